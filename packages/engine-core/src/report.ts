@@ -1,0 +1,126 @@
+// The shape of the turn report: everything that happened in one turn, enough to show, measure and rebuild it.
+import type { PolicyChange, Usage } from "@clew/plugin-sdk/core";
+
+/** Where an item of a request comes from. */
+export type ItemSource =
+  | { kind: "entry"; entryId: string }
+  | { kind: "summary"; summaryId: string }
+  | { kind: "engine" }
+  | { kind: "policy"; rule: string }
+  | { kind: "system"; part: string }
+  | { kind: "tool-schema"; name: string }
+  | { kind: "ledger" };
+
+/** One thing the model was sent. */
+export interface ReportItem {
+  source: ItemSource;
+  role?: string;
+  /** Why it is there: "history", "prompt", "this turn", "system prompt", "added by the engine", … */
+  reason: string;
+  /** Estimated tokens. */
+  tokens: number;
+  /** Content hash; names a part in `parts` when the content is not in the transcript. */
+  hash: string;
+}
+
+export interface ModelCallReport {
+  /** Counts this session's model calls in this process, from 0. */
+  index: number;
+  durationMs: number;
+  /** System prompt parts, in order. */
+  system: ReportItem[];
+  /** Tool schemas, in order. */
+  tools: ReportItem[];
+  messages: {
+    /** Leading items that are the same as in this session's previous call; 0 in a full list. */
+    kept: number;
+    /** The items after those. */
+    items: ReportItem[];
+    /** Estimated tokens of all messages, kept ones included. */
+    tokens: number;
+  };
+  /** Hash over model, system, tools and messages; equal requests, equal hashes. */
+  requestHash: string;
+  policyChanges: PolicyChange[];
+  usage: Usage | null;
+  stopReason: string | null;
+  error: string | null;
+  retries: number;
+}
+
+export interface EngineCallReport {
+  method: string;
+  durationMs: number;
+  outcome: "ok" | "failed" | "fallback" | "timeout" | "aborted";
+  detail?: string;
+}
+
+export interface BudgetReport {
+  /** All in tokens. */
+  contextWindow: number;
+  reserve: number;
+  /** Window − reserve. */
+  promptBudget: number;
+  /** Estimated system prompt, tools and prompt. */
+  fixedTokens: number;
+  /** What the engine was told it may use. */
+  tokenBudget: number;
+  /** The host's estimate of what the engine returned. */
+  assembled: { estimate: number; low: number; high: number } | null;
+  /** What the engine said; null when it did not. */
+  engineEstimate: number | null;
+  historyMessages: number;
+  assembledMessages: number;
+}
+
+export interface CompactionReport {
+  trigger: "threshold" | "budget" | "overflow" | "timeout_recovery" | "manual";
+  ok: boolean;
+  compacted: boolean;
+  reason: string | null;
+  tokensBefore: number | null;
+  tokensAfter: number | null;
+  durationMs: number;
+}
+
+/** One turn, as a versioned JSON value; its size grows with the turn, not with the history. */
+export interface TurnReport {
+  v: 1;
+  turnId: string;
+  sessionId: string;
+  sessionKey: string;
+  /** ISO 8601. */
+  startedAt: string;
+  durationMs: number;
+  /** Time that was neither model, nor tool, nor engine. */
+  hostMs: number;
+  outcome: "completed" | "failed" | "aborted";
+  /** Why it failed, for people. */
+  reason: string | null;
+  model: { requested: string; resolved: string; api: string };
+  engine: {
+    /** The slot's value; null = not configured. */
+    configured: string | null;
+    /** Registered id of the engine that answered. */
+    ran: string;
+    infoId: string;
+    name: string;
+    source: "configured" | "default";
+    ownsCompaction: boolean;
+    /** Why another engine than the configured one ran. */
+    degraded: { operation: string; reason: string } | null;
+  };
+  lifecycle: "eager" | "durable";
+  engineCalls: EngineCallReport[];
+  budget: BudgetReport | null;
+  promptEntryId: string | null;
+  replyEntryId: string | null;
+  /** Repairs of the stored history, before assembly. */
+  historyChanges: PolicyChange[];
+  modelCalls: ModelCallReport[];
+  toolCalls: { name: string; durationMs: number; isError: boolean }[];
+  compactions: CompactionReport[];
+}
+
+/** Contents named by hash that a host stores once: system parts, tool schemas, messages that are in no transcript entry. */
+export type ReportParts = Record<string, string>;

@@ -1,0 +1,20 @@
+// What a transcript policy says it did: one record per change, so that no repair is silent.
+
+/** One change a policy rule made to one message. */
+export interface PolicyChange {
+  /** Rule name, e.g. "pair-tool-results"; listed in the policy package's README. */
+  rule: string;
+  action: "dropped" | "changed" | "inserted" | "moved" | "merged";
+  /** Position in the list the rule was given; for an insertion, the position it was inserted before. */
+  index: number;
+  /** Why, in a few words a person can act on. Never holds message content. */
+  reason: string;
+  /** How many alike changes this record stands for; absent = 1. */
+  count?: number;
+}
+
+/** A custom transcript entry the host must append for the policy to remember something. */
+export interface PolicySideRecord {
+  customType: string;
+  data: unknown;
+}

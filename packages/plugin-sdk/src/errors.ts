@@ -1,0 +1,63 @@
+// The one error class of Clew: which codes exist and how to recognise one across copies of this package.
+
+/** Every code, with its cause and cure in docs/errors.md. */
+export const ERROR_CODES = [
+  "CONFIG_INVALID",
+  "ENGINE_NOT_FOUND",
+  "ENGINE_FACTORY_FAILED",
+  "ENGINE_CONTRACT_INVALID",
+  "ENGINE_OPERATION_FAILED",
+  "ENGINE_TIMEOUT",
+  "HOST_CAPABILITY_MISSING",
+  "CONTEXT_OVERFLOW",
+  "STORE_BUSY",
+  "STORE_CORRUPT",
+  "STORE_MIGRATION_FAILED",
+  "TRANSCRIPT_UNREADABLE",
+  "TRANSCRIPT_MOVED",
+  "SESSION_LOCKED",
+  "PLUGIN_INVALID",
+  "PROVIDER_HTTP",
+  "PROVIDER_RESPONSE_INVALID",
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+const BRAND = Symbol.for("clew.context-engine-error");
+
+/**
+ * Something broke: a bug, or the environment. Expected outcomes are results, not errors.
+ * The message is one sentence: who, what, why, what next; it never holds transcript content or keys.
+ */
+export class ContextEngineError extends Error {
+  override readonly name = "ContextEngineError";
+  readonly code: ErrorCode;
+  readonly engineId?: string;
+  readonly operation?: string;
+  // A registered symbol, so that two copies of this package in one process recognise each other's errors.
+  readonly [BRAND] = true;
+
+  constructor(code: ErrorCode, message: string, options: { engineId?: string; operation?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    if (options.engineId !== undefined) this.engineId = options.engineId;
+    if (options.operation !== undefined) this.operation = options.operation;
+  }
+
+  /** True for an error of this class from any copy of the package, and, if given, of this code. */
+  static is(error: unknown, code?: ErrorCode): error is ContextEngineError {
+    return (
+      typeof error === "object" && error !== null && BRAND in error && (code === undefined || (error as ContextEngineError).code === code)
+    );
+  }
+}
+
+/** True for the platform's AbortError and for `signal`'s own reason: an abort is nobody's failure. */
+export function isAbort(error: unknown, signal?: AbortSignal): boolean {
+  for (let current = error, depth = 0; current !== undefined && current !== null && depth < 8; depth++) {
+    if (signal?.aborted && current === signal.reason) return true;
+    if ((current as { name?: unknown }).name === "AbortError") return true;
+    current = (current as { cause?: unknown }).cause;
+  }
+  return false;
+}

@@ -1,0 +1,63 @@
+// Which messages a branch stands for: compactions, resets and branch summaries applied.
+import type { AgentMessage, CompactionSummaryMessage } from "../contract/message.ts";
+import type { CompactionEntry, ResetEntry, TranscriptEntry } from "./entries.ts";
+
+/** One message of the context and the entry it comes from. */
+export interface ContextItem {
+  entryId: string;
+  message: AgentMessage;
+}
+
+export interface TranscriptContext {
+  /** The branch this context was built from. */
+  branch: readonly TranscriptEntry[];
+  items: readonly ContextItem[];
+}
+
+/**
+ * The messages a branch stands for, oldest first (spec "compaction" §2.9): the latest compaction's summary, the entries it kept, then the
+ * rest. `previous` makes it cheap: when `branch` only grew by messages since then, earlier items are reused as they are.
+ */
+export function buildContext(branch: readonly TranscriptEntry[], previous?: TranscriptContext): TranscriptContext {
+  const grown = previous !== undefined && extendsBranch(branch, previous.branch) ? previous : undefined;
+  const fresh = grown === undefined ? branch : branch.slice(grown.branch.length);
+  if (grown !== undefined && !fresh.some(replacesHistory)) return { branch, items: grown.items.concat(fresh.flatMap(toItem)) };
+
+  const boundary = branch.findLastIndex(replacesHistory);
+  if (boundary < 0) return { branch, items: branch.flatMap(toItem) };
+  const entry = branch[boundary] as CompactionEntry | ResetEntry;
+  const keptFrom = branch.findIndex(({ id }) => id === entry.firstKeptEntryId);
+  const kept = keptFrom < 0 || keptFrom > boundary ? [] : branch.slice(keptFrom, boundary);
+  const head = entry.type === "compaction" ? [{ entryId: entry.id, message: summaryMessage(entry) }] : [];
+  return { branch, items: [...head, ...kept.flatMap(toItem), ...branch.slice(boundary + 1).flatMap(toItem)] };
+}
+
+/** True when `branch` starts with all of `earlier`; one comparison, because an entry's path to the root never changes. */
+function extendsBranch(branch: readonly TranscriptEntry[], earlier: readonly TranscriptEntry[]): boolean {
+  return earlier.length === 0 || branch[earlier.length - 1] === earlier.at(-1);
+}
+
+const replacesHistory = (entry: TranscriptEntry) => entry.type === "compaction" || entry.type === "reset";
+
+function toItem(entry: TranscriptEntry): ContextItem[] {
+  switch (entry.type) {
+    case "message":
+      return [{ entryId: entry.id, message: entry.message }];
+    case "custom_message": {
+      const { customType, content, display, details } = entry;
+      const extras = { ...(display !== undefined && { display }), ...(details !== undefined && { details }) };
+      return [{ entryId: entry.id, message: { role: "custom", customType, content, ...extras, timestamp: Date.parse(entry.timestamp) } }];
+    }
+    case "branch_summary": {
+      const { summary, fromId } = entry;
+      return [{ entryId: entry.id, message: { role: "branchSummary", summary, fromId, timestamp: Date.parse(entry.timestamp) } }];
+    }
+    default:
+      return [];
+  }
+}
+
+function summaryMessage(entry: CompactionEntry): CompactionSummaryMessage {
+  const { summary, tokensBefore } = entry;
+  return { role: "compactionSummary", summary, tokensBefore, timestamp: Date.parse(entry.timestamp) };
+}

@@ -1,0 +1,40 @@
+// How each message role reads to a model: only user, assistant and toolResult reach a wire.
+import type { AgentMessage, AssistantMessage, ToolResultMessage, UserMessage } from "../contract/message.ts";
+
+export type ModelMessage = UserMessage | AssistantMessage | ToolResultMessage;
+
+/** The message as a model sees it; undefined when it must not be sent (a shell command kept out of the context). */
+export function toModelMessage(message: AgentMessage): ModelMessage | undefined {
+  switch (message.role) {
+    case "user":
+    case "assistant":
+    case "toolResult":
+      return message;
+    case "custom":
+      return user(message.content, message.timestamp);
+    case "bashExecution":
+      return message.excludeFromContext ? undefined : user(shellText(message), message.timestamp);
+    case "compactionSummary":
+      return user(
+        `The earlier part of this session was replaced by the summary below.\n\n<summary>\n${message.summary}\n</summary>`,
+        message.timestamp,
+      );
+    case "branchSummary":
+      return user(
+        `The session went on from an earlier point; the summary below covers the branch that was left.\n\n<summary>\n${message.summary}\n</summary>`,
+        message.timestamp,
+      );
+  }
+}
+
+function user(content: UserMessage["content"], timestamp: number | undefined): UserMessage {
+  return { role: "user", content, ...(timestamp !== undefined && { timestamp }) };
+}
+
+function shellText(message: Extract<AgentMessage, { role: "bashExecution" }>): string {
+  const notes = [
+    ...(message.cancelled ? ["(cancelled)"] : message.exitCode ? [`(exit code ${message.exitCode})`] : []),
+    ...(message.truncated && message.fullOutputPath ? [`(cut; full output in ${message.fullOutputPath})`] : []),
+  ];
+  return [`The person ran: ${message.command}`, "```", message.output, "```", ...notes].join("\n");
+}
