@@ -1,0 +1,55 @@
+// What a pass is: messages and flags in, messages and a list of changes out; the same array when nothing changed.
+import type { AgentMessage, PolicyChange } from "@clew/plugin-sdk/core";
+import { asAgentMessages, asStored, type StoredMessage } from "./stored.ts";
+
+export interface PassResult {
+  /** The very array that was given when nothing had to change. */
+  messages: readonly AgentMessage[];
+  changes: readonly PolicyChange[];
+}
+
+/** Records one change to the message at `index` of the list the pass was given. */
+export type Report = (action: PolicyChange["action"], index: number, reason: string) => void;
+
+/** Where the current time comes from; the wall clock when none is given. */
+export interface Clock {
+  /** ms since the epoch. */
+  now(): number;
+}
+
+export type Pass<Options> = (input: { messages: readonly AgentMessage[] } & Options) => PassResult;
+
+/**
+ * Makes a pass of a function over stored messages. The function must not change what it is given, and calls `report` once per change;
+ * the pass then returns the same array for the same messages.
+ */
+export function definePass<Options>(
+  rule: string,
+  run: (messages: readonly StoredMessage[], options: Options, report: Report) => readonly StoredMessage[],
+): Pass<Options> {
+  return (input) => {
+    const changes: PolicyChange[] = [];
+    const before = asStored(input.messages);
+    const after = run(before, input, (action, index, reason) => changes.push({ rule, action, index, reason }));
+    return { messages: isSameList(before, after) ? input.messages : asAgentMessages(after), changes };
+  };
+}
+
+/** Maps a list, copying it only from the first change on; undefined drops the item. */
+export function mapChanged<T>(items: readonly T[], map: (item: T, index: number) => T | undefined): readonly T[] {
+  let copy: T[] | undefined;
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index]!;
+    const mapped = map(item, index);
+    if (copy === undefined) {
+      if (mapped === item) continue;
+      copy = items.slice(0, index);
+    }
+    if (mapped !== undefined) copy.push(mapped);
+  }
+  return copy ?? items;
+}
+
+function isSameList<T>(before: readonly T[], after: readonly T[]): boolean {
+  return before === after || (before.length === after.length && before.every((item, index) => item === after[index]));
+}

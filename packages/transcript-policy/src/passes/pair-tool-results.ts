@@ -1,0 +1,263 @@
+// Which result answers which tool call, occurrence by occurrence: results move up to their call, missing ones are made up, others go.
+import { type Clock, definePass, type Report } from "../pass.ts";
+import {
+  blocksOf,
+  callId,
+  fieldOf,
+  hasFailed,
+  isToolCall,
+  nonBlank,
+  RESULT_ID_FIELDS,
+  resultId,
+  roleOf,
+  type StoredBlock,
+  type StoredMessage,
+  textBlock,
+  textOf,
+} from "../stored.ts";
+import { isMissingResultText, TEXTS } from "../texts.ts";
+
+export interface PairingOptions {
+  /** What to do with a failed or aborted turn that made calls: "keep" it with the results it has (default), or "drop" it and them. */
+  failedTurns?: "keep" | "drop";
+  /** The text of a result that has to be made up. */
+  missingResultText?: string;
+  clock?: Clock;
+}
+
+/** An assistant message with calls, and the messages up to the next one. */
+interface Span {
+  start: number;
+  end: number;
+  calls: readonly StoredBlock[];
+}
+
+/** Marks a made-up result; a later real one replaces it. */
+const SYNTHETIC_MARK = "openclawSyntheticMissingToolResult";
+
+/**
+ * Puts exactly one result after each tool call, in the order of the calls (rule R5). A call's result is looked for up to the next assistant
+ * message with calls, then among later results that belong to no call there; else an error result is inserted. Ids may repeat in later turns.
+ */
+export const sanitizeToolUseResultPairing = definePass<PairingOptions>("pair-tool-results", (messages, options, report) => {
+  if (isPaired(messages)) return messages;
+  const spans = findSpans(messages);
+  if (spans.length === 0) return dropLeadingResults(messages, messages.length, report);
+  const strays = findStrays(messages, spans);
+  const paired: StoredMessage[] = [...dropLeadingResults(messages, spans[0]!.start, report)];
+  for (const span of spans) paired.push(...pairSpan(messages, span, strays, options, report));
+  for (const [index, reason] of strays.dropped()) report("dropped", index, reason);
+  return paired;
+});
+
+/** The usual case, decided without building anything: every call is followed by its one result, in order. */
+function isPaired(messages: readonly StoredMessage[]): boolean {
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index]!;
+    const role = roleOf(message);
+    if (role === "toolResult") return false;
+    if (role !== "assistant") continue;
+    for (const block of blocksOf(message)) {
+      if (!isToolCall(block)) continue;
+      if (hasFailed(message)) return false;
+      index += 1;
+      const result = messages[index];
+      if (result === undefined || roleOf(result) !== "toolResult" || !answersCleanly(result, block)) return false;
+    }
+  }
+  return true;
+}
+
+const answersCleanly = (result: StoredMessage, call: StoredBlock): boolean =>
+  resultId(result) === call.id &&
+  RESULT_ID_FIELDS.some((field) => result[field] === call.id) &&
+  nonBlank(result.toolName) === result.toolName &&
+  result.toolName !== undefined;
+
+function findSpans(messages: readonly StoredMessage[]): Span[] {
+  const spans: Span[] = [];
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index]!;
+    if (roleOf(message) !== "assistant") continue;
+    const calls = blocksOf(message).filter(isToolCall);
+    if (calls.length === 0) continue;
+    const previous = spans.at(-1);
+    if (previous !== undefined) previous.end = index;
+    spans.push({ start: index, end: messages.length, calls });
+  }
+  return spans;
+}
+
+function dropLeadingResults(messages: readonly StoredMessage[], end: number, report: Report): readonly StoredMessage[] {
+  const kept: StoredMessage[] = [];
+  for (let index = 0; index < end; index++) {
+    const message = messages[index]!;
+    if (roleOf(message) === "toolResult") report("dropped", index, "a tool result before any tool call");
+    else kept.push(message);
+  }
+  return kept;
+}
+
+/** Results that answer no call of the span they stand in; an earlier call that has none may claim one. */
+class Strays {
+  readonly #byId = new Map<string, { indexes: number[]; next: number }>();
+  readonly #unclaimed = new Set<number>();
+
+  add(id: string | undefined, index: number): void {
+    this.#unclaimed.add(index);
+    if (id === undefined) return;
+    const queue = this.#byId.get(id);
+    if (queue === undefined) this.#byId.set(id, { indexes: [index], next: 0 });
+    else queue.indexes.push(index);
+  }
+
+  /** The first stray for this id at or after `from`; spans ask in ascending order, so earlier ones are of no use to anybody. */
+  claim(id: string, from: number): number | undefined {
+    const queue = this.#byId.get(id);
+    if (queue === undefined) return undefined;
+    while ((queue.indexes[queue.next] ?? from) < from) queue.next += 1;
+    const claimed = queue.indexes[queue.next];
+    queue.next += 1;
+    if (claimed !== undefined) this.#unclaimed.delete(claimed);
+    return claimed;
+  }
+
+  *dropped(): Iterable<[index: number, reason: string]> {
+    for (const index of this.#unclaimed) yield [index, "a tool result that answers no call"];
+  }
+}
+
+function findStrays(messages: readonly StoredMessage[], spans: readonly Span[]): Strays {
+  const strays = new Strays();
+  for (const span of spans) {
+    const ids = new Set(span.calls.map(keyOf));
+    for (let index = span.start + 1; index < span.end; index++) {
+      const message = messages[index]!;
+      if (roleOf(message) !== "toolResult") continue;
+      const id = resultId(message);
+      if (id === undefined ? !mayAdopt(span, message) : !ids.has(id)) strays.add(id, index);
+    }
+  }
+  return strays;
+}
+
+function pairSpan(
+  messages: readonly StoredMessage[],
+  span: Span,
+  strays: Strays,
+  options: PairingOptions,
+  report: Report,
+): readonly StoredMessage[] {
+  const turn = messages[span.start]!;
+  const { others, results } = collectSpan(messages, span);
+  if (hasFailed(turn) && options.failedTurns === "drop") {
+    report("dropped", span.start, "a failed turn whose tool calls were never finished");
+    for (const index of [...results.values()].flat()) report("dropped", index, "the result of a call in a failed turn");
+    return others;
+  }
+  const chosen = new Map([...results].map(([id, indexes]) => [id, chooseResults(messages, span, id, indexes, report)]));
+  const paired = span.calls.flatMap((call) => {
+    const key = keyOf(call);
+    const own = chosen.get(key)?.shift();
+    if (own !== undefined) return [mendResult(messages[own]!, call, own, report)];
+    if (hasFailed(turn)) return [];
+    const claimed = strays.claim(key, span.end);
+    if (claimed !== undefined) {
+      report("moved", claimed, "a tool result that stood after a later call");
+      return [mendResult(messages[claimed]!, call, claimed, report)];
+    }
+    report("inserted", span.start + 1, "a tool call without a result");
+    return [makeResult(call, options)];
+  });
+  const section = [turn, ...paired, ...others];
+  reportMoves(messages, span, section, report);
+  return section;
+}
+
+/** What follows a turn up to the next one with calls: results by the id they answer, and everything that is no result. */
+function collectSpan(messages: readonly StoredMessage[], span: Span): { others: StoredMessage[]; results: Map<string, number[]> } {
+  const ids = new Set(span.calls.map(keyOf));
+  const others: StoredMessage[] = [];
+  const results = new Map<string, number[]>();
+  for (let index = span.start + 1; index < span.end; index++) {
+    const message = messages[index]!;
+    if (roleOf(message) !== "toolResult") {
+      others.push(message);
+      continue;
+    }
+    const id = resultId(message) ?? (mayAdopt(span, message) ? keyOf(span.calls[0]!) : undefined);
+    if (id !== undefined && ids.has(id)) results.set(id, [...(results.get(id) ?? []), index]);
+  }
+  return { others, results };
+}
+
+/** The results kept for one id: as many as it has calls, the first ones, and real ones before made-up ones. */
+function chooseResults(messages: readonly StoredMessage[], span: Span, id: string, indexes: readonly number[], report: Report): number[] {
+  const wanted = span.calls.filter((call) => keyOf(call) === id).length;
+  const rank = (index: number) => (isSynthetic(messages[index]!) ? 2 : resultId(messages[index]!) === undefined ? 1 : 0);
+  const best = indexes.toSorted((left, right) => rank(left) - rank(right) || left - right).slice(0, wanted);
+  for (const index of indexes) if (!best.includes(index)) report("dropped", index, "a second result for the same call");
+  return best.toSorted((left, right) => left - right);
+}
+
+/** A result that lost its id belongs to the only call there is, unless it names another tool. */
+function mayAdopt(span: Span, result: StoredMessage): boolean {
+  const name = nonBlank(result.toolName);
+  return span.calls.length === 1 && (name === undefined || name === nameOf(span.calls[0]!));
+}
+
+function mendResult(result: StoredMessage, call: StoredBlock, index: number, report: Report): StoredMessage {
+  let mended = result;
+  if (resultId(result) === undefined) {
+    // Which call it really answered is a guess: an error keeps the model from building on it.
+    mended = { ...mended, toolCallId: callId(call), isError: true };
+    report("changed", index, "a tool result without an id, adopted by the only call before it");
+  } else if (!RESULT_ID_FIELDS.some((field) => result[field] === call.id)) {
+    mended = { ...mended, toolCallId: call.id };
+    report("changed", index, "a tool result whose id differed from its call's by blanks");
+  }
+  const name = nonBlank(result.toolName) ?? nameOf(call) ?? "unknown";
+  if (name !== result.toolName) {
+    mended = { ...mended, toolName: name };
+    report("changed", index, "a tool result without a clean tool name");
+  }
+  return mended;
+}
+
+function makeResult(call: StoredBlock, { missingResultText = TEXTS.missingToolResult, clock = Date }: PairingOptions): StoredMessage {
+  return {
+    role: "toolResult",
+    toolCallId: callId(call),
+    toolName: nameOf(call) ?? "unknown",
+    content: [textBlock(missingResultText)],
+    details: { [SYNTHETIC_MARK]: true },
+    isError: true,
+    timestamp: clock.now(),
+  };
+}
+
+function isSynthetic(result: StoredMessage): boolean {
+  if (result.isError !== true) return false;
+  if (fieldOf(result.details as StoredBlock, SYNTHETIC_MARK) === true) return true;
+  const text = textOf(blocksOf(result)[0]);
+  return text !== undefined && (isMissingResultText(text) || text === TEXTS.abortedToolResult);
+}
+
+/** Says which messages of a span stand elsewhere now, by the first one that does. */
+function reportMoves(messages: readonly StoredMessage[], span: Span, section: readonly StoredMessage[], report: Report): void {
+  const indexOf = new Map<StoredMessage, number>();
+  for (let index = span.start; index < span.end; index++) indexOf.set(messages[index]!, index);
+  let last = -1;
+  for (const message of section) {
+    const index = indexOf.get(message);
+    if (index === undefined) continue;
+    if (index < last) {
+      report("moved", last, "a message that stood between a call and its result, or results out of order");
+      return;
+    }
+    last = index;
+  }
+}
+
+const keyOf = (call: StoredBlock): string => callId(call).trim();
+const nameOf = (call: StoredBlock): string | undefined => nonBlank(call.name);
