@@ -1,0 +1,106 @@
+// One append-only file kept open: a write is durable when it resolves, and a write that failed leaves no byte behind.
+import { constants } from "node:fs";
+import { type FileHandle, open, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+
+export interface DurableFile {
+  /** Bytes up to the end of the last durable write. */
+  readonly size: number;
+  /** Writes at the end and flushes. Calls must not overlap. Throws TRANSCRIPT_UNREADABLE or TRANSCRIPT_MOVED. */
+  append(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `file` is created by the first append when it is not there; `size` is how many of its bytes are good. */
+export function durableFile(file: string, initialSize: number): DurableFile {
+  let handle: FileHandle | undefined;
+  let size = initialSize;
+
+  const openHandle = async () => {
+    handle ??= await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
+    return handle;
+  };
+
+  return {
+    get size() {
+      return size;
+    },
+    async append(text) {
+      const bytes = Buffer.from(text, "utf8");
+      const isNew = size === 0;
+      const target = await openHandle().catch((error: unknown) => {
+        throw unwritable(file, error);
+      });
+      const found = (await target.stat()).size;
+      if (found !== size) throw moved(file, size, found);
+      try {
+        await writeAll(target, bytes, size);
+        await target.datasync();
+        if (isNew) await syncFolder(dirname(file));
+      } catch (error) {
+        await undo(target, file, size);
+        if (isNew) {
+          handle = undefined;
+          await target.close();
+        }
+        throw unwritable(file, error);
+      }
+      size += bytes.length;
+    },
+    async close() {
+      const open = handle;
+      handle = undefined;
+      await open?.close();
+    },
+  };
+}
+
+async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
+    if (bytesWritten === 0) throw new Error("nothing could be written");
+    done += bytesWritten;
+  }
+}
+
+/** Back to the last good byte. What cannot be undone is mended at the next open. */
+async function undo(handle: FileHandle, file: string, size: number): Promise<void> {
+  try {
+    if (size === 0) await rm(file, { force: true });
+    else await handle.truncate(size);
+  } catch {
+    // The torn line stays; opening the session again sets it aside.
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  await handle.sync().finally(() => handle.close());
+}
+
+function unwritable(file: string, error: unknown): ContextEngineError {
+  const code = (error as NodeJS.ErrnoException).code ?? "";
+  const why = REASONS[code] ?? (error instanceof Error ? error.message : String(error));
+  return new ContextEngineError(
+    "TRANSCRIPT_UNREADABLE",
+    `The session file ${file} could not be written: ${why}. Nothing was stored half; ${code === "ENOSPC" || code === "EDQUOT" ? "free some space" : "mend that"} and send the message again.`,
+    { cause: error },
+  );
+}
+
+const REASONS: Record<string, string> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EFBIG: "the file may not grow further (a size limit of this process or file system)",
+  EACCES: "permission denied",
+  EROFS: "the file system is read-only",
+  EIO: "the disk reported an error",
+};
+
+function moved(file: string, expected: number, found: number): ContextEngineError {
+  return new ContextEngineError(
+    "TRANSCRIPT_MOVED",
+    `The session file ${file} was changed by another program (${found} bytes, expected ${expected}); nothing was written, open the session again.`,
+  );
+}

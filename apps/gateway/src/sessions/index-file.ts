@@ -1,0 +1,74 @@
+// sessions.json: which transcript a session key stands for now. A cache of what the files say: lost or unreadable, it is made again.
+import { open, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import writeFileAtomic from "write-file-atomic";
+import { z } from "zod";
+import { isSafeId } from "./keys.ts";
+import { agentPaths } from "./paths.ts";
+
+const IndexEntrySchema = z.looseObject({ sessionId: z.string().refine(isSafeId, "not a session id") });
+const IndexSchema = z.record(z.string(), IndexEntrySchema);
+
+/** Session key → current transcript; the shape of OpenClaw's file, whose other fields are kept. */
+export type SessionIndex = z.infer<typeof IndexSchema>;
+
+/** The stored index, or null when there is none or it cannot be used. */
+export async function readIndex(home: string, agentId: string): Promise<SessionIndex | null> {
+  try {
+    return IndexSchema.parse(JSON.parse(await readFile(agentPaths(home, agentId).index, "utf8")));
+  } catch {
+    return null;
+  }
+}
+
+export async function writeIndex(home: string, agentId: string, index: SessionIndex): Promise<void> {
+  await writeFileAtomic(agentPaths(home, agentId).index, `${JSON.stringify(index, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** `index` completed by the transcripts it does not name; the newest transcript of a key wins. Reads one line of each such file. */
+export async function completeIndex(home: string, agentId: string, index: SessionIndex): Promise<SessionIndex> {
+  const folder = agentPaths(home, agentId).sessions;
+  const known = new Set(Object.values(index).map(({ sessionId }) => sessionId));
+  const unknown = (await listTranscripts(folder)).filter((sessionId) => !known.has(sessionId));
+  const found = await Promise.all(unknown.map((sessionId) => readSessionHead(join(folder, `${sessionId}.jsonl`), sessionId, agentId)));
+  const byAge = found.filter((head) => head !== null).sort((a, b) => a.timestamp.localeCompare(b.timestamp));
+  return { ...Object.fromEntries(byAge.map(({ key, sessionId }) => [key, { sessionId }])), ...index };
+}
+
+/** Session ids that have a transcript in `folder`. */
+export async function listTranscripts(folder: string): Promise<string[]> {
+  try {
+    const names = await readdir(folder);
+    return names
+      .filter((name) => name.endsWith(".jsonl"))
+      .map((name) => name.slice(0, -".jsonl".length))
+      .filter(isSafeId);
+  } catch {
+    return [];
+  }
+}
+
+interface SessionHead {
+  key: string;
+  sessionId: string;
+  /** ISO 8601. */
+  timestamp: string;
+}
+
+const HeadSchema = z.looseObject({ type: z.literal("session"), timestamp: z.string(), sessionKey: z.string().optional() });
+
+async function readSessionHead(file: string, sessionId: string, agentId: string): Promise<SessionHead | null> {
+  const handle = await open(file, "r").catch(() => null);
+  if (handle === null) return null;
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
+    const line = buffer.toString("utf8", 0, bytesRead).split("\n", 1)[0] ?? "";
+    const head = HeadSchema.safeParse(JSON.parse(line));
+    if (!head.success) return null;
+    return { key: head.data.sessionKey ?? `agent:${agentId}:${sessionId}`, sessionId, timestamp: head.data.timestamp };
+  } catch {
+    return null;
+  } finally {
+    await handle.close();
+  }
+}

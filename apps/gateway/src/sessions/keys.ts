@@ -1,0 +1,39 @@
+// How a session is named on the outside: short names for people, canonical keys everywhere else.
+
+export const DEFAULT_AGENT_ID = "main";
+export const DEFAULT_SESSION_NAME = "main";
+
+export interface SessionName {
+  agentId: string;
+  /** What follows the agent in the key; may hold colons. */
+  name: string;
+  /** `agent:<agentId>:<name>`. */
+  key: string;
+}
+
+/** Agent and session ids become file names, so only these pass. */
+const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+export function isSafeId(id: string): boolean {
+  return SAFE_ID.test(id);
+}
+
+/**
+ * Reads a canonical key, or a short name of the given agent ("main" → "agent:main:main").
+ * Undefined when it names no session: blank, over 256 characters, control characters, or an agent id that is no file name.
+ */
+export function parseSessionName(text: string, agentId: string = DEFAULT_AGENT_ID): SessionName | undefined {
+  const trimmed = text.trim();
+  const canonical = /^agent:([^:]+):(.+)$/s.exec(trimmed);
+  const agent = canonical?.[1] ?? agentId;
+  const name = canonical?.[2] ?? trimmed;
+  const startsLikeAKey = canonical === null && trimmed.startsWith("agent:");
+  if (name === "" || name.length > 256 || /[\u0000-\u001f\u007f]/.test(name) || startsLikeAKey || !isSafeId(agent)) return undefined;
+  return { agentId: agent, name, key: `agent:${agent}:${name}` };
+}
+
+/** The short form for people: the key without its default agent. */
+export function shortName(key: string): string {
+  const prefix = `agent:${DEFAULT_AGENT_ID}:`;
+  return key.startsWith(prefix) ? key.slice(prefix.length) : key;
+}

@@ -1,0 +1,239 @@
+// Opens one session for writing: takes its lock, mends its file, and gives the handle engine-core works on.
+import { randomBytes } from "node:crypto";
+import { mkdir, open as openFile, readFile, truncate } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { HostSession, TranscriptPort } from "@clew/engine-core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { activeBranch, type NewTranscriptEntry, TRANSCRIPT_VERSION, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import writeFileAtomic from "write-file-atomic";
+import { durableFile } from "./durable-file.ts";
+import { acquireLock, type Lock, type LockOwner } from "./lock.ts";
+import { formatEntries, formatHeader, type ParsedTranscript, parseTranscript } from "./parse.ts";
+import { planRewrite } from "./rewrite.ts";
+import type { TranscriptHeader } from "./transcript-format.ts";
+
+/** What had to be done to open a session; for the log and for people. */
+export type SessionNote =
+  | { kind: "lock-taken-over"; pid: number }
+  /** An interrupted append was cut off; its bytes are in `keptIn`. */
+  | { kind: "torn-tail"; bytes: number; keptIn: string }
+  | { kind: "migrated"; fromVersion: number; original: string }
+  | { kind: "unreadable-lines"; lines: readonly number[] };
+
+export interface OpenSession extends TranscriptPort {
+  readonly notes: readonly SessionNote[];
+  /** Waits for appends under way, then gives up the lock. */
+  close(): Promise<void>;
+}
+
+export interface OpenSessionRequest {
+  session: HostSession;
+  /** Working folder written into the header of a new session. */
+  cwd: string;
+  /** ms since the epoch. */
+  now?: () => number;
+}
+
+/** Throws SESSION_LOCKED while another process writes it, TRANSCRIPT_UNREADABLE when the file is no transcript. */
+export async function openSession(request: OpenSessionRequest): Promise<OpenSession> {
+  const { session } = request;
+  await mkdir(dirname(session.sessionFile), { recursive: true, mode: 0o700 });
+  const lock = await takeLock(session);
+  try {
+    const loaded = await loadTranscript(session.sessionFile);
+    const takenOver: SessionNote[] = lock.takenFrom === undefined ? [] : [{ kind: "lock-taken-over", pid: lock.takenFrom.pid }];
+    return createHandle(request, lock, { ...loaded, notes: [...takenOver, ...loaded.notes] });
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+interface Loaded {
+  header: TranscriptHeader | undefined;
+  entries: TranscriptEntry[];
+  size: number;
+  notes: SessionNote[];
+}
+
+function createHandle({ session, cwd, now = Date.now }: OpenSessionRequest, lock: Lock, loaded: Loaded): OpenSession {
+  const file = durableFile(session.sessionFile, loaded.size);
+  const ids = new Set(loaded.entries.map(({ id }) => id));
+  const branch = activeBranch(loaded.entries);
+  let snapshot: readonly TranscriptEntry[] | undefined;
+  let hasHeader = loaded.header !== undefined;
+  let closed = false;
+  let closing: Promise<void> | undefined;
+  let queue: Promise<unknown> = Promise.resolve();
+
+  // An id is taken as soon as it is given, so that one write cannot use it twice.
+  const nextId = () => {
+    let id = randomBytes(4).toString("hex");
+    while (ids.has(id)) id = randomBytes(4).toString("hex");
+    ids.add(id);
+    return id;
+  };
+  /** One after the other; a failure is the caller's and does not stop those behind it. */
+  const enqueue = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const result = queue.then(() => {
+      if (closed) throw closedError(session);
+      return work();
+    });
+    queue = result.catch(() => undefined);
+    return result;
+  };
+  const write = async (entries: readonly TranscriptEntry[], kept: number, atomic: boolean) => {
+    const head = hasHeader ? "" : formatHeader(newHeader(session, cwd, now()));
+    await file.append(head + formatEntries(entries, { atomic }));
+    hasHeader = true;
+    branch.length = kept;
+    for (const entry of entries) branch.push(entry);
+    snapshot = undefined;
+  };
+
+  return {
+    session,
+    notes: loaded.notes,
+    exists: () => hasHeader,
+    branch: () => {
+      snapshot ??= branch.slice();
+      return snapshot;
+    },
+    append: (added) =>
+      enqueue(async () => {
+        if (added.length === 0) return [];
+        const entries = placeEntries(added, branch.at(-1)?.id ?? null, nextId, new Date(now()).toISOString());
+        await write(entries, branch.length, false);
+        return entries;
+      }),
+    rewrite: (request) =>
+      enqueue(async () => {
+        const plan = planRewrite({ branch, request, nextId });
+        if (plan.kind === "append") await write(plan.entries, plan.kept, true);
+        return plan.result;
+      }),
+    close: () => {
+      closing ??= enqueue(async () => {
+        closed = true;
+        await file.close();
+        await lock.release();
+      });
+      return closing;
+    },
+  };
+}
+
+function placeEntries(
+  added: readonly NewTranscriptEntry[],
+  leaf: string | null,
+  nextId: () => string,
+  timestamp: string,
+): TranscriptEntry[] {
+  let parentId = leaf;
+  return added.map((entry) => {
+    const id = nextId();
+    const placed: TranscriptEntry = { ...entry, id, parentId, timestamp };
+    parentId = id;
+    return placed;
+  });
+}
+
+function newHeader(session: HostSession, cwd: string, now: number): TranscriptHeader & { sessionKey: string } {
+  // The key is in the file as well, so that the index can be made again from the files.
+  const { sessionId, sessionKey } = session;
+  return { type: "session", version: TRANSCRIPT_VERSION, id: sessionId, timestamp: new Date(now).toISOString(), cwd, sessionKey };
+}
+
+async function takeLock(session: HostSession): Promise<Lock> {
+  const outcome = await acquireLock(`${session.sessionFile}.lock`);
+  if (outcome.held) return outcome.lock;
+  throw new ContextEngineError("SESSION_LOCKED", lockedMessage(session, outcome.owner, outcome.file));
+}
+
+function lockedMessage({ sessionKey }: HostSession, owner: LockOwner | null, file: string): string {
+  if (owner === null)
+    return `Session ${sessionKey} is locked by ${file}, which cannot be read; delete that file if no other Clew is running.`;
+  if (owner.pid === process.pid) return `Session ${sessionKey} is already open in this process; wait for its current turn to end.`;
+  return `Session ${sessionKey} is open in process ${owner.pid} on ${owner.host} since ${owner.since}; use it there, stop that process, or choose another session.`;
+}
+
+function closedError(session: HostSession): ContextEngineError {
+  return new ContextEngineError("TRANSCRIPT_UNREADABLE", `Session ${session.sessionKey} was closed; open it again before writing.`);
+}
+
+/** Reads a session file and mends what an interrupted write left. Loses nothing: what is cut off is kept beside it. */
+async function loadTranscript(file: string): Promise<Loaded> {
+  const bytes = await readIfThere(file);
+  const parsed = parseTranscript(bytes);
+  switch (parsed.kind) {
+    case "not-a-transcript":
+      throw new ContextEngineError(
+        "TRANSCRIPT_UNREADABLE",
+        `${file} is not a session transcript: ${parsed.reason}; move it away or name another session.`,
+      );
+    case "empty":
+      return { header: undefined, entries: [], size: 0, notes: await setAside(file, bytes, 0) };
+    case "transcript": {
+      const { transcript } = parsed;
+      const { header, entries } = transcript;
+      const notes = [...(await setAside(file, bytes, transcript.goodBytes)), ...unreadableNote(transcript)];
+      if (transcript.migrated) return { header, entries, ...(await replaceMigrated(file, bytes, transcript, notes)) };
+      const size = transcript.missingNewline ? await endLine(file, transcript.goodBytes) : transcript.goodBytes;
+      return { header, entries, size, notes };
+    }
+  }
+}
+
+function unreadableNote({ unreadableLines }: ParsedTranscript): SessionNote[] {
+  return unreadableLines.length > 0 ? [{ kind: "unreadable-lines", lines: unreadableLines }] : [];
+}
+
+/** Cuts the file at `goodBytes`; what was behind is durable in a file of its own first. */
+async function setAside(file: string, bytes: Buffer, goodBytes: number): Promise<SessionNote[]> {
+  const torn = bytes.subarray(goodBytes);
+  if (torn.length === 0) return [];
+  const keptIn = `${file}.torn-${Date.now()}-${randomBytes(3).toString("hex")}`;
+  const handle = await openFile(keptIn, "wx", 0o600);
+  try {
+    await handle.writeFile(torn);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await truncate(file, goodBytes);
+  return [{ kind: "torn-tail", bytes: torn.length, keptIn }];
+}
+
+async function endLine(file: string, size: number): Promise<number> {
+  const handle = await openFile(file, "r+");
+  try {
+    await handle.write("\n", size);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+  return size + 1;
+}
+
+/** The file in the current version, with the original beside it: appended entries must find their parents by id. */
+async function replaceMigrated(file: string, bytes: Buffer, { header, entries }: ParsedTranscript, notes: SessionNote[]) {
+  const fromVersion = Number(
+    (JSON.parse(bytes.toString("utf8", 0, bytes.indexOf(10) < 0 ? bytes.length : bytes.indexOf(10))) as { version?: number }).version ?? 1,
+  );
+  const original = `${file}.v${fromVersion}`;
+  await writeFileAtomic(original, bytes, { mode: 0o600 });
+  const text = formatHeader(header) + formatEntries(entries);
+  await writeFileAtomic(file, text, { mode: 0o600 });
+  return { size: Buffer.byteLength(text), notes: [...notes, { kind: "migrated", fromVersion, original } satisfies SessionNote] };
+}
+
+async function readIfThere(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
+    throw new ContextEngineError("TRANSCRIPT_UNREADABLE", `The session file ${file} cannot be read: ${(error as Error).message}.`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,82 @@
+// Which entries a transcript rewrite appends: the suffix of the branch again, from the parent of the first replaced message (contract §1.5).
+import { ContextEngineError, type TranscriptRewriteRequest, type TranscriptRewriteResult } from "@clew/plugin-sdk/core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+
+export type RewritePlan =
+  | { kind: "nothing"; result: TranscriptRewriteResult }
+  | {
+      kind: "append";
+      /** Entries of the branch that stay, counted from the root. */
+      kept: number;
+      entries: TranscriptEntry[];
+      result: TranscriptRewriteResult;
+    };
+
+export interface RewriteInput {
+  branch: readonly TranscriptEntry[];
+  request: TranscriptRewriteRequest;
+  nextId: () => string;
+}
+
+/** Pure but for `nextId`. Throws TRANSCRIPT_MOVED when the suffix holds entries the caller did not allow. */
+export function planRewrite({ branch, request, nextId }: RewriteInput): RewritePlan {
+  const wanted = new Map(request.replacements.filter(({ entryId }) => entryId.trim() !== "").map((each) => [each.entryId, each.message]));
+  if (wanted.size === 0) return nothing("no replacements requested");
+  if (branch.length === 0) return nothing("empty session");
+
+  const changed = new Map<string, TranscriptEntry>();
+  let bytesFreed = 0;
+  for (const entry of branch) {
+    const message = wanted.get(entry.id);
+    if (entry.type !== "message" || message === undefined) continue;
+    const before = JSON.stringify(entry.message);
+    const after = JSON.stringify(message);
+    if (before === after) continue;
+    changed.set(entry.id, { ...entry, message });
+    bytesFreed += Math.max(0, Buffer.byteLength(before) - Buffer.byteLength(after));
+  }
+  const kept = branch.findIndex(({ id }) => changed.has(id));
+  if (kept < 0) return nothing("no changed matching message entries");
+
+  const suffix = branch.slice(kept);
+  refuseForeignEntries(suffix, changed, request.allowedRewriteSuffixEntryIds);
+  const newIds = new Map(suffix.map((entry) => [entry.id, nextId()]));
+  const entries = suffix.map((entry, index): TranscriptEntry => {
+    const parentId = index === 0 ? entry.parentId : newIds.get(suffix[index - 1]!.id)!;
+    return remapReferences({ ...(changed.get(entry.id) ?? entry), id: newIds.get(entry.id)!, parentId }, newIds);
+  });
+  return { kind: "append", kept, entries, result: { changed: true, bytesFreed, rewrittenEntries: changed.size } };
+}
+
+function nothing(reason: string): RewritePlan {
+  return { kind: "nothing", result: { changed: false, bytesFreed: 0, rewrittenEntries: 0, reason } };
+}
+
+function refuseForeignEntries(suffix: readonly TranscriptEntry[], changed: ReadonlyMap<string, unknown>, allowed: string[] | undefined) {
+  if (allowed === undefined) return;
+  const known = new Set(allowed);
+  const foreign = suffix.find(({ id }) => !known.has(id) && !changed.has(id));
+  if (foreign === undefined) return;
+  throw new ContextEngineError(
+    "TRANSCRIPT_MOVED",
+    `The transcript cannot be rewritten: entry ${foreign.id} was added after the rewrite was planned; plan it again on the current branch.`,
+  );
+}
+
+/** Ids inside an entry that name entries of the suffix follow them to their new names. */
+function remapReferences(entry: TranscriptEntry, ids: ReadonlyMap<string, string>): TranscriptEntry {
+  switch (entry.type) {
+    case "compaction":
+      return { ...entry, firstKeptEntryId: ids.get(entry.firstKeptEntryId) ?? entry.firstKeptEntryId };
+    case "reset": {
+      const kept = entry.firstKeptEntryId;
+      return kept === undefined ? entry : { ...entry, firstKeptEntryId: ids.get(kept) ?? kept };
+    }
+    case "label":
+      return { ...entry, targetId: ids.get(entry.targetId) ?? entry.targetId };
+    case "branch_summary":
+      return { ...entry, fromId: ids.get(entry.fromId) ?? entry.fromId };
+    default:
+      return entry;
+  }
+}

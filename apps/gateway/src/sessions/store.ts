@@ -1,0 +1,157 @@
+// The sessions of a gateway: finds the transcript of a key, opens it for writing, lists and reads sessions without a lock.
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { activeBranch, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { completeIndex, readIndex, type SessionIndex, writeIndex } from "./index-file.ts";
+import { isSafeId, parseSessionName, type SessionName } from "./keys.ts";
+import { acquireLock, type Lock } from "./lock.ts";
+import { type OpenSession, openSession } from "./open.ts";
+import { parseTranscript } from "./parse.ts";
+import { agentPaths, transcriptFile } from "./paths.ts";
+import type { TranscriptHeader } from "./transcript-format.ts";
+
+export interface SessionSummary {
+  key: string;
+  agentId: string;
+  sessionId: string;
+  file: string;
+  bytes: number;
+  /** ISO 8601; last write. */
+  updatedAt: string;
+}
+
+export interface ReadSession extends SessionSummary {
+  header: TranscriptHeader;
+  /** The active branch, oldest first. */
+  branch: TranscriptEntry[];
+}
+
+export interface SessionStore {
+  /** Opens for writing; a key without a transcript gets one at its first append. Throws SESSION_LOCKED, TRANSCRIPT_UNREADABLE. */
+  open(request: { key: string; cwd: string; now?: () => number }): Promise<OpenSession>;
+  /** Newest first. Reads no transcript. */
+  list(): Promise<SessionSummary[]>;
+  /** The session as its file says now, whoever writes it; null when there is none. */
+  read(key: string): Promise<ReadSession | null>;
+}
+
+/** Keys may be short names; they are of the agent "main" then. */
+export function createSessionStore({ home }: { home: string }): SessionStore {
+  const find = async (text: string) => {
+    const name = parseName(text);
+    const sessionId = await findSessionId(home, name);
+    return { name, sessionId };
+  };
+  return {
+    async open({ key, cwd, now }) {
+      const { name, sessionId: known } = await find(key);
+      const sessionId = known ?? (await registerSession(home, name));
+      const sessionFile = transcriptFile(home, name.agentId, sessionId);
+      const session = { agentId: name.agentId, sessionId, sessionKey: name.key, sessionFile };
+      return openSession({ session, cwd, ...(now !== undefined && { now }) });
+    },
+    async list() {
+      const agents = await listAgents(home);
+      const found = await Promise.all(agents.map((agentId) => listAgentSessions(home, agentId)));
+      return found.flat().sort((a, b) => b.updatedAt.localeCompare(a.updatedAt));
+    },
+    async read(key) {
+      const { name, sessionId } = await find(key);
+      const summary = sessionId === undefined ? null : await summarize(home, name.agentId, name.key, sessionId);
+      return summary === null ? null : { ...summary, ...(await readTranscript(summary.file)) };
+    },
+  };
+}
+
+/** Reads a transcript file of any version without changing it. Throws TRANSCRIPT_UNREADABLE when it is none. */
+export async function readTranscript(
+  file: string,
+): Promise<{ header: TranscriptHeader; branch: TranscriptEntry[]; unreadableLines: number[] }> {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === "ENOENT" ? "there is no such file" : error.code === "EISDIR" ? "it is a folder" : error.message;
+    throw new ContextEngineError("TRANSCRIPT_UNREADABLE", `${file} cannot be read: ${why}; check the path.`, { cause: error });
+  });
+  const parsed = parseTranscript(bytes);
+  if (parsed.kind === "transcript") {
+    const { header, entries, unreadableLines } = parsed.transcript;
+    return { header, branch: activeBranch(entries), unreadableLines };
+  }
+  const why = parsed.kind === "empty" ? "it is empty" : parsed.reason;
+  throw new ContextEngineError(
+    "TRANSCRIPT_UNREADABLE",
+    `${file} is not a session transcript: ${why}; name a .jsonl file that starts with a session header.`,
+  );
+}
+
+function parseName(text: string): SessionName {
+  const name = parseSessionName(text);
+  if (name !== undefined) return name;
+  throw new ContextEngineError(
+    "TRANSCRIPT_UNREADABLE",
+    `"${text}" names no session: use a short name such as "main" or agent:<agent>:<name>.`,
+  );
+}
+
+async function findSessionId(home: string, { agentId, key }: SessionName): Promise<string | undefined> {
+  const stored = await readIndex(home, agentId);
+  const known = stored?.[key]?.sessionId;
+  if (known !== undefined) return known;
+  const completed = await completeIndex(home, agentId, stored ?? {});
+  if (Object.keys(completed).length > Object.keys(stored ?? {}).length) await writeIndex(home, agentId, completed);
+  return completed[key]?.sessionId;
+}
+
+async function registerSession(home: string, { agentId, key }: SessionName): Promise<string> {
+  const { sessions, index: file } = agentPaths(home, agentId);
+  await mkdir(sessions, { recursive: true, mode: 0o700 });
+  const lock = await waitForLock(`${file}.lock`);
+  try {
+    // Another process may have named the session while we waited.
+    const index: SessionIndex = (await readIndex(home, agentId)) ?? {};
+    const sessionId = index[key]?.sessionId ?? randomUUID();
+    await writeIndex(home, agentId, { ...index, [key]: { sessionId } });
+    return sessionId;
+  } finally {
+    await lock.release();
+  }
+}
+
+/** The index is locked for a moment only, so waiting is right. */
+async function waitForLock(file: string): Promise<Lock> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const outcome = await acquireLock(file);
+    if (outcome.held) return outcome.lock;
+    await setTimeout(10);
+  }
+  throw new ContextEngineError(
+    "SESSION_LOCKED",
+    `The session index stayed locked by ${file}; delete that file if no other Clew is running.`,
+  );
+}
+
+async function listAgents(home: string): Promise<string[]> {
+  try {
+    const entries = await readdir(join(home, "agents"), { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory() && isSafeId(entry.name)).map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
+
+async function listAgentSessions(home: string, agentId: string): Promise<SessionSummary[]> {
+  const index = await completeIndex(home, agentId, (await readIndex(home, agentId)) ?? {});
+  const summaries = await Promise.all(Object.entries(index).map(([key, { sessionId }]) => summarize(home, agentId, key, sessionId)));
+  return summaries.filter((summary) => summary !== null);
+}
+
+/** Null when the key has no transcript yet. */
+async function summarize(home: string, agentId: string, key: string, sessionId: string): Promise<SessionSummary | null> {
+  const file = transcriptFile(home, agentId, sessionId);
+  const found = await stat(file).catch(() => null);
+  return found === null || found.size === 0
+    ? null
+    : { key, agentId, sessionId, file, bytes: found.size, updatedAt: found.mtime.toISOString() };
+}

@@ -1,0 +1,53 @@
+// Runs one of our TypeScript files in a process of its own, for tests about death and locks.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+export interface Child {
+  process: ChildProcess;
+  /** Lines of its standard output, in order. */
+  lines: string[];
+  /** The next line not yet taken; rejects when the process ends before one. */
+  nextLine(): Promise<string>;
+  exit: Promise<number | null>;
+}
+
+/** `shellPrefix`: shell commands before the exec, e.g. "ulimit -f 8". */
+export function startChild(file: URL, args: string[], options: { shellPrefix?: string; env?: NodeJS.ProcessEnv } = {}): Child {
+  const node = [process.execPath, "--conditions=@clew/source", "--disable-warning=ExperimentalWarning", fileURLToPath(file), ...args];
+  const prefix = options.shellPrefix === undefined ? "" : `${options.shellPrefix}; `;
+  const child = spawn("/bin/sh", ["-c", `${prefix}exec "$@"`, "sh", ...node], {
+    stdio: ["pipe", "pipe", "inherit"],
+    env: { ...process.env, ...options.env },
+  });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  const lines: string[] = [];
+  const waiting: (() => void)[] = [];
+  let taken = 0;
+  let ended = false;
+  const wake = () => {
+    for (const resume of waiting.splice(0)) resume();
+  };
+  const reader = createInterface({ input: child.stdout });
+  reader.on("line", (line) => {
+    lines.push(line);
+    wake();
+  });
+  reader.on("close", () => {
+    ended = true;
+    wake();
+  });
+  const exit = once(child, "close").then(([code]) => code as number | null);
+  const nextLine = async () => {
+    while (taken >= lines.length) {
+      if (ended) throw new Error(`the child ended after: ${lines.join("\n")}`);
+      await new Promise<void>((resume) => waiting.push(resume));
+    }
+    return lines[taken++]!;
+  };
+  return { process: child, lines, nextLine, exit };
+}
