@@ -1,1 +1,46 @@
-export {};
+// What agent hosts import: registry, resolution, guard, the turn, and the ports they must supply.
+export { DEFAULT_BOUNDS_MS } from "./bounds.ts";
+export { DEFAULT_RESERVE_TOKENS, planBudget, type TokenBudget } from "./budget.ts";
+export type { CallScope, EngineGuard, FailurePolicy, GuardedEngine, GuardOptions } from "./guard.ts";
+export { guardEngine } from "./guard.ts";
+export { assertHostSupport, CLEW_EMBEDDED_HOST, type ExecutionHost, evaluateHostSupport, type HostSupport } from "./host-support.ts";
+export type {
+  ClockPort,
+  CompactionPort,
+  HostPorts,
+  HostSession,
+  IdPort,
+  LogPort,
+  ModelPort,
+  PolicyInput,
+  PolicyPort,
+  ToolOutcome,
+  ToolPort,
+  TranscriptPort,
+} from "./ports.ts";
+export type { Quarantine, QuarantineRecord } from "./quarantine.ts";
+export {
+  createEngineRegistry,
+  type EngineRegistration,
+  type EngineRegistry,
+  FALLBACK_ENGINE_ID,
+  type RegistrationResult,
+  type RegistryOptions,
+} from "./registry.ts";
+export type {
+  BudgetReport,
+  CompactionReport,
+  EngineCallReport,
+  ItemSource,
+  ModelCallReport,
+  ReportItem,
+  ReportParts,
+  TurnReport,
+} from "./report.ts";
+export type { SystemPart } from "./request-items.ts";
+export { type EngineSelection, planEngineSelection, pluginOf, type ResolvedEngine, resolveContextEngine } from "./resolve.ts";
+export { buildRuntimeSettings, type RuntimeSettingsInput, toReasonCode } from "./runtime-settings.ts";
+export { createSessionState, type SessionState } from "./session-state.ts";
+export { runTurn } from "./turn.ts";
+export type { PromptAdditions, TurnError, TurnEvent, TurnRequest, TurnResult, TurnSettings } from "./turn-run.ts";
+export { type EngineValidation, validateEngine } from "./validate.ts";

@@ -21,6 +21,8 @@ export interface ReportItem {
   tokens: number;
   /** Content hash; names a part in `parts` when the content is not in the transcript. */
   hash: string;
+  /** True: the content is not the entry's own (a policy or the engine changed it); the part named by `hash` holds what was sent. */
+  changed?: true;
 }
 
 export interface ModelCallReport {

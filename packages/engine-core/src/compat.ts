@@ -1,0 +1,96 @@
+// Which newer host parameters an older engine refuses: declared by `acceptedHostParams`, or learned once from its error.
+import type { ContextEngine, EngineMethod, HostAddedParam } from "@clew/plugin-sdk/core";
+
+const HOST_ADDED: readonly HostAddedParam[] = ["sessionKey", "prompt", "runtimeSettings", "sessionTarget", "runtimeContext", "abortSignal"];
+
+const FULL = ["sessionKey", "runtimeSettings", "sessionTarget", "runtimeContext"];
+/** Keys an undeclared engine may be called without, per method (contract §2.4). */
+const STRIPPABLE: Partial<Record<EngineMethod, readonly string[]>> = {
+  bootstrap: FULL,
+  maintain: FULL,
+  afterTurn: FULL,
+  compact: FULL,
+  ingest: ["sessionKey"],
+  ingestBatch: ["sessionKey"],
+  assemble: ["sessionKey", "prompt", "runtimeSettings"],
+};
+
+/** What one engine instance refused so far, across all its methods. */
+export type RejectedKeys = Set<string>;
+
+/**
+ * Calls `engine[method]` with the parameters it accepts. A declared allow-list is applied as it is; an engine without one is called again
+ * without the keys its error rejects, until it answers or rejects nothing new. What it rejected is remembered in `rejected`.
+ */
+export async function callCompatibly(
+  engine: ContextEngine,
+  method: EngineMethod,
+  params: object,
+  rejected: RejectedKeys,
+): Promise<unknown> {
+  const declared = engine.info.acceptedHostParams;
+  const call = (given: object) => (engine[method] as (given: object) => unknown).call(engine, given);
+  if (declared !== undefined) return call(projectDeclared(method, params, declared));
+
+  const strippable = (STRIPPABLE[method] ?? []).filter((key) => key in params);
+  for (;;) {
+    try {
+      return await call(without(params, strippable, rejected));
+    } catch (error) {
+      const learned = strippable.filter((key) => !rejected.has(key) && rejectsKey(error, key));
+      if (learned.length === 0) throw error;
+      for (const key of learned) rejected.add(key);
+    }
+  }
+}
+
+/** Drops the host-added keys that are not declared; `compact` keeps its abortSignal, keys outside the host-added set always pass. */
+export function projectDeclared(method: EngineMethod, params: object, declared: readonly string[]): object {
+  const dropped = HOST_ADDED.filter((key) => !declared.includes(key) && !(method === "compact" && key === "abortSignal"));
+  return Object.fromEntries(Object.entries(params).filter(([key]) => !dropped.includes(key as HostAddedParam)));
+}
+
+function without(params: object, strippable: readonly string[], rejected: RejectedKeys): object {
+  if (rejected.size === 0) return params;
+  return Object.fromEntries(Object.entries(params).filter(([key]) => !(strippable.includes(key) && rejected.has(key))));
+}
+
+/** Does this error say that `key` is not allowed? Structured issues first, message text second, the whole cause chain. */
+export function rejectsKey(error: unknown, key: string): boolean {
+  return everyPart(error).some((part) => issueNames(part, key) || textNames(part, key));
+}
+
+function everyPart(error: unknown): unknown[] {
+  const seen = new Set<unknown>();
+  const queue = [error];
+  for (let part = queue.shift(); part !== undefined; part = queue.shift()) {
+    if (seen.has(part)) continue;
+    seen.add(part);
+    if (Array.isArray(part)) queue.push(...(part as unknown[]));
+    else if (typeof part === "object" && part !== null) {
+      const { cause, issues, errors } = part as { cause?: unknown; issues?: unknown; errors?: unknown };
+      queue.push(cause, ...(Array.isArray(issues) ? (issues as unknown[]) : []), ...(Array.isArray(errors) ? (errors as unknown[]) : []));
+    }
+  }
+  return [...seen];
+}
+
+function issueNames(part: unknown, key: string): boolean {
+  if (typeof part !== "object" || part === null) return false;
+  const { code, keys } = part as { code?: unknown; keys?: unknown };
+  return code === "unrecognized_keys" && Array.isArray(keys) && keys.includes(key);
+}
+
+function textNames(part: unknown, key: string): boolean {
+  const message =
+    typeof part === "string" ? part : typeof part === "object" && part !== null ? (part as { message?: unknown }).message : undefined;
+  if (typeof message !== "string") return false;
+  const quoted = `['"\`]${key}['"\`]`;
+  return [
+    `unrecognized key(\\(s\\)|s)?( in object)?:?.*${quoted}`,
+    `(must not have )?additional propert(y|ies).*${quoted}`,
+    `(unexpected|extraneous|unknown|invalid) (property|field|key).*${quoted}`,
+    `${quoted} (was|is) not allowed`,
+    `"code"\\s*:\\s*"unrecognized_keys".*"${key}"`,
+  ].some((pattern) => new RegExp(pattern, "is").test(message));
+}

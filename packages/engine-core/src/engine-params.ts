@@ -1,0 +1,77 @@
+// What every engine call of a turn is given besides its own parameters: session, settings snapshot and run-time helpers.
+import type { RuntimeContext, RuntimeSettings, SessionRef, SessionTarget } from "@clew/plugin-sdk/core";
+import type { TokenBudget } from "./budget.ts";
+import { CLEW_EMBEDDED_HOST } from "./host-support.ts";
+import { buildRuntimeSettings } from "./runtime-settings.ts";
+import type { TurnRun } from "./turn-run.ts";
+
+/** In which part of a run an engine is called: before the turn it may not rewrite the transcript. */
+export type EnginePhase = "before-turn" | "after-turn";
+
+export interface HostAddedParams extends SessionRef {
+  sessionTarget: SessionTarget;
+  runtimeSettings: RuntimeSettings;
+  runtimeContext: RuntimeContext;
+}
+
+/** Session, `runtimeSettings` and `runtimeContext` for one call (contract §1.4–1.5). */
+export function hostParams(run: TurnRun, phase: EnginePhase, budget: TokenBudget | undefined): HostAddedParams {
+  const { sessionId, sessionKey } = run.session;
+  return {
+    sessionId,
+    sessionKey,
+    sessionTarget: sessionTargetOf(run),
+    runtimeSettings: settingsFor(run, budget),
+    runtimeContext: contextFor(run, phase, budget),
+  };
+}
+
+function sessionTargetOf({ session }: TurnRun): SessionTarget {
+  const { agentId, sessionId, sessionKey } = session;
+  return { agentId, sessionId, sessionKey };
+}
+
+function settingsFor(run: TurnRun, budget: TokenBudget | undefined): RuntimeSettings {
+  const { request, model, report } = run;
+  return buildRuntimeSettings({
+    requestedModel: report.model.requested,
+    resolvedModel: report.model.resolved,
+    provider: model.provider,
+    selectedId: report.engine.infoId,
+    selectionSource: report.engine.infoId === "legacy" ? "default" : request.engine.source,
+    executionHost: CLEW_EMBEDDED_HOST,
+    runtimeId: report.turnId,
+    promptTokenBudget: budget?.promptBudget,
+    maxOutputTokens: budget?.reserve,
+  });
+}
+
+function contextFor(run: TurnRun, phase: EnginePhase, budget: TokenBudget | undefined): RuntimeContext {
+  const { request, model, ports, state, session } = run;
+  const usage = state.lastUsage;
+  const measured = usage === undefined ? 0 : Math.floor(usage.input + usage.cacheRead + usage.cacheWrite);
+  return {
+    ...request.runtimeFacts,
+    sessionKey: session.sessionKey,
+    agentId: session.agentId,
+    provider: model.provider,
+    model: model.id,
+    modelContextWindow: model.contextWindow,
+    transcriptStorage: { kind: "jsonl" },
+    sessionTarget: sessionTargetOf(run),
+    ...(budget !== undefined && { tokenBudget: budget.tokenBudget }),
+    ...(measured > 0 && { currentTokenCount: measured }),
+    ...(usage !== undefined && {
+      promptCache: {
+        lastCallUsage: {
+          input: usage.input,
+          output: usage.output,
+          cacheRead: usage.cacheRead,
+          cacheWrite: usage.cacheWrite,
+          total: usage.totalTokens,
+        },
+      },
+    }),
+    ...(phase === "after-turn" && { rewriteTranscriptEntries: (rewrite) => ports.transcript.rewrite(rewrite) }),
+  } satisfies RuntimeContext;
+}

@@ -1,0 +1,42 @@
+// May this engine run on this host? Required against offered capabilities, per operation; fails closed.
+import { ContextEngineError, type ContextEngineInfo, type EngineOperation, type HostCapability } from "@clew/plugin-sdk/core";
+
+export interface ExecutionHost {
+  id: string;
+  /** Named in errors. */
+  label: string;
+  capabilities: readonly HostCapability[];
+}
+
+const EMBEDDED: readonly HostCapability[] = [
+  "bootstrap",
+  "assemble-before-prompt",
+  "after-turn",
+  "maintain",
+  "compact",
+  "runtime-llm-complete",
+];
+
+/** A host that runs turns with this package. */
+export const CLEW_EMBEDDED_HOST: ExecutionHost = { id: "clew-embedded", label: "Clew embedded runner", capabilities: EMBEDDED };
+
+export type HostSupport = { ok: true } | { ok: false; missing: HostCapability[]; message: string };
+
+/** Compares what `info` requires for `operation` with what `host` offers (contract §2.6). */
+export function evaluateHostSupport(info: ContextEngineInfo, operation: EngineOperation, host: ExecutionHost): HostSupport {
+  const requirement = info.hostRequirements?.[operation];
+  const required = requirement?.requiredCapabilities ?? [];
+  const missing = required.filter((capability) => !host.capabilities.includes(capability));
+  if (missing.length === 0) return { ok: true };
+  const message =
+    `Context engine "${info.id}" cannot run operation "${operation}" on ${host.label}. ` +
+    `Missing host capabilities: ${missing.join(", ")}. Required capabilities: ${required.join(", ")}. ` +
+    `Host capabilities: ${host.capabilities.join(", ") || "(none)"}.`;
+  return { ok: false, missing, message: [message, requirement?.unsupportedMessage].filter(Boolean).join(" ") };
+}
+
+/** Throws HOST_CAPABILITY_MISSING, before anything ran: neither a quarantine nor a fallback. */
+export function assertHostSupport(info: ContextEngineInfo, operation: EngineOperation, host: ExecutionHost): void {
+  const support = evaluateHostSupport(info, operation, host);
+  if (!support.ok) throw new ContextEngineError("HOST_CAPABILITY_MISSING", support.message, { engineId: info.id, operation });
+}

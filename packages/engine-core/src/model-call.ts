@@ -1,0 +1,117 @@
+// One model call: what is sent, reported item by item, streamed, and answered by a message or a reason.
+import type { AgentMessage, AssistantMessage, ModelError, StreamEvent, ToolDefinition } from "@clew/plugin-sdk/core";
+import type { ModelCallReport } from "./report.ts";
+import { describeRequest, type RequestDescription, type SystemPart } from "./request-items.ts";
+import type { TurnRun } from "./turn-run.ts";
+
+export interface ModelView {
+  system: readonly SystemPart[];
+  tools: readonly ToolDefinition[];
+  /** Chosen history first, then the running turn. */
+  messages: readonly AgentMessage[];
+  /** Entry of a message that is a changed copy of a stored one: the prompt with what hooks added. */
+  promptView: AgentMessage;
+}
+
+export type ModelOutcome = { ok: true; message: AssistantMessage } | { ok: false; error: ModelError; partial: AssistantMessage };
+
+export async function callModel(run: TurnRun, view: ModelView): Promise<ModelOutcome> {
+  const { ports, model, state, signal, report } = run;
+  const prepared = ports.policy?.prepareOutbound({ messages: view.messages, model });
+  const messages = prepared?.messages ?? view.messages;
+  const described = describeRequest({
+    model: report.model.resolved,
+    system: view.system,
+    tools: view.tools,
+    messages,
+    sourceOf: (message) => sourceOf(run, view, message),
+    hash: (text) => ports.ids.hash(text),
+    previous: state.request,
+  });
+  state.request = described.memory;
+  Object.assign(run.parts, described.parts);
+
+  const started = ports.clock.monotonic();
+  const outcome = await stream(run, view, messages);
+  const durationMs = ports.clock.monotonic() - started;
+  run.waitedMs += durationMs;
+  report.modelCalls.push({
+    ...callReport(described, outcome),
+    index: state.modelCalls++,
+    durationMs,
+    policyChanges: [...(prepared?.changes ?? [])],
+  });
+  if (outcome.ok && outcome.message.usage !== undefined) state.lastUsage = outcome.message.usage;
+  return signal.aborted && !outcome.ok ? { ...outcome, error: { kind: "aborted", message: "The run was cancelled." } } : outcome;
+}
+
+async function stream(run: TurnRun, view: ModelView, messages: readonly AgentMessage[]): Promise<ModelOutcome> {
+  const { ports, model, signal, session } = run;
+  const call = {
+    model,
+    systemPrompt: view.system.map((part) => part.text).join("\n\n"),
+    messages,
+    tools: view.tools,
+    signal,
+    sessionId: session.sessionId,
+  };
+  for await (const event of ports.model.stream(call)) {
+    if (event.type === "done") return { ok: true, message: event.message };
+    if (event.type === "error") return { ok: false, error: event.error, partial: event.partial };
+    emitDelta(run, event);
+  }
+  const error: ModelError = { kind: "invalid_response", message: "The model's stream ended without a final event." };
+  return { ok: false, error, partial: { role: "assistant", content: [], stopReason: "error", errorMessage: error.message } };
+}
+
+function emitDelta(run: TurnRun, event: Exclude<StreamEvent, { type: "done" | "error" }>): void {
+  if (event.type !== "tool_call") run.emit(event);
+}
+
+function callReport(described: RequestDescription, outcome: ModelOutcome): Omit<ModelCallReport, "index" | "durationMs" | "policyChanges"> {
+  const { system, tools, messages, requestHash } = described;
+  return outcome.ok
+    ? {
+        system,
+        tools,
+        messages,
+        requestHash,
+        usage: outcome.message.usage ?? null,
+        stopReason: outcome.message.stopReason,
+        error: null,
+        retries: 0,
+      }
+    : {
+        system,
+        tools,
+        messages,
+        requestHash,
+        usage: outcome.partial.usage ?? null,
+        stopReason: null,
+        error: outcome.error.message,
+        retries: 0,
+      };
+}
+
+function sourceOf(run: TurnRun, view: ModelView, message: AgentMessage): ReturnType<Parameters<typeof describeRequest>[0]["sourceOf"]> {
+  const { state, report } = run;
+  const { promptEntryId } = report;
+  const entryId = state.entryIds.get(message);
+  if (entryId !== undefined) return { source: { kind: "entry", entryId }, reason: entryId === promptEntryId ? "prompt" : "history" };
+  if (message === view.promptView && promptEntryId !== null)
+    return { source: { kind: "entry", entryId: promptEntryId }, reason: "prompt, with what hooks added", changed: true };
+  const original = findOriginal(run, message);
+  if (original !== undefined)
+    return { source: { kind: "entry", entryId: original }, reason: "history, changed for the provider", changed: true };
+  return { source: { kind: "engine" }, reason: "made by the engine" };
+}
+
+/** The stored message a changed copy comes from: same role, time and tool call. Searched from the end; copies are rare. */
+function findOriginal({ state }: TurnRun, message: AgentMessage): string | undefined {
+  if (message.timestamp === undefined) return undefined;
+  const sameEvent = (other: AgentMessage) =>
+    other.role === message.role &&
+    other.timestamp === message.timestamp &&
+    (other.role !== "toolResult" || message.role !== "toolResult" || other.toolName === message.toolName);
+  return state.context?.items.findLast((item) => sameEvent(item.message))?.entryId;
+}

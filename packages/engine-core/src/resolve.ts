@@ -1,0 +1,87 @@
+// Which engine runs: the slot's choice when it is allowed, registered and sound, else the fallback, with the reason.
+import { ContextEngineError, type EngineFactoryContext, type PluginsConfig } from "@clew/plugin-sdk/core";
+import type { EngineGuard } from "./guard.ts";
+import { type EngineRegistry, FALLBACK_ENGINE_ID } from "./registry.ts";
+
+export interface EngineSelection {
+  /** The slot's value; null when it is unset, blank or "none". */
+  configured: string | null;
+  /** The engine id to use, before asking whether it works. */
+  engineId: string;
+  source: "configured" | "default";
+  /** Why a configured engine is not used although nothing failed: its plugin is switched off. */
+  switchedOff: string | null;
+}
+
+/** What the configuration asks for (contract §2.2). `ownerPluginOf` names the plugin that registered an engine. */
+export function planEngineSelection(
+  plugins: PluginsConfig | undefined,
+  ownerPluginOf: (engineId: string) => string | undefined,
+): EngineSelection {
+  const slot = plugins?.slots?.contextEngine?.trim() ?? "";
+  if (slot === "" || slot.toLowerCase() === "none")
+    return { configured: null, engineId: FALLBACK_ENGINE_ID, source: "default", switchedOff: null };
+  if (slot === FALLBACK_ENGINE_ID) return { configured: slot, engineId: slot, source: "configured", switchedOff: null };
+  const pluginId = ownerPluginOf(slot) ?? slot;
+  const switchedOff =
+    plugins?.enabled === false
+      ? "plugins are disabled"
+      : plugins?.deny?.includes(pluginId)
+        ? `plugin "${pluginId}" is denied`
+        : plugins?.entries?.[pluginId]?.enabled === false
+          ? `plugin "${pluginId}" is disabled`
+          : null;
+  const engineId = switchedOff === null ? slot : FALLBACK_ENGINE_ID;
+  return { configured: slot, engineId, source: switchedOff === null ? "configured" : "default", switchedOff };
+}
+
+export interface ResolvedEngine extends EngineSelection {
+  guard: EngineGuard;
+  /** Why another engine than the configured one was taken; null when it was taken, or deliberately switched off. */
+  degraded: { operation: string; reason: string } | null;
+}
+
+/**
+ * The engine for one agent (contract §2.3). A failure of the chosen engine quarantines it and gives the fallback; with the policy
+ * "strict" it is thrown. Failures of the fallback are always thrown.
+ */
+export async function resolveContextEngine(request: {
+  registry: EngineRegistry;
+  config?: { plugins?: PluginsConfig | undefined };
+  context?: EngineFactoryContext;
+  strict?: (engineId: string) => boolean;
+}): Promise<ResolvedEngine> {
+  const { registry, context = {} } = request;
+  const selection = planEngineSelection(request.config?.plugins, (engineId) => pluginOf(registry.get(engineId)?.owner));
+  const { engineId } = selection;
+  const useFallback = async (degraded: ResolvedEngine["degraded"]): Promise<ResolvedEngine> => ({
+    ...selection,
+    guard: await registry.instance(FALLBACK_ENGINE_ID, context),
+    degraded,
+  });
+  if (engineId === FALLBACK_ENGINE_ID) return useFallback(null);
+
+  const quarantined = registry.quarantine.get(engineId);
+  if (quarantined !== undefined) return useFallback({ operation: quarantined.operation, reason: quarantined.reason });
+  if (registry.get(engineId)?.lifecycle === "readOnlyDiscovery")
+    return useFallback({ operation: "resolve", reason: "registered for discovery only: its plugin is not fully loaded" });
+  try {
+    return { ...selection, guard: await registry.instance(engineId, context), degraded: null };
+  } catch (error) {
+    if (request.strict?.(engineId)) throw error;
+    const { operation, reason } = registry.quarantine.add({ engineId, ...planFailure(error, registry.get(engineId)?.owner) });
+    return useFallback({ operation, reason });
+  }
+}
+
+function planFailure(error: unknown, owner: string | undefined) {
+  if (owner === undefined) return { operation: "resolve", error: "not registered" };
+  const operation = ContextEngineError.is(error, "ENGINE_CONTRACT_INVALID") ? "contract-validation" : "factory";
+  // The registry's sentence names the engine already; the quarantine's line does so too.
+  return { operation, owner, error: error instanceof Error && error.cause !== undefined ? error.cause : error };
+}
+
+/** "plugin:<id>" → "<id>". */
+export function pluginOf(owner: string | undefined): string | undefined {
+  return owner?.startsWith("plugin:") ? owner.slice("plugin:".length) : undefined;
+}

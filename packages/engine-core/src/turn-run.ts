@@ -1,0 +1,174 @@
+// One turn in progress: what it was asked, what it runs with, and the notes its report is made of.
+import type { AgentMessage, AssistantMessage, ModelError, ModelRef, ToolCallBlock, UserMessage } from "@clew/plugin-sdk/core";
+import { DEFAULT_RESERVE_TOKENS } from "./budget.ts";
+import type { GuardedEngine } from "./guard.ts";
+import type { HostPorts, HostSession } from "./ports.ts";
+import type { ReportParts, TurnReport } from "./report.ts";
+import type { SystemPart } from "./request-items.ts";
+import type { ResolvedEngine } from "./resolve.ts";
+import type { SessionState } from "./session-state.ts";
+
+export interface TurnSettings {
+  /** Tokens held back for the reply; never more than a quarter of the window. */
+  reserveTokens: number;
+  /** Newest user turns kept before assembly; undefined = all. */
+  historyLimit: number | undefined;
+  /** Model calls in one turn, so that a looping model ends. */
+  maxModelCalls: number;
+  citationsMode: "auto" | "on" | "off" | undefined;
+}
+
+export const DEFAULT_TURN_SETTINGS: TurnSettings = {
+  reserveTokens: DEFAULT_RESERVE_TOKENS,
+  historyLimit: undefined,
+  maxModelCalls: 200,
+  citationsMode: undefined,
+};
+
+/** What hooks add to a prompt; it goes to the model only, the transcript keeps what the person sent. */
+export interface PromptAdditions {
+  systemPrompt?: string;
+  prependContext?: string;
+  appendContext?: string;
+  prependSystemContext?: string;
+  appendSystemContext?: string;
+  toolsAllow?: string[];
+}
+
+export interface TurnRequest {
+  engine: ResolvedEngine;
+  ports: HostPorts;
+  state: SessionState;
+  model: ModelRef;
+  /** "provider/id" as the person asked for it; default: the model's own. */
+  requestedModel?: string;
+  systemPrompt: readonly SystemPart[];
+  prompt: Omit<UserMessage, "role">;
+  /** Default "user"; a heartbeat is passed to engines as `isHeartbeat`. */
+  kind?: "user" | "heartbeat" | "cron";
+  settings?: Partial<TurnSettings>;
+  /** Called after assembly and before the first model call. */
+  beforePromptBuild?: (context: { prompt: string; messages: readonly AgentMessage[] }) => Promise<PromptAdditions>;
+  /** Facts for engines' `runtimeContext`, merged under what the host itself knows. */
+  runtimeFacts?: Record<string, unknown>;
+  signal?: AbortSignal;
+  onEvent?: (event: TurnEvent) => void;
+}
+
+/** What a person watching the turn is told, in order. */
+export type TurnEvent =
+  | { type: "accepted"; entryId: string }
+  | { type: "text"; delta: string }
+  | { type: "thinking"; delta: string }
+  | { type: "tool_start"; call: ToolCallBlock }
+  | { type: "tool_end"; callId: string; name: string; isError: boolean }
+  | { type: "message"; entryId: string; message: AgentMessage }
+  | { type: "notice"; text: string };
+
+export interface TurnResult {
+  outcome: TurnReport["outcome"];
+  /** The accepted reply; null when the turn failed or was aborted. */
+  reply: AssistantMessage | null;
+  error: TurnError | null;
+  report: TurnReport;
+  /** Contents the report names by hash. */
+  parts: ReportParts;
+}
+
+/** Why a turn has no reply, as data and as one sentence. */
+export interface TurnError {
+  kind: ModelError["kind"] | "engine" | "host";
+  message: string;
+}
+
+export interface TurnRun {
+  readonly request: TurnRequest;
+  readonly ports: HostPorts;
+  readonly session: HostSession;
+  readonly state: SessionState;
+  readonly engine: GuardedEngine;
+  readonly model: ModelRef;
+  readonly settings: TurnSettings;
+  readonly isHeartbeat: boolean;
+  readonly signal: AbortSignal;
+  readonly emit: (event: TurnEvent) => void;
+  /** True when the transcript existed before this turn. */
+  readonly hadSessionFile: boolean;
+  readonly startedAt: number;
+  readonly startedMonotonic: number;
+  /** The report so far. */
+  readonly report: TurnReport;
+  readonly parts: ReportParts;
+  /** ms spent in model calls and tools. */
+  waitedMs: number;
+  /** How many messages of history and turn the engine was given during the tool loop; undefined = none. */
+  delivered: number | undefined;
+}
+
+export function openTurn(request: TurnRequest): TurnRun {
+  const { ports, state, model } = request;
+  const session = ports.transcript.session;
+  const signal = request.signal ?? new AbortController().signal;
+  const report = newReport(request);
+  const { compaction } = ports;
+  const engine = request.engine.guard.enter({
+    signal,
+    ...(compaction !== undefined && { compaction: (params) => compaction.compact(params) }),
+    record: (call) => void report.engineCalls.push(call),
+  });
+  return {
+    request,
+    ports,
+    session,
+    state,
+    engine,
+    model,
+    settings: { ...DEFAULT_TURN_SETTINGS, ...request.settings },
+    isHeartbeat: request.kind === "heartbeat",
+    signal,
+    emit: request.onEvent ?? (() => {}),
+    hadSessionFile: ports.transcript.exists(),
+    startedAt: ports.clock.now(),
+    startedMonotonic: ports.clock.monotonic(),
+    report,
+    parts: {},
+    waitedMs: 0,
+    delivered: undefined,
+  };
+}
+
+function newReport({ engine, ports, model, requestedModel }: TurnRequest): TurnReport {
+  const info = engine.guard.info();
+  const resolved = `${model.provider}/${model.id}`;
+  const { sessionId, sessionKey } = ports.transcript.session;
+  return {
+    v: 1,
+    turnId: ports.ids.next(),
+    sessionId,
+    sessionKey,
+    startedAt: new Date(ports.clock.now()).toISOString(),
+    durationMs: 0,
+    hostMs: 0,
+    outcome: "completed",
+    reason: null,
+    model: { requested: requestedModel ?? resolved, resolved, api: model.api },
+    engine: {
+      configured: engine.configured,
+      ran: engine.guard.engineId,
+      infoId: info.id,
+      name: info.name,
+      source: engine.source,
+      ownsCompaction: info.ownsCompaction === true,
+      degraded: engine.degraded,
+    },
+    lifecycle: "eager",
+    engineCalls: [],
+    budget: null,
+    promptEntryId: null,
+    replyEntryId: null,
+    historyChanges: [],
+    modelCalls: [],
+    toolCalls: [],
+    compactions: [],
+  };
+}
