@@ -1,0 +1,56 @@
+import * as fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { corpora } from "./__fixtures__/corpora.ts";
+import { byteBound } from "./counter.ts";
+import { estimateText } from "./estimate.ts";
+import { type ExactCounter, loadExactCounter } from "./tiktoken.ts";
+
+const anyText = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 400 }),
+  fc.string({ unit: "grapheme", maxLength: 200 }),
+  fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 200 }).map((codes) => String.fromCharCode(...codes)),
+);
+
+describe("estimateText", () => {
+  it("orders its bounds: 0 <= low <= estimate <= high <= bytes, whole numbers all, for any text", () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const { estimate, low, high } = estimateText(text);
+        expect([estimate, low, high].every(Number.isInteger)).toBe(true);
+        expect(0 <= low && low <= estimate && estimate <= high && high <= byteBound(text)).toBe(true);
+        expect(estimate > 0).toBe(text !== "");
+      }),
+    );
+  });
+
+  it("gives a joined text about the sum of its parts", () => {
+    fc.assert(
+      fc.property(anyText, anyText, (a, b) => {
+        const sum = estimateText(a).estimate + estimateText(b).estimate;
+        // What differs is the run at the seam, and rounding.
+        expect(Math.abs(estimateText(a + b).estimate - sum)).toBeLessThanOrEqual(14);
+      }),
+    );
+  });
+
+  it("does not depend on where the same words stand", () => {
+    expect(estimateText("alpha beta\n".repeat(50)).estimate).toBe(estimateText("alpha beta\n".repeat(49)).estimate + 2);
+  });
+
+  describe("against the exact count", () => {
+    let exact: ExactCounter;
+    beforeAll(async () => {
+      exact = await loadExactCounter();
+    });
+    afterAll(() => exact.free());
+
+    const kinds = Object.entries(corpora(20_000));
+    it.each(kinds)("is within its own bounds for %s", (kind, text) => {
+      const { estimate, low, high } = estimateText(text);
+      const counted = exact.count(text);
+      // Endless repetition is estimated high on purpose: cheap to be wrong there, dear to be under.
+      if (!["oneLetter", "ruler", "newlines"].includes(kind)) expect(low, `${estimate} for ${counted}`).toBeLessThanOrEqual(counted);
+      expect(high, `${estimate} for ${counted}`).toBeGreaterThanOrEqual(counted);
+    });
+  });
+});

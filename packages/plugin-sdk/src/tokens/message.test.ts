@@ -1,0 +1,97 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../contract/message.ts";
+import { byteBound, chars4, estimator } from "./counter.ts";
+import { estimateText } from "./estimate.ts";
+import {
+  BLOCK_OVERHEAD,
+  chars4Message,
+  countMessage,
+  estimateMessage,
+  estimateMessages,
+  IMAGE_TOKENS,
+  MESSAGE_OVERHEAD,
+} from "./message.ts";
+
+const text = (value: string): AgentMessage => ({ role: "user", content: value });
+
+describe("byteBound", () => {
+  it("is the length in UTF-8", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (value) => {
+        expect(byteBound(value)).toBe(new TextEncoder().encode(value).length);
+      }),
+    );
+  });
+
+  it("counts a lone surrogate as the three bytes it is replaced by", () => {
+    expect([byteBound("\ud800"), byteBound("\udc00x"), byteBound("\ud83d\ude00")]).toEqual([3, 4, 4]);
+  });
+});
+
+describe("estimateMessage", () => {
+  it("is the sum of the blocks and fixed overheads", () => {
+    const message: AssistantMessage = {
+      role: "assistant",
+      content: [
+        { type: "text", text: "I will look." },
+        { type: "toolCall", id: "1", name: "read", arguments: { path: "a.ts" } },
+      ],
+      stopReason: "toolUse",
+    };
+    const blocks = estimateText("I will look.").estimate + estimateText('read{"path":"a.ts"}').estimate;
+    expect(estimateMessage(message).estimate).toBe(MESSAGE_OVERHEAD.estimate + 2 * BLOCK_OVERHEAD.estimate + blocks);
+    expect(countMessage(message, estimator)).toBe(estimateMessage(message).estimate);
+  });
+
+  it("is additive over messages in every bound", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: "grapheme" })), fc.array(fc.string()), (a, b) => {
+        const [left, right] = [a.map(text), b.map(text)];
+        const whole = estimateMessages([...left, ...right]);
+        for (const bound of ["estimate", "low", "high"] as const)
+          expect(whole[bound]).toBe(estimateMessages(left)[bound] + estimateMessages(right)[bound]);
+      }),
+    );
+  });
+
+  it("counts an image by fixed numbers and not by its bytes", () => {
+    const image = (data: string): AgentMessage => ({ role: "user", content: [{ type: "image", data, mimeType: "image/png" }] });
+    expect(estimateMessage(image("A".repeat(100_000)))).toEqual(estimateMessage(image("")));
+    expect(estimateMessage(image("")).high).toBe(MESSAGE_OVERHEAD.high + BLOCK_OVERHEAD.high + IMAGE_TOKENS.high);
+  });
+
+  it("costs nothing for what is not sent: details of a tool result, a shell command kept out of the context", () => {
+    const result: ToolResultMessage = {
+      role: "toolResult",
+      toolCallId: "1",
+      toolName: "ls",
+      content: [{ type: "text", text: "a" }],
+      isError: false,
+    };
+    expect(estimateMessage({ ...result, details: { rows: "x".repeat(9999) } })).toEqual(estimateMessage(result));
+    expect(estimateMessage({ role: "bashExecution", command: "ls", output: "x", excludeFromContext: true }).high).toBe(0);
+  });
+
+  it("returns the same object for the same message and survives blocks without text", () => {
+    const message = text("hello");
+    expect(estimateMessage(message)).toBe(estimateMessage(message));
+    const odd = JSON.parse('{"role":"user","content":[{"type":"text"},{"type":"video","url":"u"}]}') as AgentMessage;
+    expect(estimateMessage(odd).estimate).toBeGreaterThan(0);
+  });
+});
+
+describe("chars4", () => {
+  it("counts ceil(characters / 4), a whole message at once, 4,800 characters per image", () => {
+    expect([chars4.count(""), chars4.count("abcde"), chars4.bound("abcde")]).toEqual([0, 2, 2]);
+    const twoBlocks: AgentMessage = {
+      role: "user",
+      content: [
+        { type: "text", text: "abc" },
+        { type: "text", text: "abc" },
+        { type: "image", data: "", mimeType: "image/png" },
+      ],
+    };
+    expect(chars4Message(twoBlocks)).toBe(1202);
+  });
+});

@@ -1,0 +1,192 @@
+// Counts, in one pass over a text, the features its token count depends on: words, capitals, digit groups, punctuation, scripts.
+
+/** What is counted; the number is the position of its weight. */
+export const FEATURE = {
+  words: 0,
+  wordChars5to8: 1,
+  lettersBeyond8: 2,
+  capitals: 3,
+  digitGroups: 4,
+  spaceRuns: 5,
+  moreSpaces: 6,
+  moreNewlines: 7,
+  punctuation: 8,
+  morePunctuation: 9,
+  punctuation5up: 10,
+  han: 11,
+  kana: 12,
+  hangul: 13,
+  cyrillicWords: 14,
+  arabic: 15,
+  hebrew: 16,
+  indic: 17,
+  latinExtended: 18,
+  symbols: 19,
+  otherBmp: 20,
+  astral: 21,
+  repeatedLetters: 22,
+  rules: 23,
+  digitBesideCapital: 24,
+} as const;
+
+const FEATURE_COUNT = 25;
+
+const CLASS = {
+  lower: 0,
+  upper: 1,
+  digit: 2,
+  space: 3,
+  newline: 4,
+  punctuation: 5,
+  latin: 6,
+  han: 7,
+  kana: 8,
+  hangul: 9,
+  cyrillic: 10,
+  arabic: 11,
+  indic: 12,
+  hebrew: 13,
+  symbol: 14,
+  other: 15,
+} as const;
+
+// One byte per UTF-16 unit: a lookup is faster than a chain of range tests, and 64 KiB is cheap.
+const CLASS_OF = classTable();
+
+export interface TextScan {
+  /** One count per feature, in the order of FEATURE. */
+  features: Float64Array;
+  /** Length in UTF-8; no byte-level tokeniser makes more tokens than that. A lone surrogate counts as the three bytes of U+FFFD. */
+  bytes: number;
+}
+
+/** Scans `text` once; linear, whatever the text. */
+export function scanText(text: string): TextScan {
+  const features = new Float64Array(FEATURE_COUNT);
+  let bytes = 0;
+  let previousClass = -1;
+  let previousCode = -1;
+  let run = 0;
+  let same = 0;
+  for (let i = 0; i < text.length; i++) {
+    let code = text.charCodeAt(i);
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : 3;
+    let kind = CLASS_OF[code]!;
+    if ((code & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) {
+      code = 0x10000 + ((code & 0x3ff) << 10) + (text.charCodeAt(++i) & 0x3ff);
+      bytes++;
+    }
+    same = code === previousCode ? same + 1 : 0;
+    previousCode = code;
+    // Latin letters beyond ASCII belong to the word around them.
+    if (kind === CLASS.latin) {
+      features[FEATURE.latinExtended]!++;
+      kind = CLASS.lower;
+    }
+    const starts = kind !== previousClass;
+    // A digit beside a capital is the mark of random ids and base64.
+    if (starts && kind + previousClass === CLASS.digit + CLASS.upper && (kind === CLASS.digit || kind === CLASS.upper)) {
+      features[FEATURE.digitBesideCapital]!++;
+    }
+    const runBefore = run;
+    run = starts ? 1 : run + 1;
+    // The fourth equal character and on: tokenisers know rules and fillings ("====", "────", "xxxx") as few tokens.
+    if (same >= 3 && mergesWhenRepeated(code, kind)) {
+      features[kind === CLASS.lower || kind === CLASS.upper ? FEATURE.repeatedLetters : FEATURE.rules]!++;
+      continue;
+    }
+    switch (kind) {
+      case CLASS.lower:
+        if (starts) {
+          features[FEATURE.words]!++;
+          // The capital before a word belongs to it ("Word", "HTMLElement").
+          if (previousClass === CLASS.upper && runBefore === 1) features[FEATURE.capitals]!--;
+        } else if (run > 8) features[FEATURE.lettersBeyond8]!++;
+        else if (run > 4) features[FEATURE.wordChars5to8]!++;
+        break;
+      case CLASS.upper:
+        if (starts) features[FEATURE.capitals]!++;
+        else if (run > 8) features[FEATURE.lettersBeyond8]!++;
+        break;
+      case CLASS.digit:
+        if (run % 3 === 1) features[FEATURE.digitGroups]!++;
+        break;
+      case CLASS.space:
+        if (run === 2) features[FEATURE.spaceRuns]!++;
+        else if (run > 16) features[FEATURE.moreSpaces]!++;
+        break;
+      case CLASS.newline:
+        if (run > 4) features[FEATURE.moreNewlines]!++;
+        break;
+      case CLASS.punctuation:
+        features[starts ? FEATURE.punctuation : run > 4 ? FEATURE.punctuation5up : FEATURE.morePunctuation]!++;
+        break;
+      case CLASS.han:
+        features[FEATURE.han]!++;
+        break;
+      case CLASS.kana:
+        features[FEATURE.kana]!++;
+        break;
+      case CLASS.hangul:
+        features[FEATURE.hangul]!++;
+        break;
+      case CLASS.cyrillic:
+        if (starts) features[FEATURE.cyrillicWords]!++;
+        else if (run > 16) features[FEATURE.lettersBeyond8]!++;
+        break;
+      case CLASS.arabic:
+        features[FEATURE.arabic]!++;
+        break;
+      case CLASS.indic:
+        features[FEATURE.indic]!++;
+        break;
+      case CLASS.hebrew:
+        features[FEATURE.hebrew]!++;
+        break;
+      case CLASS.symbol:
+        features[FEATURE.symbols]!++;
+        break;
+      default:
+        features[code > 0xffff ? FEATURE.astral : FEATURE.otherBmp]!++;
+    }
+    previousClass = kind;
+  }
+  return { features, bytes };
+}
+
+function mergesWhenRepeated(code: number, kind: number): boolean {
+  if (kind === CLASS.symbol) return true;
+  return code === 0x09 || (code > 0x20 && code < 0x7f && code !== 0x5c && kind !== CLASS.digit);
+}
+
+function classTable(): Uint8Array {
+  const table = new Uint8Array(0x10000).fill(CLASS.other);
+  const ranges: [number, number, number][] = [
+    [0x00, 0x7f, CLASS.punctuation],
+    [0x61, 0x7a, CLASS.lower],
+    [0x41, 0x5a, CLASS.upper],
+    [0x30, 0x39, CLASS.digit],
+    [0x09, 0x0c, CLASS.space],
+    [0x20, 0x20, CLASS.space],
+    [0x0a, 0x0a, CLASS.newline],
+    [0x0d, 0x0d, CLASS.newline],
+    [0xc0, 0x24f, CLASS.latin],
+    [0x300, 0x36f, CLASS.latin],
+    [0x370, 0x52f, CLASS.cyrillic],
+    [0x590, 0x5ff, CLASS.hebrew],
+    [0x600, 0x8ff, CLASS.arabic],
+    [0x900, 0xdff, CLASS.indic],
+    [0x1e00, 0x1eff, CLASS.latin],
+    [0x1100, 0x11ff, CLASS.hangul],
+    [0x2500, 0x25ff, CLASS.symbol],
+    [0x2800, 0x28ff, CLASS.symbol],
+    [0x3040, 0x30ff, CLASS.kana],
+    [0x3130, 0x318f, CLASS.hangul],
+    [0x3400, 0x4dbf, CLASS.han],
+    [0x4e00, 0x9fff, CLASS.han],
+    [0xac00, 0xd7af, CLASS.hangul],
+    [0xf900, 0xfaff, CLASS.han],
+  ];
+  for (const [from, to, kind] of ranges) table.fill(kind, from, to + 1);
+  return table;
+}
