@@ -1,0 +1,23 @@
+// Builds the HTTP request of one model call, by the driver of the model's api.
+import { ContextEngineError, type ModelCall } from "@clew/plugin-sdk/core";
+import { DRIVER_APIS, findDriver } from "./find-driver.ts";
+import type { Endpoint, WireRequest } from "./provider.ts";
+
+/**
+ * The request of `call` as bytes on the wire; pure and deterministic, so a stored call can be rebuilt byte for byte.
+ * Throws CONFIG_INVALID when no driver speaks the model's api, or when its model runs in this process and has no wire.
+ */
+export function buildRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
+  const driver = findDriver(call.model.api);
+  if (driver?.kind === "wire") return driver.buildRequest(call, endpoint);
+  throw new ContextEngineError("CONFIG_INVALID", driver === undefined ? unknownApi(call.model.api) : noWire(call.model.api));
+}
+
+/** One sentence for an api nobody speaks. */
+export function unknownApi(api: string): string {
+  return `No driver speaks the model api "${api}"; use one of ${DRIVER_APIS.join(", ")}.`;
+}
+
+function noWire(api: string): string {
+  return `The model api "${api}" runs in this process and sends no request; stream it instead.`;
+}

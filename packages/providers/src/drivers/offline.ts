@@ -1,0 +1,69 @@
+// The offline model: deterministic, without key and network, honest about being no language model.
+import type { ModelCall, ModelError, StreamEvent, Usage } from "@clew/plugin-sdk/core";
+import { estimateMessages, estimateText } from "@clew/plugin-sdk/tokens";
+import { planOfflineReply } from "../offline/plan.ts";
+import type { LocalDriver } from "../provider.ts";
+import { ReplyBuilder } from "../shared/reply.ts";
+import { abortError } from "../shared/wire-errors.ts";
+
+/**
+ * Api "offline". It quotes the best-matching sentence from the messages it is shown, or says that it was shown none, first asking a search, grep or
+ * recall tool once; it acknowledges statements, extracts summaries, and runs `call <tool> {json}`. The same call gives the same reply. Like a real
+ * provider it bills tokens (estimated) and refuses a request larger than the model's window.
+ */
+export const offline: LocalDriver = { kind: "local", api: "offline", stream: streamOffline };
+
+async function* streamOffline({ call, now }: { call: ModelCall; now: () => number }): AsyncGenerator<StreamEvent> {
+  const reply = new ReplyBuilder(call, now);
+  const failed = (error: ModelError): StreamEvent => {
+    return { type: "error", error, partial: reply.message(error.kind === "aborted" ? "aborted" : "error", error.message) };
+  };
+  const input = requestTokens(call);
+  if (input > call.model.contextWindow) return yield failed(overflowError(call, input));
+
+  const plan = planOfflineReply(call);
+  if (plan.kind === "tool") {
+    const { name, argumentsObject } = plan;
+    // Unique in the transcript: the assembled history alone may have the same length in every turn.
+    const block = {
+      type: "toolCall" as const,
+      id: `offline_${now().toString(36)}_${call.messages.length}`,
+      name,
+      arguments: argumentsObject,
+    };
+    reply.toolCall(block);
+    reply.usage = usage(input, `${name} ${JSON.stringify(argumentsObject)}`);
+    yield { type: "tool_call", call: block };
+    return yield { type: "done", message: reply.message("toolUse") };
+  }
+  const limit = Math.min(call.maxOutputTokens ?? Number.POSITIVE_INFINITY, call.model.maxOutputTokens);
+  const pieces = plan.text.match(/\S+\s*|\s+/g) ?? [];
+  let said = "";
+  let spent = 0;
+  for (const piece of pieces) {
+    if (call.signal.aborted) return yield failed(abortError());
+    spent += estimateText(piece).estimate;
+    if (spent > limit) break;
+    said += piece;
+    reply.text(piece);
+    yield { type: "text", delta: piece };
+  }
+  reply.usage = usage(input, said);
+  yield { type: "done", message: reply.message(said === plan.text ? "stop" : "length") };
+}
+
+/** Estimated tokens of everything the request holds. */
+function requestTokens(call: ModelCall): number {
+  const tools = call.tools.length === 0 ? 0 : estimateText(JSON.stringify(call.tools)).estimate;
+  return estimateText(call.systemPrompt).estimate + tools + estimateMessages(call.messages).estimate;
+}
+
+function usage(input: number, said: string): Usage {
+  const output = estimateText(said).estimate;
+  return { input, output, cacheRead: 0, cacheWrite: 0, totalTokens: input + output };
+}
+
+function overflowError({ model }: ModelCall, observedTokens: number): ModelError {
+  const message = `The request holds about ${observedTokens} tokens, but the window of model "${model.id}" holds ${model.contextWindow}; make the context smaller.`;
+  return { kind: "overflow", message, observedTokens };
+}

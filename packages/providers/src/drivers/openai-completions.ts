@@ -1,0 +1,49 @@
+// Speaks OpenAI Chat Completions: OpenAI, Ollama, LM Studio, vLLM, llama.cpp and every server compatible with them.
+import type { ModelCall } from "@clew/plugin-sdk/core";
+import { createChatDecoder } from "../openai-completions/decode.ts";
+import { findFlavor } from "../openai-completions/flavors.ts";
+import { toChatMessages } from "../openai-completions/messages.ts";
+import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
+import { wellFormedJson } from "../shared/well-formed.ts";
+
+/** Api "openai-completions". Rules of the wire: the Chat Completions checks of `@clew/providers/testing`. Flavors: `CHAT_FLAVORS`. */
+export const openaiCompletions: WireDriver = {
+  kind: "wire",
+  api: "openai-completions",
+  buildRequest: buildChatRequest,
+  createDecoder: createChatDecoder,
+};
+
+function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
+  const { model, tools, temperature, sessionId } = call;
+  const flavor = findFlavor(endpoint);
+  const sendsTemperature = temperature !== undefined && !(flavor.fixedReasoningTemperature && model.reasoning === true);
+  const body = {
+    model: model.id,
+    messages: toChatMessages({ systemPrompt: call.systemPrompt, messages: call.messages, model, flavor }),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, parameters }) => ({ type: "function", function: { name, description, parameters } })),
+    }),
+    ...(call.maxOutputTokens !== undefined && { [flavor.maxTokensField]: call.maxOutputTokens }),
+    ...(sendsTemperature && { temperature }),
+    ...(flavor.promptCacheKey && sessionId !== undefined && { prompt_cache_key: sessionId.slice(0, 64) }),
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+  return {
+    method: "POST",
+    url: `${endpoint.baseUrl.replace(/\/+$/, "")}/chat/completions`,
+    headers: {
+      "content-type": "application/json",
+      accept: "text/event-stream",
+      ...(endpoint.apiKey !== undefined && { authorization: `Bearer ${endpoint.apiKey}` }),
+      ...lowerCaseNames(endpoint.headers ?? {}),
+    },
+    body: wellFormedJson(body),
+  };
+}
+
+/** One spelling per header, so that a person's own replaces the driver's instead of joining it. */
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

@@ -1,0 +1,59 @@
+// Which words of a text carry information, in a form that can be compared.
+
+/** A word to look for: whole, or, in scripts without word gaps, a pair of characters anywhere. */
+export interface Term {
+  text: string;
+  wholeWord: boolean;
+  /** As it was written. */
+  original: string;
+}
+
+/** Too common to tell one sentence from another, and words of asking. */
+const COMMON = new Set(
+  `a about after again all also am an and any are as at be been before being but by can could did do does doing for from get give got had has
+  have having he her here him his how i if in into is it its just know let like may me might mine more most my no not now of off on once one
+  only or other our out over own please put recall remember remind same say said shall she should so some such tell than that the their them
+  then there these they this those to told too under until up us use used very was we were what when where which while who whom whose why will
+  with would yes you your yours`.split(/\s+/),
+);
+
+// Han, Hiragana, Katakana and Thai write no gaps between words.
+const GAPLESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/gu;
+const WORD = /[\p{L}\p{N}_]+(?:[-.:@/][\p{L}\p{N}_]+)*/gu;
+
+/** Every word of a text, folded; compounds like `deploy-key` also give their parts. */
+export function foldedWords(text: string): Set<string> {
+  const words = new Set<string>();
+  for (const [word] of text.toLowerCase().matchAll(WORD)) for (const part of withParts(word)) words.add(fold(part));
+  return words;
+}
+
+/** The informative words of a question, each once, in order; at most 32. */
+export function informativeTerms(text: string): Term[] {
+  const terms = new Map<string, Term>();
+  const gapped = text.replace(GAPLESS, (run) => {
+    const characters = [...run];
+    for (let index = 0; index + 1 < characters.length; index++) {
+      const pair = `${characters[index]}${characters[index + 1]}`;
+      terms.set(pair, { text: pair, wholeWord: false, original: pair });
+    }
+    return " ";
+  });
+  for (const [word] of gapped.matchAll(WORD)) {
+    const folded = fold(word.toLowerCase());
+    if (isInformative(folded) && !terms.has(folded)) terms.set(folded, { text: folded, wholeWord: true, original: word });
+  }
+  return [...terms.values()].slice(0, 32);
+}
+
+/** True for a folded word that is no common one. */
+export function isInformative(folded: string): boolean {
+  return !COMMON.has(folded) && (folded.length > 1 || /\p{N}/u.test(folded));
+}
+
+const withParts = (word: string) => (/[-.:@/]/.test(word) ? [word, ...word.split(/[-.:@/]/)] : [word]);
+
+/** Singular and plural count as one word: a prefix of both. */
+function fold(word: string): string {
+  return word.length > 3 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
+}

@@ -1,0 +1,54 @@
+// The parts of a Chat Completions answer that we read, and the usage they tell; everything unknown is ignored.
+import type { Usage } from "@clew/plugin-sdk/core";
+
+/** A delta of one call; servers leave out what they do not know. */
+export interface ToolCallDelta {
+  index?: number | null;
+  id?: string | null;
+  function?: { name?: string | null; arguments?: unknown } | null;
+}
+
+export interface Delta {
+  content?: string | null;
+  refusal?: string | null;
+  /** DeepSeek, vLLM, llama.cpp. */
+  reasoning_content?: string | null;
+  /** Ollama, OpenRouter, Groq. */
+  reasoning?: string | null;
+  tool_calls?: ToolCallDelta[] | null;
+}
+
+export interface Choice {
+  delta?: Delta | null;
+  /** An answer that was not streamed. */
+  message?: Delta | null;
+  finish_reason?: string | null;
+}
+
+export interface Chunk {
+  choices?: Choice[] | null;
+  usage?: ChatUsage | null;
+  error?: unknown;
+}
+
+interface ChatUsage {
+  prompt_tokens?: number | null;
+  completion_tokens?: number | null;
+  total_tokens?: number | null;
+  prompt_tokens_details?: { cached_tokens?: number | null; cache_write_tokens?: number | null } | null;
+  /** DeepSeek. */
+  prompt_cache_hit_tokens?: number | null;
+}
+
+/** Billed tokens; `prompt_tokens` includes cached ones, our `input` does not. Undefined when the server told none. */
+export function readUsage(usage: ChatUsage | null | undefined): Usage | undefined {
+  if (typeof usage?.prompt_tokens !== "number" && typeof usage?.completion_tokens !== "number") return undefined;
+  const prompt = count(usage.prompt_tokens);
+  const output = count(usage.completion_tokens);
+  const cacheRead = Math.min(prompt, count(usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens));
+  const cacheWrite = Math.min(prompt - cacheRead, count(usage.prompt_tokens_details?.cache_write_tokens));
+  const input = prompt - cacheRead - cacheWrite;
+  return { input, output, cacheRead, cacheWrite, totalTokens: count(usage.total_tokens) || prompt + output };
+}
+
+const count = (value: unknown) => (typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0);

@@ -1,0 +1,137 @@
+// Sends one request and reads its answer piece by piece, watched by the caller's abort and an idle timeout.
+import type { ModelCall, ModelError } from "@clew/plugin-sdk/core";
+import type { Endpoint, WireRequest } from "../provider.ts";
+import { abortError, classifyError, type FailureOrigin, idleError } from "./wire-errors.ts";
+
+export interface OpenAnswerOptions {
+  request: WireRequest;
+  call: ModelCall;
+  endpoint: Endpoint;
+  fetch: typeof globalThis.fetch;
+  idleTimeoutMs: number;
+  now: () => number;
+}
+
+export type AnswerPiece = { kind: "bytes"; bytes: Uint8Array } | { kind: "end" } | { kind: "error"; error: ModelError };
+
+/** An answer of which the first byte has arrived, or why none did. */
+export type Answer = { ok: true; contentType: string | null; pieces: AsyncIterable<AnswerPiece> } | { ok: false; error: ModelError };
+
+/** Bytes of an error body that are read at most. */
+const ERROR_BODY_LIMIT = 65_536;
+
+/** Sends the request and waits for the first byte of a 2xx answer. Never throws for what a server or network did. */
+export async function openAnswer(options: OpenAnswerOptions): Promise<Answer> {
+  const { request, call, endpoint } = options;
+  const origin: FailureOrigin = { provider: call.model.provider, endpoint, now: options.now };
+  const watch = watchdog(call.signal, options.idleTimeoutMs, origin);
+  const failed = (cause: unknown): Answer => {
+    watch.stop();
+    return { ok: false, error: watch.error() ?? classifyError({ kind: "network", cause }, origin) };
+  };
+  try {
+    const { method, headers, body } = request;
+    // A fetch that ignores its signal must not hold the caller.
+    const response = await Promise.race([options.fetch(request.url, { method, headers, body, signal: watch.signal }), watch.ended]);
+    if (response === undefined) return failed(undefined);
+    const reader = response.body?.getReader();
+    watch.onEnd(() => void reader?.cancel().catch(() => {}));
+    if (!response.ok) {
+      const text = reader === undefined ? "" : await readText(reader, watch.touch);
+      watch.stop();
+      const failure = { kind: "http", status: response.status, headers: response.headers, body: text } as const;
+      return { ok: false, error: watch.error() ?? classifyError(failure, origin) };
+    }
+    watch.touch();
+    const first = reader === undefined ? undefined : await firstBytes(reader);
+    const error = watch.error();
+    if (reader === undefined || first === undefined || error !== undefined) {
+      watch.stop();
+      return { ok: false, error: error ?? classifyError({ kind: "network", cause: new Error("the answer was empty") }, origin) };
+    }
+    return { ok: true, contentType: response.headers.get("content-type"), pieces: readPieces(first, reader, watch, origin) };
+  } catch (cause) {
+    return failed(cause);
+  }
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+type Watchdog = ReturnType<typeof watchdog>;
+
+async function* readPieces(first: Uint8Array, reader: Reader, watch: Watchdog, origin: FailureOrigin): AsyncGenerator<AnswerPiece> {
+  let ended = false;
+  try {
+    yield { kind: "bytes", bytes: first };
+    while (true) {
+      watch.touch();
+      const { done, value } = await reader.read();
+      const error = watch.error();
+      ended = done;
+      if (error !== undefined) return yield { kind: "error", error };
+      if (done) return yield { kind: "end" };
+      yield { kind: "bytes", bytes: value };
+    }
+  } catch (cause) {
+    yield { kind: "error", error: watch.error() ?? classifyError({ kind: "network", cause, started: true }, origin) };
+  } finally {
+    watch.stop();
+    // The caller stopped reading, or the final event came before the end of the body: let the connection go.
+    if (!ended) reader.cancel().catch(() => {});
+  }
+}
+
+async function firstBytes(reader: Reader): Promise<Uint8Array | undefined> {
+  while (true) {
+    const { done, value } = await reader.read();
+    if (done) return undefined;
+    if (value.byteLength > 0) return value;
+  }
+}
+
+async function readText(reader: Reader, touch: () => void): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  while (text.length < ERROR_BODY_LIMIT) {
+    touch();
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    text += decoder.decode(value, { stream: true });
+  }
+  reader.cancel().catch(() => {});
+  return text;
+}
+
+/** Ends a request when the caller aborts or nothing arrives for `idleMs`; `touch` starts the wait anew. */
+function watchdog(caller: AbortSignal, idleMs: number, origin: FailureOrigin) {
+  const controller = new AbortController();
+  const { signal } = controller;
+  let reason: ModelError | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = () => {
+    clearTimeout(timer);
+    caller.removeEventListener("abort", onAbort);
+  };
+  const end = (error: ModelError) => {
+    reason ??= error;
+    stop();
+    controller.abort();
+  };
+  const onAbort = () => end(abortError());
+  const touch = () => {
+    clearTimeout(timer);
+    if (!signal.aborted) timer = setTimeout(() => end(idleError(idleMs, origin)), idleMs);
+  };
+  const ended = new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
+  if (caller.aborted) onAbort();
+  else caller.addEventListener("abort", onAbort, { once: true });
+  touch();
+  return {
+    signal,
+    ended,
+    touch,
+    stop,
+    /** Why the request was ended by us; undefined while it was not. */
+    error: () => reason,
+    onEnd: (action: () => void) => (signal.aborted ? action() : signal.addEventListener("abort", action, { once: true })),
+  };
+}

@@ -1,0 +1,99 @@
+// Streams one model call: request, retries before the first byte, idle timeout, abort; a failure is always the last event.
+import type { AssistantMessage, ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/core";
+import { unknownApi } from "./build-request.ts";
+import { findDriver } from "./find-driver.ts";
+import type { Endpoint, WireDriver } from "./provider.ts";
+import { openAnswer } from "./shared/http.ts";
+import { ReplyBuilder } from "./shared/reply.ts";
+import { DEFAULT_RETRY, planRetry, type RetryNotice, type RetryOptions } from "./shared/retry.ts";
+import { abortError } from "./shared/wire-errors.ts";
+
+/** Longest silence of a provider, in ms: a large local model may need minutes before its first token. */
+export const DEFAULT_IDLE_TIMEOUT_MS = 240_000;
+
+export interface StreamModelOptions {
+  call: ModelCall;
+  endpoint: Endpoint;
+  /** Default: the platform's. */
+  fetch?: typeof globalThis.fetch;
+  /** Longest wait for the answer to begin, and between two pieces of it; ms. */
+  idleTimeoutMs?: number;
+  retry?: Partial<RetryOptions>;
+  /** Before each wait for a retry. */
+  onRetry?: (notice: RetryNotice) => void;
+  /** ms since the epoch; stamps messages. */
+  now?: () => number;
+  /** 0 ≤ x < 1; spreads the waits of retries. */
+  random?: () => number;
+}
+
+/**
+ * One model call as a stream of events; the last is `done` or `error`, exactly one. Never throws for what a provider did.
+ * Aborting `call.signal` ends it with kind "aborted" and what had arrived. Only a call of which nothing had arrived is tried again.
+ */
+export async function* streamModel(options: StreamModelOptions): AsyncGenerator<StreamEvent, void, undefined> {
+  const { call, now = Date.now } = options;
+  const driver = findDriver(call.model.api);
+  const refuse = (error: ModelError) => errorEvent(call, now, error);
+  if (call.signal.aborted) yield refuse(abortError());
+  else if (driver === undefined) yield refuse({ kind: "invalid_request", message: unknownApi(call.model.api) });
+  else if (driver.kind === "local") yield* driver.stream({ call, now });
+  else yield* streamWire(driver, { ...options, now });
+}
+
+/** The same call, gathered: the reply, or why there is none with what had arrived. Never throws for what a provider did. */
+export async function completeModel(options: StreamModelOptions): Promise<CompleteResult> {
+  for await (const event of streamModel(options)) {
+    if (event.type === "done") return { ok: true, message: event.message };
+    if (event.type === "error") return { ok: false, error: event.error, partial: event.partial };
+  }
+  throw new Error("A driver ended its stream without a final event; this is a bug in the driver.");
+}
+
+export type CompleteResult = { ok: true; message: AssistantMessage } | { ok: false; error: ModelError; partial: AssistantMessage };
+
+async function* streamWire(driver: WireDriver, options: StreamModelOptions & { now: () => number }): AsyncGenerator<StreamEvent> {
+  const { call, endpoint, now, random = Math.random, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = options;
+  const retryOptions = { ...DEFAULT_RETRY, ...options.retry } satisfies RetryOptions;
+  const request = driver.buildRequest(call, endpoint);
+  for (let retriesDone = 0; ; retriesDone++) {
+    const answer = await openAnswer({ request, call, endpoint, fetch: options.fetch ?? globalThis.fetch, idleTimeoutMs, now });
+    if (answer.ok) {
+      const decoder = driver.createDecoder({ call, endpoint, contentType: answer.contentType, now });
+      for await (const piece of answer.pieces) {
+        const events =
+          piece.kind === "bytes" ? decoder.push(piece.bytes) : piece.kind === "end" ? decoder.end() : decoder.fail(piece.error);
+        yield* events;
+        if (events.some(isFinal)) return;
+      }
+      return;
+    }
+    const plan = planRetry({ error: answer.error, retriesDone, options: retryOptions, random: random() });
+    if (plan.kind === "stop") return yield errorEvent(call, now, answer.error);
+    options.onRetry?.({ error: answer.error, retry: retriesDone + 1, delayMs: plan.delayMs });
+    if (!(await sleep(plan.delayMs, call.signal))) return yield errorEvent(call, now, abortError());
+  }
+}
+
+const isFinal = (event: StreamEvent) => event.type === "done" || event.type === "error";
+
+function errorEvent(call: ModelCall, now: () => number, error: ModelError): StreamEvent {
+  const partial = new ReplyBuilder(call, now).message(error.kind === "aborted" ? "aborted" : "error", error.message);
+  return { type: "error", error, partial };
+}
+
+/** False when `signal` was aborted meanwhile. */
+function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(false);
+    const onAbort = () => {
+      clearTimeout(timer);
+      resolve(false);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(true);
+    }, ms);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}
