@@ -1,0 +1,102 @@
+// What `clew config get` and `clew config set` do: read one setting, write one setting and nothing else.
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import JSON5 from "json5";
+import { checkConfigText, type LoadedConfig, loadConfig, readConfigText } from "./load.ts";
+import { parseSettingPath, valueAt } from "./path.ts";
+import { ConfigSchema } from "./schema.ts";
+import { describeUnknownKey, findUnknownKeys } from "./unknown-keys.ts";
+
+export interface Setting {
+  value: unknown;
+  /** False: the file does not say it; the value is the default. */
+  isSet: boolean;
+}
+
+/** One setting with its default applied, or everything for a blank name. Secrets are masked. Throws CONFIG_INVALID. */
+export async function getSetting(file: string, name: string): Promise<Setting> {
+  const loaded = await loadConfig(file);
+  if (name === "") return { value: maskSecrets(loaded.config), isSet: loaded.exists };
+  const path = settingPath(name);
+  const configured = valueAt(loaded.raw, path);
+  const value = valueAt(loaded.config, path) ?? configured;
+  if (value === undefined) throw new ContextEngineError("CONFIG_INVALID", `${name} is not set and has no default; ${hint(loaded, name)}.`);
+  const isSecret = isSecretName(String(path.at(-1)));
+  return { value: isSecret ? maskText(value) : maskSecrets(value), isSet: configured !== undefined };
+}
+
+/** Writes one setting; comments and formatting stay. Throws CONFIG_INVALID and writes nothing when the result would not be valid. */
+export async function setSetting(file: string, name: string, text: string): Promise<{ value: unknown; warnings: string[] }> {
+  const path = settingPath(name);
+  const before = (await readConfigText(file)) ?? "";
+  checkConfigText(before, file);
+  const { edited, value } = await firstValid(before, path, candidates(text), file, name);
+  const { warnings } = checkConfigText(edited, file);
+  await writeConfigText(file, edited);
+  return { value, warnings: warnings.filter((warning) => warning.startsWith(`${path.join(".")}:`)) };
+}
+
+export async function writeConfigText(file: string, text: string): Promise<void> {
+  const { default: writeFileAtomic } = await import("write-file-atomic");
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFileAtomic(file, text, { mode: 0o600 });
+}
+
+/** The parser that keeps comments is loaded only when something is edited. */
+async function firstValid(before: string, path: (string | number)[], values: unknown[], file: string, name: string) {
+  const { setInText } = await import("./edit.ts");
+  let failure: unknown;
+  for (const value of values) {
+    try {
+      const edited = setInText(before, path, value);
+      checkConfigText(edited, file);
+      return { edited, value };
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  if (ContextEngineError.is(failure)) throw failure;
+  throw new ContextEngineError("CONFIG_INVALID", `${name} cannot be set in ${file}: ${(failure as Error).message}.`, { cause: failure });
+}
+
+/** What the person may have meant: a JSON5 value, or the text itself. */
+function candidates(text: string): unknown[] {
+  try {
+    const value: unknown = JSON5.parse(text);
+    return value === text ? [text] : [value, text];
+  } catch {
+    return [text];
+  }
+}
+
+function settingPath(name: string): (string | number)[] {
+  const path = parseSettingPath(name);
+  if (path !== null) return path;
+  throw new ContextEngineError("CONFIG_INVALID", `"${name}" names no setting; write it like agents.defaults.model.primary.`);
+}
+
+function hint(loaded: LoadedConfig, name: string): string {
+  const path = parseSettingPath(name) ?? [];
+  const asked = path.reduceRight<unknown>((inner, part) => ({ [part]: inner }), "");
+  const unknown = findUnknownKeys(ConfigSchema, asked)[0];
+  return unknown === undefined
+    ? `set it with "clew config set ${name} VALUE"`
+    : `${describeUnknownKey(unknown).replace(/\.$/, "")} (${loaded.file})`;
+}
+
+const isSecretName = (name: string) => /^(apiKey|token|password|secret|headers)$/i.test(name);
+
+function maskSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(maskSecrets);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, isSecretName(key) ? maskText(child) : maskSecrets(child)]));
+}
+
+/** References to the environment are no secret. */
+function maskText(value: unknown): unknown {
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, maskText(child)]));
+  }
+  return typeof value === "string" && /^\$\{\w+\}$/.test(value) ? value : "(hidden)";
+}

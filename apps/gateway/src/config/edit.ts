@@ -1,0 +1,130 @@
+// Changes one setting in the text of a JSON5 file and leaves every other byte: comments, order, quotes and commas stay.
+import { isDeepStrictEqual } from "node:util";
+import { type ArrayNode, type DocumentNode, type ObjectNode, parse, type Token, type ValueNode } from "@humanwhocodes/momoa";
+import JSON5 from "json5";
+import { withValueAt } from "./path.ts";
+
+type Container = ObjectNode | ArrayNode;
+interface Edit {
+  from: number;
+  to: number;
+  text: string;
+}
+
+/**
+ * Pure. `text` must be JSON5 with an object; blank text is one. The result is read again and compared with what was meant.
+ * Throws when something on the way to `path` is neither an object nor a list, or a list index is past its end.
+ */
+export function setInText(text: string, path: readonly (string | number)[], value: unknown): string {
+  const source = text.trim() === "" ? `${text}{}\n` : text;
+  const document = parse(source, { mode: "json5", tokens: true });
+  const edit = planEdit(source, document, path, value);
+  const result = source.slice(0, edit.from) + edit.text + source.slice(edit.to);
+  const expected = withValueAt(JSON5.parse(source), path, value);
+  if (!isDeepStrictEqual(JSON5.parse(result), expected))
+    throw new Error("the edited text does not mean what was asked; edit the file by hand");
+  return result;
+}
+
+function planEdit(source: string, document: DocumentNode, path: readonly (string | number)[], value: unknown): Edit {
+  let node: ValueNode = document.body;
+  for (const [depth, part] of path.entries()) {
+    const child = childOf(node, part);
+    if (child === undefined) {
+      const rest = path.slice(depth + 1).reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+      return planInsert(source, document, containerAt(node, path.slice(0, depth), part), part, rest);
+    }
+    node = child;
+  }
+  const [from, to] = rangeOf(node);
+  return { from, to, text: render(value, indentAt(source, from), isStrictJson(document)) };
+}
+
+function childOf(node: ValueNode, part: string | number): ValueNode | undefined {
+  if (node.type === "Array") return node.elements[Number(part)]?.value;
+  if (node.type !== "Object") return undefined;
+  return node.members.findLast(({ name }) => (name.type === "String" ? name.value : name.name) === String(part))?.value;
+}
+
+function containerAt(node: ValueNode, path: readonly (string | number)[], part: string | number): Container {
+  const isNext = node.type === "Array" && Number(part) === node.elements.length;
+  if (node.type === "Object" || isNext) return node as Container;
+  const place = path.join(".") || "the file";
+  throw new Error(node.type === "Array" ? `${place} is a list without item ${part}` : `${place} is not an object`);
+}
+
+/** A new member at the end of a container, in the container's own style. */
+function planInsert(source: string, document: DocumentNode, node: Container, part: string | number, value: unknown): Edit {
+  const strict = isStrictJson(document);
+  const [start, end] = rangeOf(node);
+  const closing = end - 1;
+  const children = node.type === "Object" ? node.members : node.elements;
+  const inside = (document.tokens ?? []).filter((token) => rangeOf(token)[0] > start && rangeOf(token)[1] <= closing);
+  const outerIndent = indentAt(source, closing);
+  const name = node.type === "Array" ? "" : `${keyText(String(part), strict)}: `;
+
+  const last = children.at(-1);
+  if (last === undefined) {
+    const indent = `${outerIndent}  `;
+    const lead = inside.length > 0 ? source.slice(start + 1, closing).trimEnd() : "";
+    return {
+      from: start + 1,
+      to: closing,
+      text: `${lead}\n${indent}${name}${render(value, indent, strict)}${strict ? "" : ","}\n${outerIndent}`,
+    };
+  }
+  const lastEnd = rangeOf(last)[1];
+  const comma = inside.find((token) => token.type === "Comma" && rangeOf(token)[0] >= lastEnd);
+  const isMultiline = source.slice(lastEnd, closing).includes("\n");
+  const afterComma = comma === undefined ? lastEnd : rangeOf(comma)[1];
+  const at = isMultiline ? endOfComments(source, inside, afterComma) : afterComma;
+  const indent = isMultiline ? indentAt(source, rangeOf(last)[0]) : outerIndent;
+  const separator = isMultiline ? `\n${indent}` : " ";
+  const added = `${separator}${name}${render(value, indent, strict)}${comma === undefined ? "" : ","}`;
+  const kept = source.slice(afterComma, at);
+  return { from: afterComma, to: at, text: `${comma === undefined ? "," : ""}${kept}${added}` };
+}
+
+/** Past the comments that follow `position` on its own line: they speak of what is before them. */
+function endOfComments(source: string, tokens: readonly Token[], position: number): number {
+  let end = position;
+  for (const token of tokens) {
+    const [from, to] = rangeOf(token);
+    if (from < end) continue;
+    if (!token.type.endsWith("Comment") || source.slice(end, from).includes("\n")) break;
+    end = to;
+  }
+  return end;
+}
+
+function render(value: unknown, indent: string, strict: boolean): string {
+  const text = strict ? JSON.stringify(value, null, 2) : JSON5.stringify(value, { space: 2, quote: '"' });
+  return text.replaceAll("\n", `\n${indent}`);
+}
+
+function keyText(name: string, strict: boolean): string {
+  return !strict && /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+}
+
+/** True when the file quotes its first key: then it is written as JSON, so that other programs can go on reading it. */
+function isStrictJson(document: DocumentNode): boolean {
+  return document.body.type === "Object" && document.body.members[0]?.name.type === "String" && !usesJson5(document);
+}
+
+function usesJson5(document: DocumentNode): boolean {
+  const tokens = document.tokens ?? [];
+  return tokens.some((token, index) => {
+    if (token.type.endsWith("Comment") || token.type === "Identifier") return true;
+    const next = tokens[index + 1]?.type;
+    return token.type === "Comma" && (next === "RBrace" || next === "RBracket");
+  });
+}
+
+function indentAt(source: string, position: number): string {
+  const lineStart = source.lastIndexOf("\n", position - 1) + 1;
+  return /^[ \t]*/.exec(source.slice(lineStart, position))?.[0] ?? "";
+}
+
+function rangeOf({ loc }: { loc: { start: { offset: number }; end: { offset: number } } }): [number, number] {
+  return [loc.start.offset, loc.end.offset];
+}

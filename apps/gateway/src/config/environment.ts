@@ -1,0 +1,47 @@
+// The environment, read here and nowhere else: CLEW_HOME, CLEW_CONFIG, provider keys, and `${NAME}` in settings.
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+
+export interface Environment {
+  /** Absolute. */
+  home: string;
+  /** Absolute; the file need not be there. */
+  configFile: string;
+  /** The key of a provider by the usual name (OPENAI_API_KEY …); undefined when there is none. */
+  providerKey(providerId: string): string | undefined;
+  /** One variable, for `${NAME}`. */
+  variable(name: string): string | undefined;
+}
+
+/** Providers whose variable is not simply <ID>_API_KEY. */
+const KEY_NAMES: Record<string, readonly string[]> = {
+  google: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+  gemini: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+  "amazon-bedrock": ["AWS_BEARER_TOKEN_BEDROCK"],
+};
+
+/** Blank variables count as unset. */
+export function readEnvironment(variables: Readonly<Record<string, string | undefined>> = process.env): Environment {
+  const variable = (name: string) => variables[name]?.trim() || undefined;
+  const home = resolve(variable("CLEW_HOME") ?? join(homedir(), ".clew"));
+  return {
+    home,
+    configFile: resolve(variable("CLEW_CONFIG") ?? join(home, "clew.json")),
+    variable,
+    providerKey: (id) => {
+      const names = KEY_NAMES[id] ?? [`${id.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`];
+      return names.map(variable).find((value) => value !== undefined);
+    },
+  };
+}
+
+/** `text` with every `${NAME}` replaced, or the names that are not set. */
+export function expandVariables(text: string, environment: Pick<Environment, "variable">): { text: string } | { missing: string[] } {
+  const missing: string[] = [];
+  const expanded = text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
+    const value = environment.variable(name);
+    if (value === undefined) missing.push(name);
+    return value ?? "";
+  });
+  return missing.length > 0 ? { missing } : { text: expanded };
+}

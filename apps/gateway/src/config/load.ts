@@ -1,0 +1,95 @@
+// Reads and checks the configuration: all problems in one error, each with its path; unknown keys as warnings.
+import { readFile } from "node:fs/promises";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import JSON5 from "json5";
+import type { z } from "zod";
+import { type Config, ConfigSchema } from "./schema.ts";
+import { describeUnknownKey, findUnknownKeys } from "./unknown-keys.ts";
+
+export interface LoadedConfig {
+  config: Config;
+  /** What the file says, unchecked keys included; for plugins and for `config get`. */
+  raw: Record<string, unknown>;
+  file: string;
+  /** False: there is no file, everything is default. */
+  exists: boolean;
+  /** One sentence each. */
+  warnings: string[];
+}
+
+/** Throws CONFIG_INVALID. A missing file is an empty one. */
+export async function loadConfig(file: string): Promise<LoadedConfig> {
+  const text = await readConfigText(file);
+  return { ...checkConfigText(text ?? "{}", file), file, exists: text !== null };
+}
+
+/** The file's text; null when there is none. */
+export async function readConfigText(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw new ContextEngineError("CONFIG_INVALID", `The configuration ${file} cannot be read: ${(error as Error).message}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Pure. Throws CONFIG_INVALID with every problem and its path. */
+export function checkConfigText(text: string, file: string): Pick<LoadedConfig, "config" | "raw" | "warnings"> {
+  const raw = parseText(text, file);
+  const parsed = ConfigSchema.safeParse(raw);
+  if (!parsed.success) throw new ContextEngineError("CONFIG_INVALID", problemsMessage(file, parsed.error.issues, raw));
+  return { config: parsed.data, raw, warnings: findUnknownKeys(ConfigSchema, raw).map(describeUnknownKey) };
+}
+
+function parseText(text: string, file: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = text.trim() === "" ? {} : JSON5.parse(text);
+  } catch (error) {
+    const { lineNumber, columnNumber, message } = error as { lineNumber?: number; columnNumber?: number; message: string };
+    const place = lineNumber === undefined ? "" : ` at line ${lineNumber}, column ${columnNumber}`;
+    const why = message.replace(/^JSON5: /, "").replace(/ at \d+:\d+$/, "");
+    throw new ContextEngineError("CONFIG_INVALID", `The configuration ${file} is not JSON5: ${why}${place}; mend that line.`, {
+      cause: error,
+    });
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new ContextEngineError("CONFIG_INVALID", `The configuration ${file} must be one object in braces; start with {}.`);
+}
+
+function problemsMessage(file: string, issues: readonly z.core.$ZodIssue[], raw: unknown): string {
+  const lines = issues.flatMap(flatten).map(({ path, message }) => `  ${formatPath(path)}: ${message}${given(raw, path)}`);
+  const count = lines.length === 1 ? "1 problem" : `${lines.length} problems`;
+  return `The configuration ${file} has ${count}; correct it or run "clew config set":\n${lines.join("\n")}`;
+}
+
+/** The issues of a union's closest variant, so that "Invalid input" never stands alone. */
+function flatten(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string }[] {
+  if (issue.code !== "invalid_union" || issue.errors.length === 0) return [{ path: issue.path, message: issue.message }];
+  const deepest = issue.errors.reduce((best, each) => (depth(each) >= depth(best) ? each : best));
+  return deepest.flatMap(flatten).map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
+}
+
+/** A variant that fails further inside, or at a rule rather than at the type, is the one that was meant. */
+function depth(issues: readonly z.core.$ZodIssue[]): number {
+  return Math.max(0, ...issues.map((issue) => issue.path.length * 2 + (issue.code === "invalid_type" ? 0 : 1)));
+}
+
+export function formatPath(path: readonly PropertyKey[]): string {
+  return path.length === 0
+    ? "(the whole file)"
+    : path
+        .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+        .join("")
+        .replace(/^\./, "");
+}
+
+/** The wrong value where it is short and no secret. */
+function given(raw: unknown, path: readonly PropertyKey[]): string {
+  let value: unknown = raw;
+  for (const part of path) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[part];
+  if (path.some((part) => /key|token|secret|password|headers/i.test(String(part)))) return "";
+  return ["string", "number", "boolean"].includes(typeof value) ? ` (given: ${JSON.stringify(value).slice(0, 80)})` : "";
+}

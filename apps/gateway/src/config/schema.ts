@@ -1,0 +1,23 @@
+// The whole configuration: one schema per section, each beside what it configures.
+import { PluginsConfigSchema } from "@clew/plugin-sdk/core";
+import { z } from "zod";
+import { GatewayConfigSchema } from "../http/config.ts";
+import { ModelsConfigSchema } from "../models/config.ts";
+import { SessionConfigSchema } from "../sessions/config.ts";
+import { AgentsConfigSchema } from "./agents.ts";
+
+/** The shape of `openclaw.json` wherever both have the thing. Unknown keys are warned about (unknown-keys.ts), not refused. */
+export const ConfigSchema = z.object({
+  $schema: z.string().optional(),
+  agents: AgentsConfigSchema.prefault({}).describe("Who answers."),
+  models: ModelsConfigSchema.prefault({}).describe("Where models are."),
+  plugins: PluginsConfigSchema.prefault({}).describe("Context engines and other plugins."),
+  session: SessionConfigSchema.prefault({}).describe("Sessions."),
+  gateway: GatewayConfigSchema.prefault({}).describe("The HTTP server."),
+});
+export type Config = z.infer<typeof ConfigSchema>;
+
+/** JSON Schema of the file, for editors. */
+export function configJsonSchema(): z.core.JSONSchema.JSONSchema {
+  return z.toJSONSchema(ConfigSchema, { io: "input" });
+}

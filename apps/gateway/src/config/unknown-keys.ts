@@ -1,0 +1,104 @@
+// Which keys of a configuration mean nothing to Clew, each with the nearest one that does.
+import { z } from "zod";
+
+type Schema = z.core.JSONSchema.JSONSchema | boolean;
+
+export interface UnknownKey {
+  /** e.g. "agents.defaults.worksapce". */
+  path: string;
+  /** Full path of the known key it may stand for. */
+  nearest: string | null;
+}
+
+/** Pure. In objects that are open by design (plugins), only near misses count. */
+export function findUnknownKeys(schema: z.ZodType, value: unknown): UnknownKey[] {
+  const root = z.toJSONSchema(schema, { io: "input" });
+  const all = knownPaths(root, []);
+  return visit(root, value, [], all);
+}
+
+/** One warning sentence. */
+export function describeUnknownKey({ path, nearest }: UnknownKey): string {
+  return nearest === null
+    ? `${path}: Clew has no such setting; it is ignored.`
+    : `${path}: Clew has no such setting; did you mean ${nearest}?`;
+}
+
+function visit(schema: Schema | undefined, value: unknown, path: string[], all: readonly string[]): UnknownKey[] {
+  if (typeof schema !== "object") return [];
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => visit(schema.items as Schema | undefined, item, [...path, String(index)], all));
+  }
+  if (typeof value !== "object" || value === null) return [];
+  const shape = objectShape(schema);
+  if (shape === undefined) return [];
+  const { properties, rest } = shape;
+  return Object.entries(value).flatMap(([key, child]) => {
+    const here = [...path, key];
+    const known = properties[key];
+    if (known !== undefined) return visit(known, child, here, all);
+    if (typeof rest === "object" && Object.keys(rest).length > 0) return visit(rest, child, here, all);
+    const siblings = Object.keys(properties).map((name) => [...path, name].join("."));
+    const isOpen = rest !== undefined && rest !== false;
+    const nearest = nearestOf(here.join("."), siblings) ?? (isOpen ? null : sameNameElsewhere(key, all));
+    return isOpen && nearest === null ? [] : [{ path: here.join("."), nearest }];
+  });
+}
+
+interface ObjectShape {
+  properties: Record<string, Schema>;
+  /** Schema of other keys; undefined or false = there are none. */
+  rest: Schema | undefined;
+}
+
+function objectShape(schema: Exclude<Schema, boolean>): ObjectShape | undefined {
+  if (schema.properties === undefined && schema.additionalProperties === undefined) {
+    const variants = (schema.anyOf ?? schema.allOf ?? []) as Schema[];
+    return variants.map((each) => (typeof each === "object" ? objectShape(each) : undefined)).find((shape) => shape !== undefined);
+  }
+  return { properties: (schema.properties ?? {}) as Record<string, Schema>, rest: schema.additionalProperties as Schema | undefined };
+}
+
+function knownPaths(schema: Schema | undefined, path: string[]): string[] {
+  const shape = typeof schema === "object" ? objectShape(schema) : undefined;
+  if (shape === undefined) return [];
+  return Object.entries(shape.properties).flatMap(([key, child]) => [[...path, key].join("."), ...knownPaths(child, [...path, key])]);
+}
+
+function sameNameElsewhere(key: string, all: readonly string[]): string | null {
+  return all.find((path) => path.endsWith(`.${key}`)) ?? null;
+}
+
+/** The closest of `candidates` when a slip of the finger explains the difference: a third of the last name, at most 3 edits. */
+export function nearestOf(path: string, candidates: readonly string[]): string | null {
+  const name = lastName(path);
+  const limit = Math.min(3, Math.max(1, Math.floor(name.length / 3)));
+  const ranked = candidates.map((candidate) => ({
+    candidate,
+    distance: editDistance(name.toLowerCase(), lastName(candidate).toLowerCase()),
+  }));
+  const best = ranked.sort((a, b) => a.distance - b.distance)[0];
+  return best !== undefined && best.distance <= limit ? best.candidate : null;
+}
+
+function lastName(path: string): string {
+  return path.slice(path.lastIndexOf(".") + 1);
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
+function editDistance(a: string, b: string): number {
+  let older: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const edits = [previous[column]! + 1, current[column - 1]! + 1, previous[column - 1]! + (same ? 0 : 1)];
+      current.push(Math.min(...edits, swapped ? older[column - 2]! + 1 : Number.POSITIVE_INFINITY));
+    }
+    older = previous;
+    previous = current;
+  }
+  return previous[b.length]!;
+}
