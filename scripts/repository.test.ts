@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { generated } from "./generated.ts";
+import { sourceFiles } from "./where.ts";
+
+const packages = readdirSync("packages").map((name) => ({ name, manifest: JSON.parse(readFileSync(`packages/${name}/package.json`, "utf8")) }));
+
+describe("the star of packages", () => {
+  it.each(packages.filter(({ name }) => name !== "plugin-sdk"))("$name depends on plugin-sdk and nothing else of ours", ({ manifest }) => {
+    const all = { ...manifest.dependencies, ...manifest.peerDependencies, ...manifest.optionalDependencies, ...manifest.devDependencies };
+    expect(Object.keys(all).filter((name) => name.startsWith("@clew/"))).toEqual(["@clew/plugin-sdk"]);
+  });
+
+  it("plugin-sdk depends on nothing of ours", () => {
+    const { manifest } = packages.find(({ name }) => name === "plugin-sdk")!;
+    expect(Object.keys(manifest.dependencies).filter((name: string) => name.startsWith("@clew/"))).toEqual([]);
+  });
+
+  it("no source file of a package imports a sibling package", () => {
+    const offenders = sourceFiles().flatMap(({ path }) => {
+      const own = /^packages\/([^/]+)\//.exec(path)?.[1];
+      if (own === undefined) return [];
+      const imports = [...readFileSync(path, "utf8").matchAll(/from "(@clew\/[^/"]+)/g)].map((match) => match[1]);
+      return imports.filter((name) => name !== "@clew/plugin-sdk" || own === "plugin-sdk").map((name) => `${path} imports ${name}`);
+    });
+    expect(offenders).toEqual([]);
+  });
+
+  it("in the gateway only compose.ts joins the packages that do the work", () => {
+    const joined = sourceFiles().filter(({ path }) => {
+      if (!path.startsWith("apps/gateway/src/") || path === "apps/gateway/src/compose.ts") return false;
+      const values = [...readFileSync(path, "utf8").matchAll(/^import (?!type )[^;]*? from "@clew\/(legacy-engine|transcript-policy|lossless-engine)"/gms)];
+      return values.length > 0;
+    });
+    expect(joined.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe("the documentation", () => {
+  it("every source file opens with one sentence that says what it decides or does", () => {
+    expect(sourceFiles().filter(({ sentence }) => sentence === undefined || !/[.:]$/.test(sentence)).map(({ path }) => path)).toEqual([]);
+  });
+
+  it.each(generated())("$path is what `pnpm docs` writes", ({ path, text }) => {
+    expect(readFileSync(path, "utf8")).toBe(text);
+  });
+
+  it("names no path or host outside the repository", () => {
+    const texts = ["README.md", "AGENTS.md", "CONTRIBUTING.md", ...readdirSync("docs/decisions").map((name) => `docs/decisions/${name}`)];
+    for (const path of texts) expect(readFileSync(path, "utf8"), path).not.toMatch(/(^|[^A-Za-z0-9.])\/(work|tmp|root|home)\//m);
+  });
+});
