@@ -35,18 +35,14 @@ const isText = (value: unknown) => typeof value === "string" && value.trim() !==
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 function isAssembleResult(value: unknown): value is AssembleResult {
-  return (
-    isRecord(value) &&
-    Array.isArray(value["messages"]) &&
-    value["messages"].every((message) => isRecord(message) && isText(message["role"]))
-  );
+  return isRecord(value) && Array.isArray(value.messages) && value.messages.every((message) => isRecord(message) && isText(message.role));
 }
 
 function isCompactResult(value: unknown): value is CompactResult {
-  return isRecord(value) && typeof value["ok"] === "boolean" && typeof value["compacted"] === "boolean";
+  return isRecord(value) && typeof value.ok === "boolean" && typeof value.compacted === "boolean";
 }
 
-const isCommitted = (value: unknown) => isRecord(value) && (value["status"] === "committed" || value["status"] === "duplicate");
+const isCommitted = (value: unknown) => isRecord(value) && (value.status === "committed" || value.status === "duplicate");
 
 function shapeOf(value: unknown): string {
   if (value === null) return "null";
