@@ -60,19 +60,15 @@ export function rejectsKey(error: unknown, key: string): boolean {
   return everyPart(error).some((part) => issueNames(part, key) || textNames(part, key));
 }
 
+/** The error, its causes, and the elements of `issues`, `errors` or an array error; each once, so that cycles end. */
 function everyPart(error: unknown): unknown[] {
-  const seen = new Set<unknown>();
-  const queue = [error];
-  for (let part = queue.shift(); part !== undefined; part = queue.shift()) {
-    if (seen.has(part)) continue;
-    seen.add(part);
-    if (Array.isArray(part)) queue.push(...(part as unknown[]));
-    else if (typeof part === "object" && part !== null) {
-      const { cause, issues, errors } = part as { cause?: unknown; issues?: unknown; errors?: unknown };
-      queue.push(cause, ...(Array.isArray(issues) ? (issues as unknown[]) : []), ...(Array.isArray(errors) ? (errors as unknown[]) : []));
-    }
+  const parts = new Set<unknown>([error]);
+  for (const part of parts) {
+    if (typeof part !== "object" || part === null) continue;
+    const { cause, issues, errors } = part as { cause?: unknown; issues?: unknown; errors?: unknown };
+    for (const list of [part, issues, errors, [cause]]) if (Array.isArray(list)) for (const inner of list as unknown[]) parts.add(inner);
   }
-  return [...seen];
+  return [...parts];
 }
 
 function issueNames(part: unknown, key: string): boolean {

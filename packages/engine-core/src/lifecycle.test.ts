@@ -39,7 +39,9 @@ describe("the eager lifecycle", () => {
   it("prefers ingestBatch to ingest when there is no afterTurn", async () => {
     const { engine, calls } = recorder();
     const { afterTurn: _afterTurn, ...rest } = engine;
-    const host = testHost({ engine: { ...rest, ingestBatch: ({ messages }) => (calls.push(`batch ${messages.length}`), { ingestedCount: messages.length }) } });
+    const host = testHost({
+      engine: { ...rest, ingestBatch: ({ messages }) => (calls.push(`batch ${messages.length}`), { ingestedCount: messages.length }) },
+    });
     await host.say("one");
     expect(calls).toEqual(["assemble 0 prompt=one", "batch 2", "maintain"]);
   });
@@ -79,14 +81,24 @@ describe("the eager lifecycle", () => {
 
   it("gives engines complete, frozen runtimeSettings and a true runtimeContext", async () => {
     let seen: unknown;
-    const host = testHost({ engine: passThrough({ info: { id: "x", name: "X" }, assemble: (params) => ((seen = params), { messages: params.messages, estimatedTokens: 0 }) }) });
+    const host = testHost({
+      engine: passThrough({
+        info: { id: "x", name: "X" },
+        assemble: (params) => ((seen = params), { messages: params.messages, estimatedTokens: 0 }),
+      }),
+    });
     await host.say("hi");
     expect(seen).toMatchObject({
       sessionId: "session-1",
       sessionKey: "agent:main:main",
       model: "test/model",
       tokenBudget: expect.any(Number),
-      runtimeSettings: { schemaVersion: 1, runtime: { host: "openclaw", mode: "normal" }, executionHost: { id: "clew-embedded" }, contextEngineSelection: { selectedId: "x", source: "configured" } },
+      runtimeSettings: {
+        schemaVersion: 1,
+        runtime: { host: "openclaw", mode: "normal" },
+        executionHost: { id: "clew-embedded" },
+        contextEngineSelection: { selectedId: "x", source: "configured" },
+      },
       runtimeContext: { modelContextWindow: 100_000, transcriptStorage: { kind: "jsonl" } },
     });
     expect(Object.isFrozen((seen as { runtimeSettings: { model: object } }).runtimeSettings.model)).toBe(true);
@@ -111,8 +123,17 @@ describe("a failing engine", () => {
     expect(host.log.lines.filter((line) => line.includes("quarantining it"))).toEqual([
       'error [context-engine] Context engine "test" owner=plugin:test failed during assemble: database is locked; quarantining it for this process and falling back to default engine "legacy".',
     ]);
-    expect((await host.say("again")).report.engine).toMatchObject({ ran: "legacy", configured: "test", degraded: { operation: "assemble" } });
-    host.registry.register({ engineId: "test", owner: "plugin:test", factory: () => passThrough({ info: { id: "mended", name: "Mended" } }), allowSameOwnerRefresh: true });
+    expect((await host.say("again")).report.engine).toMatchObject({
+      ran: "legacy",
+      configured: "test",
+      degraded: { operation: "assemble" },
+    });
+    host.registry.register({
+      engineId: "test",
+      owner: "plugin:test",
+      factory: () => passThrough({ info: { id: "mended", name: "Mended" } }),
+      allowSameOwnerRefresh: true,
+    });
     expect((await host.say("and now")).report.engine).toMatchObject({ ran: "test", infoId: "mended", degraded: null });
   });
 
@@ -123,7 +144,11 @@ describe("a failing engine", () => {
     });
     const result = await host.say("hi");
     expect(result.outcome).toBe("completed");
-    expect(result.report.engineCalls).toMatchObject([{ method: "assemble", outcome: "timeout" }, { method: "ingest", outcome: "fallback" }, { outcome: "fallback" }]);
+    expect(result.report.engineCalls).toMatchObject([
+      { method: "assemble", outcome: "timeout" },
+      { method: "ingest", outcome: "fallback" },
+      { outcome: "fallback" },
+    ]);
   });
 
   it("that returns the wrong shape is treated like one that throws", async () => {
@@ -151,7 +176,11 @@ describe("a failing engine", () => {
 
   it("that was never registered leaves legacy answering, with the reason", async () => {
     const host = testHost({ plugins: { slots: { contextEngine: "ghost" } } });
-    expect((await host.say("hi")).report.engine).toMatchObject({ configured: "ghost", ran: "legacy", degraded: { operation: "resolve", reason: "not registered" } });
+    expect((await host.say("hi")).report.engine).toMatchObject({
+      configured: "ghost",
+      ran: "legacy",
+      degraded: { operation: "resolve", reason: "not registered" },
+    });
   });
 
   it("with private fields keeps its own `this`", async () => {

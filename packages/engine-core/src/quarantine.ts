@@ -52,6 +52,6 @@ export function describeError(error: unknown): string {
 function printable(text: string): string {
   return text
     .replace(/\u001b\[[0-9;?]*[ -/]*[@-~]/g, "")
-    .replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ")
+    .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ")
     .trim();
 }

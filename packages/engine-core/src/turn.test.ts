@@ -73,7 +73,9 @@ describe("a turn", () => {
     const host = testHost({ replies: [{ error: { kind: "unavailable", message: "The server is down." } }] });
     const result = await host.say("hi");
     expect(result).toMatchObject({ outcome: "failed", reply: null, error: { kind: "unavailable", message: "The server is down." } });
-    expect(host.ports.transcript.entries.at(-1)).toMatchObject({ message: { role: "assistant", stopReason: "error", errorMessage: "The server is down." } });
+    expect(host.ports.transcript.entries.at(-1)).toMatchObject({
+      message: { role: "assistant", stopReason: "error", errorMessage: "The server is down." },
+    });
     expect(result.report).toMatchObject({ outcome: "failed", reason: "The server is down." });
   });
 

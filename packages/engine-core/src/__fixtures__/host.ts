@@ -1,6 +1,15 @@
 // A small real host for tests: transcript in memory, a model that follows a script, tools as functions.
-import { type AgentMessage, type AssistantMessage, ContextEngineError, type ModelCall, type ModelError, type ModelRef, type StreamEvent } from "@clew/plugin-sdk/core";
+
 import type { ContextEngine, ContextEngineFactory, PluginsConfig } from "@clew/plugin-sdk/core";
+import {
+  type AgentMessage,
+  type AssistantMessage,
+  ContextEngineError,
+  type ModelCall,
+  type ModelError,
+  type ModelRef,
+  type StreamEvent,
+} from "@clew/plugin-sdk/core";
 import { activeBranch, type NewTranscriptEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import {
   createEngineRegistry,
@@ -93,7 +102,9 @@ export const callTool = (name: string, args: Record<string, unknown> = {}, id = 
   stopReason: "toolUse",
 });
 
-export function tools(functions: Record<string, (args: Record<string, unknown>, signal: AbortSignal) => string | Promise<string>>): ToolPort {
+export function tools(
+  functions: Record<string, (args: Record<string, unknown>, signal: AbortSignal) => string | Promise<string>>,
+): ToolPort {
   return {
     list: () => Object.keys(functions).map((name) => ({ name, description: name, parameters: { type: "object" } })),
     async run({ call, signal }) {
@@ -184,8 +195,12 @@ export function testHost(
 }
 
 export function describe(message: AgentMessage): string {
-  if (message.role === "toolResult") return `toolResult: ${message.content.map((block) => (block.type === "text" ? block.text : "image")).join("")}`;
+  if (message.role === "toolResult")
+    return `toolResult: ${message.content.map((block) => (block.type === "text" ? block.text : "image")).join("")}`;
   if (!("content" in message)) return message.role;
-  const content = typeof message.content === "string" ? message.content : message.content.map((block) => ("text" in block ? block.text : `[${block.type}]`)).join("");
+  const content =
+    typeof message.content === "string"
+      ? message.content
+      : message.content.map((block) => ("text" in block ? block.text : `[${block.type}]`)).join("");
   return `${message.role}: ${content}`;
 }
