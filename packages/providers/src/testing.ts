@@ -1,1 +1,12 @@
-export {};
+// For tests of hosts and drivers: a real loopback server that speaks a provider's wire and checks what it is sent.
+export type { ChatReply } from "./testing/chat-reply.ts";
+export { CHAT_RULES, checkChatRequest, type Violation } from "./testing/chat-rules/check.ts";
+export type { ChatRule, ChatRuleFlavor } from "./testing/chat-rules/rule.ts";
+export {
+  createOpenAIEmulator,
+  type EmulatorAnswer,
+  type EmulatorFault,
+  type EmulatorOptions,
+  type OpenAIEmulator,
+  type ReceivedRequest,
+} from "./testing/emulator.ts";
