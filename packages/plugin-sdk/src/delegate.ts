@@ -45,7 +45,7 @@ ambient[DELEGATES] ??= new WeakSet();
 ambient[DELEGATES].add(delegateCompactionToRuntime);
 
 function fromContext(params: CompactParams): RuntimeCompaction | undefined {
-  const compact = params.runtimeContext?.["compactTranscript"];
+  const compact = params.runtimeContext?.compactTranscript;
   return typeof compact === "function" ? (compact as RuntimeCompaction) : undefined;
 }
 
@@ -53,8 +53,8 @@ function fromContext(params: CompactParams): RuntimeCompaction | undefined {
 function resolveTarget(params: CompactParams): CompactParams {
   const { compactionTarget: _ignored, runtimeContext, ...explicit } = params;
   const { sessionFile: _file, ...context } = runtimeContext ?? {};
-  const sessionKey = explicit.sessionKey ?? text(context["sessionKey"]);
-  const agentId = explicit.agentId ?? text(context["agentId"]) ?? explicit.sessionTarget?.agentId;
+  const sessionKey = explicit.sessionKey ?? text(context.sessionKey);
+  const agentId = explicit.agentId ?? text(context.agentId) ?? explicit.sessionTarget?.agentId;
   const sessionTarget = explicit.sessionTarget ?? context.sessionTarget;
   if (sessionTarget !== undefined && sessionTarget.sessionId !== params.sessionId)
     throw new Error("Compaction target conflicts with the caller session identity");

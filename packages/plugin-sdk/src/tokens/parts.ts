@@ -1,9 +1,10 @@
 // Which texts and how many images a model is shown of one message; the basis of every count of messages.
 import type { AgentMessage } from "../contract/message.ts";
+import { blocksOf, stringOf } from "../transcript/blocks.ts";
 import { toModelMessage } from "../transcript/model-view.ts";
 
 export interface MessageParts {
-  /** One text per block. */
+  /** One text per block that is not an image. */
   texts: string[];
   images: number;
 }
@@ -12,26 +13,24 @@ export interface MessageParts {
 export function messageParts(message: AgentMessage): MessageParts | undefined {
   const view = toModelMessage(message);
   if (view === undefined) return undefined;
-  // Files of other programs hold blocks without their text; they count as empty.
-  if (typeof view.content === "string") return { texts: [view.content], images: 0 };
   const texts: string[] = [];
   let images = 0;
-  for (const block of view.content) {
+  for (const block of blocksOf(view.content)) {
     switch (block.type) {
-      case "text":
-        texts.push(block.text ?? "");
-        break;
-      case "thinking":
-        texts.push(block.thinking ?? "");
-        break;
-      case "toolCall":
-        texts.push(`${block.name}${JSON.stringify(block.arguments)}`);
-        break;
       case "image":
         images++;
         break;
+      case "text":
+        texts.push(stringOf(block.text));
+        break;
+      case "thinking":
+        texts.push(stringOf(block.thinking));
+        break;
       case "redacted_thinking":
-        texts.push(block.data ?? "");
+        texts.push(stringOf(block.data));
+        break;
+      case "toolCall":
+        texts.push(stringOf(block.name) + (JSON.stringify(block.arguments) ?? ""));
         break;
       default:
         // A kind of a newer host: its JSON is the best guess at what will be sent.

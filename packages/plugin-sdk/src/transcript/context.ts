@@ -46,18 +46,24 @@ function toItem(entry: TranscriptEntry): ContextItem[] {
     case "custom_message": {
       const { customType, content, display, details } = entry;
       const extras = { ...(display !== undefined && { display }), ...(details !== undefined && { details }) };
-      return [{ entryId: entry.id, message: { role: "custom", customType, content, ...extras, timestamp: Date.parse(entry.timestamp) } }];
+      return [{ entryId: entry.id, message: { role: "custom", customType, content, ...extras, ...stamp(entry) } }];
     }
     case "branch_summary": {
       const { summary, fromId } = entry;
-      return [{ entryId: entry.id, message: { role: "branchSummary", summary, fromId, timestamp: Date.parse(entry.timestamp) } }];
+      return [{ entryId: entry.id, message: { role: "branchSummary", summary, fromId, ...stamp(entry) } }];
     }
     default:
       return [];
   }
 }
 
+/** Nothing when the entry's own time cannot be read. */
+function stamp(entry: TranscriptEntry): { timestamp?: number } {
+  const timestamp = Date.parse(entry.timestamp);
+  return Number.isNaN(timestamp) ? {} : { timestamp };
+}
+
 function summaryMessage(entry: CompactionEntry): CompactionSummaryMessage {
   const { summary, tokensBefore } = entry;
-  return { role: "compactionSummary", summary, tokensBefore, timestamp: Date.parse(entry.timestamp) };
+  return { role: "compactionSummary", summary, tokensBefore, ...stamp(entry) };
 }

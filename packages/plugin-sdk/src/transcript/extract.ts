@@ -1,0 +1,45 @@
+// Finds in plain text what a summary must keep: decisions, rules, open items and exact identifiers. English cue words.
+
+/** Sentences and list items of `text`, without code blocks, each on one line. */
+export function sentencesOf(text: string): string[] {
+  return text
+    .replace(/```[\s\S]*?(```|$)/g, "\n")
+    .split(/\n+|(?<=[.!?])\s+(?=[^a-z])|(?<=[。！？])/)
+    .map((sentence) => sentence.replace(/^\s*(?:[-*>#]+|\d+[.)])\s+/, "").trim())
+    .filter((sentence) => /\p{L}{2}/u.test(sentence));
+}
+
+const DECISION =
+  /\b(?:decided|decision|agreed|we(?:'ll| will) (?:use|keep|go)|let'?s (?:use|keep|go)|going with|went with|chose|chosen|settled on|instead of)\b/i;
+const RULE =
+  /\b(?:must(?:n't)?|never|always|do not|don't|cannot|can't|only if|at most|at least|required?|forbidden|not allowed|make sure|policy)\b/i;
+const OPEN =
+  /\b(?:todo|fixme|to do|next step|next,|remaining|still (?:need|have|to|missing|fails?)|not yet|needs? to|follow[- ]?up|later|pending|blocked|waiting for)\b|^\[ \]/i;
+
+export const isDecision = (sentence: string): boolean => DECISION.test(sentence);
+export const isRule = (sentence: string): boolean => RULE.test(sentence);
+export const isOpenItem = (sentence: string): boolean => OPEN.test(sentence);
+
+const IDENTIFIERS = new RegExp(
+  [
+    /https?:\/\/[^\s"'<>)\]}]+/, // addresses
+    /[\w.+-]+@[\w-]+\.[\w.-]+/, // mail
+    /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/, // UUIDs
+    /(?:~|\.{1,2})?(?:\/[\w.@+-]+){2,}\/?/, // paths from a root
+    /\b[\w@+-]+(?:\/[\w.@+-]+)*\.(?:[cm]?[jt]sx?|json5?|jsonl|md|py|rs|go|rb|java|c|h|cpp|hpp|cs|sh|ya?ml|toml|sql|html|css|txt|csv|lock|env)\b/, // files
+    /\b[A-Z][A-Z0-9]+-\d+\b|(?<![\w&])#\d+\b/, // tickets
+    /\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,}\b/, // booking codes and the like
+    /\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b/, // hashes
+    /\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b/, // names in code and ids with underscores
+    /\bv?\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?\b/, // versions
+  ]
+    .map((pattern) => pattern.source)
+    .join("|"),
+  "g",
+);
+
+/** Exact identifiers in `text` as they stand there, in order, each once. */
+export function identifiersOf(text: string): string[] {
+  const found = text.slice(0, 50_000).match(IDENTIFIERS) ?? [];
+  return [...new Set(found.map((identifier) => identifier.replace(/[.,;:!?]+$/, "")).filter(({ length }) => length >= 3 && length <= 200))];
+}

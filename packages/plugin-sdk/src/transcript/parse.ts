@@ -1,0 +1,119 @@
+// Reads the text of a session file: header, entries, and as data every line that is neither.
+import { type TranscriptEntry, TranscriptEntrySchema, type TranscriptHeader, TranscriptHeaderSchema } from "./entries.ts";
+import { migrateTranscript } from "./migrate.ts";
+
+type FileRecord = Record<string, unknown>;
+
+export type ParsedLine =
+  | { kind: "header"; header: TranscriptHeader }
+  | { kind: "entry"; entry: TranscriptEntry }
+  | { kind: "blank" }
+  | { kind: "bad"; reason: string };
+
+/** A line that holds no entry of a known shape. */
+export interface BadLine {
+  /** Counts from 1. */
+  line: number;
+  /** Why, without quoting the line. */
+  reason: string;
+}
+
+export interface ParsedTranscript {
+  /** Undefined when the first line is no session header: then the text is no transcript and there are no entries. */
+  header: TranscriptHeader | undefined;
+  /** Of the current version, in file order. */
+  entries: TranscriptEntry[];
+  badLines: BadLine[];
+  /** True when the last line has no line feed and is no whole record: an append that was interrupted. It is not among `badLines`. */
+  torn: boolean;
+  /** True when the text was of an older version. */
+  migrated: boolean;
+}
+
+/** What one line of a file of the current version is. */
+export function parseTranscriptLine(line: string): ParsedLine {
+  if (line.trim() === "") return { kind: "blank" };
+  const record = toRecord(line);
+  if (record === undefined) return { kind: "bad", reason: "not a JSON object" };
+  if (record.type === "session") {
+    const header = TranscriptHeaderSchema.safeParse(record);
+    return header.success
+      ? { kind: "header", header: header.data as TranscriptHeader }
+      : { kind: "bad", reason: "not a valid session header" };
+  }
+  return isEntry(record) ? { kind: "entry", entry: record } : { kind: "bad", reason: describeFault(record) };
+}
+
+/**
+ * Reads a whole file of any version (spec "compaction" §2.9). Nothing is guessed away: a bad line is reported and its place in the tree is
+ * kept where its ids can be read, so that what came before it stays on the branch; an entry whose parent was lost follows the line before.
+ */
+export function parseTranscript(text: string): ParsedTranscript {
+  const lines = text.split("\n");
+  const unfinished = lines.at(-1)!;
+  const torn = unfinished.trim() !== "" && toRecord(unfinished) === undefined;
+  if (torn) lines.pop();
+  const header = parseTranscriptLine(lines[0] ?? "");
+  if (header.kind !== "header") {
+    const badLines = lines[0] === undefined || lines[0].trim() === "" ? [] : [{ line: 1, reason: "not a session header" }];
+    return { header: undefined, entries: [], badLines, torn, migrated: false };
+  }
+
+  const read = lines
+    .slice(1)
+    .flatMap((line, index): NumberedRecord[] => (line.trim() === "" ? [] : [{ line: index + 2, record: toRecord(line) }]));
+  // Unreadable lines go along: version 1 points at entries by their place in the file.
+  const moved = migrateTranscript(
+    header.header,
+    read.map(({ record }) => record ?? UNREADABLE),
+  );
+  const badLines: BadLine[] = [];
+  const entries = moved.entries.flatMap((record, index): TranscriptEntry[] => {
+    const { line, record: original } = read[index]!;
+    const good = original !== undefined && isEntry(record);
+    if (good) return [record];
+    badLines.push({ line, reason: original === undefined ? "not a JSON object" : describeFault(record) });
+    return placeholderFor(record);
+  });
+  return { header: moved.header, entries: badLines.length === 0 ? entries : bridgeGaps(entries), badLines, torn, migrated: moved.migrated };
+}
+
+interface NumberedRecord {
+  line: number;
+  record: FileRecord | undefined;
+}
+
+const UNREADABLE: FileRecord = { type: "unreadable" };
+
+function toRecord(line: string): FileRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as FileRecord) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Checked, but kept as it is: unknown keys belong to whoever wrote them. */
+function isEntry(record: unknown): record is TranscriptEntry {
+  return TranscriptEntrySchema.safeParse(record).success;
+}
+
+function describeFault(record: FileRecord): string {
+  const fault = TranscriptEntrySchema.safeParse(record).error?.issues[0];
+  const where = fault === undefined || fault.path.length === 0 ? "type" : fault.path.join(".");
+  return `not an entry of a known kind: ${where} is missing or invalid`;
+}
+
+/** Keeps the place of an entry we cannot read in the tree. */
+function placeholderFor({ id, parentId, timestamp }: FileRecord): TranscriptEntry[] {
+  if (typeof id !== "string" || id === "" || (parentId !== null && typeof parentId !== "string")) return [];
+  return [{ type: "custom", customType: "clew.unreadable", id, parentId, timestamp: typeof timestamp === "string" ? timestamp : "" }];
+}
+
+function bridgeGaps(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
+  const ids = new Set(entries.map(({ id }) => id));
+  return entries.map((entry, index) =>
+    entry.parentId === null || ids.has(entry.parentId) ? entry : { ...entry, parentId: entries[index - 1]?.id ?? null },
+  );
+}

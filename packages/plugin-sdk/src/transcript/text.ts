@@ -1,0 +1,42 @@
+// What a person would read of a message: its text, without thinking, tool calls and images.
+import type { AgentMessage } from "../contract/message.ts";
+import { blocksOf, stringOf } from "./blocks.ts";
+
+/** The plain text of a message; text blocks are joined by line feeds. A shell command is its command line and output. */
+export function textOf(message: AgentMessage): string {
+  switch (message.role) {
+    case "bashExecution":
+      return message.output === "" ? `$ ${message.command}` : `$ ${message.command}\n${message.output}`;
+    case "compactionSummary":
+    case "branchSummary":
+      return message.summary;
+    default:
+      return blocksOf(message.content)
+        .filter((block) => block.type === "text")
+        .map((block) => stringOf(block.text))
+        .join("\n");
+  }
+}
+
+/** `text` on one line, white space collapsed, cut to `limit` characters with a sign that it was; never inside a surrogate pair. */
+export function oneLine(text: string, limit: number): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length <= limit ? line : `${headOf(line, limit - 1)}…`;
+}
+
+/** The first `limit` characters, one less when the cut would split a surrogate pair. */
+export function headOf(text: string, limit: number): string {
+  const end = Math.max(0, limit);
+  const splits = end > 0 && end < text.length && isHigh(text.charCodeAt(end - 1)) && isLow(text.charCodeAt(end));
+  return text.slice(0, splits ? end - 1 : end);
+}
+
+/** The last `limit` characters, one less when the cut would split a surrogate pair. */
+export function tailOf(text: string, limit: number): string {
+  const start = Math.max(0, text.length - Math.max(0, limit));
+  const splits = start > 0 && start < text.length && isHigh(text.charCodeAt(start - 1)) && isLow(text.charCodeAt(start));
+  return text.slice(splits ? start + 1 : start);
+}
+
+const isHigh = (code: number) => (code & 0xfc00) === 0xd800;
+const isLow = (code: number) => (code & 0xfc00) === 0xdc00;

@@ -1,0 +1,80 @@
+// What the tools of a stretch of history did: which calls failed, which files were read and which were changed.
+import type { AgentMessage } from "../contract/message.ts";
+import { blocksOf, stringOf } from "./blocks.ts";
+import { oneLine, textOf } from "./text.ts";
+import { pairToolCalls } from "./tool-pairs.ts";
+
+export interface ToolFailure {
+  toolName: string;
+  toolCallId: string;
+  /** As far as the result's details say so. */
+  status?: string;
+  exitCode?: number;
+  /** On one line, at most 240 characters. */
+  text: string;
+}
+
+/** The tool results that are errors, oldest first, one per call id (spec "compaction" §2.6). */
+export function toolFailures(messages: readonly AgentMessage[]): ToolFailure[] {
+  const failures = new Map<string, ToolFailure>();
+  const names = new Map(pairToolCalls(messages).pairs.map(({ call, result }) => [result, call.name]));
+  messages.forEach((message, index) => {
+    if (message.role !== "toolResult" || !message.isError || failures.has(message.toolCallId)) return;
+    const details = typeof message.details === "object" && message.details !== null ? (message.details as Record<string, unknown>) : {};
+    failures.set(message.toolCallId, {
+      toolName: stringOf(message.toolName) || (names.get(index) ?? "tool"),
+      toolCallId: message.toolCallId,
+      ...(typeof details.status === "string" && { status: details.status }),
+      ...(typeof details.exitCode === "number" && { exitCode: details.exitCode }),
+      text: oneLine(textOf(message), 240),
+    });
+  });
+  return [...failures.values()];
+}
+
+/** `- tool (status=… exitCode=…): text`. */
+export function formatToolFailure({ toolName, status, exitCode, text }: ToolFailure): string {
+  const facts = [status !== undefined && `status=${status}`, exitCode !== undefined && `exitCode=${exitCode}`].filter(Boolean);
+  return `- ${toolName}${facts.length > 0 ? ` (${facts.join(" ")})` : ""}: ${text === "" ? "(no output)" : text}`;
+}
+
+export interface FileOperations {
+  /** Read and not changed; sorted. */
+  readFiles: string[];
+  /** Written or edited; sorted. */
+  modifiedFiles: string[];
+}
+
+/** Files named by calls of read, write and edit tools; `earlier` are those of the history before (spec "compaction" §2.6). */
+export function fileOperations(messages: readonly AgentMessage[], earlier: Partial<FileOperations> = {}): FileOperations {
+  const read = new Set(earlier.readFiles ?? []);
+  const modified = new Set(earlier.modifiedFiles ?? []);
+  for (const message of messages) {
+    if (message.role !== "assistant") continue;
+    for (const block of blocksOf(message.content)) {
+      if (block.type !== "toolCall") continue;
+      const set = setFor(stringOf(block.name), read, modified);
+      const path = pathOf(block.arguments);
+      if (path !== undefined) set?.add(path);
+    }
+  }
+  return { readFiles: [...read].filter((path) => !modified.has(path)).sort(), modifiedFiles: [...modified].sort() };
+}
+
+function setFor(toolName: string, read: Set<string>, modified: Set<string>): Set<string> | undefined {
+  switch (toolName.toLowerCase().replace(/^mcp__.*?__/, "")) {
+    case "read":
+      return read;
+    case "write":
+    case "edit":
+      return modified;
+    default:
+      return undefined;
+  }
+}
+
+function pathOf(args: unknown): string | undefined {
+  if (typeof args !== "object" || args === null) return undefined;
+  const { path, file_path, filePath } = args as Record<string, unknown>;
+  return [path, file_path, filePath].find((value): value is string => typeof value === "string" && value.trim() !== "");
+}

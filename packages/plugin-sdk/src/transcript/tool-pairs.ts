@@ -1,0 +1,96 @@
+// Which tool result answers which call, one by one, and where a list of messages may be cut without parting them.
+import type { AgentMessage } from "../contract/message.ts";
+import { blocksOf, stringOf } from "./blocks.ts";
+import type { MessageRange } from "./turns.ts";
+
+/** One tool call as it occurs in a list of messages. */
+export interface ToolCallPlace {
+  id: string;
+  name: string;
+  /** Index of the assistant message. */
+  message: number;
+  /** Position among that message's blocks. */
+  block: number;
+}
+
+export interface ToolPair {
+  call: ToolCallPlace;
+  /** Index of the toolResult message. */
+  result: number;
+}
+
+export interface ToolPairing {
+  /** In the order of their results. */
+  pairs: ToolPair[];
+  /** Calls that no result answers, in order. */
+  unanswered: ToolCallPlace[];
+  /** Indexes of results that answer no call. */
+  orphanResults: number[];
+}
+
+/**
+ * Pairs calls and results by id, per occurrence: ids may repeat in a session, so a result answers the newest open call of its id that
+ * stands before it; within one message the first. A second result for an answered call is an orphan.
+ */
+export function pairToolCalls(messages: readonly AgentMessage[]): ToolPairing {
+  const open = new Map<string, ToolCallPlace[]>();
+  const pairing: ToolPairing = { pairs: [], unanswered: [], orphanResults: [] };
+  messages.forEach((message, index) => {
+    if (message.role === "assistant") {
+      for (const call of toolCallsOf(message, index)) open.set(call.id, [...(open.get(call.id) ?? []), call]);
+    } else if (message.role === "toolResult") {
+      const call = takeNewest(open, message.toolCallId);
+      if (call === undefined) pairing.orphanResults.push(index);
+      else pairing.pairs.push({ call, result: index });
+    }
+  });
+  pairing.unanswered.push(...[...open.values()].flat().sort((a, b) => a.message - b.message || a.block - b.block));
+  return pairing;
+}
+
+/** The tool calls of one message; `index` is its place in the list. */
+export function toolCallsOf(message: AgentMessage, index: number): ToolCallPlace[] {
+  if (message.role !== "assistant") return [];
+  return blocksOf(message.content).flatMap((block, position) =>
+    block.type === "toolCall" ? [{ id: stringOf(block.id), name: stringOf(block.name), message: index, block: position }] : [],
+  );
+}
+
+/**
+ * The smallest ranges that may be kept or left as a whole, in order and without gaps: a message alone, or everything from a call to its
+ * last result. A range never starts with a tool result, except at the start of the list.
+ */
+export function atomicGroups(messages: readonly AgentMessage[]): MessageRange[] {
+  const lastResult = new Map<number, number>();
+  for (const { call, result } of pairToolCalls(messages).pairs) lastResult.set(call.message, result);
+  const groups: MessageRange[] = [];
+  let start = 0;
+  let holdsUntil = 0;
+  messages.forEach((message, index) => {
+    if (index > holdsUntil && message.role !== "toolResult") {
+      groups.push({ start, end: index });
+      start = index;
+    }
+    holdsUntil = Math.max(holdsUntil, index, lastResult.get(index) ?? 0);
+  });
+  if (messages.length > 0) groups.push({ start, end: messages.length });
+  return groups;
+}
+
+/** True when the messages from `index` on can stand without the ones before: no pair is parted and no result leads. */
+export function isSafeCut(messages: readonly AgentMessage[], index: number): boolean {
+  if (index <= 0 || index >= messages.length) return true;
+  return atomicGroups(messages).some(({ start }) => start === index);
+}
+
+function takeNewest(open: Map<string, ToolCallPlace[]>, id: string): ToolCallPlace | undefined {
+  const calls = open.get(id);
+  const newest = calls?.at(-1);
+  if (calls === undefined || newest === undefined) return undefined;
+  const taken = calls.findIndex(({ message }) => message === newest.message);
+  const call = calls[taken]!;
+  const rest = calls.filter((_, index) => index !== taken);
+  if (rest.length === 0) open.delete(id);
+  else open.set(id, rest);
+  return call;
+}
