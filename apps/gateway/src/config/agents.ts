@@ -17,7 +17,7 @@ export const AgentDefaultsSchema = z.object({
   contextTokens: z.number().int().positive().optional().describe("Caps the model's context window, tokens."),
   systemPrompt: z.string().optional().describe("Replaces the built-in system prompt."),
   timeoutSeconds: z.number().int().positive().default(600).describe("Longest run."),
-  maxToolRounds: z.number().int().positive().default(32).describe("Most model calls in one turn."),
+  maxModelCalls: z.number().int().positive().default(200).describe("Most model calls in one turn."),
   imageMaxDimensionPx: z.number().int().positive().default(1200).describe("Longest side of an image sent to a model."),
   compaction: CompactionConfigSchema.prefault({}),
   contextPruning: z.looseObject({}).optional().describe("Session pruning before each call."),

@@ -1,0 +1,41 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryHome } from "../testing/home.ts";
+import { createLog } from "./log.ts";
+
+describe("the log", () => {
+  it("writes one JSON object per line and hides keys wherever they are", async () => {
+    const file = join(await temporaryHome(), "logs/gateway.log");
+    const problems: string[] = [];
+    const log = createLog({ file, onProblem: (level, message) => problems.push(`${level}: ${message}`) });
+    log.info("started", { port: 1, endpoint: { apiKey: "abc", headers: { authorization: "x" } } });
+    log.warn("server said: bad key sk-proj-abcdefghijklmnop and Bearer abcdefgh12345678");
+    log.close();
+    const text = await readFile(file, "utf8");
+    const lines = text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { level: "info", msg: "started", port: 1, endpoint: { apiKey: "(hidden)", headers: "(hidden)" } },
+      { level: "warn", msg: "server said: bad key (hidden) and (hidden)" },
+    ]);
+    expect(problems).toEqual(["warn: server said: bad key (hidden) and (hidden)"]);
+  });
+
+  it("rotates by size and keeps a bounded number of files", async () => {
+    const folder = join(await temporaryHome(), "logs");
+    const log = createLog({ file: join(folder, "gateway.log"), rotation: { maxBytes: 2000, keep: 2 } });
+    for (let index = 0; index < 100; index++) log.info(`line ${index}`);
+    log.close();
+    expect((await readdir(folder)).sort()).toEqual(["gateway.log", "gateway.log.1", "gateway.log.2"]);
+    for (const name of await readdir(folder)) expect((await readFile(join(folder, name))).length).toBeLessThanOrEqual(2000);
+    expect(await readFile(join(folder, "gateway.log"), "utf8")).toContain("line 99");
+  });
+
+  it("does not stop the gateway when it cannot be written", () => {
+    const log = createLog({ file: "/dev/null/logs/gateway.log" });
+    expect(() => log.info("lost")).not.toThrow();
+  });
+});

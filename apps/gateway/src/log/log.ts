@@ -1,0 +1,48 @@
+// The gateway's log: structured lines in a rotating file, keys masked.
+import type { LogPort } from "@clew/engine-core";
+import { pino } from "pino";
+import { DEFAULT_ROTATION, type RotatingFile, type RotationOptions, rotatingFile } from "./rotating-file.ts";
+
+export interface GatewayLog extends LogPort {
+  close(): void;
+}
+
+export interface LogOptions {
+  file: string;
+  rotation?: RotationOptions;
+  /** Called with every warning and error, e.g. to show it on the terminal too. */
+  onProblem?: (level: "warn" | "error", message: string) => void;
+}
+
+const SECRET_NAMES = ["apiKey", "authorization", "token", "password", "secret", "headers"];
+
+/** Keys in messages of servers and libraries: `sk-…`, `Bearer …` and the like. */
+const SECRET_TEXT = /\b(sk|pk|rk|xox[a-z]|gh[a-z]|key)[-_][A-Za-z0-9_-]{12,}|\bBearer\s+[A-Za-z0-9._~+/=-]{8,}|\bAIza[A-Za-z0-9_-]{20,}/g;
+
+export function maskKeys(text: string): string {
+  return text.replace(SECRET_TEXT, "(hidden)");
+}
+
+export function createLog({ file, rotation = DEFAULT_ROTATION, onProblem }: LogOptions): GatewayLog {
+  const destination = rotatingFile(file, rotation);
+  const logger = createPino(destination);
+  const at =
+    (level: "info" | "warn" | "error") =>
+    (message: string, fields: Record<string, unknown> = {}) => {
+      const masked = maskKeys(message);
+      logger[level](fields, masked);
+      if (level !== "info") onProblem?.(level, masked);
+    };
+  return { info: at("info"), warn: at("warn"), error: at("error"), close: () => destination.close() };
+}
+
+function createPino(destination: RotatingFile) {
+  const paths = SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+  const options = {
+    base: { pid: process.pid },
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: { paths, censor: "(hidden)" },
+  };
+  return pino(options, destination);
+}

@@ -1,0 +1,68 @@
+// What a tool of the gateway is, and the port that runs them: arguments checked, approval asked, failures as outcomes.
+import type { HostSession, ToolOutcome, ToolPort } from "@clew/engine-core";
+import { isAbort, type ToolCallBlock, type ToolDefinition } from "@clew/plugin-sdk/core";
+import { z } from "zod";
+
+export interface Tool<Arguments = unknown> {
+  name: string;
+  description: string;
+  parameters: z.ZodType<Arguments>;
+  /** False: every call is approved by a person first. */
+  readOnly: boolean;
+  /** Whether the tool is of any use in this session; default true. */
+  isAvailable?(session: HostSession): boolean;
+  /** Text for the model. A `ToolRefusal` is an answer the model may act on; other throws are failures. */
+  run(parameters: Arguments, context: { session: HostSession; signal: AbortSignal }): Promise<string>;
+}
+
+/** Why a tool does not do what was asked, in words for the model. */
+export class ToolRefusal extends Error {}
+
+/** Asks a person; false = not allowed. */
+export type Approve = (request: { call: ToolCallBlock; session: HostSession; signal: AbortSignal }) => Promise<boolean>;
+
+/** Lets a list hold tools of different arguments; they are checked by each tool's own schema. */
+export function defineTool<Arguments>(tool: Tool<Arguments>): Tool {
+  return { ...tool, run: (parameters, context) => tool.run(tool.parameters.parse(parameters), context) };
+}
+
+/** Without `approve`, tools that change something are refused. */
+export function createToolPort({ tools, approve }: { tools: readonly Tool[]; approve?: Approve }): ToolPort {
+  const definitions = new Map(tools.map((tool) => [tool, describe(tool)]));
+  const available = (session: HostSession) => tools.filter((tool) => tool.isAvailable?.(session) ?? true);
+  return {
+    list: (session) => available(session).map((tool) => definitions.get(tool)!),
+    async run({ call, session, signal }) {
+      const tool = available(session).find(({ name }) => name === call.name);
+      if (tool === undefined) {
+        const names = available(session).map(({ name }) => name);
+        return refusal(`There is no tool "${call.name}"; there is: ${names.join(", ") || "none"}.`);
+      }
+      const checked = tool.parameters.safeParse(call.arguments);
+      if (!checked.success) return refusal(`The arguments of ${tool.name} are wrong: ${z.prettifyError(checked.error)}`);
+      if (!tool.readOnly && !(await (approve?.({ call, session, signal }) ?? false))) {
+        return refusal(`The person did not allow ${tool.name} to run.`);
+      }
+      return runTool(tool, checked.data, { session, signal });
+    },
+  };
+}
+
+async function runTool(tool: Tool, parameters: unknown, context: { session: HostSession; signal: AbortSignal }): Promise<ToolOutcome> {
+  try {
+    context.signal.throwIfAborted();
+    return { content: [{ type: "text", text: await tool.run(parameters, context) }], isError: false };
+  } catch (error) {
+    if (isAbort(error, context.signal)) throw error;
+    return refusal(error instanceof ToolRefusal ? error.message : `${tool.name} failed: ${(error as Error).message}`);
+  }
+}
+
+function describe(tool: Tool): ToolDefinition {
+  const { $schema: _, ...parameters } = z.toJSONSchema(tool.parameters, { io: "input" });
+  return { name: tool.name, description: tool.description, parameters };
+}
+
+function refusal(text: string): ToolOutcome {
+  return { content: [{ type: "text", text }], isError: true };
+}
