@@ -111,7 +111,8 @@ function answer(response: ServerResponse, chosen: EmulatorAnswer, { body }: Rece
     case "overflow": {
       const { window, observedTokens = window + 1 } = chosen;
       const words = `This model's maximum context length is ${window} tokens. However, your messages resulted in ${observedTokens} tokens. Please reduce the length of the messages.`;
-      return sendJson(response, 400, errorBody(words, "context_length_exceeded"));
+      sendJson(response, 400, errorBody(words, "context_length_exceeded"));
+      return;
     }
     case "cut":
       beginText(response, chosen.text, () => response.destroy());
