@@ -1,0 +1,217 @@
+import { createServer } from "node:net";
+import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/core";
+import { afterEach, describe, expect, it } from "vitest";
+import type { RetryNotice } from "./shared/retry.ts";
+import { completeModel, type StreamModelOptions, streamModel } from "./stream.ts";
+import { createOpenAIEmulator, type EmulatorOptions, type OpenAIEmulator } from "./testing/emulator.ts";
+
+const servers: OpenAIEmulator[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+async function emulator(options: EmulatorOptions = {}): Promise<OpenAIEmulator> {
+  const server = await createOpenAIEmulator(options);
+  servers.push(server);
+  return server;
+}
+
+function call(options: Partial<ModelCall> = {}): ModelCall {
+  return {
+    model: { provider: "local", api: "openai-completions", id: "m", contextWindow: 8000, maxOutputTokens: 1000 },
+    systemPrompt: "Be brief.",
+    messages: [{ role: "user", content: "hi" }],
+    tools: [],
+    signal: new AbortController().signal,
+    ...options,
+  };
+}
+
+type Settings = Partial<StreamModelOptions> & { baseUrl: string };
+const quick = { baseDelayMs: 1 };
+
+async function gather({ baseUrl, ...settings }: Settings): Promise<StreamEvent[]> {
+  const events: StreamEvent[] = [];
+  for await (const event of streamModel({ call: call(), endpoint: { baseUrl }, retry: quick, ...settings })) events.push(event);
+  const finals = events.filter(({ type }) => type === "done" || type === "error");
+  expect(finals).toEqual([events.at(-1)]);
+  return events;
+}
+
+describe("streamModel over a real connection", () => {
+  it("streams text, thinking and calls, and ends with the message", async () => {
+    const server = await emulator({
+      answers: [{ thinking: "hm", text: "Hello there", toolCalls: [{ id: "c1", name: "read", arguments: { path: "a" } }], chunkChars: 4 }],
+    });
+    const events = await gather(server);
+    expect(events.filter(({ type }) => type === "text")).toEqual(["Hell", "o th", "ere"].map((delta) => ({ type: "text", delta })));
+    expect(events.at(-1)).toMatchObject({
+      type: "done",
+      message: {
+        stopReason: "toolUse",
+        content: [{ thinking: "hm" }, { text: "Hello there" }, { id: "c1", name: "read", arguments: { path: "a" } }],
+        usage: { input: 10, output: 5 },
+      },
+    });
+    expect(server.violations).toEqual([]);
+  });
+
+  it("completes the same call in one go", async () => {
+    const server = await emulator({ answers: [{ text: "ok" }, { fault: "status", status: 401 }] });
+    const complete = () => completeModel({ call: call(), endpoint: server });
+    expect(await complete()).toMatchObject({ ok: true, message: { content: [{ text: "ok" }] } });
+    expect(await complete()).toMatchObject({
+      ok: false,
+      error: { kind: "auth", status: 401 },
+      partial: { stopReason: "error", content: [] },
+    });
+  });
+
+  it("tries again after 500 and 429, and tells of each wait", async () => {
+    const server = await emulator({
+      answers: [{ fault: "status", status: 500 }, { fault: "status", status: 429, headers: { "retry-after": "0" } }, { text: "ok" }],
+    });
+    const notices: RetryNotice[] = [];
+    const events = await gather({ ...server, onRetry: (notice) => notices.push(notice) });
+    expect(events.at(-1)?.type).toBe("done");
+    expect(notices).toMatchObject([
+      { retry: 1, error: { kind: "unavailable", status: 500 } },
+      { retry: 2, delayMs: 0, error: { kind: "rate_limited", retryAfterMs: 0 } },
+    ]);
+  });
+
+  it("gives up after two retries", async () => {
+    const server = await emulator({ answers: [{ fault: "status", status: 503 }] });
+    expect((await gather(server)).at(-1)).toMatchObject({ type: "error", error: { kind: "unavailable", status: 503 } });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it("does not wait for a provider that asks for too long", async () => {
+    const server = await emulator({ answers: [{ fault: "status", status: 429, headers: { "retry-after": "3600" } }] });
+    expect((await gather(server)).at(-1)).toMatchObject({ error: { kind: "rate_limited", retryAfterMs: 3_600_000 } });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it("tells an overflow with the provider's count, by code and by 413", async () => {
+    const server = await emulator({
+      answers: [
+        { fault: "overflow", window: 4096, observedTokens: 5000 },
+        { fault: "status", status: 413, body: "" },
+      ],
+    });
+    expect((await gather(server)).at(-1)).toMatchObject({ error: { kind: "overflow", status: 400, observedTokens: 5000 } });
+    expect((await gather(server)).at(-1)).toMatchObject({ error: { kind: "overflow", status: 413 } });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it("keeps what had arrived when the connection breaks, and does not try again", async () => {
+    const server = await emulator({ answers: [{ fault: "cut", text: "Half" }] });
+    expect((await gather(server)).at(-1)).toMatchObject({
+      error: { kind: "unavailable" },
+      partial: { stopReason: "error", content: [{ text: "Half" }], errorMessage: expect.stringContaining("broke off") },
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it("counts a clean end without a final event as a failed turn", async () => {
+    const server = await emulator({ answers: [{ fault: "unfinished", text: "Half" }] });
+    expect((await gather(server)).at(-1)).toMatchObject({ error: { kind: "invalid_response" }, partial: { content: [{ text: "Half" }] } });
+  });
+
+  it("gives up on a silent provider, before and within the answer", async () => {
+    const server = await emulator({ answers: [{ fault: "hang" }, { fault: "hang", text: "Half" }] });
+    expect((await gather({ ...server, idleTimeoutMs: 50 })).at(-1)).toMatchObject({ error: { kind: "timeout" }, partial: { content: [] } });
+    expect((await gather({ ...server, idleTimeoutMs: 50 })).at(-1)).toMatchObject({
+      error: { kind: "timeout" },
+      partial: { content: [{ text: "Half" }] },
+    });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it("stops at once when aborted within the answer, with what had arrived", async () => {
+    const server = await emulator({ answers: [{ fault: "hang", text: "Half" }] });
+    const controller = new AbortController();
+    const events: StreamEvent[] = [];
+    for await (const event of streamModel({ call: call({ signal: controller.signal }), endpoint: server })) {
+      events.push(event);
+      if (event.type === "text") controller.abort();
+    }
+    expect(events.at(-1)).toMatchObject({
+      type: "error",
+      error: { kind: "aborted" },
+      partial: { stopReason: "aborted", content: [{ text: "Half" }] },
+    });
+  });
+
+  it("stops at once when aborted before the answer, during a retry's wait, and before the call", async () => {
+    const server = await emulator({ answers: [{ fault: "hang" }, { fault: "status", status: 500 }] });
+    const waiting = new AbortController();
+    setTimeout(() => waiting.abort(), 20);
+    expect(await gather({ ...server, call: call({ signal: waiting.signal }) })).toMatchObject([{ error: { kind: "aborted" } }]);
+    const retrying = new AbortController();
+    const slow = { ...server, retry: { baseDelayMs: 60_000, maxDelayMs: 60_000 }, onRetry: () => retrying.abort() };
+    expect(await gather({ ...slow, call: call({ signal: retrying.signal }) })).toMatchObject([{ error: { kind: "aborted" } }]);
+    expect(await gather({ ...server, call: call({ signal: AbortSignal.abort() }) })).toMatchObject([{ error: { kind: "aborted" } }]);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it("does not hang on a fetch that ignores its signal", async () => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 20);
+    const stuck = () => new Promise<Response>(() => {});
+    expect(await gather({ baseUrl: "http://stuck/v1", fetch: stuck, call: call({ signal: controller.signal }) })).toMatchObject([
+      { error: { kind: "aborted" } },
+    ]);
+  });
+
+  it("lets the connection go when the caller stops reading", async () => {
+    let closed: (() => void) | undefined;
+    const gone = new Promise<void>((resolve) => (closed = resolve));
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new TextEncoder().encode('data: {"choices":[{"delta":{"content":"x"}}]}\n\n')),
+      cancel: () => closed?.(),
+    });
+    const fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
+    for await (const event of streamModel({ call: call(), endpoint: { baseUrl: "http://endless/v1" }, fetch }))
+      if (event.type === "text") break;
+    await gone;
+  });
+
+  it("says in one sentence where nothing listens and what to do", async () => {
+    const probe = createServer();
+    const port = await new Promise<number>((resolve) =>
+      probe.listen(0, "127.0.0.1", () => {
+        const address = probe.address();
+        resolve(typeof address === "object" && address !== null ? address.port : 0);
+      }),
+    );
+    await new Promise((resolve) => probe.close(resolve));
+    const baseUrl = `http://127.0.0.1:${port}/v1`;
+    const events = await gather({ baseUrl });
+    expect(events).toMatchObject([
+      {
+        error: {
+          kind: "unavailable",
+          message: `${baseUrl} refused the connection (ECONNREFUSED); start the model server there or correct the base URL.`,
+        },
+      },
+    ]);
+  });
+
+  it("answers an address that is none, and an unknown api, with an error event", async () => {
+    expect(await gather({ baseUrl: "nonsense" })).toMatchObject([{ type: "error", error: { kind: "unavailable" } }]);
+    const model = { ...call().model, api: "telepathy" };
+    expect(await gather({ baseUrl: "", call: call({ model }) })).toMatchObject([
+      { error: { kind: "invalid_request", message: expect.stringContaining("openai-completions") } },
+    ]);
+  });
+
+  it("tells of a request that breaks the wire's rules as the server does", async () => {
+    const server = await emulator();
+    const messages = [{ role: "toolResult" as const, toolCallId: "x", toolName: "read", content: [], isError: false }];
+    expect((await gather({ ...server, call: call({ messages }) })).at(-1)).toMatchObject({
+      error: { kind: "invalid_request", status: 400 },
+    });
+    expect(server.violations).toMatchObject([{ rule: "tool.orphan" }]);
+  });
+});
