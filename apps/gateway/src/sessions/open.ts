@@ -4,13 +4,18 @@ import { mkdir, open as openFile, readFile, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { HostSession, TranscriptPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { activeBranch, type NewTranscriptEntry, TRANSCRIPT_VERSION, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  activeBranch,
+  type NewTranscriptEntry,
+  TRANSCRIPT_VERSION,
+  type TranscriptEntry,
+  type TranscriptHeader,
+} from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
 import { durableFile } from "./durable-file.ts";
 import { acquireLock, type Lock, type LockOwner } from "./lock.ts";
-import { formatEntries, formatHeader, type ParsedTranscript, parseTranscript } from "./parse.ts";
+import { type FileContent, formatEntries, formatHeader, parseSessionFile } from "./parse.ts";
 import { planRewrite } from "./rewrite.ts";
-import type { TranscriptHeader } from "./transcript-format.ts";
 
 /** What had to be done to open a session; for the log and for people. */
 export type SessionNote =
@@ -164,7 +169,7 @@ function closedError(session: HostSession): ContextEngineError {
 /** Reads a session file and mends what an interrupted write left. Loses nothing: what is cut off is kept beside it. */
 async function loadTranscript(file: string): Promise<Loaded> {
   const bytes = await readIfThere(file);
-  const parsed = parseTranscript(bytes);
+  const parsed = parseSessionFile(bytes);
   switch (parsed.kind) {
     case "not-a-transcript":
       throw new ContextEngineError(
@@ -174,17 +179,17 @@ async function loadTranscript(file: string): Promise<Loaded> {
     case "empty":
       return { header: undefined, entries: [], size: 0, notes: await setAside(file, bytes, 0) };
     case "transcript": {
-      const { transcript } = parsed;
-      const { header, entries } = transcript;
-      const notes = [...(await setAside(file, bytes, transcript.goodBytes)), ...unreadableNote(transcript)];
-      if (transcript.migrated) return { header, entries, ...(await replaceMigrated(file, bytes, transcript, notes)) };
-      const size = transcript.missingNewline ? await endLine(file, transcript.goodBytes) : transcript.goodBytes;
+      const { content } = parsed;
+      const { header, entries } = content;
+      const notes = [...(await setAside(file, bytes, content.goodBytes)), ...unreadableNote(content)];
+      if (content.version < TRANSCRIPT_VERSION) return { header, entries, ...(await replaceMigrated(file, bytes, content, notes)) };
+      const size = content.missingNewline ? await endLine(file, content.goodBytes) : content.goodBytes;
       return { header, entries, size, notes };
     }
   }
 }
 
-function unreadableNote({ unreadableLines }: ParsedTranscript): SessionNote[] {
+function unreadableNote({ unreadableLines }: FileContent): SessionNote[] {
   return unreadableLines.length > 0 ? [{ kind: "unreadable-lines", lines: unreadableLines }] : [];
 }
 
@@ -216,15 +221,12 @@ async function endLine(file: string, size: number): Promise<number> {
 }
 
 /** The file in the current version, with the original beside it: appended entries must find their parents by id. */
-async function replaceMigrated(file: string, bytes: Buffer, { header, entries }: ParsedTranscript, notes: SessionNote[]) {
-  const fromVersion = Number(
-    (JSON.parse(bytes.toString("utf8", 0, bytes.indexOf(10) < 0 ? bytes.length : bytes.indexOf(10))) as { version?: number }).version ?? 1,
-  );
-  const original = `${file}.v${fromVersion}`;
+async function replaceMigrated(file: string, bytes: Buffer, { header, entries, version }: FileContent, notes: SessionNote[]) {
+  const original = `${file}.v${version}`;
   await writeFileAtomic(original, bytes, { mode: 0o600 });
   const text = formatHeader(header) + formatEntries(entries);
   await writeFileAtomic(file, text, { mode: 0o600 });
-  return { size: Buffer.byteLength(text), notes: [...notes, { kind: "migrated", fromVersion, original } satisfies SessionNote] };
+  return { size: Buffer.byteLength(text), notes: [...notes, { kind: "migrated", fromVersion: version, original } satisfies SessionNote] };
 }
 
 async function readIfThere(file: string): Promise<Buffer> {

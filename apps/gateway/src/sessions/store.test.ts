@@ -328,6 +328,20 @@ describe("a rewrite", () => {
   });
 });
 
+describe("the mark of a rewrite", () => {
+  it("inside a message means nothing", async () => {
+    const home = await temporaryHome();
+    const session = await opened(home);
+    const call = { type: "toolCall" as const, id: "c", name: "n", arguments: { __clew: { group: 9 } } };
+    await session.append([user("one"), { type: "message", message: { role: "assistant", content: [call], stopReason: "toolUse" } }]);
+    await session.close();
+    const again = await opened(home);
+    expect(again.branch()).toHaveLength(2);
+    expect(again.notes).toEqual([]);
+    await again.close();
+  });
+});
+
 describe("the index", () => {
   it("is made again from the files when it is lost or unreadable", async () => {
     const home = await temporaryHome();

@@ -4,14 +4,13 @@ import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { activeBranch, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { activeBranch, type TranscriptEntry, type TranscriptHeader } from "@clew/plugin-sdk/transcript";
 import { completeIndex, readIndex, type SessionIndex, writeIndex } from "./index-file.ts";
 import { isSafeId, parseSessionName, type SessionName } from "./keys.ts";
 import { acquireLock, type Lock } from "./lock.ts";
 import { type OpenSession, openSession } from "./open.ts";
-import { parseTranscript } from "./parse.ts";
+import { parseSessionFile } from "./parse.ts";
 import { agentPaths, transcriptFile } from "./paths.ts";
-import type { TranscriptHeader } from "./transcript-format.ts";
 
 export interface SessionSummary {
   key: string;
@@ -74,9 +73,9 @@ export async function readTranscript(
     const why = error.code === "ENOENT" ? "there is no such file" : error.code === "EISDIR" ? "it is a folder" : error.message;
     throw new ContextEngineError("TRANSCRIPT_UNREADABLE", `${file} cannot be read: ${why}; check the path.`, { cause: error });
   });
-  const parsed = parseTranscript(bytes);
+  const parsed = parseSessionFile(bytes);
   if (parsed.kind === "transcript") {
-    const { header, entries, unreadableLines } = parsed.transcript;
+    const { header, entries, unreadableLines } = parsed.content;
     return { header, branch: activeBranch(entries), unreadableLines };
   }
   const why = parsed.kind === "empty" ? "it is empty" : parsed.reason;
