@@ -32,8 +32,9 @@ const BRAND = Symbol.for("clew.context-engine-error");
 export class ContextEngineError extends Error {
   override readonly name = "ContextEngineError";
   readonly code: ErrorCode;
-  readonly engineId?: string;
-  readonly operation?: string;
+  // "declare": an absent field must be absent, not undefined.
+  declare readonly engineId?: string;
+  declare readonly operation?: string;
   // A registered symbol, so that two copies of this package in one process recognise each other's errors.
   readonly [BRAND] = true;
 

@@ -14,7 +14,7 @@ const DECISION =
 const RULE =
   /\b(?:must(?:n't)?|never|always|do not|don't|cannot|can't|only if|at most|at least|required?|forbidden|not allowed|make sure|policy)\b/i;
 const OPEN =
-  /\b(?:todo|fixme|to do|next step|next,|remaining|still (?:need|have|to|missing|fails?)|not yet|needs? to|follow[- ]?up|later|pending|blocked|waiting for)\b|^\[ \]/i;
+  /\b(?:todo|fixme|to do|next step|next,|remaining|still (?:needs?|has|have|to|missing|fails?)|not yet|needs? to|follow[- ]?up|later|pending|blocked|waiting for)\b|^\[ \]/i;
 
 export const isDecision = (sentence: string): boolean => DECISION.test(sentence);
 export const isRule = (sentence: string): boolean => RULE.test(sentence);
