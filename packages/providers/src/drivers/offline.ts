@@ -37,16 +37,11 @@ async function* streamOffline({ call, now }: { call: ModelCall; now: () => numbe
     return yield { type: "done", message: reply.message("toolUse") };
   }
   const limit = Math.min(call.maxOutputTokens ?? Number.POSITIVE_INFINITY, call.model.maxOutputTokens);
-  const pieces = plan.text.match(/\S+\s*|\s+/g) ?? [];
-  let said = "";
-  let spent = 0;
-  for (const piece of pieces) {
+  const said = headWithin(plan.text, limit);
+  for (const delta of said.match(/\S+\s*|\s+/g) ?? []) {
     if (call.signal.aborted) return yield failed(abortError());
-    spent += estimateText(piece).estimate;
-    if (spent > limit) break;
-    said += piece;
-    reply.text(piece);
-    yield { type: "text", delta: piece };
+    reply.text(delta);
+    yield { type: "text", delta };
   }
   reply.usage = usage(input, said);
   yield { type: "done", message: reply.message(said === plan.text ? "stop" : "length") };
@@ -56,6 +51,19 @@ async function* streamOffline({ call, now }: { call: ModelCall; now: () => numbe
 function requestTokens(call: ModelCall): number {
   const tools = call.tools.length === 0 ? 0 : estimateText(JSON.stringify(call.tools)).estimate;
   return estimateText(call.systemPrompt).estimate + tools + estimateMessages(call.messages).estimate;
+}
+
+/** The text, or as many of its words as `limit` tokens hold. */
+function headWithin(text: string, limit: number): string {
+  if (estimateText(text).estimate <= limit) return text;
+  let head = "";
+  let spent = 0;
+  for (const word of text.match(/\S+\s*|\s+/g) ?? []) {
+    spent += estimateText(word).estimate;
+    if (spent > limit) break;
+    head += word;
+  }
+  return head;
 }
 
 function usage(input: number, said: string): Usage {

@@ -6,7 +6,6 @@ export const NOT_SHOWN =
 export const NO_MESSAGE = "I was shown no message from a person.";
 export const INTRODUCTION =
   "I am Clew's offline model. I run in this process without network or key, I am no language model, and I answer questions by quoting the best-matching sentence from what I was shown.";
-export const NOTHING_TO_SUMMARISE = "There is nothing to summarise.";
 
 /** A sentence that answers, as far as its words can tell. */
 export const quote = (origin: string, sentence: string) => `From ${origin}: “${sentence}”`;
@@ -15,7 +14,7 @@ export const closest = (origin: string, sentence: string) => `The closest I was 
 /** What a tool the person asked for gave back. */
 export const toolAnswered = (name: string, text: string) => `${name} answered: ${text === "" ? "(nothing)" : text}`;
 
-const OWN = [ACKNOWLEDGEMENT, NOT_SHOWN, NO_MESSAGE, INTRODUCTION, NOTHING_TO_SUMMARISE];
+const OWN = [ACKNOWLEDGEMENT, NOT_SHOWN, NO_MESSAGE, INTRODUCTION];
 const QUOTED = /^(?:From|The closest I was shown is from) [^“\n]*: “([^\n]*)”$/;
 
 /** An earlier reply without our own words: quotes bare, so that a quote is never quoted with its frame, and our phrases gone. */

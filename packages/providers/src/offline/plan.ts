@@ -3,7 +3,7 @@ import type { AgentMessage, ModelCall, ToolDefinition } from "@clew/plugin-sdk/c
 import { bestMatch } from "./match.ts";
 import { ACKNOWLEDGEMENT, closest, INTRODUCTION, NO_MESSAGE, NOT_SHOWN, quote, toolAnswered } from "./phrases.ts";
 import { callsTool, readRequest } from "./request.ts";
-import { shownTexts, textOf } from "./sentences.ts";
+import { shownText, shownTexts } from "./sentences.ts";
 import { summarise } from "./summary.ts";
 import { informativeTerms, type Term } from "./words.ts";
 
@@ -12,9 +12,6 @@ export type OfflinePlan = { kind: "text"; text: string } | { kind: "tool"; name:
 /** From this share of the question's information on, a sentence counts as an answer; from the lower one on, as the closest there is. */
 const ANSWERS = 0.6;
 const RESEMBLES = 0.4;
-
-/** Default length of a summary, in tokens. */
-const SUMMARY_TOKENS = 800;
 
 export function planOfflineReply(call: ModelCall): OfflinePlan {
   const { request, promptIndex } = readRequest(call);
@@ -27,7 +24,7 @@ export function planOfflineReply(call: ModelCall): OfflinePlan {
     case "statement":
       return text(ACKNOWLEDGEMENT);
     case "summary":
-      return text(summarise(request.text, Math.min(call.maxOutputTokens ?? SUMMARY_TOKENS, call.model.maxOutputTokens)));
+      return text(summarise(request.material, call.maxOutputTokens));
     case "tool":
       return sincePrompt.some((message) => callsTool(message, new Set([request.name])))
         ? text(toolAnswered(request.name, lastResult(sincePrompt)))
@@ -78,7 +75,7 @@ function recallQuery(toolName: string, terms: readonly Term[]): string {
 
 function lastResult(messages: readonly AgentMessage[]): string {
   const result = messages.findLast(({ role }) => role === "toolResult");
-  return result === undefined ? "" : textOf(result);
+  return result === undefined ? "" : shownText(result);
 }
 
 const text = (words: string): OfflinePlan => ({ kind: "text", text: words });

@@ -1,10 +1,10 @@
 // What a call asks of the offline model: a summary, a tool, an answer, or nothing.
 import type { AgentMessage, ModelCall } from "@clew/plugin-sdk/core";
-import { isQuestion, splitSentences, textOf } from "./sentences.ts";
+import { isQuestion, shownText, splitSentences } from "./sentences.ts";
+import { type SummaryMaterial, sessionMaterial, textMaterial } from "./summary.ts";
 
 export type OfflineRequest =
-  /** `text` is what shall be summarised. */
-  | { kind: "summary"; text: string }
+  | { kind: "summary"; material: SummaryMaterial }
   /** The person named a tool and its arguments. */
   | { kind: "tool"; name: string; argumentsObject: Record<string, unknown> }
   | { kind: "introduction" }
@@ -17,7 +17,7 @@ export function readRequest(call: ModelCall): { request: OfflineRequest; promptI
   const promptIndex = call.messages.findLastIndex(({ role }) => role === "user");
   const prompt = call.messages[promptIndex];
   if (prompt === undefined) return { request: { kind: "nothing" }, promptIndex };
-  const text = textOf(prompt);
+  const text = shownText(prompt);
   const request = summaryRequest(call, text, promptIndex) ?? toolRequest(call, text) ?? introductionRequest(text) ?? questionRequest(text);
   return { request: request ?? { kind: "statement" }, promptIndex };
 }
@@ -25,16 +25,13 @@ export function readRequest(call: ModelCall): { request: OfflineRequest; promptI
 /** Three forms: a conversation between tags, a person asking for a summary of the session, a summariser's system prompt over one text. */
 function summaryRequest(call: ModelCall, text: string, promptIndex: number): OfflineRequest | undefined {
   const conversation = between(text, "conversation");
-  if (conversation !== undefined)
-    return { kind: "summary", text: [between(text, "previous-summary"), conversation].filter((part) => part !== undefined).join("\n\n") };
-  if (/^\W*(?:(?:please|can you|could you|now)[ ,]+)*(?:summari[sz]e|sum up|give me a summary|tl;?dr)\b/i.test(text)) {
-    const earlier = call.messages.slice(0, promptIndex).map(textOf);
-    const own = text.split("\n").slice(1).join("\n");
-    return { kind: "summary", text: [...earlier, own].join("\n") };
-  }
+  if (conversation !== undefined) return { kind: "summary", material: textMaterial(conversation, between(text, "previous-summary")) };
+  if (ASKS_FOR_SUMMARY.test(text)) return { kind: "summary", material: sessionMaterial(call.messages.slice(0, promptIndex)) };
   const role = /^[^.\n]{0,160}/.exec(call.systemPrompt)?.[0] ?? "";
-  return call.tools.length === 0 && /\b(?:summari[sz]|condens)/i.test(role) ? { kind: "summary", text } : undefined;
+  return call.tools.length === 0 && /\b(?:summari[sz]|condens)/i.test(role) ? { kind: "summary", material: textMaterial(text) } : undefined;
 }
+
+const ASKS_FOR_SUMMARY = /^\W*(?:(?:please|can you|could you|now)[ ,]+)*(?:summari[sz]e|sum up|give me a summary|tl;?dr)\b/i;
 
 /** `call <tool> {json}`, for trying tools without a language model. */
 function toolRequest(call: ModelCall, text: string): OfflineRequest | undefined {
@@ -50,18 +47,16 @@ function introductionRequest(text: string): OfflineRequest | undefined {
   return asks.test(text) && text.length < 80 ? { kind: "introduction" } : undefined;
 }
 
-/** The last question of the message; imperatives that ask count as one. */
+/** The last question of the message, or imperative that asks; a question word alone begins one when nothing follows the clause. */
 function questionRequest(text: string): OfflineRequest | undefined {
   const sentences = splitSentences(text);
-  const asking = (sentence: string) => isQuestion(sentence) || ASKING.test(sentence);
-  const index = sentences.findLastIndex(asking);
-  const question = sentences[index];
+  const asking = (sentence: string) => isQuestion(sentence) || QUESTION_WORD.test(sentence);
+  const question = sentences.findLast(asking);
   if (question === undefined) return undefined;
   return { kind: "question", question, besides: sentences.filter((sentence) => !asking(sentence)).join("\n") };
 }
 
-const ASKING =
-  /^\W*(?:please[ ,]+)?(?:what|who|whom|whose|when|where|which|why|how|tell me|remind me|recall|look up|find out|do you (?:know|remember|recall)|can you (?:tell|remind|recall))\b/i;
+const QUESTION_WORD = /^\W*(?:what|who|whom|whose|when|where|which|why|how)\b[^.,:]*$/i;
 
 function between(text: string, tag: string): string | undefined {
   const start = text.indexOf(`<${tag}>`);

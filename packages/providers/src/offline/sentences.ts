@@ -1,6 +1,6 @@
 // The sentences a call shows to the model, with where each comes from.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { toModelMessage } from "@clew/plugin-sdk/transcript";
+import { textOf, toModelMessage } from "@clew/plugin-sdk/transcript";
 import { unwrapQuotes } from "./phrases.ts";
 
 /** One message as text, with a name for its origin that completes "From …". */
@@ -14,30 +14,33 @@ const SENTENCE_LIMIT = 400;
 
 /** The messages of a call as texts, in order; the text of a message is "" when it shows none. */
 export function shownTexts(messages: readonly AgentMessage[]): Shown[] {
-  return messages.map((message) => ({ origin: originOf(message), text: textOf(message) }));
+  return messages.map((message) => ({ origin: originOf(message), text: shownText(message) }));
 }
 
-/** What a message says in words. Calls and thinking are not statements. */
-export function textOf(message: AgentMessage): string {
-  const view = toModelMessage(message);
-  if (view === undefined) return "";
-  const text =
-    typeof view.content === "string" ? view.content : view.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
-  return view.role === "assistant" ? unwrapQuotes(text) : text;
+/** What a message says in words; "" when it is not sent. Calls and thinking are not statements. */
+export function shownText(message: AgentMessage): string {
+  if (toModelMessage(message) === undefined) return "";
+  return message.role === "assistant" ? unwrapQuotes(textOf(message)) : textOf(message);
 }
 
-/** Cuts a text into sentences, in order, without loss of words; linear. Code and tables are cut by line. */
+/** Cuts a text into sentences, in order, without list signs; linear. Code and tables are cut by line. */
 export function splitSentences(text: string): string[] {
   const sentences: string[] = [];
   for (const line of text.split(/\n+/)) {
     for (const sentence of line.split(/(?<=[.!?][)"'”’\]]?)\s+(?=\S)|(?<=[。！？])/u)) {
-      for (const piece of cutLong(sentence.trim())) if (piece !== "") sentences.push(piece);
+      for (const piece of cutLong(sentence.replace(/^\s*(?:[-*•>#]+|\d+[.)])\s+/, "").trim())) if (piece !== "") sentences.push(piece);
     }
   }
   return sentences;
 }
 
-export const isQuestion = (sentence: string) => /[?？]["'”’)\]]*$/u.test(sentence);
+/** True for a sentence that asks and so answers nothing. */
+export function isQuestion(sentence: string): boolean {
+  return /[?？]["'”’)\]]*$/u.test(sentence) || ASKING.test(sentence);
+}
+
+const ASKING =
+  /^\W*(?:please[ ,]+)?(?:tell me|remind me|look up|find out|do you (?:know|remember|recall)|(?:can|could) you (?:tell|remind|recall))\b/i;
 
 function* cutLong(sentence: string): Generator<string> {
   let rest = sentence;

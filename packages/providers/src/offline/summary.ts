@@ -1,41 +1,61 @@
-// Summarises a text by extracting its most telling sentences, in their order.
-import { estimateText } from "@clew/plugin-sdk/tokens";
-import { NOTHING_TO_SUMMARISE } from "./phrases.ts";
-import { splitSentences } from "./sentences.ts";
-import { foldedWords, isInformative } from "./words.ts";
+// Summarises by the SDK's extractive summary: reads what shall be summarised out of the forms in which a summary is asked for.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { extractiveSummary, SUMMARY_HEADINGS } from "@clew/plugin-sdk/transcript";
 
-/** Sentences of `text`, oldest first, as lines; about `tokenLimit` tokens at most. Sentences with rare words, names and numbers come before others. */
-export function summarise(text: string, tokenLimit: number): string {
-  const sentences = [...new Set(splitSentences(text))].map((sentence) => ({
-    sentence,
-    words: [...foldedWords(sentence)].filter(isInformative),
-  }));
-  const frequency = new Map<string, number>();
-  for (const { words } of sentences) for (const word of words) frequency.set(word, (frequency.get(word) ?? 0) + 1);
-  const ranked = sentences
-    .map(({ sentence, words }, index) => ({ sentence, index, score: score(words, frequency, sentences.length) }))
-    .filter((item) => item.score > 0)
-    .sort((first, second) => second.score - first.score || second.index - first.index);
-  const chosen: typeof ranked = [];
-  let left = tokenLimit;
-  for (const item of ranked) {
-    const cost = estimateText(`- ${item.sentence}\n`).estimate;
-    if (cost > left) continue;
-    left -= cost;
-    chosen.push(item);
-  }
-  if (chosen.length === 0) return NOTHING_TO_SUMMARISE;
-  return chosen
-    .sort((first, second) => first.index - second.index)
-    .map(({ sentence }) => `- ${sentence.replace(/^[-*] /, "")}`)
-    .join("\n");
+/** What shall be summarised. */
+export interface SummaryMaterial {
+  messages: AgentMessage[];
+  previousSummaries: string[];
 }
 
-/** Information per root of length, so that neither a lone word nor a dump wins; numbers and identifiers count double. */
-function score(words: readonly string[], frequency: ReadonlyMap<string, number>, total: number): number {
-  const information = words.reduce(
-    (sum, word) => sum + Math.log(1 + total / (frequency.get(word) ?? 1)) * (/[\p{N}_]/u.test(word) ? 2 : 1),
-    0,
-  );
-  return words.length === 0 ? 0 : information / Math.sqrt(words.length + 4);
+/** Tokens of a summary for which no limit is asked. */
+const DEFAULT_TOKENS = 1000;
+
+export function summarise({ messages, previousSummaries }: SummaryMaterial, maxTokens: number | undefined): string {
+  const previousSummary = previousSummaries.join("\n\n");
+  return extractiveSummary({ messages, maxTokens: maxTokens ?? DEFAULT_TOKENS, ...(previousSummary !== "" && { previousSummary }) });
+}
+
+/** Messages of a session; summaries among them are carried on. */
+export function sessionMaterial(messages: readonly AgentMessage[]): SummaryMaterial {
+  return {
+    messages: messages.filter(({ role }) => role !== "compactionSummary" && role !== "branchSummary"),
+    previousSummaries: messages.flatMap((message) =>
+      message.role === "compactionSummary" || message.role === "branchSummary" ? [message.summary] : [],
+    ),
+  };
+}
+
+/**
+ * A conversation as text: parts that begin with "[User]: ", "[Assistant]: " or "[Tool result]: " (spec "compaction" §2.4), or plain paragraphs.
+ * A part that is itself a summary is carried on; thinking and calls are nothing a summary tells.
+ */
+export function textMaterial(text: string, previousSummary?: string): SummaryMaterial {
+  const earlier = previousSummary === undefined ? [] : [previousSummary];
+  const labelled = text.split(LABEL);
+  if (labelled.length === 1 && isSummary(text)) return { messages: [], previousSummaries: [...earlier, text] };
+  const parts = labelled.length > 1 ? pairs(labelled) : text.split(/\n{2,}/).map((body) => ({ label: "User", body }));
+  return {
+    messages: parts.flatMap(({ label, body }) => (isSummary(body) || body.trim() === "" ? [] : toMessage(label, body.trim()))),
+    previousSummaries: [...earlier, ...parts.flatMap(({ body }) => (isSummary(body) ? [body.slice(body.indexOf(FIRST_HEADING))] : []))],
+  };
+}
+
+function toMessage(label: string, content: string): AgentMessage[] {
+  const blocks = [{ type: "text" as const, text: content }];
+  if (label === "User") return [{ role: "user", content }];
+  if (label === "Assistant") return [{ role: "assistant", content: blocks, stopReason: "stop" }];
+  return label === "Tool result" ? [{ role: "toolResult", toolCallId: "", toolName: "", content: blocks, isError: false }] : [];
+}
+
+const FIRST_HEADING = SUMMARY_HEADINGS[0];
+const isSummary = (text: string) => text.includes(FIRST_HEADING);
+const LABEL = /^\[(User|Assistant thinking|Assistant tool calls|Assistant|Tool result)(?: [^\n]*?)?\]: /m;
+
+/** `split` with one group gives text before the first label, then label and body in turns. */
+function pairs(pieces: readonly string[]): { label: string; body: string }[] {
+  return Array.from({ length: (pieces.length - 1) / 2 }, (_, index) => ({
+    label: pieces[index * 2 + 1] ?? "",
+    body: pieces[index * 2 + 2] ?? "",
+  }));
 }

@@ -19,6 +19,9 @@ const COMMON = new Set(
 
 // Han, Hiragana, Katakana and Thai write no gaps between words.
 const GAPLESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/gu;
+// Their words of asking.
+const GAPLESS_ASKING =
+  /什么时候|为什么|什么|哪里|哪个|怎么|多少|请问|是谁|[谁几吗呢的是]|いつ|どこ|なに|なぜ|どう|ですか|ますか|[誰何はがをのか]/;
 const WORD = /[\p{L}\p{N}_]+(?:[-.:@/][\p{L}\p{N}_]+)*/gu;
 
 /** Every word of a text, folded; compounds like `deploy-key` also give their parts. */
@@ -32,11 +35,7 @@ export function foldedWords(text: string): Set<string> {
 export function informativeTerms(text: string): Term[] {
   const terms = new Map<string, Term>();
   const gapped = text.replace(GAPLESS, (run) => {
-    const characters = [...run];
-    for (let index = 0; index + 1 < characters.length; index++) {
-      const pair = `${characters[index]}${characters[index + 1]}`;
-      terms.set(pair, { text: pair, wholeWord: false, original: pair });
-    }
+    for (const pair of run.split(GAPLESS_ASKING).flatMap(pairs)) terms.set(pair, { text: pair, wholeWord: false, original: pair });
     return " ";
   });
   for (const [word] of gapped.matchAll(WORD)) {
@@ -49,6 +48,12 @@ export function informativeTerms(text: string): Term[] {
 /** True for a folded word that is no common one. */
 export function isInformative(folded: string): boolean {
   return !COMMON.has(folded) && (folded.length > 1 || /\p{N}/u.test(folded));
+}
+
+/** Each character with the next one. */
+function pairs(run: string): string[] {
+  const characters = [...run];
+  return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }
 
 const withParts = (word: string) => (/[-.:@/]/.test(word) ? [word, ...word.split(/[-.:@/]/)] : [word]);
