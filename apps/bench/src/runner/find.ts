@@ -1,0 +1,24 @@
+// Which benches there are: every src/<area>/<name>.bench.ts, named by its file.
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Bench } from "./bench.ts";
+
+const SUFFIX = ".bench.ts";
+
+/** File of each bench by name, sorted by name. */
+export function findBenches(root: string): Map<string, string> {
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(SUFFIX));
+  const named = files.map((file): [string, string] => [basename(file, SUFFIX), join(root, file)]);
+  return new Map(named.sort(([a], [b]) => a.localeCompare(b)));
+}
+
+/** Loads one bench. Throws when its file exports none, or one of another name. */
+export async function loadBench(name: string, file: string): Promise<Bench> {
+  const { default: bench } = (await import(pathToFileURL(file).href)) as { default?: Bench };
+  if (bench?.name !== name)
+    throw new Error(
+      `${file} must export by default a bench named "${name}"; it exports ${bench === undefined ? "none" : `"${bench.name}"`}.`,
+    );
+  return bench;
+}
