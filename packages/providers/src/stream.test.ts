@@ -104,6 +104,22 @@ describe("streamModel over a real connection", () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  it("takes a reply for an overflow when its usage says that the prompt did not fit", async () => {
+    const server = await emulator({
+      answers: [
+        { text: "sure", usage: { prompt: 8001, completion: 2 } },
+        { text: "", finishReason: "length", usage: { prompt: 7990, completion: 0 } },
+        { text: "sure", usage: { prompt: 8000, completion: 2 } },
+      ],
+    });
+    expect((await gather(server)).at(-1)).toMatchObject({
+      error: { kind: "overflow", observedTokens: 8001 },
+      partial: { stopReason: "error", content: [{ text: "sure" }] },
+    });
+    expect((await gather(server)).at(-1)).toMatchObject({ error: { kind: "overflow", observedTokens: 7990 } });
+    expect((await gather(server)).at(-1)).toMatchObject({ type: "done" });
+  });
+
   it("keeps what had arrived when the connection breaks, and does not try again", async () => {
     const server = await emulator({ answers: [{ fault: "cut", text: "Half" }] });
     expect((await gather(server)).at(-1)).toMatchObject({

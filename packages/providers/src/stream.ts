@@ -4,9 +4,10 @@ import { unknownApi } from "./build-request.ts";
 import { findDriver } from "./find-driver.ts";
 import type { Endpoint, WireDriver } from "./provider.ts";
 import { openAnswer } from "./shared/http.ts";
+import { silentOverflow } from "./shared/overflow.ts";
 import { ReplyBuilder } from "./shared/reply.ts";
 import { DEFAULT_RETRY, planRetry, type RetryNotice, type RetryOptions } from "./shared/retry.ts";
-import { abortError } from "./shared/wire-errors.ts";
+import { abortError, type FailureOrigin, silentOverflowError } from "./shared/wire-errors.ts";
 
 /** Longest silence of a provider, in ms: a large local model may need minutes before its first token. */
 export const DEFAULT_IDLE_TIMEOUT_MS = 240_000;
@@ -55,6 +56,7 @@ export type CompleteResult = { ok: true; message: AssistantMessage } | { ok: fal
 async function* streamWire(driver: WireDriver, options: StreamModelOptions & { now: () => number }): AsyncGenerator<StreamEvent> {
   const { call, endpoint, now, random = Math.random, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = options;
   const retryOptions = { ...DEFAULT_RETRY, ...options.retry } satisfies RetryOptions;
+  const origin: FailureOrigin = { provider: call.model.provider, endpoint, now };
   const request = driver.buildRequest(call, endpoint);
   for (let retriesDone = 0; ; retriesDone++) {
     const answer = await openAnswer({ request, call, endpoint, fetch: options.fetch ?? globalThis.fetch, idleTimeoutMs, now });
@@ -63,7 +65,7 @@ async function* streamWire(driver: WireDriver, options: StreamModelOptions & { n
       for await (const piece of answer.pieces) {
         const events =
           piece.kind === "bytes" ? decoder.push(piece.bytes) : piece.kind === "end" ? decoder.end() : decoder.fail(piece.error);
-        yield* events;
+        for (const event of events) yield distrustSilentOverflow(event, call, origin);
         if (events.some(isFinal)) return;
       }
       return;
@@ -76,6 +78,14 @@ async function* streamWire(driver: WireDriver, options: StreamModelOptions & { n
 }
 
 const isFinal = (event: StreamEvent) => event.type === "done" || event.type === "error";
+
+/** A reply whose usage says that the prompt did not fit is an overflow, so that hosts shrink the context instead of keeping it. */
+function distrustSilentOverflow(event: StreamEvent, { model }: ModelCall, origin: FailureOrigin): StreamEvent {
+  const observed = event.type === "done" ? silentOverflow(event.message, model.contextWindow) : undefined;
+  if (event.type !== "done" || observed === undefined) return event;
+  const error = silentOverflowError(observed, model.contextWindow, origin);
+  return { type: "error", error, partial: { ...event.message, stopReason: "error", errorMessage: error.message } };
+}
 
 function errorEvent(call: ModelCall, now: () => number, error: ModelError): StreamEvent {
   const partial = new ReplyBuilder(call, now).message(error.kind === "aborted" ? "aborted" : "error", error.message);

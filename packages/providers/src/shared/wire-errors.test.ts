@@ -47,6 +47,17 @@ describe("classifyError", () => {
     expect(http(401, openai("context_length_exceeded"))).toMatchObject({ kind: "auth" });
   });
 
+  it("takes a wrong parameter for what it is", () => {
+    const words = "max_tokens is too large: 5000. This model supports at most 4096 completion tokens, whereas you provided 5000.";
+    expect(http(400, openai(words, "invalid_value"))).toMatchObject({ kind: "invalid_request" });
+  });
+
+  it("does not wait out a ceiling that waiting does not lift", () => {
+    const words = "Request too large for m on tokens per min (TPM): Limit 30000, Requested 52000.";
+    expect(http(429, openai(words, "rate_limit_exceeded"))).toMatchObject({ kind: "invalid_request", status: 429 });
+    expect(http(413, openai(words))).toMatchObject({ kind: "invalid_request" });
+  });
+
   it("reads Retry-After in seconds, as a date and in ms", () => {
     expect(http(429, "", { "retry-after": "2" })).toMatchObject({ retryAfterMs: 2000 });
     expect(http(429, "", { "retry-after": new Date(NOW + 5000).toUTCString() })).toMatchObject({ retryAfterMs: 5000 });

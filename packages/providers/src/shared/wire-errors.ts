@@ -1,7 +1,7 @@
 // Says why a call failed: HTTP status, error body or network failure → ModelError with one sentence that names the next step.
 import type { ModelError } from "@clew/plugin-sdk/core";
 import type { Endpoint } from "../provider.ts";
-import { isOverflow, observedTokens } from "./overflow.ts";
+import { isOverflow, isRequestCeiling, observedTokens } from "./overflow.ts";
 
 /** What went wrong, as far as it is known. */
 export type Failure =
@@ -25,8 +25,8 @@ export interface FailureOrigin {
 const DETAIL_LIMIT = 300;
 
 /**
- * Classifies a failure; engine-core decides by `kind` alone. Order: what the status alone decides (sign-in, throttling), then overflow by the
- * words of `overflow.ts`, then the other statuses. The message holds no key and at most 300 characters of the provider's words.
+ * Classifies a failure; engine-core decides by `kind` alone. Order: what the status alone decides (sign-in, throttling), then overflow by
+ * `overflow.ts`, then the other statuses. The message holds no key and at most 300 characters of the provider's words.
  */
 export function classifyError(failure: Failure, origin: FailureOrigin): ModelError {
   switch (failure.kind) {
@@ -49,6 +49,12 @@ export function idleError(idleMs: number, origin: FailureOrigin): ModelError {
   return { kind: "timeout", message: `${who(origin)} sent nothing for ${idleMs / 1000} s; try again, or allow it more time.` };
 }
 
+/** The provider took a prompt that did not fit, without a word. */
+export function silentOverflowError(observedTokens: number, contextWindow: number, origin: FailureOrigin): ModelError {
+  const message = `${who(origin)} counted ${observedTokens} prompt tokens for a window of ${contextWindow}, so its reply cannot be trusted; make the context smaller, or correct the model's window.`;
+  return { kind: "overflow", message, observedTokens };
+}
+
 /** The provider answered with something that is no valid reply; `what` completes "… sent". */
 export function invalidResponse(what: string, origin: FailureOrigin): ModelError {
   return { kind: "invalid_response", message: `${who(origin)} sent ${what}` };
@@ -68,11 +74,13 @@ function describedError(
   });
   if (NEEDS_PAYMENT.has(code) || status === 401 || status === 402 || status === 403)
     return { kind: "auth", ...base(`check the key and account of provider "${origin.provider}"`) };
+  if (isRequestCeiling(words))
+    return { kind: "invalid_request", ...base("this account may not send so many tokens at once: shorten the request or raise its limit") };
   if (status === 429 || code === "rate_limit_exceeded" || code === "rate_limit_error") {
     const retryAfterMs = readRetryAfter(headers, origin.now ?? Date.now);
     return { kind: "rate_limited", ...base("wait and try again"), ...(retryAfterMs !== undefined && { retryAfterMs }) };
   }
-  if (isOverflow({ text: `${code} ${words}`.trim(), ...(status !== undefined && { status }) })) {
+  if (isOverflow({ text: words, ...(status !== undefined && { status }) }) || isOverflow({ text: code })) {
     const observed = observedTokens(words);
     return {
       kind: "overflow",
