@@ -18,6 +18,9 @@ export interface Assembly {
   system: readonly SystemPart[];
   tools: readonly ToolDefinition[];
   budget: TokenBudget;
+  /** Estimated tokens of system prompt and tool schemas: what every call carries besides messages. */
+  fixedTokens: number;
+  engineEstimate: number | null;
   promptAuthority: NonNullable<AssembleResult["promptAuthority"]>;
 }
 
@@ -26,9 +29,13 @@ export async function assembleContext(run: TurnRun, history: History): Promise<A
   const { request, ports, model, engine } = run;
   const tools = ports.tools?.list(run.session) ?? [];
   const prompt = textOf({ role: "user", content: request.prompt.content });
-  const fixed = [...request.systemPrompt.map((part) => part.text), prompt, ...tools.map((tool) => JSON.stringify(tool))];
+  const fixed = [...request.systemPrompt.map((part) => part.text), ...tools.map((tool) => JSON.stringify(tool))];
   const fixedTokens = fixed.reduce((sum, text) => sum + estimateText(text).estimate, 0);
-  const budget = planBudget({ contextWindow: model.contextWindow, reserveTokens: run.settings.reserveTokens, fixedTokens });
+  const budget = planBudget({
+    contextWindow: model.contextWindow,
+    reserveTokens: run.settings.reserveTokens,
+    fixedTokens: fixedTokens + estimateText(prompt).estimate,
+  });
 
   const result = await askEngine(run, history, { budget, tools, prompt });
   const repaired = ports.policy?.repairPairing({ messages: result.messages, model });
@@ -49,6 +56,8 @@ export async function assembleContext(run: TurnRun, history: History): Promise<A
     system: placeAddition(request.systemPrompt, normalizePromptText(result.systemPromptAddition)),
     tools,
     budget,
+    fixedTokens,
+    engineEstimate: usableEstimate(result.estimatedTokens),
     promptAuthority: result.promptAuthority ?? "assembled",
   };
 }

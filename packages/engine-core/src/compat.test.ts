@@ -31,7 +31,7 @@ describe("an older strict engine", () => {
         strict.parse(given);
         return { messages: [], estimatedTokens: 0 };
       },
-      ingest: (given) => (seen.push(Object.keys(given)), { ingested: true }),
+      ingest: (given) => ({ ingested: seen.push(Object.keys(given)) > 0 }),
     });
     const rejected = new Set<string>();
     const { runtimeContext: _context, abortSignal: _signal, ...given } = params;

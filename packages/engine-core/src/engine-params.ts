@@ -1,7 +1,9 @@
 // What every engine call of a turn is given besides its own parameters: session, settings snapshot and run-time helpers.
-import type { RuntimeContext, RuntimeSettings, SessionRef, SessionTarget } from "@clew/plugin-sdk/core";
+import type { ReasonCode, RuntimeContext, RuntimeSettings, SessionRef, SessionTarget } from "@clew/plugin-sdk/core";
 import type { TokenBudget } from "./budget.ts";
 import { CLEW_EMBEDDED_HOST } from "./host-support.ts";
+import { boundLlm } from "./llm.ts";
+import { rewriteEntries } from "./rewrite.ts";
 import { buildRuntimeSettings } from "./runtime-settings.ts";
 import type { TurnRun } from "./turn-run.ts";
 
@@ -14,15 +16,29 @@ export interface HostAddedParams extends SessionRef {
   runtimeContext: RuntimeContext;
 }
 
+export interface HostParamOptions {
+  /** Why this run is not normal. */
+  degradedReason?: ReasonCode | undefined;
+  /** What `runtimeContext.llm` calls are audited as. */
+  llmPurpose?: string;
+  /** Background maintenance: expensive work is allowed now. */
+  background?: boolean;
+}
+
 /** Session, `runtimeSettings` and `runtimeContext` for one call (contract §1.4–1.5). */
-export function hostParams(run: TurnRun, phase: EnginePhase, budget: TokenBudget | undefined): HostAddedParams {
+export function hostParams(
+  run: TurnRun,
+  phase: EnginePhase,
+  budget: TokenBudget | undefined,
+  options: HostParamOptions = {},
+): HostAddedParams {
   const { sessionId, sessionKey } = run.session;
   return {
     sessionId,
     sessionKey,
     sessionTarget: sessionTargetOf(run),
-    runtimeSettings: settingsFor(run, budget),
-    runtimeContext: contextFor(run, phase, budget),
+    runtimeSettings: settingsFor(run, budget, options),
+    runtimeContext: contextFor(run, phase, budget, options),
   };
 }
 
@@ -31,7 +47,7 @@ function sessionTargetOf({ session }: TurnRun): SessionTarget {
   return { agentId, sessionId, sessionKey };
 }
 
-function settingsFor(run: TurnRun, budget: TokenBudget | undefined): RuntimeSettings {
+function settingsFor(run: TurnRun, budget: TokenBudget | undefined, { degradedReason }: HostParamOptions): RuntimeSettings {
   const { request, model, report } = run;
   return buildRuntimeSettings({
     requestedModel: report.model.requested,
@@ -43,11 +59,12 @@ function settingsFor(run: TurnRun, budget: TokenBudget | undefined): RuntimeSett
     runtimeId: report.turnId,
     promptTokenBudget: budget?.promptBudget,
     maxOutputTokens: budget?.reserve,
+    degradedReason,
   });
 }
 
-function contextFor(run: TurnRun, phase: EnginePhase, budget: TokenBudget | undefined): RuntimeContext {
-  const { request, model, ports, state, session } = run;
+function contextFor(run: TurnRun, phase: EnginePhase, budget: TokenBudget | undefined, options: HostParamOptions): RuntimeContext {
+  const { request, model, state, session } = run;
   const usage = state.lastUsage;
   const measured = usage === undefined ? 0 : Math.floor(usage.input + usage.cacheRead + usage.cacheWrite);
   return {
@@ -72,6 +89,8 @@ function contextFor(run: TurnRun, phase: EnginePhase, budget: TokenBudget | unde
         },
       },
     }),
-    ...(phase === "after-turn" && { rewriteTranscriptEntries: (rewrite) => ports.transcript.rewrite(rewrite) }),
+    ...(phase === "after-turn" && { rewriteTranscriptEntries: (rewrite) => rewriteEntries(run, rewrite) }),
+    ...(options.background && { allowDeferredCompactionExecution: true }),
+    llm: boundLlm(run, options.llmPurpose ?? "context-engine.after-turn"),
   } satisfies RuntimeContext;
 }

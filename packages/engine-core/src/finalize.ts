@@ -1,21 +1,34 @@
-// Last step of an accepted turn: the engine gets what is new, then may tidy up. Failed and aborted turns are remembered, not delivered.
+// Last step of a turn: the engine gets what is new, then may tidy up. Failed and aborted turns are remembered, not delivered.
 import type { Assembly } from "./assembly.ts";
 import { deliverMessages } from "./delivery.ts";
+import { drainOutbox } from "./durable.ts";
 import { messagesOfTurn } from "./history.ts";
 import { runMaintenance } from "./maintenance.ts";
 import type { TurnRun } from "./turn-run.ts";
 
+/** Before a durable engine's turn: everything up to now is committed, or another engine must answer this turn. */
+export async function catchUp(run: TurnRun): Promise<void> {
+  if (run.report.lifecycle !== "durable") return;
+  const drained = await drainOutbox(run);
+  if (!drained.ok) run.engine.setAside("commitTurn", `${drained.pending} turns are not committed yet: ${drained.reason}`);
+}
+
 export async function finalizeTurn(run: TurnRun, assembly: Assembly): Promise<void> {
+  const ok = run.report.lifecycle === "durable" ? (await drainOutbox(run)).ok : await deliverTurn(run, assembly);
+  if (ok) await runMaintenance(run, "turn");
+}
+
+async function deliverTurn(run: TurnRun, assembly: Assembly): Promise<boolean> {
   const messages = [...assembly.history, ...messagesOfTurn(run)];
   const from = run.delivered ?? firstUndelivered(run, assembly) ?? assembly.history.length;
   const ok = await deliverMessages(run, { messages, from, budget: assembly.budget });
   run.state.undelivered.clear();
-  if (ok) await runMaintenance(run, "turn");
+  return ok;
 }
 
-/** An engine that cannot bootstrap from the transcript gets the messages of failed turns with the next accepted one. */
+/** An engine of the eager lifecycle that cannot bootstrap from the transcript gets failed turns with the next accepted one. */
 export function keepForNextTurn(run: TurnRun): void {
-  if (typeof run.engine.bootstrap === "function") return;
+  if (run.report.lifecycle === "durable" || typeof run.engine.bootstrap === "function") return;
   for (const message of messagesOfTurn(run)) {
     const entryId = run.state.entryIds.get(message);
     if (entryId !== undefined) run.state.undelivered.add(entryId);

@@ -1,5 +1,7 @@
 // The engine a host calls: the same contract, but a failure sets the engine aside and the fallback answers in the same call.
 import {
+  type CompactParams,
+  type CompactResult,
   type ContextEngine,
   ContextEngineError,
   type ContextEngineInfo,
@@ -24,8 +26,8 @@ export type FailurePolicy = "quarantine" | "retry-next-turn" | "strict";
 /** What one turn (or one standalone operation) lends to its engine calls. */
 export interface CallScope {
   signal?: AbortSignal | undefined;
-  /** The host's built-in compaction for this session. */
-  compaction?: RuntimeCompaction | undefined;
+  /** The host's built-in compaction for this session; what it reports as progress extends the bound of the engine's call. */
+  compaction?: ((params: CompactParams, options: { onProgress: () => void }) => Promise<CompactResult>) | undefined;
   /** Told of every call that reached the guard. */
   record?: ((call: EngineCallReport) => void) | undefined;
 }
@@ -45,6 +47,8 @@ export interface EngineGuard {
 export interface GuardedEngine extends ContextEngine {
   /** Why the fallback answers now; null while the engine itself does. */
   readonly degraded: { operation: string; reason: string } | null;
+  /** Lets the fallback answer for the rest of this scope, without quarantine. */
+  setAside(operation: string, reason: string): void;
 }
 
 export interface GuardOptions {
@@ -101,18 +105,29 @@ export function guardEngine(options: GuardOptions): EngineGuard {
       return record === undefined ? null : { operation: record.operation, reason: record.reason };
     };
 
+    const leaveAside = (operation: string, reason: string) => {
+      setAside = { engineId, operation, reason, failedAt: clock.now() };
+    };
+
     async function callFallback(method: EngineMethod, params: object): Promise<unknown> {
       fallback ??= await options.fallback();
       const implementation = fallback[method] as ((params: object) => unknown) | undefined;
       if (typeof implementation !== "function") return FALLBACK_RESULTS[method];
-      return withRuntimeCompaction(scope.compaction, () => implementation.call(fallback, params));
+      return withRuntimeCompaction(runtimeCompaction(), () => implementation.call(fallback, params));
     }
 
+    const runtimeCompaction = (onProgress: () => void = () => {}): RuntimeCompaction | undefined =>
+      scope.compaction && ((params) => scope.compaction!(params, { onProgress }));
+
     function callEngine(method: EngineMethod, params: object, signal: AbortSignal | undefined): Promise<unknown> {
+      let restartBound = () => {};
       return callWithin({
         boundMs: bounds[method],
         signal,
-        run: () => withRuntimeCompaction(scope.compaction, () => callCompatibly(engine, method, params, rejected)),
+        onStart: (restart) => {
+          restartBound = restart;
+        },
+        run: () => withRuntimeCompaction(runtimeCompaction(() => restartBound()), () => callCompatibly(engine, method, params, rejected)),
         timeoutError: () => engineTimeout(engineId, method, bounds[method]),
         onLate: ({ ok }) =>
           log.warn(`engine "${engineId}": ${method} ${ok ? "answered" : "failed"} after the host had stopped waiting; ignored`),
@@ -145,7 +160,7 @@ export function guardEngine(options: GuardOptions): EngineGuard {
         record(ContextEngineError.is(error, "ENGINE_TIMEOUT") ? "timeout" : "failed", describeError(error));
         if (quarantine === undefined || policy === "strict") throw error;
         if (policy === "quarantine") quarantine.add({ engineId, owner, operation: method, error });
-        else setAside = { engineId, operation: method, reason: describeError(error), failedAt: clock.now() };
+        else leaveAside(method, describeError(error));
         if (FAIL_CLOSED.has(method)) throw error;
         return callFallback(method, params).catch(() => {
           throw error;
@@ -157,6 +172,7 @@ export function guardEngine(options: GuardOptions): EngineGuard {
     return new Proxy(engine, {
       get(_target, key) {
         if (key === "degraded") return degraded();
+        if (key === "setAside") return leaveAside;
         if (key === "info") return failure() !== undefined && fallback !== undefined ? fallback.info : engine.info;
         const value: unknown = Reflect.get(engine, key, engine);
         if (typeof value !== "function") return value;

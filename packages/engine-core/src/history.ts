@@ -17,7 +17,7 @@ export async function prepareHistory(run: TurnRun): Promise<History> {
   const raw = messagesBefore(run);
   const sanitized = await ports.policy?.sanitizeHistory({ messages: raw, model, branch: state.context?.branch ?? [] });
   if (sanitized !== undefined && sanitized.sideRecords.length > 0)
-    await ports.transcript.append(sanitized.sideRecords.map((record) => ({ type: "custom" as const, ...record })));
+    await run.transcript.append(sanitized.sideRecords.map((record) => ({ type: "custom" as const, ...record })));
   const limited = limitHistory(sanitized?.messages ?? raw, settings.historyLimit);
   const paired = ports.policy?.repairPairing({ messages: limited, model });
   report.historyChanges.push(...(sanitized?.changes ?? []), ...(paired?.changes ?? []));
@@ -36,8 +36,8 @@ export function messagesOfTurn(run: TurnRun): AgentMessage[] {
   return items.slice(split).flatMap(toHistory);
 }
 
-function locateTurn({ state, ports, report }: TurnRun): { items: readonly ContextItem[]; split: number } {
-  const { items, branch } = refreshContext(state, ports.transcript);
+function locateTurn({ state, transcript, report }: TurnRun): { items: readonly ContextItem[]; split: number } {
+  const { items, branch } = refreshContext(state, transcript);
   const turnIds = turnEntryIds(branch, report.promptEntryId);
   // The turn is at the end: look back from there.
   let split = items.length;

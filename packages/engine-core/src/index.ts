@@ -1,23 +1,32 @@
 // What agent hosts import: registry, resolution, guard, the turn, and the ports they must supply.
 export { DEFAULT_BOUNDS_MS } from "./bounds.ts";
 export { DEFAULT_RESERVE_TOKENS, planBudget, type TokenBudget } from "./budget.ts";
+export { type CompactionOutcome, MAX_OVERFLOW_ATTEMPTS } from "./compaction.ts";
+export { compactSession, type CompactSessionRequest } from "./compact-session.ts";
+export { type PendingTurn, planPendingTurns } from "./durable.ts";
 export type { CallScope, EngineGuard, FailurePolicy, GuardedEngine, GuardOptions } from "./guard.ts";
 export { guardEngine } from "./guard.ts";
 export { assertHostSupport, CLEW_EMBEDDED_HOST, type ExecutionHost, evaluateHostSupport, type HostSupport } from "./host-support.ts";
+export { completeForEngine, type LlmBinding, type LlmPolicy } from "./llm.ts";
+export { settleMaintenance } from "./maintenance-lane.ts";
 export type {
   ClockPort,
+  CommitCursor,
   CompactionPort,
   HostPorts,
   HostSession,
   IdPort,
   LogPort,
   ModelPort,
+  OutboxPort,
   PolicyInput,
   PolicyPort,
+  SuccessorPort,
   ToolOutcome,
   ToolPort,
   TranscriptPort,
 } from "./ports.ts";
+export { planPrecheck, type Precheck, type PrecheckInput, type PrecheckRoute, type RequestSize } from "./precheck.ts";
 export type { Quarantine, QuarantineRecord } from "./quarantine.ts";
 export {
   createEngineRegistry,
@@ -27,6 +36,7 @@ export {
   type RegistrationResult,
   type RegistryOptions,
 } from "./registry.ts";
+export { planRecovery, type RecoveryState, type RecoveryStep } from "./recovery.ts";
 export type {
   BudgetReport,
   CompactionReport,
@@ -41,6 +51,8 @@ export type { SystemPart } from "./request-items.ts";
 export { type EngineSelection, planEngineSelection, pluginOf, type ResolvedEngine, resolveContextEngine } from "./resolve.ts";
 export { buildRuntimeSettings, type RuntimeSettingsInput, toReasonCode } from "./runtime-settings.ts";
 export { createSessionState, type SessionState } from "./session-state.ts";
+export { needsPreparation, notifySubagentEnded, type PreparedSpawn, prepareSubagentSpawn, type SubagentContextMode } from "./subagents.ts";
+export { planSuccessor, type SuccessorPlan } from "./successor.ts";
 export { runTurn } from "./turn.ts";
 export type { PromptAdditions, TurnError, TurnEvent, TurnRequest, TurnResult, TurnSettings } from "./turn-run.ts";
 export { type EngineValidation, validateEngine } from "./validate.ts";

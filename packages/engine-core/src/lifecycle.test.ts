@@ -5,17 +5,21 @@ import { callTool, passThrough, testHost, tools } from "./__fixtures__/host.ts";
 /** An engine that writes down how it was called. */
 function recorder(overrides: Partial<ContextEngine> = {}) {
   const calls: string[] = [];
+  const noted = <T>(line: string, result: T): T => {
+    calls.push(line);
+    return result;
+  };
   const engine: ContextEngine = {
     info: { id: "recorder", name: "Recorder" },
-    bootstrap: ({ sessionFile }) => (calls.push(`bootstrap ${sessionFile}`), { bootstrapped: true }),
-    maintain: () => (calls.push("maintain"), { changed: false, bytesFreed: 0, rewrittenEntries: 0 }),
-    ingest: ({ message }) => (calls.push(`ingest ${message.role}`), { ingested: true }),
+    bootstrap: ({ sessionFile }) => noted(`bootstrap ${sessionFile}`, { bootstrapped: true }),
+    maintain: () => noted("maintain", { changed: false, bytesFreed: 0, rewrittenEntries: 0 }),
+    ingest: ({ message }) => noted(`ingest ${message.role}`, { ingested: true }),
     afterTurn: ({ messages, prePromptMessageCount }) => void calls.push(`afterTurn ${messages.length} from ${prePromptMessageCount}`),
-    assemble: ({ messages, prompt }) => (calls.push(`assemble ${messages.length} prompt=${prompt}`), { messages, estimatedTokens: 0 }),
+    assemble: ({ messages, prompt }) => noted(`assemble ${messages.length} prompt=${prompt}`, { messages, estimatedTokens: 0 }),
     compact: () => ({ ok: true, compacted: false }),
     ...overrides,
   };
-  return { engine, calls };
+  return { engine, calls, noted };
 }
 
 describe("the eager lifecycle", () => {
@@ -37,10 +41,10 @@ describe("the eager lifecycle", () => {
   });
 
   it("prefers ingestBatch to ingest when there is no afterTurn", async () => {
-    const { engine, calls } = recorder();
+    const { engine, calls, noted } = recorder();
     const { afterTurn: _afterTurn, ...rest } = engine;
     const host = testHost({
-      engine: { ...rest, ingestBatch: ({ messages }) => (calls.push(`batch ${messages.length}`), { ingestedCount: messages.length }) },
+      engine: { ...rest, ingestBatch: ({ messages }) => noted(`batch ${messages.length}`, { ingestedCount: messages.length }) },
     });
     await host.say("one");
     expect(calls).toEqual(["assemble 0 prompt=one", "batch 2", "maintain"]);
@@ -73,7 +77,7 @@ describe("the eager lifecycle", () => {
 
   it("a heartbeat is passed on as one, a cron run is not", async () => {
     const seen: unknown[] = [];
-    const host = testHost({ engine: passThrough({ ingest: ({ isHeartbeat }) => (seen.push(isHeartbeat), { ingested: true }) }) });
+    const host = testHost({ engine: passThrough({ ingest: ({ isHeartbeat }) => ({ ingested: seen.push(isHeartbeat) > 0 }) }) });
     await host.say("tick", { kind: "heartbeat" });
     await host.say("job", { kind: "cron" });
     expect(seen).toEqual([true, true, false, false]);
@@ -84,7 +88,10 @@ describe("the eager lifecycle", () => {
     const host = testHost({
       engine: passThrough({
         info: { id: "x", name: "X" },
-        assemble: (params) => ((seen = params), { messages: params.messages, estimatedTokens: 0 }),
+        assemble: (params) => {
+          seen = params;
+          return { messages: params.messages, estimatedTokens: 0 };
+        },
       }),
     });
     await host.say("hi");

@@ -1,5 +1,7 @@
 // What the model sees at each call of a turn: assembled once, or anew before every further call when the engine owns compaction.
 import { type AgentMessage, isAbort } from "@clew/plugin-sdk/core";
+import { estimateMessages } from "@clew/plugin-sdk/tokens";
+import { textOf } from "@clew/plugin-sdk/transcript";
 import type { Assembly } from "./assembly.ts";
 import { deliverMessages } from "./delivery.ts";
 import { hostParams } from "./engine-params.ts";
@@ -14,27 +16,49 @@ export interface LoopView {
   seen: readonly AgentMessage[];
 }
 
-/** The view for the next model call (contract §3.5). */
+/** The view for the next model call (contract §3.5). An engine that does not own compaction chose once for the whole turn. */
 export async function nextView(run: TurnRun, assembly: Assembly, last: LoopView | undefined): Promise<LoopView> {
   const turn = messagesOfTurn(run);
   const seen = [...assembly.history, ...turn];
   if (last === undefined || run.engine.info.ownsCompaction !== true) return { messages: [...assembly.messages, ...turn], seen };
   if (seen.length === last.seen.length) return last;
   try {
-    await deliverMessages(run, { messages: seen, from: run.delivered ?? last.seen.length, budget: assembly.budget });
-    run.delivered = seen.length;
-    const { runtimeContext: _notInTheLoop, ...params } = hostParams(run, "before-turn", assembly.budget);
-    const result = await run.engine.assemble({
-      ...params,
-      messages: seen.slice(),
-      tokenBudget: assembly.budget.tokenBudget,
-      model: run.report.model.resolved,
-    });
-    const repaired = run.ports.policy?.repairPairing({ messages: result.messages, model: run.model });
-    return { messages: repaired?.messages ?? result.messages, seen };
+    const messages =
+      run.report.lifecycle === "durable" ? await assembleHistoryAgain(run, assembly, turn) : await assembleEverything(run, assembly, seen, last);
+    return { messages: run.ports.policy?.repairPairing({ messages, model: run.model }).messages ?? messages, seen };
   } catch (error) {
     if (isAbort(error, run.signal)) throw error;
     run.ports.log.warn(`context engine failed in the tool loop, using un-assembled messages for this call: ${describeError(error)}`);
     return { messages: seen, seen };
   }
+}
+
+/** Eager: the engine is told what is new, then chooses from history and turn together. */
+async function assembleEverything(run: TurnRun, assembly: Assembly, seen: readonly AgentMessage[], last: LoopView): Promise<readonly AgentMessage[]> {
+  const { budget } = assembly;
+  await deliverMessages(run, { messages: seen, from: run.delivered ?? last.seen.length, budget });
+  run.delivered = seen.length;
+  const { runtimeContext: _notInTheLoop, ...params } = hostParams(run, "before-turn", budget);
+  const result = await run.engine.assemble({
+    ...params,
+    messages: seen.slice(),
+    tokenBudget: budget.tokenBudget,
+    model: run.report.model.resolved,
+  });
+  return result.messages;
+}
+
+/** Durable: the engine sees what was before the turn and leaves room for the turn, which the host appends. */
+async function assembleHistoryAgain(run: TurnRun, assembly: Assembly, turn: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
+  const { budget, history, tools } = assembly;
+  const pending = estimateMessages(turn).high;
+  const result = await run.engine.assemble({
+    ...hostParams(run, "before-turn", budget),
+    messages: history.slice(),
+    tokenBudget: Math.max(1, budget.tokenBudget - Math.ceil(pending)),
+    model: run.report.model.resolved,
+    prompt: textOf({ role: "user", content: run.request.prompt.content }),
+    availableTools: new Set(tools.map((tool) => tool.name)),
+  });
+  return [...result.messages, ...turn];
 }

@@ -1,5 +1,6 @@
 // One model call: what is sent, reported item by item, streamed, and answered by a message or a reason.
 import type { AgentMessage, AssistantMessage, ModelError, StreamEvent, ToolDefinition } from "@clew/plugin-sdk/core";
+import { measure } from "./request-size.ts";
 import type { ModelCallReport } from "./report.ts";
 import { describeRequest, type RequestDescription, type SystemPart } from "./request-items.ts";
 import type { TurnRun } from "./turn-run.ts";
@@ -11,6 +12,8 @@ export interface ModelView {
   messages: readonly AgentMessage[];
   /** Entry of a message that is a changed copy of a stored one: the prompt with what hooks added. */
   promptView: AgentMessage;
+  /** The running turn as stored. */
+  turn: readonly AgentMessage[];
 }
 
 export type ModelOutcome = { ok: true; message: AssistantMessage } | { ok: false; error: ModelError; partial: AssistantMessage };
@@ -28,6 +31,7 @@ export async function callModel(run: TurnRun, view: ModelView): Promise<ModelOut
     hash: (text) => ports.ids.hash(text),
     previous: state.request,
   });
+  if (described.requestHash === run.refusedRequest) return sameAgain();
   state.request = described.memory;
   Object.assign(run.parts, described.parts);
 
@@ -41,8 +45,17 @@ export async function callModel(run: TurnRun, view: ModelView): Promise<ModelOut
     durationMs,
     policyChanges: [...(prepared?.changes ?? [])],
   });
-  if (outcome.ok && outcome.message.usage !== undefined) state.lastUsage = outcome.message.usage;
+  if (outcome.ok) {
+    state.lastUsage = outcome.message.usage ?? state.lastUsage;
+    state.measurement = measure(view.messages, outcome.message, outcome.message.usage);
+  } else if (outcome.error.kind === "overflow") run.refusedRequest = described.requestHash;
   return signal.aborted && !outcome.ok ? { ...outcome, error: { kind: "aborted", message: "The run was cancelled." } } : outcome;
+}
+
+/** The provider has refused exactly this request: sending it again would only cost. */
+function sameAgain(): ModelOutcome {
+  const error: ModelError = { kind: "overflow", message: "The request is the one the provider already refused as too large; it was not sent again." };
+  return { ok: false, error, partial: { role: "assistant", content: [], stopReason: "error", errorMessage: error.message } };
 }
 
 async function stream(run: TurnRun, view: ModelView, messages: readonly AgentMessage[]): Promise<ModelOutcome> {
@@ -102,7 +115,7 @@ function sourceOf(run: TurnRun, view: ModelView, message: AgentMessage): ReturnT
     return { source: { kind: "entry", entryId: promptEntryId }, reason: "prompt, with what hooks added", changed: true };
   const original = findOriginal(run, message);
   if (original !== undefined)
-    return { source: { kind: "entry", entryId: original }, reason: "history, changed for the provider", changed: true };
+    return { source: { kind: "entry", entryId: original }, reason: "history, shortened or changed for the provider", changed: true };
   return { source: { kind: "engine" }, reason: "made by the engine" };
 }
 

@@ -36,8 +36,33 @@ export interface TranscriptPort {
   branch(): readonly TranscriptEntry[];
   /** Appends after the leaf; resolves when the entries are durable. Throws TRANSCRIPT_UNREADABLE when they could not be written. */
   append(entries: readonly NewTranscriptEntry[]): Promise<readonly TranscriptEntry[]>;
-  /** Replaces messages by re-appending the suffix of the branch (contract §1.5). Throws TRANSCRIPT_MOVED when it moved meanwhile. */
-  rewrite(request: TranscriptRewriteRequest): Promise<TranscriptRewriteResult>;
+  /**
+   * Replaces messages by re-appending the suffix of the branch (contract §1.5). Throws TRANSCRIPT_MOVED when it moved meanwhile.
+   * `remapped` gives the new id of each entry that was appended again.
+   */
+  rewrite(request: TranscriptRewriteRequest): Promise<TranscriptRewriteResult & { remapped?: ReadonlyMap<string, string> }>;
+  /** What durable engines have committed; absent = this host runs the eager lifecycle only. */
+  readonly outbox?: OutboxPort;
+}
+
+/** How far one engine of the durable lifecycle has been told of this session. */
+export interface CommitCursor {
+  engineId: string;
+  /** Last entry the engine committed; null = none yet. */
+  entryId: string | null;
+  /** Failed attempts at the turn after it, and why the last one failed. */
+  attempts: number;
+  lastError: string | null;
+}
+
+/**
+ * Remembers per engine how far it committed. What is still to be committed is not stored: it is the active branch after the cursor, so that
+ * no accepted, failed or killed turn can be missing from it.
+ */
+export interface OutboxPort {
+  cursor(engineId: string): CommitCursor | undefined;
+  /** Durable when resolved. */
+  save(cursor: CommitCursor): Promise<void>;
 }
 
 /** The model behind a run. */
@@ -46,6 +71,8 @@ export interface ModelPort {
   stream(call: ModelCall): AsyncIterable<StreamEvent>;
   /** The same call, unstreamed: the reply, or why there is none. */
   complete(call: ModelCall): Promise<{ ok: true; message: AssistantMessage } | { ok: false; error: ModelError; partial: AssistantMessage }>;
+  /** The model behind "provider/id"; undefined when the host does not know it. */
+  resolve?(reference: string): ModelRef | undefined;
 }
 
 export interface PolicyInput {
@@ -68,7 +95,14 @@ export interface PolicyPort {
 
 /** The host's built-in compaction: what `delegateCompactionToRuntime` reaches. */
 export interface CompactionPort {
-  compact(params: CompactParams): Promise<CompactResult>;
+  /** `onProgress` tells that work goes on: it extends the time bound of the call. */
+  compact(params: CompactParams, options?: { onProgress?: () => void }): Promise<CompactResult>;
+}
+
+/** Moves a session to the transcript an engine made for it. */
+export interface SuccessorPort {
+  /** Compare-and-set: resolves to the opened successor, or undefined when the session had moved on meanwhile. */
+  adopt(move: { from: HostSession; sessionId: string; sessionFile: string | undefined }): Promise<TranscriptPort | undefined>;
 }
 
 export interface ToolOutcome {
@@ -98,6 +132,7 @@ export interface HostPorts {
   policy?: PolicyPort;
   tools?: ToolPort;
   compaction?: CompactionPort;
+  successors?: SuccessorPort;
   log: LogPort;
   clock: ClockPort;
   ids: IdPort;

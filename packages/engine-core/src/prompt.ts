@@ -5,8 +5,14 @@ import type { Assembly } from "./assembly.ts";
 import type { SystemPart } from "./request-items.ts";
 import type { PromptAdditions, TurnRun } from "./turn-run.ts";
 
-export interface AdmittedPrompt {
+/** The stored prompt and what hooks want the model to see with it. */
+export interface AdmittedMessage {
   /** As stored. */
+  message: UserMessage;
+  additions: PromptAdditions;
+}
+
+export interface AdmittedPrompt {
   message: UserMessage;
   /** As the model reads it. */
   modelView: UserMessage;
@@ -14,24 +20,30 @@ export interface AdmittedPrompt {
   toolsAllow: readonly string[] | undefined;
 }
 
-/** Stores the prompt; once this resolved, a crash does not lose it. */
+/** Stores the prompt, once per turn however often it is tried; once this resolved, a crash does not lose it. */
 export async function admitPrompt(run: TurnRun, assembly: Assembly): Promise<AdmittedPrompt> {
-  const { request, ports, report } = run;
-  const additions =
-    (await request.beforePromptBuild?.({
-      prompt: textOf({ role: "user", content: request.prompt.content }),
-      messages: assembly.messages,
-    })) ?? {};
-  const message: UserMessage = { timestamp: run.startedAt, ...request.prompt, role: "user" };
-  const [entry] = await ports.transcript.append([{ type: "message", message }]);
-  report.promptEntryId = entry!.id;
-  run.emit({ type: "accepted", entryId: entry!.id });
+  run.admitted ??= await admit(run, assembly);
+  const { message, additions } = run.admitted;
   return {
     message,
     modelView: addContext(message, additions),
     system: addSystem(assembly.system, additions),
     toolsAllow: additions.toolsAllow,
   };
+}
+
+async function admit(run: TurnRun, assembly: Assembly): Promise<AdmittedMessage> {
+  const { request, report } = run;
+  const additions =
+    (await request.beforePromptBuild?.({
+      prompt: textOf({ role: "user", content: request.prompt.content }),
+      messages: assembly.messages,
+    })) ?? {};
+  const message: UserMessage = { timestamp: run.startedAt, idempotencyKey: `${report.turnId}:user`, ...request.prompt, role: "user" };
+  const [entry] = await run.transcript.append([{ type: "message", message }]);
+  report.promptEntryId = entry!.id;
+  run.emit({ type: "accepted", entryId: entry!.id });
+  return { message, additions };
 }
 
 function addContext(message: UserMessage, { prependContext, appendContext }: PromptAdditions): UserMessage {

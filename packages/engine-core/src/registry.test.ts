@@ -42,7 +42,14 @@ describe("live engines", () => {
     let made = 0;
     let disposed = 0;
     const registry = make();
-    registry.register({ engineId: "a", owner: "plugin:a", factory: () => (made++, { ...factory(), dispose: () => void disposed++ }) });
+    registry.register({
+      engineId: "a",
+      owner: "plugin:a",
+      factory: () => {
+        made++;
+        return { ...factory(), dispose: () => void disposed++ };
+      },
+    });
     await Promise.all([registry.instance("a", {}), registry.instance("a", {}), registry.instance("a", { agentDir: "/b" })]);
     expect(made).toBe(2);
     await registry.dispose();

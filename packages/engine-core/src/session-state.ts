@@ -1,8 +1,10 @@
 // What a host keeps in memory per open session between turns; losing it costs time, never correctness.
 import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
 import { buildContext, type TranscriptContext } from "@clew/plugin-sdk/transcript";
+import { idleLane, type MaintenanceLane } from "./maintenance-lane.ts";
 import type { TranscriptPort } from "./ports.ts";
 import type { RequestMemory } from "./request-items.ts";
+import type { Measurement } from "./request-size.ts";
 import type { TokenSum } from "./token-sums.ts";
 
 export interface SessionState {
@@ -14,6 +16,10 @@ export interface SessionState {
   historySum: TokenSum | undefined;
   assemblySum: TokenSum | undefined;
   modelCalls: number;
+  /** What the provider counted for the last successful call; undefined after a compaction. */
+  measurement: Measurement | undefined;
+  /** Background maintenance of this session. */
+  maintenance: MaintenanceLane;
   /** Usage of the last successful model call. */
   lastUsage: Usage | undefined;
   /** Entry ids of messages an engine without `bootstrap` has not been given yet: turns that failed or were aborted. */
@@ -28,6 +34,8 @@ export function createSessionState(): SessionState {
     historySum: undefined,
     assemblySum: undefined,
     modelCalls: 0,
+    measurement: undefined,
+    maintenance: idleLane(),
     lastUsage: undefined,
     undelivered: new Set(),
   };

@@ -20,7 +20,7 @@ export async function runToolCalls(run: TurnRun, calls: readonly ToolCallBlock[]
       ...outcome,
       timestamp: run.ports.clock.now(),
     };
-    const [entry] = await run.ports.transcript.append([{ type: "message", message }]);
+    const [entry] = await run.transcript.append([{ type: "message", message }]);
     run.emit({ type: "tool_end", callId: call.id, name: call.name, isError: outcome.isError });
     run.emit({ type: "message", entryId: entry!.id, message });
   }

@@ -1,9 +1,12 @@
 // One turn in progress: what it was asked, what it runs with, and the notes its report is made of.
-import type { AgentMessage, AssistantMessage, ModelError, ModelRef, ToolCallBlock, UserMessage } from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssistantMessage, ContextEngineInfo, ModelError, ModelRef, ToolCallBlock, UserMessage } from "@clew/plugin-sdk/core";
 import { DEFAULT_RESERVE_TOKENS } from "./budget.ts";
 import type { GuardedEngine } from "./guard.ts";
-import type { HostPorts, HostSession } from "./ports.ts";
+import type { HostPorts, HostSession, TranscriptPort } from "./ports.ts";
+import type { AdmittedMessage } from "./prompt.ts";
+import { NO_RECOVERY_YET, type RecoveryState } from "./recovery.ts";
 import type { ReportParts, TurnReport } from "./report.ts";
+import type { LlmPolicy } from "./llm.ts";
 import type { SystemPart } from "./request-items.ts";
 import type { ResolvedEngine } from "./resolve.ts";
 import type { SessionState } from "./session-state.ts";
@@ -16,6 +19,12 @@ export interface TurnSettings {
   /** Model calls in one turn, so that a looping model ends. */
   maxModelCalls: number;
   citationsMode: "auto" | "on" | "off" | undefined;
+  /** False: no compaction by threshold; overflow recovery and /compact remain. */
+  autoCompaction: boolean;
+  /** Also check between model calls of a turn whether the next request fits. */
+  midTurnPrecheck: boolean;
+  /** How long a turn waits for the session's background maintenance before it goes on, ms. */
+  maintenanceWaitMs: number;
 }
 
 export const DEFAULT_TURN_SETTINGS: TurnSettings = {
@@ -23,6 +32,9 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   historyLimit: undefined,
   maxModelCalls: 200,
   citationsMode: undefined,
+  autoCompaction: true,
+  midTurnPrecheck: false,
+  maintenanceWaitMs: 10_000,
 };
 
 /** What hooks add to a prompt; it goes to the model only, the transcript keeps what the person sent. */
@@ -51,6 +63,8 @@ export interface TurnRequest {
   beforePromptBuild?: (context: { prompt: string; messages: readonly AgentMessage[] }) => Promise<PromptAdditions>;
   /** Facts for engines' `runtimeContext`, merged under what the host itself knows. */
   runtimeFacts?: Record<string, unknown>;
+  /** What the operator lets the engine's own model calls do. */
+  llmPolicy?: LlmPolicy;
   signal?: AbortSignal;
   onEvent?: (event: TurnEvent) => void;
 }
@@ -84,6 +98,8 @@ export interface TurnError {
 export interface TurnRun {
   readonly request: TurnRequest;
   readonly ports: HostPorts;
+  /** The session's transcript; a compaction may move the session to a successor. */
+  transcript: TranscriptPort;
   readonly session: HostSession;
   readonly state: SessionState;
   readonly engine: GuardedEngine;
@@ -103,23 +119,32 @@ export interface TurnRun {
   waitedMs: number;
   /** How many messages of history and turn the engine was given during the tool loop; undefined = none. */
   delivered: number | undefined;
+  /** The prompt once it is stored. */
+  admitted: AdmittedMessage | undefined;
+  recovery: RecoveryState;
+  /** Why the last compaction did not help. */
+  compactionFailure: { reason: string; timedOut: boolean } | undefined;
+  /** Hash of the request the provider refused as too large: it is not sent again as it is. */
+  refusedRequest: string | undefined;
 }
 
 export function openTurn(request: TurnRequest): TurnRun {
   const { ports, state, model } = request;
-  const session = ports.transcript.session;
   const signal = request.signal ?? new AbortController().signal;
   const report = newReport(request);
   const { compaction } = ports;
   const engine = request.engine.guard.enter({
     signal,
-    ...(compaction !== undefined && { compaction: (params) => compaction.compact(params) }),
+    ...(compaction !== undefined && { compaction: (params, options) => compaction.compact(params, options) }),
     record: (call) => void report.engineCalls.push(call),
   });
   return {
     request,
     ports,
-    session,
+    transcript: ports.transcript,
+    get session() {
+      return this.transcript.session;
+    },
     state,
     engine,
     model,
@@ -134,7 +159,18 @@ export function openTurn(request: TurnRequest): TurnRun {
     parts: {},
     waitedMs: 0,
     delivered: undefined,
+    admitted: undefined,
+    recovery: NO_RECOVERY_YET,
+    compactionFailure: undefined,
+    refusedRequest: undefined,
   };
+}
+
+/** Durable when the engine declares both semantics and the host keeps an outbox; nothing is degraded for not declaring. */
+export function lifecycleOf(info: ContextEngineInfo, ports: HostPorts): TurnReport["lifecycle"] {
+  const { currentTurnFence, turnAdvancementIdempotency } = info.transcriptSemantics ?? {};
+  const declared = currentTurnFence === "before-current-turn-entry-v1" && turnAdvancementIdempotency === "atomic-idempotent-v1";
+  return declared && ports.transcript.outbox !== undefined ? "durable" : "eager";
 }
 
 function newReport({ engine, ports, model, requestedModel }: TurnRequest): TurnReport {
@@ -161,7 +197,7 @@ function newReport({ engine, ports, model, requestedModel }: TurnRequest): TurnR
       ownsCompaction: info.ownsCompaction === true,
       degraded: engine.degraded,
     },
-    lifecycle: "eager",
+    lifecycle: lifecycleOf(engine.guard.info(), ports),
     engineCalls: [],
     budget: null,
     promptEntryId: null,

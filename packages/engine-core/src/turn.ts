@@ -1,31 +1,40 @@
-// The order of one run: bootstrap, history, assembly, prompt, model loop, finalisation, report.
+// The order of one run: bootstrap, history, assembly, prompt, model loop, recovery, finalisation, report.
 import { type AssistantMessage, isAbort } from "@clew/plugin-sdk/core";
 import { type Assembly, assembleContext } from "./assembly.ts";
+import { autoCompact } from "./auto-compaction.ts";
 import { bootstrapSession } from "./bootstrap.ts";
-import { finalizeTurn, keepForNextTurn } from "./finalize.ts";
+import { catchUp, finalizeTurn, keepForNextTurn } from "./finalize.ts";
 import { prepareHistory } from "./history.ts";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "./host-support.ts";
-import { type LoopOutcome, runModelLoop } from "./model-loop.ts";
+import { settleMaintenance } from "./maintenance-lane.ts";
+import { type LoopFailure, runModelLoop } from "./model-loop.ts";
 import { admitPrompt } from "./prompt.ts";
 import { describeError } from "./quarantine.ts";
+import { overflowMessage, recover } from "./recovery.ts";
 import { FALLBACK_ENGINE_ID } from "./registry.ts";
 import { openTurn, type TurnError, type TurnRequest, type TurnResult, type TurnRun } from "./turn-run.ts";
 
 /**
- * Runs one turn: the person's message in, the model's accepted reply out, everything that happened in the report (contract §3.1–3.2).
+ * Runs one turn: the person's message in, the model's accepted reply out, everything that happened in the report (contract §3).
  * What a model, tool or engine did wrong is in the result; throws only HOST_CAPABILITY_MISSING, before anything ran.
  */
 export async function runTurn(request: TurnRequest): Promise<TurnResult> {
-  if (request.engine.guard.engineId !== FALLBACK_ENGINE_ID) assertHostSupport(request.engine.guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
+  if (request.engine.guard.engineId !== FALLBACK_ENGINE_ID)
+    assertHostSupport(request.engine.guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
   const run = openTurn(request);
   try {
     run.signal.throwIfAborted();
+    await settleMaintenance(run.state.maintenance, run.settings.maintenanceWaitMs, run.signal);
+    await catchUp(run);
     await bootstrapSession(run);
-    const history = await prepareHistory(run);
-    const assembly = await assembleContext(run, history);
-    const prompt = await admitPrompt(run, assembly);
-    const outcome = await runModelLoop(run, assembly, prompt);
-    return outcome.kind === "completed" ? await accept(run, assembly, outcome.message) : await refuse(run, outcome);
+    for (;;) {
+      const history = await prepareHistory(run);
+      const assembly = await assembleContext(run, history);
+      const prompt = await admitPrompt(run, assembly);
+      const outcome = await runModelLoop(run, assembly, prompt);
+      if (outcome.kind === "completed") return await accept(run, assembly, outcome.message);
+      if (outcome.kind === "failed" && !(await recover(run, assembly, outcome))) return await refuse(run, outcome);
+    }
   } catch (error) {
     return close(run, null, toTurnError(run, error));
   }
@@ -34,22 +43,25 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
 async function accept(run: TurnRun, assembly: Assembly, reply: AssistantMessage): Promise<TurnResult> {
   try {
     await finalizeTurn(run, assembly);
+    await autoCompact(run, assembly);
   } catch (error) {
-    // The reply is stored and stands; only the engine was not told before the cancellation.
-    if (!isAbort(error, run.signal)) throw error;
+    // The reply is stored and stands; only what follows it was cut short.
+    if (!isAbort(error, run.signal)) run.ports.log.error(`after the reply: ${describeError(error)}`);
     keepForNextTurn(run);
   }
   return close(run, reply, null);
 }
 
 /** Keeps what had arrived, marked as failed or aborted, so that the record tells what happened. */
-async function refuse(run: TurnRun, { error, partial }: Extract<LoopOutcome, { kind: "failed" }>): Promise<TurnResult> {
+async function refuse(run: TurnRun, failure: LoopFailure): Promise<TurnResult> {
+  const { error, partial } = failure;
+  const text = error.kind === "overflow" ? overflowMessage(run, failure) : error.message;
   const stopReason = error.kind === "aborted" ? "aborted" : "error";
-  const message: AssistantMessage = { ...partial, stopReason, errorMessage: error.message, timestamp: run.ports.clock.now() };
-  const [entry] = await run.ports.transcript.append([{ type: "message", message }]);
+  const message: AssistantMessage = { ...partial, stopReason, errorMessage: text, timestamp: run.ports.clock.now() };
+  const [entry] = await run.transcript.append([{ type: "message", message }]);
   run.emit({ type: "message", entryId: entry!.id, message });
   keepForNextTurn(run);
-  return close(run, null, { kind: error.kind, message: error.message });
+  return close(run, null, { kind: error.kind, message: text });
 }
 
 function toTurnError(run: TurnRun, error: unknown): TurnError {

@@ -35,4 +35,14 @@ export {
   type ToolPairing,
   toolCallsOf,
 } from "./transcript/tool-pairs.ts";
+export {
+  applyToolResultTruncation,
+  capToolResults,
+  planToolResultTruncation,
+  type ToolResultCaps,
+  type ToolResultCut,
+  type ToolResultTruncation,
+  type TruncationOptions,
+  toolResultCaps,
+} from "./transcript/tool-result-caps.ts";
 export { isUserTurn, type MessageRange, splitTurns, turnStart } from "./transcript/turns.ts";

@@ -51,16 +51,29 @@ export function memoryTranscript(entries: TranscriptEntry[] = []): TranscriptPor
     branch: () => branch,
     async append(fresh: readonly NewTranscriptEntry[]) {
       const made = fresh.map((entry) => {
-        const parentId = entries.at(-1)?.id ?? null;
+        const parentId = branch.at(-1)?.id ?? null;
         const placed = { ...entry, id: `entry-${next++}`, parentId, timestamp: new Date(0).toISOString() } as TranscriptEntry;
         entries.push(placed);
+        branch = [...branch, placed];
         return placed;
       });
-      branch = [...branch, ...made];
       return made;
     },
-    async rewrite() {
-      throw new ContextEngineError("TRANSCRIPT_MOVED", "This test transcript is never rewritten.");
+    async rewrite({ replacements }) {
+      const byId = new Map(replacements.map(({ entryId, message }) => [entryId, message]));
+      const first = branch.findIndex((entry) => byId.has(entry.id));
+      if (first < 0) return { changed: false, bytesFreed: 0, rewrittenEntries: 0, reason: "no changed matching message entries" };
+      const suffix = branch.slice(first);
+      const remapped = new Map<string, string>();
+      branch = branch.slice(0, first);
+      for (const { id, ...entry } of suffix) {
+        const message = byId.get(id);
+        const placed = { ...entry, ...(message && { message }), id: `entry-${next++}`, parentId: branch.at(-1)?.id ?? null } as TranscriptEntry;
+        remapped.set(id, placed.id);
+        entries.push(placed);
+        branch = [...branch, placed];
+      }
+      return { changed: true, bytesFreed: 1, rewrittenEntries: byId.size, remapped };
     },
   };
 }

@@ -1,0 +1,48 @@
+// One background job per session at a time; whatever is asked for meanwhile becomes exactly one more run.
+
+export interface MaintenanceLane {
+  /** Settles when nothing is running or asked for any more; undefined = idle. */
+  active: Promise<void> | undefined;
+  /** The latest request made while a job ran. */
+  next: ((signal: AbortSignal) => Promise<void>) | undefined;
+  abort: AbortController;
+}
+
+export const idleLane = (): MaintenanceLane => ({ active: undefined, next: undefined, abort: new AbortController() });
+
+/** Starts `job` now, or once after the running one; of several requests meanwhile only the latest runs. Jobs must not throw. */
+export function requestMaintenance(lane: MaintenanceLane, job: (signal: AbortSignal) => Promise<void>): void {
+  lane.next = job;
+  lane.active ??= runAll(lane).finally(() => {
+    lane.active = undefined;
+  });
+}
+
+async function runAll(lane: MaintenanceLane): Promise<void> {
+  while (lane.next !== undefined && !lane.abort.signal.aborted) {
+    const job = lane.next;
+    lane.next = undefined;
+    await job(lane.abort.signal);
+  }
+}
+
+/** Waits until the lane is idle, at most `boundMs`, then cancels what still runs. True when it had finished by itself. */
+export async function settleMaintenance(lane: MaintenanceLane, boundMs: number, signal?: AbortSignal): Promise<boolean> {
+  if (lane.active === undefined) return true;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stopWaiting: (() => void) | undefined;
+  const bound = new Promise<"late">((resolve) => {
+    timer = setTimeout(() => resolve("late"), boundMs);
+    stopWaiting = () => resolve("late");
+    signal?.addEventListener("abort", stopWaiting, { once: true });
+  });
+  const outcome = await Promise.race([lane.active, bound]);
+  clearTimeout(timer);
+  if (stopWaiting) signal?.removeEventListener("abort", stopWaiting);
+  if (outcome !== "late") return true;
+  signal?.throwIfAborted();
+  lane.next = undefined;
+  lane.abort.abort(new DOMException("cancelled during shutdown", "AbortError"));
+  lane.abort = new AbortController();
+  return false;
+}

@@ -1,0 +1,73 @@
+// Does a request fit before it is sent, and if not, what would make it fit? Pure arithmetic (contract §3.4).
+import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
+
+/** Safety factor on the estimate of what the provider has not counted yet. */
+const ESTIMATE_MARGIN = 1.2;
+const CHARS_PER_TOKEN = 4;
+/** Characters cut beyond the bare need, so that one truncation is enough. */
+const TRUNCATION_SLACK_CHARS = 2048;
+
+export type PrecheckRoute = "fits" | "compact_only" | "truncate_tool_results_only" | "compact_then_truncate";
+
+export interface Precheck {
+  route: PrecheckRoute;
+  /** Tokens the request is believed to take. */
+  estimate: number;
+  /** Tokens above the budget; 0 = fits. */
+  overflow: number;
+  /** What the estimate was made of. */
+  source: "assembled" | "unwindowed_assembled";
+}
+
+export interface RequestSize {
+  /** Estimate of all messages. */
+  messages: TokenEstimate;
+  /** What the provider counted for the leading messages, and the estimate of those after them; null = nothing was counted. */
+  measured: { tokens: number; after: TokenEstimate } | null;
+}
+
+export interface PrecheckInput {
+  /** Tokens: window − reserve. */
+  promptBudget: number;
+  assembled: RequestSize;
+  /** The engine's own estimate of its assembly; null when it gave none. */
+  engineEstimate: number | null;
+  /** History as it was before assembly; given when the engine said that it may overflow. */
+  unwindowed?: RequestSize;
+  /** Estimated tokens of system prompt and tool schemas. */
+  fixedTokens: number;
+  /** Characters of tool results that truncation could remove. */
+  reducibleChars: number;
+}
+
+/** The larger of the estimates decides when the engine's assembly is not authoritative; the messages sent never change. */
+export function planPrecheck(input: PrecheckInput): Precheck {
+  const assembled = estimateRequest(input.assembled, input.fixedTokens, input.engineEstimate);
+  const unwindowed = input.unwindowed === undefined ? 0 : estimateRequest(input.unwindowed, input.fixedTokens, null);
+  const estimate = Math.max(assembled, unwindowed);
+  const overflow = Math.max(0, estimate - input.promptBudget);
+  return {
+    route: chooseRoute(overflow, input.reducibleChars),
+    estimate,
+    overflow,
+    source: unwindowed > assembled ? "unwindowed_assembled" : "assembled",
+  };
+}
+
+/** Tokens of a request: the provider's count where there is one, the high estimate where there is none. */
+export function estimateRequest(size: RequestSize, fixedTokens: number, engineEstimate: number | null): number {
+  if (size.measured !== null) return size.measured.tokens + Math.ceil(ESTIMATE_MARGIN * size.measured.after.estimate);
+  return Math.ceil(Math.max(size.messages.high, engineEstimate ?? 0) + ESTIMATE_MARGIN * fixedTokens);
+}
+
+function chooseRoute(overflow: number, reducibleChars: number): PrecheckRoute {
+  if (overflow === 0) return "fits";
+  if (reducibleChars <= 0) return "compact_only";
+  return reducibleChars >= charsToFree(overflow) ? "truncate_tool_results_only" : "compact_then_truncate";
+}
+
+/** Characters of tool results to cut so that `overflow` tokens less are certainly sent. */
+export function charsToFree(overflow: number): number {
+  const chars = Math.max(0, overflow) * CHARS_PER_TOKEN;
+  return Math.max(chars + TRUNCATION_SLACK_CHARS, Math.ceil(1.5 * chars));
+}
