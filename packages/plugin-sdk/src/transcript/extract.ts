@@ -1,4 +1,5 @@
 // Finds in plain text what a summary must keep: decisions, rules, open items and exact identifiers. English cue words.
+import { headOf } from "./text.ts";
 
 /** Sentences and list items of `text`, without code blocks, each on one line. */
 export function sentencesOf(text: string): string[] {
@@ -38,8 +39,13 @@ const IDENTIFIERS = new RegExp(
   "g",
 );
 
-/** Exact identifiers in `text` as they stand there, in order, each once. */
+const MAX_CHARS = 50_000;
+const MAX_IDENTIFIER = 200;
+
+/** Exact identifiers in the first 50,000 characters of `text` as they stand there, in order, each once; longer ones than 200 are data. */
 export function identifiersOf(text: string): string[] {
-  const found = text.slice(0, 50_000).match(IDENTIFIERS) ?? [];
-  return [...new Set(found.map((identifier) => identifier.replace(/[.,;:!?]+$/, "")).filter(({ length }) => length >= 3 && length <= 200))];
+  // Word by word: on one endless run the pattern would look ahead from every character.
+  const words = headOf(text, MAX_CHARS).split(/[\s"'`<>()[\]{}|,;]+/);
+  const found = words.filter(({ length }) => length >= 3 && length <= MAX_IDENTIFIER).flatMap((word) => word.match(IDENTIFIERS) ?? []);
+  return [...new Set(found.map((identifier) => identifier.replace(/[.,;:!?]+$/, "")).filter(({ length }) => length >= 3))];
 }

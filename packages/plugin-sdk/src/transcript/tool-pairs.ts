@@ -33,18 +33,18 @@ export interface ToolPairing {
  * stands before it; within one message the first. A second result for an answered call is an orphan.
  */
 export function pairToolCalls(messages: readonly AgentMessage[]): ToolPairing {
-  const open = new Map<string, ToolCallPlace[]>();
+  const open: OpenCalls = new Map();
   const pairing: ToolPairing = { pairs: [], unanswered: [], orphanResults: [] };
   messages.forEach((message, index) => {
     if (message.role === "assistant") {
-      for (const call of toolCallsOf(message, index)) open.set(call.id, [...(open.get(call.id) ?? []), call]);
+      for (const call of toolCallsOf(message, index)) hold(open, call);
     } else if (message.role === "toolResult") {
       const call = takeNewest(open, message.toolCallId);
       if (call === undefined) pairing.orphanResults.push(index);
       else pairing.pairs.push({ call, result: index });
     }
   });
-  pairing.unanswered.push(...[...open.values()].flat().sort((a, b) => a.message - b.message || a.block - b.block));
+  pairing.unanswered.push(...[...open.values()].flat(2).sort((a, b) => a.message - b.message || a.block - b.block));
   return pairing;
 }
 
@@ -83,14 +83,20 @@ export function isSafeCut(messages: readonly AgentMessage[], index: number): boo
   return atomicGroups(messages).some(({ start }) => start === index);
 }
 
-function takeNewest(open: Map<string, ToolCallPlace[]>, id: string): ToolCallPlace | undefined {
-  const calls = open.get(id);
-  const newest = calls?.at(-1);
-  if (calls === undefined || newest === undefined) return undefined;
-  const taken = calls.findIndex(({ message }) => message === newest.message);
-  const call = calls[taken]!;
-  const rest = calls.filter((_, index) => index !== taken);
-  if (rest.length === 0) open.delete(id);
-  else open.set(id, rest);
+/** Unanswered calls by id: one queue per message, the newest message last. */
+type OpenCalls = Map<string, ToolCallPlace[][]>;
+
+function hold(open: OpenCalls, call: ToolCallPlace): void {
+  const queues = open.get(call.id) ?? [];
+  open.set(call.id, queues);
+  const newest = queues.at(-1);
+  if (newest?.[0]?.message === call.message) newest.push(call);
+  else queues.push([call]);
+}
+
+function takeNewest(open: OpenCalls, id: string): ToolCallPlace | undefined {
+  const queues = open.get(id);
+  const call = queues?.at(-1)?.shift();
+  if (queues?.at(-1)?.length === 0) queues.pop();
   return call;
 }
