@@ -68,6 +68,11 @@ describe("the offline model, asked a question", () => {
     expect(await ask([user("The vault code is 7391. What is the vault code?")])).toContain("“The vault code is 7391.”");
   });
 
+  it("sees through plurals and endings", async () => {
+    expect(await ask([user("I parked the cars at lot C."), ...CHATTER, user("Where did I park the car?")])).toContain("lot C");
+    expect(await ask([user("We move the meeting to Tuesday."), user("When is the moved meeting?")])).toContain("Tuesday");
+  });
+
   it("prefers the newest of equal answers", async () => {
     expect(
       await ask([user("The release date is May 4."), user("The release date is June 9."), user("When is the release date?")]),

@@ -141,6 +141,15 @@ describe("the bytes of a Chat Completions answer", () => {
     expect(decode(fixture("content-filter")).at(-1)).toMatchObject({ type: "error", error: { kind: "invalid_request" } });
   });
 
+  it("are a failed turn when the server says that it gave up", () => {
+    const body = 'data: {"choices":[{"delta":{"content":"Half"},"finish_reason":"error"}]}\n\ndata: [DONE]\n\n';
+    expect(decode(text(body)).at(-1)).toMatchObject({
+      type: "error",
+      error: { kind: "invalid_response" },
+      partial: { content: [{ text: "Half" }] },
+    });
+  });
+
   it("may be one JSON document", () => {
     const message = {
       role: "assistant",

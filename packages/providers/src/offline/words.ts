@@ -10,11 +10,13 @@ export interface Term {
 
 /** Too common to tell one sentence from another, and words of asking. */
 const COMMON = new Set(
-  `a about after again all also am an and any are as at be been before being but by can could did do does doing for from get give got had has
-  have having he her here him his how i if in into is it its just know let like may me might mine more most my no not now of off on once one
-  only or other our out over own please put recall remember remind same say said shall she should so some such tell than that the their them
-  then there these they this those to told too under until up us use used very was we were what when where which while who whom whose why will
-  with would yes you your yours`.split(/\s+/),
+  `a about after again all also am an and any are as asked at be been before being but by can could did do does doing earlier for from gave get
+  give given got had has have having he her here him his how i if in into is it its just know let like may me mention mentioned might mine more
+  most my no not now of off on once one only or other our out over own please previously put recall remember remind same said say shall she
+  should so some such talked tell than that the their them then there these they this those to told too under until up us use used very was we
+  were what when where which while who whom whose why will with would yes you your yours`
+    .split(/\s+/)
+    .map(fold),
 );
 
 // Han, Hiragana, Katakana and Thai write no gaps between words.
@@ -58,7 +60,10 @@ function pairs(run: string): string[] {
 
 const withParts = (word: string) => (/[-.:@/]/.test(word) ? [word, ...word.split(/[-.:@/]/)] : [word]);
 
-/** Singular and plural count as one word: a prefix of both. */
+/** Singular and plural, `move` and `moved` count as one word: what is left is a beginning of all of them. English only. */
 function fold(word: string): string {
-  return word.length > 3 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
+  if (word.length <= 3 || !/^[a-z]+$/.test(word)) return word;
+  const singular = word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
+  const stem = singular.replace(/(?<=...)(?:ing|ed)$/, "");
+  return stem.length > 3 && stem.endsWith("e") ? stem.slice(0, -1) : stem;
 }

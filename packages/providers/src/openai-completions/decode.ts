@@ -15,10 +15,14 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   function_call: "toolUse",
 };
 
+/** Reasons by which a server says that it gave up in the middle. */
+const GAVE_UP = new Set(["error", "abort"]);
+
 /** What an answer can be instead of a reply; each completes "… sent". */
 const NOT_A_REPLY = {
   page: "a web page instead of a model's answer; check that the base URL ends in the API's version path, such as /v1.",
   noJson: "a piece of its answer that is no JSON; try again, or check that this server speaks Chat Completions.",
+  gaveUp: "half an answer and said that it stopped because of an error; try again.",
   brokenOff: "an answer that broke off before its end; try again.",
 };
 
@@ -108,6 +112,7 @@ class ChatDecoder implements StreamDecoder {
     // At the length limit a half-written call is no surprise: it is left out, and the stop reason says why.
     const unreadable = broken !== undefined && stopReason !== "length";
     if (this.#finishReason === "content_filter") this.#fail(this.#filtered());
+    else if (GAVE_UP.has(this.#finishReason)) this.#fail(this.#invalid(NOT_A_REPLY.gaveUp));
     else if (unreadable) this.#fail(this.#invalid(unreadableCall(broken.name)));
     else
       this.#done(

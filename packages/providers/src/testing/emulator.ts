@@ -33,7 +33,7 @@ export interface ReceivedRequest {
 }
 
 export interface EmulatorOptions {
-  /** In this order, the last one again and again; or chosen by the request. Default: `{ text: "ok" }`. */
+  /** In this order, the last one again and again; or chosen by the request and the number of answers before. Default: `{ text: "ok" }`. */
   answers?: readonly EmulatorAnswer[] | ((request: ReceivedRequest, index: number) => EmulatorAnswer);
   /** Whose rules count. Default "compatible": those all servers share. */
   flavor?: ChatRuleFlavor;
@@ -58,6 +58,7 @@ export interface OpenAIEmulator {
 export async function createOpenAIEmulator(options: EmulatorOptions = {}): Promise<OpenAIEmulator> {
   const { answers = [{ text: "ok" }], check = true, flavor = "compatible", models = ["emulated"] } = options;
   const requests: ReceivedRequest[] = [];
+  let answered = 0;
   const choose = (request: ReceivedRequest, index: number): EmulatorAnswer =>
     (typeof answers === "function" ? answers(request, index) : answers[Math.min(index, answers.length - 1)]) ?? { text: "ok" };
 
@@ -72,9 +73,10 @@ export async function createOpenAIEmulator(options: EmulatorOptions = {}): Promi
         const body = check ? parseObject(text) : null;
         const violations = check ? checkChatRequest(body, flavor) : [];
         const request = { path, headers: incoming.headers, text, body, violations };
-        const index = requests.push(request) - 1;
+        requests.push(request);
         const [broken] = violations;
         if (broken !== undefined) return sendJson(response, 400, errorBody(broken.text, null, broken.rule));
+        const index = answered++;
         answer(response, choose(request, index), request, index);
       },
       () => response.destroy(),
