@@ -1,0 +1,150 @@
+// Why a provider would reject a history: every fault a list of messages can have on a wire, told before anything is sent.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { explainImage } from "./images/wire-image.ts";
+import { isEmbeddedResult, isKnownRole, isRecord } from "./passes/contract-shape.ts";
+import { isReadable } from "./passes/fit-wire.ts";
+import {
+  asStored,
+  blocksOf,
+  isBlank,
+  isThinking,
+  isToolCall,
+  isToolCallLike,
+  resultId,
+  roleOf,
+  type StoredBlock,
+  type StoredMessage,
+  textOf,
+  typeOf,
+} from "./stored.ts";
+import { isWellFormed } from "./surrogates.ts";
+import { type Fault, type WireRules, wireRules } from "./wires.ts";
+
+export interface InvalidMessage {
+  /** The wire's own name for its rule (spec "provider-wire"), e.g. "tool_use.unanswered". */
+  rule: string;
+  /** Position of the message. */
+  index: number;
+  /** One sentence for people; holds no message content. */
+  message: string;
+}
+
+export interface ExplainRequest {
+  messages: readonly AgentMessage[];
+  modelApi: string;
+  modelId?: string;
+}
+
+type Tell = (fault: Fault, index: number, message: string) => void;
+
+/**
+ * Lists why the wire would reject these messages; empty = it would not. Only rules a list of messages can break: what depends on the
+ * request around it (tools, thinking settings, sizes) is not looked at.
+ */
+export function explainInvalid({ messages, modelApi, modelId = "" }: ExplainRequest): InvalidMessage[] {
+  const wire = wireRules({ modelApi, modelId });
+  const faults: InvalidMessage[] = [];
+  const tell: Tell = (fault, index, message) => faults.push({ rule: wire.ruleNames[fault] ?? fault, index, message });
+  const stored = asStored(messages);
+  for (const [index, message] of stored.entries()) explainMessage(message, index, wire, tell);
+  explainPairs(stored, tell);
+  explainOrder(stored, wire, tell);
+  explainIds(stored, tell);
+  return faults.toSorted((left, right) => left.index - right.index);
+}
+
+function explainMessage(message: StoredMessage, index: number, wire: WireRules, tell: Tell): void {
+  const role = roleOf(message);
+  if (!isKnownRole(message)) {
+    tell("role", index, "This is no message: it has no role anybody knows.");
+    return;
+  }
+  if (!isWellFormed(message.content)) tell("surrogate", index, "A text holds half a character.");
+  if (role !== "user" && role !== "assistant" && role !== "toolResult") return;
+  const { content } = message;
+  if (role === "user" && typeof content === "string") {
+    if (isBlank(content)) tell("contentEmpty", index, "The user message is blank.");
+    return;
+  }
+  if (!Array.isArray(content)) tell("content", index, "The content is no list of blocks.");
+  else if (content.length === 0) tell("contentEmpty", index, "The message has no content.");
+  for (const block of blocksOf(message)) explainBlock(block, message, index, wire, tell);
+  if (wire.thinking === "signed" && role === "assistant" && isThinking(blocksOf(message).at(-1)))
+    tell("thinkingEnd", index, "The message ends with thinking.");
+}
+
+function explainBlock(block: StoredBlock, message: StoredMessage, index: number, wire: WireRules, tell: Tell): void {
+  const role = roleOf(message);
+  const text = textOf(block);
+  if (text !== undefined) {
+    if (isBlank(text)) tell("textBlank", index, "A text block is blank.");
+  } else if (typeOf(block) === "image" && role !== "assistant") {
+    const fault = explainImage(block, wire);
+    if (fault !== undefined) tell("image", index, `An image cannot be sent: ${fault}.`);
+  } else if (role === "assistant" && isThinking(block)) {
+    if (!isReadable(block, message, wire)) tell("thinkingSignature", index, "Thinking has no signature this model can verify.");
+  } else if (role === "assistant" && isToolCall(block)) explainCall(block, index, wire, tell);
+  else if (role !== "user" || !isEmbeddedResult(block)) tell("block", index, `A ${role} message cannot hold this kind of block.`);
+}
+
+function explainCall(call: StoredBlock, index: number, wire: WireRules, tell: Tell): void {
+  if (!wire.ids.test(String(call.id))) tell("callId", index, "A tool call has an id the provider does not accept.");
+  if (typeof call.name !== "string" || !wire.names.test(call.name))
+    tell("callName", index, "A tool call has a name the provider does not accept.");
+  if (typeOf(call) !== "toolCall" || !isRecord(call.arguments) || call.partialJson !== undefined)
+    tell("callInput", index, "A tool call has no complete arguments.");
+}
+
+/** Each assistant's calls must be answered by exactly the results right after it. */
+function explainPairs(messages: readonly StoredMessage[], tell: Tell): void {
+  let waiting: string[] = [];
+  let asked = -1;
+  const settle = () => {
+    if (waiting.length > 0) tell("unanswered", asked, "A tool call has no result right after its message.");
+    waiting = [];
+  };
+  for (const [index, message] of messages.entries()) {
+    if (roleOf(message) === "toolResult") {
+      const id = typeof message.toolCallId === "string" ? message.toolCallId : resultId(message);
+      const at = id === undefined ? -1 : waiting.indexOf(id);
+      if (at < 0) tell("orphan", index, "A tool result answers no call right before it.");
+      else waiting = waiting.toSpliced(at, 1);
+      continue;
+    }
+    settle();
+    if (roleOf(message) !== "assistant") continue;
+    asked = index;
+    waiting = blocksOf(message)
+      .filter(isToolCallLike)
+      .map(({ id }) => String(id));
+  }
+  settle();
+}
+
+/** Who speaks first, last and after whom; roles that are rendered as a user count as one, and may stand beside one. */
+function explainOrder(messages: readonly StoredMessage[], wire: WireRules, tell: Tell): void {
+  const spoken = messages.flatMap((message, index) =>
+    isKnownRole(message) && message.excludeFromContext !== true ? [{ role: roleOf(message), index }] : [],
+  );
+  const [first] = spoken;
+  const last = spoken.at(-1);
+  if (wire.startsWithUser && first?.role === "assistant") tell("firstUser", first.index, "The history starts with an assistant.");
+  if (!wire.endsWithAssistant && last?.role === "assistant")
+    tell("lastUser", last.index, "The history ends with an answer, which the model would go on with.");
+  const alternating = wire.alternates === "everybody" ? ["assistant", "user"] : wire.alternates === "assistants" ? ["assistant"] : [];
+  for (const [position, { role, index }] of spoken.entries())
+    if (role !== undefined && alternating.includes(role) && spoken[position - 1]?.role === role)
+      tell("alternate", index, `Two ${role} messages stand in a row.`);
+}
+
+function explainIds(messages: readonly StoredMessage[], tell: Tell): void {
+  const seen = new Set<string>();
+  for (const [index, message] of messages.entries()) {
+    if (roleOf(message) !== "assistant") continue;
+    for (const block of blocksOf(message).filter(isToolCall)) {
+      const id = String(block.id);
+      if (seen.has(id)) tell("callIdUnique", index, "A tool call has the id of an earlier one.");
+      seen.add(id);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// What the image pass needs of an image library: nothing more than a size and a smaller JPEG.
+
+/** Pixels. */
+export interface ImageSize {
+  width: number;
+  height: number;
+}
+
+/** Joined by the host; `@clew/transcript-policy/sharp` is one. Both methods throw when they cannot read the image. */
+export interface ImageCodec {
+  /** Width and height in pixels, read without decoding the picture. */
+  sizeOf(bytes: Uint8Array): Promise<ImageSize>;
+  /** A JPEG whose longer side is at most `maxSide` pixels; never enlarged, aspect kept. Refuses more than `maxPixels` of input. */
+  toJpeg(request: { bytes: Uint8Array; maxSide: number; quality: number; maxPixels: number }): Promise<Uint8Array>;
+}
+
+export interface ImageLimits {
+  /** Longest side in pixels; `agents.defaults.imageMaxDimensionPx`. */
+  maxDimensionPx: number;
+  /** Bytes after base64 decoding. */
+  maxBytes: number;
+  /** Width times height; more is taken for a decompression bomb and refused. */
+  maxPixels: number;
+}
+
+export const DEFAULT_IMAGE_LIMITS = {
+  maxDimensionPx: 1200,
+  maxBytes: 5 * 1024 * 1024,
+  maxPixels: 25_000_000,
+} as const satisfies ImageLimits;
+
+export function completeLimits(limits: Partial<ImageLimits> = {}): ImageLimits {
+  const { maxDimensionPx, maxBytes, maxPixels } = { ...DEFAULT_IMAGE_LIMITS, ...limits };
+  return { maxDimensionPx: Math.max(1, Math.floor(maxDimensionPx)), maxBytes, maxPixels };
+}

@@ -1,0 +1,33 @@
+// Makes the messages of one model call acceptable to its wire: the last step before a request is built.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { applySteps, outboundSteps, type PassFlags, type Step, settle } from "./apply.ts";
+import type { Clock, PassResult } from "./pass.ts";
+import { sanitizeToolUseResultPairing } from "./passes/pair-tool-results.ts";
+import type { ReplayContentOptions } from "./passes/replay-content.ts";
+import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
+import { wireRules } from "./wires.ts";
+
+export interface OutboundRequest extends PolicyRequest, ReplayContentOptions {
+  /** The replayed history and everything the running turn added. */
+  messages: readonly AgentMessage[];
+  clock?: Clock;
+}
+
+/**
+ * Prepares one model call: every synchronous pass again, then what the wire itself insists on (spec §3 "outbound", §7). The result
+ * satisfies `explainInvalid`. Works on what is sent; the stored and the replayed copy keep what it removes.
+ */
+export function prepareOutboundMessages(request: OutboundRequest): PassResult {
+  const { messages, clock = Date, silentReplies = "drop" } = request;
+  const policy = resolveTranscriptPolicy(request);
+  const flags: PassFlags = { policy, derived: deriveFlags(policy, request), clock, silentReplies };
+  return settle(messages, outboundSteps(flags, wireRules(request)));
+}
+
+/** Pairs calls and results again after something cut or re-ordered a history, in the words of the route's wire. */
+export function repairToolPairing({ messages, clock = Date, ...route }: OutboundRequest): PassResult {
+  const policy = resolveTranscriptPolicy(route);
+  const { missingResultText } = deriveFlags(policy, route);
+  const pair: Step = (list) => sanitizeToolUseResultPairing({ messages: list, failedTurns: "drop", missingResultText, clock });
+  return applySteps(messages, policy.repairToolUseResultPairing ? [pair] : []);
+}

@@ -1,0 +1,126 @@
+// Which images may be sent as they are, which get smaller and which become a text; blank text goes along the way.
+import type { AgentMessage, PolicyChange } from "@clew/plugin-sdk/core";
+import { decodeBase64 } from "../images/base64.ts";
+import { ContentCache } from "../images/cache.ts";
+import { completeLimits, type ImageCodec, type ImageLimits, type ImageSize } from "../images/codec.ts";
+import { inspectImage, isImageBlock } from "../images/inspect.ts";
+import { type Reduction, reduceImage } from "../images/reduce.ts";
+import { mapChanged, type PassResult, type Report } from "../pass.ts";
+import { asAgentMessages, asStored, isBlankText, roleOf, type StoredBlock, type StoredMessage, textBlock } from "../stored.ts";
+import { TEXTS } from "../texts.ts";
+
+export interface ImageOptions {
+  imageLimits?: Partial<ImageLimits>;
+  /** Without one, an image that is too large becomes a text. */
+  imageCodec?: ImageCodec;
+}
+
+const RULE = "images";
+const LABEL = "session:history";
+const CACHE_BYTES = 64 * 1024 * 1024;
+
+/** What became of large images; shared by all sessions of a process, because the same image gives the same result. */
+const reduced = new ContentCache<Reduction>(CACHE_BYTES);
+
+/** Images already found to be fine: the block itself is the proof, and is free to look up. */
+const accepted = new WeakMap<StoredBlock, string>();
+
+/** Makes every image of a list of blocks sendable (rule R4); the same array when all are. */
+export async function sanitizeContentBlocksImages<T extends object>(
+  blocks: readonly T[],
+  { label = LABEL, ...options }: ImageOptions & { label?: string } = {},
+): Promise<readonly (T | StoredBlock)[]> {
+  const stored = blocks as readonly unknown[] as readonly StoredBlock[];
+  const results = await Promise.all(stored.map((block) => (isImageBlock(block) ? sanitizeImage(block, label, options) : block)));
+  return results.every((block, index) => block === stored[index]) ? blocks : results;
+}
+
+/**
+ * Makes the images of all messages sendable and removes blank text (rule R4). An emptied user message or tool result gets a text,
+ * an emptied assistant message goes. Asynchronous because images may have to be encoded anew.
+ */
+export async function sanitizeSessionMessagesImages({
+  messages,
+  ...options
+}: { messages: readonly AgentMessage[] } & ImageOptions): Promise<PassResult> {
+  const before = asStored(messages);
+  const replaced = new Map<StoredMessage, readonly StoredBlock[]>();
+  for (const message of before) {
+    const blocks = hasContent(message) ? contentOf(message) : undefined;
+    if (blocks?.some(isImageBlock)) replaced.set(message, (await sanitizeContentBlocksImages(blocks, options)) as readonly StoredBlock[]);
+  }
+  const changes: PolicyChange[] = [];
+  const after = mapChanged(before, (message, index) =>
+    settleContent(message, replaced.get(message), (action, at, reason) => changes.push({ rule: RULE, action, index: at, reason }), index),
+  );
+  return { messages: after === before ? messages : asAgentMessages(after), changes };
+}
+
+const hasContent = (message: StoredMessage): boolean => {
+  const role = roleOf(message);
+  return role === "toolResult" || ((role === "user" || role === "assistant") && Array.isArray(message.content));
+};
+
+/** A tool result's content may have been stored as a text or a single block: that is worth keeping. */
+function contentOf({ content }: StoredMessage): readonly StoredBlock[] {
+  if (Array.isArray(content)) return content;
+  if (typeof content === "string") return [textBlock(content)];
+  return typeof content === "object" && content !== null ? [content as StoredBlock] : [];
+}
+
+/** Blank text out, and what stands for nothing: the synchronous half of rule R4. */
+export function settleContent(
+  message: StoredMessage,
+  withImages: readonly StoredBlock[] | undefined,
+  report: Report,
+  index: number,
+): StoredMessage | undefined {
+  if (!hasContent(message)) return message;
+  const original = contentOf(message);
+  const blocks = withImages ?? original;
+  const kept = mapChanged(blocks, (block) => (isBlankText(block) ? undefined : block));
+  if (kept.length === 0) {
+    const goes = roleOf(message) === "assistant";
+    report(goes ? "dropped" : "changed", index, goes ? "an assistant message without content" : "content that was empty");
+    return goes ? undefined : { ...message, content: [textBlock(TEXTS.emptyContent)] };
+  }
+  if (kept === message.content) return message;
+  if (blocks !== original) report("changed", index, "an image that was too large, damaged or of another type than it said");
+  if (kept !== blocks) report("changed", index, "blank text");
+  if (!Array.isArray(message.content)) report("changed", index, "tool result content that was no list of blocks");
+  return { ...message, content: kept };
+}
+
+async function sanitizeImage(block: StoredBlock, label: string, { imageLimits, imageCodec }: ImageOptions): Promise<StoredBlock> {
+  const limits = completeLimits(imageLimits);
+  const settings = Object.values(limits).join("/");
+  if (accepted.get(block) === settings) return block;
+  const inspection = inspectImage(block);
+  if (!inspection.ok) return textBlock(`[${label}] ${inspection.reason}`);
+  const size = inspection.header?.size ?? (await measure(inspection.data, imageCodec));
+  if (size !== undefined && isWithin(size, inspection.bytes, limits)) {
+    accepted.set(inspection.block, settings);
+    return inspection.block;
+  }
+  const outcome = await reduced.get(
+    inspection.data,
+    `${settings}:${imageCodec === undefined}`,
+    () => reduceImage(inspection.data, size, limits, imageCodec),
+    (reduction) => (reduction.ok ? reduction.data.length : 0),
+  );
+  if (!outcome.ok) return textBlock(`[${label}] omitted image payload: ${outcome.reason}`);
+  return { ...inspection.block, data: outcome.data, mimeType: "image/jpeg" };
+}
+
+function isWithin({ width, height }: ImageSize, bytes: number, limits: ImageLimits): boolean {
+  return Math.max(width, height) <= limits.maxDimensionPx && width * height <= limits.maxPixels && bytes <= limits.maxBytes;
+}
+
+/** The size as the library sees it; undefined when nobody can tell. */
+async function measure(data: string, codec: ImageCodec | undefined): Promise<ImageSize | undefined> {
+  try {
+    return await codec?.sizeOf(decodeBase64(data));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,108 @@
+// What the Responses family insists on: reasoning items with a follower, `call_*|fc_*` ids, item ids only beside their reasoning.
+import { sha256Hex } from "../hash.ts";
+import { definePass, mapChanged } from "../pass.ts";
+import { parseJson } from "../silent-reply.ts";
+import { blocksOf, fieldOf, isThinking, isToolCall, roleOf, type StoredBlock, typeOf, without } from "../stored.ts";
+import { renameCalls } from "./tool-ids.ts";
+
+/** True for a thinking block whose signature is a reasoning item that can be sent back. */
+export const isReasoningItem = (block: StoredBlock): boolean =>
+  typeOf(block) === "thinking" && readReasoningItem(block.thinkingSignature) !== undefined;
+
+/** The reasoning item a signature holds, as an object or as JSON text; undefined when it is another kind of signature. */
+export function readReasoningItem(signature: unknown): StoredBlock | undefined {
+  const item = readItem(signature);
+  const id = fieldOf(item, "id");
+  const type = fieldOf(item, "type");
+  const isItem =
+    typeof id === "string" && id.startsWith("rs_") && typeof type === "string" && (type === "reasoning" || type.startsWith("reasoning."));
+  return isItem ? item : undefined;
+}
+
+function readItem(signature: unknown): StoredBlock | undefined {
+  if (typeof signature === "object" && signature !== null) return signature as StoredBlock;
+  if (typeof signature !== "string") return undefined;
+  const text = signature.trim();
+  if (!text.startsWith("{") || !text.endsWith("}")) return undefined;
+  return parseJson(text) as StoredBlock | undefined;
+}
+
+/**
+ * Drops reasoning items that nothing follows; after a change of model, all of them and the text item ids of their turns (rule R6a).
+ * A turn left empty goes.
+ */
+export const downgradeReasoningItems = definePass<{ modelChanged?: boolean }>(
+  "reasoning-items",
+  (messages, { modelChanged = false }, report) =>
+    mapChanged(messages, (message, index) => {
+      if (roleOf(message) !== "assistant") return message;
+      const blocks = blocksOf(message);
+      const lastSpoken = blocks.findLastIndex((block) => !isThinking(block));
+      const kept = mapChanged(blocks, (block, position) =>
+        isReasoningItem(block) && (modelChanged || position > lastSpoken) ? undefined : block,
+      );
+      if (kept === blocks) return message;
+      report(
+        kept.length === 0 ? "dropped" : "changed",
+        index,
+        modelChanged ? "reasoning of another model" : "a reasoning item nothing follows",
+      );
+      if (kept.length === 0) return undefined;
+      return { ...message, content: modelChanged ? kept.map(forgetTextItem) : kept };
+    }),
+);
+
+function forgetTextItem(block: StoredBlock): StoredBlock {
+  if (typeOf(block) !== "text" || !("textSignature" in block)) return block;
+  const item = readItem(block.textSignature);
+  const phase = fieldOf(item, "phase");
+  if (fieldOf(item, "v") === 1 && (phase === "commentary" || phase === "final_answer"))
+    return { ...block, textSignature: JSON.stringify({ v: 1, phase }) };
+  return without(block, ["textSignature"]);
+}
+
+const CALL_PART = { prefix: "call_", legal: /^call_[A-Za-z0-9_-]{1,59}$/ };
+const ITEM_PART = { prefix: "fc_", legal: /^fc_[A-Za-z0-9_-]{1,61}$/ };
+const MAX_PART = 64;
+
+/** Brings ids into the form `call_…` or `call_…|fc_…`, the same id always to the same result (rule R6b). */
+export const canonicalizeResponsesIds = definePass("responses-ids", (messages, _options, report) =>
+  renameCalls(messages, (id) => canonicalId(id), report),
+);
+
+/** A Responses id in canonical form; unchanged when it is. */
+export function canonicalId(id: string): string {
+  const [call, item] = splitId(id);
+  return item === undefined ? canonicalPart(call, CALL_PART) : `${canonicalPart(call, CALL_PART)}|${canonicalPart(item, ITEM_PART)}`;
+}
+
+function splitId(id: string): [call: string, item?: string] {
+  const bar = id.indexOf("|");
+  return bar > 0 && bar < id.length - 1 ? [id.slice(0, bar), id.slice(bar + 1)] : [id];
+}
+
+function canonicalPart(part: string, { prefix, legal }: typeof CALL_PART): string {
+  const text = part.trim();
+  if (legal.test(text)) return text;
+  const room = MAX_PART - prefix.length - 11;
+  const tail = trimUnderscores(text.replace(/^(?:call|fc)_/, "").replace(/[^A-Za-z0-9_-]/g, "_")).slice(0, room);
+  return `${prefix}${trimUnderscores(tail) || "id"}_${sha256Hex(text).slice(0, 10)}`;
+}
+
+const trimUnderscores = (text: string): string => text.replace(/^_+|_+$/g, "");
+
+/** Removes the item id of a call whose reasoning is not in front of it in the same turn, and of its result (rule R6c). */
+export const dropUnbackedItemIds = definePass("responses-item-ids", (messages, _options, report) => {
+  const backed = new WeakSet<StoredBlock>();
+  for (const message of messages) {
+    if (roleOf(message) !== "assistant") continue;
+    const blocks = blocksOf(message);
+    const reasoning = blocks.findIndex(isReasoningItem);
+    for (const block of blocks.slice(reasoning < 0 ? blocks.length : reasoning)) if (isToolCall(block)) backed.add(block);
+  }
+  const allocate = (id: string, _use: number, call?: StoredBlock) => {
+    const [callPart, itemPart] = splitId(id);
+    return itemPart?.startsWith(ITEM_PART.prefix) && call !== undefined && !backed.has(call) ? callPart : id;
+  };
+  return renameCalls(messages, allocate, report);
+});

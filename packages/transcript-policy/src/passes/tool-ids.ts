@@ -1,0 +1,158 @@
+// Which ids tool calls and results carry: legal for the provider, unique in the transcript, the same on both sides of a pair.
+import { sha256Hex } from "../hash.ts";
+import { definePass, mapChanged, type Report } from "../pass.ts";
+import type { ToolCallIdMode } from "../policy.ts";
+import { blocksOf, callId, isThinking, isToolCall, nonBlank, roleOf, type StoredBlock, type StoredMessage } from "../stored.ts";
+
+export interface ToolIdOptions {
+  mode: ToolCallIdMode;
+  /** True: the first use of a `toolu_*` id stays. */
+  preserveNativeToolUseIds?: boolean;
+  /** True: turns with thinking keep their ids as they are, and nobody else may take them. */
+  keepThinkingTurns?: boolean;
+  /** "openai": the first use of a `call_*` id stays and repeats become fresh ones. */
+  duplicateStyle?: "openai";
+}
+
+const NATIVE_TOOL_USE = /^toolu_[A-Za-z0-9_]+$/;
+const NATIVE_KIMI = /^functions\.[^:]+:\d+$/;
+const MAX_STRICT = 40;
+
+// Ids a result may carry, in the order they are believed; all that are present are rewritten.
+const RESULT_FIELDS = ["call_id", "callId", "tool_call_id", "tool_use_id", "toolCallId", "toolUseId"];
+
+/** One id in the form a provider accepts, whatever else is in the transcript (rule R7). */
+export function sanitizeToolCallId(id: string, mode: ToolCallIdMode): string {
+  if (mode === "strict9") return nine(id);
+  if (!id) return "defaulttoolid";
+  if (NATIVE_KIMI.test(id)) return id;
+  return alphanumerics(id).slice(0, MAX_STRICT) || "sanitizedtoolid";
+}
+
+function nine(id: string): string {
+  if (!id) return "defaultid";
+  const clean = alphanumerics(id);
+  return clean.length >= 9 ? clean.slice(0, 9) : sha256Hex(clean || "sanitized").slice(0, 9);
+}
+
+const alphanumerics = (id: string): string => id.replace(/[^A-Za-z0-9]/g, "");
+
+/** Gives every call an id that is legal and unique, and every result the id of its call, in order of occurrence (rule R7). */
+export const sanitizeToolCallIds = definePass<ToolIdOptions>("tool-call-ids", (messages, options, report) =>
+  renameCalls(messages, createAllocator(options, reservedIds(messages, options)), report, (message) => isVerbatim(message, options)),
+);
+
+/** Answers with the id for the nth use of a raw id, by a call block or, without one, by a result nobody waits for. */
+export type Allocate = (id: string, use: number, call?: StoredBlock) => string;
+
+/** Renames every call by `allocate`, and each result as its call; a result nobody waits for is allocated as one of its own. */
+export function renameCalls(
+  messages: readonly StoredMessage[],
+  allocate: Allocate,
+  report: Report,
+  isKept: (message: StoredMessage) => boolean = () => false,
+): readonly StoredMessage[] {
+  const uses = new Map<string, number>();
+  const waiting = new Map<string, string[]>();
+  const orphans = new Map<string, number>();
+  const rename = (block: StoredBlock, keeps: boolean): StoredBlock => {
+    if (!isToolCall(block)) return block;
+    const id = callId(block);
+    const use = (uses.get(id) ?? 0) + 1;
+    uses.set(id, use);
+    const renamed = keeps ? id : allocate(id, use, block);
+    const queue = waiting.get(id.trim());
+    if (queue === undefined) waiting.set(id.trim(), [renamed]);
+    else queue.push(renamed);
+    return renamed === id ? block : { ...block, id: renamed };
+  };
+  return mapChanged(messages, (message, index) => {
+    const role = roleOf(message);
+    if (role === "assistant") {
+      const blocks = blocksOf(message);
+      const keeps = isKept(message);
+      const renamed = mapChanged(blocks, (block) => rename(block, keeps));
+      if (renamed === blocks) return message;
+      report("changed", index, "a tool call id the provider does not accept");
+      return { ...message, content: renamed };
+    }
+    if (role !== "toolResult") return message;
+    const id = RESULT_FIELDS.map((field) => nonBlank(message[field])).find((value) => value !== undefined);
+    if (id === undefined) return message;
+    const renamed = waiting.get(id)?.shift() ?? allocate(id, countUp(orphans, id));
+    const result = withResultId(message, renamed);
+    if (result !== message) report("changed", index, "a tool result whose call has another id now");
+    return result;
+  });
+}
+
+/** The result with this id in every id field it has, and in `toolCallId`. */
+export function withResultId(result: StoredMessage, id: string): StoredMessage {
+  const fields = RESULT_FIELDS.filter((field) => typeof result[field] === "string");
+  if (result.toolCallId === id && fields.every((field) => result[field] === id)) return result;
+  return { ...result, ...Object.fromEntries(fields.map((field) => [field, id])), toolCallId: id };
+}
+
+function countUp(counts: Map<string, number>, key: string): number {
+  const count = (counts.get(key) ?? 0) + 1;
+  counts.set(key, count);
+  return count;
+}
+
+const isVerbatim = (message: StoredMessage, { keepThinkingTurns = false }: ToolIdOptions): boolean =>
+  keepThinkingTurns && blocksOf(message).some(isThinking);
+
+function reservedIds(messages: readonly StoredMessage[], options: ToolIdOptions): Set<string> {
+  const kept = messages.filter((message) => roleOf(message) === "assistant" && isVerbatim(message, options));
+  return new Set(kept.flatMap((message) => blocksOf(message).filter(isToolCall).map(callId)));
+}
+
+function createAllocator(options: ToolIdOptions, taken: Set<string>): Allocate {
+  const take = (id: string) => {
+    taken.add(id);
+    return id;
+  };
+  return (id, use, call) => {
+    if (call === undefined) return take(uniqueId(`${id}:tool_result:${use}`, options.mode, taken));
+    const seed = use === 1 ? id : `${id}:${use}`;
+    if (keepsNative(id, use, options, taken)) return take(id);
+    const isRepeat = options.duplicateStyle === "openai" && id.startsWith("call_") && use > 1;
+    return take(isRepeat ? openaiRepeat(id, use, taken) : uniqueId(seed, options.mode, taken));
+  };
+}
+
+function keepsNative(
+  id: string,
+  use: number,
+  { preserveNativeToolUseIds = false, duplicateStyle }: ToolIdOptions,
+  taken: ReadonlySet<string>,
+): boolean {
+  if (use !== 1 || taken.has(id)) return false;
+  return (preserveNativeToolUseIds && NATIVE_TOOL_USE.test(id)) || (duplicateStyle === "openai" && id.startsWith("call_"));
+}
+
+function openaiRepeat(id: string, use: number, taken: ReadonlySet<string>): string {
+  for (let attempt = 0; ; attempt++) {
+    const candidate = `call_${sha256Hex(`${id}:${use}:${attempt}`).slice(0, 24)}`;
+    if (!taken.has(candidate)) return candidate;
+  }
+}
+
+/** The id for a seed, out of the way of those taken: sanitised, else with a hash, else with a count. */
+export function uniqueId(seed: string, mode: ToolCallIdMode, taken: ReadonlySet<string>): string {
+  const base = sanitizeToolCallId(seed, mode);
+  if (!taken.has(base)) return base;
+  if (mode === "strict9") {
+    for (let attempt = 0; ; attempt++) {
+      const candidate = sha256Hex(`${seed}:${attempt}`).slice(0, 9);
+      if (!taken.has(candidate)) return candidate;
+    }
+  }
+  const hashed = `${base.slice(0, MAX_STRICT - 8)}${sha256Hex(seed).slice(0, 8)}`;
+  if (!taken.has(hashed)) return hashed;
+  for (let count = 2; ; count++) {
+    const suffix = `x${count}`;
+    const candidate = `${hashed.slice(0, MAX_STRICT - suffix.length)}${suffix}`;
+    if (!taken.has(candidate)) return candidate;
+  }
+}

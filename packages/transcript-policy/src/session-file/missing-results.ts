@@ -1,0 +1,63 @@
+// Which stored calls must get a result written behind them because their provider refuses the session otherwise; pure.
+import { MIRRORS, needsStoredResults } from "../policies.ts";
+import { blocksOf, callId, isToolCall, nonBlank, resultId, roleOf, type StoredBlock, type StoredMessage, textBlock } from "../stored.ts";
+import { TEXTS } from "../texts.ts";
+import { type Entry, messageOf } from "./mend-entry.ts";
+
+interface Asking {
+  /** Position of the entry among all that are kept. */
+  position: number;
+  calls: readonly StoredBlock[];
+}
+
+/** Looks at entries in order and remembers only the ids it needs. */
+export class MissingResults {
+  readonly #answered = new Set<string>();
+  readonly #asking: Asking[] = [];
+  #deliverable: Asking | undefined;
+
+  see(entry: Entry, position: number): void {
+    const message = messageOf(entry);
+    if (message === undefined) return;
+    if (this.#deliverable !== undefined && isMirror(message)) this.#asking.push(this.#deliverable);
+    this.#deliverable = undefined;
+    const role = roleOf(message);
+    const id = role === "toolResult" ? resultId(message) : undefined;
+    if (id !== undefined) this.#answered.add(id);
+    if (role !== "assistant") return;
+    const calls = blocksOf(message).filter(isToolCall);
+    const needs = calls.length === 0 ? "none" : needsStoredResults(message);
+    if (needs === "all") this.#asking.push({ position, calls });
+    if (needs === "delivered") this.#deliverable = { position, calls: calls.filter(({ name }) => nonBlank(name) === "message") };
+  }
+
+  /** The calls without a result, by the position of their entry; to be asked when all entries have been seen. */
+  plan(): ReadonlyMap<number, readonly StoredBlock[]> {
+    const open = this.#asking.map(
+      ({ position, calls }) => [position, calls.filter((call) => !this.#answered.has(callId(call).trim()))] as const,
+    );
+    return new Map(open.filter(([, calls]) => calls.length > 0));
+  }
+}
+
+const isMirror = ({ role, provider, model }: StoredMessage): boolean =>
+  role === "assistant" && provider === MIRRORS.provider && MIRRORS.models[0] === model;
+
+/** The entry that stands for the result of a call nobody answered. */
+export function makeResultEntry(asking: Entry, call: StoredBlock, id: string, now: number): Entry {
+  return {
+    type: "message",
+    id: `repair-${id}`,
+    parentId: asking.id,
+    timestamp: new Date(now).toISOString(),
+    message: {
+      role: "toolResult",
+      toolCallId: call.id,
+      toolName: nonBlank(call.name) ?? "unknown",
+      content: [textBlock(TEXTS.abortedToolResult)],
+      details: { openclawSyntheticMissingToolResult: true },
+      isError: true,
+      timestamp: now,
+    },
+  };
+}
