@@ -1,9 +1,10 @@
 // Compaction that a person asked for: outside a turn, to the threshold, with an optional focus.
-import { type CompactionOutcome, compactThroughEngine } from "./compaction.ts";
+
 import { planBudget } from "./budget.ts";
+import { type CompactionOutcome, compactThroughEngine } from "./compaction.ts";
+import { prepareHistory } from "./history.ts";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "./host-support.ts";
 import { settleMaintenance } from "./maintenance-lane.ts";
-import { prepareHistory } from "./history.ts";
 import { FALLBACK_ENGINE_ID } from "./registry.ts";
 import type { TurnReport } from "./report.ts";
 import { sumTokens, totalOf } from "./token-sums.ts";
@@ -24,7 +25,11 @@ export async function compactSession(request: CompactSessionRequest): Promise<{ 
   const run = openTurn({ ...request, systemPrompt: [], prompt: { content: "" } });
   await settleMaintenance(run.state.maintenance, run.settings.maintenanceWaitMs, run.signal);
   const { messages } = await prepareHistory(run);
-  const { promptBudget } = planBudget({ contextWindow: run.model.contextWindow, reserveTokens: run.settings.reserveTokens, fixedTokens: 0 });
+  const { promptBudget } = planBudget({
+    contextWindow: run.model.contextWindow,
+    reserveTokens: run.settings.reserveTokens,
+    fixedTokens: 0,
+  });
   const used = run.state.measurement?.tokens ?? Math.ceil(totalOf(sumTokens(messages, run.state.historySum)).estimate);
   const result = await compactThroughEngine(run, {
     trigger: "manual",

@@ -46,7 +46,11 @@ async function attempt(run: TurnRun, compact: () => Promise<CompactResult>): Pro
   }
 }
 
-async function recordCompaction(run: TurnRun, request: CompactionRequest, compact: () => Promise<CompactResult>): Promise<CompactionOutcome> {
+async function recordCompaction(
+  run: TurnRun,
+  request: CompactionRequest,
+  compact: () => Promise<CompactResult>,
+): Promise<CompactionOutcome> {
   const { clock, log } = run.ports;
   const started = clock.monotonic();
   run.emit({ type: "notice", text: `compacting (${request.trigger})` });
@@ -99,7 +103,11 @@ function compactParams(run: TurnRun, request: CompactionRequest): CompactParams 
 }
 
 const purposeOf = (trigger: CompactionReport["trigger"]) =>
-  trigger === "overflow" ? "context-engine.overflow-compaction" : trigger === "timeout_recovery" ? "context-engine.timeout-compaction" : "context-engine.compaction";
+  trigger === "overflow"
+    ? "context-engine.overflow-compaction"
+    : trigger === "timeout_recovery"
+      ? "context-engine.timeout-compaction"
+      : "context-engine.compaction";
 
 /** After this the rest of the run works on the successor; a session that moved meanwhile keeps its place. */
 async function adoptSuccessor(run: TurnRun, result: CompactResult): Promise<void> {

@@ -30,7 +30,8 @@ export function planPendingTurns(branch: readonly TranscriptEntry[], cursorEntry
   for (let rawSeq = start; rawSeq < branch.length; rawSeq++) {
     const entry = branch[rawSeq]!;
     if (entry.type !== "message") continue;
-    if (entry.message.role === "user") turns.push({ advancementKey: `${sessionId}:${entry.id}`, entries: [entry], rawSeq, messagePosition });
+    if (entry.message.role === "user")
+      turns.push({ advancementKey: `${sessionId}:${entry.id}`, entries: [entry], rawSeq, messagePosition });
     else turns.at(-1)?.entries.push(entry);
     messagePosition++;
   }

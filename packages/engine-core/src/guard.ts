@@ -127,7 +127,11 @@ export function guardEngine(options: GuardOptions): EngineGuard {
         onStart: (restart) => {
           restartBound = restart;
         },
-        run: () => withRuntimeCompaction(runtimeCompaction(() => restartBound()), () => callCompatibly(engine, method, params, rejected)),
+        run: () =>
+          withRuntimeCompaction(
+            runtimeCompaction(() => restartBound()),
+            () => callCompatibly(engine, method, params, rejected),
+          ),
         timeoutError: () => engineTimeout(engineId, method, bounds[method]),
         onLate: ({ ok }) =>
           log.warn(`engine "${engineId}": ${method} ${ok ? "answered" : "failed"} after the host had stopped waiting; ignored`),

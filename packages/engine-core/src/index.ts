@@ -1,8 +1,8 @@
 // What agent hosts import: registry, resolution, guard, the turn, and the ports they must supply.
 export { DEFAULT_BOUNDS_MS } from "./bounds.ts";
 export { DEFAULT_RESERVE_TOKENS, planBudget, type TokenBudget } from "./budget.ts";
+export { type CompactSessionRequest, compactSession } from "./compact-session.ts";
 export { type CompactionOutcome, MAX_OVERFLOW_ATTEMPTS } from "./compaction.ts";
-export { compactSession, type CompactSessionRequest } from "./compact-session.ts";
 export { type PendingTurn, planPendingTurns } from "./durable.ts";
 export type { CallScope, EngineGuard, FailurePolicy, GuardedEngine, GuardOptions } from "./guard.ts";
 export { guardEngine } from "./guard.ts";
@@ -26,8 +26,9 @@ export type {
   ToolPort,
   TranscriptPort,
 } from "./ports.ts";
-export { planPrecheck, type Precheck, type PrecheckInput, type PrecheckRoute, type RequestSize } from "./precheck.ts";
+export { type Precheck, type PrecheckInput, type PrecheckRoute, planPrecheck, type RequestSize } from "./precheck.ts";
 export type { Quarantine, QuarantineRecord } from "./quarantine.ts";
+export { planRecovery, type RecoveryState, type RecoveryStep } from "./recovery.ts";
 export {
   createEngineRegistry,
   type EngineRegistration,
@@ -36,7 +37,6 @@ export {
   type RegistrationResult,
   type RegistryOptions,
 } from "./registry.ts";
-export { planRecovery, type RecoveryState, type RecoveryStep } from "./recovery.ts";
 export type {
   BudgetReport,
   CompactionReport,

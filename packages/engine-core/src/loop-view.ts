@@ -24,7 +24,9 @@ export async function nextView(run: TurnRun, assembly: Assembly, last: LoopView 
   if (seen.length === last.seen.length) return last;
   try {
     const messages =
-      run.report.lifecycle === "durable" ? await assembleHistoryAgain(run, assembly, turn) : await assembleEverything(run, assembly, seen, last);
+      run.report.lifecycle === "durable"
+        ? await assembleHistoryAgain(run, assembly, turn)
+        : await assembleEverything(run, assembly, seen, last);
     return { messages: run.ports.policy?.repairPairing({ messages, model: run.model }).messages ?? messages, seen };
   } catch (error) {
     if (isAbort(error, run.signal)) throw error;
@@ -34,7 +36,12 @@ export async function nextView(run: TurnRun, assembly: Assembly, last: LoopView 
 }
 
 /** Eager: the engine is told what is new, then chooses from history and turn together. */
-async function assembleEverything(run: TurnRun, assembly: Assembly, seen: readonly AgentMessage[], last: LoopView): Promise<readonly AgentMessage[]> {
+async function assembleEverything(
+  run: TurnRun,
+  assembly: Assembly,
+  seen: readonly AgentMessage[],
+  last: LoopView,
+): Promise<readonly AgentMessage[]> {
   const { budget } = assembly;
   await deliverMessages(run, { messages: seen, from: run.delivered ?? last.seen.length, budget });
   run.delivered = seen.length;

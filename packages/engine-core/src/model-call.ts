@@ -1,8 +1,8 @@
 // One model call: what is sent, reported item by item, streamed, and answered by a message or a reason.
 import type { AgentMessage, AssistantMessage, ModelError, StreamEvent, ToolDefinition } from "@clew/plugin-sdk/core";
-import { measure } from "./request-size.ts";
 import type { ModelCallReport } from "./report.ts";
 import { describeRequest, type RequestDescription, type SystemPart } from "./request-items.ts";
+import { measure } from "./request-size.ts";
 import type { TurnRun } from "./turn-run.ts";
 
 export interface ModelView {
@@ -54,7 +54,10 @@ export async function callModel(run: TurnRun, view: ModelView): Promise<ModelOut
 
 /** The provider has refused exactly this request: sending it again would only cost. */
 function sameAgain(): ModelOutcome {
-  const error: ModelError = { kind: "overflow", message: "The request is the one the provider already refused as too large; it was not sent again." };
+  const error: ModelError = {
+    kind: "overflow",
+    message: "The request is the one the provider already refused as too large; it was not sent again.",
+  };
   return { ok: false, error, partial: { role: "assistant", content: [], stopReason: "error", errorMessage: error.message } };
 }
 

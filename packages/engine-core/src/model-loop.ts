@@ -52,14 +52,16 @@ export async function runModelLoop(run: TurnRun, assembly: Assembly, prompt: Adm
 /** A request that cannot fit is not sent (contract §3.4); undefined = send it. */
 function holdBack(run: TurnRun, assembly: Assembly, view: ModelView): LoopFailure | undefined {
   const { state, model } = run;
-  const unwindowed = assembly.promptAuthority === "preassembly_may_overflow" ? sizeOf(state, [...assembly.history, ...view.turn]) : undefined;
+  const unwindowed =
+    assembly.promptAuthority === "preassembly_may_overflow" ? sizeOf(state, [...assembly.history, ...view.turn]) : undefined;
   const precheck = planPrecheck({
     promptBudget: assembly.budget.promptBudget,
     assembled: sizeOf(state, view.messages),
     engineEstimate: assembly.engineEstimate,
     ...(unwindowed !== undefined && { unwindowed }),
     fixedTokens: assembly.fixedTokens,
-    reducibleChars: planToolResultTruncation(view.messages, { contextWindow: model.contextWindow, freeChars: Number.POSITIVE_INFINITY }).reducibleChars,
+    reducibleChars: planToolResultTruncation(view.messages, { contextWindow: model.contextWindow, freeChars: Number.POSITIVE_INFINITY })
+      .reducibleChars,
   });
   if (precheck.route === "fits") return undefined;
   const message = "Context overflow: prompt too large for the model (precheck).";

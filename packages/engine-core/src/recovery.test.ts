@@ -1,8 +1,8 @@
 import type { CompactParams, CompactResult, ContextEngine, ModelError } from "@clew/plugin-sdk/core";
 import { delegateCompactionToRuntime } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
-import { callTool, memoryTranscript, MODEL, passThrough, type Reply, type TestHost, testHost, tools } from "./__fixtures__/host.ts";
-import { compactSession, type CompactionPort, planPrecheck, planRecovery, resolveContextEngine } from "./index.ts";
+import { callTool, MODEL, memoryTranscript, passThrough, type Reply, type TestHost, testHost, tools } from "./__fixtures__/host.ts";
+import { type CompactionPort, compactSession, planPrecheck, planRecovery, resolveContextEngine } from "./index.ts";
 import type { LoopFailure } from "./model-loop.ts";
 import { NO_RECOVERY_YET } from "./recovery.ts";
 
@@ -34,7 +34,12 @@ describe("overflow recovery", () => {
     await host.say("first");
     const result = await host.say("second");
     expect(result.outcome).toBe("completed");
-    expect(host.ports.transcript.entries.map((entry) => entry.type === "message" && entry.message.role)).toEqual(["user", "assistant", "user", "assistant"]);
+    expect(host.ports.transcript.entries.map((entry) => entry.type === "message" && entry.message.role)).toEqual([
+      "user",
+      "assistant",
+      "user",
+      "assistant",
+    ]);
     expect(calls).toHaveLength(1);
     expect(calls[0]).toMatchObject({
       force: true,
@@ -80,7 +85,10 @@ describe("overflow recovery", () => {
   });
 
   it("a non-owning engine with a no-op compact burns one attempt, then tool results are cut once", async () => {
-    const engine = passThrough({ info: { id: "noop", name: "No-op" }, compact: () => ({ ok: true, compacted: false, reason: "not mine" }) });
+    const engine = passThrough({
+      info: { id: "noop", name: "No-op" },
+      compact: () => ({ ok: true, compacted: false, reason: "not mine" }),
+    });
     const replies: Reply[] = [callTool("big"), "done", overflow(), "fits now"];
     const host = testHost({ engine, replies, tools: tools({ big: () => "x".repeat(60_000) }) });
     await host.say("make it big");
@@ -105,7 +113,12 @@ describe("overflow recovery", () => {
 
 describe("timeout recovery", () => {
   const usage = (input: number) => ({ input, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: input + 1 });
-  const answer = (input: number): Reply => ({ role: "assistant", content: [{ type: "text", text: "ok" }], stopReason: "stop", usage: usage(input) });
+  const answer = (input: number): Reply => ({
+    role: "assistant",
+    content: [{ type: "text", text: "ok" }],
+    stopReason: "stop",
+    usage: usage(input),
+  });
   const timeout: Reply = { error: { kind: "timeout", message: "The model did not answer in time." } };
 
   it("compacts when the context is fuller than 65 % of the budget, at most twice", async () => {
@@ -142,12 +155,23 @@ describe("the check before a request", () => {
     { tokens: 1_500, reducible: 4_047, route: "compact_then_truncate" },
   ])("$tokens tokens of 1,000 with $reducible reducible characters: $route", ({ tokens, reducible, route }) => {
     const size = { messages: { estimate: tokens, low: tokens, high: tokens }, measured: null };
-    expect(planPrecheck({ promptBudget: 1_000, assembled: size, engineEstimate: null, fixedTokens: 0, reducibleChars: reducible }).route).toBe(route);
+    expect(
+      planPrecheck({ promptBudget: 1_000, assembled: size, engineEstimate: null, fixedTokens: 0, reducibleChars: reducible }).route,
+    ).toBe(route);
   });
 
   it("takes the larger estimate when the engine says that its view may overflow", () => {
     const size = (tokens: number) => ({ messages: { estimate: tokens, low: tokens, high: tokens }, measured: null });
-    expect(planPrecheck({ promptBudget: 1_000, assembled: size(10), unwindowed: size(2_000), engineEstimate: null, fixedTokens: 0, reducibleChars: 0 })).toMatchObject({
+    expect(
+      planPrecheck({
+        promptBudget: 1_000,
+        assembled: size(10),
+        unwindowed: size(2_000),
+        engineEstimate: null,
+        fixedTokens: 0,
+        reducibleChars: 0,
+      }),
+    ).toMatchObject({
       route: "compact_only",
       source: "unwindowed_assembled",
     });
@@ -155,7 +179,9 @@ describe("the check before a request", () => {
 
   it("trusts the engine's estimate when it is higher than the host's", () => {
     const size = { messages: { estimate: 10, low: 10, high: 10 }, measured: null };
-    expect(planPrecheck({ promptBudget: 1_000, assembled: size, engineEstimate: 5_000, fixedTokens: 0, reducibleChars: 0 }).overflow).toBe(4_000);
+    expect(planPrecheck({ promptBudget: 1_000, assembled: size, engineEstimate: 5_000, fixedTokens: 0, reducibleChars: 0 }).overflow).toBe(
+      4_000,
+    );
   });
 });
 
@@ -174,22 +200,31 @@ describe("compaction by threshold", () => {
       },
     };
   }
-  const full: Reply = { role: "assistant", content: [{ type: "text", text: "long" }], stopReason: "stop", usage: { input: 90_000, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 90_001 } };
+  const full: Reply = {
+    role: "assistant",
+    content: [{ type: "text", text: "long" }],
+    stopReason: "stop",
+    usage: { input: 90_000, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 90_001 },
+  };
 
   it.each([
     { owner: false, enabled: true, built: 1 },
     { owner: true, enabled: true, built: 0 },
     { owner: false, enabled: false, built: 0 },
-  ])("owner $owner, enabled $enabled: the host's own runs $built times after the turn, the engine is not asked", async ({ owner, enabled, built }) => {
-    const { engine, calls } = shrinking(owner);
-    const port = builtIn(() => host);
-    const host: TestHost = testHost({ engine, replies: [full], ports: { compaction: port } });
-    const result = await host.say("hi", { settings: { autoCompaction: enabled } });
-    expect(result.outcome).toBe("completed");
-    expect(port.calls).toHaveLength(built);
-    expect(calls).toEqual([]);
-    if (built > 0) expect(port.calls[0]).toMatchObject({ compactionTarget: "threshold", force: false, runtimeContext: { trigger: "threshold" } });
-  });
+  ])(
+    "owner $owner, enabled $enabled: the host's own runs $built times after the turn, the engine is not asked",
+    async ({ owner, enabled, built }) => {
+      const { engine, calls } = shrinking(owner);
+      const port = builtIn(() => host);
+      const host: TestHost = testHost({ engine, replies: [full], ports: { compaction: port } });
+      const result = await host.say("hi", { settings: { autoCompaction: enabled } });
+      expect(result.outcome).toBe("completed");
+      expect(port.calls).toHaveLength(built);
+      expect(calls).toEqual([]);
+      if (built > 0)
+        expect(port.calls[0]).toMatchObject({ compactionTarget: "threshold", force: false, runtimeContext: { trigger: "threshold" } });
+    },
+  );
 
   it("runs between model calls of one turn, which then goes on from the summary", async () => {
     const port = builtIn(() => host);
@@ -202,7 +237,10 @@ describe("compaction by threshold", () => {
 
   it("is what delegateCompactionToRuntime reaches, also from an engine that accepts no host parameters", async () => {
     const port = builtIn(() => host);
-    const engine: ContextEngine = { ...passThrough({ compact: delegateCompactionToRuntime }), info: { id: "strict", name: "Strict", acceptedHostParams: [] } };
+    const engine: ContextEngine = {
+      ...passThrough({ compact: delegateCompactionToRuntime }),
+      info: { id: "strict", name: "Strict", acceptedHostParams: [] },
+    };
     const host: TestHost = testHost({ engine, replies: ["one", overflow(), "two"], ports: { compaction: port } });
     await host.say("first");
     expect((await host.say("second")).outcome).toBe("completed");
@@ -222,7 +260,13 @@ describe("/compact", () => {
     const host = testHost({ engine });
     await host.say("hi");
     const resolved = await resolveContextEngine({ registry: host.registry, config: { plugins: { slots: { contextEngine: "test" } } } });
-    const { result } = await compactSession({ engine: resolved, ports: host.ports, state: host.state, model: MODEL, customInstructions: "keep the numbers" });
+    const { result } = await compactSession({
+      engine: resolved,
+      ports: host.ports,
+      state: host.state,
+      model: MODEL,
+      customInstructions: "keep the numbers",
+    });
     expect(result).toMatchObject({ ok: true, compacted: true });
     expect(calls[0]).toMatchObject({
       force: true,
@@ -237,12 +281,18 @@ describe("a successor transcript", () => {
   it("is adopted by compare-and-set, and the run goes on in it", async () => {
     const successor = memoryTranscript();
     Object.assign(successor.session, { sessionId: "session-2", sessionFile: "/nowhere/session-2.jsonl" });
-    const { engine } = shrinking(true, () => ({ ok: true, compacted: true, result: { tokensBefore: 2, tokensAfter: 1, sessionId: "session-2" } }));
+    const { engine } = shrinking(true, () => ({
+      ok: true,
+      compacted: true,
+      result: { tokensBefore: 2, tokensAfter: 1, sessionId: "session-2" },
+    }));
     const moves: string[] = [];
     const host = testHost({
       engine,
       replies: [overflow(), "on the other side"],
-      ports: { successors: { adopt: async ({ from, sessionId }) => {
+      ports: {
+        successors: {
+          adopt: async ({ from, sessionId }) => {
             moves.push(`${from.sessionId} to ${sessionId}`);
             return successor;
           },
@@ -257,7 +307,10 @@ describe("a successor transcript", () => {
 });
 
 describe("planRecovery", () => {
-  const failure = (kind: ModelError["kind"], route?: "compact_only" | "truncate_tool_results_only" | "compact_then_truncate"): LoopFailure => ({
+  const failure = (
+    kind: ModelError["kind"],
+    route?: "compact_only" | "truncate_tool_results_only" | "compact_then_truncate",
+  ): LoopFailure => ({
     kind: "failed",
     error: { kind, message: "" } as ModelError,
     partial: { role: "assistant", content: [], stopReason: "error" },
@@ -265,13 +318,48 @@ describe("planRecovery", () => {
   });
 
   it.each([
-    { name: "a provider's overflow compacts", given: failure("overflow"), tried: {}, step: { kind: "compact", trigger: "overflow", attempt: 1 } },
-    { name: "a held-back request compacts to the budget", given: failure("overflow", "compact_only"), tried: {}, step: { kind: "compact", trigger: "budget" } },
-    { name: "cutting comes first when it is enough", given: failure("overflow", "truncate_tool_results_only"), tried: {}, step: { kind: "truncate" } },
-    { name: "when it did not help, compaction", given: failure("overflow", "truncate_tool_results_only"), tried: { truncated: true }, step: { kind: "compact" } },
-    { name: "a built-in compaction that just ran is only retried", given: failure("overflow"), tried: { autoCompacted: true }, step: { kind: "retry" } },
-    { name: "after three attempts tool results are cut once", given: failure("overflow"), tried: { overflowAttempts: 3 }, step: { kind: "truncate" } },
-    { name: "then the person is told", given: failure("overflow"), tried: { overflowAttempts: 3, truncated: true }, step: { kind: "surface" } },
+    {
+      name: "a provider's overflow compacts",
+      given: failure("overflow"),
+      tried: {},
+      step: { kind: "compact", trigger: "overflow", attempt: 1 },
+    },
+    {
+      name: "a held-back request compacts to the budget",
+      given: failure("overflow", "compact_only"),
+      tried: {},
+      step: { kind: "compact", trigger: "budget" },
+    },
+    {
+      name: "cutting comes first when it is enough",
+      given: failure("overflow", "truncate_tool_results_only"),
+      tried: {},
+      step: { kind: "truncate" },
+    },
+    {
+      name: "when it did not help, compaction",
+      given: failure("overflow", "truncate_tool_results_only"),
+      tried: { truncated: true },
+      step: { kind: "compact" },
+    },
+    {
+      name: "a built-in compaction that just ran is only retried",
+      given: failure("overflow"),
+      tried: { autoCompacted: true },
+      step: { kind: "retry" },
+    },
+    {
+      name: "after three attempts tool results are cut once",
+      given: failure("overflow"),
+      tried: { overflowAttempts: 3 },
+      step: { kind: "truncate" },
+    },
+    {
+      name: "then the person is told",
+      given: failure("overflow"),
+      tried: { overflowAttempts: 3, truncated: true },
+      step: { kind: "surface" },
+    },
     { name: "other errors are told at once", given: failure("auth"), tried: {}, step: { kind: "surface" } },
   ])("$name", ({ given, tried, step }) => {
     expect(planRecovery(given, { ...NO_RECOVERY_YET, ...tried }, 0)).toMatchObject(step);

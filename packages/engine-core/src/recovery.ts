@@ -2,10 +2,10 @@
 import { applyToolResultTruncation, planToolResultTruncation } from "@clew/plugin-sdk/transcript";
 import type { Assembly } from "./assembly.ts";
 import { type CompactionOutcome, compactThroughEngine, MAX_OVERFLOW_ATTEMPTS } from "./compaction.ts";
-import { rewriteEntries } from "./rewrite.ts";
-import { charsToFree } from "./precheck.ts";
-import { refreshContext } from "./session-state.ts";
 import type { LoopFailure } from "./model-loop.ts";
+import { charsToFree } from "./precheck.ts";
+import { rewriteEntries } from "./rewrite.ts";
+import { refreshContext } from "./session-state.ts";
 import type { TurnRun } from "./turn-run.ts";
 
 const MAX_TIMEOUT_COMPACTIONS = 2;
@@ -34,7 +34,9 @@ export type RecoveryStep =
 export function planRecovery(failure: LoopFailure, tried: RecoveryState, fill: number): RecoveryStep {
   if (failure.error.kind === "timeout") {
     const worthIt = fill > TIMEOUT_COMPACTION_SHARE && tried.timeoutCompactions < MAX_TIMEOUT_COMPACTIONS;
-    return worthIt ? { kind: "compact", trigger: "timeout_recovery", attempt: tried.timeoutCompactions + 1, thenTruncate: false } : { kind: "surface" };
+    return worthIt
+      ? { kind: "compact", trigger: "timeout_recovery", attempt: tried.timeoutCompactions + 1, thenTruncate: false }
+      : { kind: "surface" };
   }
   if (failure.error.kind !== "overflow") return { kind: "surface" };
   const route = failure.precheck?.route;

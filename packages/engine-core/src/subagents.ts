@@ -1,7 +1,7 @@
 // Telling an engine of child sessions: preparation with a rollback that runs at most once, and the notice of the end.
 import type { PrepareSubagentSpawnParams, SubagentEndedParams } from "@clew/plugin-sdk/core";
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
-import { type ExecutionHost, assertHostSupport } from "./host-support.ts";
+import { assertHostSupport, type ExecutionHost } from "./host-support.ts";
 import type { LogPort } from "./ports.ts";
 import { describeError } from "./quarantine.ts";
 import type { ResolvedEngine } from "./resolve.ts";
@@ -32,7 +32,8 @@ export async function prepareSubagentSpawn(request: {
 }): Promise<PreparedSpawn> {
   const { engine, params, log, signal } = request;
   const contextMode = params.contextMode ?? "isolated";
-  if (!needsPreparation({ ...(request.lightContext !== undefined && { lightContext: request.lightContext }), contextMode })) return once(async () => {}, log);
+  if (!needsPreparation({ ...(request.lightContext !== undefined && { lightContext: request.lightContext }), contextMode }))
+    return once(async () => {}, log);
   if (contextMode === "fork") assertHostSupport(engine.guard.info(), "subagent-spawn", request.host);
   const guarded = engine.guard.enter({ signal });
   if (typeof guarded.prepareSubagentSpawn !== "function") return once(async () => {}, log);
@@ -42,7 +43,11 @@ export async function prepareSubagentSpawn(request: {
   } catch (error) {
     if (isAbort(error, signal)) throw error;
     const message = `Context engine subagent preparation failed: ${describeError(error)}`;
-    throw new ContextEngineError("ENGINE_OPERATION_FAILED", message, { engineId: engine.guard.engineId, operation: "prepareSubagentSpawn", cause: error });
+    throw new ContextEngineError("ENGINE_OPERATION_FAILED", message, {
+      engineId: engine.guard.engineId,
+      operation: "prepareSubagentSpawn",
+      cause: error,
+    });
   }
 }
 
@@ -69,4 +74,3 @@ function once(rollback: () => Promise<void>, log: LogPort): PreparedSpawn {
     },
   };
 }
-

@@ -1,12 +1,20 @@
 // One turn in progress: what it was asked, what it runs with, and the notes its report is made of.
-import type { AgentMessage, AssistantMessage, ContextEngineInfo, ModelError, ModelRef, ToolCallBlock, UserMessage } from "@clew/plugin-sdk/core";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  ContextEngineInfo,
+  ModelError,
+  ModelRef,
+  ToolCallBlock,
+  UserMessage,
+} from "@clew/plugin-sdk/core";
 import { DEFAULT_RESERVE_TOKENS } from "./budget.ts";
 import type { GuardedEngine } from "./guard.ts";
+import type { LlmPolicy } from "./llm.ts";
 import type { HostPorts, HostSession, TranscriptPort } from "./ports.ts";
 import type { AdmittedMessage } from "./prompt.ts";
 import { NO_RECOVERY_YET, type RecoveryState } from "./recovery.ts";
 import type { ReportParts, TurnReport } from "./report.ts";
-import type { LlmPolicy } from "./llm.ts";
 import type { SystemPart } from "./request-items.ts";
 import type { ResolvedEngine } from "./resolve.ts";
 import type { SessionState } from "./session-state.ts";

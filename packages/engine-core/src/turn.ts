@@ -19,8 +19,7 @@ import { openTurn, type TurnError, type TurnRequest, type TurnResult, type TurnR
  * What a model, tool or engine did wrong is in the result; throws only HOST_CAPABILITY_MISSING, before anything ran.
  */
 export async function runTurn(request: TurnRequest): Promise<TurnResult> {
-  if (request.engine.guard.engineId !== FALLBACK_ENGINE_ID)
-    assertHostSupport(request.engine.guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
+  if (request.engine.guard.engineId !== FALLBACK_ENGINE_ID) assertHostSupport(request.engine.guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
   const run = openTurn(request);
   try {
     run.signal.throwIfAborted();

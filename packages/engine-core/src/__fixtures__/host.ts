@@ -1,14 +1,15 @@
 // A small real host for tests: transcript in memory, a model that follows a script, tools as functions.
 
-import type { ContextEngine, ContextEngineFactory, PluginsConfig } from "@clew/plugin-sdk/core";
-import {
-  type AgentMessage,
-  type AssistantMessage,
-  ContextEngineError,
-  type ModelCall,
-  type ModelError,
-  type ModelRef,
-  type StreamEvent,
+import type {
+  AgentMessage,
+  AssistantMessage,
+  ContextEngine,
+  ContextEngineFactory,
+  ModelCall,
+  ModelError,
+  ModelRef,
+  PluginsConfig,
+  StreamEvent,
 } from "@clew/plugin-sdk/core";
 import { activeBranch, type NewTranscriptEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import {
@@ -68,7 +69,12 @@ export function memoryTranscript(entries: TranscriptEntry[] = []): TranscriptPor
       branch = branch.slice(0, first);
       for (const { id, ...entry } of suffix) {
         const message = byId.get(id);
-        const placed = { ...entry, ...(message && { message }), id: `entry-${next++}`, parentId: branch.at(-1)?.id ?? null } as TranscriptEntry;
+        const placed = {
+          ...entry,
+          ...(message && { message }),
+          id: `entry-${next++}`,
+          parentId: branch.at(-1)?.id ?? null,
+        } as TranscriptEntry;
         remapped.set(id, placed.id);
         entries.push(placed);
         branch = [...branch, placed];

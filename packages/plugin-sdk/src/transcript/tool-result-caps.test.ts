@@ -53,7 +53,9 @@ describe("caps on tool results", () => {
     const messages = [result("a".repeat(9_000)), result("b".repeat(9_000))];
     const plan = planToolResultTruncation(messages, { contextWindow: 32_000, freeChars: 5_000 });
     expect(plan).toEqual({ cuts: [{ index: 0, keep: 4_000 }], reducibleChars: 5_000 });
-    expect(planToolResultTruncation(messages, { contextWindow: 32_000, freeChars: Number.POSITIVE_INFINITY }).reducibleChars).toBe(2 * (9_000 - 1_024));
+    expect(planToolResultTruncation(messages, { contextWindow: 32_000, freeChars: Number.POSITIVE_INFINITY }).reducibleChars).toBe(
+      2 * (9_000 - 1_024),
+    );
   });
 
   it("never makes a result longer, never splits a surrogate pair, never changes its input", () => {

@@ -33,10 +33,17 @@ export interface ToolResultTruncation {
   reducibleChars: number;
 }
 
-/** Cuts every result to its cap, then the oldest ones further until all together fit. Cut results are not cut again. */
+export interface TruncationOptions {
+  /** Tokens. */
+  contextWindow: number;
+  /** Characters to free beyond the per-result caps; Infinity = as many as possible. */
+  freeChars?: number;
+}
+
+/** Cuts every result to its cap, then the oldest ones further until all together fit and `freeChars` are free. */
 export function planToolResultTruncation(
   messages: readonly AgentMessage[],
-  { contextWindow }: { contextWindow: number },
+  { contextWindow, freeChars = 0 }: TruncationOptions,
 ): ToolResultTruncation {
   const caps = toolResultCaps(contextWindow);
   const results = messages.flatMap((message, index) => {
