@@ -8,7 +8,7 @@ export interface TokenEstimate {
   readonly high: number;
 }
 
-// Of 3,558 chunks of 2,000 characters in 64 kinds of text, 98 % lay between 17 % under and 18 % over the exact count.
+// Of 1,767 chunks of 2,000 characters that the fit had not seen, 98 % lay between 19 % under and 18 % over the exact count.
 const LOW = 0.8;
 const HIGH = 1.25;
 
