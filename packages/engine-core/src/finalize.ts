@@ -10,7 +10,7 @@ import type { TurnRun } from "./turn-run.ts";
 export async function catchUp(run: TurnRun): Promise<void> {
   if (run.report.lifecycle !== "durable") return;
   const drained = await drainOutbox(run);
-  if (!drained.ok) run.engine.setAside("commitTurn", `${drained.pending} turns are not committed yet: ${drained.reason}`);
+  if (!drained.ok) run.engine.setAside("commitTurn", `turns not committed yet: ${drained.pending} (${drained.reason})`);
 }
 
 export async function finalizeTurn(run: TurnRun, assembly: Assembly): Promise<void> {
