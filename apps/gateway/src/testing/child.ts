@@ -12,14 +12,20 @@ export interface Child {
   /** The next line not yet taken; rejects when the process ends before one. */
   nextLine(): Promise<string>;
   exit: Promise<number | null>;
+  /** Its standard error so far, when asked for. */
+  errors(): string;
 }
 
 /** `shellPrefix`: shell commands before the exec, e.g. "ulimit -f 8". */
-export function startChild(file: URL, args: string[], options: { shellPrefix?: string; env?: NodeJS.ProcessEnv } = {}): Child {
+export function startChild(
+  file: URL,
+  args: string[],
+  options: { shellPrefix?: string; env?: NodeJS.ProcessEnv; ipc?: boolean; stderr?: boolean } = {},
+): Child {
   const node = [process.execPath, "--conditions=@clew/source", "--disable-warning=ExperimentalWarning", fileURLToPath(file), ...args];
   const prefix = options.shellPrefix === undefined ? "" : `${options.shellPrefix}; `;
   const child = spawn("/bin/sh", ["-c", `${prefix}exec "$@"`, "sh", ...node], {
-    stdio: ["pipe", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", options.stderr ? "pipe" : "inherit", ...(options.ipc ? (["ipc"] as const) : [])],
     env: { ...process.env, ...options.env },
   });
   onTestFinished(() => {
@@ -32,7 +38,11 @@ export function startChild(file: URL, args: string[], options: { shellPrefix?: s
   const wake = () => {
     for (const resume of waiting.splice(0)) resume();
   };
-  const reader = createInterface({ input: child.stdout });
+  let errors = "";
+  child.stderr?.on("data", (piece) => {
+    errors += piece;
+  });
+  const reader = createInterface({ input: child.stdout! });
   reader.on("line", (line) => {
     lines.push(line);
     wake();
@@ -41,7 +51,8 @@ export function startChild(file: URL, args: string[], options: { shellPrefix?: s
     ended = true;
     wake();
   });
-  const exit = once(child, "close").then(([code]) => code as number | null);
+  // "close" does not come for a child whose channel we closed; its end and that of its output do.
+  const exit = Promise.all([once(child, "exit"), once(reader, "close")]).then(([[code]]) => code as number | null);
   const nextLine = async () => {
     while (taken >= lines.length) {
       if (ended) throw new Error(`the child ended after: ${lines.join("\n")}`);
@@ -49,5 +60,5 @@ export function startChild(file: URL, args: string[], options: { shellPrefix?: s
     }
     return lines[taken++]!;
   };
-  return { process: child, lines, nextLine, exit };
+  return { process: child, lines, nextLine, exit, errors: () => errors };
 }

@@ -1,0 +1,111 @@
+// `clew chat`: a conversation in the terminal, streamed; Ctrl-C cancels the reply and not the program.
+import { createInterface } from "node:readline";
+import type { TurnEvent, TurnResult } from "@clew/engine-core";
+import { createGateway, type Gateway } from "../gateway.ts";
+import { type Output, printable } from "./output.ts";
+import { type Overrides, setUp } from "./setup.ts";
+
+export interface ChatOptions extends Overrides {
+  session?: string;
+  json?: boolean;
+}
+
+export async function chat(words: readonly string[], options: ChatOptions): Promise<number> {
+  const { environment, loaded, log, output } = await setUp(options, { showProblems: options.json !== true });
+  const gateway = createGateway({ environment, loaded, log });
+  const key = gateway.canonicalKey(options.session ?? loaded.config.session.mainKey);
+  const talk = createTalk({ gateway, key, output, json: options.json === true });
+  const stopListening = onSignals(talk);
+  try {
+    if (words.length > 0) return exitCodeOf(await talk.say(words.join(" ")));
+    return await converse(talk, output, `session ${key}, model ${gateway.host.model("main").name}`);
+  } finally {
+    stopListening();
+    await gateway.close();
+    log.close();
+  }
+}
+
+interface Talk {
+  say(text: string): Promise<TurnResult["outcome"]>;
+  /** False when nothing is running. */
+  cancel(): boolean;
+}
+
+function createTalk({ gateway, key, output, json }: { gateway: Gateway; key: string; output: Output; json: boolean }): Talk {
+  let running: AbortController | undefined;
+  return {
+    async say(text) {
+      running = new AbortController();
+      try {
+        const show = json ? (event: TurnEvent) => output.write(`${JSON.stringify(event)}\n`) : showEvents(output);
+        const { outcome, error } = await gateway.send({ key, content: text, signal: running.signal, onEvent: show });
+        if (json) output.write(`${JSON.stringify({ type: "done", outcome, error })}\n`);
+        else {
+          output.line();
+          if (error !== null) output.note(error.kind === "aborted" ? "(cancelled; what had arrived is kept)" : `clew: ${error.message}`);
+        }
+        return outcome;
+      } finally {
+        running = undefined;
+      }
+    },
+    cancel() {
+      running?.abort(new DOMException("Cancelled by the person.", "AbortError"));
+      return running !== undefined;
+    },
+  };
+}
+
+function showEvents(output: Output): (event: TurnEvent) => void {
+  return (event) => {
+    if (event.type === "text") output.write(printable(event.delta));
+    else if (event.type === "tool_start") output.note(`· ${event.call.name} ${printable(JSON.stringify(event.call.arguments))}`);
+    else if (event.type === "tool_end" && event.isError) output.note(`· ${event.name} failed`);
+    else if (event.type === "notice") output.note(printable(event.text));
+  };
+}
+
+/** Line by line until the input ends; with a terminal there is a prompt. */
+async function converse(talk: Talk, output: Output, about: string): Promise<number> {
+  const isTerminal = process.stdin.isTTY === true;
+  const lines = createInterface({ input: process.stdin, output: process.stdout, terminal: isTerminal, prompt: "> " });
+  let lastOutcome: TurnResult["outcome"] = "completed";
+  if (isTerminal) output.note(`${about}\nCtrl-C cancels a reply, Ctrl-D leaves.`);
+  // In a terminal Ctrl-C is a key, not a signal.
+  lines.on("SIGINT", () => {
+    if (talk.cancel()) return;
+    output.note("\n(Ctrl-D leaves)");
+    lines.prompt();
+  });
+  if (isTerminal) lines.prompt();
+  for await (const line of lines) {
+    const text = line.trim();
+    if (text === "/quit" || text === "/exit") break;
+    if (text !== "") lastOutcome = await talk.say(text);
+    if (isTerminal) lines.prompt();
+  }
+  lines.close();
+  return isTerminal ? 0 : exitCodeOf(lastOutcome);
+}
+
+/** SIGINT cancels a reply; with nothing to cancel, and for SIGTERM, the program ends. */
+function onSignals(talk: Talk): () => void {
+  const onInterrupt = () => {
+    if (!talk.cancel()) process.stdin.destroy();
+  };
+  const onTerminate = () => {
+    talk.cancel();
+    process.stdin.destroy();
+  };
+  process.on("SIGINT", onInterrupt);
+  process.on("SIGTERM", onTerminate);
+  return () => {
+    process.off("SIGINT", onInterrupt);
+    process.off("SIGTERM", onTerminate);
+  };
+}
+
+function exitCodeOf(outcome: TurnResult["outcome"]): number {
+  return outcome === "completed" ? 0 : outcome === "aborted" ? 130 : 1;
+}

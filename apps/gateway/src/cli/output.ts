@@ -1,0 +1,36 @@
+// How commands speak: answers to stdout, everything else to stderr, nothing that could steer the terminal.
+import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
+
+export interface Output {
+  /** To stdout, with a line feed. */
+  line(text?: string): void;
+  /** To stdout, as it is. */
+  write(text: string): void;
+  /** To stderr, with a line feed. */
+  note(text: string): void;
+  /** One JSON value to stdout. */
+  json(value: unknown): void;
+}
+
+export const terminal: Output = {
+  line: (text = "") => void process.stdout.write(`${text}\n`),
+  write: (text) => void process.stdout.write(text),
+  note: (text) => void process.stderr.write(`${text}\n`),
+  json: (value) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+};
+
+/** Text of models, tools and files without escape sequences and control characters; tabs and line feeds stay. */
+export function printable(text: string): string {
+  // The C1 range holds one-byte forms of the same sequences.
+  return text.replace(
+    /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g,
+    "",
+  );
+}
+
+/** The sentence a person gets for an error; a bug keeps its stack. */
+export function describeFailure(error: unknown): string {
+  if (ContextEngineError.is(error)) return error.message;
+  if (isAbort(error)) return "Cancelled.";
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,129 @@
+// The commands and their flags; what they do is loaded when they run.
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { VERSION } from "../version.ts";
+import { describeFailure, terminal } from "./output.ts";
+
+/** Exit codes: 0 done, 1 failed, 2 wrong usage, 130 cancelled. */
+export async function runCli(argv: readonly string[]): Promise<number> {
+  let exitCode = 0;
+  const program = createProgram((code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(argv, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    terminal.note(`clew: ${describeFailure(error)}`);
+    return 1;
+  }
+}
+
+/** `done` receives a command's exit code. */
+function createProgram(done: (exitCode: number) => void): Command {
+  const program = new Command("clew")
+    .description("A gateway that shows what a context engine does: chat, HTTP, replay of recorded sessions, and what the model saw.")
+    .version(VERSION)
+    .exitOverride()
+    .showHelpAfterError("(add --help for what there is)")
+    .addHelpText("after", "\nFiles are in $CLEW_HOME (default ~/.clew); settings in its clew.json.");
+
+  const model = () => new Option("--model <provider/model>", "model for this run instead of the configured one");
+  const engine = () => new Option("--engine <id>", "context engine for this run instead of the configured one");
+  const json = () => new Option("--json", "print JSON");
+
+  program
+    .command("start")
+    .description("run the gateway: page and HTTP API on this machine")
+    .addOption(new Option("--port <number>", "TCP port; 0 = any free one").argParser(toPort))
+    .addOption(model())
+    .addOption(engine())
+    .action(async (options) => done(await (await import("./start.ts")).start(options)));
+
+  program
+    .command("chat")
+    .description("talk in the terminal; Ctrl-C cancels the reply, Ctrl-D leaves")
+    .argument("[message...]", "send this one message and leave")
+    .option("-s, --session <name>", "session to talk in")
+    .addOption(model())
+    .addOption(engine())
+    .addOption(new Option("--json", "print every event as a JSON line"))
+    .action(async (words: string[], options) => done(await (await import("./chat.ts")).chat(words, options)));
+
+  program
+    .command("replay")
+    .description("run a recorded transcript through a context engine: recorded replies stand in for the model, nothing is executed")
+    .argument("<file>", "transcript (.jsonl)")
+    .addOption(engine())
+    .addOption(new Option("--context-window <tokens>", "window of the model").argParser(toCount))
+    .addOption(new Option("--model <provider/model>", "take provider rules and limits from this model"))
+    .addOption(new Option("--into <folder>", "keep the session: use this folder as CLEW_HOME"))
+    .addOption(new Option("--acks", "print the id of each entry once it is durable").hideHelp())
+    .addOption(json())
+    .action(async (file: string, options) => done(await (await import("./replay.ts")).replayCommand(file, options)));
+
+  const sessions = program.command("sessions").description("list or show sessions");
+  sessions
+    .command("list")
+    .description("newest first")
+    .addOption(json())
+    .action(async (options) => done(await (await import("./sessions.ts")).listSessions(options)));
+  sessions
+    .command("show")
+    .description("the messages of a session")
+    .argument("<name>", "short name or agent:<agent>:<name>")
+    .addOption(new Option("--limit <count>", "newest entries only").argParser(toCount))
+    .addOption(json())
+    .action(async (name: string, options) => done(await (await import("./sessions.ts")).showSession(name, options)));
+
+  const config = program.command("config").description("read and change settings");
+  config
+    .command("get")
+    .description("one setting, or all of them, with defaults; keys are hidden")
+    .argument("[name]", "e.g. agents.defaults.model.primary")
+    .addOption(json())
+    .action(async (name: string | undefined, options) => done(await (await import("./config.ts")).configGet(name ?? "", options)));
+  config
+    .command("set")
+    .description("change one setting; comments and formatting of the file stay")
+    .argument("<name>")
+    .argument("<value>", "JSON5, or text")
+    .action(async (name: string, value: string) => done(await (await import("./config.ts")).configSet(name, value)));
+  config
+    .command("import")
+    .description("take over an openclaw.json or clawdbot.json")
+    .argument("<file>")
+    .option("--force", "replace an existing clew.json; it is kept as clew.json.bak")
+    .addOption(json())
+    .action(async (file: string, options) => done(await (await import("./config.ts")).configImport(file, options)));
+  config
+    .command("schema")
+    .description("JSON Schema of clew.json, for editors")
+    .action(async () => done(await (await import("./config.ts")).configSchema()));
+  config
+    .command("reference")
+    .description("every setting with type, default and meaning, as a Markdown table")
+    .action(async () => done(await (await import("./config.ts")).configReference()));
+
+  program
+    .command("doctor")
+    .description("check settings, engine, model server and session files")
+    .option("--fix", "mend what can be mended without loss")
+    .addOption(json())
+    .action(async (options) => done(await (await import("./doctor.ts")).doctor(options)));
+
+  for (const command of [program, ...program.commands, ...sessions.commands, ...config.commands]) command.exitOverride();
+  return program;
+}
+
+function toPort(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError("must be a number from 0 to 65535.");
+  return port;
+}
+
+function toCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count <= 0) throw new InvalidArgumentError("must be a whole number above 0.");
+  return count;
+}

@@ -1,0 +1,55 @@
+// `clew start`: the gateway behind its HTTP server, until a signal or the end of the parent stops it.
+import { join } from "node:path";
+import { createGateway } from "../gateway.ts";
+import { loadPage } from "../http/page.ts";
+import { type RunningServer, startServer } from "../http/server.ts";
+import { VERSION } from "../version.ts";
+import type { Output } from "./output.ts";
+import { type Overrides, setUp } from "./setup.ts";
+
+/** Time running replies get to finish, ms; after it they are cancelled and what had arrived is kept. */
+const GRACE_MS = 1500;
+
+export async function start(overrides: Overrides): Promise<number> {
+  const { environment, loaded, log, output } = await setUp(overrides, { showProblems: true });
+  const gateway = createGateway({ environment, loaded, log });
+  const page = loadPage(join(import.meta.dirname, "web"));
+  const server = await startServer({ gateway, log, page, version: VERSION, port: loaded.config.gateway.port });
+  const model = loaded.config.agents.defaults.model.primary;
+  log.info("gateway started", { url: server.url, model, engine: loaded.config.plugins.slots?.contextEngine ?? "legacy" });
+  greet(output, server, { model, engine: loaded.config.plugins.slots?.contextEngine ?? "legacy", home: environment.home });
+
+  const reason = await untilStopped();
+  output.note(`clew: stopping (${reason})`);
+  await gateway.close({ graceMs: GRACE_MS });
+  await server.close();
+  log.info("gateway stopped", { reason });
+  log.close();
+  return 0;
+}
+
+function greet(output: Output, { url }: RunningServer, { model, engine, home }: { model: string; engine: string; home: string }): void {
+  const curl = `curl -N ${url}/api/sessions/main/messages -H 'content-type: application/json' -d '{"text":"What is my cat called?"}'`;
+  output.line(`Clew is running: ${url}/   (model ${model}, engine ${engine}, files in ${home})`);
+  output.line("");
+  output.line("Three things to try:");
+  output.line(`  1. Open ${url}/, say "My cat is called Minka." and watch what the model is shown.`);
+  output.line(`  2. Ask from another terminal: ${curl}`);
+  output.line("  3. Run a recorded session through the engine: npm run clew -- replay FILE.jsonl --context-window 32000");
+  output.line("");
+  output.line("Ctrl-C stops it.");
+}
+
+/** Resolves with the first reason to stop; a second signal ends the process at once. */
+function untilStopped(): Promise<string> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    const stop = (reason: string) => {
+      if (stopping && reason !== "its parent ended") process.exit(130);
+      stopping = true;
+      resolve(reason);
+    };
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(signal));
+    process.on("disconnect", () => stop("its parent ended"));
+  });
+}

@@ -1,0 +1,170 @@
+// Joins the packages: engines, policy, providers and the gateway's own files become the ports of one turn. The only file that does.
+import { hash, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import {
+  type ClockPort,
+  createEngineRegistry,
+  type EngineRegistry,
+  type HostPorts,
+  type LogPort,
+  type ModelPort,
+  type PolicyPort,
+  resolveContextEngine,
+  runTurn,
+  type SessionState,
+  type ToolPort,
+  type TranscriptPort,
+  type TurnEvent,
+  type TurnRequest,
+  type TurnResult,
+} from "@clew/engine-core";
+import { createLegacyEngine } from "@clew/legacy-engine";
+import { ContextEngineError, type ModelRef } from "@clew/plugin-sdk/core";
+import { completeModel, DRIVER_APIS, streamModel } from "@clew/providers";
+import { sanitizeToolUseResultPairing } from "@clew/transcript-policy";
+import { agentSettings } from "./config/agent.ts";
+import type { Environment } from "./config/environment.ts";
+import type { LoadedConfig } from "./config/load.ts";
+import type { Config } from "./config/schema.ts";
+import { type ResolvedModel, resolveModel } from "./models/resolve.ts";
+import { buildSystemPrompt } from "./system-prompt.ts";
+import { createToolPort } from "./tools/tool.ts";
+import { workspaceRoot } from "./tools/workspace-files.ts";
+import { workspaceTools } from "./tools/workspace-tools.ts";
+import { withTimeout } from "./turn-timeout.ts";
+
+export interface HostOptions {
+  environment: Environment;
+  loaded: Pick<LoadedConfig, "config" | "raw">;
+  log: LogPort;
+}
+
+/** Everything that answers, and nothing about where requests come from. */
+export interface Host {
+  readonly config: Config;
+  /** Ids of registered engines. */
+  engineIds(): string[];
+  /** The model of an agent. Throws CONFIG_INVALID. */
+  model(agentId: string): ResolvedModel;
+  workspace(agentId: string): string;
+  /** One turn. Outcomes of models, tools and engines are in the result. */
+  answer(request: AnswerRequest): Promise<TurnResult>;
+  /** Engines set aside since start, and why. */
+  quarantined(): ReturnType<EngineRegistry["quarantine"]["list"]>;
+  close(): Promise<void>;
+}
+
+export interface AnswerRequest {
+  transcript: TranscriptPort;
+  state: SessionState;
+  prompt: TurnRequest["prompt"];
+  signal?: AbortSignal;
+  onEvent?: (event: TurnEvent) => void;
+  /** Instead of the agent's model and tools, e.g. a recording. */
+  replacement?: { model: ModelPort; modelRef: ModelRef; tools: ToolPort; clock: ClockPort };
+}
+
+/** Throws CONFIG_INVALID when the engine slot names an engine nobody registered: better at start than at the first reply. */
+export function composeHost({ environment, loaded, log }: HostOptions): Host {
+  const { config } = loaded;
+  const { home } = environment;
+  const agent = (agentId: string) => agentSettings(config, home, agentId);
+  const compactMs = config.agents.defaults.compaction.timeoutSeconds * 1000;
+  const registry = createEngineRegistry({
+    fallback: () => createLegacyEngine(),
+    log,
+    clock: systemClock,
+    bounds: () => ({ compact: compactMs }),
+  });
+  assertKnownEngine(config, registry);
+  const tools = createToolPort({ tools: workspaceTools(({ agentId }) => agent(agentId).workspace) });
+  const models = new Map<string, ResolvedModel>();
+
+  const host: Host = {
+    config,
+    engineIds: () => registry.list().map(({ engineId }) => engineId),
+    model(agentId) {
+      const known = models.get(agentId) ?? resolveModel({ ...modelRequest(config, environment), name: agent(agentId).model });
+      models.set(agentId, known);
+      return known;
+    },
+    workspace: (agentId) => agent(agentId).workspace,
+    async answer({ transcript, state, prompt, signal, onEvent, replacement }) {
+      const { agentId } = transcript.session;
+      const { workspace } = agent(agentId);
+      const engine = await resolveContextEngine({
+        registry,
+        config: { plugins: config.plugins },
+        context: { config: loaded.raw, agentDir: join(home, "agents", agentId), workspaceDir: workspace },
+      });
+      const resolved = replacement === undefined ? host.model(agentId) : undefined;
+      const ports: HostPorts = {
+        transcript,
+        model: replacement?.model ?? modelPort(resolved!, log),
+        tools: replacement?.tools ?? tools,
+        policy: policyPort,
+        log,
+        clock: replacement?.clock ?? systemClock,
+        ids,
+      };
+      const model = replacement?.modelRef ?? resolved!.model;
+      const shownWorkspace = ports.tools!.list(transcript.session).length > 0 ? workspaceRoot(workspace) : undefined;
+      const { historyLimit } = config.session;
+      return withTimeout({ seconds: config.agents.defaults.timeoutSeconds, signal }, (bounded) =>
+        runTurn({
+          engine,
+          ports,
+          state,
+          model,
+          systemPrompt: buildSystemPrompt({ custom: config.agents.defaults.systemPrompt, workspace: shownWorkspace }),
+          prompt,
+          settings: {
+            maxModelCalls: config.agents.defaults.maxModelCalls,
+            reserveTokens: config.agents.defaults.compaction.reserveTokensFloor,
+            ...(historyLimit !== undefined && { historyLimit }),
+          },
+          runtimeFacts: { config: loaded.raw, workspaceDir: workspace, cwd: workspace, agentDir: join(home, "agents", agentId) },
+          signal: bounded,
+          ...(onEvent !== undefined && { onEvent }),
+        }),
+      );
+    },
+    quarantined: () => registry.quarantine.list(),
+    close: () => registry.dispose(),
+  };
+  return host;
+}
+
+/** What `resolveModel` needs besides the name. */
+export function modelRequest(config: Config, environment: Environment) {
+  return { models: config.models, environment, apis: DRIVER_APIS, contextTokens: config.agents.defaults.contextTokens };
+}
+
+export const systemClock: ClockPort = { now: () => Date.now(), monotonic: () => performance.now() };
+
+const ids = { next: () => randomUUID(), hash: (text: string) => hash("sha256", text).slice(0, 32) };
+
+function modelPort({ endpoint, name }: ResolvedModel, log: LogPort): ModelPort {
+  const onRetry = ({ error, retry, delayMs }: { error: { kind: string }; retry: number; delayMs: number }) =>
+    log.warn(`model ${name}: ${error.kind}, retry ${retry} in ${Math.round(delayMs)} ms`);
+  return {
+    stream: (call) => streamModel({ call, endpoint, onRetry }),
+    complete: (call) => completeModel({ call, endpoint, onRetry }),
+  };
+}
+
+const policyPort: PolicyPort = {
+  sanitizeHistory: async ({ messages }) => ({ ...sanitizeToolUseResultPairing({ messages }), sideRecords: [] }),
+  repairPairing: ({ messages }) => sanitizeToolUseResultPairing({ messages }),
+  prepareOutbound: ({ messages }) => sanitizeToolUseResultPairing({ messages }),
+};
+
+function assertKnownEngine(config: Config, registry: EngineRegistry): void {
+  const slot = config.plugins.slots?.contextEngine?.trim() ?? "";
+  const known = registry.list().map(({ engineId }) => engineId);
+  if (slot === "" || slot.toLowerCase() === "none" || known.includes(slot)) return;
+  throw new ContextEngineError(
+    "ENGINE_NOT_FOUND",
+    `There is no context engine "${slot}" (plugins.slots.contextEngine); known: ${known.join(", ")}. Choose one with "clew config set plugins.slots.contextEngine ${known[0]}".`,
+  );
+}

@@ -1,0 +1,35 @@
+// What one agent is: the defaults, and what its own entry in `agents.list` changes.
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { DEFAULT_AGENT_ID } from "../sessions/keys.ts";
+import { agentPaths } from "../sessions/paths.ts";
+import type { Config } from "./schema.ts";
+
+export interface AgentSettings {
+  id: string;
+  /** "provider/model". */
+  model: string;
+  /** Absolute; it need not exist. */
+  workspace: string;
+}
+
+/** An agent without an entry has the defaults. */
+export function agentSettings(config: Config, home: string, agentId: string): AgentSettings {
+  const { defaults, list } = config.agents;
+  const own = list.find(({ id }) => id === agentId);
+  const workspace = own?.workspace ?? (agentId === DEFAULT_AGENT_ID ? defaults.workspace : undefined);
+  return {
+    id: agentId,
+    model: (own?.model ?? defaults.model).primary,
+    workspace: workspace === undefined ? agentPaths(home, agentId).workspace : expandHome(workspace),
+  };
+}
+
+/** Who answers when no agent is named. */
+export function defaultAgentId(config: Config): string {
+  return config.agents.list.find((agent) => agent.default === true)?.id ?? config.agents.list[0]?.id ?? DEFAULT_AGENT_ID;
+}
+
+function expandHome(path: string): string {
+  return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : resolve(path);
+}

@@ -1,0 +1,193 @@
+// The gateway without its doors: sends a person's message to its session, stores the report, and says what it knows.
+import { createSessionState, type LogPort, type TurnEvent, type TurnResult } from "@clew/engine-core";
+import { ContextEngineError, type UserBlock } from "@clew/plugin-sdk/core";
+import { composeHost, type Host } from "./compose.ts";
+import { defaultAgentId } from "./config/agent.ts";
+import type { Environment } from "./config/environment.ts";
+import type { LoadedConfig } from "./config/load.ts";
+import { type ContextView, describeContext, readContextItem } from "./reports/context-view.ts";
+import { openReportLog, type ReportLog } from "./reports/report-log.ts";
+import { type Conversation, createConversations } from "./sessions/conversations.ts";
+import { parseSessionName } from "./sessions/keys.ts";
+import type { SessionNote } from "./sessions/open.ts";
+import { agentPaths } from "./sessions/paths.ts";
+import { createSessionStore, type ReadSession, type SessionStore, type SessionSummary } from "./sessions/store.ts";
+
+export interface SendRequest {
+  /** Short name or canonical key. */
+  key: string;
+  content: string | UserBlock[];
+  signal?: AbortSignal;
+  onEvent?: (event: TurnEvent) => void;
+}
+
+export interface Gateway {
+  readonly host: Host;
+  readonly store: SessionStore;
+  /** Canonical key. Throws CONFIG_INVALID for what names no session. */
+  canonicalKey(key: string): string;
+  /** One turn, after those before it in the same session. Throws SESSION_LOCKED and TRANSCRIPT_UNREADABLE. */
+  send(request: SendRequest): Promise<TurnResult>;
+  /** Cancels the run of a session and those waiting behind it; false when there is none. */
+  cancel(key: string): boolean;
+  sessions(): Promise<(SessionSummary & { busy: boolean })[]>;
+  session(key: string): Promise<(ReadSession & { busy: boolean }) | null>;
+  /** What the model saw in the session's last call; null when there was none. */
+  context(key: string): Promise<ContextView | null>;
+  /** The whole text of one item of `context`; null when there is no such item. */
+  contextItem(key: string, part: "system" | "tools" | "messages", index: number): Promise<string | null>;
+  /** Runs get `graceMs` to finish, are cancelled then; locks are given up. */
+  close(options?: { graceMs?: number }): Promise<void>;
+}
+
+export interface GatewayOptions {
+  environment: Environment;
+  loaded: Pick<LoadedConfig, "config" | "raw">;
+  log: LogPort;
+}
+
+/** Throws CONFIG_INVALID or ENGINE_NOT_FOUND when the configuration names a model or engine that is not there. */
+export function createGateway({ environment, loaded, log }: GatewayOptions): Gateway {
+  const { home } = environment;
+  const host = composeHost({ environment, loaded, log });
+  host.model(defaultAgentId(loaded.config));
+  const store = createSessionStore({ home });
+  const reports = new WeakMap<Conversation, ReportLog>();
+  const running = new Map<string, Set<AbortController>>();
+
+  const canonicalKey = (text: string) => {
+    const name = parseSessionName(text, defaultAgentId(loaded.config));
+    if (name === undefined) throw invalidName(text);
+    return name.key;
+  };
+  const agentOf = (key: string) => parseSessionName(key)?.agentId ?? defaultAgentId(loaded.config);
+  const conversations = createConversations({
+    store,
+    canonical: canonicalKey,
+    cwd: (key) => host.workspace(agentOf(key)),
+    createState: createSessionState,
+    onOpened: ({ session }, notes) => {
+      for (const note of notes) log.warn(`session ${session.session.sessionKey}: ${describeNote(note)}`);
+    },
+    onClosing: async (conversation) => reports.get(conversation)?.close(),
+  });
+  const reportsOf = (conversation: Conversation) => {
+    const { agentId, sessionId } = conversation.session.session;
+    const known = reports.get(conversation) ?? openReportLog(agentPaths(home, agentId).reports, sessionId);
+    reports.set(conversation, known);
+    return known;
+  };
+  const track = (key: string, controller: AbortController) => {
+    const set = running.get(key) ?? new Set();
+    running.set(key, set.add(controller));
+    return () => {
+      set.delete(controller);
+      if (set.size === 0) running.delete(key);
+    };
+  };
+
+  return {
+    host,
+    store,
+    canonicalKey,
+    async send({ key: text, content, signal, onEvent }) {
+      const key = canonicalKey(text);
+      const controller = new AbortController();
+      const onAbort = () => controller.abort(signal?.reason);
+      if (signal?.aborted) onAbort();
+      signal?.addEventListener("abort", onAbort, { once: true });
+      const untrack = track(key, controller);
+      try {
+        return await conversations.run(
+          key,
+          async (conversation) => {
+            const { session, state } = conversation;
+            const result = await host.answer({
+              transcript: session,
+              state,
+              prompt: { content },
+              signal: controller.signal,
+              ...(onEvent !== undefined && { onEvent }),
+            });
+            await storeReport(reportsOf(conversation), result, log);
+            logTurn(log, result);
+            return result;
+          },
+          controller.signal,
+        );
+      } finally {
+        untrack();
+        signal?.removeEventListener("abort", onAbort);
+      }
+    },
+    cancel(text) {
+      const controllers = running.get(canonicalKey(text));
+      for (const controller of controllers ?? []) controller.abort(new DOMException("Cancelled by the person.", "AbortError"));
+      return controllers !== undefined;
+    },
+    async sessions() {
+      const busy = conversations.busy();
+      return (await store.list()).map((summary) => ({ ...summary, busy: busy.has(summary.key) }));
+    },
+    async session(text) {
+      const key = canonicalKey(text);
+      const found = await store.read(key);
+      return found === null ? null : { ...found, busy: conversations.busy().has(key) };
+    },
+    async context(text) {
+      const found = await store.read(canonicalKey(text));
+      return found === null ? null : describeContext(agentPaths(home, found.agentId).reports, found);
+    },
+    async contextItem(text, part, index) {
+      const found = await store.read(canonicalKey(text));
+      return found === null ? null : readContextItem(agentPaths(home, found.agentId).reports, found, part, index);
+    },
+    async close({ graceMs = 0 } = {}) {
+      const closed = conversations.close();
+      const timer = setTimeout(() => {
+        for (const set of running.values())
+          for (const controller of set) controller.abort(new DOMException("Clew is stopping.", "AbortError"));
+      }, graceMs);
+      await closed.finally(() => clearTimeout(timer));
+      await host.close();
+    },
+  };
+}
+
+/** A report that cannot be stored must not cost the reply, which is stored already. */
+async function storeReport(reports: ReportLog, { report, parts }: TurnResult, log: LogPort): Promise<void> {
+  try {
+    await reports.append(report, parts);
+  } catch (error) {
+    log.warn(`turn report not stored: ${(error as Error).message}`);
+  }
+}
+
+function logTurn(log: LogPort, { outcome, report }: TurnResult): void {
+  const { sessionKey, durationMs, hostMs, engine, modelCalls } = report;
+  const degraded =
+    engine.degraded === null ? "" : ` (${engine.configured} set aside: ${engine.degraded.operation}: ${engine.degraded.reason})`;
+  log.info(`turn ${outcome}: ${modelCalls.length} model calls, engine ${engine.ran}${degraded}`, {
+    sessionKey,
+    durationMs: Math.round(durationMs),
+    hostMs: Math.round(hostMs * 10) / 10,
+  });
+}
+
+/** What opening a session had to mend, in one sentence. */
+export function describeNote(note: SessionNote): string {
+  switch (note.kind) {
+    case "lock-taken-over":
+      return `its lock was left by process ${note.pid}, which is gone; taken over.`;
+    case "torn-tail":
+      return `an interrupted write of ${note.bytes} bytes was cut off and kept in ${note.keptIn}.`;
+    case "migrated":
+      return `brought from version ${note.fromVersion} to the current one; the original is ${note.original}.`;
+    case "unreadable-lines":
+      return `lines ${note.lines.join(", ")} hold no entry and are skipped; they stay in the file.`;
+  }
+}
+
+function invalidName(text: string): ContextEngineError {
+  return new ContextEngineError("CONFIG_INVALID", `"${text}" names no session: use a short name such as "main", or agent:<agent>:<name>.`);
+}

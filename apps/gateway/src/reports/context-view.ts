@@ -1,0 +1,114 @@
+// What the model saw in a session's last call, item by item: the report's references joined with their contents.
+import type { ReportItem, TurnReport } from "@clew/engine-core";
+import { type AgentMessage, AgentMessageSchema } from "@clew/plugin-sdk/core";
+import { buildContext, type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
+import { readLastRequest, readPart } from "./report-log.ts";
+
+/** Characters of an item shown in the list; the whole is asked for one by one. */
+const PREVIEW_CHARS = 280;
+
+export interface ContextViewItem extends ReportItem {
+  /** Beginning of the text. */
+  preview: string;
+  /** Characters of the whole text. */
+  chars: number;
+}
+
+export interface ContextView {
+  turnId: string;
+  /** ISO 8601. */
+  startedAt: string;
+  outcome: TurnReport["outcome"];
+  model: TurnReport["model"];
+  engine: TurnReport["engine"];
+  /** Tokens; null when the turn ended before assembly. */
+  budget: TurnReport["budget"];
+  call: { index: number; durationMs: number; usage: unknown; stopReason: string | null; error: string | null; requestHash: string };
+  /** Estimated tokens. */
+  tokens: { system: number; tools: number; messages: number; total: number };
+  system: ContextViewItem[];
+  tools: ContextViewItem[];
+  messages: ContextViewItem[];
+  policyChanges: unknown[];
+}
+
+interface Source {
+  sessionId: string;
+  branch: readonly TranscriptEntry[];
+}
+
+/** Null when the session's model was never called. `folder` is the agent's reports folder. */
+export async function describeContext(folder: string, source: Source): Promise<ContextView | null> {
+  const last = await readLastRequest(folder, source.sessionId);
+  if (last === null) return null;
+  const { report, call, messages } = last;
+  const contents = contentReader(folder, source);
+  const view = async (items: readonly ReportItem[]) => Promise.all(items.map(async (item) => withPreview(item, await contents(item))));
+  const sum = (items: readonly ReportItem[]) => items.reduce((total, { tokens }) => total + tokens, 0);
+  const tokens = { system: sum(call.system), tools: sum(call.tools), messages: sum(messages) };
+  const { index, durationMs, usage, stopReason, error, requestHash, policyChanges } = call;
+  const { turnId, startedAt, outcome, model, engine, budget } = report;
+  return {
+    turnId,
+    startedAt,
+    outcome,
+    model,
+    engine,
+    budget,
+    call: { index, durationMs, usage, stopReason, error, requestHash },
+    tokens: { ...tokens, total: tokens.system + tokens.tools + tokens.messages },
+    system: await view(call.system),
+    tools: await view(call.tools),
+    messages: await view(messages),
+    policyChanges,
+  };
+}
+
+/** The whole text of one item, or null. */
+export async function readContextItem(
+  folder: string,
+  source: Source,
+  part: "system" | "tools" | "messages",
+  index: number,
+): Promise<string | null> {
+  const last = await readLastRequest(folder, source.sessionId);
+  const items = last === null ? [] : part === "messages" ? last.messages : last.call[part];
+  const item = items[index];
+  return item === undefined ? null : contentReader(folder, source)(item);
+}
+
+/** A stored message comes from the transcript; everything else, and changed copies, from the report's parts. */
+function contentReader(folder: string, { branch }: Source): (item: ReportItem) => Promise<string> {
+  const messages = new Map(buildContext(branch).items.map(({ entryId, message }) => [entryId, message]));
+  return async (item) => {
+    const stored = item.source.kind === "entry" && item.changed !== true ? messages.get(item.source.entryId) : undefined;
+    if (stored !== undefined) return messageText(stored);
+    const part = await readPart(folder, item.hash);
+    if (part === null) return "(no longer stored)";
+    return item.source.kind === "system" || item.source.kind === "tool-schema" ? part : partText(part);
+  };
+}
+
+/** Parts of messages are JSON; what is not one is shown as it is. */
+function partText(part: string): string {
+  try {
+    const message = AgentMessageSchema.safeParse(JSON.parse(part));
+    return message.success ? messageText(message.data as AgentMessage) : part;
+  } catch {
+    return part;
+  }
+}
+
+/** Text and tool calls; images are named, not shown. */
+function messageText(message: AgentMessage): string {
+  const text = textOf(message);
+  if (message.role !== "assistant" || !Array.isArray(message.content)) return text;
+  const calls = message.content.flatMap((block) =>
+    block.type === "toolCall" ? [`→ ${block.name} ${JSON.stringify(block.arguments)}`] : [],
+  );
+  return [text, ...calls].filter((each) => each !== "").join("\n");
+}
+
+function withPreview(item: ReportItem, text: string): ContextViewItem {
+  return { ...item, preview: text.slice(0, PREVIEW_CHARS), chars: text.length };
+}

@@ -1,0 +1,112 @@
+// Sessions in use: opened on demand, one piece of work at a time each, closed when idle or when too many are open.
+import type { SessionState } from "@clew/engine-core";
+import type { OpenSession, SessionNote } from "./open.ts";
+import type { SessionStore } from "./store.ts";
+
+export interface Conversation {
+  session: OpenSession;
+  state: SessionState;
+}
+
+export interface Conversations {
+  /** Waits for the session's turn, opens it if needed, and runs `work`. A signal aborted while waiting gives up the place. */
+  run<Result>(key: string, work: (conversation: Conversation) => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+  /** Pieces of work running or waiting, per canonical key. */
+  busy(): ReadonlyMap<string, number>;
+  /** Waits for work under way and gives up every lock; later calls of `run` are refused. */
+  close(): Promise<void>;
+}
+
+export interface ConversationsOptions {
+  store: SessionStore;
+  /** The canonical key of what a caller wrote. */
+  canonical: (key: string) => string;
+  cwd: (key: string) => string;
+  createState: () => SessionState;
+  onOpened: (conversation: Conversation, notes: readonly SessionNote[]) => void;
+  /** Before the session's lock is given up. */
+  onClosing: (conversation: Conversation) => Promise<void>;
+  maxOpen?: number;
+  idleMs?: number;
+}
+
+const DEFAULT_MAX_OPEN = 16;
+const DEFAULT_IDLE_MS = 5 * 60_000;
+
+export function createConversations(options: ConversationsOptions): Conversations {
+  const { store, canonical, cwd, createState, onOpened, onClosing, maxOpen = DEFAULT_MAX_OPEN, idleMs = DEFAULT_IDLE_MS } = options;
+  // In order of use: the first one was idle longest.
+  const open = new Map<string, { conversation: Conversation; idle: NodeJS.Timeout | undefined }>();
+  const queues = new Map<string, Promise<unknown>>();
+  const pending = new Map<string, number>();
+  let closing = false;
+
+  const acquire = async (key: string): Promise<Conversation> => {
+    const found = open.get(key);
+    if (found !== undefined) {
+      clearTimeout(found.idle);
+      open.delete(key);
+      open.set(key, { ...found, idle: undefined });
+      return found.conversation;
+    }
+    const session = await store.open({ key, cwd: cwd(key) });
+    const conversation = { session, state: createState() };
+    open.set(key, { conversation, idle: undefined });
+    onOpened(conversation, session.notes);
+    return conversation;
+  };
+  const closeOne = async (key: string) => {
+    const found = open.get(key);
+    open.delete(key);
+    clearTimeout(found?.idle);
+    if (found === undefined) return;
+    await onClosing(found.conversation).finally(() => found.conversation.session.close());
+  };
+  /** In the session's own queue, so that it never closes under somebody's work. */
+  const retire = (key: string) => void enqueue(key, () => ((pending.get(key) ?? 0) > 1 ? Promise.resolve() : closeOne(key)));
+  const release = (key: string) => {
+    const found = open.get(key);
+    if (found === undefined) return;
+    found.idle = setTimeout(() => retire(key), idleMs).unref();
+    const excess = [...open.keys()].slice(0, Math.max(0, open.size - maxOpen));
+    for (const idle of excess.filter((other) => !pending.has(other) || other === key)) retire(idle);
+  };
+  const enqueue = <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
+    pending.set(key, (pending.get(key) ?? 0) + 1);
+    const result = (queues.get(key) ?? Promise.resolve()).then(work).finally(() => {
+      const left = (pending.get(key) ?? 1) - 1;
+      if (left > 0) pending.set(key, left);
+      else {
+        pending.delete(key);
+        queues.delete(key);
+      }
+    });
+    queues.set(
+      key,
+      result.catch(() => undefined),
+    );
+    return result;
+  };
+
+  return {
+    run(text, work, signal) {
+      const key = canonical(text);
+      if (closing) return Promise.reject(new DOMException("Clew is stopping.", "AbortError"));
+      return enqueue(key, async () => {
+        signal?.throwIfAborted();
+        const conversation = await acquire(key);
+        try {
+          return await work(conversation);
+        } finally {
+          release(key);
+        }
+      });
+    },
+    busy: () => pending,
+    async close() {
+      closing = true;
+      await Promise.all(queues.values());
+      await Promise.all([...open.keys()].map(closeOne));
+    },
+  };
+}
