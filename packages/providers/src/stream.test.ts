@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { createServer } from "node:net";
 import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/core";
 import { afterEach, describe, expect, it } from "vitest";
@@ -137,7 +138,7 @@ describe("streamModel over a real connection", () => {
   it("gives up on a silent provider, before and within the answer", async () => {
     const server = await emulator({ answers: [{ fault: "hang" }, { fault: "hang", text: "Half" }] });
     expect((await gather({ ...server, idleTimeoutMs: 50 })).at(-1)).toMatchObject({ error: { kind: "timeout" }, partial: { content: [] } });
-    expect((await gather({ ...server, idleTimeoutMs: 50 })).at(-1)).toMatchObject({
+    expect((await gather({ ...server, idleTimeoutMs: 500 })).at(-1)).toMatchObject({
       error: { kind: "timeout" },
       partial: { content: [{ text: "Half" }] },
     });
@@ -160,9 +161,14 @@ describe("streamModel over a real connection", () => {
   });
 
   it("stops at once when aborted before the answer, during a retry's wait, and before the call", async () => {
-    const server = await emulator({ answers: [{ fault: "hang" }, { fault: "status", status: 500 }] });
     const waiting = new AbortController();
-    setTimeout(() => waiting.abort(), 20);
+    const server = await emulator({
+      answers: (_request, index) => {
+        if (index > 0) return { fault: "status", status: 500 };
+        setImmediate(() => waiting.abort());
+        return { fault: "hang" };
+      },
+    });
     expect(await gather({ ...server, call: call({ signal: waiting.signal }) })).toMatchObject([{ error: { kind: "aborted" } }]);
     const retrying = new AbortController();
     const slow = { ...server, retry: { baseDelayMs: 60_000, maxDelayMs: 60_000 }, onRetry: () => retrying.abort() };
@@ -178,6 +184,26 @@ describe("streamModel over a real connection", () => {
     expect(await gather({ baseUrl: "http://stuck/v1", fetch: stuck, call: call({ signal: controller.signal }) })).toMatchObject([
       { error: { kind: "aborted" } },
     ]);
+  });
+
+  it("does not hang on a body that ignores the signal, nor on one that stays open after its end", async () => {
+    const openBody = (text: string) => async () =>
+      new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(text)) }));
+    const half = 'data: {"choices":[{"delta":{"content":"Half"}}]}\n\n';
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 20);
+    const aborted = await gather({ baseUrl: "http://stuck/v1", fetch: openBody(half), call: call({ signal: controller.signal }) });
+    expect(aborted.at(-1)).toMatchObject({ error: { kind: "aborted" }, partial: { content: [{ text: "Half" }] } });
+    const whole = `${half}data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
+    expect((await gather({ baseUrl: "http://open/v1", fetch: openBody(whole) })).at(-1)?.type).toBe("done");
+  });
+
+  it("leaves nothing on the caller's signal, which may live as long as a session", async () => {
+    const server = await emulator({ answers: [{ text: "ok" }, { fault: "status", status: 401 }, { fault: "cut", text: "Half" }] });
+    const { signal } = new AbortController();
+    for (let index = 0; index < 3; index++) await gather({ ...server, call: call({ signal }) });
+    await gather({ baseUrl: "nonsense", call: call({ signal }) });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   it("lets the connection go when the caller stops reading", async () => {

@@ -102,6 +102,27 @@ describe("the offline model, asked a question", () => {
     );
   });
 
+  it("does not take a question or an echo of it for an answer, however new", async () => {
+    const echoes = [
+      user("Is the wifi password of the cabin still an old one?"),
+      assistant("I will remember the wifi password of the cabin."),
+    ];
+    expect(await ask([CABIN, ...echoes, user("What is the wifi password of the cabin?")])).toContain("heron-42");
+    expect(await ask([...echoes, user("What is the wifi password of the cabin?")])).toBe(NOT_SHOWN);
+  });
+
+  it("does not see what is kept out of the context", async () => {
+    const output = "The wifi password of the cabin is heron-42.";
+    const command = (excludeFromContext: boolean): AgentMessage => ({
+      role: "bashExecution",
+      command: "cat note",
+      output,
+      excludeFromContext,
+    });
+    expect(await ask([command(true), user("What is the wifi password of the cabin?")])).toBe(NOT_SHOWN);
+    expect(await ask([command(false), user("What is the wifi password of the cabin?")])).toContain("heron-42");
+  });
+
   it("quotes what an earlier quote quoted, never the quote", async () => {
     const quoted = await ask([CABIN, user("What is the wifi password of the cabin?")]);
     expect(await ask([assistant(quoted), user("What was the wifi password of the cabin?")])).toBe(
