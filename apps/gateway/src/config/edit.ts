@@ -15,7 +15,9 @@ interface Edit {
  * Pure. `text` must be JSON5 with an object; blank text is one. The result is read again and compared with what was meant.
  * Throws when something on the way to `path` is neither an object nor a list, or a list index is past its end.
  */
-export function setInText(text: string, path: readonly (string | number)[], value: unknown): string {
+export function setInText(text: string, path: readonly (string | number)[], given: unknown): string {
+  // As a file can say it: -0 is 0 there.
+  const value: unknown = JSON5.parse(JSON5.stringify(given));
   const source = text.trim() === "" ? `${text}{}\n` : text;
   const document = parse(source, { mode: "json5", tokens: true });
   const edit = planEdit(source, document, path, value);
