@@ -1,8 +1,8 @@
 // Makes a stored history replayable for one provider: what a run's context starts from.
 import type { AgentMessage, PolicyChange, PolicySideRecord } from "@clew/plugin-sdk/core";
-import { applySteps, contentSteps, historySteps, type PassFlags, settle, turnSteps } from "./apply.ts";
+import { applySteps, contentSteps, historySteps, type PassFlags, type Step, settle, turnSteps } from "./apply.ts";
 import type { Clock } from "./pass.ts";
-import { type ImageOptions, sanitizeSessionMessagesImages } from "./passes/images.ts";
+import { type ImageOptions, removeBlankContent, sanitizeSessionMessagesImages } from "./passes/images.ts";
 import type { ReplayContentOptions } from "./passes/replay-content.ts";
 import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
 
@@ -52,8 +52,8 @@ export async function sanitizeSessionHistory(request: SanitizeRequest): Promise<
   const clean = applySteps(shown.messages, historySteps(flags));
   const turns = applySteps(clean.messages, turnSteps(flags));
   const changes = [...spoken.changes, ...shown.changes, ...clean.changes, ...turns.changes];
-  const settled =
-    changes.length === 0 ? turns : settle(turns.messages, [...contentSteps(flags), ...historySteps(flags), ...turnSteps(flags)]);
+  const again = [...contentSteps(flags), blank, ...historySteps(flags), ...turnSteps(flags)];
+  const settled = changes.length === 0 ? turns : settle(turns.messages, again);
 
   return {
     messages: settled.messages,
@@ -62,6 +62,8 @@ export async function sanitizeSessionHistory(request: SanitizeRequest): Promise<
     sideRecords: planSideRecords(request, clean.changes, policy.recordsBootstrap, clock.now()),
   };
 }
+
+const blank: Step = (messages) => removeBlankContent({ messages });
 
 const imageOptions = ({ imageCodec, imageLimits }: ImageOptions): ImageOptions => ({
   ...(imageCodec && { imageCodec }),

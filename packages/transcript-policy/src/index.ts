@@ -13,7 +13,7 @@ export { type OutboundRequest, prepareOutboundMessages, repairToolPairing } from
 export type { Clock, Pass, PassResult } from "./pass.ts";
 export { toContractShape } from "./passes/contract-shape.ts";
 export { fitText, fitThinking, fitToolCalls, settleContentForWire, type WireOptions } from "./passes/fit-wire.ts";
-export { type ImageOptions, sanitizeContentBlocksImages, sanitizeSessionMessagesImages } from "./passes/images.ts";
+export { type ImageOptions, removeBlankContent, sanitizeContentBlocksImages, sanitizeSessionMessagesImages } from "./passes/images.ts";
 export { annotateInterSessionUserMessages, stripInterSessionPromptPrefixForDisplay } from "./passes/inter-session.ts";
 export { type PairingOptions, sanitizeToolUseResultPairing } from "./passes/pair-tool-results.ts";
 export {

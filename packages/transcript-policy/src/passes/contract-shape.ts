@@ -35,6 +35,10 @@ export const toContractShape = definePass("contract-shape", (messages, _options,
       report("dropped", index, "an entry that is no message");
       return undefined;
     }
+    if (message.excludeFromContext === true) {
+      report("dropped", index, "a command its author kept out of the context");
+      return undefined;
+    }
     const shaped = shapeMessage(message);
     if (shaped !== message) report("changed", index, "a spelling or block the contract does not know");
     return shaped;

@@ -5,7 +5,7 @@ import { ContentCache } from "../images/cache.ts";
 import { completeLimits, type ImageCodec, type ImageLimits, type ImageSize } from "../images/codec.ts";
 import { inspectImage, isImageBlock } from "../images/inspect.ts";
 import { type Reduction, reduceImage } from "../images/reduce.ts";
-import { mapChanged, type PassResult, type Report } from "../pass.ts";
+import { definePass, mapChanged, type PassResult, type Report } from "../pass.ts";
 import { asAgentMessages, asStored, isBlankText, roleOf, type StoredBlock, type StoredMessage, textBlock } from "../stored.ts";
 import { TEXTS } from "../texts.ts";
 
@@ -67,6 +67,11 @@ function contentOf({ content }: StoredMessage): readonly StoredBlock[] {
   if (typeof content === "string") return [textBlock(content)];
   return typeof content === "object" && content !== null ? [content as StoredBlock] : [];
 }
+
+/** Removes blank text, without a look at images (the synchronous half of rule R4). */
+export const removeBlankContent = definePass("blank-content", (messages, _options, report) =>
+  mapChanged(messages, (message, index) => settleContent(message, undefined, report, index)),
+);
 
 /** Blank text out, and what stands for nothing: the synchronous half of rule R4. */
 export function settleContent(

@@ -69,7 +69,7 @@ function isPaired(messages: readonly StoredMessage[]): boolean {
 }
 
 const answersCleanly = (result: StoredMessage, call: StoredBlock): boolean =>
-  resultId(result) === call.id &&
+  resultId(result) === keyOf(call) &&
   RESULT_ID_FIELDS.some((field) => result[field] === call.id) &&
   nonBlank(result.toolName) === result.toolName &&
   result.toolName !== undefined;
@@ -153,13 +153,17 @@ function pairSpan(
   if (hasFailed(turn) && options.failedTurns === "drop") {
     report("dropped", span.start, "a failed turn whose tool calls were never finished");
     for (const index of [...results.values()].flat()) report("dropped", index, "the result of a call in a failed turn");
-    return others;
+    return others.map((index) => messages[index]!);
   }
+  const order = [span.start];
   const chosen = new Map([...results].map(([id, indexes]) => [id, chooseResults(messages, span, id, indexes, report)]));
   const paired = span.calls.flatMap((call) => {
     const key = keyOf(call);
     const own = chosen.get(key)?.shift();
-    if (own !== undefined) return [mendResult(messages[own]!, call, own, report)];
+    if (own !== undefined) {
+      order.push(own);
+      return [mendResult(messages[own]!, call, own, report)];
+    }
     if (hasFailed(turn)) return [];
     const claimed = strays.claim(key, span.end);
     if (claimed !== undefined) {
@@ -169,20 +173,21 @@ function pairSpan(
     report("inserted", span.start + 1, "a tool call without a result");
     return [makeResult(call, options)];
   });
-  const section = [turn, ...paired, ...others];
-  reportMoves(messages, span, section, report);
-  return section;
+  order.push(...others);
+  const moved = order.find((index, position) => index > (order[position + 1] ?? index));
+  if (moved !== undefined) report("moved", moved, "a message between a call and its result, or a result out of order");
+  return [turn, ...paired, ...others.map((index) => messages[index]!)];
 }
 
 /** What follows a turn up to the next one with calls: results by the id they answer, and everything that is no result. */
-function collectSpan(messages: readonly StoredMessage[], span: Span): { others: StoredMessage[]; results: Map<string, number[]> } {
+function collectSpan(messages: readonly StoredMessage[], span: Span): { others: number[]; results: Map<string, number[]> } {
   const ids = new Set(span.calls.map(keyOf));
-  const others: StoredMessage[] = [];
+  const others: number[] = [];
   const results = new Map<string, number[]>();
   for (let index = span.start + 1; index < span.end; index++) {
     const message = messages[index]!;
     if (roleOf(message) !== "toolResult") {
-      others.push(message);
+      others.push(index);
       continue;
     }
     const id = resultId(message) ?? (mayAdopt(span, message) ? keyOf(span.calls[0]!) : undefined);
@@ -241,22 +246,6 @@ function isSynthetic(result: StoredMessage): boolean {
   if (fieldOf(result.details as StoredBlock, SYNTHETIC_MARK) === true) return true;
   const text = textOf(blocksOf(result)[0]);
   return text !== undefined && (isMissingResultText(text) || text === TEXTS.abortedToolResult);
-}
-
-/** Says which messages of a span stand elsewhere now, by the first one that does. */
-function reportMoves(messages: readonly StoredMessage[], span: Span, section: readonly StoredMessage[], report: Report): void {
-  const indexOf = new Map<StoredMessage, number>();
-  for (let index = span.start; index < span.end; index++) indexOf.set(messages[index]!, index);
-  let last = -1;
-  for (const message of section) {
-    const index = indexOf.get(message);
-    if (index === undefined) continue;
-    if (index < last) {
-      report("moved", last, "a message that stood between a call and its result, or results out of order");
-      return;
-    }
-    last = index;
-  }
 }
 
 const keyOf = (call: StoredBlock): string => callId(call).trim();
