@@ -7,7 +7,6 @@ import { hostParams } from "./engine-params.ts";
 import type { History } from "./history.ts";
 import { describeError } from "./quarantine.ts";
 import type { SystemPart } from "./request-items.ts";
-import { sumTokens, totalOf } from "./token-sums.ts";
 import type { TurnRun } from "./turn-run.ts";
 
 export interface Assembly {
@@ -41,10 +40,9 @@ export async function assembleContext(run: TurnRun, history: History): Promise<A
   const repaired = ports.policy?.repairPairing({ messages: result.messages, model });
   const messages = repaired?.messages ?? result.messages;
   run.report.historyChanges.push(...(repaired?.changes ?? []));
-  run.state.assemblySum = sumTokens(messages, run.state.assemblySum);
   run.report.budget = {
     ...budget,
-    assembled: totalOf(run.state.assemblySum),
+    assembled: run.state.assemblySums.total(messages),
     engineEstimate: usableEstimate(result.estimatedTokens),
     historyMessages: history.messages.length,
     assembledMessages: messages.length,

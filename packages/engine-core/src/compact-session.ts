@@ -1,13 +1,13 @@
 // Compaction that a person asked for: outside a turn, to the threshold, with an optional focus.
 
 import { planBudget } from "./budget.ts";
+import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { type CompactionOutcome, compactThroughEngine } from "./compaction.ts";
 import { prepareHistory } from "./history.ts";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "./host-support.ts";
 import { settleMaintenance } from "./maintenance-lane.ts";
 import { FALLBACK_ENGINE_ID } from "./registry.ts";
 import type { TurnReport } from "./report.ts";
-import { sumTokens, totalOf } from "./token-sums.ts";
 import { openTurn, type TurnRequest } from "./turn-run.ts";
 
 export interface CompactSessionRequest extends Omit<TurnRequest, "prompt" | "systemPrompt" | "kind" | "beforePromptBuild"> {
@@ -30,7 +30,7 @@ export async function compactSession(request: CompactSessionRequest): Promise<{ 
     reserveTokens: run.settings.reserveTokens,
     fixedTokens: 0,
   });
-  const used = run.state.measurement?.tokens ?? Math.ceil(totalOf(sumTokens(messages, run.state.historySum)).estimate);
+  const used = run.state.measurement?.tokens ?? Math.ceil(estimateMessages(messages).estimate);
   const result = await compactThroughEngine(run, {
     trigger: "manual",
     target: "threshold",

@@ -19,7 +19,7 @@ export async function finalizeTurn(run: TurnRun, assembly: Assembly): Promise<vo
 }
 
 async function deliverTurn(run: TurnRun, assembly: Assembly): Promise<boolean> {
-  const messages = [...assembly.history, ...messagesOfTurn(run)];
+  const messages = assembly.history.concat(messagesOfTurn(run));
   const from = run.delivered ?? firstUndelivered(run, assembly) ?? assembly.history.length;
   const ok = await deliverMessages(run, { messages, from, budget: assembly.budget });
   run.state.undelivered.clear();

@@ -152,7 +152,7 @@ export function guardEngine(options: GuardOptions): EngineGuard {
       }
       try {
         const result = await callEngine(method, params, signal);
-        const problem = resultProblem(engineId, method, result);
+        const problem = resultProblem(engineId, method, result, (params as { messages?: readonly unknown[] }).messages);
         if (problem !== undefined) throw new ContextEngineError("ENGINE_OPERATION_FAILED", problem, { engineId, operation: method });
         record("ok");
         return result;

@@ -12,26 +12,26 @@ import type { TurnRun } from "./turn-run.ts";
 export interface LoopView {
   /** Chosen history, then the running turn. */
   messages: readonly AgentMessage[];
-  /** History and turn as the engine was last given them. */
-  seen: readonly AgentMessage[];
+  /** How many messages of history and turn the engine was last given. */
+  seen: number;
 }
 
 /** The view for the next model call (contract §3.5). An engine that does not own compaction chose once for the whole turn. */
 export async function nextView(run: TurnRun, assembly: Assembly, last: LoopView | undefined): Promise<LoopView> {
   const turn = messagesOfTurn(run);
-  const seen = [...assembly.history, ...turn];
+  const seen = assembly.history.length + turn.length;
   if (last === undefined || run.engine.info.ownsCompaction !== true) return { messages: [...assembly.messages, ...turn], seen };
-  if (seen.length === last.seen.length) return last;
+  if (seen === last.seen) return last;
   try {
     const messages =
       run.report.lifecycle === "durable"
         ? await assembleHistoryAgain(run, assembly, turn)
-        : await assembleEverything(run, assembly, seen, last);
+        : await assembleEverything(run, assembly, turn, last);
     return { messages: run.ports.policy?.repairPairing({ messages, model: run.model }).messages ?? messages, seen };
   } catch (error) {
     if (isAbort(error, run.signal)) throw error;
     run.ports.log.warn(`context engine failed in the tool loop, using un-assembled messages for this call: ${describeError(error)}`);
-    return { messages: seen, seen };
+    return { messages: [...assembly.history, ...turn], seen };
   }
 }
 
@@ -39,16 +39,17 @@ export async function nextView(run: TurnRun, assembly: Assembly, last: LoopView 
 async function assembleEverything(
   run: TurnRun,
   assembly: Assembly,
-  seen: readonly AgentMessage[],
+  turn: readonly AgentMessage[],
   last: LoopView,
 ): Promise<readonly AgentMessage[]> {
   const { budget } = assembly;
-  await deliverMessages(run, { messages: seen, from: run.delivered ?? last.seen.length, budget });
-  run.delivered = seen.length;
+  const messages = [...assembly.history, ...turn];
+  await deliverMessages(run, { messages, from: run.delivered ?? last.seen, budget });
+  run.delivered = messages.length;
   const { runtimeContext: _notInTheLoop, ...params } = hostParams(run, "before-turn", budget);
   const result = await run.engine.assemble({
     ...params,
-    messages: seen.slice(),
+    messages,
     tokenBudget: budget.tokenBudget,
     model: run.report.model.resolved,
   });

@@ -29,10 +29,9 @@ export async function callModel(run: TurnRun, view: ModelView): Promise<ModelOut
     messages,
     sourceOf: (message) => sourceOf(run, view, message),
     hash: (text) => ports.ids.hash(text),
-    previous: state.request,
+    memory: state.request,
   });
   if (described.requestHash === run.refusedRequest) return sameAgain();
-  state.request = described.memory;
   Object.assign(run.parts, described.parts);
 
   const started = ports.clock.monotonic();

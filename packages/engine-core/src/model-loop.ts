@@ -60,7 +60,8 @@ function holdBack(run: TurnRun, assembly: Assembly, view: ModelView): LoopFailur
     engineEstimate: assembly.engineEstimate,
     ...(unwindowed !== undefined && { unwindowed }),
     fixedTokens: assembly.fixedTokens,
-    reducibleChars: planToolResultTruncation(view.messages, { contextWindow: model.contextWindow, freeChars: Number.POSITIVE_INFINITY })
+    reducibleChars: () =>
+      planToolResultTruncation(view.messages, { contextWindow: model.contextWindow, freeChars: Number.POSITIVE_INFINITY })
       .reducibleChars,
   });
   if (precheck.route === "fits") return undefined;

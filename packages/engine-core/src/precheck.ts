@@ -36,8 +36,8 @@ export interface PrecheckInput {
   unwindowed?: RequestSize;
   /** Estimated tokens of system prompt and tool schemas. */
   fixedTokens: number;
-  /** Characters of tool results that truncation could remove. */
-  reducibleChars: number;
+  /** Characters of tool results that truncation could remove; asked for only when the request does not fit. */
+  reducibleChars: () => number;
 }
 
 /** The larger of the estimates decides when the engine's assembly is not authoritative; the messages sent never change. */
@@ -47,7 +47,7 @@ export function planPrecheck(input: PrecheckInput): Precheck {
   const estimate = Math.max(assembled, unwindowed);
   const overflow = Math.max(0, estimate - input.promptBudget);
   return {
-    route: chooseRoute(overflow, input.reducibleChars),
+    route: overflow === 0 ? "fits" : chooseRoute(overflow, input.reducibleChars()),
     estimate,
     overflow,
     source: unwindowed > assembled ? "unwindowed_assembled" : "assembled",
@@ -61,7 +61,6 @@ export function estimateRequest(size: RequestSize, fixedTokens: number, engineEs
 }
 
 function chooseRoute(overflow: number, reducibleChars: number): PrecheckRoute {
-  if (overflow === 0) return "fits";
   if (reducibleChars <= 0) return "compact_only";
   return reducibleChars >= charsToFree(overflow) ? "truncate_tool_results_only" : "compact_then_truncate";
 }

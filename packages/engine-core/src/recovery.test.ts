@@ -156,7 +156,7 @@ describe("the check before a request", () => {
   ])("$tokens tokens of 1,000 with $reducible reducible characters: $route", ({ tokens, reducible, route }) => {
     const size = { messages: { estimate: tokens, low: tokens, high: tokens }, measured: null };
     expect(
-      planPrecheck({ promptBudget: 1_000, assembled: size, engineEstimate: null, fixedTokens: 0, reducibleChars: reducible }).route,
+      planPrecheck({ promptBudget: 1_000, assembled: size, engineEstimate: null, fixedTokens: 0, reducibleChars: () => reducible }).route,
     ).toBe(route);
   });
 
@@ -169,7 +169,7 @@ describe("the check before a request", () => {
         unwindowed: size(2_000),
         engineEstimate: null,
         fixedTokens: 0,
-        reducibleChars: 0,
+        reducibleChars: () => 0,
       }),
     ).toMatchObject({
       route: "compact_only",
@@ -179,7 +179,7 @@ describe("the check before a request", () => {
 
   it("trusts the engine's estimate when it is higher than the host's", () => {
     const size = { messages: { estimate: 10, low: 10, high: 10 }, measured: null };
-    expect(planPrecheck({ promptBudget: 1_000, assembled: size, engineEstimate: 5_000, fixedTokens: 0, reducibleChars: 0 }).overflow).toBe(
+    expect(planPrecheck({ promptBudget: 1_000, assembled: size, engineEstimate: 5_000, fixedTokens: 0, reducibleChars: () => 0 }).overflow).toBe(
       4_000,
     );
   });

@@ -14,15 +14,18 @@ export interface SystemPart {
   cacheBoundary?: boolean;
 }
 
-/** The messages of a session's last request, as reported. */
+/** The messages of a session's last request, as reported; grows in place, private to one session. */
 export interface RequestMemory {
   messages: readonly AgentMessage[];
-  items: readonly ReportItem[];
+  items: ReportItem[];
   /** `chain[i]` is a hash over the items 0..i. */
-  chain: readonly string[];
-  tokens: readonly number[];
+  chain: string[];
+  tokens: number[];
+  /** Calls since the last full list; -1 = none yet. */
   deltas: number;
 }
+
+export const emptyRequestMemory = (): RequestMemory => ({ messages: [], items: [], chain: [], tokens: [], deltas: -1 });
 
 export interface RequestDescription {
   system: ReportItem[];
@@ -30,7 +33,6 @@ export interface RequestDescription {
   messages: { kept: number; items: ReportItem[]; tokens: number };
   requestHash: string;
   parts: ReportParts;
-  memory: RequestMemory;
 }
 
 export interface DescribeRequest {
@@ -41,20 +43,20 @@ export interface DescribeRequest {
   /** Why a message is there, and where from. */
   sourceOf: (message: AgentMessage) => { source: ItemSource; reason: string; changed?: true };
   hash: (text: string) => string;
-  previous: RequestMemory | undefined;
+  /** The session's previous request; becomes this one. */
+  memory: RequestMemory;
 }
 
-/** Work and size grow with what is new since `previous`. */
+/** Work and size grow with what is new since the session's previous request. */
 export function describeRequest(request: DescribeRequest): RequestDescription {
-  const { messages, previous, hash, sourceOf } = request;
+  const { messages, memory, hash, sourceOf } = request;
+  const { items, chain, tokens } = memory;
   const parts: ReportParts = {};
-  const known = previous !== undefined ? keptItems(messages, previous, request) : 0;
+  const known = keptItems(request);
   const fresh = messages.slice(known).map((message) => describeMessage(message, sourceOf(message), hash, parts));
-
-  const items = (previous?.items.slice(0, known) ?? []).concat(fresh);
-  const chain = previous?.chain.slice(0, known) ?? [];
-  const tokens = previous?.tokens.slice(0, known) ?? [];
+  for (const list of [items, chain, tokens]) list.length = known;
   for (const item of fresh) {
+    items.push(item);
     chain.push(hash(`${chain.at(-1) ?? ""}\n${item.hash}`));
     tokens.push((tokens.at(-1) ?? 0) + item.tokens);
   }
@@ -63,20 +65,21 @@ export function describeRequest(request: DescribeRequest): RequestDescription {
   const tools = request.tools.map((tool) =>
     describePart({ kind: "tool-schema", name: tool.name }, "tool schema", JSON.stringify(tool), hash, parts),
   );
-  const full = previous === undefined || previous.deltas + 1 >= CALLS_PER_FULL_LIST;
+  const full = memory.deltas < 0 || memory.deltas + 1 >= CALLS_PER_FULL_LIST;
+  memory.deltas = full ? 0 : memory.deltas + 1;
+  memory.messages = messages;
   const heads = [...system, ...tools].map((item) => item.hash);
   return {
     system,
     tools,
-    messages: { kept: full ? 0 : known, items: full ? items : fresh, tokens: tokens.at(-1) ?? 0 },
+    messages: { kept: full ? 0 : known, items: full ? items.slice() : fresh, tokens: tokens.at(-1) ?? 0 },
     requestHash: hash([request.model, ...heads, chain.at(-1) ?? ""].join("\n")),
     parts,
-    memory: { messages, items, chain, tokens, deltas: full ? 0 : (previous?.deltas ?? 0) + 1 },
   };
 }
 
 /** How many leading messages are what they were: the same object, or a copy with the same content and source. */
-function keptItems(messages: readonly AgentMessage[], previous: RequestMemory, { hash }: DescribeRequest): number {
+function keptItems({ messages, memory: previous, hash }: DescribeRequest): number {
   const limit = Math.min(messages.length, previous.messages.length);
   let index = 0;
   while (

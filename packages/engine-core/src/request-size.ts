@@ -1,8 +1,9 @@
 // How large a request is: anchored on what the provider counted for the session's last call, estimated after that.
 import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
+import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import type { RequestSize } from "./precheck.ts";
 import type { SessionState } from "./session-state.ts";
-import { sharedPrefix, sumTokens, totalOf } from "./token-sums.ts";
+import { sharedPrefix } from "./token-sums.ts";
 
 /** What a provider counted: a request's messages (with system prompt and tools) and the reply to it. */
 export interface Measurement {
@@ -21,14 +22,11 @@ export function measure(messages: readonly AgentMessage[], reply: AgentMessage, 
 
 /** The size of `messages`; the measurement counts only when they start with exactly what was measured. */
 export function sizeOf(state: SessionState, messages: readonly AgentMessage[]): RequestSize {
-  state.assemblySum = sumTokens(messages, state.assemblySum);
+  const total = state.requestSums.total(messages);
   const { measurement } = state;
-  const counted = measurement === undefined ? 0 : measurement.messages.length;
+  const counted = measurement?.messages.length ?? 0;
   if (measurement === undefined || counted === 0 || sharedPrefix(messages, measurement.messages) < counted)
-    return { messages: totalOf(state.assemblySum), measured: null };
+    return { messages: total, measured: null };
   const from = messages[counted] === measurement.reply ? counted + 1 : counted;
-  return {
-    messages: totalOf(state.assemblySum),
-    measured: { tokens: measurement.tokens, after: totalOf(sumTokens(messages.slice(from))) },
-  };
+  return { messages: total, measured: { tokens: measurement.tokens, after: estimateMessages(messages.slice(from)) } };
 }

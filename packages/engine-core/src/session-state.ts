@@ -3,18 +3,23 @@ import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
 import { buildContext, type TranscriptContext } from "@clew/plugin-sdk/transcript";
 import { idleLane, type MaintenanceLane } from "./maintenance-lane.ts";
 import type { TranscriptPort } from "./ports.ts";
-import type { RequestMemory } from "./request-items.ts";
+import { emptyRequestMemory, type RequestMemory } from "./request-items.ts";
 import type { Measurement } from "./request-size.ts";
-import type { TokenSum } from "./token-sums.ts";
+import { createTokenSums, type TokenSums } from "./token-sums.ts";
 
 export interface SessionState {
   context: TranscriptContext | undefined;
+  /** The messages of `context`, in step with its items; grows in place and is never handed out. */
+  messages: AgentMessage[];
+  /** True when some of them are runtime context, which engines must not see. */
+  holdsRuntimeContext: boolean;
   /** Entry ids of transcript messages, by message object. */
   entryIds: WeakMap<AgentMessage, string>;
   /** The last request's messages as reported, for the next delta. */
-  request: RequestMemory | undefined;
-  historySum: TokenSum | undefined;
-  assemblySum: TokenSum | undefined;
+  request: RequestMemory;
+  /** Sums over what engines return, and over whole requests. */
+  assemblySums: TokenSums;
+  requestSums: TokenSums;
   modelCalls: number;
   /** What the provider counted for the last successful call; undefined after a compaction. */
   measurement: Measurement | undefined;
@@ -29,10 +34,12 @@ export interface SessionState {
 export function createSessionState(): SessionState {
   return {
     context: undefined,
+    messages: [],
+    holdsRuntimeContext: false,
     entryIds: new WeakMap(),
-    request: undefined,
-    historySum: undefined,
-    assemblySum: undefined,
+    request: emptyRequestMemory(),
+    assemblySums: createTokenSums(),
+    requestSums: createTokenSums(),
     modelCalls: 0,
     measurement: undefined,
     maintenance: idleLane(),
@@ -44,12 +51,24 @@ export function createSessionState(): SessionState {
 /** The session's context now; costs as much as grew since the last call. */
 export function refreshContext(state: SessionState, transcript: TranscriptPort): TranscriptContext {
   const before = state.context;
-  const context = buildContext(transcript.branch(), before);
+  const branch = transcript.branch();
+  if (before !== undefined && before.branch === branch) return before;
+  const context = buildContext(branch, before);
   const reused = before !== undefined && context.items[before.items.length - 1] === before.items.at(-1) ? before.items.length : 0;
-  for (let index = reused; index < context.items.length; index++) {
-    const { message, entryId } = context.items[index]!;
-    state.entryIds.set(message, entryId);
-  }
+  const fresh = context.items.slice(reused);
+  for (const { message, entryId } of fresh) state.entryIds.set(message, entryId);
+  state.messages.length = reused;
+  for (const { message } of fresh) state.messages.push(message);
+  state.holdsRuntimeContext = (reused > 0 && state.holdsRuntimeContext) || fresh.some(({ message }) => isRuntimeContext(message));
   state.context = context;
   return context;
+}
+
+/** Text a host injects for one run; engines and the stored history never see it (transcript policy R2b). */
+const isRuntimeContext = (message: AgentMessage) => message.role === "custom" && message.customType === "openclaw.runtime-context";
+
+/** Stored messages from `start` to `end` of the context, without runtime context. */
+export function contextMessages(state: SessionState, start: number, end?: number): readonly AgentMessage[] {
+  const messages = state.messages.slice(start, end);
+  return state.holdsRuntimeContext ? messages.filter((message) => !isRuntimeContext(message)) : messages;
 }

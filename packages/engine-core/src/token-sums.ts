@@ -2,28 +2,33 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { estimateMessage, type TokenEstimate } from "@clew/plugin-sdk/tokens";
 
-export interface TokenSum {
-  messages: readonly AgentMessage[];
-  /** `running[i]` is the estimate of messages 0..i. */
-  running: readonly TokenEstimate[];
-}
-
 const NOTHING: TokenEstimate = { estimate: 0, low: 0, high: 0 };
 
-/** Sums estimates; the leading messages that are the same objects as in `previous` are not looked at again. */
-export function sumTokens(messages: readonly AgentMessage[], previous?: TokenSum): TokenSum {
-  const shared = sharedPrefix(messages, previous?.messages ?? []);
-  const running = previous === undefined ? [] : previous.running.slice(0, shared);
-  let sum = running.at(-1) ?? NOTHING;
-  for (let index = shared; index < messages.length; index++) {
-    const { estimate, low, high } = estimateMessage(messages[index]!);
-    sum = { estimate: sum.estimate + estimate, low: sum.low + low, high: sum.high + high };
-    running.push(sum);
-  }
-  return { messages, running };
+/** Remembers the last list it summed; private to one session. */
+export interface TokenSums {
+  /** The estimate of all `messages`; leading ones that are the same objects as last time are not looked at again. */
+  total(messages: readonly AgentMessage[]): TokenEstimate;
 }
 
-export const totalOf = (sum: TokenSum): TokenEstimate => sum.running.at(-1) ?? NOTHING;
+export function createTokenSums(): TokenSums {
+  let last: readonly AgentMessage[] = [];
+  // running[i] is the estimate of messages 0..i of `last`.
+  const running: TokenEstimate[] = [];
+  return {
+    total(messages) {
+      const shared = sharedPrefix(messages, last);
+      running.length = shared;
+      let sum = running[shared - 1] ?? NOTHING;
+      for (let index = shared; index < messages.length; index++) {
+        const { estimate, low, high } = estimateMessage(messages[index]!);
+        sum = { estimate: sum.estimate + estimate, low: sum.low + low, high: sum.high + high };
+        running.push(sum);
+      }
+      last = messages;
+      return sum;
+    },
+  };
+}
 
 /** How many leading elements of the two lists are the same objects. */
 export function sharedPrefix<T>(left: readonly T[], right: readonly T[]): number {

@@ -20,9 +20,12 @@ export function validateEngine(engineId: string, product: unknown): EngineValida
   return { ok: false, message: `Context engine "${engineId}" factory returned an invalid ContextEngine: ${problems.join(", ")}.` };
 }
 
-/** What is wrong with the result of a method, or undefined. Unknown fields are fine: newer engines may send more. */
-export function resultProblem(engineId: string, method: string, result: unknown): string | undefined {
-  if (method === "assemble" && !isAssembleResult(result))
+/**
+ * What is wrong with the result of a method, or undefined. Unknown fields are fine: newer engines may send more. Messages that are the
+ * `given` ones in the same place need no second look.
+ */
+export function resultProblem(engineId: string, method: string, result: unknown, given: readonly unknown[] = []): string | undefined {
+  if (method === "assemble" && !isAssembleResult(result, given))
     return `context engine "${engineId}" assemble() returned an invalid result: expected an object with a "messages" array (got ${shapeOf(result)})`;
   if (method === "compact" && !isCompactResult(result))
     return `context engine "${engineId}" compact() returned an invalid result: expected an object with boolean "ok" and "compacted" (got ${shapeOf(result)})`;
@@ -34,8 +37,9 @@ export function resultProblem(engineId: string, method: string, result: unknown)
 const isText = (value: unknown) => typeof value === "string" && value.trim() !== "";
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-function isAssembleResult(value: unknown): value is AssembleResult {
-  return isRecord(value) && Array.isArray(value.messages) && value.messages.every((message) => isRecord(message) && isText(message.role));
+function isAssembleResult(value: unknown, given: readonly unknown[]): value is AssembleResult {
+  if (!isRecord(value) || !Array.isArray(value.messages)) return false;
+  return value.messages.every((message: unknown, index) => message === given[index] || (isRecord(message) && isText(message.role)));
 }
 
 function isCompactResult(value: unknown): value is CompactResult {

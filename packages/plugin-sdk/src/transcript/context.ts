@@ -20,8 +20,11 @@ export interface TranscriptContext {
  */
 export function buildContext(branch: readonly TranscriptEntry[], previous?: TranscriptContext): TranscriptContext {
   const grown = previous !== undefined && extendsBranch(branch, previous.branch) ? previous : undefined;
-  const fresh = grown === undefined ? branch : branch.slice(grown.branch.length);
-  if (grown !== undefined && !fresh.some(replacesHistory)) return { branch, items: grown.items.concat(fresh.flatMap(toItem)) };
+  if (grown !== undefined) {
+    const fresh = branch.slice(grown.branch.length);
+    if (fresh.length === 0) return { branch, items: grown.items };
+    if (!fresh.some(replacesHistory)) return { branch, items: grown.items.concat(fresh.flatMap(toItem)) };
+  }
 
   const boundary = branch.findLastIndex(replacesHistory);
   if (boundary < 0) return { branch, items: branch.flatMap(toItem) };
