@@ -19,7 +19,7 @@ import {
   type TurnResult,
 } from "@clew/engine-core";
 import { createLegacyEngine } from "@clew/legacy-engine";
-import { ContextEngineError, type ModelRef } from "@clew/plugin-sdk/core";
+import { ContextEngineError, type ContextEngineInfo, type ModelRef } from "@clew/plugin-sdk/core";
 import { completeModel, DRIVER_APIS, streamModel } from "@clew/providers";
 import { sanitizeToolUseResultPairing } from "@clew/transcript-policy";
 import { agentSettings } from "./config/agent.ts";
@@ -49,9 +49,18 @@ export interface Host {
   workspace(agentId: string): string;
   /** One turn. Outcomes of models, tools and engines are in the result. */
   answer(request: AnswerRequest): Promise<TurnResult>;
+  /** The engine that would answer an agent now: its info, and why it is not the chosen one. */
+  inspectEngine(agentId: string): Promise<EngineInspection>;
   /** Engines set aside since start, and why. */
   quarantined(): ReturnType<EngineRegistry["quarantine"]["list"]>;
   close(): Promise<void>;
+}
+
+export interface EngineInspection {
+  configured: string | null;
+  engineId: string;
+  info: ContextEngineInfo;
+  degraded: { operation: string; reason: string } | null;
 }
 
 export interface AnswerRequest {
@@ -80,6 +89,13 @@ export function composeHost({ environment, loaded, log }: HostOptions): Host {
   const tools = createToolPort({ tools: workspaceTools(({ agentId }) => agent(agentId).workspace) });
   const models = new Map<string, ResolvedModel>();
 
+  const resolveEngine = (agentId: string) =>
+    resolveContextEngine({
+      registry,
+      config: { plugins: config.plugins },
+      context: { config: loaded.raw, agentDir: join(home, "agents", agentId), workspaceDir: agent(agentId).workspace },
+    });
+
   const host: Host = {
     config,
     engineIds: () => registry.list().map(({ engineId }) => engineId),
@@ -92,11 +108,7 @@ export function composeHost({ environment, loaded, log }: HostOptions): Host {
     async answer({ transcript, state, prompt, signal, onEvent, replacement }) {
       const { agentId } = transcript.session;
       const { workspace } = agent(agentId);
-      const engine = await resolveContextEngine({
-        registry,
-        config: { plugins: config.plugins },
-        context: { config: loaded.raw, agentDir: join(home, "agents", agentId), workspaceDir: workspace },
-      });
+      const engine = await resolveEngine(agentId);
       const resolved = replacement === undefined ? host.model(agentId) : undefined;
       const ports: HostPorts = {
         transcript,
@@ -128,6 +140,10 @@ export function composeHost({ environment, loaded, log }: HostOptions): Host {
           ...(onEvent !== undefined && { onEvent }),
         }),
       );
+    },
+    async inspectEngine(agentId) {
+      const { configured, guard, degraded } = await resolveEngine(agentId);
+      return { configured, engineId: guard.engineId, info: guard.info(), degraded };
     },
     quarantined: () => registry.quarantine.list(),
     close: () => registry.dispose(),

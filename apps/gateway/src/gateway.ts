@@ -9,7 +9,7 @@ import { type ContextView, describeContext, readContextItem } from "./reports/co
 import { openReportLog, type ReportLog } from "./reports/report-log.ts";
 import { type Conversation, createConversations } from "./sessions/conversations.ts";
 import { parseSessionName } from "./sessions/keys.ts";
-import type { SessionNote } from "./sessions/open.ts";
+import { describeNote } from "./sessions/notes.ts";
 import { agentPaths } from "./sessions/paths.ts";
 import { createSessionStore, type ReadSession, type SessionStore, type SessionSummary } from "./sessions/store.ts";
 
@@ -172,20 +172,6 @@ function logTurn(log: LogPort, { outcome, report }: TurnResult): void {
     durationMs: Math.round(durationMs),
     hostMs: Math.round(hostMs * 10) / 10,
   });
-}
-
-/** What opening a session had to mend, in one sentence. */
-export function describeNote(note: SessionNote): string {
-  switch (note.kind) {
-    case "lock-taken-over":
-      return `its lock was left by process ${note.pid}, which is gone; taken over.`;
-    case "torn-tail":
-      return `an interrupted write of ${note.bytes} bytes was cut off and kept in ${note.keptIn}.`;
-    case "migrated":
-      return `brought from version ${note.fromVersion} to the current one; the original is ${note.original}.`;
-    case "unreadable-lines":
-      return `lines ${note.lines.join(", ")} hold no entry and are skipped; they stay in the file.`;
-  }
 }
 
 function invalidName(text: string): ContextEngineError {

@@ -1,6 +1,7 @@
 // Sessions in use: opened on demand, one piece of work at a time each, closed when idle or when too many are open.
 import type { SessionState } from "@clew/engine-core";
-import type { OpenSession, SessionNote } from "./open.ts";
+import type { SessionNote } from "./notes.ts";
+import type { OpenSession } from "./open.ts";
 import type { SessionStore } from "./store.ts";
 
 export interface Conversation {

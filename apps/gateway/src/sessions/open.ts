@@ -14,16 +14,9 @@ import {
 import writeFileAtomic from "write-file-atomic";
 import { durableFile } from "./durable-file.ts";
 import { acquireLock, type Lock, type LockOwner } from "./lock.ts";
+import type { SessionNote } from "./notes.ts";
 import { type FileContent, formatEntries, formatHeader, parseSessionFile } from "./parse.ts";
 import { planRewrite } from "./rewrite.ts";
-
-/** What had to be done to open a session; for the log and for people. */
-export type SessionNote =
-  | { kind: "lock-taken-over"; pid: number }
-  /** An interrupted append was cut off; its bytes are in `keptIn`. */
-  | { kind: "torn-tail"; bytes: number; keptIn: string }
-  | { kind: "migrated"; fromVersion: number; original: string }
-  | { kind: "unreadable-lines"; lines: readonly number[] };
 
 export interface OpenSession extends TranscriptPort {
   readonly notes: readonly SessionNote[];

@@ -1,0 +1,124 @@
+// `clew replay`: a recorded transcript through an engine; progress to stderr, the outcome to stdout.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import type { ModelRef } from "@clew/plugin-sdk/core";
+import { composeHost } from "../compose.ts";
+import type { Environment } from "../config/environment.ts";
+import { planRecordedTurns } from "../replay/recorded-turns.ts";
+import { runReplay } from "../replay/run-replay.ts";
+import { formatReplay, summarizeReplay } from "../replay/summary.ts";
+import { openReportLog } from "../reports/report-log.ts";
+import type { OpenSession } from "../sessions/open.ts";
+import { agentPaths } from "../sessions/paths.ts";
+import { createSessionStore, readTranscript, type SessionStore } from "../sessions/store.ts";
+import { type Output, printable } from "./output.ts";
+import { setUp } from "./setup.ts";
+
+export interface ReplayOptions {
+  engine?: string;
+  model?: string;
+  contextWindow?: number;
+  into?: string;
+  acks?: boolean;
+  json?: boolean;
+}
+
+export async function replayCommand(file: string, options: ReplayOptions): Promise<number> {
+  const recording = await readTranscript(resolve(file));
+  const { environment, loaded, log, output } = await setUp({ model: options.model, engine: options.engine }, { showProblems: true });
+  if (recording.unreadableLines.length > 0)
+    output.note(`warning: ${file}: lines ${recording.unreadableLines.join(", ")} hold no entry and are skipped.`);
+  const home = options.into === undefined ? await mkdtemp(join(tmpdir(), "clew-replay-")) : resolve(options.into);
+  const host = composeHost({ environment: { ...environment, home } satisfies Environment, loaded, log });
+  const cancelled = new AbortController();
+  const onSignal = () => cancelled.abort();
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+  try {
+    const model = withWindow(host.model("main").model, options.contextWindow);
+    const session = await openReplaySession(createSessionStore({ home }), basename(file, ".jsonl"), recording.header.cwd);
+    const reports = openReportLog(agentPaths(home, session.session.agentId).reports, session.session.sessionId);
+    try {
+      const progress = showProgress(output, basename(file));
+      const result = await runReplay({
+        host,
+        session: options.acks === true ? acknowledging(session, output) : session,
+        reports,
+        model,
+        turns: planRecordedTurns(recording.branch),
+        onProgress: progress.show,
+        signal: cancelled.signal,
+      });
+      progress.end();
+      if (options.json === true) {
+        output.json({
+          file: resolve(file),
+          model,
+          session: sessionOf(session, options),
+          ...summarizeReplay(result),
+          perCall: result.calls,
+        });
+      } else if (options.acks !== true) {
+        output.line(printable(formatReplay(result)));
+        if (options.into !== undefined) output.line(`The session is ${session.session.sessionKey} in ${home}.`);
+      }
+      return 0;
+    } finally {
+      await session.close();
+      await reports.close();
+    }
+  } finally {
+    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+    await host.close();
+    log.close();
+    if (options.into === undefined) await rm(home, { recursive: true, force: true });
+  }
+}
+
+function sessionOf({ session }: OpenSession, { into }: ReplayOptions): { key: string; home: string } | null {
+  return into === undefined ? null : { key: session.sessionKey, home: resolve(into) };
+}
+
+function withWindow(model: ModelRef, contextWindow: number | undefined): ModelRef {
+  if (contextWindow === undefined) return model;
+  return { ...model, contextWindow, maxOutputTokens: Math.min(model.maxOutputTokens, Math.floor(contextWindow / 2)) };
+}
+
+/** Each replay has a session of its own; one that is there already is never continued. */
+async function openReplaySession(store: SessionStore, name: string, cwd: string): Promise<OpenSession> {
+  for (let number = 1; ; number++) {
+    const key = number === 1 ? `replay-${name}` : `replay-${name}-${number}`;
+    if ((await store.read(key)) === null) return store.open({ key, cwd });
+  }
+}
+
+/** Prints the id of each entry once it is durable: what a test of sudden death may count on. */
+function acknowledging(session: OpenSession, output: Output): OpenSession {
+  return {
+    ...session,
+    append: async (entries) => {
+      const stored = await session.append(entries);
+      for (const { id } of stored) output.line(id);
+      return stored;
+    },
+  };
+}
+
+function showProgress(output: Output, name: string) {
+  const isTerminal = process.stderr.isTTY === true;
+  let shown = 0;
+  return {
+    show({ turn, turns, calls }: { turn: number; turns: number; calls: number }) {
+      const now = performance.now();
+      const isDue = now - shown >= (isTerminal ? 100 : 2000) || turn === turns;
+      if (!isDue) return;
+      shown = now;
+      const text = `${name}: turn ${turn} of ${turns}, ${calls} model calls`;
+      if (isTerminal) process.stderr.write(`\r${text}\u001b[K`);
+      else output.note(text);
+    },
+    end() {
+      if (isTerminal) process.stderr.write("\n");
+    },
+  };
+}

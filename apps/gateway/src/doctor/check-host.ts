@@ -1,0 +1,125 @@
+// Looks at folder, settings, engine, model server and a running gateway.
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import type { LogPort } from "@clew/engine-core";
+import { composeHost } from "../compose.ts";
+import { defaultAgentId } from "../config/agent.ts";
+import type { Environment } from "../config/environment.ts";
+import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import type { ResolvedModel } from "../models/resolve.ts";
+import type { Finding } from "./finding.ts";
+
+const PROBE_MS = 3000;
+
+export async function checkHost(environment: Environment): Promise<Finding[]> {
+  const findings = [await checkHome(environment.home)];
+  let loaded: LoadedConfig;
+  try {
+    loaded = await loadConfig(environment.configFile);
+  } catch (error) {
+    return [...findings, failure("settings", error)];
+  }
+  findings.push({
+    level: "ok",
+    subject: "settings",
+    text: loaded.exists ? loaded.file : `${loaded.file} is not there; everything is default`,
+  });
+  findings.push(...loaded.warnings.map((text): Finding => ({ level: "warning", subject: "settings", text })));
+  return [...findings, ...(await checkAnswering(environment, loaded)), await checkRunning(loaded)];
+}
+
+async function checkHome(home: string): Promise<Finding> {
+  const found = await stat(home).catch(() => null);
+  if (found === null) return { level: "note", subject: "folder", text: `${home} is not there yet; the first message makes it` };
+  const writable = await access(home, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  if (!found.isDirectory() || !writable)
+    return { level: "failure", subject: "folder", text: `${home} is no folder this account may write to; set CLEW_HOME` };
+  const isOpen = (found.mode & 0o077) !== 0;
+  return isOpen
+    ? { level: "warning", subject: "folder", text: `${home} can be read by others on this machine; run: chmod 700 ${home}` }
+    : { level: "ok", subject: "folder", text: home };
+}
+
+async function checkAnswering(environment: Environment, loaded: LoadedConfig): Promise<Finding[]> {
+  const problems: string[] = [];
+  const log: LogPort = { info: () => {}, warn: (text) => void problems.push(text), error: (text) => void problems.push(text) };
+  try {
+    const host = composeHost({ environment, loaded, log });
+    const agentId = defaultAgentId(loaded.config);
+    const findings = [await checkEngine(host, agentId), ...(await checkModel(() => host.model(agentId)))];
+    await host.close();
+    return [...findings, ...problems.map((text): Finding => ({ level: "warning", subject: "engine", text }))];
+  } catch (error) {
+    return [failure("engine", error)];
+  }
+}
+
+async function checkEngine(host: ReturnType<typeof composeHost>, agentId: string): Promise<Finding> {
+  const { configured, engineId, info, degraded } = await host.inspectEngine(agentId);
+  if (degraded !== null) {
+    return {
+      level: "failure",
+      subject: "engine",
+      text: `"${configured}" does not work (${degraded.operation}: ${degraded.reason}); "${engineId}" answers instead`,
+    };
+  }
+  const named = info.id === engineId ? "" : `, calls itself "${info.id}"`;
+  const compaction = info.ownsCompaction === true ? "compacts by itself" : "leaves compaction to the host";
+  return { level: "ok", subject: "engine", text: `${engineId}${named} (${configured === null ? "default" : "configured"}), ${compaction}` };
+}
+
+async function checkModel(resolve: () => ResolvedModel): Promise<Finding[]> {
+  let resolved: ResolvedModel;
+  try {
+    resolved = resolve();
+  } catch (error) {
+    return [failure("model", error)];
+  }
+  const { name, model, endpoint } = resolved;
+  const about = `${name}, window ${model.contextWindow} tokens`;
+  if (endpoint.baseUrl === "") return [{ level: "ok", subject: "model", text: `${about}; needs no network` }];
+  const headers = { ...(endpoint.apiKey !== undefined && { authorization: `Bearer ${endpoint.apiKey}` }), ...endpoint.headers };
+  try {
+    const answer = await fetch(`${endpoint.baseUrl.replace(/\/$/, "")}/models`, { headers, signal: AbortSignal.timeout(PROBE_MS) });
+    await answer.body?.cancel();
+    if (answer.status === 401 || answer.status === 403) {
+      return [
+        {
+          level: "failure",
+          subject: "model",
+          text: `${about}: ${endpoint.baseUrl} refuses the key (HTTP ${answer.status}); check models.providers.${model.provider}.apiKey`,
+        },
+      ];
+    }
+    return [{ level: "ok", subject: "model", text: `${about}; ${endpoint.baseUrl} answers` }];
+  } catch {
+    return [
+      {
+        level: "failure",
+        subject: "model",
+        text: `${about}: nobody answers at ${endpoint.baseUrl}; start that server or correct models.providers.${model.provider}.baseUrl`,
+      },
+    ];
+  }
+}
+
+async function checkRunning({ config }: LoadedConfig): Promise<Finding> {
+  const url = `http://127.0.0.1:${config.gateway.port}`;
+  try {
+    const answer = await fetch(`${url}/api/health`, { signal: AbortSignal.timeout(PROBE_MS) });
+    const health = (await answer.json()) as { pid?: number; engine?: { quarantined?: { engineId: string; reason: string }[] } };
+    const aside = health.engine?.quarantined ?? [];
+    if (aside.length === 0) return { level: "ok", subject: "gateway", text: `runs at ${url} (process ${health.pid})` };
+    const list = aside.map(({ engineId, reason }) => `${engineId}: ${reason}`).join("; ");
+    return { level: "warning", subject: "gateway", text: `runs at ${url}, with engines set aside until its restart: ${list}` };
+  } catch {
+    return { level: "note", subject: "gateway", text: `does not run at ${url}; "clew start" starts it` };
+  }
+}
+
+function failure(subject: string, error: unknown): Finding {
+  return { level: "failure", subject, text: error instanceof Error ? error.message : String(error) };
+}

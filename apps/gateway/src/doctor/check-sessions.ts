@@ -1,0 +1,103 @@
+// Looks at every session file of every agent, and mends what can be mended without loss.
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { TRANSCRIPT_VERSION } from "@clew/plugin-sdk/transcript";
+import { completeIndex, listTranscripts, readIndex, writeIndex } from "../sessions/index-file.ts";
+import { isSafeId } from "../sessions/keys.ts";
+import { isAlive, readOwner } from "../sessions/lock.ts";
+import { describeNote } from "../sessions/notes.ts";
+import { openSession } from "../sessions/open.ts";
+import { parseSessionFile } from "../sessions/parse.ts";
+import { agentPaths, transcriptFile } from "../sessions/paths.ts";
+import type { Finding } from "./finding.ts";
+
+interface SessionsRequest {
+  home: string;
+  fix: boolean;
+}
+
+export async function checkSessions({ home, fix }: SessionsRequest): Promise<Finding[]> {
+  const agents = await readdir(join(home, "agents")).catch(() => []);
+  const found = await Promise.all(agents.filter(isSafeId).map((agentId) => checkAgent({ home, fix }, agentId)));
+  return found.flat();
+}
+
+async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Promise<Finding[]> {
+  const { sessions, index } = agentPaths(home, agentId);
+  const ids = await listTranscripts(sessions);
+  const findings: Finding[] = [];
+  let entries = 0;
+  for (const sessionId of ids) {
+    const looked = await checkFile(transcriptFile(home, agentId, sessionId), { agentId, sessionId, fix });
+    entries += looked.entries;
+    findings.push(...looked.findings);
+  }
+  const stored = await readIndex(home, agentId);
+  const complete = await completeIndex(home, agentId, stored ?? {});
+  const missing = Object.keys(complete).length - Object.keys(stored ?? {}).length;
+  if (missing > 0) {
+    if (fix) await writeIndex(home, agentId, complete);
+    findings.push(
+      mended(fix, `session index of ${agentId}`, `${index} lacks ${missing} of ${ids.length} sessions`, "made again from the files"),
+    );
+  }
+  if (fix) await removeDrafts(sessions);
+  return [{ level: "ok", subject: `sessions of ${agentId}`, text: `${ids.length} transcripts, ${entries} entries` }, ...findings];
+}
+
+async function checkFile(
+  file: string,
+  { agentId, sessionId, fix }: { agentId: string; sessionId: string; fix: boolean },
+): Promise<{ entries: number; findings: Finding[] }> {
+  const subject = `session ${sessionId}`;
+  const owner = await readOwner(`${file}.lock`);
+  if (owner !== null && isAlive(owner)) {
+    return { entries: 0, findings: [{ level: "note", subject, text: `open in process ${owner.pid}; not looked at` }] };
+  }
+  const bytes = await readFile(file);
+  const parsed = parseSessionFile(bytes);
+  if (parsed.kind === "not-a-transcript") {
+    return { entries: 0, findings: [{ level: "failure", subject, text: `${file} is no transcript: ${parsed.reason}; move it away` }] };
+  }
+  const problems: string[] = [];
+  if (owner !== null) problems.push(`its lock was left by process ${owner.pid}, which is gone`);
+  const good = parsed.kind === "empty" ? 0 : parsed.content.goodBytes;
+  if (good < bytes.length) problems.push(`it ends with an interrupted write of ${bytes.length - good} bytes`);
+  if (parsed.kind === "transcript" && parsed.content.version < TRANSCRIPT_VERSION)
+    problems.push(`it is of version ${parsed.content.version}`);
+  const unreadable = parsed.kind === "transcript" ? parsed.content.unreadableLines : [];
+  const findings: Finding[] =
+    unreadable.length > 0
+      ? [{ level: "warning", subject, text: `lines ${unreadable.join(", ")} of ${file} hold no entry; they are skipped and stay` }]
+      : [];
+  if (problems.length > 0) {
+    const notes = fix ? await mendByOpening(file, agentId, sessionId) : "";
+    findings.push(mended(fix, subject, problems.join(", "), notes || "opened and closed"));
+  }
+  return { entries: parsed.kind === "empty" ? 0 : parsed.content.entries.length, findings };
+}
+
+/** Opening a session mends it; what was cut off is kept beside it. */
+async function mendByOpening(sessionFile: string, agentId: string, sessionId: string): Promise<string> {
+  const session = await openSession({ session: { agentId, sessionId, sessionKey: `agent:${agentId}:${sessionId}`, sessionFile }, cwd: "" });
+  await session.close();
+  return session.notes
+    .filter(({ kind }) => kind !== "unreadable-lines")
+    .map(describeNote)
+    .join(" ");
+}
+
+function mended(fix: boolean, subject: string, problem: string, how: string): Finding {
+  return fix
+    ? { level: "note", subject, text: `${problem}: mended; ${how}` }
+    : { level: "warning", subject, text: `${problem}; run "clew doctor --fix"` };
+}
+
+/** Left by a process that died between making a lock and taking it. */
+async function removeDrafts(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((each) => each.includes(".lock.draft-"))) {
+    const owner = await readOwner(join(folder, name));
+    if (owner === null || !isAlive(owner)) await rm(join(folder, name), { force: true });
+  }
+}

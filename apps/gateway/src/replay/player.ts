@@ -1,0 +1,76 @@
+// Plays one recorded turn: the ports that answer with what was recorded, and keep count of what they were asked.
+import type { ClockPort, ModelPort, ToolPort } from "@clew/engine-core";
+import type { AgentMessage, AssistantMessage, ModelCall, StreamEvent } from "@clew/plugin-sdk/core";
+import { hasFailed, type RecordedStep, type RecordedTurn } from "./recorded-turns.ts";
+
+export interface Player {
+  model: ModelPort;
+  tools: ToolPort;
+  clock: ClockPort;
+  /** Steps whose reply was not played, with what stood before them. */
+  remaining(): RecordedStep[];
+}
+
+export interface PlayerOptions {
+  turn: RecordedTurn;
+  /** Stores what no model call makes. */
+  append: (messages: readonly AgentMessage[]) => Promise<void>;
+  /** Told at each recorded call, before its reply. */
+  onCall: (call: ModelCall) => void;
+}
+
+/** Nothing is executed and nothing is sent anywhere. Time is what the recording says. */
+export function createPlayer({ turn, append, onCall }: PlayerOptions): Player {
+  let next = 0;
+  let now = turn.prompt?.timestamp ?? 0;
+
+  async function* stream(call: ModelCall): AsyncGenerator<StreamEvent> {
+    const step = turn.steps[next];
+    if (step === undefined) return yield endOfRecording();
+    next++;
+    onCall(call);
+    await append(step.before);
+    const { reply } = step;
+    now = timeOf(reply) ?? now;
+    if (!hasFailed(reply)) return yield { type: "done", message: reply };
+    const message = reply.errorMessage ?? `The recorded call ended with "${reply.stopReason}".`;
+    yield { type: "error", error: { kind: reply.stopReason === "aborted" ? "aborted" : "invalid_response", message }, partial: reply };
+  }
+
+  return {
+    model: {
+      stream,
+      complete: async () => ({ ok: false, error: { kind: "unavailable", message: NO_MODEL }, partial: emptyReply("error", NO_MODEL) }),
+    },
+    tools: {
+      list: () => [],
+      async run({ call }) {
+        const results = turn.steps[next - 1]?.results ?? [];
+        const result = results.find(({ toolCallId }) => toolCallId === call.id);
+        if (result === undefined)
+          return { content: [{ type: "text", text: "The recording holds no result of this call." }], isError: true };
+        now = timeOf(result) ?? now;
+        const content = Array.isArray(result.content) ? result.content : [{ type: "text" as const, text: String(result.content ?? "") }];
+        return { content, isError: result.isError === true, ...(result.details !== undefined && { details: result.details }) };
+      },
+    },
+    clock: { now: () => now, monotonic: () => performance.now() },
+    remaining: () => turn.steps.slice(next),
+  };
+}
+
+const NO_MODEL = "A replay has no model to summarise with.";
+
+/** The recorded turn was left here: by a new message of the person, or because the recording ends. */
+function endOfRecording(): StreamEvent {
+  const message = "The recorded turn ends here.";
+  return { type: "error", error: { kind: "aborted", message }, partial: emptyReply("aborted", message) };
+}
+
+function emptyReply(stopReason: "aborted" | "error", errorMessage: string): AssistantMessage {
+  return { role: "assistant", content: [], stopReason, errorMessage };
+}
+
+function timeOf(message: AgentMessage): number | undefined {
+  return typeof message.timestamp === "number" ? message.timestamp : undefined;
+}

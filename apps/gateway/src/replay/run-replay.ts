@@ -1,0 +1,148 @@
+// Runs a recording through the engine, turn by turn, and measures every recorded model call.
+import { createSessionState, type TurnResult } from "@clew/engine-core";
+import type { AgentMessage, ModelRef } from "@clew/plugin-sdk/core";
+import { estimateMessage } from "@clew/plugin-sdk/tokens";
+import type { Host } from "../compose.ts";
+import type { ReportLog } from "../reports/report-log.ts";
+import type { OpenSession } from "../sessions/open.ts";
+import { createPlayer } from "./player.ts";
+import type { RecordedTurn } from "./recorded-turns.ts";
+
+/** One recorded model call, as it would have been made. */
+export interface ReplayedCall {
+  /** Counted from 1. */
+  turn: number;
+  /** Estimated tokens of system prompt, tools and messages. */
+  tokens: number;
+  messages: number;
+  /** Messages of the session that were not in the request, and their estimated tokens. */
+  leftOut: { messages: number; tokens: number };
+  /** Estimated tokens do not fit the window's prompt budget. */
+  isOverBudget: boolean;
+}
+
+export interface ReplayResult {
+  turns: number;
+  calls: ReplayedCall[];
+  /** Recorded calls that were not made, because their turn had failed before. */
+  callsNotMade: number;
+  /** Reasons of turns that failed for another cause than the recording. */
+  failures: { turn: number; reason: string }[];
+  /** The engine that answered last, and why another one than the chosen did. */
+  engine: { ran: string; degraded: { operation: string; reason: string } | null };
+  compactions: number;
+  /** ms, summed over all turns. */
+  time: { total: number; engine: number; host: number };
+}
+
+export interface ReplayRequest {
+  host: Host;
+  session: OpenSession;
+  reports: ReportLog;
+  model: ModelRef;
+  turns: readonly RecordedTurn[];
+  onProgress?: (progress: { turn: number; turns: number; calls: number }) => void;
+  signal: AbortSignal;
+}
+
+export async function runReplay({ host, session, reports, model, turns, onProgress, signal }: ReplayRequest): Promise<ReplayResult> {
+  const state = createSessionState();
+  const result: ReplayResult = {
+    turns: 0,
+    calls: [],
+    callsNotMade: 0,
+    failures: [],
+    engine: { ran: "", degraded: null },
+    compactions: 0,
+    time: { total: 0, engine: 0, host: 0 },
+  };
+  const append = async (messages: readonly AgentMessage[]) => {
+    await session.append(messages.map((message) => ({ type: "message" as const, message })));
+  };
+
+  for (const [index, turn] of turns.entries()) {
+    signal.throwIfAborted();
+    const number = index + 1;
+    const sent: (readonly AgentMessage[])[] = [];
+    const known: number[] = [];
+    const player = createPlayer({
+      turn,
+      append,
+      onCall: (call) => {
+        sent.push(call.messages);
+        known.push(state.context?.items.length ?? 0);
+      },
+    });
+    if (turn.prompt !== null && turn.steps.length > 0) {
+      const { role: _role, ...prompt } = turn.prompt;
+      const { model: modelPort, tools, clock } = player;
+      const answer = await host.answer({
+        transcript: session,
+        state,
+        prompt,
+        signal,
+        replacement: { model: modelPort, modelRef: model, tools, clock },
+      });
+      await reports.append(answer.report, answer.parts);
+      const items = state.context?.items ?? [];
+      for (const [call, messages] of sent.entries()) {
+        const report = answer.report.modelCalls[call];
+        if (report === undefined) continue;
+        const visible = items.slice(0, known[call]);
+        result.calls.push(
+          measureCall(
+            number,
+            report,
+            messages,
+            visible.map(({ message }) => message),
+            answer,
+          ),
+        );
+      }
+      note(result, number, turn, answer, player.remaining().length);
+    } else if (turn.prompt !== null) await append([turn.prompt]);
+    result.turns += turn.prompt === null ? 0 : 1;
+    // What the run did not get to did happen: the next turn's history needs it.
+    for (const { before, reply, results } of player.remaining()) await append([...before, reply, ...results]);
+    await append(turn.after);
+    onProgress?.({ turn: number, turns: turns.length, calls: result.calls.length });
+  }
+  return result;
+}
+
+function measureCall(
+  turn: number,
+  report: TurnResult["report"]["modelCalls"][number],
+  messages: readonly AgentMessage[],
+  known: readonly AgentMessage[],
+  { report: { budget } }: TurnResult,
+): ReplayedCall {
+  const fixed = [...report.system, ...report.tools].reduce((sum, item) => sum + item.tokens, 0);
+  const tokens = fixed + report.messages.tokens;
+  const shown = new Set<unknown>(messages);
+  const shownEvents = new Set(messages.map(eventOf));
+  const leftOut = known.filter((message) => !shown.has(message) && !shownEvents.has(eventOf(message)));
+  return {
+    turn,
+    tokens,
+    messages: messages.length,
+    leftOut: { messages: leftOut.length, tokens: Math.ceil(leftOut.reduce((sum, message) => sum + estimateMessage(message).estimate, 0)) },
+    isOverBudget: budget !== null && tokens > budget.promptBudget,
+  };
+}
+
+/** A copy that a policy changed is the same event: same role, time and tool call. */
+function eventOf(message: AgentMessage): string {
+  return `${message.role} ${message.timestamp} ${message.role === "toolResult" ? message.toolCallId : ""}`;
+}
+
+function note(result: ReplayResult, turn: number, recorded: RecordedTurn, { outcome, error, report }: TurnResult, notMade: number): void {
+  result.callsNotMade += notMade;
+  const endsLikeRecorded = outcome === "completed" || (notMade === 0 && recorded.steps.length > 0 && error?.kind !== "overflow");
+  if (!endsLikeRecorded) result.failures.push({ turn, reason: error?.message ?? outcome });
+  result.engine = { ran: report.engine.ran, degraded: report.engine.degraded };
+  result.compactions += report.compactions.filter(({ compacted }) => compacted).length;
+  result.time.total += report.durationMs;
+  result.time.host += report.hostMs;
+  result.time.engine += report.engineCalls.reduce((sum, { durationMs }) => sum + durationMs, 0);
+}

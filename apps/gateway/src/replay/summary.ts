@@ -1,0 +1,102 @@
+// The outcome of a replay for people and scripts: totals, and a table over the session.
+import { formatTable } from "../cli/table.ts";
+import type { ReplayedCall, ReplayResult } from "./run-replay.ts";
+
+export interface ReplaySummary {
+  turns: number;
+  calls: number;
+  callsNotMade: number;
+  /** Estimated tokens per call. */
+  tokens: { median: number; p90: number; max: number; total: number };
+  leftOut: { calls: number; medianMessages: number; maxMessages: number; maxTokens: number };
+  callsOverBudget: number;
+  compactions: number;
+  failures: ReplayResult["failures"];
+  engine: ReplayResult["engine"];
+  /** ms. */
+  time: { total: number; enginePerCall: number; hostPerCall: number };
+}
+
+/** Pure. */
+export function summarizeReplay({ turns, calls, callsNotMade, failures, engine, compactions, time }: ReplayResult): ReplaySummary {
+  const tokens = calls.map((call) => call.tokens);
+  const left = calls.map((call) => call.leftOut.messages);
+  const perCall = (ms: number) => round(calls.length === 0 ? 0 : ms / calls.length);
+  return {
+    turns,
+    calls: calls.length,
+    callsNotMade,
+    tokens: {
+      median: quantile(tokens, 0.5),
+      p90: quantile(tokens, 0.9),
+      max: Math.max(0, ...tokens),
+      total: tokens.reduce((a, b) => a + b, 0),
+    },
+    leftOut: {
+      calls: left.filter((count) => count > 0).length,
+      medianMessages: quantile(left, 0.5),
+      maxMessages: Math.max(0, ...left),
+      maxTokens: Math.max(0, ...calls.map((call) => call.leftOut.tokens)),
+    },
+    callsOverBudget: calls.filter((call) => call.isOverBudget).length,
+    compactions,
+    failures,
+    engine,
+    time: { total: round(time.total), enginePerCall: perCall(time.engine), hostPerCall: perCall(time.host) },
+  };
+}
+
+const MAX_ROWS = 20;
+
+/** Pure. One row per range of turns, then the totals. */
+export function formatReplay(result: ReplayResult): string {
+  const summary = summarizeReplay(result);
+  const size = Math.max(1, Math.ceil(result.turns / MAX_ROWS));
+  const rows = Array.from({ length: Math.ceil(result.turns / size) }, (_, range) => {
+    const [from, to] = [range * size + 1, Math.min(result.turns, (range + 1) * size)];
+    const calls = result.calls.filter(({ turn }) => turn >= from && turn <= to);
+    return formatRow(from === to ? `${from}` : `${from}–${to}`, calls);
+  });
+  const total = formatRow("all", result.calls);
+  const headings = ["turns", "calls", "tokens per call", "most", "messages", "left out", "left-out tokens"];
+  return [formatTable(headings, [...rows, total]), "", ...totals(summary)].join("\n");
+}
+
+function formatRow(range: string, calls: readonly ReplayedCall[]): string[] {
+  const tokens = calls.map((call) => call.tokens);
+  const most = (values: number[]) => format(Math.max(0, ...values));
+  return [
+    range,
+    format(calls.length),
+    format(quantile(tokens, 0.5)),
+    most(tokens),
+    most(calls.map((call) => call.messages)),
+    most(calls.map((call) => call.leftOut.messages)),
+    most(calls.map((call) => call.leftOut.tokens)),
+  ];
+}
+
+function totals(summary: ReplaySummary): string[] {
+  const { turns, calls, callsNotMade, tokens, leftOut, callsOverBudget, compactions, failures, engine, time } = summary;
+  return [
+    `${turns} turns, ${calls} model calls, ${format(tokens.total)} tokens sent (${format(tokens.median)} per call, 90 % below ${format(tokens.p90)}).`,
+    leftOut.calls === 0
+      ? "Nothing was left out."
+      : `Messages were left out of ${leftOut.calls} calls, at most ${leftOut.maxMessages} (${format(leftOut.maxTokens)} tokens).`,
+    ...(callsOverBudget > 0 ? [`${callsOverBudget} calls were larger than the prompt budget.`] : []),
+    ...(compactions > 0 ? [`${compactions} compactions.`] : []),
+    ...(callsNotMade > 0
+      ? [`${callsNotMade} recorded calls were not made, because their turn had failed: ${failures[0]?.reason ?? ""}`]
+      : []),
+    `Engine ${engine.ran}${engine.degraded === null ? "" : ` (set aside: ${engine.degraded.operation}: ${engine.degraded.reason})`}: ${time.enginePerCall} ms per call, host ${time.hostPerCall} ms per call, ${(time.total / 1000).toFixed(1)} s in all.`,
+  ];
+}
+
+/** The value below which the share `q` of `values` lies; 0 for none. */
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0;
+}
+
+const format = (value: number) => value.toLocaleString("en-US");
+const round = (ms: number) => Math.round(ms * 100) / 100;
