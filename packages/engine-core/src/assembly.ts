@@ -38,7 +38,8 @@ export async function assembleContext(run: TurnRun, history: History): Promise<A
 
   const result = await askEngine(run, history, { budget, tools, prompt });
   const repaired = ports.policy?.repairPairing({ messages: result.messages, model });
-  const messages = repaired?.messages ?? result.messages;
+  // A list of the host's own: an engine may go on using the one it returned.
+  const messages = repaired === undefined || repaired.messages === result.messages ? result.messages.slice() : repaired.messages;
   run.report.historyChanges.push(...(repaired?.changes ?? []));
   run.report.budget = {
     ...budget,

@@ -22,10 +22,15 @@ export async function autoCompact(run: TurnRun, assembly: Assembly): Promise<boo
   });
   if (!allowed || compaction === undefined) return false;
   const { promptBudget } = assembly.budget;
-  const size = sizeOf(run.state, [...assembly.messages, ...messagesOfTurn(run)]);
+  const size = sizeOf(run.state, assembly.messages.concat(messagesOfTurn(run)));
   const currentTokenCount = estimateRequest(size, assembly.fixedTokens, null);
   if (currentTokenCount <= promptBudget) return false;
   run.recovery = { ...run.recovery, autoCompacted: true };
-  const result = await compactBuiltIn(run, compaction, { trigger: "threshold", target: "threshold", tokenBudget: promptBudget, currentTokenCount });
+  const result = await compactBuiltIn(run, compaction, {
+    trigger: "threshold",
+    target: "threshold",
+    tokenBudget: promptBudget,
+    currentTokenCount,
+  });
   return result.ok && result.compacted;
 }

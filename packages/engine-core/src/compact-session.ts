@@ -1,7 +1,7 @@
 // Compaction that a person asked for: outside a turn, to the threshold, with an optional focus.
 
-import { planBudget } from "./budget.ts";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
+import { planBudget } from "./budget.ts";
 import { type CompactionOutcome, compactThroughEngine } from "./compaction.ts";
 import { prepareHistory } from "./history.ts";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "./host-support.ts";

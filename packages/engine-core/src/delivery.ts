@@ -6,15 +6,16 @@ import { describeError } from "./quarantine.ts";
 import type { TurnRun } from "./turn-run.ts";
 
 export interface Delivery {
-  /** The whole active list. */
-  messages: readonly AgentMessage[];
-  /** Index of the first message the engine has not been given. */
+  /** The active list: what the engine chose from, then the turn. */
+  history: readonly AgentMessage[];
+  turn: readonly AgentMessage[];
+  /** Index in that list of the first message the engine has not been given. */
   from: number;
   budget: TokenBudget | undefined;
 }
 
-/** Hands over `messages[from…]` (contract §3.2). False when the engine failed; that is logged and the turn still stands. */
-export async function deliverMessages(run: TurnRun, { messages, from, budget }: Delivery): Promise<boolean> {
+/** Hands over what is new from `from` on (contract §3.2). False when the engine failed; that is logged and the turn still stands. */
+export async function deliverMessages(run: TurnRun, { history, turn, from, budget }: Delivery): Promise<boolean> {
   const { engine, session, isHeartbeat } = run;
   const { sessionId, sessionKey } = session;
   if (typeof engine.afterTurn === "function")
@@ -22,14 +23,14 @@ export async function deliverMessages(run: TurnRun, { messages, from, budget }: 
       await engine.afterTurn?.({
         ...hostParams(run, "after-turn", budget),
         sessionFile: session.sessionFile,
-        messages: messages.slice(),
+        messages: history.concat(turn),
         prePromptMessageCount: from,
         isHeartbeat,
         ...(budget !== undefined && { tokenBudget: budget.tokenBudget }),
       });
     });
 
-  const fresh = messages.slice(from);
+  const fresh = history.slice(from).concat(turn.slice(Math.max(0, from - history.length)));
   if (fresh.length === 0) return true;
   if (typeof engine.ingestBatch === "function")
     return attempt(run, "ingest", async () => void (await engine.ingestBatch?.({ sessionId, sessionKey, messages: fresh, isHeartbeat })));

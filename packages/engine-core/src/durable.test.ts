@@ -36,7 +36,15 @@ function durableEngine(overrides: Partial<ContextEngine> = {}) {
     },
     ...overrides,
   };
-  return { engine, commits, calls, texts: () => commits.map(({ messages }) => messages.map((message) => (message.role === "user" ? String(message.content) : message.role)).join(" ")) };
+  return {
+    engine,
+    commits,
+    calls,
+    texts: () =>
+      commits.map(({ messages }) =>
+        messages.map((message) => (message.role === "user" ? String(message.content) : message.role)).join(" "),
+      ),
+  };
 }
 
 const host = (engine: ContextEngine, options: Parameters<typeof testHost>[0] = {}) =>

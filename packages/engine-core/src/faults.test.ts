@@ -58,22 +58,25 @@ describe("whatever an engine does, the reply comes and the record is whole", () 
     expect(second.report.engine.degraded).toMatchObject({ operation: method });
   });
 
-  it.each(["bootstrap", "assemble", "afterTurn", "maintain"] as const)("an abort during %s ends the turn and blames nobody", async (method) => {
-    const abort = new AbortController();
-    const { engine } = faulty(method, "hangs");
-    const waiting = {
-      ...engine,
-      [method]: () => {
-        abort.abort();
-        return new Promise(() => {});
-      },
-    } as ContextEngine;
-    const host = testHost({ engine: waiting });
-    if (method === "bootstrap") await host.ports.transcript.append([{ type: "message", message: { role: "user", content: "old" } }]);
-    const result = await host.say("hi", { signal: abort.signal });
-    expect(result.outcome).toBe(method === "afterTurn" || method === "maintain" ? "completed" : "aborted");
-    expect(host.registry.quarantine.list()).toEqual([]);
-  });
+  it.each(["bootstrap", "assemble", "afterTurn", "maintain"] as const)(
+    "an abort during %s ends the turn and blames nobody",
+    async (method) => {
+      const abort = new AbortController();
+      const { engine } = faulty(method, "hangs");
+      const waiting = {
+        ...engine,
+        [method]: () => {
+          abort.abort();
+          return new Promise(() => {});
+        },
+      } as ContextEngine;
+      const host = testHost({ engine: waiting });
+      if (method === "bootstrap") await host.ports.transcript.append([{ type: "message", message: { role: "user", content: "old" } }]);
+      const result = await host.say("hi", { signal: abort.signal });
+      expect(result.outcome).toBe(method === "afterTurn" || method === "maintain" ? "completed" : "aborted");
+      expect(host.registry.quarantine.list()).toEqual([]);
+    },
+  );
 
   it("an engine cannot change the history it is given", async () => {
     const engine = passThrough({

@@ -19,9 +19,9 @@ export async function finalizeTurn(run: TurnRun, assembly: Assembly): Promise<vo
 }
 
 async function deliverTurn(run: TurnRun, assembly: Assembly): Promise<boolean> {
-  const messages = assembly.history.concat(messagesOfTurn(run));
-  const from = run.delivered ?? firstUndelivered(run, assembly) ?? assembly.history.length;
-  const ok = await deliverMessages(run, { messages, from, budget: assembly.budget });
+  const { history, budget } = assembly;
+  const from = run.delivered ?? firstUndelivered(run, assembly) ?? history.length;
+  const ok = await deliverMessages(run, { history, turn: messagesOfTurn(run), from, budget });
   run.state.undelivered.clear();
   return ok;
 }

@@ -56,7 +56,6 @@ function turnEntryIds(branch: readonly TranscriptEntry[], promptEntryId: string 
   return new Set();
 }
 
-
 /** The newest `limit` user turns, and any summary at the head; undefined = everything. */
 export function limitHistory(messages: readonly AgentMessage[], limit: number | undefined): readonly AgentMessage[] {
   if (limit === undefined) return messages;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memoryTranscript, MODEL, scriptedModel } from "./__fixtures__/host.ts";
+import { MODEL, memoryTranscript, scriptedModel } from "./__fixtures__/host.ts";
 import { completeForEngine, type LlmBinding } from "./index.ts";
 
 const usage = { input: 7, output: 3, cacheRead: 1, cacheWrite: 0, totalTokens: 11 };
@@ -35,14 +35,24 @@ describe("an engine's own model call", () => {
   });
 
   it.each([
-    { name: "without permission", policy: {}, params: { model: "other/small" }, error: "Plugin LLM completion cannot override the target model." },
+    {
+      name: "without permission",
+      policy: {},
+      params: { model: "other/small" },
+      error: "Plugin LLM completion cannot override the target model.",
+    },
     {
       name: "outside the allow-list",
       policy: { allowModelOverride: true, allowedModels: ["a/b"] },
       params: { model: "other/small" },
       error: 'Plugin LLM completion model override "other/small" is not allowlisted.',
     },
-    { name: "unknown to the host", policy: { allowModelOverride: true }, params: { model: "x/y" }, error: 'model "x/y" is not known to this host' },
+    {
+      name: "unknown to the host",
+      policy: { allowModelOverride: true },
+      params: { model: "x/y" },
+      error: 'model "x/y" is not known to this host',
+    },
     { name: "for another agent", policy: {}, params: { agentId: "other" }, error: "cannot override the active session agent" },
   ])("is refused $name", async ({ policy, params, error }) => {
     await expect(completeForEngine(bind({ policy }).binding, { ...ask, ...params })).rejects.toThrow(error);
@@ -69,6 +79,8 @@ describe("an engine's own model call", () => {
         return { error: { kind: "aborted", message: "cancelled" } };
       },
     ]);
-    await expect(completeForEngine(bind({ model: cancelled }).binding, { ...ask, signal: abort.signal })).rejects.toMatchObject({ name: "AbortError" });
+    await expect(completeForEngine(bind({ model: cancelled }).binding, { ...ask, signal: abort.signal })).rejects.toMatchObject({
+      name: "AbortError",
+    });
   });
 });

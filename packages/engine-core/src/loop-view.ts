@@ -20,7 +20,7 @@ export interface LoopView {
 export async function nextView(run: TurnRun, assembly: Assembly, last: LoopView | undefined): Promise<LoopView> {
   const turn = messagesOfTurn(run);
   const seen = assembly.history.length + turn.length;
-  if (last === undefined || run.engine.info.ownsCompaction !== true) return { messages: [...assembly.messages, ...turn], seen };
+  if (last === undefined || run.engine.info.ownsCompaction !== true) return { messages: assembly.messages.concat(turn), seen };
   if (seen === last.seen) return last;
   try {
     const messages =
@@ -31,7 +31,7 @@ export async function nextView(run: TurnRun, assembly: Assembly, last: LoopView 
   } catch (error) {
     if (isAbort(error, run.signal)) throw error;
     run.ports.log.warn(`context engine failed in the tool loop, using un-assembled messages for this call: ${describeError(error)}`);
-    return { messages: [...assembly.history, ...turn], seen };
+    return { messages: assembly.history.concat(turn), seen };
   }
 }
 
@@ -42,14 +42,13 @@ async function assembleEverything(
   turn: readonly AgentMessage[],
   last: LoopView,
 ): Promise<readonly AgentMessage[]> {
-  const { budget } = assembly;
-  const messages = [...assembly.history, ...turn];
-  await deliverMessages(run, { messages, from: run.delivered ?? last.seen, budget });
-  run.delivered = messages.length;
+  const { budget, history } = assembly;
+  await deliverMessages(run, { history, turn, from: run.delivered ?? last.seen, budget });
+  run.delivered = history.length + turn.length;
   const { runtimeContext: _notInTheLoop, ...params } = hostParams(run, "before-turn", budget);
   const result = await run.engine.assemble({
     ...params,
-    messages,
+    messages: history.concat(turn),
     tokenBudget: budget.tokenBudget,
     model: run.report.model.resolved,
   });
@@ -68,5 +67,5 @@ async function assembleHistoryAgain(run: TurnRun, assembly: Assembly, turn: read
     prompt: textOf({ role: "user", content: run.request.prompt.content }),
     availableTools: new Set(tools.map((tool) => tool.name)),
   });
-  return [...result.messages, ...turn];
+  return result.messages.concat(turn);
 }

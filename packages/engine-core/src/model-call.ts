@@ -29,6 +29,7 @@ export async function callModel(run: TurnRun, view: ModelView): Promise<ModelOut
     messages,
     sourceOf: (message) => sourceOf(run, view, message),
     hash: (text) => ports.ids.hash(text),
+    prefixOf: state.prefixOf,
     memory: state.request,
   });
   if (described.requestHash === run.refusedRequest) return sameAgain();

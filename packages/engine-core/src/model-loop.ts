@@ -1,6 +1,6 @@
 // Step 5 of a turn: model calls and tools in turn, until the model answers, fails or is cancelled.
 import type { AgentMessage, AssistantMessage, ModelError, ToolCallBlock } from "@clew/plugin-sdk/core";
-import { capToolResults, planToolResultTruncation } from "@clew/plugin-sdk/transcript";
+import { planToolResultTruncation } from "@clew/plugin-sdk/transcript";
 import type { Assembly } from "./assembly.ts";
 import { autoCompact } from "./auto-compaction.ts";
 import { messagesOfTurn } from "./history.ts";
@@ -53,7 +53,7 @@ export async function runModelLoop(run: TurnRun, assembly: Assembly, prompt: Adm
 function holdBack(run: TurnRun, assembly: Assembly, view: ModelView): LoopFailure | undefined {
   const { state, model } = run;
   const unwindowed =
-    assembly.promptAuthority === "preassembly_may_overflow" ? sizeOf(state, [...assembly.history, ...view.turn]) : undefined;
+    assembly.promptAuthority === "preassembly_may_overflow" ? sizeOf(state, assembly.history.concat(view.turn)) : undefined;
   const precheck = planPrecheck({
     promptBudget: assembly.budget.promptBudget,
     assembled: sizeOf(state, view.messages),
@@ -61,8 +61,7 @@ function holdBack(run: TurnRun, assembly: Assembly, view: ModelView): LoopFailur
     ...(unwindowed !== undefined && { unwindowed }),
     fixedTokens: assembly.fixedTokens,
     reducibleChars: () =>
-      planToolResultTruncation(view.messages, { contextWindow: model.contextWindow, freeChars: Number.POSITIVE_INFINITY })
-      .reducibleChars,
+      planToolResultTruncation(view.messages, { contextWindow: model.contextWindow, freeChars: Number.POSITIVE_INFINITY }).reducibleChars,
   });
   if (precheck.route === "fits") return undefined;
   const message = "Context overflow: prompt too large for the model (precheck).";
@@ -71,7 +70,7 @@ function holdBack(run: TurnRun, assembly: Assembly, view: ModelView): LoopFailur
 
 function modelView(run: TurnRun, assembly: Assembly, prompt: AdmittedPrompt, chosen: readonly AgentMessage[]): ModelView {
   const { toolsAllow } = prompt;
-  const messages = capToolResults(chosen, run.model.contextWindow);
+  const messages = run.state.capped.view(chosen, run.model.contextWindow);
   return {
     system: prompt.system,
     tools: toolsAllow === undefined ? assembly.tools : assembly.tools.filter((tool) => toolsAllow.includes(tool.name)),

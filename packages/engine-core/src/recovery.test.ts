@@ -179,9 +179,9 @@ describe("the check before a request", () => {
 
   it("trusts the engine's estimate when it is higher than the host's", () => {
     const size = { messages: { estimate: 10, low: 10, high: 10 }, measured: null };
-    expect(planPrecheck({ promptBudget: 1_000, assembled: size, engineEstimate: 5_000, fixedTokens: 0, reducibleChars: () => 0 }).overflow).toBe(
-      4_000,
-    );
+    expect(
+      planPrecheck({ promptBudget: 1_000, assembled: size, engineEstimate: 5_000, fixedTokens: 0, reducibleChars: () => 0 }).overflow,
+    ).toBe(4_000);
   });
 });
 

@@ -2,6 +2,7 @@
 import type { AgentMessage, ToolDefinition } from "@clew/plugin-sdk/core";
 import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import type { ItemSource, ReportItem, ReportParts } from "./report.ts";
+import type { SharedPrefix } from "./shared-prefix.ts";
 
 /** After this many deltas a full list is written again, so that a report file can be read from the middle. */
 const CALLS_PER_FULL_LIST = 64;
@@ -43,6 +44,7 @@ export interface DescribeRequest {
   /** Why a message is there, and where from. */
   sourceOf: (message: AgentMessage) => { source: ItemSource; reason: string; changed?: true };
   hash: (text: string) => string;
+  prefixOf: SharedPrefix;
   /** The session's previous request; becomes this one. */
   memory: RequestMemory;
 }
@@ -79,14 +81,10 @@ export function describeRequest(request: DescribeRequest): RequestDescription {
 }
 
 /** How many leading messages are what they were: the same object, or a copy with the same content and source. */
-function keptItems({ messages, memory: previous, hash }: DescribeRequest): number {
+function keptItems({ messages, memory: previous, hash, prefixOf }: DescribeRequest): number {
   const limit = Math.min(messages.length, previous.messages.length);
-  let index = 0;
-  while (
-    index < limit &&
-    (messages[index] === previous.messages[index] || contentHash(messages[index]!, hash) === previous.items[index]!.hash)
-  )
-    index++;
+  let index = prefixOf(messages, previous.messages);
+  while (index < limit && contentHash(messages[index]!, hash) === previous.items[index]!.hash) index++;
   return index;
 }
 

@@ -3,7 +3,6 @@ import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import type { RequestSize } from "./precheck.ts";
 import type { SessionState } from "./session-state.ts";
-import { sharedPrefix } from "./token-sums.ts";
 
 /** What a provider counted: a request's messages (with system prompt and tools) and the reply to it. */
 export interface Measurement {
@@ -25,7 +24,7 @@ export function sizeOf(state: SessionState, messages: readonly AgentMessage[]): 
   const total = state.requestSums.total(messages);
   const { measurement } = state;
   const counted = measurement?.messages.length ?? 0;
-  if (measurement === undefined || counted === 0 || sharedPrefix(messages, measurement.messages) < counted)
+  if (measurement === undefined || counted === 0 || state.prefixOf(messages, measurement.messages) < counted)
     return { messages: total, measured: null };
   const from = messages[counted] === measurement.reply ? counted + 1 : counted;
   return { messages: total, measured: { tokens: measurement.tokens, after: estimateMessages(messages.slice(from)) } };

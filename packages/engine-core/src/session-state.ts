@@ -1,10 +1,12 @@
 // What a host keeps in memory per open session between turns; losing it costs time, never correctness.
 import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
 import { buildContext, type TranscriptContext } from "@clew/plugin-sdk/transcript";
+import { type CappedView, createCappedView } from "./capped-view.ts";
 import { idleLane, type MaintenanceLane } from "./maintenance-lane.ts";
 import type { TranscriptPort } from "./ports.ts";
 import { emptyRequestMemory, type RequestMemory } from "./request-items.ts";
 import type { Measurement } from "./request-size.ts";
+import { rememberedPrefix, type SharedPrefix } from "./shared-prefix.ts";
 import { createTokenSums, type TokenSums } from "./token-sums.ts";
 
 export interface SessionState {
@@ -20,6 +22,9 @@ export interface SessionState {
   /** Sums over what engines return, and over whole requests. */
   assemblySums: TokenSums;
   requestSums: TokenSums;
+  capped: CappedView;
+  /** Compares whole requests, which are never changed once made. */
+  prefixOf: SharedPrefix;
   modelCalls: number;
   /** What the provider counted for the last successful call; undefined after a compaction. */
   measurement: Measurement | undefined;
@@ -32,6 +37,7 @@ export interface SessionState {
 }
 
 export function createSessionState(): SessionState {
+  const prefixOf = rememberedPrefix();
   return {
     context: undefined,
     messages: [],
@@ -39,7 +45,9 @@ export function createSessionState(): SessionState {
     entryIds: new WeakMap(),
     request: emptyRequestMemory(),
     assemblySums: createTokenSums(),
-    requestSums: createTokenSums(),
+    requestSums: createTokenSums(prefixOf),
+    capped: createCappedView(prefixOf),
+    prefixOf,
     modelCalls: 0,
     measurement: undefined,
     maintenance: idleLane(),

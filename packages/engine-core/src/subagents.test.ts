@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
 import type { ContextEngine } from "@clew/plugin-sdk/core";
+import { describe, expect, it } from "vitest";
 import { memoryLog, passThrough, testHost } from "./__fixtures__/host.ts";
 import { CLEW_EMBEDDED_HOST, notifySubagentEnded, prepareSubagentSpawn, resolveContextEngine } from "./index.ts";
 
@@ -11,7 +11,13 @@ async function prepare(overrides: Partial<ContextEngine>, options: { lightContex
   const log = memoryLog();
   const { lightContext, contextMode } = options;
   const spawn = () =>
-    prepareSubagentSpawn({ engine, host: CLEW_EMBEDDED_HOST, log, params: { ...params, ...(contextMode && { contextMode }) }, ...(lightContext && { lightContext }) });
+    prepareSubagentSpawn({
+      engine,
+      host: CLEW_EMBEDDED_HOST,
+      log,
+      params: { ...params, ...(contextMode && { contextMode }) },
+      ...(lightContext && { lightContext }),
+    });
   return { host, engine, log, spawn };
 }
 
@@ -51,9 +57,15 @@ describe("a subagent", () => {
   });
 
   it("asks for host capabilities only when it forks", async () => {
-    const info = { id: "parent", name: "Parent", hostRequirements: { "subagent-spawn": { requiredCapabilities: ["thread-bootstrap-projection" as const] } } };
+    const info = {
+      id: "parent",
+      name: "Parent",
+      hostRequirements: { "subagent-spawn": { requiredCapabilities: ["thread-bootstrap-projection" as const] } },
+    };
     await expect((await prepare({ info })).spawn()).resolves.toBeDefined();
-    await expect((await prepare({ info }, { contextMode: "fork" })).spawn()).rejects.toThrow("Missing host capabilities: thread-bootstrap-projection");
+    await expect((await prepare({ info }, { contextMode: "fork" })).spawn()).rejects.toThrow(
+      "Missing host capabilities: thread-bootstrap-projection",
+    );
   });
 
   it("that ended is told to the engine, best effort", async () => {

@@ -1,6 +1,7 @@
 // The token estimate of a message list, at the cost of what changed since the list before it.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { estimateMessage, type TokenEstimate } from "@clew/plugin-sdk/tokens";
+import { type SharedPrefix, sharedPrefix } from "./shared-prefix.ts";
 
 const NOTHING: TokenEstimate = { estimate: 0, low: 0, high: 0 };
 
@@ -10,13 +11,13 @@ export interface TokenSums {
   total(messages: readonly AgentMessage[]): TokenEstimate;
 }
 
-export function createTokenSums(): TokenSums {
+export function createTokenSums(prefixOf: SharedPrefix = sharedPrefix): TokenSums {
   let last: readonly AgentMessage[] = [];
   // running[i] is the estimate of messages 0..i of `last`.
   const running: TokenEstimate[] = [];
   return {
     total(messages) {
-      const shared = sharedPrefix(messages, last);
+      const shared = prefixOf(messages, last);
       running.length = shared;
       let sum = running[shared - 1] ?? NOTHING;
       for (let index = shared; index < messages.length; index++) {
@@ -28,12 +29,4 @@ export function createTokenSums(): TokenSums {
       return sum;
     },
   };
-}
-
-/** How many leading elements of the two lists are the same objects. */
-export function sharedPrefix<T>(left: readonly T[], right: readonly T[]): number {
-  const limit = Math.min(left.length, right.length);
-  let index = 0;
-  while (index < limit && left[index] === right[index]) index++;
-  return index;
 }

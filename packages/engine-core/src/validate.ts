@@ -39,6 +39,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 
 function isAssembleResult(value: unknown, given: readonly unknown[]): value is AssembleResult {
   if (!isRecord(value) || !Array.isArray(value.messages)) return false;
+  if (value.messages === given) return true;
   return value.messages.every((message: unknown, index) => message === given[index] || (isRecord(message) && isText(message.role)));
 }
 
