@@ -2,6 +2,7 @@
 import { createInterface } from "node:readline";
 import type { TurnEvent, TurnResult } from "@clew/engine-core";
 import { createGateway, type Gateway } from "../gateway.ts";
+import { DEFAULT_AGENT_ID, parseSessionName } from "../sessions/keys.ts";
 import { type Output, printable } from "./output.ts";
 import { type Overrides, setUp } from "./setup.ts";
 
@@ -18,7 +19,11 @@ export async function chat(words: readonly string[], options: ChatOptions): Prom
   const stopListening = onSignals(talk);
   try {
     if (words.length > 0) return exitCodeOf(await talk.say(words.join(" ")));
-    return await converse(talk, output, `session ${key}, model ${gateway.host.model("main").name}`);
+    return await converse(
+      talk,
+      output,
+      `session ${key}, model ${gateway.host.model(parseSessionName(key)?.agentId ?? DEFAULT_AGENT_ID).name}`,
+    );
   } finally {
     stopListening();
     await gateway.close();

@@ -1,4 +1,5 @@
 // `clew start`: the gateway behind its HTTP server, until a signal or the end of the parent stops it.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createGateway } from "../gateway.ts";
 import { loadPage } from "../http/page.ts";
@@ -13,7 +14,7 @@ const GRACE_MS = 1500;
 export async function start(overrides: Overrides): Promise<number> {
   const { environment, loaded, log, output } = await setUp(overrides, { showProblems: true });
   const gateway = createGateway({ environment, loaded, log });
-  const page = loadPage(join(import.meta.dirname, "web"));
+  const page = loadPage(pageFolder());
   const server = await startServer({ gateway, log, page, version: VERSION, port: loaded.config.gateway.port });
   const model = loaded.config.agents.defaults.model.primary;
   log.info("gateway started", { url: server.url, model, engine: loaded.config.plugins.slots?.contextEngine ?? "legacy" });
@@ -26,6 +27,12 @@ export async function start(overrides: Overrides): Promise<number> {
   log.info("gateway stopped", { reason });
   log.close();
   return 0;
+}
+
+/** Beside the built command; from the sources, where the last build left it. */
+function pageFolder(): string {
+  const built = join(import.meta.dirname, "web");
+  return existsSync(built) ? built : join(import.meta.dirname, "../../dist/web");
 }
 
 function greet(output: Output, { url }: RunningServer, { model, engine, home }: { model: string; engine: string; home: string }): void {

@@ -33,7 +33,7 @@ export function openReportLog(folder: string, sessionId: string): ReportLog {
     for (const [hash, content] of Object.entries(parts)) if (!stored.has(hash)) await storePart(folder, hash, content);
     if (stored.size > REMEMBERED_PARTS) stored.clear();
     for (const hash of Object.keys(parts)) stored.add(hash);
-    await target.appendFile(`${JSON.stringify(report)}\n`);
+    await target.appendFile(`${JSON.stringify(report, roundNumbers)}\n`);
   };
   return {
     append(report, parts) {
@@ -74,6 +74,11 @@ export async function readLastRequest(folder: string, sessionId: string): Promis
 /** The content stored under a hash; null when there is none. */
 export async function readPart(folder: string, hash: string): Promise<string | null> {
   return isSafeId(hash) ? readFile(partFile(folder, hash), "utf8").catch(() => null) : null;
+}
+
+/** Durations to the microsecond: more digits say nothing. */
+function roundNumbers(_key: string, value: unknown): unknown {
+  return typeof value === "number" && !Number.isInteger(value) ? Math.round(value * 1000) / 1000 : value;
 }
 
 /** Lines that are no report (torn, or of a later version) are skipped. */

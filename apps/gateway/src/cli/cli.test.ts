@@ -1,0 +1,219 @@
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createOpenAIEmulator } from "@clew/providers/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createSessionStore } from "../sessions/store.ts";
+import { startChild } from "../testing/child.ts";
+import { emulatedModel } from "../testing/gateway.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { printable } from "./output.ts";
+import { formatTable } from "./table.ts";
+
+const MAIN = new URL("../main.ts", import.meta.url);
+
+function start(home: string, args: string[]) {
+  return startChild(MAIN, args, { env: { CLEW_HOME: home }, stderr: true });
+}
+
+async function clew(home: string, ...args: string[]) {
+  const child = start(home, args);
+  child.process.stdin!.end();
+  const code = await child.exit;
+  return { code, output: child.lines.join("\n"), errors: child.errors().trim() };
+}
+
+async function emulatedHome(answers: Parameters<typeof createOpenAIEmulator>[0]) {
+  const server = await createOpenAIEmulator(answers);
+  onTestFinished(() => server.close());
+  const home = await temporaryHome();
+  await writeFile(join(home, "clew.json"), JSON.stringify(emulatedModel(server.baseUrl)));
+  return { home, server };
+}
+
+describe("clew chat", () => {
+  it("answers one message, and remembers it in the next run", async () => {
+    const home = await temporaryHome();
+    expect(await clew(home, "chat", "My cat is called Minka.")).toEqual({ code: 0, output: "Noted.", errors: "" });
+    expect((await clew(home, "chat", "What", "is", "my", "cat", "called?")).output).toContain("Minka");
+    const shown = await clew(home, "sessions", "show", "main");
+    expect(shown.output).toContain("My cat is called Minka.");
+    expect((await clew(home, "sessions", "list")).output).toMatch(/^session.*\n.*\nmain /);
+    expect(JSON.parse((await clew(home, "sessions", "list", "--json")).output).sessions).toHaveLength(1);
+  }, 20_000);
+
+  it("answers line by line from a pipe", async () => {
+    const home = await temporaryHome();
+    const child = start(home, ["chat", "--session", "pipe"]);
+    child.process.stdin!.end("My dog is called Rex.\nWhat is my dog called?\n");
+    expect(await child.exit).toBe(0);
+    expect(child.lines[0]).toBe("Noted.");
+    expect(child.lines[1]).toContain("Rex");
+  });
+
+  it("cancels the reply and not the program on Ctrl-C, keeping what had arrived", async () => {
+    const { home } = await emulatedHome({ answers: [{ fault: "hang", text: "begun" }, { text: "second" }] });
+    const child = start(home, ["chat", "--json"]);
+    child.process.stdin!.write("hello\n");
+    const events = async (type: string) => {
+      for (;;) {
+        const event = JSON.parse(await child.nextLine());
+        if (event.type === type) return event;
+      }
+    };
+    await events("text");
+    child.process.kill("SIGINT");
+    expect(await events("done")).toMatchObject({ outcome: "aborted" });
+    child.process.stdin!.write("again\n");
+    expect(await events("done")).toMatchObject({ outcome: "completed" });
+    child.process.stdin!.end();
+    expect(await child.exit).toBe(0);
+    const branch = (await createSessionStore({ home }).read("main"))!.branch;
+    expect(branch.map((entry) => entry.type === "message" && entry.message)).toMatchObject([
+      { role: "user", content: "hello" },
+      { role: "assistant", stopReason: "aborted", content: [{ text: "begun" }] },
+      { role: "user", content: "again" },
+      { role: "assistant", stopReason: "stop" },
+    ]);
+  }, 20_000);
+
+  it("ends on SIGTERM in the middle of a reply and leaves no lock", async () => {
+    const { home } = await emulatedHome({ answers: [{ fault: "hang", text: "begun" }] });
+    const child = start(home, ["chat", "--json", "hello"]);
+    while (!child.lines.some((line) => line.includes('"text"'))) await child.nextLine();
+    child.process.kill("SIGTERM");
+    expect(await child.exit).toBe(130);
+    const files = await readdir(join(home, "agents/main/sessions"));
+    expect(files.filter((name) => name.includes("lock"))).toEqual([]);
+  });
+
+  it("says what the model server did, with a non-zero exit", async () => {
+    const { home } = await emulatedHome({ answers: [{ fault: "status", status: 401 }] });
+    const { code, errors } = await clew(home, "chat", "hello");
+    expect(code).toBe(1);
+    expect(errors).toMatch(/^clew: .*401/);
+  });
+
+  it("refuses to start with a wrong configuration, listing its problems", async () => {
+    const home = await temporaryHome();
+    await writeFile(join(home, "clew.json"), "{ gateway: { port: 'x', bind: 'lan' }, agents: { defaults: { worksapce: 'y' } } }");
+    const { code, errors } = await clew(home, "chat", "hello");
+    expect(code).toBe(1);
+    expect(errors).toContain("has 2 problems");
+    expect(errors).toContain("gateway.port:");
+    expect(await readdir(home)).toEqual(["clew.json"]);
+  });
+});
+
+describe("clew config", () => {
+  it("sets, gets and imports", async () => {
+    const home = await temporaryHome();
+    await clew(home, "config", "set", "agents.defaults.model.primary", "ollama/qwen3:8b");
+    expect((await clew(home, "config", "get", "agents.defaults.model.primary")).output).toBe("ollama/qwen3:8b");
+    expect((await clew(home, "config", "set", "gateway.port", "high")).code).toBe(1);
+    const theirs = join(home, "openclaw.json");
+    await writeFile(theirs, "{ agents: { defaults: { model: { primary: 'a/b' } } }, channels: {} }");
+    expect((await clew(home, "config", "import", theirs)).errors).toContain("--force");
+    const imported = await clew(home, "config", "import", theirs, "--force");
+    expect(imported.output).toContain("left out channels");
+    expect((await clew(home, "config", "get", "agents.defaults.model.primary")).output).toBe("a/b");
+    expect(await readFile(join(home, "clew.json.bak"), "utf8")).toContain("qwen3");
+    expect(JSON.parse((await clew(home, "config", "schema")).output).type).toBe("object");
+  }, 30_000);
+});
+
+describe("clew doctor", () => {
+  it("finds what is broken and says what to do", async () => {
+    const home = await temporaryHome();
+    await clew(home, "chat", "hello");
+    expect((await clew(home, "doctor")).code).toBe(0);
+    await writeFile(join(home, "clew.json"), "{ plugins: { slots: { contextEngine: 'nope' } } }");
+    const broken = await clew(home, "doctor");
+    expect(broken.code).toBe(1);
+    expect(broken.output).toMatch(/FAILURE +engine: There is no context engine "nope"/);
+  }, 20_000);
+
+  it("with --fix mends torn files, old locks and the index, losing nothing", async () => {
+    const home = await temporaryHome();
+    await clew(home, "chat", "hello");
+    const folder = join(home, "agents/main/sessions");
+    const file = join(folder, (await readdir(folder)).find((name) => name.endsWith(".jsonl"))!);
+    const whole = await readFile(file, "utf8");
+    await writeFile(file, `${whole}{"type":"mess`);
+    await writeFile(join(folder, "sessions.json"), "{");
+    const dead = { token: "t", pid: process.pid, started: "long ago", host: (await import("node:os")).hostname(), since: "" };
+    await writeFile(`${file}.lock`, JSON.stringify(dead));
+    const found = await clew(home, "doctor", "--json");
+    const warnings = JSON.parse(found.output).findings.filter((finding: { level: string }) => finding.level === "warning");
+    expect(warnings).toHaveLength(2);
+    expect((await clew(home, "doctor", "--fix")).code).toBe(0);
+    expect(await readFile(file, "utf8")).toBe(whole);
+    const names = await readdir(folder);
+    expect(names.filter((name) => name.includes("torn"))).toHaveLength(1);
+    expect(names.filter((name) => name.includes("lock"))).toEqual([]);
+    expect(
+      JSON.parse((await clew(home, "doctor", "--json")).output).findings.every((finding: { level: string }) => finding.level !== "warning"),
+    ).toBe(true);
+    expect((await clew(home, "sessions", "list")).output).toContain("main");
+  }, 30_000);
+});
+
+describe("clew", () => {
+  it("explains every command", async () => {
+    const home = await temporaryHome();
+    const commands = [
+      [],
+      ["start"],
+      ["chat"],
+      ["replay"],
+      ["sessions", "list"],
+      ["sessions", "show"],
+      ["config", "get"],
+      ["config", "set"],
+      ["config", "import"],
+      ["doctor"],
+    ];
+    for (const command of commands) {
+      const { code, output } = await clew(home, ...command, "--help");
+      expect([command, code]).toEqual([command, 0]);
+      expect(output).toContain("Usage: clew");
+    }
+    await expect(stat(join(home, "logs"))).rejects.toThrow();
+  }, 30_000);
+
+  it("answers wrong usage with exit code 2", async () => {
+    const home = await temporaryHome();
+    for (const args of [["fly"], ["replay"], ["start", "--port", "-1"], ["chat", "--nope"]]) {
+      expect((await clew(home, ...args)).code).toBe(2);
+    }
+  }, 20_000);
+
+  it("says what to do when there is no such session, and shows none when there is none", async () => {
+    const home = await temporaryHome();
+    await mkdir(join(home, "agents"));
+    expect(await clew(home, "sessions", "show", "nope")).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('"clew sessions list"'),
+    });
+    expect((await clew(home, "sessions", "list")).output).toContain("No sessions");
+  });
+});
+
+describe("text of others on the terminal", () => {
+  it("cannot steer it", () => {
+    expect(printable("a\u001b[31mred\u001b[0m\u001b]0;title\u0007b\rc\td\n\u0007\u009b2Je")).toBe("aredbc\td\n2Je");
+  });
+});
+
+describe("a table", () => {
+  it("puts numbers to the right", () => {
+    expect(
+      formatTable(
+        ["name", "count"],
+        [
+          ["a", "1"],
+          ["longer", "1,200"],
+        ],
+      ),
+    ).toBe("name    count\n------  -----\na           1\nlonger  1,200");
+  });
+});

@@ -1,0 +1,205 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { textOf } from "@clew/plugin-sdk/transcript";
+import { describe, expect, it } from "vitest";
+import { createSessionStore, readTranscript } from "../sessions/store.ts";
+import { startChild } from "../testing/child.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { calls, failed, reply, result, user, writeRecording } from "../testing/recording.ts";
+import { planRecordedTurns } from "./recorded-turns.ts";
+import { quantile } from "./summary.ts";
+
+const MAIN = new URL("../main.ts", import.meta.url);
+
+const RECORDING: AgentMessage[] = [
+  user("one"),
+  reply("first"),
+  user("look twice"),
+  calls("a", "b"),
+  result("a", "A"),
+  result("b", "B"),
+  calls("a"),
+  result("a", "again"),
+  reply("looked"),
+  user("left alone"),
+  user("retry"),
+  failed("error"),
+  reply("second try"),
+  { role: "bashExecution", command: "ls", output: "x", exitCode: 0 },
+  user("cancelled"),
+  failed("aborted", "half a"),
+  user("left while looking"),
+  calls("c", "d"),
+  result("c", "C"),
+  user("last"),
+  reply("done"),
+];
+
+async function replay(args: string[], home?: string) {
+  const folder = home ?? (await temporaryHome());
+  const temporary = join(folder, "tmp");
+  await mkdir(temporary, { recursive: true });
+  const child = startChild(MAIN, ["replay", ...args], { env: { CLEW_HOME: folder, TMPDIR: temporary }, stderr: true });
+  const code = await child.exit;
+  return { code, output: child.lines.join("\n"), errors: child.errors(), home: folder };
+}
+
+describe("a recorded transcript", () => {
+  it("is taken apart into turns, calls and results without losing a message", async () => {
+    const file = await writeRecording(await temporaryHome(), RECORDING);
+    const turns = planRecordedTurns((await readTranscript(file)).branch);
+    expect(turns.map(({ prompt, steps }) => [textOf(prompt!), steps.length])).toEqual([
+      ["one", 1],
+      ["look twice", 3],
+      ["left alone", 0],
+      ["retry", 1],
+      ["cancelled", 1],
+      ["left while looking", 1],
+      ["last", 1],
+    ]);
+    expect(turns[1]!.steps.map(({ results }) => results.map((message) => textOf(message)))).toEqual([["A", "B"], ["again"], []]);
+    expect(turns[3]!.steps[0]!.before).toMatchObject([{ stopReason: "error" }]);
+    expect(turns[3]!.after).toMatchObject([{ role: "bashExecution" }]);
+    const all = turns.flatMap(({ prompt, steps, after }) => [
+      prompt,
+      ...steps.flatMap((step) => [...step.before, step.reply, ...step.results]),
+      ...after,
+    ]);
+    expect(all).toHaveLength(RECORDING.length);
+  });
+});
+
+describe("clew replay", () => {
+  it("plays every recorded call, stores what was recorded, and ends with the table", async () => {
+    const home = await temporaryHome();
+    const file = await writeRecording(home, RECORDING);
+    const into = join(home, "into");
+    const { code, output } = await replay([file, "--into", into], home);
+    expect(code).toBe(0);
+    expect(output).toMatch(/^turns +calls +tokens per call/);
+    expect(output).toContain("7 turns, 8 model calls");
+    expect(output).toContain("Nothing was left out.");
+    const session = await createSessionStore({ home: into }).read("replay-recorded");
+    const stored = session!.branch.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+    const recorded = (await readTranscript(file)).branch.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+    // Only what tells that a turn was left is added: a result for the call that had none, and an empty reply.
+    const added = stored.filter(
+      (message) =>
+        textOf(message).includes("holds no result") ||
+        (message.role === "assistant" && message.errorMessage === "The recorded turn ends here."),
+    );
+    expect(added).toHaveLength(2);
+    expect(
+      stored.filter((message) => !added.includes(message)).map((message) => [message.role, textOf(message), message.timestamp]),
+    ).toEqual(recorded.map((message) => [message.role, textOf(message), message.timestamp]));
+    expect((await readdir(join(into, "agents/main/reports"))).sort()).toHaveLength(2);
+  });
+
+  it("gives the same numbers as JSON, call by call, and leaves nothing behind", async () => {
+    const home = await temporaryHome();
+    const file = await writeRecording(home, RECORDING);
+    const { code, output } = await replay([file, "--json", "--context-window", "9000"], home);
+    expect(code).toBe(0);
+    const json = JSON.parse(output);
+    expect(json).toMatchObject({
+      turns: 7,
+      calls: 8,
+      callsNotMade: 0,
+      callsOverBudget: 0,
+      model: { contextWindow: 9000 },
+      engine: { ran: "legacy", degraded: null },
+      session: null,
+    });
+    expect(json.perCall).toHaveLength(8);
+    expect(json.perCall[7].messages).toBeGreaterThan(json.perCall[0].messages);
+    expect(await readdir(join(home, "tmp"))).toEqual([]);
+  });
+
+  it("counts what was left out", async () => {
+    const home = await temporaryHome();
+    const items = Array.from({ length: 10 }, (_, index) => [user(`question ${index}`), reply(`answer ${index}`)]).flat();
+    await writeFile(join(home, "clew.json"), "{ session: { historyLimit: 3 } }");
+    const { output } = await replay([await writeRecording(home, items), "--json"], home);
+    const json = JSON.parse(output);
+    expect(json.perCall.map((call: { leftOut: { messages: number } }) => call.leftOut.messages)).toEqual([0, 0, 0, 0, 2, 4, 6, 8, 10, 12]);
+    expect(json.leftOut).toMatchObject({ calls: 6, maxMessages: 12 });
+    expect(json.leftOut.maxTokens).toBeGreaterThan(20);
+  });
+
+  it("goes on after a turn that did not fit, and says so", async () => {
+    const home = await temporaryHome();
+    const items = [user("x ".repeat(40_000)), reply("big"), user("small"), reply("fine")];
+    const { code, output } = await replay([await writeRecording(home, items), "--context-window", "8000"], home);
+    expect(code).toBe(0);
+    expect(output).toContain("2 turns");
+    expect(output).toMatch(/recorded calls were not made|larger than the prompt budget/);
+  });
+
+  it("never writes into a session that is there", async () => {
+    const home = await temporaryHome();
+    const file = await writeRecording(home, [user("one"), reply("first")]);
+    for (let run = 0; run < 2; run++) expect((await replay([file, "--into", home], home)).code).toBe(0);
+    expect((await createSessionStore({ home }).list()).map(({ key }) => key).sort()).toEqual([
+      "agent:main:replay-recorded",
+      "agent:main:replay-recorded-2",
+    ]);
+  });
+
+  it("says in one line what is wrong with its input", async () => {
+    const home = await temporaryHome();
+    const notOne = join(home, "list.jsonl");
+    await writeFile(notOne, '{"milk":1}\n');
+    const empty = join(home, "empty.jsonl");
+    await writeFile(empty, "");
+    const good = await writeRecording(home, [user("one"), reply("first")]);
+    const cases: [string[], RegExp][] = [
+      [[join(home, "missing.jsonl")], /there is no such file/],
+      [[home], /it is a folder/],
+      [[notOne], /not a session transcript/],
+      [[empty], /it is empty/],
+      [[good, "--engine", "nope"], /no context engine "nope".*known: legacy/],
+      [[good, "--model", "nope/x"], /unknown provider "nope"/],
+    ];
+    for (const [args, expected] of cases) {
+      const { code, errors, output } = await replay(args, home);
+      expect(errors).toMatch(expected);
+      expect(errors.trim().split("\n")).toHaveLength(1);
+      expect([code, output]).toEqual([1, ""]);
+    }
+    expect((await replay([good, "--context-window", "few"], home)).code).toBe(2);
+  }, 30_000);
+
+  it("killed at any moment keeps every entry it acknowledged", async () => {
+    const home = await temporaryHome();
+    const items = Array.from({ length: 400 }, (_, index) => [
+      user(`question ${index} ${"x".repeat(200)}`),
+      reply(`answer ${index}`),
+    ]).flat();
+    const file = await writeRecording(home, items);
+    for (let round = 1; round <= 5; round++) {
+      const child = startChild(MAIN, ["replay", file, "--into", home, "--acks"], { env: { CLEW_HOME: home }, stderr: true });
+      const wanted = 20 + Math.floor(Math.random() * 200);
+      while (child.lines.length < wanted) await child.nextLine();
+      child.process.kill("SIGKILL");
+      await child.exit;
+      const key = round === 1 ? "replay-recorded" : `replay-recorded-${round}`;
+      const session = await createSessionStore({ home }).open({ key, cwd: home });
+      const ids = new Set(session.branch().map(({ id }) => id));
+      // The last line of a killed process may itself be torn.
+      const acknowledged = child.lines.filter((line) => /^[0-9a-f]{8}$/.test(line));
+      expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
+      expect(acknowledged.length).toBeGreaterThanOrEqual(wanted - 1);
+      await session.close();
+    }
+    expect(await readFile(file, "utf8")).toContain("question 399");
+  }, 60_000);
+});
+
+describe("a quantile", () => {
+  it("of nothing is 0, of values one of them", () => {
+    expect(quantile([], 0.5)).toBe(0);
+    expect(quantile([3, 1, 2], 0.5)).toBe(2);
+    expect(quantile([1, 2, 3, 4], 1)).toBe(4);
+  });
+});
