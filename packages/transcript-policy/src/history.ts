@@ -5,13 +5,9 @@ import type { Clock } from "./pass.ts";
 import { type ImageOptions, removeBlankContent, sanitizeSessionMessagesImages } from "./passes/images.ts";
 import type { ReplayContentOptions } from "./passes/replay-content.ts";
 import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
+import { isSameModel, type ModelSnapshot, planSideRecords } from "./side-records.ts";
 
-/** Which route a session's history was last prepared for; the data of the `model-snapshot` record. */
-export interface ModelSnapshot {
-  provider?: string;
-  modelApi?: string;
-  modelId?: string;
-}
+export type { ModelSnapshot } from "./side-records.ts";
 
 export interface SanitizeRequest extends PolicyRequest, ImageOptions, ReplayContentOptions {
   messages: readonly AgentMessage[];
@@ -41,10 +37,11 @@ export interface SanitizedHistory {
  * Never changes its input; a second run on its own output changes nothing. Asynchronous only because of images.
  */
 export async function sanitizeSessionHistory(request: SanitizeRequest): Promise<SanitizedHistory> {
-  const { messages, clock = Date, priorModelSnapshot, allowedToolNames = [], silentReplies = "drop" } = request;
+  const { messages, clock = Date, sessionState, allowedToolNames = [], silentReplies = "drop" } = request;
   const policy = resolveTranscriptPolicy(request);
   const derived = deriveFlags(policy, request);
-  const modelChanged = priorModelSnapshot != null && !isSameModel(priorModelSnapshot, request);
+  const prior = request.priorModelSnapshot ?? undefined;
+  const modelChanged = prior !== undefined && !isSameModel(prior, request);
   const flags: PassFlags = { policy, derived, clock, modelChanged, allowedToolNames, silentReplies };
 
   const spoken = applySteps(messages, contentSteps(flags));
@@ -55,11 +52,13 @@ export async function sanitizeSessionHistory(request: SanitizeRequest): Promise<
   const again = [...contentSteps(flags), blank, ...historySteps(flags), ...turnSteps(flags)];
   const settled = changes.length === 0 ? turns : settle(turns.messages, again);
 
+  const bootstrapped =
+    policy.recordsBootstrap && clean.changes.some(({ rule }) => rule === "bootstrap-turn") && sessionState?.googleBootstrapMarked !== true;
   return {
     messages: settled.messages,
     sanitized: clean.messages,
     changes: changes.length === 0 ? changes : [...changes, ...settled.changes],
-    sideRecords: planSideRecords(request, clean.changes, policy.recordsBootstrap, clock.now()),
+    sideRecords: planSideRecords({ model: request, prior, bootstrapped, timestamp: clock.now() }),
   };
 }
 
@@ -69,23 +68,3 @@ const imageOptions = ({ imageCodec, imageLimits }: ImageOptions): ImageOptions =
   ...(imageCodec && { imageCodec }),
   ...(imageLimits && { imageLimits }),
 });
-
-const isSameModel = (left: ModelSnapshot, right: ModelSnapshot): boolean =>
-  (["provider", "modelApi", "modelId"] as const).every((field) => (left[field] ?? "") === (right[field] ?? ""));
-
-function planSideRecords(
-  { provider, modelApi, modelId, priorModelSnapshot, sessionState }: SanitizeRequest,
-  changes: readonly PolicyChange[],
-  recordsBootstrap: boolean,
-  timestamp: number,
-): PolicySideRecord[] {
-  const bootstrapped =
-    recordsBootstrap && changes.some(({ rule }) => rule === "bootstrap-turn") && sessionState?.googleBootstrapMarked !== true;
-  const snapshot = { provider, modelApi, modelId };
-  return [
-    ...(bootstrapped ? [{ customType: "google-turn-ordering-bootstrap", data: { timestamp } }] : []),
-    ...(priorModelSnapshot != null && isSameModel(priorModelSnapshot, snapshot)
-      ? []
-      : [{ customType: "model-snapshot", data: { timestamp, ...snapshot } }]),
-  ];
-}

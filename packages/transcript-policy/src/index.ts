@@ -38,6 +38,13 @@ export { sanitizeToolCallId, sanitizeToolCallIds, type ToolIdOptions } from "./p
 export { bootstrapFirstTurn, dropForeignToolResultBlocks, validateAnthropicTurns, validateGeminiTurns } from "./passes/turns.ts";
 export type { RoutedModel } from "./policies.ts";
 export type { ModelTraits, PolicyFlags, ProviderPolicies, ProviderPolicy, Route, ToolCallIdMode, TranscriptPolicy } from "./policy.ts";
+export {
+  createTranscriptPolicy,
+  readSideRecords,
+  type TranscriptPolicyInput,
+  type TranscriptPolicyOptions,
+  type TranscriptPolicyPort,
+} from "./port.ts";
 export { stripInboundMetadata, stripInternalRuntimeContext } from "./runtime-context.ts";
 export { type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
 export { isSilentReply } from "./silent-reply.ts";

@@ -10,7 +10,7 @@ import { asStored, blocksOf, roleOf, textOf } from "./stored.ts";
 import { TEXTS } from "./texts.ts";
 
 const clock = { now: () => 1000 };
-const RUNS = { numRuns: 3000 };
+const RUNS = { numRuns: 100 };
 
 /** What people said, in order, without the texts and markers this package puts there. */
 function saidByUsers(messages: readonly AgentMessage[]): string[] {

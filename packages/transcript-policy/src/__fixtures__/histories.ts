@@ -55,7 +55,7 @@ const image = fc.constantFrom(
   { type: "image", data: "%%%", mimeType: "image/png" },
   { type: "image", data: "aGVsbG8=", mimeType: "image/bmp" },
 );
-const strange = fc.constantFrom<unknown>({ type: "audio", data: "x" }, { type: "image", data: "x", mimeType: "image/png" });
+const strange = fc.constantFrom<unknown>(null, { type: "audio", data: "x" }, { type: "image", data: "x", mimeType: "image/png" });
 const timestamp = maybe(fc.constantFrom<unknown>(10, 60, 150, "2026-01-01T00:00:00Z"));
 
 const assistant = record({
@@ -64,7 +64,12 @@ const assistant = record({
     {
       weight: 9,
       arbitrary: fc.array(
-        fc.oneof({ weight: 3, arbitrary: text }, { weight: 3, arbitrary: call }, { weight: 2, arbitrary: thinking }, { weight: 1, arbitrary: strange }),
+        fc.oneof(
+          { weight: 3, arbitrary: text },
+          { weight: 3, arbitrary: call },
+          { weight: 2, arbitrary: thinking },
+          { weight: 1, arbitrary: strange },
+        ),
         { maxLength: 4 },
       ) as fc.Arbitrary<unknown>,
     },
@@ -81,7 +86,10 @@ const user = record({
     userTexts as fc.Arbitrary<unknown>,
     fc.array(fc.oneof(record({ type: fc.constant("text"), text: userTexts }), image), { maxLength: 3 }),
   ),
-  provenance: fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.constant({ kind: "inter_session", sourceTool: "x" }) }),
+  provenance: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.constant({ kind: "inter_session", sourceTool: "x" }) },
+  ),
   timestamp,
 });
 const resultIdField = fc.constantFrom("toolCallId", "toolCallId", "toolUseId", "call_id", "none");
@@ -93,7 +101,12 @@ const result = fc
       role: fc.constant("toolResult"),
       toolName: maybe(names),
       content: fc.oneof(
-        { weight: 5, arbitrary: fc.array(fc.oneof(record({ type: fc.constant("text"), text: texts }), image), { maxLength: 2 }) as fc.Arbitrary<unknown> },
+        {
+          weight: 5,
+          arbitrary: fc.array(fc.oneof(record({ type: fc.constant("text"), text: texts }), image), {
+            maxLength: 2,
+          }) as fc.Arbitrary<unknown>,
+        },
         { weight: 1, arbitrary: fc.constantFrom<unknown>("a string", null) },
       ),
       isError: maybe(fc.boolean()),

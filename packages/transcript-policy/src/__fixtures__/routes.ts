@@ -49,7 +49,9 @@ export const ROUTES: readonly Route[] = [
 
 /** One route for each distinct pair of policy and wire. */
 export const DISTINCT_ROUTES: readonly Route[] = [
-  ...new Map(ROUTES.map((route) => [JSON.stringify([resolveTranscriptPolicy(route), String(wireRules(route).ids), route.modelApi]), route])).values(),
+  ...new Map(
+    ROUTES.map((route) => [JSON.stringify([resolveTranscriptPolicy(route), String(wireRules(route).ids), route.modelApi]), route]),
+  ).values(),
 ];
 
 export const nameOf = ({ provider, modelApi, modelId }: Route): string => `${provider} / ${modelApi} / ${modelId}`;

@@ -64,7 +64,8 @@ function nameCalls(message: StoredMessage, wire: WireRules): StoredMessage {
   if (roleOf(message) !== "assistant") return message;
   const blocks = blocksOf(message);
   const renamed = mapChanged(blocks, (block) => {
-    const name = isToolCall(block) ? legalName(block.name, wire) : block.name;
+    if (!isToolCall(block)) return block;
+    const name = legalName(block.name, wire);
     return name === block.name ? block : { ...block, name };
   });
   return renamed === blocks ? message : { ...message, content: renamed };

@@ -17,8 +17,11 @@ export const annotateInterSessionUserMessages = definePass("inter-session", (mes
 
 /** The text without its inter-session marker, for people to read; the same string when it has none. */
 export function stripInterSessionPromptPrefixForDisplay(text: string): string {
-  return text.startsWith(TEXTS.interSessionPrefix) ? cutMarker(text) : text;
+  return MARKER_LINE.test(text) ? cutMarker(text) : text;
 }
+
+// Older hosts closed the bracket at the end of the line.
+const MARKER_LINE = /^\[Inter-session message[\] ]/;
 
 function markerOf(provenance: StoredBlock): string {
   const sources = {
@@ -53,7 +56,7 @@ function withMarker(text: string, marker: string): string {
 /** Cuts the first marker line, and the explanation line if it follows. */
 function cutMarker(text: string): string {
   const lines = text.split("\n");
-  const at = lines.findIndex((line) => line.startsWith(TEXTS.interSessionPrefix));
+  const at = lines.findIndex((line) => MARKER_LINE.test(line));
   if (at < 0) return text;
   const explained = isInterSessionExplanation((lines[at + 1] ?? "").trimEnd());
   return lines.toSpliced(at, explained ? 2 : 1).join("\n");

@@ -1,0 +1,57 @@
+// The whole policy as a host uses it: one object over a session's branch and its model, joined in a line.
+import type { AgentMessage, ModelRef } from "@clew/plugin-sdk/core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { type ModelSnapshot, type SanitizedHistory, sanitizeSessionHistory } from "./history.ts";
+import { prepareOutboundMessages, repairToolPairing } from "./outbound.ts";
+import type { Clock, PassResult } from "./pass.ts";
+import type { ImageOptions } from "./passes/images.ts";
+import type { ReplayContentOptions } from "./passes/replay-content.ts";
+import type { ProviderPolicies, Route } from "./policy.ts";
+import { BOOTSTRAP_RECORD, SNAPSHOT_RECORD } from "./side-records.ts";
+
+export interface TranscriptPolicyOptions extends ImageOptions, ReplayContentOptions {
+  /** Policies of the host and its plugins, by provider id. */
+  policies?: ProviderPolicies;
+  clock?: Clock;
+}
+
+export interface TranscriptPolicyInput {
+  messages: readonly AgentMessage[];
+  model: ModelRef;
+  allowedToolNames?: readonly string[];
+}
+
+/** Fits engine-core's `PolicyPort`. */
+export interface TranscriptPolicyPort {
+  sanitizeHistory(input: TranscriptPolicyInput & { branch: readonly TranscriptEntry[] }): Promise<SanitizedHistory>;
+  repairPairing(input: TranscriptPolicyInput): PassResult;
+  prepareOutbound(input: TranscriptPolicyInput): PassResult;
+}
+
+/** Joins the policy to a host: `policy: createTranscriptPolicy({ imageCodec: createSharpCodec() })`. */
+export function createTranscriptPolicy(options: TranscriptPolicyOptions = {}): TranscriptPolicyPort {
+  return {
+    sanitizeHistory: ({ messages, model, allowedToolNames = [], branch }) =>
+      sanitizeSessionHistory({ ...options, ...routeOf(model), ...readSideRecords(branch), messages, allowedToolNames }),
+    repairPairing: ({ messages, model }) => repairToolPairing({ ...options, ...routeOf(model), messages }),
+    // No filter by tool name: a call of a missing tool in the running turn has its answer, and must keep it.
+    prepareOutbound: ({ messages, model }) => prepareOutboundMessages({ ...options, ...routeOf(model), messages }),
+  };
+}
+
+function routeOf({ provider, api, id, reasoning }: ModelRef): Route {
+  return { provider, modelApi: api, modelId: id, ...(reasoning !== undefined && { model: { reasoning } }) };
+}
+
+/** What the policy remembered about a session: custom entries of its branch, newest first. */
+export function readSideRecords(branch: readonly TranscriptEntry[]): {
+  priorModelSnapshot: ModelSnapshot | null;
+  sessionState: { googleBootstrapMarked: boolean };
+} {
+  const snapshot = branch.findLast((entry) => entry.type === "custom" && entry.customType === SNAPSHOT_RECORD);
+  const data = snapshot?.type === "custom" ? snapshot.data : undefined;
+  return {
+    priorModelSnapshot: typeof data === "object" && data !== null ? data : null,
+    sessionState: { googleBootstrapMarked: branch.some((entry) => entry.type === "custom" && entry.customType === BOOTSTRAP_RECORD) },
+  };
+}
