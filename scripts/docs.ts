@@ -1,4 +1,4 @@
-// Writes the generated documentation: `pnpm docs`, or `pnpm docs --check` to fail when it is out of date.
+// Writes the generated documentation: `pnpm run docs`, or `pnpm run docs --check` to fail when it is out of date.
 import { readFileSync, writeFileSync } from "node:fs";
 import { generated } from "./generated.ts";
 
@@ -19,6 +19,6 @@ for (const { path, text } of generated()) {
   }
 }
 if (stale.length > 0) {
-  console.error(`out of date: ${stale.join(", ")}; run \`pnpm docs\` and commit the result.`);
+  console.error(`out of date: ${stale.join(", ")}; run \`pnpm run docs\` and commit the result.`);
   process.exit(1);
 }

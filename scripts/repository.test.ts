@@ -3,7 +3,10 @@ import { describe, expect, it } from "vitest";
 import { generated } from "./generated.ts";
 import { sourceFiles } from "./where.ts";
 
-const packages = readdirSync("packages").map((name) => ({ name, manifest: JSON.parse(readFileSync(`packages/${name}/package.json`, "utf8")) }));
+const packages = readdirSync("packages").map((name) => ({
+  name,
+  manifest: JSON.parse(readFileSync(`packages/${name}/package.json`, "utf8")),
+}));
 
 describe("the star of packages", () => {
   it.each(packages.filter(({ name }) => name !== "plugin-sdk"))("$name depends on plugin-sdk and nothing else of ours", ({ manifest }) => {
@@ -29,7 +32,11 @@ describe("the star of packages", () => {
   it("in the gateway only compose.ts joins the packages that do the work", () => {
     const joined = sourceFiles().filter(({ path }) => {
       if (!path.startsWith("apps/gateway/src/") || path === "apps/gateway/src/compose.ts") return false;
-      const values = [...readFileSync(path, "utf8").matchAll(/^import (?!type )[^;]*? from "@clew\/(legacy-engine|transcript-policy|lossless-engine)"/gms)];
+      const values = [
+        ...readFileSync(path, "utf8").matchAll(
+          /^import (?!type )[^;]*? from "@clew\/(legacy-engine|transcript-policy|lossless-engine)"/gms,
+        ),
+      ];
       return values.length > 0;
     });
     expect(joined.map(({ path }) => path)).toEqual([]);
@@ -38,10 +45,14 @@ describe("the star of packages", () => {
 
 describe("the documentation", () => {
   it("every source file opens with one sentence that says what it decides or does", () => {
-    expect(sourceFiles().filter(({ sentence }) => sentence === undefined || !/[.:]$/.test(sentence)).map(({ path }) => path)).toEqual([]);
+    expect(
+      sourceFiles()
+        .filter(({ sentence }) => sentence === undefined || !/[.:]$/.test(sentence))
+        .map(({ path }) => path),
+    ).toEqual([]);
   });
 
-  it.each(generated())("$path is what `pnpm docs` writes", ({ path, text }) => {
+  it.each(generated())("$path is what `pnpm run docs` writes", ({ path, text }) => {
     expect(readFileSync(path, "utf8")).toBe(text);
   });
 
