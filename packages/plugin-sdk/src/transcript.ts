@@ -19,12 +19,13 @@ export {
   type TranscriptHeader,
   TranscriptHeaderSchema,
 } from "./transcript/entries.ts";
+export { identifiersOf } from "./transcript/extract.ts";
 export { type ExtractiveSummaryOptions, extractiveSummary, SUMMARY_HEADINGS } from "./transcript/extractive-summary.ts";
 export { type FreshTail, type FreshTailOptions, freshTail } from "./transcript/fresh-tail.ts";
 export { type MigratedTranscript, migrateTranscript } from "./transcript/migrate.ts";
 export { type ModelMessage, toModelMessage } from "./transcript/model-view.ts";
 export { type BadLine, type ParsedLine, type ParsedTranscript, parseTranscript, parseTranscriptLine } from "./transcript/parse.ts";
-export { textOf } from "./transcript/text.ts";
+export { headOf, oneLine, tailOf, textOf } from "./transcript/text.ts";
 export { type FileOperations, fileOperations, formatToolFailure, type ToolFailure, toolFailures } from "./transcript/tool-facts.ts";
 export {
   atomicGroups,
