@@ -51,3 +51,11 @@ async function attempt(run: TurnRun, what: "afterTurn" | "ingest", call: () => P
     return false;
   }
 }
+
+/** Where delivery starts: after what the loop delivered, else at the messages of failed turns, else at this turn's prompt. */
+export function firstToDeliver(run: TurnRun, history: readonly AgentMessage[]): number {
+  if (run.delivered !== undefined) return run.delivered;
+  const { undelivered, entryIds } = run.state;
+  const failed = undelivered.size === 0 ? -1 : history.findIndex((message) => undelivered.has(entryIds.get(message) ?? ""));
+  return failed < 0 ? history.length : failed;
+}

@@ -1,6 +1,6 @@
 // Last step of a turn: the engine gets what is new, then may tidy up. Failed and aborted turns are remembered, not delivered.
 import type { Assembly } from "./assembly.ts";
-import { deliverMessages } from "./delivery.ts";
+import { deliverMessages, firstToDeliver } from "./delivery.ts";
 import { drainOutbox } from "./durable.ts";
 import { messagesOfTurn } from "./history.ts";
 import { runMaintenance } from "./maintenance.ts";
@@ -20,8 +20,7 @@ export async function finalizeTurn(run: TurnRun, assembly: Assembly): Promise<vo
 
 async function deliverTurn(run: TurnRun, assembly: Assembly): Promise<boolean> {
   const { history, budget } = assembly;
-  const from = run.delivered ?? firstUndelivered(run, assembly) ?? history.length;
-  const ok = await deliverMessages(run, { history, turn: messagesOfTurn(run), from, budget });
+  const ok = await deliverMessages(run, { history, turn: messagesOfTurn(run), from: firstToDeliver(run, history), budget });
   run.state.undelivered.clear();
   return ok;
 }
@@ -33,10 +32,4 @@ export function keepForNextTurn(run: TurnRun): void {
     const entryId = run.state.entryIds.get(message);
     if (entryId !== undefined) run.state.undelivered.add(entryId);
   }
-}
-
-function firstUndelivered({ state }: TurnRun, { history }: Assembly): number | undefined {
-  if (state.undelivered.size === 0) return undefined;
-  const index = history.findIndex((message) => state.undelivered.has(state.entryIds.get(message) ?? ""));
-  return index < 0 ? undefined : index;
 }

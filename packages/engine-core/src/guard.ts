@@ -117,7 +117,8 @@ export function guardEngine(options: GuardOptions): EngineGuard {
     }
 
     const runtimeCompaction = (onProgress: () => void = () => {}): RuntimeCompaction | undefined =>
-      scope.compaction && ((params) => scope.compaction!(params, { onProgress }));
+      // Built-in compaction that delegates in turn would find itself: it finds nothing.
+      scope.compaction && ((params) => withRuntimeCompaction(undefined, () => scope.compaction!(params, { onProgress })));
 
     function callEngine(method: EngineMethod, params: object, signal: AbortSignal | undefined): Promise<unknown> {
       let restartBound = () => {};

@@ -72,7 +72,7 @@ describe("the eager lifecycle", () => {
     const { maintain: _maintain, ...rest } = engine;
     const host = testHost({ engine: rest, replies: [callTool("t"), "done"], tools: tools({ t: () => "x" }) });
     await host.say("one");
-    expect(calls).toEqual(["assemble 0 prompt=one", "afterTurn 3 from 1", "assemble 3 prompt=undefined", "afterTurn 4 from 3"]);
+    expect(calls).toEqual(["assemble 0 prompt=one", "afterTurn 3 from 0", "assemble 3 prompt=undefined", "afterTurn 4 from 3"]);
   });
 
   it("a heartbeat is passed on as one, a cron run is not", async () => {

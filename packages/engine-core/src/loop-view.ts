@@ -3,7 +3,7 @@ import { type AgentMessage, isAbort } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import type { Assembly } from "./assembly.ts";
-import { deliverMessages } from "./delivery.ts";
+import { deliverMessages, firstToDeliver } from "./delivery.ts";
 import { hostParams } from "./engine-params.ts";
 import { messagesOfTurn } from "./history.ts";
 import { describeError } from "./quarantine.ts";
@@ -24,9 +24,7 @@ export async function nextView(run: TurnRun, assembly: Assembly, last: LoopView 
   if (seen === last.seen) return last;
   try {
     const messages =
-      run.report.lifecycle === "durable"
-        ? await assembleHistoryAgain(run, assembly, turn)
-        : await assembleEverything(run, assembly, turn, last);
+      run.report.lifecycle === "durable" ? await assembleHistoryAgain(run, assembly, turn) : await assembleEverything(run, assembly, turn);
     return { messages: run.ports.policy?.repairPairing({ messages, model: run.model }).messages ?? messages, seen };
   } catch (error) {
     if (isAbort(error, run.signal)) throw error;
@@ -36,14 +34,9 @@ export async function nextView(run: TurnRun, assembly: Assembly, last: LoopView 
 }
 
 /** Eager: the engine is told what is new, then chooses from history and turn together. */
-async function assembleEverything(
-  run: TurnRun,
-  assembly: Assembly,
-  turn: readonly AgentMessage[],
-  last: LoopView,
-): Promise<readonly AgentMessage[]> {
+async function assembleEverything(run: TurnRun, assembly: Assembly, turn: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
   const { budget, history } = assembly;
-  await deliverMessages(run, { history, turn, from: run.delivered ?? last.seen, budget });
+  await deliverMessages(run, { history, turn, from: firstToDeliver(run, history), budget });
   run.delivered = history.length + turn.length;
   const { runtimeContext: _notInTheLoop, ...params } = hostParams(run, "before-turn", budget);
   const result = await run.engine.assemble({

@@ -51,7 +51,15 @@ describe("a subagent", () => {
 
   it("with a light, isolated context needs no preparation", async () => {
     let asked = false;
-    const { spawn } = await prepare({ prepareSubagentSpawn: () => void (asked = true) as never }, { lightContext: true });
+    const { spawn } = await prepare(
+      {
+        prepareSubagentSpawn: () => {
+          asked = true;
+          return { rollback: () => {} };
+        },
+      },
+      { lightContext: true },
+    );
     await spawn();
     expect(asked).toBe(false);
   });
