@@ -1,4 +1,4 @@
 import { mergeConfig } from "vitest/config";
 import shared from "../../vitest.shared.ts";
 
-export default mergeConfig(shared, { test: { name: "gateway", testTimeout: 30_000 } });
+export default mergeConfig(shared, { test: { name: "gateway", include: ["web/**/*.test.ts"] } });

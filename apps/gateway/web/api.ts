@@ -1,0 +1,94 @@
+// The page's calls of the gateway's HTTP API, and the one kind of error they end in.
+import type { QuarantineRecord } from "@clew/engine-core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { StreamedEvent } from "../src/http/event-stream.ts";
+import type { ContextView } from "../src/reports/context-view.ts";
+import { readEvents } from "./stream.ts";
+
+export interface Health {
+  version: string;
+  pid: number;
+  uptimeMs: number;
+  /** "provider/id". */
+  model: string;
+  engine: { configured: string | null; known: string[]; quarantined: QuarantineRecord[] };
+}
+
+export interface SessionRow {
+  key: string;
+  /** ISO 8601. */
+  updatedAt: string;
+  busy: boolean;
+}
+
+export interface SessionView extends SessionRow {
+  /** All entries of the active branch; `entries` are the newest of them. */
+  totalEntries: number;
+  entries: TranscriptEntry[];
+}
+
+export type ContextPart = "system" | "tools" | "messages";
+
+/** The gateway did not answer (`code` "AWAY") or refused; the message is for people. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface Api {
+  health(): Promise<Health>;
+  sessions(): Promise<SessionRow[]>;
+  /** The newest `limit` entries; null when nothing was said in the session yet. */
+  session(key: string, limit: number): Promise<SessionView | null>;
+  /** Null when no model was called in the session yet. */
+  context(key: string): Promise<ContextView | null>;
+  /** The whole text of one item. */
+  contextItem(key: string, part: ContextPart, index: number): Promise<string>;
+  /** Cancels the running reply. */
+  abort(key: string): Promise<void>;
+  /** One turn, event by event. */
+  send(key: string, text: string): AsyncGenerator<StreamedEvent>;
+}
+
+/** `origin`: "" on the page itself. */
+export function createApi(origin = ""): Api {
+  const request = async (path: string, init?: RequestInit): Promise<Response | null> => {
+    const response = await fetch(`${origin}${path}`, init).catch((error: unknown) => {
+      throw new ApiError("AWAY", `The gateway does not answer (${error instanceof Error ? error.message : String(error)}).`);
+    });
+    if (response.status === 404) return null;
+    if (!response.ok) throw await toError(response);
+    return response;
+  };
+  const known = async (path: string, init?: RequestInit) => {
+    const response = await request(path, init);
+    if (response === null) throw new ApiError("NOT_FOUND", `The gateway knows nothing at ${path}; reload the page.`);
+    return response;
+  };
+  const sessionPath = (key: string) => `/api/sessions/${encodeURIComponent(key)}`;
+  const orNull = async <Body>(response: Response | null) => (response === null ? null : ((await response.json()) as Body));
+
+  return {
+    health: async () => (await known("/api/health")).json() as Promise<Health>,
+    sessions: async () => ((await (await known("/api/sessions")).json()) as { sessions: SessionRow[] }).sessions,
+    session: async (key, limit) => orNull(await request(`${sessionPath(key)}?limit=${limit}`)),
+    context: async (key) => orNull(await request(`${sessionPath(key)}/context`)),
+    contextItem: async (key, part, index) => (await known(`${sessionPath(key)}/context/${part}/${index}`)).text(),
+    abort: async (key) => void (await known(`${sessionPath(key)}/abort`, { method: "POST" })),
+    async *send(key, text) {
+      const headers = { "content-type": "application/json" };
+      const response = await known(`${sessionPath(key)}/messages`, { method: "POST", headers, body: JSON.stringify({ text }) });
+      if (response.body !== null) yield* readEvents(response.body);
+    },
+  };
+}
+
+async function toError(response: Response): Promise<ApiError> {
+  const body = (await response.json().catch(() => null)) as { error?: { code?: string; message?: string } } | null;
+  return new ApiError(body?.error?.code ?? "HTTP", body?.error?.message ?? `The gateway answered ${response.status}.`);
+}

@@ -1,0 +1,17 @@
+// Reads the events of a streamed turn from a response body.
+import { createParser } from "eventsource-parser";
+import type { StreamedEvent } from "../src/http/event-stream.ts";
+
+/** Ends when the stream does, whether or not a last event (`done`, `error`) came; throws when the connection breaks. */
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamedEvent> {
+  const arrived: StreamedEvent[] = [];
+  const parser = createParser({ onEvent: ({ data }) => void arrived.push(JSON.parse(data) as StreamedEvent) });
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  for (;;) {
+    const { value, done } = await reader.read();
+    parser.feed(done ? decoder.decode() : decoder.decode(value, { stream: true }));
+    yield* arrived.splice(0);
+    if (done) return;
+  }
+}
