@@ -6,9 +6,10 @@ import {
   createEngineRegistry,
   type EngineRegistry,
   type HostPorts,
+  type LlmPolicy,
   type LogPort,
   type ModelPort,
-  type PolicyPort,
+  pluginOf,
   resolveContextEngine,
   runTurn,
   type SessionState,
@@ -20,13 +21,15 @@ import {
 } from "@clew/engine-core";
 import { createLegacyEngine } from "@clew/legacy-engine";
 import { ContextEngineError, type ContextEngineInfo, type ModelRef } from "@clew/plugin-sdk/core";
-import { completeModel, DRIVER_APIS, streamModel } from "@clew/providers";
-import { sanitizeToolUseResultPairing } from "@clew/transcript-policy";
+import { DRIVER_APIS } from "@clew/providers";
+import { createTranscriptPolicy, type ImageCodec } from "@clew/transcript-policy";
+import { z } from "zod";
 import { agentSettings } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
 import { type ResolvedModel, resolveModel } from "./models/resolve.ts";
+import { createModelPort } from "./models/router.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { createToolPort } from "./tools/tool.ts";
 import { workspaceRoot } from "./tools/workspace-files.ts";
@@ -78,17 +81,26 @@ export function composeHost({ environment, loaded, log }: HostOptions): Host {
   const { config } = loaded;
   const { home } = environment;
   const agent = (agentId: string) => agentSettings(config, home, agentId);
-  const compactMs = config.agents.defaults.compaction.timeoutSeconds * 1000;
+  const { compaction } = config.agents.defaults;
   const registry = createEngineRegistry({
     fallback: () => createLegacyEngine(),
     log,
     clock: systemClock,
-    bounds: () => ({ compact: compactMs }),
+    bounds: () => ({ compact: compaction.timeoutSeconds * 1000 }),
   });
   assertKnownEngine(config, registry);
   const tools = createToolPort({ tools: workspaceTools(({ agentId }) => agent(agentId).workspace) });
   const models = new Map<string, ResolvedModel>();
-
+  const modelNamed = (name: string) => {
+    const known = models.get(name) ?? resolveModel({ ...modelRequest(config, environment), name });
+    models.set(name, known);
+    return known;
+  };
+  const router = createModelPort({ resolve: modelNamed, log });
+  const policy = createTranscriptPolicy({
+    imageCodec: lazyImageCodec(),
+    imageLimits: { maxDimensionPx: config.agents.defaults.imageMaxDimensionPx },
+  });
   const resolveEngine = (agentId: string) =>
     resolveContextEngine({
       registry,
@@ -99,27 +111,22 @@ export function composeHost({ environment, loaded, log }: HostOptions): Host {
   const host: Host = {
     config,
     engineIds: () => registry.list().map(({ engineId }) => engineId),
-    model(agentId) {
-      const known = models.get(agentId) ?? resolveModel({ ...modelRequest(config, environment), name: agent(agentId).model });
-      models.set(agentId, known);
-      return known;
-    },
+    model: (agentId) => modelNamed(agent(agentId).model),
     workspace: (agentId) => agent(agentId).workspace,
     async answer({ transcript, state, prompt, signal, onEvent, replacement }) {
       const { agentId } = transcript.session;
       const { workspace } = agent(agentId);
       const engine = await resolveEngine(agentId);
-      const resolved = replacement === undefined ? host.model(agentId) : undefined;
       const ports: HostPorts = {
         transcript,
-        model: replacement?.model ?? modelPort(resolved!, log),
+        model: replacement?.model ?? router,
         tools: replacement?.tools ?? tools,
-        policy: policyPort,
+        policy,
         log,
         clock: replacement?.clock ?? systemClock,
         ids,
       };
-      const model = replacement?.modelRef ?? resolved!.model;
+      const model = replacement?.modelRef ?? host.model(agentId).model;
       const shownWorkspace = ports.tools!.list(transcript.session).length > 0 ? workspaceRoot(workspace) : undefined;
       const { historyLimit } = config.session;
       return withTimeout({ seconds: config.agents.defaults.timeoutSeconds, signal }, (bounded) =>
@@ -132,10 +139,13 @@ export function composeHost({ environment, loaded, log }: HostOptions): Host {
           prompt,
           settings: {
             maxModelCalls: config.agents.defaults.maxModelCalls,
-            reserveTokens: config.agents.defaults.compaction.reserveTokensFloor,
+            reserveTokens: compaction.reserveTokensFloor,
+            autoCompaction: compaction.enabled,
+            midTurnPrecheck: compaction.midTurnPrecheck.enabled,
             ...(historyLimit !== undefined && { historyLimit }),
           },
           runtimeFacts: { config: loaded.raw, workspaceDir: workspace, cwd: workspace, agentDir: join(home, "agents", agentId) },
+          llmPolicy: llmPolicyOf(config, engine.guard.owner),
           signal: bounded,
           ...(onEvent !== undefined && { onEvent }),
         }),
@@ -160,20 +170,30 @@ export const systemClock: ClockPort = { now: () => Date.now(), monotonic: () => 
 
 const ids = { next: () => randomUUID(), hash: (text: string) => hash("sha256", text).slice(0, 32) };
 
-function modelPort({ endpoint, name }: ResolvedModel, log: LogPort): ModelPort {
-  const onRetry = ({ error, retry, delayMs }: { error: { kind: string }; retry: number; delayMs: number }) =>
-    log.warn(`model ${name}: ${error.kind}, retry ${retry} in ${Math.round(delayMs)} ms`);
+/** The image library is large: it is loaded when the first image comes. */
+function lazyImageCodec(): ImageCodec {
+  let loading: Promise<ImageCodec> | undefined;
+  const codec = () => {
+    loading ??= import("@clew/transcript-policy/sharp").then(({ createSharpCodec }) => createSharpCodec());
+    return loading;
+  };
   return {
-    stream: (call) => streamModel({ call, endpoint, onRetry }),
-    complete: (call) => completeModel({ call, endpoint, onRetry }),
+    sizeOf: async (bytes) => (await codec()).sizeOf(bytes),
+    toJpeg: async (request) => (await codec()).toJpeg(request),
   };
 }
 
-const policyPort: PolicyPort = {
-  sanitizeHistory: async ({ messages }) => ({ ...sanitizeToolUseResultPairing({ messages }), sideRecords: [] }),
-  repairPairing: ({ messages }) => sanitizeToolUseResultPairing({ messages }),
-  prepareOutbound: ({ messages }) => sanitizeToolUseResultPairing({ messages }),
-};
+/** What the operator lets the plugin behind an engine do with models: `plugins.entries.<id>.llm`. */
+function llmPolicyOf(config: Config, owner: string): LlmPolicy {
+  const pluginId = pluginOf(owner);
+  const parsed = LlmPolicySchema.safeParse(pluginId === undefined ? undefined : config.plugins.entries?.[pluginId]?.llm);
+  return parsed.success ? parsed.data : {};
+}
+
+const LlmPolicySchema = z.looseObject({
+  allowModelOverride: z.boolean().default(false),
+  allowedModels: z.array(z.string()).default(["*"]),
+});
 
 function assertKnownEngine(config: Config, registry: EngineRegistry): void {
   const slot = config.plugins.slots?.contextEngine?.trim() ?? "";

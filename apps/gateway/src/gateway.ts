@@ -1,5 +1,5 @@
 // The gateway without its doors: sends a person's message to its session, stores the report, and says what it knows.
-import { createSessionState, type LogPort, type TurnEvent, type TurnResult } from "@clew/engine-core";
+import { createSessionState, type LogPort, settleMaintenance, type TurnEvent, type TurnResult } from "@clew/engine-core";
 import { ContextEngineError, type UserBlock } from "@clew/plugin-sdk/core";
 import { composeHost, type Host } from "./compose.ts";
 import { defaultAgentId } from "./config/agent.ts";
@@ -12,6 +12,9 @@ import { parseSessionName } from "./sessions/keys.ts";
 import { describeNote } from "./sessions/notes.ts";
 import { agentPaths } from "./sessions/paths.ts";
 import { createSessionStore, type ReadSession, type SessionStore, type SessionSummary } from "./sessions/store.ts";
+
+/** Time an engine's background work gets when its session closes, ms; after it the work is cancelled. */
+const MAINTENANCE_GRACE_MS = 1000;
 
 export interface SendRequest {
   /** Short name or canonical key. */
@@ -69,7 +72,10 @@ export function createGateway({ environment, loaded, log }: GatewayOptions): Gat
     onOpened: ({ session }, notes) => {
       for (const note of notes) log.warn(`session ${session.session.sessionKey}: ${describeNote(note)}`);
     },
-    onClosing: async (conversation) => reports.get(conversation)?.close(),
+    onClosing: async (conversation) => {
+      await settleMaintenance(conversation.state.maintenance, MAINTENANCE_GRACE_MS);
+      await reports.get(conversation)?.close();
+    },
   });
   const reportsOf = (conversation: Conversation) => {
     const { agentId, sessionId } = conversation.session.session;

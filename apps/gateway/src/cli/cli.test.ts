@@ -68,7 +68,7 @@ describe("clew chat", () => {
     child.process.stdin!.end();
     expect(await child.exit).toBe(0);
     const branch = (await createSessionStore({ home }).read("main"))!.branch;
-    expect(branch.map((entry) => entry.type === "message" && entry.message)).toMatchObject([
+    expect(branch.flatMap((entry) => (entry.type === "message" ? [entry.message] : []))).toMatchObject([
       { role: "user", content: "hello" },
       { role: "assistant", stopReason: "aborted", content: [{ text: "begun" }] },
       { role: "user", content: "again" },

@@ -108,7 +108,7 @@ function createHandle({ session, cwd, now = Date.now }: OpenSessionRequest, lock
       enqueue(async () => {
         const plan = planRewrite({ branch, request, nextId });
         if (plan.kind === "append") await write(plan.entries, plan.kept, true);
-        return plan.result;
+        return plan.kind === "append" ? { ...plan.result, remapped: plan.remapped } : plan.result;
       }),
     close: () => {
       closing ??= enqueue(async () => {

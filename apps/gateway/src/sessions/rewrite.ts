@@ -9,6 +9,8 @@ export type RewritePlan =
       /** Entries of the branch that stay, counted from the root. */
       kept: number;
       entries: TranscriptEntry[];
+      /** New id of each entry that is appended again. */
+      remapped: ReadonlyMap<string, string>;
       result: TranscriptRewriteResult;
     };
 
@@ -45,7 +47,7 @@ export function planRewrite({ branch, request, nextId }: RewriteInput): RewriteP
     const parentId = index === 0 ? entry.parentId : newIds.get(suffix[index - 1]!.id)!;
     return remapReferences({ ...(changed.get(entry.id) ?? entry), id: newIds.get(entry.id)!, parentId }, newIds);
   });
-  return { kind: "append", kept, entries, result: { changed: true, bytesFreed, rewrittenEntries: changed.size } };
+  return { kind: "append", kept, entries, remapped: newIds, result: { changed: true, bytesFreed, rewrittenEntries: changed.size } };
 }
 
 function nothing(reason: string): RewritePlan {

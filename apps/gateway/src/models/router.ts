@@ -1,0 +1,30 @@
+// The model port of a gateway: every call goes to the server its model belongs to.
+import type { LogPort, ModelPort } from "@clew/engine-core";
+import { ContextEngineError, type ModelCall, type ModelRef } from "@clew/plugin-sdk/core";
+import { completeModel, type Endpoint, streamModel } from "@clew/providers";
+import type { ResolvedModel } from "./resolve.ts";
+
+/** `resolve` throws CONFIG_INVALID for a name it does not know. */
+export function createModelPort({ resolve, log }: { resolve: (name: string) => ResolvedModel; log: LogPort }): ModelPort {
+  const optionsFor = (call: ModelCall) => {
+    const name = `${call.model.provider}/${call.model.id}`;
+    const endpoint: Endpoint = resolve(name).endpoint;
+    const onRetry = ({ error, retry, delayMs }: { error: { kind: string }; retry: number; delayMs: number }) =>
+      log.warn(`model ${name}: ${error.kind}, retry ${retry} in ${Math.round(delayMs)} ms`);
+    return { call, endpoint, onRetry };
+  };
+  return {
+    stream: (call) => streamModel(optionsFor(call)),
+    complete: (call) => completeModel(optionsFor(call)),
+    resolve: (name) => resolveOrNothing(resolve, name),
+  };
+}
+
+function resolveOrNothing(resolve: (name: string) => ResolvedModel, name: string): ModelRef | undefined {
+  try {
+    return resolve(name).model;
+  } catch (error) {
+    if (ContextEngineError.is(error, "CONFIG_INVALID")) return undefined;
+    throw error;
+  }
+}
