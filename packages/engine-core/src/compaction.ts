@@ -2,7 +2,7 @@
 import { type CompactParams, type CompactResult, ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
 import { hostParams } from "./engine-params.ts";
 import { runMaintenance } from "./maintenance.ts";
-import type { CompactionPort } from "./ports.ts";
+import type { CompactionPort, HookPort } from "./ports.ts";
 import { describeError } from "./quarantine.ts";
 import type { CompactionReport } from "./report.ts";
 import { planSuccessor } from "./successor.ts";
@@ -54,6 +54,8 @@ async function recordCompaction(
   const { clock, log } = run.ports;
   const started = clock.monotonic();
   run.emit({ type: "notice", text: `compacting (${request.trigger})` });
+  const before = run.session;
+  await runHook(run, "beforeCompaction", { ...hookEvent(run, request), tokenCount: request.currentTokenCount ?? UNKNOWN });
   const result = await attempt(run, compact);
   run.report.compactions.push({
     trigger: request.trigger,
@@ -71,7 +73,30 @@ async function recordCompaction(
     await adoptSuccessor(run, result);
     await runMaintenance(run, "compaction");
   }
+  const moved = run.session.sessionId !== before.sessionId;
+  await runHook(run, "afterCompaction", {
+    ...hookEvent(run, request),
+    tokenCount: result.result?.tokensAfter ?? UNKNOWN,
+    compacted: result.ok && result.compacted,
+    ...(moved && { previousSessionId: before.sessionId }),
+  });
   return result;
+}
+
+const UNKNOWN = -1;
+
+const hookEvent = ({ session }: TurnRun, { trigger }: CompactionRequest) => ({ session, trigger, messageCount: UNKNOWN });
+
+async function runHook<Name extends keyof HookPort>(
+  run: TurnRun,
+  name: Name,
+  event: Parameters<NonNullable<HookPort[Name]>>[0],
+): Promise<void> {
+  try {
+    await (run.ports.hooks?.[name] as ((given: typeof event) => Promise<void>) | undefined)?.(event);
+  } catch (error) {
+    run.ports.log.warn(`${name} hook failed: ${describeError(error)}`);
+  }
 }
 
 function compactParams(run: TurnRun, request: CompactionRequest): CompactParams {

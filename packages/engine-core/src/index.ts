@@ -12,7 +12,9 @@ export { settleMaintenance } from "./maintenance-lane.ts";
 export type {
   ClockPort,
   CommitCursor,
+  CompactionHookEvent,
   CompactionPort,
+  HookPort,
   HostPorts,
   HostSession,
   IdPort,

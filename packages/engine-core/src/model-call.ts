@@ -1,5 +1,5 @@
 // One model call: what is sent, reported item by item, streamed, and answered by a message or a reason.
-import type { AgentMessage, AssistantMessage, ModelError, StreamEvent, ToolDefinition } from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssistantMessage, ModelCall, ModelError, StreamEvent, ToolDefinition } from "@clew/plugin-sdk/core";
 import type { ModelCallReport } from "./report.ts";
 import { describeRequest, type RequestDescription, type SystemPart } from "./request-items.ts";
 import { measure } from "./request-size.ts";
@@ -36,11 +36,16 @@ export async function callModel(run: TurnRun, view: ModelView): Promise<ModelOut
   Object.assign(run.parts, described.parts);
 
   const started = ports.clock.monotonic();
-  const outcome = await stream(run, view, messages);
+  let retries = 0;
+  const outcome = await stream(run, view, messages, ({ error, delayMs }) => {
+    retries++;
+    run.emit({ type: "notice", text: `${error.message} Trying again in ${Math.ceil(delayMs / 1000)} s.` });
+  });
   const durationMs = ports.clock.monotonic() - started;
   run.waitedMs += durationMs;
   report.modelCalls.push({
     ...callReport(described, outcome),
+    retries,
     index: state.modelCalls++,
     durationMs,
     policyChanges: [...(prepared?.changes ?? [])],
@@ -61,7 +66,12 @@ function sameAgain(): ModelOutcome {
   return { ok: false, error, partial: { role: "assistant", content: [], stopReason: "error", errorMessage: error.message } };
 }
 
-async function stream(run: TurnRun, view: ModelView, messages: readonly AgentMessage[]): Promise<ModelOutcome> {
+async function stream(
+  run: TurnRun,
+  view: ModelView,
+  messages: readonly AgentMessage[],
+  onRetry: NonNullable<ModelCall["onRetry"]>,
+): Promise<ModelOutcome> {
   const { ports, model, signal, session } = run;
   const call = {
     model,
@@ -70,6 +80,7 @@ async function stream(run: TurnRun, view: ModelView, messages: readonly AgentMes
     tools: view.tools,
     signal,
     sessionId: session.sessionId,
+    onRetry,
   };
   for await (const event of ports.model.stream(call)) {
     if (event.type === "done") return { ok: true, message: event.message };
@@ -84,7 +95,10 @@ function emitDelta(run: TurnRun, event: Exclude<StreamEvent, { type: "done" | "e
   if (event.type !== "tool_call") run.emit(event);
 }
 
-function callReport(described: RequestDescription, outcome: ModelOutcome): Omit<ModelCallReport, "index" | "durationMs" | "policyChanges"> {
+function callReport(
+  described: RequestDescription,
+  outcome: ModelOutcome,
+): Omit<ModelCallReport, "index" | "durationMs" | "policyChanges" | "retries"> {
   const { system, tools, messages, requestHash } = described;
   return outcome.ok
     ? {
@@ -95,7 +109,6 @@ function callReport(described: RequestDescription, outcome: ModelOutcome): Omit<
         usage: outcome.message.usage ?? null,
         stopReason: outcome.message.stopReason,
         error: null,
-        retries: 0,
       }
     : {
         system,
@@ -105,7 +118,6 @@ function callReport(described: RequestDescription, outcome: ModelOutcome): Omit<
         usage: outcome.partial.usage ?? null,
         stopReason: null,
         error: outcome.error.message,
-        retries: 0,
       };
 }
 

@@ -126,6 +126,22 @@ export interface LogPort {
   error(message: string, fields?: Record<string, unknown>): void;
 }
 
+/** Counts are −1 when the engine compacts by its own rules and the host cannot know them. */
+export interface CompactionHookEvent {
+  session: HostSession;
+  trigger: string;
+  messageCount: number;
+  /** Tokens. */
+  tokenCount: number;
+}
+
+/** What plugins may want to be told; a hook that throws is logged and changes nothing. */
+export interface HookPort {
+  beforeCompaction?(event: CompactionHookEvent): Promise<void>;
+  /** `previousSessionId` is set when the session moved to a successor. */
+  afterCompaction?(event: CompactionHookEvent & { compacted: boolean; previousSessionId?: string }): Promise<void>;
+}
+
 export interface HostPorts {
   transcript: TranscriptPort;
   model: ModelPort;
@@ -133,6 +149,7 @@ export interface HostPorts {
   tools?: ToolPort;
   compaction?: CompactionPort;
   successors?: SuccessorPort;
+  hooks?: HookPort;
   log: LogPort;
   clock: ClockPort;
   ids: IdPort;

@@ -254,6 +254,32 @@ describe("compaction by threshold", () => {
   });
 });
 
+describe("compaction hooks", () => {
+  it("are told before and after, with unknown counts, and cannot break the run", async () => {
+    const events: unknown[] = [];
+    const { engine } = shrinking(true);
+    const host = testHost({
+      engine,
+      replies: [overflow(5), "ok"],
+      ports: {
+        hooks: {
+          beforeCompaction: async ({ trigger, messageCount, tokenCount }) => void events.push({ trigger, messageCount, tokenCount }),
+          afterCompaction: async ({ compacted, tokenCount }) => {
+            events.push({ compacted, tokenCount });
+            throw new Error("hook broke");
+          },
+        },
+      },
+    });
+    expect((await host.say("hi")).outcome).toBe("completed");
+    expect(events).toEqual([
+      { trigger: "overflow", messageCount: -1, tokenCount: 5 },
+      { compacted: true, tokenCount: 5 },
+    ]);
+    expect(host.log.lines).toContain("warn afterCompaction hook failed: hook broke");
+  });
+});
+
 describe("/compact", () => {
   it.each([true, false])("goes to the engine, to the threshold, marked as manual (owner: %s)", async (owns) => {
     const { engine, calls } = shrinking(owns);

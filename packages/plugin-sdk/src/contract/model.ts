@@ -35,6 +35,8 @@ export interface ModelCall {
   signal: AbortSignal;
   /** Stable per session: lets a provider route to a warm prompt cache. */
   sessionId?: string;
+  /** Told before each repetition of the call: why, and after how many ms it is tried again. */
+  onRetry?: (retry: { error: ModelError; delayMs: number }) => void;
 }
 
 /** Why a call failed, as data: hosts decide by `kind`, people read `message`. */
