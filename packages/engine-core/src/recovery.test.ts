@@ -260,7 +260,7 @@ describe("compaction hooks", () => {
     const { engine } = shrinking(true);
     const host = testHost({
       engine,
-      replies: [overflow(5), "ok"],
+      replies: ["one", overflow(5), "ok"],
       ports: {
         hooks: {
           beforeCompaction: async ({ trigger, messageCount, tokenCount }) => void events.push({ trigger, messageCount, tokenCount }),
@@ -271,7 +271,8 @@ describe("compaction hooks", () => {
         },
       },
     });
-    expect((await host.say("hi")).outcome).toBe("completed");
+    await host.say("first");
+    expect((await host.say("second")).outcome).toBe("completed");
     expect(events).toEqual([
       { trigger: "overflow", messageCount: -1, tokenCount: 5 },
       { compacted: true, tokenCount: 5 },
