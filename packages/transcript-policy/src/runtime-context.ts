@@ -38,15 +38,16 @@ function stripDelimited(text: string): string {
     .join("\n\n");
 }
 
+// A headline, then fenced JSON; several may stand one after the other.
 const METADATA_BLOCK =
-  /(^|\n)[^\n]*\(untrusted(?: metadata|, for context)\):[ \t]*\r?\n```(?:json)?[ \t]*\r?\n[\s\S]*?\n```[ \t]*(?=\r?\n|$)(?:\r?\n)*/g;
+  /^[^\n]*\(untrusted(?: metadata|, for context)\):[ \t]*\r?\n```(?:json)?[ \t]*\r?\n[\s\S]*?^```[ \t]*\r?$(?:\r?\n)*/gm;
 // What a channel appends after a message, to its end.
 const METADATA_TAIL = /(?:^|\n)Untrusted context \(metadata, [^\n]*\):[ \t]*\r?\n[\s\S]*<<<EXTERNAL_UNTRUSTED_CONTENT[\s\S]*$/;
 const LEADING_TIMESTAMP = /^\s*\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d{2}-\d{2} \d{2}:\d{2}[^\]\n]*\][ \t]*/;
 
 /** The text without the blocks a channel puts around a message, and without the time before it; the same string when it holds none. */
 export function stripInboundMetadata(text: string): string {
-  const bareOfBlocks = text.includes("(untrusted") ? text.replace(METADATA_BLOCK, "$1") : text;
+  const bareOfBlocks = text.includes("(untrusted") ? text.replace(METADATA_BLOCK, "") : text;
   const body = bareOfBlocks.includes("Untrusted context (") ? bareOfBlocks.replace(METADATA_TAIL, "") : bareOfBlocks;
   const stamped = LEADING_TIMESTAMP.exec(body);
   const bare = stamped === null ? body : body.slice(stamped[0].length);
