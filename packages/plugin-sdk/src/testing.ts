@@ -1,5 +1,15 @@
-// What tests of engines and hosts build with: messages in words and the smallest correct engine. Needs no test runner.
-// The conformance kit (testEngine, checkEngine) is not written yet; its place is testing/conformance.ts with testing/cases/*.ts beside it.
+// What tests of engines and hosts build with: the conformance kit, messages in words and the smallest correct engine. Needs no test runner.
+export type { CaseGroup } from "./testing/case.ts";
+export type { EngineMaker, EngineUnderTestContext } from "./testing/case-context.ts";
+export { type CaseStorage, temporaryStorage } from "./testing/case-storage.ts";
+export {
+  type CaseResult,
+  type ConformanceOptions,
+  type ConformanceReport,
+  checkEngine,
+  type TestEngineOptions,
+  testEngine,
+} from "./testing/conformance.ts";
 export { createMemoryEngine } from "./testing/memory-engine.ts";
 export {
   assistant,

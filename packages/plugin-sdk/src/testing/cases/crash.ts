@@ -1,0 +1,49 @@
+// A process that ended without goodbye: the engine is made anew over what it had stored.
+import { type ConformanceCase, check, ownersOnly } from "../case.ts";
+import { expectNothingTwice } from "./idempotence.ts";
+import { talk, turnOf } from "./observe.ts";
+
+export const crashCases: readonly ConformanceCase[] = [
+  {
+    id: "crash/same-assembly",
+    group: "crash",
+    title: "assembles the same history in the same way after a restart",
+    async run(context) {
+      const session = context.session();
+      await session.deliver(context.engine, talk("a", { turns: 6, tools: 1 }));
+      const before = await session.assemble(context.engine);
+      const engine = await context.reopen();
+      if (typeof engine.bootstrap === "function") await session.bootstrap(engine);
+      const after = await session.assemble(engine);
+      check(JSON.stringify(after.messages) === JSON.stringify(before.messages), "After a restart the same history is assembled otherwise.");
+    },
+  },
+  {
+    id: "crash/redelivery",
+    group: "crash",
+    title: "shows nothing twice when a turn is told again after a restart",
+    async run(context) {
+      const session = context.session();
+      await session.deliver(context.engine, turnOf("a", 1, { tools: 1 }));
+      await session.deliver(context.engine, turnOf("a", 2, { tools: 1 }));
+      const engine = await context.reopen();
+      if (typeof engine.bootstrap === "function") await session.bootstrap(engine);
+      await session.tell(engine, 4);
+      await expectNothingTwice(context, "restarted and told of the last turn again", engine);
+    },
+  },
+  {
+    id: "crash/compaction-survives",
+    group: "crash",
+    title: "still knows after a restart what it had compacted",
+    ...ownersOnly,
+    async run(context) {
+      const session = context.session();
+      await session.deliver(context.engine, talk("a", { turns: 16, tools: 1, toolResultChars: 1_200 }));
+      await session.compact(context.engine);
+      const before = await session.assemble(context.engine);
+      const after = await session.assemble(await context.reopen());
+      check(JSON.stringify(after.messages) === JSON.stringify(before.messages), "A restart undid or changed what compact() had done.");
+    },
+  },
+];

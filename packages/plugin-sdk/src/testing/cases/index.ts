@@ -1,0 +1,35 @@
+// The one list of conformance cases: what an engine must keep, in the order it is told.
+import type { ConformanceCase } from "../case.ts";
+import { abortCases } from "./abort.ts";
+import { afterTurnCases } from "./after-turn.ts";
+import { assembleCases } from "./assemble.ts";
+import { budgetCases } from "./budget.ts";
+import { commitCases } from "./commit.ts";
+import { compactCases } from "./compact.ts";
+import { contractCases } from "./contract.ts";
+import { crashCases } from "./crash.ts";
+import { disposeCases } from "./dispose.ts";
+import { hostCases } from "./host.ts";
+import { idempotenceCases } from "./idempotence.ts";
+import { ingestCases } from "./ingest.ts";
+import { inputCases } from "./input.ts";
+import { isolationCases } from "./isolation.ts";
+import { subagentCases } from "./subagents.ts";
+
+export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
+  ...contractCases,
+  ...hostCases,
+  ...ingestCases,
+  ...idempotenceCases,
+  ...afterTurnCases,
+  ...assembleCases,
+  ...budgetCases,
+  ...inputCases,
+  ...compactCases,
+  ...abortCases,
+  ...commitCases,
+  ...crashCases,
+  ...subagentCases,
+  ...disposeCases,
+  ...isolationCases,
+];

@@ -1,0 +1,47 @@
+// What an engine must take in.
+import type { AgentMessage } from "../../contract/message.ts";
+import { type ConformanceCase, call, check } from "../case.ts";
+import { assistant, FIRST_TIMESTAMP, toolCall, toolResult, user } from "../messages.ts";
+
+export const ingestCases: readonly ConformanceCase[] = [
+  {
+    id: "ingest/every-role",
+    group: "ingest",
+    title: "takes messages of every role, with text, images, errors or nothing in them",
+    async run(context) {
+      const { sessionId, sessionKey } = context.session().ref;
+      for (const message of everyRole()) await call(context.engine, "ingest", { sessionId, sessionKey, message });
+      await call(context.engine, "ingest", { sessionId, sessionKey, message: user("HEARTBEAT"), isHeartbeat: true });
+    },
+  },
+  {
+    id: "ingest/equal-texts",
+    group: "ingest",
+    title: "keeps two messages of equal text that were said at different times",
+    async run(context) {
+      const { sessionId, sessionKey } = context.session().ref;
+      const say = (event: string, timestamp: number) =>
+        call(context.engine, "ingest", { sessionId, sessionKey, message: user("yes", { idempotencyKey: event, timestamp }) });
+      const first = await say("first", FIRST_TIMESTAMP);
+      const second = await say("second", FIRST_TIMESTAMP + 60_000);
+      check(first?.ingested !== true || second.ingested === true, 'ingest() took a second "yes", a minute later, for the first one.');
+    },
+  },
+];
+
+function everyRole(): AgentMessage[] {
+  const call = toolCall("screenshot");
+  const image = { type: "image" as const, data: "iVBORw0KGgo=", mimeType: "image/png" };
+  return [
+    user("text"),
+    user([{ type: "text", text: "look" }, image]),
+    user(""),
+    assistant([{ type: "thinking", thinking: "hm", thinkingSignature: "s" }, { type: "text", text: "a screenshot" }, call]),
+    toolResult(call, [image], { isError: true, details: { code: 1 } }),
+    assistant([], { stopReason: "aborted", errorMessage: "stopped" }),
+    { role: "custom", customType: "note", content: "a note", timestamp: FIRST_TIMESTAMP },
+    { role: "bashExecution", command: "ls", output: "", exitCode: 0, timestamp: FIRST_TIMESTAMP },
+    { role: "compactionSummary", summary: "before", timestamp: FIRST_TIMESTAMP },
+    { role: "branchSummary", summary: "aside", timestamp: FIRST_TIMESTAMP },
+  ];
+}

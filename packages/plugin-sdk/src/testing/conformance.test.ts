@@ -1,0 +1,115 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { ContextEngine } from "../contract/engine.ts";
+import { parseTranscript } from "../transcript/parse.ts";
+import { BROKEN_ENGINES } from "./broken-engines.ts";
+import { CASE_GROUPS } from "./case.ts";
+import type { EngineMaker } from "./case-context.ts";
+import { CONFORMANCE_CASES } from "./cases/index.ts";
+import { checkEngine, runCase, testEngine } from "./conformance.ts";
+import { createFullEngine, type EngineStore, emptyStore } from "./full-engine.ts";
+import { createMemoryEngine } from "./memory-engine.ts";
+
+const readTranscript = (file: string) =>
+  parseTranscript(readFileSync(file, "utf8")).entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+
+type Full = ReturnType<typeof createFullEngine>;
+
+/** Makes full engines whose storage belongs to the folder and outlives them. */
+function overStorage(shape: (full: Full, store: EngineStore, restarts: number) => ContextEngine = (full) => full): EngineMaker {
+  const disks = new Map<string, { store: EngineStore; restarts: number }>();
+  return ({ agentDir }) => {
+    const disk = disks.get(agentDir) ?? { store: emptyStore(), restarts: 0 };
+    disks.set(agentDir, disk);
+    return shape(createFullEngine(disk.store, readTranscript), disk.store, disk.restarts++);
+  };
+}
+
+describe("the list of conformance cases", () => {
+  it("has ids of its own, each in its group, and a sentence for whom it is when it is not for all", () => {
+    expect(new Set(CONFORMANCE_CASES.map(({ id }) => id)).size).toBe(CONFORMANCE_CASES.length);
+    for (const { id, group, when, appliesTo } of CONFORMANCE_CASES) {
+      expect(CASE_GROUPS).toContain(group);
+      expect(id.startsWith(`${group}/`)).toBe(true);
+      expect(when === undefined).toBe(appliesTo === undefined);
+    }
+    expect(new Set(CONFORMANCE_CASES.map(({ group }) => group)).size).toBe(CASE_GROUPS.length);
+  });
+
+  it("has one broken engine for each case", () => {
+    expect(Object.keys(BROKEN_ENGINES).sort()).toEqual(CONFORMANCE_CASES.map(({ id }) => id).sort());
+  });
+});
+
+describe.concurrent.each(Object.entries(BROKEN_ENGINES))("the engine that breaks %s", (id, breakEngine) => {
+  it("fails that case, by one sentence, and no case of another group", async () => {
+    const { results } = await checkEngine(overStorage(breakEngine));
+    const failed = results.filter(({ outcome }) => outcome === "failed");
+    expect(failed.map((result) => result.id)).toContain(id);
+    const group = id.split("/")[0]!;
+    expect(failed.filter((result) => result.group !== group)).toEqual([]);
+    for (const { reason } of failed) expect(reason).toMatch(/^[^\n]{20,}$/);
+  });
+});
+
+describe("checkEngine", () => {
+  it("passes an engine with every method in every case that is for owners", async () => {
+    const report = await checkEngine(overStorage());
+    expect(report.results.filter(({ outcome }) => outcome === "failed")).toEqual([]);
+    expect(report.results.filter(({ outcome }) => outcome === "not applicable").map(({ id }) => id)).toEqual([
+      "compact/delegates",
+      "compact/no-built-in",
+    ]);
+    expect(report).toMatchObject({ engine: { id: "full", name: "Full engine", version: "1.0.0" }, failed: 0, notApplicable: 2 });
+    expect(report.passed + report.notApplicable).toBe(CONFORMANCE_CASES.length);
+  });
+
+  it("says of an engine that cannot be made why, in every case, and never throws", async () => {
+    const report = await checkEngine(() => {
+      throw new Error("no database here");
+    });
+    expect(report).toMatchObject({ engine: null, passed: 0, failed: CONFORMANCE_CASES.length });
+    expect(report.results[0]!.reason).toBe("The engine could not be made: no database here");
+  });
+
+  it("gives up on a case that does not end", async () => {
+    const stuck: ContextEngine = { ...createMemoryEngine(), assemble: () => new Promise(() => {}) };
+    const one = CONFORMANCE_CASES.find(({ id }) => id === "assemble/empty-session")!;
+    expect(await runCase(one, () => stuck, { caseTimeoutMs: 50 })).toMatchObject({
+      outcome: "failed",
+      reason: "It did not finish within 0.05 s.",
+    });
+  });
+
+  it("leaves out what an engine says it does not accept", async () => {
+    const seen = new Set<string>();
+    const engine = createMemoryEngine();
+    const picky: ContextEngine = {
+      ...engine,
+      info: { ...engine.info, acceptedHostParams: [] },
+      assemble(params) {
+        for (const key of Object.keys(params)) seen.add(key);
+        return engine.assemble(params);
+      },
+    };
+    expect(await checkEngine(() => picky)).toMatchObject({ failed: 0 });
+    expect([...seen].sort()).toEqual(["availableTools", "kitNewerHostParam", "messages", "sessionFile", "sessionId", "tokenBudget"]);
+  });
+});
+
+describe("testEngine", () => {
+  testEngine({ test: it, create: createMemoryEngine });
+
+  it("works with any function that takes a name and a test, and skips through the runner's context", async () => {
+    const tests = new Map<string, (...args: unknown[]) => Promise<void>>();
+    testEngine({ test: (name, run) => tests.set(name, run), create: overStorage(BROKEN_ENGINES["budget/never-above"]) });
+    expect(tests.size).toBe(CONFORMANCE_CASES.length);
+    const named = (id: string) => [...tests].find(([name]) => name.startsWith(`${id}: `))![1];
+    await expect(named("budget/never-above")()).rejects.toThrow(/^With a budget of \d+ tokens it assembled at least \d+/);
+    await named("order/oldest-first")();
+    const skipped: unknown[] = [];
+    await named("compact/delegates")({ skip: (reason: unknown) => skipped.push(reason) });
+    expect(skipped).toEqual(["Only for engines that own no compaction."]);
+    expect(named("order/oldest-first").length).toBe(0);
+  });
+});

@@ -1,0 +1,120 @@
+// Proves an engine against the contract: every case once, as tests of any runner or as a report for programs.
+import type { ContextEngine } from "../contract/engine.ts";
+import { CaseFailure, type CaseGroup, type ConformanceCase, describe } from "./case.ts";
+import { CaseContext, type EngineMaker } from "./case-context.ts";
+import { type CaseStorage, temporaryStorage } from "./case-storage.ts";
+import { CONFORMANCE_CASES } from "./cases/index.ts";
+
+export interface ConformanceOptions {
+  /** Longest time one case may take, in ms. Default 20,000. */
+  caseTimeoutMs?: number;
+  /** Makes the folder of one case. Default: one in the system's temporary folder (Node). */
+  storage?: () => Promise<CaseStorage>;
+}
+
+export interface CaseResult {
+  id: string;
+  group: CaseGroup;
+  title: string;
+  outcome: "passed" | "failed" | "not applicable";
+  /** One sentence: what the engine did wrong, or whom the case is for. */
+  reason?: string;
+}
+
+export interface ConformanceReport {
+  /** Who the engine says it is; null when it could not be made or does not say. */
+  engine: { id: string; name: string; version?: string } | null;
+  /** In the order of the list of cases. */
+  results: CaseResult[];
+  passed: number;
+  failed: number;
+  notApplicable: number;
+}
+
+export interface TestEngineOptions extends ConformanceOptions {
+  /** `test`, `it` or the like of any runner: called once per case, at once, with a name and a function. */
+  test: (name: string, run: (...args: unknown[]) => Promise<void>) => unknown;
+  /** Makes the engine; called at least once per case, with a fresh folder. */
+  create: EngineMaker;
+}
+
+/**
+ * Registers one test per case, named `<id>: <rule>`; a failing one throws one sentence. Where a rule does not apply to the engine, the
+ * test is skipped if the runner's context offers `skip`, else it passes.
+ */
+export function testEngine({ test, create, ...options }: TestEngineOptions): void {
+  for (const one of CONFORMANCE_CASES) {
+    // No named parameter: some runners read one as a callback to wait for.
+    test(`${one.id}: ${one.title}`, async (...args) => {
+      const { outcome, reason } = await runCase(one, create, options);
+      if (outcome === "failed") throw new CaseFailure(reason ?? one.title);
+      if (outcome === "not applicable") skip(args[0], reason);
+    });
+  }
+}
+
+/** Runs every case, one after the other, and never throws for what the engine does. */
+export async function checkEngine(create: EngineMaker, options: ConformanceOptions = {}): Promise<ConformanceReport> {
+  const results: CaseResult[] = [];
+  let engine: ConformanceReport["engine"] = null;
+  const remembering: EngineMaker = async (context) => {
+    const made = await create(context);
+    engine ??= identityOf(made);
+    return made;
+  };
+  for (const one of CONFORMANCE_CASES) results.push(await runCase(one, remembering, options));
+  const count = (outcome: CaseResult["outcome"]) => results.filter((result) => result.outcome === outcome).length;
+  return { engine, results, passed: count("passed"), failed: count("failed"), notApplicable: count("not applicable") };
+}
+
+let runs = 0;
+
+/** One case against one engine, in a folder and sessions of its own. */
+export async function runCase(one: ConformanceCase, create: EngineMaker, options: ConformanceOptions = {}): Promise<CaseResult> {
+  const { id, group, title } = one;
+  const result = (outcome: CaseResult["outcome"], reason?: string) => ({ id, group, title, outcome, ...(reason && { reason }) });
+  const storage = await (options.storage ?? temporaryStorage)();
+  const context = new CaseContext(storage, create, `${id.replace("/", "-")}-${(runs++).toString(36)}`);
+  try {
+    const judged = await within(options.caseTimeoutMs ?? 20_000, async () =>
+      context.withCompaction(async () => {
+        try {
+          context.engine = await context.reopen();
+        } catch (error) {
+          throw new CaseFailure(`The engine could not be made: ${describe(error)}`);
+        }
+        if (one.when && !one.when(context.engine)) return "not applicable" as const;
+        await one.run(context);
+        return "passed" as const;
+      }),
+    );
+    return judged === "passed" ? result("passed") : result("not applicable", `Only for ${one.appliesTo}.`);
+  } catch (error) {
+    return result("failed", error instanceof CaseFailure ? error.message : `Unexpected: ${describe(error)}`);
+  } finally {
+    await within(2_000, () => context.close()).catch(() => {});
+  }
+}
+
+/** `work`, but no longer than `ms`; what comes later is ignored. */
+async function within<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const expired = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new CaseFailure(`It did not finish within ${ms / 1000} s.`)), ms);
+  });
+  try {
+    return await Promise.race([work(), expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function identityOf({ info }: ContextEngine): ConformanceReport["engine"] {
+  if (typeof info?.id !== "string" || typeof info.name !== "string") return null;
+  return { id: info.id, name: info.name, ...(info.version !== undefined && { version: info.version }) };
+}
+
+function skip(context: unknown, reason: string | undefined): void {
+  if (typeof context !== "object" || context === null || !("skip" in context)) return;
+  if (typeof context.skip === "function") context.skip(reason);
+}

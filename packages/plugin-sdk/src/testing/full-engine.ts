@@ -1,0 +1,127 @@
+// A correct engine with every method of the contract, so that every conformance case has something to judge; its storage outlives it.
+import type { ContextEngine } from "../contract/engine.ts";
+import type { AgentMessage } from "../contract/message.ts";
+import type { SessionRef } from "../contract/session.ts";
+import { estimateMessages } from "../tokens/message.ts";
+import { extractiveSummary } from "../transcript/extractive-summary.ts";
+import { freshTail } from "../transcript/fresh-tail.ts";
+import { atomicGroups } from "../transcript/tool-pairs.ts";
+
+interface StoredSession {
+  /** By event. */
+  messages: Map<string, AgentMessage>;
+  /** Events the summary stands for. */
+  covered: Set<string>;
+  summary?: string;
+}
+
+/** What the engine keeps, as a disk would. */
+export interface EngineStore {
+  sessions: Map<string, StoredSession>;
+  /** Advancement keys. */
+  committed: Set<string>;
+  prepared: Set<string>;
+}
+
+export const emptyStore = (): EngineStore => ({ sessions: new Map(), committed: new Set(), prepared: new Set() });
+
+export const eventOf = (message: AgentMessage): string => message.idempotencyKey ?? JSON.stringify(message);
+
+/** The session's record, made on first use. */
+export function stored(store: EngineStore, { sessionKey, sessionId }: SessionRef): StoredSession {
+  const key = sessionKey ?? sessionId;
+  const known = store.sessions.get(key) ?? { messages: new Map(), covered: new Set() };
+  store.sessions.set(key, known);
+  return known;
+}
+
+/** How many of `messages` were new. */
+export function record(session: StoredSession, messages: readonly AgentMessage[]): number {
+  const fresh = messages.filter((message) => !session.messages.has(eventOf(message)));
+  for (const message of fresh) session.messages.set(eventOf(message), structuredClone(message));
+  return fresh.length;
+}
+
+export function createFullEngine(store: EngineStore, readTranscript: (file: string) => AgentMessage[]): Required<ContextEngine> {
+  const visible = (session: StoredSession, given: readonly AgentMessage[]) => {
+    const history = given.length > 0 ? given : [...session.messages.values()];
+    return history.filter((message) => !session.covered.has(eventOf(message)));
+  };
+  return {
+    info: {
+      id: "full",
+      name: "Full engine",
+      version: "1.0.0",
+      ownsCompaction: true,
+      transcriptSemantics: {
+        currentTurnFence: "before-current-turn-entry-v1",
+        turnAdvancementIdempotency: "atomic-idempotent-v1",
+      },
+    },
+    bootstrap({ sessionFile, ...session }) {
+      const importedMessages = record(stored(store, session), readTranscript(sessionFile));
+      return { bootstrapped: true, importedMessages };
+    },
+    maintain: () => ({ changed: false, bytesFreed: 0, rewrittenEntries: 0 }),
+    ingest: ({ message, ...session }) => ({ ingested: record(stored(store, session), [message]) === 1 }),
+    ingestBatch: ({ messages, ...session }) => ({ ingestedCount: record(stored(store, session), messages) }),
+    afterTurn({ messages, prePromptMessageCount, ...session }) {
+      record(stored(store, session), messages.slice(prePromptMessageCount));
+    },
+    assemble({ messages, tokenBudget = Infinity, ...ref }) {
+      const session = stored(store, ref);
+      const history = visible(session, messages);
+      const head: AgentMessage[] = session.summary === undefined ? [] : [{ role: "compactionSummary", summary: session.summary }];
+      let start = history.length;
+      let tokens = estimateMessages(head).high;
+      for (const group of atomicGroups(history).reverse()) {
+        tokens += estimateMessages(history.slice(group.start, group.end)).high;
+        // Written so that a budget that is no number leaves everything out.
+        if (!(tokens <= tokenBudget)) break;
+        start = group.start;
+      }
+      const kept = [...(estimateMessages(head).high <= tokenBudget ? head : []), ...history.slice(start)];
+      return { messages: kept, estimatedTokens: estimateMessages(kept).estimate };
+    },
+    async compact({ runtimeContext, abortSignal, tokenBudget = 1_000, ...ref }) {
+      abortSignal?.throwIfAborted();
+      const session = stored(store, ref);
+      const history = visible(session, []);
+      const { start } = freshTail(history, { turns: 1 });
+      const old = history.slice(0, start);
+      if (old.length === 0) return { ok: true, compacted: false, reason: "the newest turn is all there is" };
+      const written = extractiveSummary({
+        messages: old,
+        maxTokens: Math.min(400, Math.floor(tokenBudget / 2)),
+        ...(session.summary && { previousSummary: session.summary }),
+      });
+      const polished = await runtimeContext?.llm?.complete({
+        messages: [{ role: "user", content: written }],
+        ...(abortSignal && { signal: abortSignal }),
+      });
+      abortSignal?.throwIfAborted();
+      const summary = polished?.text || written;
+      const tokensBefore = estimateMessages(history).estimate;
+      const tokensAfter = estimateMessages([{ role: "compactionSummary", summary }, ...history.slice(start)]).estimate;
+      if (tokensAfter >= tokensBefore) return { ok: true, compacted: false, reason: "the summary is not shorter than what it stands for" };
+      for (const message of old) session.covered.add(eventOf(message));
+      session.summary = summary;
+      return { ok: true, compacted: true, result: { summary, tokensBefore, tokensAfter } };
+    },
+    prepareSubagentSpawn({ childSessionKey }) {
+      store.prepared.add(childSessionKey);
+      return { rollback: () => void store.prepared.delete(childSessionKey) };
+    },
+    onSubagentEnded({ childSessionKey }) {
+      store.prepared.delete(childSessionKey);
+    },
+    commitTurn({ advancementKey, messages, ...session }) {
+      const key = `${session.sessionKey ?? session.sessionId} ${advancementKey}`;
+      if (store.committed.has(key)) return { status: "duplicate" };
+      store.committed.add(key);
+      record(stored(store, session), messages);
+      return { status: "committed" };
+    },
+    dispose() {},
+  };
+}
