@@ -1,6 +1,6 @@
 // Plays one recorded turn: the ports that answer with what was recorded, and keep count of what they were asked.
 import type { ClockPort, ModelPort, ToolPort } from "@clew/engine-core";
-import type { AgentMessage, AssistantMessage, ModelCall, StreamEvent } from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssistantMessage, StreamEvent } from "@clew/plugin-sdk/core";
 import { hasFailed, type RecordedStep, type RecordedTurn } from "./recorded-turns.ts";
 
 export interface Player {
@@ -16,7 +16,7 @@ export interface PlayerOptions {
   /** Stores what no model call makes. */
   append: (messages: readonly AgentMessage[]) => Promise<void>;
   /** Told at each recorded call, before its reply. */
-  onCall: (call: ModelCall) => void;
+  onCall: () => void;
 }
 
 /** Nothing is executed and nothing is sent anywhere. Time is what the recording says. */
@@ -24,11 +24,11 @@ export function createPlayer({ turn, append, onCall }: PlayerOptions): Player {
   let next = 0;
   let now = turn.prompt?.timestamp ?? 0;
 
-  async function* stream(call: ModelCall): AsyncGenerator<StreamEvent> {
+  async function* stream(): AsyncGenerator<StreamEvent> {
     const step = turn.steps[next];
     if (step === undefined) return yield endOfRecording();
     next++;
-    onCall(call);
+    onCall();
     await append(step.before);
     const { reply } = step;
     now = timeOf(reply) ?? now;
@@ -59,12 +59,18 @@ export function createPlayer({ turn, append, onCall }: PlayerOptions): Player {
   };
 }
 
+const TURN_ENDS = "The recorded turn ends here.";
+
+/** True for what a replay adds to a turn that was left: it is no message of the recording. */
+export function marksEndOfRecording(message: AgentMessage): boolean {
+  return message.role === "assistant" && message.errorMessage === TURN_ENDS;
+}
+
 const NO_MODEL = "A replay has no model to summarise with.";
 
 /** The recorded turn was left here: by a new message of the person, or because the recording ends. */
 function endOfRecording(): StreamEvent {
-  const message = "The recorded turn ends here.";
-  return { type: "error", error: { kind: "aborted", message }, partial: emptyReply("aborted", message) };
+  return { type: "error", error: { kind: "aborted", message: TURN_ENDS }, partial: emptyReply("aborted", TURN_ENDS) };
 }
 
 function emptyReply(stopReason: "aborted" | "error", errorMessage: string): AssistantMessage {

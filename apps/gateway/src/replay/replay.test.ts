@@ -124,6 +124,7 @@ describe("clew replay", () => {
     const json = JSON.parse(output);
     expect(json.perCall.map((call: { leftOut: { messages: number } }) => call.leftOut.messages)).toEqual([0, 0, 0, 0, 2, 4, 6, 8, 10, 12]);
     expect(json.leftOut).toMatchObject({ calls: 6, maxMessages: 12 });
+    expect((await replay([await writeRecording(home, items.slice(0, 6))], home)).output).toContain("Nothing was left out.");
     expect(json.leftOut.maxTokens).toBeGreaterThan(20);
   });
 

@@ -1,11 +1,12 @@
 // Runs a recording through the engine, turn by turn, and measures every recorded model call.
-import { createSessionState, type TurnResult } from "@clew/engine-core";
+import { createSessionState, type ModelCallReport, type ReportItem, type TurnReport, type TurnResult } from "@clew/engine-core";
 import type { AgentMessage, ModelRef } from "@clew/plugin-sdk/core";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
+import type { ContextItem } from "@clew/plugin-sdk/transcript";
 import type { Host } from "../compose.ts";
 import type { ReportLog } from "../reports/report-log.ts";
 import type { OpenSession } from "../sessions/open.ts";
-import { createPlayer } from "./player.ts";
+import { createPlayer, marksEndOfRecording } from "./player.ts";
 import type { RecordedTurn } from "./recorded-turns.ts";
 
 /** One recorded model call, as it would have been made. */
@@ -60,18 +61,15 @@ export async function runReplay({ host, session, reports, model, turns, onProgre
     await session.append(messages.map((message) => ({ type: "message" as const, message })));
   };
 
+  let sent: ReportItem[] = [];
   for (const [index, turn] of turns.entries()) {
     signal.throwIfAborted();
     const number = index + 1;
-    const sent: (readonly AgentMessage[])[] = [];
-    const known: number[] = [];
+    const known: (readonly ContextItem[])[] = [];
     const player = createPlayer({
       turn,
       append,
-      onCall: (call) => {
-        sent.push(call.messages);
-        known.push(state.context?.items.length ?? 0);
-      },
+      onCall: () => known.push(state.context?.items ?? []),
     });
     if (turn.prompt !== null && turn.steps.length > 0) {
       const { role: _role, ...prompt } = turn.prompt;
@@ -84,20 +82,11 @@ export async function runReplay({ host, session, reports, model, turns, onProgre
         replacement: { model: modelPort, modelRef: model, tools, clock },
       });
       await reports.append(answer.report, answer.parts);
-      const items = state.context?.items ?? [];
-      for (const [call, messages] of sent.entries()) {
-        const report = answer.report.modelCalls[call];
-        if (report === undefined) continue;
-        const visible = items.slice(0, known[call]);
-        result.calls.push(
-          measureCall(
-            number,
-            report,
-            messages,
-            visible.map(({ message }) => message),
-            answer,
-          ),
-        );
+      for (const [call, report] of answer.report.modelCalls.entries()) {
+        sent = sent.slice(0, report.messages.kept).concat(report.messages.items);
+        const visible = known[call];
+        if (visible !== undefined)
+          result.calls.push(measureCall({ turn: number, report, sent, known: visible, turnReport: answer.report }));
       }
       note(result, number, turn, answer, player.remaining().length);
     } else if (turn.prompt !== null) await append([turn.prompt]);
@@ -110,30 +99,31 @@ export async function runReplay({ host, session, reports, model, turns, onProgre
   return result;
 }
 
-function measureCall(
-  turn: number,
-  report: TurnResult["report"]["modelCalls"][number],
-  messages: readonly AgentMessage[],
-  known: readonly AgentMessage[],
-  { report: { budget } }: TurnResult,
-): ReplayedCall {
+interface MeasuredCall {
+  turn: number;
+  report: ModelCallReport;
+  /** Everything that was sent. */
+  sent: readonly ReportItem[];
+  /** Everything the session's context held then. */
+  known: readonly ContextItem[];
+  turnReport: TurnReport;
+}
+
+function measureCall({ turn, report, sent, known, turnReport: { budget } }: MeasuredCall): ReplayedCall {
   const fixed = [...report.system, ...report.tools].reduce((sum, item) => sum + item.tokens, 0);
   const tokens = fixed + report.messages.tokens;
-  const shown = new Set<unknown>(messages);
-  const shownEvents = new Set(messages.map(eventOf));
-  const leftOut = known.filter((message) => !shown.has(message) && !shownEvents.has(eventOf(message)));
+  const shown = new Set(sent.flatMap(({ source }) => (source.kind === "entry" ? [source.entryId] : [])));
+  const leftOut = known.filter(({ entryId, message }) => !shown.has(entryId) && !marksEndOfRecording(message));
   return {
     turn,
     tokens,
-    messages: messages.length,
-    leftOut: { messages: leftOut.length, tokens: Math.ceil(leftOut.reduce((sum, message) => sum + estimateMessage(message).estimate, 0)) },
+    messages: sent.length,
+    leftOut: {
+      messages: leftOut.length,
+      tokens: Math.ceil(leftOut.reduce((sum, { message }) => sum + estimateMessage(message).estimate, 0)),
+    },
     isOverBudget: budget !== null && tokens > budget.promptBudget,
   };
-}
-
-/** A copy that a policy changed is the same event: same role, time and tool call. */
-function eventOf(message: AgentMessage): string {
-  return `${message.role} ${message.timestamp} ${message.role === "toolResult" ? message.toolCallId : ""}`;
 }
 
 function note(result: ReplayResult, turn: number, recorded: RecordedTurn, { outcome, error, report }: TurnResult, notMade: number): void {

@@ -1,6 +1,6 @@
 // What the model saw in a session's last call, item by item: the report's references joined with their contents.
-import type { ReportItem, TurnReport } from "@clew/engine-core";
-import { type AgentMessage, AgentMessageSchema } from "@clew/plugin-sdk/core";
+import type { ModelCallReport, ReportItem, TurnReport } from "@clew/engine-core";
+import { type AgentMessage, AgentMessageSchema, type PolicyChange } from "@clew/plugin-sdk/core";
 import { buildContext, type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
 import { readLastRequest, readPart } from "./report-log.ts";
 
@@ -23,13 +23,17 @@ export interface ContextView {
   engine: TurnReport["engine"];
   /** Tokens; null when the turn ended before assembly. */
   budget: TurnReport["budget"];
-  call: { index: number; durationMs: number; usage: unknown; stopReason: string | null; error: string | null; requestHash: string };
+  call: Pick<ModelCallReport, "index" | "durationMs" | "usage" | "stopReason" | "error" | "requestHash" | "retries">;
+  /** The whole turn the call belongs to; `modelCalls` counts its calls. */
+  turn: Pick<TurnReport, "durationMs" | "hostMs" | "reason" | "engineCalls" | "toolCalls" | "compactions" | "historyChanges"> & {
+    modelCalls: number;
+  };
   /** Estimated tokens. */
   tokens: { system: number; tools: number; messages: number; total: number };
   system: ContextViewItem[];
   tools: ContextViewItem[];
   messages: ContextViewItem[];
-  policyChanges: unknown[];
+  policyChanges: PolicyChange[];
 }
 
 interface Source {
@@ -46,8 +50,9 @@ export async function describeContext(folder: string, source: Source): Promise<C
   const view = async (items: readonly ReportItem[]) => Promise.all(items.map(async (item) => withPreview(item, await contents(item))));
   const sum = (items: readonly ReportItem[]) => items.reduce((total, { tokens }) => total + tokens, 0);
   const tokens = { system: sum(call.system), tools: sum(call.tools), messages: sum(messages) };
-  const { index, durationMs, usage, stopReason, error, requestHash, policyChanges } = call;
+  const { index, durationMs, usage, stopReason, error, requestHash, retries, policyChanges } = call;
   const { turnId, startedAt, outcome, model, engine, budget } = report;
+  const { hostMs, reason, engineCalls, toolCalls, compactions, historyChanges } = report;
   return {
     turnId,
     startedAt,
@@ -55,7 +60,17 @@ export async function describeContext(folder: string, source: Source): Promise<C
     model,
     engine,
     budget,
-    call: { index, durationMs, usage, stopReason, error, requestHash },
+    call: { index, durationMs, usage, stopReason, error, requestHash, retries },
+    turn: {
+      durationMs: report.durationMs,
+      hostMs,
+      reason,
+      engineCalls,
+      toolCalls,
+      compactions,
+      historyChanges,
+      modelCalls: report.modelCalls.length,
+    },
     tokens: { ...tokens, total: tokens.system + tokens.tools + tokens.messages },
     system: await view(call.system),
     tools: await view(call.tools),
