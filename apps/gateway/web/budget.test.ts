@@ -1,0 +1,86 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { ContextViewItem } from "../src/reports/context-view.ts";
+import { indexOfPrompt, planBudgetBar } from "./budget.ts";
+
+const item = (reason: string, tokens: number, role = "user"): ContextViewItem => ({
+  source: { kind: "entry", entryId: "e" },
+  role,
+  reason,
+  tokens,
+  hash: "h",
+  preview: "",
+  chars: 0,
+});
+
+const budget = (contextWindow: number, reserve: number) => ({
+  contextWindow,
+  reserve,
+  promptBudget: contextWindow - reserve,
+  fixedTokens: 0,
+  tokenBudget: 1,
+  assembled: null,
+  engineEstimate: null,
+  historyMessages: 0,
+  assembledMessages: 0,
+});
+
+function measured(system: number, tools: number, messages: ContextViewItem[]) {
+  const sum = messages.reduce((total, { tokens }) => total + tokens, 0);
+  return { messages, tokens: { system, tools, messages: sum, total: system + tools + sum } };
+}
+
+describe("the budget bar", () => {
+  it("tells history from the running turn, tool results included", () => {
+    const messages = [
+      item("history", 50),
+      item("history", 30, "assistant"),
+      item("prompt", 7),
+      item("history", 4, "assistant"),
+      item("history", 9, "toolResult"),
+    ];
+    const plan = planBudgetBar({ ...measured(10, 20, messages), budget: budget(1000, 200) });
+    expect(plan.sent).toEqual([
+      { kind: "system", label: "System + tools", tokens: 30 },
+      { kind: "history", label: "History", tokens: 80 },
+      { kind: "prompt", label: "Prompt + its tools", tokens: 20 },
+    ]);
+    expect(plan.rest.map(({ tokens }) => tokens)).toEqual([670, 200]);
+  });
+
+  it("adds up to the window when it fits, and shows by how much it does not", () => {
+    const sizes = fc.nat({ max: 5000 });
+    fc.assert(
+      fc.property(sizes, sizes, fc.array(sizes, { maxLength: 5 }), sizes, (system, tools, messages, reserve) => {
+        const window = reserve + 4000;
+        const plan = planBudgetBar({
+          ...measured(
+            system,
+            tools,
+            messages.map((tokens) => item("history", tokens)),
+          ),
+          budget: budget(window, reserve),
+        });
+        const sum = (list: readonly { tokens: number }[]) => list.reduce((total, { tokens }) => total + tokens, 0);
+        expect(sum(plan.sent)).toBe(plan.total);
+        expect(sum(plan.sent) + sum(plan.rest)).toBe(plan.scale);
+        expect(plan.over > 0).toBe(plan.total > 4000);
+      }),
+    );
+  });
+
+  it("shows what was sent when the window is not known", () => {
+    expect(planBudgetBar({ ...measured(5, 0, [item("prompt", 5)]), budget: null })).toMatchObject({
+      window: null,
+      scale: 10,
+      rest: [],
+      over: 0,
+    });
+  });
+
+  it("takes a changed prompt, else the last person's message, for the beginning of the turn", () => {
+    expect(indexOfPrompt([item("history", 1), item("prompt, with what hooks added", 1), item("history", 1, "toolResult")])).toBe(1);
+    expect(indexOfPrompt([item("made by the engine", 1), item("history", 1, "assistant")])).toBe(0);
+    expect(indexOfPrompt([item("history", 1, "assistant")])).toBe(1);
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import type { ContextView } from "../src/reports/context-view.ts";
+import { describeAlarm, describeEngine, describeSource, describeTurn, describeUsage } from "./describe-context.ts";
+
+const legacy: ContextView["engine"] = {
+  configured: null,
+  ran: "legacy",
+  infoId: "legacy",
+  name: "Legacy",
+  source: "default",
+  ownsCompaction: false,
+  degraded: null,
+};
+const degraded = { ...legacy, configured: "lossless", degraded: { operation: "assemble", reason: "store is corrupt" } };
+const record = { engineId: "lossless", operation: "assemble", reason: "store is corrupt", failedAt: 0 };
+
+describe("the source of an item", () => {
+  it("is named with its id, and what an engine made is told from what was said", () => {
+    const sources: ContextView["messages"][number]["source"][] = [
+      { kind: "entry", entryId: "1f" },
+      { kind: "summary", summaryId: "s2" },
+      { kind: "policy", rule: "pair-tool-results" },
+      { kind: "system", part: "base" },
+      { kind: "system", part: "engine" },
+      { kind: "tool-schema", name: "read_file" },
+    ];
+    expect(sources.map((source) => describeSource({ source }))).toEqual([
+      { origin: "entry", text: "entry 1f" },
+      { origin: "engine", text: "summary s2" },
+      { origin: "policy", text: "policy: pair-tool-results" },
+      { origin: "system", text: "system: base" },
+      { origin: "engine", text: "system: engine" },
+      { origin: "tool", text: "tool schema: read_file" },
+    ]);
+  });
+});
+
+describe("the engine", () => {
+  it("is named with the reason why it ran", () => {
+    const why = (engine: Partial<ContextView["engine"]>) => describeEngine({ engine: { ...legacy, ...engine } });
+    expect(why({})).toContain("none is configured");
+    expect(why({ configured: "lossless", ran: "lossless", source: "configured" })).toBe("as configured");
+    expect(why({ configured: "lossless" })).toContain("lossless is switched off");
+    expect(why(degraded)).toContain("in place of lossless");
+  });
+
+  it("raises an alarm when another one answered, or is set aside, and only then", () => {
+    expect(describeAlarm({ engine: legacy }, [])).toBeNull();
+    expect(describeAlarm(null, [])).toBeNull();
+    const alarm = describeAlarm({ engine: degraded }, [record]);
+    expect(alarm?.title).toBe("lossless is not running; legacy answered instead");
+    expect(alarm?.reason).toContain("assemble: store is corrupt");
+    expect(alarm?.next).toContain("until the gateway restarts");
+    expect(describeAlarm(null, [record])?.title).toBe("lossless is not running");
+  });
+
+  it("that failed before a restart is not called set aside any more", () => {
+    expect(describeAlarm({ engine: degraded }, [])?.next).toContain("tries it again");
+  });
+});
+
+describe("usage", () => {
+  it("counts cached tokens as sent, and says so", () => {
+    expect(describeUsage({ input: 10, cacheRead: 1000, cacheWrite: 5, output: 7, totalTokens: 1022 })).toBe(
+      "1,015 in (1,000 from cache), 7 out",
+    );
+    expect(describeUsage(null)).toBeNull();
+  });
+});
+
+describe("what happened in a turn", () => {
+  const view: ContextView = {
+    turnId: "t",
+    startedAt: "2026-01-01T00:00:00.000Z",
+    outcome: "failed",
+    model: { requested: "a/b", resolved: "a/b", api: "offline" },
+    engine: legacy,
+    budget: null,
+    call: { index: 0, durationMs: 20, usage: null, stopReason: null, error: null, requestHash: "h", retries: 0 },
+    turn: {
+      durationMs: 40,
+      hostMs: 1,
+      reason: "It broke.",
+      engineCalls: [],
+      toolCalls: [],
+      compactions: [],
+      historyChanges: [],
+      modelCalls: 1,
+    },
+    tokens: { system: 0, tools: 0, messages: 0, total: 0 },
+    system: [],
+    tools: [],
+    messages: [],
+    policyChanges: [],
+  };
+
+  it("is told without what did not happen", () => {
+    expect(describeTurn(view).map(({ label, value }) => `${label}: ${value}`)).toEqual([
+      "Outcome: failed",
+      "Took: 40 ms",
+      "Model calls: 1",
+    ]);
+    expect(describeTurn(view)[0]).toMatchObject({ isBad: true, lines: ["It broke."] });
+  });
+
+  it("is told with tools, compactions and policy changes when there were some", () => {
+    const change = { rule: "pair-tool-results", action: "inserted" as const, index: 1, reason: "no result", count: 2 };
+    const facts = describeTurn({
+      ...view,
+      policyChanges: [change],
+      turn: {
+        ...view.turn,
+        toolCalls: [{ name: "read_file", durationMs: 3, isError: true }],
+        compactions: [
+          { trigger: "timeout_recovery", ok: true, compacted: true, reason: null, tokensBefore: 9000, tokensAfter: 1000, durationMs: 5 },
+        ],
+        engineCalls: [{ method: "assemble", durationMs: 1, outcome: "fallback", detail: "boom" }],
+      },
+    });
+    expect(facts.flatMap(({ lines }) => lines)).toEqual(
+      expect.arrayContaining([
+        "read_file: failed after 3 ms",
+        "timeout recovery, done: 9,000 → 1,000 tokens in 5 ms",
+        "pair-tool-results: inserted 2 times, no result",
+        "assemble: fallback in 1 ms (boom)",
+      ]),
+    );
+    expect(facts.filter(({ isBad }) => isBad).map(({ label }) => label)).toEqual(["Outcome", "Tools", "Engine"]);
+  });
+});

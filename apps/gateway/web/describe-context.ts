@@ -1,0 +1,162 @@
+// Puts the facts of a turn report into the few words the page shows.
+import type { QuarantineRecord } from "@clew/engine-core";
+import type { PolicyChange, Usage } from "@clew/plugin-sdk/core";
+import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
+import { formatCount, formatDuration, formatNumberOf } from "./format.ts";
+
+/** Whose words an item holds: decides its colour. */
+export type Origin = "system" | "tool" | "entry" | "engine" | "policy";
+
+export interface SourceLabel {
+  origin: Origin;
+  /** "entry 1f2e3d4c", "system: base", … */
+  text: string;
+}
+
+export function describeSource({ source }: Pick<ContextViewItem, "source">): SourceLabel {
+  switch (source.kind) {
+    case "entry":
+      return { origin: "entry", text: `entry ${source.entryId}` };
+    case "summary":
+      return { origin: "engine", text: `summary ${source.summaryId}` };
+    case "engine":
+      return { origin: "engine", text: "engine" };
+    case "policy":
+      return { origin: "policy", text: `policy: ${source.rule}` };
+    case "system":
+      return { origin: source.part === "engine" ? "engine" : "system", text: `system: ${source.part}` };
+    case "tool-schema":
+      return { origin: "tool", text: `tool schema: ${source.name}` };
+    case "ledger":
+      return { origin: "engine", text: "ledger" };
+  }
+}
+
+/** Which engine ran, and why that one. */
+export function describeEngine({ engine }: Pick<ContextView, "engine">): string {
+  if (engine.degraded !== null) return `answering in place of ${engine.configured ?? "the configured engine"}`;
+  if (engine.source === "configured") return "as configured";
+  return engine.configured === null ? "the default; none is configured" : `the default; ${engine.configured} is switched off`;
+}
+
+export interface Alarm {
+  title: string;
+  reason: string;
+  next: string;
+}
+
+/** What must not be overlooked: another engine than the configured one answers. Null when all is as configured. */
+export function describeAlarm(view: Pick<ContextView, "engine"> | null, quarantined: readonly QuarantineRecord[]): Alarm | null {
+  const record = quarantined[0];
+  const degraded = view?.engine.degraded ?? record ?? null;
+  if (degraded === null) return null;
+  const failed = view?.engine.degraded == null ? record?.engineId : view.engine.configured;
+  const stillAside = failed === undefined || failed === null || quarantined.some(({ engineId }) => engineId === failed);
+  return {
+    title: `${failed ?? "The configured engine"} is not running${view?.engine.degraded == null ? "" : `; ${view.engine.ran} answered instead`}`,
+    reason: `It failed during ${degraded.operation}: ${degraded.reason}`,
+    next: stillAside
+      ? "It stays set aside until the gateway restarts. Run “clew doctor” to see what is wrong, then restart."
+      : "It is back since; the next message tries it again.",
+  };
+}
+
+/** "1,234 in (1,000 from cache), 56 out"; null when the provider told nothing. */
+export function describeUsage(usage: Usage | null): string | null {
+  if (usage === null) return null;
+  const read = usage.cacheRead > 0 ? ` (${formatCount(usage.cacheRead)} from cache)` : "";
+  const cost = usage.cost !== undefined && usage.cost.total > 0 ? `, $${usage.cost.total.toFixed(4)}` : "";
+  return `${formatCount(usage.input + usage.cacheRead + usage.cacheWrite)} in${read}, ${formatCount(usage.output)} out${cost}`;
+}
+
+/** A fact of the turn; `lines` are shown when it is opened. */
+export interface Fact {
+  label: string;
+  value: string;
+  lines: readonly string[];
+  isBad: boolean;
+}
+
+/** Pure. What happened in the turn, the important first; what did not happen is not mentioned. */
+export function describeTurn({ outcome, turn, call, policyChanges }: ContextView): Fact[] {
+  const usage = describeUsage(call.usage);
+  const engineMs = turn.engineCalls.reduce((sum, { durationMs }) => sum + durationMs, 0);
+  const changes = [...turn.historyChanges, ...policyChanges];
+  const facts: (Fact | null)[] = [
+    fact("Outcome", outcome, turn.reason === null ? [] : [turn.reason], outcome === "failed"),
+    fact("Took", formatDuration(turn.durationMs), [
+      `last model call ${formatDuration(call.durationMs)}`,
+      `engine ${formatDuration(engineMs)}`,
+      `host ${formatDuration(turn.hostMs)}`,
+    ]),
+    fact("Model calls", formatCount(turn.modelCalls), retryLines(call.retries)),
+    usage === null ? null : fact("Provider counted", usage, []),
+    turn.toolCalls.length === 0
+      ? null
+      : fact(
+          "Tools",
+          formatNumberOf(turn.toolCalls.length, "call"),
+          turn.toolCalls.map(describeToolCall),
+          turn.toolCalls.some(({ isError }) => isError),
+        ),
+    turn.compactions.length === 0
+      ? null
+      : fact(
+          "Compactions",
+          formatCount(turn.compactions.length),
+          turn.compactions.map(describeCompaction),
+          turn.compactions.some(({ ok }) => !ok),
+        ),
+    changes.length === 0 ? null : fact("Changed for the provider", formatNumberOf(sumOf(changes), "time"), changes.map(describeChange)),
+    describeEngineCalls(turn.engineCalls),
+  ];
+  return facts.filter((each) => each !== null);
+}
+
+function fact(label: string, value: string, lines: readonly string[], isBad = false): Fact {
+  return { label, value, lines, isBad };
+}
+
+function retryLines(retries: number): string[] {
+  return retries === 0 ? [] : [`the last one was retried ${formatNumberOf(retries, "time")}`];
+}
+
+function describeToolCall({ name, durationMs, isError }: ContextView["turn"]["toolCalls"][number]): string {
+  return `${name}: ${isError ? "failed after" : "done in"} ${formatDuration(durationMs)}`;
+}
+
+function describeCompaction({
+  trigger,
+  ok,
+  compacted,
+  reason,
+  tokensBefore,
+  tokensAfter,
+  durationMs,
+}: ContextView["turn"]["compactions"][number]): string {
+  const sizes = tokensBefore !== null && tokensAfter !== null ? `: ${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens` : "";
+  const result = !ok ? "failed" : compacted ? "done" : "nothing to do";
+  return `${trigger.replace("_", " ")}, ${result}${sizes} in ${formatDuration(durationMs)}${reason === null ? "" : ` (${reason})`}`;
+}
+
+function describeChange({ rule, action, reason, count = 1 }: PolicyChange): string {
+  return `${rule}: ${action}${count > 1 ? ` ${formatCount(count)} times` : ""}, ${reason}`;
+}
+
+function sumOf(changes: readonly PolicyChange[]): number {
+  return changes.reduce((sum, { count = 1 }) => sum + count, 0);
+}
+
+function describeEngineCalls(calls: ContextView["turn"]["engineCalls"]): Fact | null {
+  if (calls.length === 0) return null;
+  const lines = calls.map(
+    ({ method, outcome, durationMs, detail }) =>
+      `${method}: ${outcome} in ${formatDuration(durationMs)}${detail === undefined ? "" : ` (${detail})`}`,
+  );
+  return fact(
+    "Engine",
+    formatNumberOf(calls.length, "call"),
+    lines,
+    calls.some(({ outcome }) => outcome !== "ok" && outcome !== "aborted"),
+  );
+}
