@@ -2,12 +2,13 @@
 import type { AgentMessage, PolicyChange } from "@clew/plugin-sdk/core";
 import type { Clock, PassResult } from "./pass.ts";
 import { toContractShape } from "./passes/contract-shape.ts";
-import { fitText, fitThinking, fitToolCalls, settleContentForWire } from "./passes/fit-wire.ts";
+import { fitToolCalls } from "./passes/fit-calls.ts";
+import { fitText, fitThinking, settleContentForWire } from "./passes/fit-wire.ts";
 import { annotateInterSessionUserMessages } from "./passes/inter-session.ts";
 import { sanitizeToolUseResultPairing } from "./passes/pair-tool-results.ts";
 import { stripTrailingAssistants } from "./passes/prefill.ts";
 import { dropTrailingFailures, normalizeAssistantReplayContent, type ReplayContentOptions } from "./passes/replay-content.ts";
-import { canonicalizeResponsesIds, downgradeReasoningItems, dropUnbackedItemIds } from "./passes/responses.ts";
+import { canonicalizeResponsesIds, downgradeReasoningItems, dropRepeatedItems, dropUnbackedItemIds } from "./passes/responses.ts";
 import {
   dropReasoningFromHistory,
   dropThinkingBlocks,
@@ -94,7 +95,7 @@ export const turnSteps = (flags: PassFlags): Step[] => [
 
 /** Everything again, over a history and the running turn, ending with what the wire itself insists on (spec §3 "outbound", §7). */
 export function outboundSteps(flags: PassFlags, wire: WireRules): Step[] {
-  const { policy, clock } = flags;
+  const { policy, derived, clock } = flags;
   return [
     (messages) => toContractShape({ messages }),
     ...contentSteps(flags),
@@ -103,6 +104,7 @@ export function outboundSteps(flags: PassFlags, wire: WireRules): Step[] {
     ...thinkingSteps(flags),
     ...when(policy.dropAllThinkingBlocks, (messages) => dropThinkingBlocks({ messages, keepLast: false })),
     (messages) => fitThinking({ messages, wire }),
+    ...when(derived.isResponses, (messages) => dropRepeatedItems({ messages })),
     ...when(policy.validateAnthropicTurns, (messages) => dropForeignToolResultBlocks({ messages })),
     ...callSteps(flags),
     (messages) => fitToolCalls({ messages, wire }),

@@ -56,6 +56,14 @@ describe("why a provider would reject a history", () => {
     ]);
   });
 
+  it("finds reasoning without a follower and items that are sent twice", () => {
+    const step = [asking([reasoning("rs_1"), call("call_1|fc_1")]), result("call_1|fc_1")];
+    expect(rules([user("q"), ...step], "openai-responses", "gpt")).toEqual([]);
+    const again = [asking([reasoning("rs_1"), call("call_2|fc_1")]), result("call_2|fc_1")];
+    expect(rules([user("q"), ...step, ...again], "openai-responses", "gpt")).toEqual(["3 id.duplicate"]);
+    expect(rules([user("q"), assistant([text("a"), reasoning("rs_9")])], "openai-responses", "gpt")).toEqual(["1 reasoning.orphan"]);
+  });
+
   it("never repeats what a message says", () => {
     const secret = [user("top secret \ud800"), asking([call("top secret")])];
     expect(JSON.stringify(explainInvalid({ messages: secret, modelApi: "anthropic-messages" }))).not.toContain("secret");

@@ -3,6 +3,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { explainImage } from "./images/wire-image.ts";
 import { isEmbeddedResult, isKnownRole, isRecord } from "./passes/contract-shape.ts";
 import { isReadable } from "./passes/fit-wire.ts";
+import { isReasoningItem, itemId } from "./passes/responses.ts";
 import {
   asStored,
   blocksOf,
@@ -50,6 +51,7 @@ export function explainInvalid({ messages, modelApi, modelId = "" }: ExplainRequ
   explainPairs(stored, tell);
   explainOrder(stored, wire, tell);
   explainIds(stored, tell);
+  if (wire.idMode === "responses") explainItems(stored, tell);
   return faults.toSorted((left, right) => left.index - right.index);
 }
 
@@ -146,5 +148,19 @@ function explainIds(messages: readonly StoredMessage[], tell: Tell): void {
       if (seen.has(id)) tell("callIdUnique", index, "A tool call has the id of an earlier one.");
       seen.add(id);
     }
+  }
+}
+
+/** Items are stored under their ids: each may be sent once, and reasoning only with what it led to. */
+function explainItems(messages: readonly StoredMessage[], tell: Tell): void {
+  const seen = new Set<string>();
+  for (const [index, message] of messages.entries()) {
+    if (roleOf(message) !== "assistant") continue;
+    const blocks = blocksOf(message);
+    const ids = blocks.flatMap((block) => (isToolCall(block) ? (String(block.id).split("|")[1] ?? []) : (itemId(block) ?? [])));
+    if (ids.some((id) => seen.has(id)) || new Set(ids).size < ids.length) tell("itemRepeated", index, "An item stands in the history twice.");
+    for (const id of ids) seen.add(id);
+    const lastSpoken = blocks.findLastIndex((block) => !isThinking(block));
+    if (blocks.some((block, position) => position > lastSpoken && isReasoningItem(block))) tell("itemOrphan", index, "Nothing follows a reasoning item.");
   }
 }

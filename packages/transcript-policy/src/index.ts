@@ -12,7 +12,8 @@ export { DEFAULT_IMAGE_LIMITS, type ImageCodec, type ImageLimits, type ImageSize
 export { type OutboundRequest, prepareOutboundMessages, repairToolPairing } from "./outbound.ts";
 export type { Clock, Pass, PassResult } from "./pass.ts";
 export { toContractShape } from "./passes/contract-shape.ts";
-export { fitText, fitThinking, fitToolCalls, settleContentForWire, type WireOptions } from "./passes/fit-wire.ts";
+export { fitToolCalls } from "./passes/fit-calls.ts";
+export { fitText, fitThinking, settleContentForWire, type WireOptions } from "./passes/fit-wire.ts";
 export { type ImageOptions, removeBlankContent, sanitizeContentBlocksImages, sanitizeSessionMessagesImages } from "./passes/images.ts";
 export { annotateInterSessionUserMessages, stripInterSessionPromptPrefixForDisplay } from "./passes/inter-session.ts";
 export { type PairingOptions, sanitizeToolUseResultPairing } from "./passes/pair-tool-results.ts";
@@ -23,7 +24,7 @@ export {
   stripTrailingAssistants,
 } from "./passes/prefill.ts";
 export { dropTrailingFailures, normalizeAssistantReplayContent, type ReplayContentOptions } from "./passes/replay-content.ts";
-export { canonicalizeResponsesIds, downgradeReasoningItems, dropUnbackedItemIds } from "./passes/responses.ts";
+export { canonicalizeResponsesIds, downgradeReasoningItems, dropRepeatedItems, dropUnbackedItemIds } from "./passes/responses.ts";
 export {
   dropReasoningFromHistory,
   dropThinkingBlocks,

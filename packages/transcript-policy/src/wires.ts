@@ -19,6 +19,8 @@ export type Fault =
   | "callInput"
   | "unanswered"
   | "orphan"
+  | "itemOrphan"
+  | "itemRepeated"
   | "thinkingSignature"
   | "thinkingEnd";
 
@@ -154,6 +156,8 @@ const RESPONSES_WIRE: WireRules = {
     callInput: "function_call.arguments_json",
     unanswered: "function_call.unanswered",
     orphan: "output.orphan",
+    itemOrphan: "reasoning.orphan",
+    itemRepeated: "id.duplicate",
   },
 };
 

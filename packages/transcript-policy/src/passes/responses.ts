@@ -61,6 +61,37 @@ function forgetTextItem(block: StoredBlock): StoredBlock {
   return without(block, ["textSignature"]);
 }
 
+/** Removes reasoning items and text item ids that an earlier block already used: the wire takes each item once. */
+export const dropRepeatedItems = definePass("repeated-items", (messages, _options, report) => {
+  const seen = new Set<string>();
+  return mapChanged(messages, (message, index) => {
+    if (roleOf(message) !== "assistant") return message;
+    const blocks = blocksOf(message);
+    const kept = mapChanged(blocks, (block) => {
+      const id = itemId(block);
+      if (id === undefined || !seen.has(id)) {
+        if (id !== undefined) seen.add(id);
+        return block;
+      }
+      return isThinking(block) ? undefined : without(block, ["textSignature"]);
+    });
+    if (kept === blocks) return message;
+    report(kept.length === 0 ? "dropped" : "changed", index, "an item that stands in an earlier message already");
+    return kept.length === 0 ? undefined : { ...message, content: kept };
+  });
+});
+
+/** The id under which a block is an item of its own on the Responses wire; calls carry theirs in their id. */
+export function itemId(block: StoredBlock): string | undefined {
+  if (typeOf(block) === "text") {
+    const { textSignature } = block;
+    const id = fieldOf(readItem(textSignature), "id") ?? textSignature;
+    return typeof id === "string" && id.startsWith("msg_") ? id : undefined;
+  }
+  const item = typeOf(block) === "thinking" ? readReasoningItem(block.thinkingSignature) : undefined;
+  return item === undefined ? undefined : String(item.id);
+}
+
 const CALL_PART = { prefix: "call_", legal: /^call_[A-Za-z0-9_-]{1,59}$/ };
 const ITEM_PART = { prefix: "fc_", legal: /^fc_[A-Za-z0-9_-]{1,61}$/ };
 const MAX_PART = 64;

@@ -5,7 +5,7 @@ import { TEXTS } from "../texts.ts";
 import { annotateInterSessionUserMessages, stripInterSessionPromptPrefixForDisplay } from "./inter-session.ts";
 import { stripPrefillWhenThinking, stripRoutedPrefillWhenReasoning, stripTrailingAssistants } from "./prefill.ts";
 import { normalizeAssistantReplayContent } from "./replay-content.ts";
-import { canonicalId, canonicalizeResponsesIds, downgradeReasoningItems, dropUnbackedItemIds } from "./responses.ts";
+import { canonicalId, canonicalizeResponsesIds, downgradeReasoningItems, dropRepeatedItems, dropUnbackedItemIds } from "./responses.ts";
 import {
   dropReasoningFromHistory,
   dropThinkingBlocks,
@@ -185,6 +185,10 @@ describe("R6: the Responses family gets reasoning with a follower and ids in its
       { toolCallId: string },
     ];
     expect(answered.toolCallId).toBe(asked.content[0]!.id);
+  });
+  it("sends an item that was stored twice only once", () => {
+    const turn = assistant([reasoning("rs_1"), text("a", { textSignature: "msg_1" })]);
+    expect(dropRepeatedItems({ messages: [turn, user("n"), turn] }).messages).toEqual([turn, user("n"), assistant([text("a")])]);
   });
   it("keeps an item id only behind its reasoning", () => {
     const backed = [asking([reasoning("rs_1"), call("call_1|fc_1")]), result("call_1|fc_1")];
