@@ -21,6 +21,7 @@ import {
 import { isWellFormed } from "./surrogates.ts";
 import { type Fault, type WireRules, wireRules } from "./wires.ts";
 
+/** One reason why a wire would reject a list of messages. */
 export interface InvalidMessage {
   /** The wire's own name for its rule (spec "provider-wire"), e.g. "tool_use.unanswered". */
   rule: string;
@@ -30,6 +31,7 @@ export interface InvalidMessage {
   message: string;
 }
 
+/** What is about to be sent, and to which model: an unknown api is held to the rules all of them share. */
 export interface ExplainRequest {
   messages: readonly AgentMessage[];
   modelApi: string;

@@ -9,6 +9,7 @@ import { isSameModel, type ModelSnapshot, planSideRecords } from "./side-records
 
 export type { ModelSnapshot } from "./side-records.ts";
 
+/** A stored history, the route it is about to take, and what the session remembers. */
 export interface SanitizeRequest extends PolicyRequest, ImageOptions, ReplayContentOptions {
   messages: readonly AgentMessage[];
   /** Calls of other tools are dropped; empty or absent = no filter. */
@@ -22,6 +23,7 @@ export interface SanitizeRequest extends PolicyRequest, ImageOptions, ReplayCont
   clock?: Clock;
 }
 
+/** A history ready to be replayed. */
 export interface SanitizedHistory {
   /** The array that was given when nothing had to change. */
   messages: readonly AgentMessage[];

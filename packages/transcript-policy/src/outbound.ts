@@ -7,6 +7,7 @@ import type { ReplayContentOptions } from "./passes/replay-content.ts";
 import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
 import { wireRules } from "./wires.ts";
 
+/** One model call's messages, and the route they take. */
 export interface OutboundRequest extends PolicyRequest, ReplayContentOptions {
   /** The replayed history and everything the running turn added. */
   messages: readonly AgentMessage[];

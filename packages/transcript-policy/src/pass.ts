@@ -2,6 +2,7 @@
 import type { AgentMessage, PolicyChange } from "@clew/plugin-sdk/core";
 import { asAgentMessages, asStored, type StoredMessage } from "./stored.ts";
 
+/** What a pass made of a list of messages. */
 export interface PassResult {
   /** The very array that was given when nothing had to change. */
   messages: readonly AgentMessage[];
@@ -17,6 +18,7 @@ export interface Clock {
   now(): number;
 }
 
+/** A pure function over messages: flags beside them in, messages and changes out. */
 export type Pass<Options> = (input: { messages: readonly AgentMessage[] } & Options) => PassResult;
 
 /**

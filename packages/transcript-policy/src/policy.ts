@@ -7,16 +7,20 @@ export type ToolCallIdMode = "strict" | "strict9";
 export interface TranscriptPolicy {
   /** Kept for readers of older configurations: both values do the same. */
   sanitizeMode: "images-only" | "full";
+  /** Ids are rewritten in the form `toolCallIdMode` names; never on Responses apis, whose pairs of ids have a form of their own. */
   sanitizeToolCallIds: boolean;
   toolCallIdMode?: ToolCallIdMode;
   /** "openai": the first `call_*` id stays and repeats become fresh `call_*` ids. */
   duplicateToolCallIdStyle?: "openai";
   /** The first use of a `toolu_*` id stays as it is. */
   preserveNativeAnthropicToolUseIds: boolean;
+  /** Every call gets exactly one result, right behind it. */
   repairToolUseResultPairing: boolean;
   /** Signatures of any kind stay; unsigned thinking goes. */
   preserveSignatures: boolean;
+  /** Which thought signatures stay; absent = all but the ids of text items. */
   sanitizeThoughtSignatures?: { allowBase64Only: boolean; includeCamelCase: boolean };
+  /** Kept for readers of older configurations: nobody sets it. */
   sanitizeThinkingSignatures: boolean;
   /** Thinking is removed from all but the last assistant message. */
   dropThinkingBlocks: boolean;
@@ -24,7 +28,9 @@ export interface TranscriptPolicy {
   dropReasoningFromHistory: boolean;
   /** A history that starts with an assistant gets a user turn in front. */
   applyGoogleTurnOrdering: boolean;
+  /** Assistant messages in a row are merged. */
   validateGeminiTurns: boolean;
+  /** Assistants and users in a row are merged, and calls no result follows removed. */
   validateAnthropicTurns: boolean;
   /** For the session-write guard: pending calls are flushed with made-up results. The passes do not read it. */
   allowSyntheticToolResults: boolean;
@@ -38,6 +44,7 @@ export interface TranscriptPolicy {
   recordsBootstrap: boolean;
 }
 
+/** What holds when neither provider nor api asks for more. */
 export const DEFAULT_POLICY = {
   sanitizeMode: "images-only",
   sanitizeToolCallIds: false,
@@ -57,6 +64,7 @@ export const DEFAULT_POLICY = {
   recordsBootstrap: false,
 } as const satisfies TranscriptPolicy;
 
+/** The flags in which a provider differs from the defaults. */
 export type PolicyFlags = Partial<TranscriptPolicy>;
 
 /** What is known of a model beyond its name. */

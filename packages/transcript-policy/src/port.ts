@@ -9,12 +9,14 @@ import type { ReplayContentOptions } from "./passes/replay-content.ts";
 import type { ProviderPolicies, Route } from "./policy.ts";
 import { BOOTSTRAP_RECORD, SNAPSHOT_RECORD } from "./side-records.ts";
 
+/** What a host decides once for all its sessions. */
 export interface TranscriptPolicyOptions extends ImageOptions, ReplayContentOptions {
   /** Policies of the host and its plugins, by provider id. */
   policies?: ProviderPolicies;
   clock?: Clock;
 }
 
+/** Messages and the model they go to. */
 export interface TranscriptPolicyInput {
   messages: readonly AgentMessage[];
   model: ModelRef;
@@ -23,8 +25,11 @@ export interface TranscriptPolicyInput {
 
 /** Fits engine-core's `PolicyPort`. */
 export interface TranscriptPolicyPort {
+  /** Before an engine assembles; the result's side records must be appended to the session. */
   sanitizeHistory(input: TranscriptPolicyInput & { branch: readonly TranscriptEntry[] }): Promise<SanitizedHistory>;
+  /** After anything that cut or re-ordered history. */
   repairPairing(input: TranscriptPolicyInput): PassResult;
+  /** Before each model call, over history and the running turn. */
   prepareOutbound(input: TranscriptPolicyInput): PassResult;
 }
 

@@ -3,6 +3,7 @@ import { API_POLICIES, isResponsesApi, isSignedThinkingApi, PROVIDER_POLICIES, p
 import { DEFAULT_POLICY, type ProviderPolicies, type Route, type TranscriptPolicy } from "./policy.ts";
 import { TEXTS } from "./texts.ts";
 
+/** A route, and the policies of the host that asks. */
 export interface PolicyRequest extends Route {
   /** Policies of the host and its plugins, by provider id; each is laid over what the table says. */
   policies?: ProviderPolicies;

@@ -24,6 +24,7 @@ export type Fault =
   | "thinkingSignature"
   | "thinkingEnd";
 
+/** What one wire takes in a list of messages. */
 export interface WireRules {
   /** Legal tool-call ids. */
   ids: RegExp;
@@ -31,6 +32,7 @@ export interface WireRules {
   idMode: ToolCallIdMode | "responses";
   /** Legal tool names. */
   names: RegExp;
+  /** True: an assistant may not speak first. */
   startsWithUser: boolean;
   /** False: an answer at the end would be taken for the start of the next one. */
   endsWithAssistant: boolean;
@@ -38,6 +40,7 @@ export interface WireRules {
   alternates: "nobody" | "assistants" | "everybody";
   /** "signed": thinking needs a signature of this wire and may not end a message; "none": the model reads no thinking. */
   thinking: "any" | "signed" | "none";
+  /** Types, bytes after decoding and pixels of the longer side. */
   images: { mimeTypes?: ReadonlySet<string>; maxBytes: number; maxSide: number };
   /** What the wire's own rules are called (spec "provider-wire"); a fault without a name here is called by ours. */
   ruleNames: Partial<Record<Fault, string>>;

@@ -14,6 +14,7 @@ export interface ImageCodec {
   toJpeg(request: { bytes: Uint8Array; maxSide: number; quality: number; maxPixels: number }): Promise<Uint8Array>;
 }
 
+/** What an image may measure before it is made smaller, and how much may be decoded for that. */
 export interface ImageLimits {
   /** Longest side in pixels; `agents.defaults.imageMaxDimensionPx`. */
   maxDimensionPx: number;
@@ -23,6 +24,7 @@ export interface ImageLimits {
   maxPixels: number;
 }
 
+/** 1200 pixels, 5 MiB, 25 megapixels. */
 export const DEFAULT_IMAGE_LIMITS = {
   maxDimensionPx: 1200,
   maxBytes: 5 * 1024 * 1024,

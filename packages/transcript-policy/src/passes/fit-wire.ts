@@ -9,6 +9,7 @@ import type { WireRules } from "../wires.ts";
 import { settleContent } from "./images.ts";
 import { readReasoningItem } from "./responses.ts";
 
+/** The wire messages are about to take; see `wireRules`. */
 export interface WireOptions {
   wire: WireRules;
 }

@@ -9,6 +9,7 @@ import { definePass, mapChanged, type PassResult, type Report } from "../pass.ts
 import { asAgentMessages, asStored, isBlankText, roleOf, type StoredBlock, type StoredMessage, textBlock } from "../stored.ts";
 import { TEXTS } from "../texts.ts";
 
+/** How images are measured and made smaller. */
 export interface ImageOptions {
   imageLimits?: Partial<ImageLimits>;
   /** Without one, an image that is too large becomes a text. */

@@ -17,6 +17,7 @@ import {
 } from "../stored.ts";
 import { isMissingResultText, TEXTS } from "../texts.ts";
 
+/** How gaps between calls and results are filled. */
 export interface PairingOptions {
   /** What to do with a failed or aborted turn that made calls: "keep" it with the results it has (default), or "drop" it and them. */
   failedTurns?: "keep" | "drop";

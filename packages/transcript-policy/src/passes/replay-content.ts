@@ -18,6 +18,7 @@ import {
 } from "../stored.ts";
 import { isStreamErrorText, TEXTS } from "../texts.ts";
 
+/** What counts as saying something. */
 export interface ReplayContentOptions {
   /** Assistant turns that only say NO_REPLY are dropped (default) or kept. */
   silentReplies?: "drop" | "keep";

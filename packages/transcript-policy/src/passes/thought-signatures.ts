@@ -2,6 +2,7 @@
 import { definePass, mapChanged } from "../pass.ts";
 import { blocksOf, roleOf, type StoredBlock, without } from "../stored.ts";
 
+/** Which signatures the provider can read. */
 export interface ThoughtSignatureOptions {
   /** True: only canonical base64 or base64url stays; false: only the ids of text items go. */
   base64Only?: boolean;

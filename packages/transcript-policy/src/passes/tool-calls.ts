@@ -3,6 +3,7 @@ import { definePass, mapChanged } from "../pass.ts";
 import { parseJson } from "../silent-reply.ts";
 import { blocksOf, isThinking, isToolCallLike, nonBlank, roleOf, type StoredBlock, type StoredMessage, without } from "../stored.ts";
 
+/** Which calls count as replayable. */
 export interface ToolCallOptions {
   /** Calls of other tools are dropped; empty or absent = no filter. Compared in lower case. */
   allowedToolNames?: readonly string[];

@@ -4,6 +4,7 @@ import { definePass, mapChanged, type Report } from "../pass.ts";
 import type { ToolCallIdMode } from "../policy.ts";
 import { blocksOf, callId, isThinking, isToolCall, nonBlank, roleOf, type StoredBlock, type StoredMessage } from "../stored.ts";
 
+/** Which form ids get, and which of them stay. */
 export interface ToolIdOptions {
   mode: ToolCallIdMode;
   /** True: the first use of a `toolu_*` id stays. */

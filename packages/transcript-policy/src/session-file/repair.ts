@@ -10,6 +10,7 @@ import { FILE_OPERATIONS, type FileOperations, replaceFile } from "./replace.ts"
 
 export type { FileOperations } from "./replace.ts";
 
+/** The file to repair, and where to say what was done. */
 export interface RepairRequest {
   /** Path of the session file; trimmed. */
   sessionFile: string;
