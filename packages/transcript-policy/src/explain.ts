@@ -160,9 +160,11 @@ function explainItems(messages: readonly StoredMessage[], tell: Tell): void {
     if (roleOf(message) !== "assistant") continue;
     const blocks = blocksOf(message);
     const ids = blocks.flatMap((block) => (isToolCall(block) ? (String(block.id).split("|")[1] ?? []) : (itemId(block) ?? [])));
-    if (ids.some((id) => seen.has(id)) || new Set(ids).size < ids.length) tell("itemRepeated", index, "An item stands in the history twice.");
+    if (ids.some((id) => seen.has(id)) || new Set(ids).size < ids.length)
+      tell("itemRepeated", index, "An item stands in the history twice.");
     for (const id of ids) seen.add(id);
     const lastSpoken = blocks.findLastIndex((block) => !isThinking(block));
-    if (blocks.some((block, position) => position > lastSpoken && isReasoningItem(block))) tell("itemOrphan", index, "Nothing follows a reasoning item.");
+    if (blocks.some((block, position) => position > lastSpoken && isReasoningItem(block)))
+      tell("itemOrphan", index, "Nothing follows a reasoning item.");
   }
 }

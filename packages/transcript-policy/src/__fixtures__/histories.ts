@@ -32,7 +32,12 @@ const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: und
 const record = (shape: Record<string, fc.Arbitrary<unknown>>) => fc.record(shape).map(withoutUndefined);
 const withoutUndefined = (value: object) => Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined));
 
-const text = record({ type: fc.constant("text"), text: texts, thought_signature: maybe(fc.constantFrom("msg_1", "QUJD")), textSignature: maybe(fc.constantFrom("msg_1", '{"v":1,"id":"msg_1"}')) });
+const text = record({
+  type: fc.constant("text"),
+  text: texts,
+  thought_signature: maybe(fc.constantFrom("msg_1", "QUJD")),
+  textSignature: maybe(fc.constantFrom("msg_1", '{"v":1,"id":"msg_1"}')),
+});
 const thinking = fc.oneof(
   record({ type: fc.constant("thinking"), thinking: texts, thinkingSignature: signatures }),
   record({ type: fc.constant("thinking"), thinking: texts, signature: signatures }),

@@ -75,4 +75,3 @@ function freshId(seed: string, wire: WireRules, taken: ReadonlySet<string>): str
     if (!taken.has(candidate)) return candidate;
   }
 }
-
