@@ -47,7 +47,11 @@ describe("sanitizing a session's history", () => {
       messages: [{ role: "user", content: TEXTS.googleBootstrap }, ...messages],
     });
     expect((await run(GEMINI, true)).sideRecords).toEqual([]);
-    expect((await run({ provider: "proxy-x", modelApi: "openai-completions", modelId: "x" })).sideRecords).toEqual([]);
+    for (const modelApi of ["openai-completions", "google-generative-ai"]) {
+      const { messages: replay, sideRecords } = await run({ provider: "proxy-x", modelApi, modelId: "x" });
+      expect(replay).toHaveLength(3);
+      expect(sideRecords).toEqual([]);
+    }
   });
 
   it("keeps a canonical pair of ids on every Responses route", async () => {

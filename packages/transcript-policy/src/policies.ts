@@ -36,10 +36,12 @@ const GOOGLE: PolicyFlags = {
   ...STRICT_IDS,
   ...BASE64_THOUGHTS,
   applyGoogleTurnOrdering: true,
-  recordsBootstrap: true,
   validateGeminiTurns: true,
   allowSyntheticToolResults: true,
 };
+
+/** The same, where the provider is known: its host notes the bootstrap turn in the session. */
+const NATIVE_GOOGLE: PolicyFlags = { ...GOOGLE, recordsBootstrap: true };
 
 const passthrough = ({ modelId }: Route): PolicyFlags => (modelId.includes("gemini") ? BASE64_THOUGHTS : {});
 
@@ -74,9 +76,9 @@ export const PROVIDER_POLICIES: ProviderPolicies = {
   "amazon-bedrock": verifiedAnthropic,
   minimax: hybrid,
   "minimax-portal": hybrid,
-  google: GOOGLE,
-  "google-gemini-cli": GOOGLE,
-  "google-vertex": GOOGLE,
+  google: NATIVE_GOOGLE,
+  "google-gemini-cli": NATIVE_GOOGLE,
+  "google-vertex": NATIVE_GOOGLE,
   openrouter,
   opencode: passthrough,
   "opencode-go": passthrough,

@@ -13,7 +13,7 @@ export function createSharpCodec(): ImageCodec {
     async toJpeg({ bytes, maxSide, quality, maxPixels }) {
       const picture = sharp(bytes, { limitInputPixels: maxPixels, failOn: "none" }).rotate();
       const resized = picture.resize({ width: maxSide, height: maxSide, fit: "inside", withoutEnlargement: true });
-      return new Uint8Array(await resized.jpeg({ quality, mozjpeg: true }).toBuffer());
+      return new Uint8Array(await resized.jpeg({ quality }).toBuffer());
     },
   };
 }

@@ -4,9 +4,12 @@ const TOKENS = /^(?:NO_REPLY\s*)+$/i;
 const AFTER_REASONING =
   /^(?:<(think|thinking|thought|reasoning)>[\s\S]*<\/\1>|(?:reasoning|thinking|thoughts?)\s*:[\s\S]*\n|think(?:ing)?[ \t]*\n[\s\S]*\n)\s*(NO_REPLY[\s\S]*)$/i;
 
+// Nobody says nothing at greater length.
+const LONGEST = 20_000;
+
 /** True for NO_REPLY in any case and number, as a JSON string or action, or after a stretch of reasoning. */
 export function isSilentReply(text: string): boolean {
-  if (!/NO_REPLY/i.test(text)) return false;
+  if (text.length > LONGEST || !/NO_REPLY/i.test(text)) return false;
   const trimmed = text.trim();
   if (TOKENS.test(trimmed)) return true;
   const spoken = AFTER_REASONING.exec(trimmed)?.[2];

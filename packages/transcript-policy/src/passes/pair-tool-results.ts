@@ -15,6 +15,7 @@ import {
   textBlock,
   textOf,
 } from "../stored.ts";
+import { collectSpan, findSpans, findStrays, keyOf, nameOf, type Span, type Strays } from "../tool-spans.ts";
 import { isMissingResultText, TEXTS } from "../texts.ts";
 
 /** How gaps between calls and results are filled. */
@@ -24,13 +25,6 @@ export interface PairingOptions {
   /** The text of a result that has to be made up. */
   missingResultText?: string;
   clock?: Clock;
-}
-
-/** An assistant message with calls, and the messages up to the next one. */
-interface Span {
-  start: number;
-  end: number;
-  calls: readonly StoredBlock[];
 }
 
 /** Marks a made-up result; a later real one replaces it. */
@@ -45,10 +39,12 @@ export const sanitizeToolUseResultPairing = definePass<PairingOptions>("pair-too
   const spans = findSpans(messages);
   if (spans.length === 0) return dropLeadingResults(messages, messages.length, report);
   const strays = findStrays(messages, spans);
-  const paired: StoredMessage[] = [...dropLeadingResults(messages, spans[0]!.start, report)];
-  for (const span of spans) paired.push(...pairSpan(messages, span, strays, options, report));
-  for (const [index, reason] of strays.dropped()) report("dropped", index, reason);
-  return paired;
+  const sections = [
+    dropLeadingResults(messages, spans[0]!.start, report),
+    ...spans.map((span) => pairSpan(messages, span, strays, options, report)),
+  ];
+  for (const index of strays.unclaimed()) report("dropped", index, "a tool result that answers no call");
+  return sections.flat();
 });
 
 /** The usual case, decided without building anything: every call is followed by its one result, in order. */
@@ -75,20 +71,6 @@ const answersCleanly = (result: StoredMessage, call: StoredBlock): boolean =>
   nonBlank(result.toolName) === result.toolName &&
   result.toolName !== undefined;
 
-function findSpans(messages: readonly StoredMessage[]): Span[] {
-  const spans: Span[] = [];
-  for (let index = 0; index < messages.length; index++) {
-    const message = messages[index]!;
-    if (roleOf(message) !== "assistant") continue;
-    const calls = blocksOf(message).filter(isToolCall);
-    if (calls.length === 0) continue;
-    const previous = spans.at(-1);
-    if (previous !== undefined) previous.end = index;
-    spans.push({ start: index, end: messages.length, calls });
-  }
-  return spans;
-}
-
 function dropLeadingResults(messages: readonly StoredMessage[], end: number, report: Report): readonly StoredMessage[] {
   const kept: StoredMessage[] = [];
   for (let index = 0; index < end; index++) {
@@ -97,49 +79,6 @@ function dropLeadingResults(messages: readonly StoredMessage[], end: number, rep
     else kept.push(message);
   }
   return kept;
-}
-
-/** Results that answer no call of the span they stand in; an earlier call that has none may claim one. */
-class Strays {
-  readonly #byId = new Map<string, { indexes: number[]; next: number }>();
-  readonly #unclaimed = new Set<number>();
-
-  add(id: string | undefined, index: number): void {
-    this.#unclaimed.add(index);
-    if (id === undefined) return;
-    const queue = this.#byId.get(id);
-    if (queue === undefined) this.#byId.set(id, { indexes: [index], next: 0 });
-    else queue.indexes.push(index);
-  }
-
-  /** The first stray for this id at or after `from`; spans ask in ascending order, so earlier ones are of no use to anybody. */
-  claim(id: string, from: number): number | undefined {
-    const queue = this.#byId.get(id);
-    if (queue === undefined) return undefined;
-    while ((queue.indexes[queue.next] ?? from) < from) queue.next += 1;
-    const claimed = queue.indexes[queue.next];
-    queue.next += 1;
-    if (claimed !== undefined) this.#unclaimed.delete(claimed);
-    return claimed;
-  }
-
-  *dropped(): Iterable<[index: number, reason: string]> {
-    for (const index of this.#unclaimed) yield [index, "a tool result that answers no call"];
-  }
-}
-
-function findStrays(messages: readonly StoredMessage[], spans: readonly Span[]): Strays {
-  const strays = new Strays();
-  for (const span of spans) {
-    const ids = new Set(span.calls.map(keyOf));
-    for (let index = span.start + 1; index < span.end; index++) {
-      const message = messages[index]!;
-      if (roleOf(message) !== "toolResult") continue;
-      const id = resultId(message);
-      if (id === undefined ? !mayAdopt(span, message) : !ids.has(id)) strays.add(id, index);
-    }
-  }
-  return strays;
 }
 
 function pairSpan(
@@ -156,14 +95,14 @@ function pairSpan(
     for (const index of [...results.values()].flat()) report("dropped", index, "the result of a call in a failed turn");
     return others.map((index) => messages[index]!);
   }
-  const order = [span.start];
-  const chosen = new Map([...results].map(([id, indexes]) => [id, chooseResults(messages, span, id, indexes, report)]));
+  const own: number[] = [];
+  const chosen = new Map([...results].map(([id, indexes]) => [id, chooseResults(messages, indexes, span.ids.get(id) ?? 0, report)]));
   const paired = span.calls.flatMap((call) => {
     const key = keyOf(call);
-    const own = chosen.get(key)?.shift();
-    if (own !== undefined) {
-      order.push(own);
-      return [mendResult(messages[own]!, call, own, report)];
+    const index = chosen.get(key)?.shift();
+    if (index !== undefined) {
+      own.push(index);
+      return [mendResult(messages[index]!, call, index, report)];
     }
     if (hasFailed(turn)) return [];
     const claimed = strays.claim(key, span.end);
@@ -174,42 +113,18 @@ function pairSpan(
     report("inserted", span.start + 1, "a tool call without a result");
     return [makeResult(call, options)];
   });
-  order.push(...others);
+  const order = [span.start, ...own, ...others];
   const moved = order.find((index, position) => index > (order[position + 1] ?? index));
   if (moved !== undefined) report("moved", moved, "a message between a call and its result, or a result out of order");
   return [turn, ...paired, ...others.map((index) => messages[index]!)];
 }
 
-/** What follows a turn up to the next one with calls: results by the id they answer, and everything that is no result. */
-function collectSpan(messages: readonly StoredMessage[], span: Span): { others: number[]; results: Map<string, number[]> } {
-  const ids = new Set(span.calls.map(keyOf));
-  const others: number[] = [];
-  const results = new Map<string, number[]>();
-  for (let index = span.start + 1; index < span.end; index++) {
-    const message = messages[index]!;
-    if (roleOf(message) !== "toolResult") {
-      others.push(index);
-      continue;
-    }
-    const id = resultId(message) ?? (mayAdopt(span, message) ? keyOf(span.calls[0]!) : undefined);
-    if (id !== undefined && ids.has(id)) results.set(id, [...(results.get(id) ?? []), index]);
-  }
-  return { others, results };
-}
-
 /** The results kept for one id: as many as it has calls, the first ones, and real ones before made-up ones. */
-function chooseResults(messages: readonly StoredMessage[], span: Span, id: string, indexes: readonly number[], report: Report): number[] {
-  const wanted = span.calls.filter((call) => keyOf(call) === id).length;
+function chooseResults(messages: readonly StoredMessage[], indexes: readonly number[], wanted: number, report: Report): number[] {
   const rank = (index: number) => (isSynthetic(messages[index]!) ? 2 : resultId(messages[index]!) === undefined ? 1 : 0);
-  const best = indexes.toSorted((left, right) => rank(left) - rank(right) || left - right).slice(0, wanted);
-  for (const index of indexes) if (!best.includes(index)) report("dropped", index, "a second result for the same call");
-  return best.toSorted((left, right) => left - right);
-}
-
-/** A result that lost its id belongs to the only call there is, unless it names another tool. */
-function mayAdopt(span: Span, result: StoredMessage): boolean {
-  const name = nonBlank(result.toolName);
-  return span.calls.length === 1 && (name === undefined || name === nameOf(span.calls[0]!));
+  const best = new Set(indexes.toSorted((left, right) => rank(left) - rank(right) || left - right).slice(0, wanted));
+  for (const index of indexes) if (!best.has(index)) report("dropped", index, "a second result for the same call");
+  return indexes.filter((index) => best.has(index));
 }
 
 function mendResult(result: StoredMessage, call: StoredBlock, index: number, report: Report): StoredMessage {
@@ -248,6 +163,3 @@ function isSynthetic(result: StoredMessage): boolean {
   const text = textOf(blocksOf(result)[0]);
   return text !== undefined && (isMissingResultText(text) || text === TEXTS.abortedToolResult);
 }
-
-const keyOf = (call: StoredBlock): string => callId(call).trim();
-const nameOf = (call: StoredBlock): string | undefined => nonBlank(call.name);
