@@ -1,4 +1,30 @@
-import { defineConfig } from "tsup";
+import { fileURLToPath } from "node:url";
+import { defineConfig, type Options } from "tsup";
 import { base } from "../../tsup.shared.ts";
 
-export default defineConfig({ ...base, target: "node24", entry: ["src/main.ts"] });
+const web = (path: string) => fileURLToPath(new URL(`web/${path}`, import.meta.url));
+
+/** The page: everything bundled, from sources, into files that need nothing from anywhere. */
+export const page: Options = {
+  ...base,
+  entry: { app: web("main.tsx") },
+  outDir: "dist/web",
+  publicDir: web("public"),
+  platform: "browser",
+  target: "es2023",
+  minify: true,
+  sourcemap: false,
+  splitting: false,
+  noExternal: [/./],
+  esbuildOptions(options) {
+    options.jsx = "automatic";
+    options.jsxImportSource = "preact";
+    options.conditions = ["@clew/source"];
+  },
+};
+
+export default defineConfig([
+  // The page cleans its own folder: cleaning all of dist would take away what it has just built.
+  { ...base, target: "node24", entry: ["src/main.ts"], clean: ["!dist/web/**"] },
+  page,
+]);

@@ -80,14 +80,14 @@ function addReply(items: ChatItem[], id: string, parts: readonly ReplyPart[], en
 
 function addResult(items: ChatItem[], id: string, callId: string, name: string, output: string, isError: boolean): ChatItem[] {
   const state = isError ? "failed" : "done";
-  const index = items.findLastIndex((item) => item.kind === "reply" && item.parts.some((part) => isCall(part, callId)));
+  const index = items.findLastIndex(
+    (item) => item.kind === "reply" && item.parts.some((part) => part.kind === "tool" && part.callId === callId),
+  );
   const reply = items[index];
   if (reply?.kind !== "reply") return addReply(items, id, [{ kind: "tool", callId, name, input: "", state, output }], null);
-  const parts = reply.parts.map((part): ReplyPart => (isCall(part, callId) ? { ...part, state, output } : part));
+  const parts = reply.parts.map((part): ReplyPart => (part.kind === "tool" && part.callId === callId ? { ...part, state, output } : part));
   return items.with(index, { ...reply, parts });
 }
-
-const isCall = (part: ReplyPart, callId: string) => part.kind === "tool" && part.callId === callId;
 
 function partsOf({ content }: AssistantMessage): ReplyPart[] {
   // Older files hold a reply's text instead of blocks.

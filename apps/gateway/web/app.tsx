@@ -1,0 +1,61 @@
+// The whole page: which parts it has, and what the keyboard and the address do.
+import { useEffect, useState } from "preact/hooks";
+import { shortName } from "../src/sessions/keys.ts";
+import { hashOfSession } from "./address.ts";
+import { Banners } from "./banners.tsx";
+import { Chat } from "./chat.tsx";
+import { ContextPanel } from "./context-panel.tsx";
+import type { Controller } from "./controller.ts";
+import { isRunning } from "./live-turn.ts";
+import type { PageState } from "./page-state.ts";
+import { SessionList } from "./session-list.tsx";
+import type { Store } from "./store.ts";
+import { type Pane, TopBar } from "./top-bar.tsx";
+import { useStore } from "./use-store.ts";
+
+export function App({ store, controller }: { store: Store<PageState>; controller: Controller }) {
+  const state = useStore(store);
+  const [pane, setPane] = useState<Pane>("chat");
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const { key, turns, session } = state;
+  const running = isRunning(turns[key]);
+  const isStoppable = running || session?.busy === true;
+
+  useEffect(() => {
+    document.title = `${shortName(key)} · Clew`;
+    const hash = hashOfSession(key);
+    if (location.hash === "") history.replaceState(null, "", hash);
+    else if (location.hash !== hash) history.pushState(null, "", hash);
+  }, [key]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented) return;
+      if (isMenuOpen) setMenuOpen(false);
+      else if (isStoppable) void controller.stop();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [isMenuOpen, isStoppable, controller]);
+
+  const show = (open: Promise<void>) => {
+    setMenuOpen(false);
+    setPane("chat");
+    void open;
+  };
+  return (
+    <div class="app" data-pane={pane}>
+      <TopBar state={state} pane={pane} isMenuOpen={isMenuOpen} onPane={setPane} onMenu={() => setMenuOpen(!isMenuOpen)} />
+      <Banners state={state} onDismiss={() => store.set({ notice: null })} />
+      <div class="panels">
+        <SessionList
+          state={state}
+          isOpen={isMenuOpen}
+          onOpen={(opened) => show(controller.open(opened))}
+          onNew={() => show(controller.openNew())}
+        />
+        <Chat state={state} controller={controller} onDraft={(draft) => store.set({ draft })} />
+        <ContextPanel view={state.context} isOlder={running} readItem={(part, index) => controller.readItem(key, part, index)} />
+      </div>
+    </div>
+  );
+}

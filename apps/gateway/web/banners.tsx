@@ -1,0 +1,37 @@
+// What must not be overlooked: the gateway is away, or another engine than the configured one answers.
+import { type Alarm, describeAlarm } from "./describe-context.ts";
+import type { PageState } from "./page-state.ts";
+
+export function Banners({ state, onDismiss }: { state: PageState; onDismiss(): void }) {
+  const { connection, notice, context, health } = state;
+  const alarm = describeAlarm(context, health?.engine.quarantined ?? []);
+  return (
+    <div class="banners">
+      {connection === "away" && (
+        <p class="banner away" role="alert">
+          <strong>The gateway is not answering.</strong> Nothing stored is lost. This page tries again every second; start it with{" "}
+          <code>npm start</code> if it was stopped.
+        </p>
+      )}
+      {alarm !== null && <AlarmBanner alarm={alarm} />}
+      {notice !== null && (
+        <p class="banner news" role="status">
+          {notice}{" "}
+          <button type="button" onClick={onDismiss}>
+            OK
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function AlarmBanner({ alarm: { title, reason, next } }: { alarm: Alarm }) {
+  return (
+    <div class="banner alarm" role="alert">
+      <span class="alarm-title">{title}</span>
+      <span>{reason}</span>
+      <span>{next}</span>
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+// One item of the chat: a person's words, a reply with its tools, or a mark in the history.
+import { memo } from "preact/compat";
+import type { ChatItem, ReplyEnding, ReplyPart, ToolPart } from "./chat-view.ts";
+import { formatNumberOf } from "./format.ts";
+import { Markdown } from "./markdown-view.tsx";
+
+export const ChatItemView = memo(function ChatItemView({ item }: { item: ChatItem }) {
+  if (item.kind === "person") return <PersonMessage text={item.text} images={item.images} />;
+  if (item.kind === "mark") return <Mark text={item.text} detail={item.detail} />;
+  return (
+    <article class="reply" aria-label="Reply">
+      {item.parts.map((part, index) => (
+        <Part key={index} part={part} />
+      ))}
+      {item.ending !== null && <Ending ending={item.ending} />}
+    </article>
+  );
+});
+
+function PersonMessage({ text, images }: { text: string; images: number }) {
+  return (
+    <article class="person" aria-label="You">
+      {text}
+      {images > 0 && <span class="soft"> ({formatNumberOf(images, "image")})</span>}
+    </article>
+  );
+}
+
+function Part({ part }: { part: ReplyPart }) {
+  if (part.kind === "text") return <Markdown text={part.text} />;
+  if (part.kind === "tool") return <ToolCall tool={part} />;
+  return (
+    <details class="thinking">
+      <summary>Thinking</summary>
+      <p>{part.text}</p>
+    </details>
+  );
+}
+
+const TOOL_STATES = { waiting: "not run", running: "running…", done: "done", failed: "failed" } satisfies Record<ToolPart["state"], string>;
+
+function ToolCall({ tool: { name, input, state, output } }: { tool: ToolPart }) {
+  return (
+    <details class="tool" data-state={state}>
+      <summary>
+        <span class="tool-name">{name}</span>
+        <span class="tool-input">{input.replace(/\s+/g, " ")}</span>
+        <span class="tool-state">{TOOL_STATES[state]}</span>
+      </summary>
+      <pre>{input}</pre>
+      {output !== null && <pre>{output === "" ? "(nothing)" : output}</pre>}
+    </details>
+  );
+}
+
+function Ending({ ending: { kind, text } }: { ending: ReplyEnding }) {
+  return <p class={`ending ${kind}`}>{text}</p>;
+}
+
+function Mark({ text, detail }: { text: string; detail: string | null }) {
+  if (detail === null || detail === "") return <p class="mark">{text}</p>;
+  return (
+    <details class="mark">
+      <summary>{text}</summary>
+      <div class="mark-detail">{detail}</div>
+    </details>
+  );
+}

@@ -1,0 +1,115 @@
+// The conversation: its items, what runs now, what went wrong, and the box below.
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { shortName } from "../src/sessions/keys.ts";
+import { ChatItemView } from "./chat-item.tsx";
+import { Composer } from "./composer.tsx";
+import type { Controller } from "./controller.ts";
+import { formatCount } from "./format.ts";
+import { chatItems, isRunning, type LiveTurn } from "./live-turn.ts";
+import type { PageState } from "./page-state.ts";
+
+/** Pixels from the end within which the chat keeps showing the newest. */
+const NEAR_END = 80;
+const SUGGESTIONS = ["My cat is called Minka and sleeps on the piano.", "What is my cat called?", "What are you?"];
+
+export function Chat({ state, controller, onDraft }: { state: PageState; controller: Controller; onDraft(text: string): void }) {
+  const { session, key, turns, problems, draft, isLoading, connection } = state;
+  const turn = turns[key] ?? null;
+  const items = chatItems(session?.entries ?? NO_ENTRIES, turn);
+  const running = isRunning(turn);
+  const hidden = session === null ? 0 : session.totalEntries - session.entries.length;
+  const problem = turn?.problem ?? problems[key] ?? null;
+  const name = shortName(key);
+  const scroller = useStickToEnd(name);
+  const send = (text: string) => void controller.send(text);
+  return (
+    <main class="chat" aria-label="Chat">
+      <div class="messages" ref={scroller}>
+        <div class="column" role="log" aria-label="Conversation" aria-busy={running}>
+          {hidden > 0 && (
+            <button type="button" class="earlier" onClick={() => void controller.showEarlier()}>
+              Show earlier ({formatCount(hidden)} more)
+            </button>
+          )}
+          {items.map((item) => (
+            <ChatItemView key={item.id} item={item} />
+          ))}
+          {items.length === 0 && !isLoading && <Welcome onPick={send} />}
+          <Progress turn={turn} isBusyElsewhere={!running && session?.busy === true} />
+          {problem !== null && (
+            <p class="problem" role="alert">
+              <strong>That did not work.</strong> {problem.message}
+            </p>
+          )}
+        </div>
+      </div>
+      <Composer
+        draft={draft}
+        isRunning={running || session?.busy === true}
+        canSend={connection === "ok"}
+        focusKey={name}
+        onDraft={onDraft}
+        onSend={send}
+        onStop={() => void controller.stop()}
+      />
+    </main>
+  );
+}
+
+const NO_ENTRIES: NonNullable<PageState["session"]>["entries"] = [];
+
+function Welcome({ onPick }: { onPick(text: string): void }) {
+  return (
+    <div class="welcome">
+      <h2>Say something</h2>
+      <p>The reply comes here. Beside it you see every single thing the model was shown to write it.</p>
+      <ul>
+        {SUGGESTIONS.map((text) => (
+          <li key={text}>
+            <button type="button" onClick={() => onPick(text)}>
+              {text}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Progress({ turn, isBusyElsewhere }: { turn: LiveTurn | null; isBusyElsewhere: boolean }) {
+  const text = isBusyElsewhere ? "A reply is being written…" : turn === null ? null : progressOf(turn);
+  return (
+    <p class="progress" role="status" hidden={text === null}>
+      {text}
+    </p>
+  );
+}
+
+/** Null when what arrives speaks for itself. */
+function progressOf({ phase, notice, arriving, tools }: LiveTurn): string | null {
+  if (phase === "ended") return null;
+  if (notice !== null) return `${notice}…`;
+  if (phase !== "running") return "Waiting…";
+  const isToolRunning = Object.values(tools).includes("running");
+  return arriving.text !== "" || isToolRunning ? null : "Thinking…";
+}
+
+/** Keeps the newest in sight, unless the person scrolled away to read. */
+function useStickToEnd(key: string) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  useLayoutEffect(() => {
+    follows.current = true;
+    const element = scroller.current;
+    const onScroll = () => {
+      if (element !== null) follows.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END;
+    };
+    element?.addEventListener("scroll", onScroll, { passive: true });
+    return () => element?.removeEventListener("scroll", onScroll);
+  }, [key]);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element !== null && follows.current) element.scrollTop = element.scrollHeight;
+  });
+  return scroller;
+}

@@ -1,0 +1,71 @@
+// The box a message is written in: Enter sends, Shift+Enter makes a new line; while a reply runs, its button stops it.
+import { useEffect, useRef } from "preact/hooks";
+
+export interface ComposerProps {
+  draft: string;
+  isRunning: boolean;
+  /** False while the gateway is away: a message could not be sent. */
+  canSend: boolean;
+  /** Changes when the box should be ready to write in. */
+  focusKey: string;
+  onDraft(text: string): void;
+  onSend(text: string): void;
+  onStop(): void;
+}
+
+export function Composer({ draft, isRunning, canSend, focusKey, onDraft, onSend, onStop }: ComposerProps) {
+  const box = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    // A keyboard that slides over a small screen should not come unasked.
+    if (matchMedia("(hover: hover)").matches) box.current?.focus();
+  }, [focusKey]);
+  const submit = () => {
+    if (canSend && !isRunning && draft.trim() !== "") onSend(draft);
+  };
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <label class="hidden" for="message">
+        Message
+      </label>
+      <textarea
+        id="message"
+        ref={box}
+        rows={1}
+        placeholder="Say something"
+        value={draft}
+        onInput={(event) => onDraft(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+          event.preventDefault();
+          submit();
+        }}
+      />
+      {isRunning ? (
+        <button type="button" class="stop" onClick={onStop}>
+          <span aria-hidden="true">■</span> Stop
+        </button>
+      ) : (
+        <button type="submit" class="send" disabled={!canSend || draft.trim() === ""}>
+          Send
+        </button>
+      )}
+      <p class="keys" aria-hidden="true">
+        {isRunning ? (
+          <>
+            <kbd>Esc</kbd> stops
+          </>
+        ) : (
+          <>
+            <kbd>Enter</kbd> sends · <kbd>Shift</kbd>+<kbd>Enter</kbd> new line
+          </>
+        )}
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,92 @@
+// What the model saw in its last call: engine, budget, how the turn went, then every item.
+import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
+import type { ContextPart } from "./api.ts";
+import { indexOfPrompt, type SegmentKind } from "./budget.ts";
+import { BudgetBar } from "./budget-bar.tsx";
+import { ContextItem } from "./context-item.tsx";
+import { describeEngine } from "./describe-context.ts";
+import { formatCount, formatNumberOf } from "./format.ts";
+import { TurnFacts } from "./turn-facts.tsx";
+
+export interface ContextPanelProps {
+  view: ContextView | null;
+  /** A turn is running: what is shown is of the call before it. */
+  isOlder: boolean;
+  readItem(part: ContextPart, index: number): Promise<string>;
+}
+
+export function ContextPanel({ view, isOlder, readItem }: ContextPanelProps) {
+  return (
+    <section class="context" aria-label="What the model saw" data-older={isOlder}>
+      <h2>What the model saw</h2>
+      {view === null ? (
+        <p class="nothing">
+          Nothing yet. After the first reply, every item the model was given is listed here, with its source and its size.
+        </p>
+      ) : (
+        <ContextContents view={view} readItem={readItem} />
+      )}
+    </section>
+  );
+}
+
+function ContextContents({ view, readItem }: { view: ContextView; readItem: ContextPanelProps["readItem"] }) {
+  const { engine, model, messages, system, tools } = view;
+  const promptIndex = indexOfPrompt(messages);
+  const largest = Math.max(...[...system, ...tools, ...messages].map(({ tokens }) => tokens), 1);
+  const group = (part: ContextPart, title: string, items: readonly ContextViewItem[], from = 0, kind: SegmentKind = "system") =>
+    items.length > 0 && (
+      <Group
+        title={title}
+        items={items}
+        kind={kind}
+        largest={largest}
+        // Another call, other items: opened ones close.
+        key={`${title} ${view.turnId} ${view.call.index}`}
+        readWhole={(index) => readItem(part, from + index)}
+      />
+    );
+  return (
+    <>
+      <p class="engine" data-degraded={engine.degraded !== null}>
+        <span>
+          Engine <strong>{engine.ran}</strong>, {describeEngine(view)}
+        </span>
+        <span class="soft">
+          Model <strong>{model.resolved}</strong>
+        </span>
+      </p>
+      <BudgetBar view={view} />
+      <TurnFacts view={view} />
+      {group("system", "System prompt", system)}
+      {group("tools", "Tools", tools)}
+      {group("messages", "History", messages.slice(0, promptIndex), 0, "history")}
+      {group("messages", "Prompt", messages.slice(promptIndex), promptIndex, "prompt")}
+    </>
+  );
+}
+
+interface GroupProps {
+  title: string;
+  items: readonly ContextViewItem[];
+  kind: SegmentKind;
+  largest: number;
+  readWhole(index: number): Promise<string>;
+}
+
+function Group({ title, items, kind, largest, readWhole }: GroupProps) {
+  const tokens = items.reduce((sum, item) => sum + item.tokens, 0);
+  return (
+    <section class="group">
+      <h3>
+        {title} <span class="soft">{formatNumberOf(items.length, "item")}</span>
+        <span class="group-tokens">{formatCount(tokens)}</span>
+      </h3>
+      <ol>
+        {items.map((item, index) => (
+          <ContextItem key={index} item={item} kind={kind} largest={largest} readWhole={() => readWhole(index)} />
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,60 @@
+// Everything the page shows, as one value.
+
+import type { ContextView } from "../src/reports/context-view.ts";
+import { shortName } from "../src/sessions/keys.ts";
+import type { Health, SessionRow, SessionView } from "./api.ts";
+import type { LiveTurn, Problem } from "./live-turn.ts";
+
+export interface PageState {
+  connection: "connecting" | "ok" | "away";
+  /** Null until the gateway answered for the first time. */
+  health: Health | null;
+  /** Newest first. */
+  sessions: readonly SessionRow[];
+  /** The session shown: canonical key, or the short name of one that is not stored yet. */
+  key: string;
+  /** Null: nothing was said in it yet, or it is not read yet. */
+  session: SessionView | null;
+  isLoading: boolean;
+  /** What the model saw; null when it was not called yet. */
+  context: ContextView | null;
+  /** Turns of this page, per session, until the stored history holds them. */
+  turns: Readonly<Record<string, LiveTurn>>;
+  /** Why the last turn of a session has no reply, when its history does not tell. */
+  problems: Readonly<Record<string, Problem>>;
+  /** What is in the box. */
+  draft: string;
+  /** News about the gateway. */
+  notice: string | null;
+}
+
+export function initialState(key: string): PageState {
+  return {
+    connection: "connecting",
+    health: null,
+    sessions: [],
+    key,
+    session: null,
+    isLoading: true,
+    context: null,
+    turns: {},
+    problems: {},
+    draft: "",
+    notice: null,
+  };
+}
+
+/** The rows of the list: a session that is not stored yet comes first. */
+export function listedSessions({ sessions, key }: Pick<PageState, "sessions" | "key">): readonly SessionRow[] {
+  return sessions.some((row) => isSameSession(row.key, key)) ? sessions : [{ key, updatedAt: "", busy: false }, ...sessions];
+}
+
+/** True also for a canonical key and its short name. */
+export function isSameSession(first: string, second: string): boolean {
+  return shortName(first) === shortName(second);
+}
+
+/** The first free "chat-1", "chat-2", … */
+export function freeSessionName(taken: readonly string[]): string {
+  for (let number = 1; ; number++) if (!taken.includes(`chat-${number}`)) return `chat-${number}`;
+}

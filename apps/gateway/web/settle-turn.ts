@@ -1,0 +1,28 @@
+// Decides what of an ended turn is still shown once the stored history was read again.
+import type { ChatItem } from "./chat-view.ts";
+import type { LiveTurn, Problem } from "./live-turn.ts";
+
+export interface SettledTurn {
+  /** Null: the history tells everything. */
+  problem: Problem | null;
+  /** The message, to be put back into the box, when it was not stored; else null. */
+  giveBack: string | null;
+}
+
+/** Error code of the page's own: the connection broke. */
+export const AWAY = "AWAY";
+
+/** Pure. `items` is the stored history, read after the turn ended; `isBusy`: the gateway is still at work in the session. */
+export function settleTurn(turn: LiveTurn, items: readonly ChatItem[], isBusy: boolean): SettledTurn {
+  const { problem, text } = turn;
+  const lastMessage = items.findLast(({ kind }) => kind === "person");
+  const isStored = turn.isStored || (problem?.code === AWAY && lastMessage?.kind === "person" && lastMessage.text === text.trim());
+  if (problem === null) return { problem: null, giveBack: null };
+  if (!isStored) return { problem, giveBack: text };
+  const last = items.at(-1);
+  const isTold = last?.kind === "reply" && (problem.code === AWAY || last.ending?.text === problem.message);
+  if (isTold || (problem.code === AWAY && isBusy)) return { problem: null, giveBack: null };
+  return { problem: problem.code === AWAY ? LOST : problem, giveBack: null };
+}
+
+const LOST: Problem = { code: AWAY, message: "The gateway stopped before it replied. Your message is kept; send it again to get a reply." };

@@ -1,0 +1,57 @@
+// The line at the top: whose page it is, how the gateway is, and what a narrow page shows.
+import { shortName } from "../src/sessions/keys.ts";
+import type { PageState } from "./page-state.ts";
+
+export type Pane = "chat" | "context";
+
+export interface TopBarProps {
+  state: PageState;
+  pane: Pane;
+  isMenuOpen: boolean;
+  onPane(pane: Pane): void;
+  onMenu(): void;
+}
+
+const CONNECTIONS = { connecting: "connecting…", ok: "running", away: "not answering" } satisfies Record<PageState["connection"], string>;
+
+export function TopBar({ state: { health, connection, key }, pane, isMenuOpen, onPane, onMenu }: TopBarProps) {
+  return (
+    <header class="top">
+      <h1>
+        <Mark /> Clew
+      </h1>
+      <button type="button" class="menu" aria-expanded={isMenuOpen} aria-controls="sessions" onClick={onMenu}>
+        <span class="hidden">Session: </span>
+        <span class="menu-name">{shortName(key)}</span> <span aria-hidden="true">▾</span>
+      </button>
+      <fieldset class="panes">
+        <legend class="hidden">Shown</legend>
+        <PaneButton label="Chat" isShown={pane === "chat"} onClick={() => onPane("chat")} />
+        <PaneButton label="What it saw" isShown={pane === "context"} onClick={() => onPane("context")} />
+      </fieldset>
+      <p class="status" data-connection={connection}>
+        <span class="dot" aria-hidden="true" />
+        <span class="hidden">Gateway </span>
+        <span class="status-text">{connection === "ok" && health !== null ? health.model : CONNECTIONS[connection]}</span>
+      </p>
+    </header>
+  );
+}
+
+function PaneButton({ label, isShown, onClick }: { label: string; isShown: boolean; onClick(): void }) {
+  return (
+    <button type="button" aria-pressed={isShown} onClick={onClick}>
+      {label}
+    </button>
+  );
+}
+
+/** A ball of thread. */
+function Mark() {
+  return (
+    <svg class="logo" viewBox="0 0 24 24" aria-hidden="true">
+      <circle cx="12" cy="12" r="9" />
+      <path d="M4.6 9.2c4.5-1.6 10-1 14.8 1.8M3.6 13.4c5-2.4 11-1.9 16.2 1.6M8 4.2c4.6 2.4 7.6 7 8 15.4" />
+    </svg>
+  );
+}
