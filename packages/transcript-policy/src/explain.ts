@@ -112,7 +112,7 @@ function explainPairs(messages: readonly StoredMessage[], tell: Tell): void {
       const id = typeof message.toolCallId === "string" ? message.toolCallId : resultId(message);
       const at = id === undefined ? -1 : waiting.indexOf(id);
       if (at < 0) tell("orphan", index, "A tool result answers no call right before it.");
-      else waiting = waiting.toSpliced(at, 1);
+      else waiting.splice(at, 1);
       continue;
     }
     settle();

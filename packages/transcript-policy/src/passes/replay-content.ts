@@ -29,21 +29,25 @@ export interface ReplayContentOptions {
  * in arrays, takes the host's context out of assistant text and gives failed empty turns a text (rule R2).
  */
 export const normalizeAssistantReplayContent = definePass<ReplayContentOptions>("replay-content", (messages, options, report) => {
+  const kept: number[] = [];
   const replayed = mapChanged(messages, (message, index) => {
-    const role = roleOf(message);
-    if (role === "user") return normalizeUser(message, index, report);
-    return role === "assistant" ? normalizeAssistant(message, index, options, report) : message;
+    const normalized = normalize(message, index, options, report);
+    if (normalized !== undefined) kept.push(index);
+    return normalized;
   });
-  return dropTrailing(replayed, (position) => {
-    const index = messages.lastIndexOf(replayed[position]!);
-    report("dropped", index < 0 ? messages.length - replayed.length + position : index, "a failed turn at the end that said nothing");
-  });
+  return dropTrailing(replayed, (position) => report("dropped", kept[position] ?? position, "a failed turn at the end that said nothing"));
 });
 
 /** Drops assistant turns at the end that failed before they said anything (the end of rule R2). */
 export const dropTrailingFailures = definePass("trailing-failures", (messages, _options, report) =>
   dropTrailing(messages, (index) => report("dropped", index, "a failed turn at the end that said nothing")),
 );
+
+function normalize(message: StoredMessage, index: number, options: ReplayContentOptions, report: Report): StoredMessage | undefined {
+  const role = roleOf(message);
+  if (role === "user") return normalizeUser(message, index, report);
+  return role === "assistant" ? normalizeAssistant(message, index, options, report) : message;
+}
 
 function normalizeUser(message: StoredMessage, index: number, report: Report): StoredMessage | undefined {
   const { content } = message;

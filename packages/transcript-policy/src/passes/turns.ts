@@ -59,35 +59,28 @@ export const dropForeignToolResultBlocks = definePass("embedded-results", (messa
 function mergeNeighbours(
   messages: readonly StoredMessage[],
   role: string,
-  merge: (earlier: StoredMessage, later: StoredMessage) => StoredMessage,
+  merge: (run: readonly StoredMessage[]) => StoredMessage,
   report: Report,
 ): readonly StoredMessage[] {
   const merged: StoredMessage[] = [];
-  for (const [index, message] of messages.entries()) {
-    const previous = merged.at(-1);
-    if (previous === undefined || roleOf(message) !== role || roleOf(previous) !== role) {
-      merged.push(message);
-      continue;
-    }
-    report("merged", index, `two ${role} messages in a row`);
-    merged[merged.length - 1] = merge(previous, message);
+  for (let start = 0, end = 0; start < messages.length; start = end) {
+    for (end = start + 1; end < messages.length && roleOf(messages[start]) === role && roleOf(messages[end]) === role; end++)
+      report("merged", end, `two ${role} messages in a row`);
+    merged.push(end === start + 1 ? messages[start]! : merge(messages.slice(start, end)));
   }
   return merged.length === messages.length ? messages : merged;
 }
 
-function mergeAssistants(earlier: StoredMessage, later: StoredMessage): StoredMessage {
-  const ending = ["usage", "stopReason", "errorMessage"].filter((field) => later[field] !== undefined);
-  return {
-    ...earlier,
-    ...Object.fromEntries(ending.map((field) => [field, later[field]])),
-    content: [...contentBlocks(earlier), ...contentBlocks(later)],
-  };
+/** The first one's fields; how it ended is told by the last one that says so. */
+function mergeAssistants(run: readonly StoredMessage[]): StoredMessage {
+  const endings = ["usage", "stopReason", "errorMessage"].flatMap((field) => {
+    const value = run.findLast((message) => message[field] !== undefined)?.[field];
+    return value === undefined ? [] : [[field, value] as const];
+  });
+  return { ...run[0], ...Object.fromEntries(endings), content: run.flatMap(contentBlocks) };
 }
 
-const mergeUsers = (earlier: StoredMessage, later: StoredMessage): StoredMessage => ({
-  ...later,
-  content: [...contentBlocks(earlier), ...contentBlocks(later)],
-});
+const mergeUsers = (run: readonly StoredMessage[]): StoredMessage => ({ ...run.at(-1), content: run.flatMap(contentBlocks) });
 
 const contentBlocks = (message: StoredMessage): readonly StoredBlock[] =>
   typeof message.content === "string" ? [textBlock(message.content)] : blocksOf(message);
