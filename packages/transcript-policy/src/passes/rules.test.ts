@@ -305,6 +305,7 @@ describe("R9: thinking goes back only with a signature for this very history", (
   it("removes thinking without a signature, and puts a text where nothing is left", () => {
     expect(contentAfter(stripInvalidThinkingSignatures, assistant([thinking(" "), text("a")]))).toEqual([text("a")]);
     expect(contentAfter(stripInvalidThinkingSignatures, assistant([thinking()]))).toEqual([text(TEXTS.omittedReasoning)]);
+    expect(contentAfter(stripInvalidThinkingSignatures, assistant([thinking({ id: "rs_1" }), text("a")]))).toEqual([text("a")]);
     expect(contentAfter(stripInvalidThinkingSignatures, assistant([thinking(undefined, { signature: "s" })]))).toEqual([
       thinking(undefined, { signature: "s" }),
     ]);

@@ -68,10 +68,7 @@ export const stripInvalidThinkingSignatures = definePass("unsigned-thinking", (m
 /** True when a thinking block carries anything that may be a signature; for a redacted one its data counts. */
 export function isSigned(block: StoredBlock): boolean {
   const fields = typeOf(block) === "redacted_thinking" ? [...SIGNATURE_FIELDS, "data"] : SIGNATURE_FIELDS;
-  return fields.some((field) => {
-    const value = block[field];
-    return typeof value === "object" ? value !== null : nonBlank(value) !== undefined;
-  });
+  return fields.some((field) => nonBlank(block[field]) !== undefined);
 }
 
 /** Removes thinking from all assistant messages but the last (rule R11), or from all of them. */
