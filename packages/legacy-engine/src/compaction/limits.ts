@@ -1,0 +1,68 @@
+// How many tokens each part of a compaction may take: reserve, summary, kept tail.
+
+/** All from the spec "compaction" §2.1; tokens unless their name says otherwise. */
+export const LIMITS = {
+  /** Window of a model that names none. */
+  defaultContextTokens: 200_000,
+  /** Reserve when `reserveTokensFloor` is lower. */
+  reserveTokens: 16_384,
+  /** The reserve takes no more of the window. */
+  reserveShare: 0.25,
+  summaryShareOfReserve: 0.8,
+  prefixShareOfReserve: 0.5,
+  maxSummaryChars: 16_000,
+  /** After a prune below this share of the window nothing is summarised. */
+  pruneEnoughShare: 0.8,
+} as const;
+
+// Half of the room is left to grow into: a tail that fills it would compact again a few messages later.
+const TAIL_SHARE = 0.5;
+
+export interface CompactionLimits {
+  contextWindow: number;
+  reserve: number;
+  /** What a prompt may hold. */
+  promptBudget: number;
+  /** Output of one summary request. */
+  summaryTokens: number;
+  /** Output of the request for a split turn's beginning. */
+  prefixTokens: number;
+  summaryChars: number;
+  /** Largest kept tail. */
+  tailTokens: number;
+}
+
+export interface LimitsInput {
+  contextWindow: number;
+  maxOutputTokens: number;
+  reserveTokensFloor: number;
+  /** The host's budget for the prompt. */
+  tokenBudget?: number | undefined;
+  /** System prompt and tool schemas. */
+  fixedTokens: number;
+}
+
+export function planLimits({ maxOutputTokens, reserveTokensFloor, tokenBudget, fixedTokens, ...input }: LimitsInput): CompactionLimits {
+  const contextWindow = positive(input.contextWindow) ?? LIMITS.defaultContextTokens;
+  const reserve = reserveTokens(contextWindow, reserveTokensFloor);
+  const promptBudget = Math.min(positive(tokenBudget) ?? contextWindow, contextWindow - reserve);
+  const longestReply = positive(maxOutputTokens) ?? Number.POSITIVE_INFINITY;
+  const summaryTokens = Math.max(1, Math.min(Math.floor(LIMITS.summaryShareOfReserve * reserve), longestReply));
+  return {
+    contextWindow,
+    reserve,
+    promptBudget,
+    summaryTokens,
+    prefixTokens: Math.max(1, Math.min(Math.floor(LIMITS.prefixShareOfReserve * reserve), longestReply)),
+    summaryChars: Math.min(LIMITS.maxSummaryChars, summaryTokens * 4),
+    tailTokens: Math.max(0, Math.floor(TAIL_SHARE * (promptBudget - fixedTokens))),
+  };
+}
+
+/** max(16,384, floor), but no more than a quarter of the window. */
+export function reserveTokens(contextWindow: number, floor: number): number {
+  return Math.min(Math.max(LIMITS.reserveTokens, floor), Math.floor(contextWindow * LIMITS.reserveShare));
+}
+
+const positive = (value: number | undefined) =>
+  value !== undefined && Number.isFinite(value) && value > 0 ? Math.floor(value) : undefined;

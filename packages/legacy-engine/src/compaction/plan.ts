@@ -1,0 +1,223 @@
+// Decides a compaction: is clearing old tool output enough, and if not, what is summarised and what stays. Pure.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { chars4Message, estimateMessage } from "@clew/plugin-sdk/tokens";
+import { buildContext, type CompactionEntry, type ContextItem, type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
+import { findCut } from "./cut.ts";
+import { type CompactionLimits, LIMITS, planLimits } from "./limits.ts";
+import { type OpenRequest, openRequestOf } from "./open-request.ts";
+import type { CompactionOptions } from "./options.ts";
+import { type PruneStep, planPruneStep } from "./prune-step.ts";
+
+/** What asked for a compaction (contract §3.7). */
+export type CompactionTrigger = "manual" | "threshold" | "budget" | "overflow" | "timeout_recovery";
+
+export interface PlanInput {
+  /** The active branch, oldest first. */
+  branch: readonly TranscriptEntry[];
+  options: CompactionOptions;
+  /** The session's model. Tokens. */
+  contextWindow: number;
+  maxOutputTokens: number;
+  trigger: CompactionTrigger;
+  /** A person's wish what to keep: asks for a summary even where a prune would do. */
+  focus?: string | undefined;
+  /** Tokens a prompt may hold, as the host says. */
+  tokenBudget?: number | undefined;
+  /** Tokens the provider or the host counted for the whole request. */
+  currentTokenCount?: number | undefined;
+  /** Tokens of system prompt and tool schemas. Default 0. */
+  fixedTokens?: number | undefined;
+  /** "chars4" gives the numbers of hosts that count characters / 4. Default "estimate". */
+  countTokens?: "estimate" | "chars4" | undefined;
+}
+
+export type CompactionPlan = NothingPlan | PrunePlan | SummaryPlan;
+
+export interface NothingPlan {
+  kind: "nothing";
+  /** False: a compaction was needed and cannot be made. */
+  ok: boolean;
+  reason: string;
+  tokensBefore: number;
+}
+
+export interface PrunePlan {
+  kind: "prune";
+  prune: PruneStep;
+  tokensBefore: number;
+  firstKeptEntryId: string;
+}
+
+export interface SummaryPlan {
+  kind: "summarise";
+  limits: CompactionLimits;
+  tokensBefore: number;
+  /** Cleared besides; undefined when nothing qualifies. */
+  prune: PruneStep | undefined;
+  /** The originals, whatever was cleared. */
+  history: AgentMessage[];
+  /** Beginning of a turn whose end is kept. */
+  prefix: AgentMessage[];
+  previous: CompactionEntry | undefined;
+  /** On the branch, and after any earlier boundary. */
+  firstKeptEntryId: string;
+  keptMessages: number;
+  keptTokens: number;
+  /** Tokens of what is summarised. */
+  summarisedTokens: number;
+  openRequest: OpenRequest | undefined;
+  /** The open request is no message of the kept part. */
+  openRequestCut: boolean;
+}
+
+/** The reason engine-core knows: a count that asked for a compaction was out of date. */
+export const NO_CONVERSATION = "no real conversation messages";
+
+// A summary has headings of its own: what is smaller than this cannot be made smaller by one.
+const MIN_SUMMARISED_TOKENS = 200;
+// By threshold, a compaction that frees less than this share of the window would be asked for again at once.
+const MIN_THRESHOLD_SHARE = 0.05;
+const MAX_MIN_THRESHOLD = 4096;
+const MAX_SCALE = 4;
+const MANUAL_KEEP_SHARE = 0.25;
+const FORCED_KEEP_SHARE = 0.5;
+
+export function planCompaction(input: PlanInput): CompactionPlan {
+  const { branch, options, trigger, fixedTokens = 0 } = input;
+  const { items } = buildContext(branch);
+  const messages = items.map(({ message }) => message);
+  const tokens = messages.map(counterOf(input.countTokens));
+  const tokensBefore = sum(tokens);
+  const nothing = (reason: string, ok = true): NothingPlan => ({ kind: "nothing", ok, reason, tokensBefore });
+  if (!messages.some(isConversation)) return nothing(NO_CONVERSATION);
+
+  const limits = planLimits({ ...input, reserveTokensFloor: options.reserveTokensFloor, fixedTokens });
+  const prune = options.prune ? planPruneStep({ items, options, countTokens: input.countTokens }) : undefined;
+  if (prune !== undefined && isPruneEnough(input, prune, messages, limits))
+    return { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId };
+  // Nothing can be written that makes room for these; a prune may still help the next request.
+  if (limits.promptBudget <= fixedTokens && prune === undefined)
+    return nothing(
+      `the system prompt and tools take ${fixedTokens} of ${limits.promptBudget} tokens; choose a model with a larger window`,
+      false,
+    );
+
+  const summary = planSummary(input, { items, messages, tokens, tokensBefore, limits, prune });
+  if (typeof summary !== "string") return summary;
+  if (prune !== undefined) return { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId };
+  return nothing(summary);
+}
+
+interface Material {
+  items: readonly ContextItem[];
+  messages: readonly AgentMessage[];
+  tokens: readonly number[];
+  tokensBefore: number;
+  limits: CompactionLimits;
+  prune: PruneStep | undefined;
+}
+
+/** The plan, or why there is nothing to summarise. */
+function planSummary(input: PlanInput, material: Material): SummaryPlan | string {
+  const { branch, trigger } = input;
+  const { items, limits, prune, tokensBefore } = material;
+  const view = prune?.messages ?? material.messages;
+  const tokens = prune === undefined ? material.tokens : view.map(counterOf(input.countTokens));
+  const boundary = branch.findLastIndex(({ type }) => type === "compaction" || type === "reset");
+  const previous = branch[boundary]?.type === "compaction" ? (branch[boundary] as CompactionEntry) : undefined;
+  const start = previous === undefined ? 0 : 1;
+  const openRequest = openRequestOf(branch);
+  const openAt = openRequest === undefined ? -1 : items.findIndex(({ entryId }) => entryId === openRequest.entryId);
+
+  const scale = observedScale(input, sum(tokens));
+  const found = findCut({
+    messages: view,
+    start,
+    tokens,
+    highTokens: view.map((message) => estimateMessage(message).high),
+    keepTokens: Math.floor(keepTokens(input, sum(tokens)) / scale),
+    maxTailTokens: Math.floor(limits.tailTokens / scale),
+    preferKeptFrom: openAt < 0 ? undefined : openAt,
+  });
+  if (found === undefined) return "nothing to compact: what is kept anyway is all there is";
+  const summarisedTokens = sum(tokens.slice(start, found.cut));
+  if (summarisedTokens < MIN_SUMMARISED_TOKENS) return `nothing to compact: only ${summarisedTokens} tokens could be summarised`;
+  const least = Math.min(MAX_MIN_THRESHOLD, Math.floor(limits.contextWindow * MIN_THRESHOLD_SHARE));
+  if (trigger === "threshold" && summarisedTokens < least)
+    return `nothing to compact: summarising ${summarisedTokens} tokens would not pay before ${least}`;
+
+  return {
+    kind: "summarise",
+    limits,
+    tokensBefore,
+    prune,
+    ...originals(branch, items, { start, ...found }),
+    previous,
+    firstKeptEntryId: firstKept(branch, boundary, items[found.cut]!.entryId),
+    keptMessages: items.length - found.cut,
+    keptTokens: sum(tokens.slice(found.cut)),
+    summarisedTokens,
+    openRequest,
+    openRequestCut: openRequest !== undefined && openAt < found.cut,
+  };
+}
+
+/** Done without a summary when what is left is below 80 % of the window; a person's focus always gets its summary (spec §1.4). */
+function isPruneEnough(
+  { trigger, focus, currentTokenCount, fixedTokens = 0, countTokens }: PlanInput,
+  prune: PruneStep,
+  messages: readonly AgentMessage[],
+  limits: CompactionLimits,
+): boolean {
+  if (trigger === "manual" && (focus ?? "").trim() !== "") return false;
+  const all = countTokens === "chars4" ? sum(messages.map(chars4Message)) : sum(messages.map((message) => estimateMessage(message).high));
+  const base = Math.max(all + fixedTokens, positive(currentTokenCount) ?? 0);
+  const left = base - prune.freedTokens;
+  return left < limits.contextWindow * LIMITS.pruneEnoughShare;
+}
+
+/** How much larger the provider's count is than the estimate: what is kept is measured in the provider's tokens. */
+function observedScale({ currentTokenCount, fixedTokens = 0 }: PlanInput, estimated: number): number {
+  const observed = positive(currentTokenCount);
+  return observed === undefined ? 1 : Math.min(MAX_SCALE, Math.max(1, observed / Math.max(1, estimated + fixedTokens)));
+}
+
+/** A person who asks, or an overflow, must be served although the session is smaller than what is usually kept. */
+function keepTokens({ options, trigger }: PlanInput, all: number): number {
+  if (trigger === "threshold") return options.keepRecentTokens;
+  return Math.min(options.keepRecentTokens, Math.floor(all * (trigger === "manual" ? MANUAL_KEEP_SHARE : FORCED_KEEP_SHARE)));
+}
+
+/** The messages as they were written, also where the context shows a placeholder. */
+function originals(
+  branch: readonly TranscriptEntry[],
+  items: readonly ContextItem[],
+  { start, turnStart, cut }: { start: number; turnStart: number; cut: number },
+) {
+  const wanted = new Set(items.slice(start, cut).map(({ entryId }) => entryId));
+  const written = buildContext(branch.filter(({ id }) => wanted.has(id))).items.map(({ message }) => message);
+  return { history: written.slice(0, turnStart - start), prefix: written.slice(turnStart - start) };
+}
+
+/** Settings and labels right before the kept message stay with it. Throws when the entry is not on the branch after its last boundary. */
+function firstKept(branch: readonly TranscriptEntry[], boundary: number, entryId: string): string {
+  let index = branch.findIndex(({ id }) => id === entryId);
+  if (index < 0) throw new Error(`The first kept entry ${entryId} is not on the active branch; this is a bug in planCompaction.`);
+  while (index - 1 > boundary && !holdsMessage(branch[index - 1]!)) index--;
+  return branch[index]!.id;
+}
+
+const holdsMessage = ({ type }: TranscriptEntry) => type === "message" || type === "custom_message" || type === "branch_summary";
+
+/** Something a person or a model said, or a call it made. */
+function isConversation(message: AgentMessage): boolean {
+  if (message.role === "toolResult" || message.role === "custom") return false;
+  if (message.role !== "assistant") return textOf(message).trim() !== "";
+  return textOf(message).trim() !== "" || (Array.isArray(message.content) && message.content.some(({ type }) => type === "toolCall"));
+}
+
+export const counterOf = (kind: PlanInput["countTokens"]) =>
+  kind === "chars4" ? chars4Message : (message: AgentMessage) => estimateMessage(message).estimate;
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+const positive = (value: number | undefined) => (value !== undefined && Number.isFinite(value) && value > 0 ? value : undefined);

@@ -1,0 +1,81 @@
+// Tells what a compaction would keep, drop and cost, without asking a model and without writing anything.
+
+import { chunkMessagesByMaxTokens, computeAdaptiveChunkRatio, maxChunkTokens, total } from "./chunks.ts";
+import type { CompactionPlan, SummaryPlan } from "./plan.ts";
+import { serializedTokens } from "./serialize.ts";
+
+/** For people and `--dry-run`; all numbers are estimates in tokens unless their name says otherwise. */
+export type CompactionPreview =
+  | { kind: "nothing"; reason: string; tokensBefore: number }
+  | { kind: "prune"; tokensBefore: number; tokensAfter: number; clearedResults: number; clearedEntryIds: readonly string[] }
+  | {
+      kind: "summarise";
+      tokensBefore: number;
+      /** With the longest summary allowed; usually less. */
+      tokensAfterAtMost: number;
+      firstKeptEntryId: string;
+      keptMessages: number;
+      keptTokens: number;
+      summarisedMessages: number;
+      summarisedTokens: number;
+      /** A turn is cut in two; its beginning gets a summary of its own. */
+      splitsTurn: boolean;
+      /** The open request is repeated, word for word, above the summary. */
+      repeatsOpenRequest: boolean;
+      clearedResults: number;
+      /** Requests to the summarising model if none has to be repeated, and what they send and may answer. */
+      requests: number;
+      inputTokens: number;
+      outputTokensAtMost: number;
+    };
+
+export function describePlan(plan: CompactionPlan, summariserWindow: number): CompactionPreview {
+  switch (plan.kind) {
+    case "nothing":
+      return { kind: "nothing", reason: plan.reason, tokensBefore: plan.tokensBefore };
+    case "prune": {
+      const { entryIds, freedTokens } = plan.prune;
+      const { tokensBefore } = plan;
+      return {
+        kind: "prune",
+        tokensBefore,
+        tokensAfter: tokensBefore - freedTokens,
+        clearedResults: entryIds.length,
+        clearedEntryIds: entryIds,
+      };
+    }
+    case "summarise":
+      return describeSummary(plan, summariserWindow);
+  }
+}
+
+function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
+  const { history, prefix, limits, tokensBefore, keptTokens, summarisedTokens } = plan;
+  const requests = (messages: typeof history) => {
+    if (messages.length === 0) return 0;
+    const most = maxChunkTokens(window, computeAdaptiveChunkRatio(messages, window, serializedTokens));
+    const chunks = chunkMessagesByMaxTokens(messages, most, serializedTokens).length;
+    return chunks > 1 && total(messages, serializedTokens) > most ? chunks + 1 : 1;
+  };
+  const forHistory = requests(history);
+  const forPrefix = prefix.length === 0 ? 0 : 1;
+  return {
+    kind: "summarise",
+    tokensBefore,
+    tokensAfterAtMost: Math.min(tokensBefore - 1, keptTokens + Math.ceil(limits.summaryChars / 3)),
+    firstKeptEntryId: plan.firstKeptEntryId,
+    keptMessages: plan.keptMessages,
+    keptTokens,
+    summarisedMessages: history.length + prefix.length,
+    summarisedTokens,
+    splitsTurn: prefix.length > 0,
+    repeatsOpenRequest: plan.openRequestCut,
+    clearedResults: plan.prune?.entryIds.length ?? 0,
+    requests: forHistory + forPrefix,
+    inputTokens: total([...history, ...prefix], serializedTokens) + REQUEST_TOKENS * (forHistory + forPrefix),
+    outputTokensAtMost: forHistory * limits.summaryTokens + forPrefix * limits.prefixTokens,
+  };
+}
+
+/** About what a request says besides its conversation. */
+const REQUEST_TOKENS = 500;

@@ -1,0 +1,160 @@
+// One request to the summarising model: bounded in time, retried when that can help, and judged by what came back.
+import { type AssistantMessage, isAbort, type ModelCall, type ModelError, type ModelRef, type Usage } from "@clew/plugin-sdk/core";
+import { headOf, textOf } from "@clew/plugin-sdk/transcript";
+import { SUMMARY_SYSTEM_PROMPT } from "./prompts.ts";
+
+/** The model that summarises; a host's model port with the model it shall ask. */
+export interface SummaryModel {
+  ref: ModelRef;
+  complete(call: ModelCall): Promise<{ ok: true; message: AssistantMessage } | { ok: false; error: ModelError }>;
+}
+
+/** What requests need besides their text. */
+export interface RequestEnvironment {
+  model: SummaryModel;
+  /** The caller's abort; its reason is thrown, whatever else happens. */
+  signal?: AbortSignal | undefined;
+  /** ms one request may take. Default 180,000. */
+  timeoutMs?: number | undefined;
+  /** Resolves after `ms`; rejects with the signal's reason on abort. Default: the platform's timer. */
+  sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
+  /** 0 ≤ number < 1, for jitter. Default Math.random. */
+  random?: (() => number) | undefined;
+  /** Work goes on: called when a request starts, half way through its time, and when it ends. */
+  onProgress?: (() => void) | undefined;
+  /** Shared by the requests of one compaction: after one that no retry can help, no other is sent. */
+  circuit?: { brokenBy: string | undefined } | undefined;
+  /** Told of every answered attempt: what the provider billed, as far as it said. */
+  onUsage?: ((usage: Usage | undefined) => void) | undefined;
+}
+
+/** Spec "compaction" §2.1. */
+export const RETRY = { attempts: 3, minDelayMs: 500, maxDelayMs: 5000, jitter: 0.2 } as const;
+const DEFAULT_TIMEOUT_MS = 180_000;
+
+export type SummaryOutcome =
+  | { ok: true; text: string }
+  /** overflow: ask for less. terminal: no further request can help. failed: this one did not, after every attempt. */
+  | { ok: false; kind: "overflow" | "terminal" | "failed"; reason: string };
+
+type AttemptOutcome = SummaryOutcome | { ok: false; kind: "again"; reason: string; retryAfterMs?: number | undefined };
+
+/** Asks until there is a usable text, at most three times. Throws only the caller's abort. */
+export async function requestSummary(prompt: string, maxOutputTokens: number, environment: RequestEnvironment): Promise<SummaryOutcome> {
+  const { signal, sleep = timer, random = Math.random, circuit } = environment;
+  for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted();
+    if (circuit?.brokenBy !== undefined) return { ok: false, kind: "terminal", reason: circuit.brokenBy };
+    const outcome = await attemptOnce(prompt, maxOutputTokens, environment);
+    if (!outcome.ok && outcome.kind === "terminal" && circuit !== undefined) circuit.brokenBy = outcome.reason;
+    if (outcome.ok || outcome.kind !== "again") return outcome;
+    if (attempt >= RETRY.attempts) return { ok: false, kind: "failed", reason: outcome.reason };
+    await sleep(retryDelay(attempt, random(), outcome.retryAfterMs), signal ?? new AbortController().signal);
+  }
+}
+
+/** 500 ms, doubled per attempt, ±20 %, and no shorter than the provider asks; within 500 to 5,000 ms. */
+export function retryDelay(attempt: number, random: number, retryAfterMs = 0): number {
+  const backoff = RETRY.minDelayMs * 2 ** (attempt - 1) * (1 + RETRY.jitter * (2 * random - 1));
+  return Math.min(RETRY.maxDelayMs, Math.max(RETRY.minDelayMs, Math.round(backoff), retryAfterMs));
+}
+
+async function attemptOnce(prompt: string, maxOutputTokens: number, environment: RequestEnvironment): Promise<AttemptOutcome> {
+  const { model, signal, timeoutMs = DEFAULT_TIMEOUT_MS, sleep = timer, onProgress, onUsage } = environment;
+  const request = new AbortController();
+  const clock = new AbortController();
+  const onAbort = () => {
+    request.abort(signal?.reason);
+    clock.abort(signal?.reason);
+  };
+  signal?.addEventListener("abort", onAbort, { once: true });
+  onProgress?.();
+  const ask = async (): Promise<AttemptOutcome> => {
+    const messages = [{ role: "user" as const, content: prompt }];
+    const answer = await model.complete({
+      model: model.ref,
+      systemPrompt: SUMMARY_SYSTEM_PROMPT,
+      messages,
+      tools: [],
+      maxOutputTokens,
+      signal: request.signal,
+    });
+    if (!answer.ok) return judgeError(answer.error);
+    onUsage?.(answer.message.usage);
+    return judgeMessage(answer.message);
+  };
+  const bound = async (): Promise<AttemptOutcome> => {
+    await sleep(timeoutMs / 2, clock.signal);
+    onProgress?.();
+    await sleep(timeoutMs / 2, clock.signal);
+    return { ok: false, kind: "terminal", reason: `the summarising model did not answer within ${timeoutMs / 1000} s` };
+  };
+  const answered = ask();
+  const late = bound();
+  // Whichever loses the race ends by our own abort; that is nobody's failure.
+  answered.catch(() => {});
+  late.catch(() => {});
+  try {
+    return await Promise.race([answered, late]);
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    // A provider's abort that nobody here asked for is a failure like any other.
+    const what = isAbort(error) ? "the provider broke the request off" : `the model port threw ${nameOf(error)}`;
+    return { ok: false, kind: "again", reason: what };
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+    request.abort();
+    clock.abort();
+    onProgress?.();
+  }
+}
+
+function judgeError(error: ModelError): AttemptOutcome {
+  const reason = `the summarising model failed (${error.kind})`;
+  switch (error.kind) {
+    case "overflow":
+      return { ok: false, kind: "overflow", reason };
+    case "timeout":
+    case "auth":
+    case "invalid_request":
+      return { ok: false, kind: "terminal", reason };
+    default:
+      return { ok: false, kind: "again", reason, ...(error.kind === "rate_limited" && { retryAfterMs: error.retryAfterMs }) };
+  }
+}
+
+function judgeMessage(message: AssistantMessage): AttemptOutcome {
+  if (message.stopReason === "error" || message.stopReason === "aborted")
+    return { ok: false, kind: "again", reason: `the summary ended with "${message.stopReason}"` };
+  const text = withoutFence(textOf(message).trim());
+  if (text === "") return { ok: false, kind: "again", reason: "the summarising model returned no text" };
+  if (isRefusal(text)) return { ok: false, kind: "again", reason: "the summarising model refused" };
+  return { ok: true, text };
+}
+
+const withoutFence = (text: string) => /^```[a-z]*\n([\s\S]*?)\n```$/i.exec(text)?.[1]?.trim() ?? text;
+
+const REFUSAL =
+  /^(?:i['’]m sorry|i am sorry|sorry,|i can(?:no|['’])t (?:help|assist|comply|summari[sz]e|provide)|i am unable|i['’]m unable|as an ai)\b/i;
+
+/** A short text that begins like a refusal and has no heading. */
+export function isRefusal(text: string): boolean {
+  return text.length < 800 && !/^#{1,3} /m.test(text) && REFUSAL.test(headOf(text, 80));
+}
+
+const nameOf = (error: unknown) => (error instanceof Error ? error.name : typeof error);
+
+function timer(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(handle);
+      reject(signal.reason);
+    };
+    const handle = setTimeout(() => {
+      signal.removeEventListener("abort", onAbort);
+      resolve();
+    }, ms);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  });
+}

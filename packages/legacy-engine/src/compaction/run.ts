@@ -1,0 +1,270 @@
+// Carries a compaction out: plan, summary, proof that it shrinks, and one append; or nothing is written and the reason is told.
+import type { CompactParams, CompactResult, Usage } from "@clew/plugin-sdk/core";
+import { isAbort } from "@clew/plugin-sdk/core";
+import { buildContext, headOf, type NewTranscriptEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { type CompactionOptions, compactionOptions } from "./options.ts";
+import { type CompactionTrigger, counterOf, type PlanInput, type PrunePlan, planCompaction, type SummaryPlan } from "./plan.ts";
+import { type CompactionPreview, describePlan } from "./preview.ts";
+import type { RequestEnvironment, SummaryModel } from "./request.ts";
+import { headAndTail, SECTION_LIMITS } from "./sections.ts";
+import { coveredFiles, type WrittenSummary, writeSummary } from "./write-summary.ts";
+
+/** What a compaction needs of a session's transcript. Give the same object for the same session: it is how a second compaction at once is noticed. */
+export interface CompactionTranscript {
+  /** The active branch, oldest first. */
+  branch(): readonly TranscriptEntry[];
+  /** Appends all entries after the leaf, or none; resolves when they are durable. */
+  append(entries: readonly NewTranscriptEntry[]): Promise<readonly TranscriptEntry[]>;
+}
+
+export interface CompactTranscriptRequest extends Omit<RequestEnvironment, "model" | "circuit" | "timeoutMs" | "onUsage"> {
+  transcript: CompactionTranscript;
+  /** The model that summarises. */
+  model: SummaryModel;
+  /** Limits of the session's model, when another one summarises. Tokens. Default: those of `model`. */
+  session?: { contextWindow: number; maxOutputTokens: number };
+  /** `agents.defaults.compaction`; what is missing or unusable takes its default. */
+  options?: Partial<CompactionOptions>;
+  trigger: CompactionTrigger;
+  focus?: string | undefined;
+  /** All in tokens; see `PlanInput`. */
+  tokenBudget?: number | undefined;
+  currentTokenCount?: number | undefined;
+  fixedTokens?: number | undefined;
+  countTokens?: PlanInput["countTokens"];
+  /** ms since the epoch. Default Date.now. */
+  now?: (() => number) | undefined;
+}
+
+/** What a compaction entry keeps in `details`, beside what other hosts read there. */
+export interface CompactionDetails {
+  v: 1;
+  trigger: CompactionTrigger;
+  /** How the summary came about. */
+  tier: WrittenSummary["tier"];
+  /** Why it is not the model's summary of everything. */
+  reason?: string;
+  /** The check missed something and code added it. */
+  amended: boolean;
+  readFiles: string[];
+  modifiedFiles: string[];
+  openRequestEntryId?: string;
+  /** At most 800 characters. */
+  latestUnresolvedUserRequest?: string;
+  /** The entry before this one is a prune of the same compaction. */
+  withPrune: boolean;
+  summariser: SummariserUsage;
+}
+
+/** What the summaries of one compaction cost, as far as the provider said. */
+export interface SummariserUsage {
+  requests: number;
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+export const PRUNE_ONLY_SUMMARY = "[Pruned tool outputs only - no summarization needed]";
+
+const running = new WeakSet<CompactionTranscript>();
+
+/**
+ * One compaction: old tool output is cleared first, and where that is not enough the older history is summarised. Written only when the context is
+ * smaller afterwards (`tokensAfter < tokensBefore`); else history is untouched and `reason` says why. Throws only the caller's abort, before anything
+ * is written, and what the transcript's `branch` throws.
+ */
+export async function compactTranscript(request: CompactTranscriptRequest): Promise<CompactResult> {
+  request.signal?.throwIfAborted();
+  const { transcript } = request;
+  if (running.has(transcript)) return { ok: false, compacted: false, reason: "another compaction of this session is running; wait for it" };
+  running.add(transcript);
+  try {
+    return await compact(request);
+  } finally {
+    running.delete(transcript);
+  }
+}
+
+async function compact(request: CompactTranscriptRequest): Promise<CompactResult> {
+  const branch = request.transcript.branch();
+  const options = compactionOptions(request.options);
+  const plan = planCompaction(planInput(request, branch, options));
+  switch (plan.kind) {
+    case "nothing":
+      return { ok: plan.ok, compacted: false, reason: plan.reason };
+    case "prune":
+      return writePrune(request, branch, plan);
+    case "summarise":
+      return summarise(request, branch, plan, options);
+  }
+}
+
+function planInput(request: CompactTranscriptRequest, branch: readonly TranscriptEntry[], options: CompactionOptions): PlanInput {
+  const { contextWindow, maxOutputTokens } = request.session ?? request.model.ref;
+  const { trigger, focus, tokenBudget, currentTokenCount, fixedTokens, countTokens } = request;
+  return { branch, options, contextWindow, maxOutputTokens, trigger, focus, tokenBudget, currentTokenCount, fixedTokens, countTokens };
+}
+
+async function writePrune(
+  request: CompactTranscriptRequest,
+  branch: readonly TranscriptEntry[],
+  { prune, tokensBefore, firstKeptEntryId }: PrunePlan,
+  why?: string,
+): Promise<CompactResult> {
+  const tokensAfter = tokensOf(request, branch, [prune.record]);
+  if (tokensAfter >= tokensBefore)
+    return { ok: false, compacted: false, reason: "removed nothing: clearing old tool output does not shrink the context" };
+  const failure = await write(request, branch, [prune.record]);
+  if (failure !== undefined) return failure;
+  const reason = why ?? (request.trigger === "manual" ? "pruned only; /compact <focus> summarises" : "pruned only");
+  const details = { pruneOnly: true, prunedCount: prune.entryIds.length, prunedTokens: prune.freedTokens };
+  return {
+    ok: true,
+    compacted: true,
+    reason,
+    result: { summary: PRUNE_ONLY_SUMMARY, firstKeptEntryId, tokensBefore, tokensAfter, details },
+  };
+}
+
+async function summarise(
+  request: CompactTranscriptRequest,
+  branch: readonly TranscriptEntry[],
+  plan: SummaryPlan,
+  options: CompactionOptions,
+): Promise<CompactResult> {
+  const { model, signal, sleep, random, onProgress, focus } = request;
+  const usage = usageSum();
+  const environment: RequestEnvironment = {
+    ...{ model, signal, sleep, random, onProgress },
+    timeoutMs: options.timeoutSeconds * 1000,
+    circuit: { brokenBy: undefined },
+    onUsage: usage.add,
+  };
+  const { tokensBefore, firstKeptEntryId } = plan;
+  const shrinks = (summary: string) => tokensOf(request, branch, [compactionEntry(summary, plan)]) < tokensBefore;
+  const written = await writeSummary({ plan, options, environment, focus, shrinks });
+  signal?.throwIfAborted();
+  if (written.text === undefined) {
+    if (plan.prune === undefined) return { ok: false, compacted: false, reason: written.reason };
+    return writePrune(
+      request,
+      branch,
+      { kind: "prune", prune: plan.prune, tokensBefore, firstKeptEntryId: branch[0]!.id },
+      `pruned only; ${written.reason}`,
+    );
+  }
+
+  const withPrune = plan.prune !== undefined && prunesKept(branch, plan);
+  const details = detailsOf(request, plan, written, withPrune, usage.total());
+  const entry = { ...compactionEntry(written.text, plan), details };
+  const entries = withPrune ? [plan.prune!.record, entry] : [entry];
+  const tokensAfter = tokensOf(request, branch, entries);
+  const failure = await write(request, branch, entries);
+  if (failure !== undefined) return failure;
+  const result = { summary: written.text, firstKeptEntryId, tokensBefore, tokensAfter, details };
+  return { ok: true, compacted: true, ...(written.reason !== undefined && { reason: written.reason }), result };
+}
+
+/** Undefined when the entries are durable. */
+async function write(
+  { transcript, signal }: CompactTranscriptRequest,
+  planned: readonly TranscriptEntry[],
+  entries: readonly NewTranscriptEntry[],
+): Promise<CompactResult | undefined> {
+  const now = transcript.branch();
+  if (now.length < planned.length || now[planned.length - 1]?.id !== planned.at(-1)?.id)
+    return { ok: false, compacted: false, reason: "the session moved to another branch meanwhile; nothing was written" };
+  try {
+    await transcript.append(entries);
+    return undefined;
+  } catch (error) {
+    if (isAbort(error, signal)) throw error;
+    // The disk's failure, not the session's: append wrote all or nothing.
+    const what = error instanceof Error ? headOf(error.message, 300) : "unknown error";
+    return { ok: false, compacted: false, reason: `the compaction could not be written (${what}); history is untouched` };
+  }
+}
+
+/** Tokens of the context that `branch` and these entries would make. */
+function tokensOf(
+  { countTokens, now = Date.now }: Pick<CompactTranscriptRequest, "countTokens" | "now">,
+  branch: readonly TranscriptEntry[],
+  added: readonly NewTranscriptEntry[],
+): number {
+  const timestamp = new Date(now()).toISOString();
+  const placed = added.map((entry, index): TranscriptEntry => ({ ...entry, id: `planned-${index}`, parentId: null, timestamp }));
+  const count = counterOf(countTokens);
+  return buildContext([...branch, ...placed]).items.reduce((sum, { message }) => sum + count(message), 0);
+}
+
+const compactionEntry = (summary: string, { firstKeptEntryId, tokensBefore }: SummaryPlan) => ({
+  type: "compaction" as const,
+  summary,
+  firstKeptEntryId,
+  tokensBefore,
+});
+
+/** True when some of what was cleared stays in the context. */
+function prunesKept(branch: readonly TranscriptEntry[], { prune, firstKeptEntryId }: SummaryPlan): boolean {
+  const kept = new Set(branch.slice(branch.findIndex(({ id }) => id === firstKeptEntryId)).map(({ id }) => id));
+  return prune?.entryIds.some((id) => kept.has(id)) ?? false;
+}
+
+function detailsOf(
+  { trigger }: CompactTranscriptRequest,
+  plan: SummaryPlan,
+  written: WrittenSummary,
+  withPrune: boolean,
+  summariser: SummariserUsage,
+): CompactionDetails {
+  const { openRequest } = plan;
+  return {
+    v: 1,
+    trigger,
+    tier: written.tier,
+    ...(written.reason !== undefined && { reason: written.reason }),
+    amended: written.amended,
+    ...coveredFiles(plan),
+    ...(openRequest !== undefined && {
+      openRequestEntryId: openRequest.entryId,
+      latestUnresolvedUserRequest: headAndTail(openRequest.text, SECTION_LIMITS.openRequest),
+    }),
+    withPrune,
+    summariser,
+  };
+}
+
+function usageSum(): { add: (usage: Usage | undefined) => void; total: () => SummariserUsage } {
+  let sum: SummariserUsage = { requests: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  return {
+    add(usage) {
+      sum = {
+        requests: sum.requests + 1,
+        input: sum.input + (usage?.input ?? 0),
+        output: sum.output + (usage?.output ?? 0),
+        cacheRead: sum.cacheRead + (usage?.cacheRead ?? 0),
+        cacheWrite: sum.cacheWrite + (usage?.cacheWrite ?? 0),
+      };
+    },
+    total: () => sum,
+  };
+}
+
+/** What a compaction would do; nothing is asked of a model and nothing is written. */
+export function previewCompaction(request: CompactTranscriptRequest): CompactionPreview {
+  const plan = planCompaction(planInput(request, request.transcript.branch(), compactionOptions(request.options)));
+  return describePlan(plan, request.model.ref.contextWindow);
+}
+
+const TRIGGERS: readonly CompactionTrigger[] = ["manual", "threshold", "budget", "overflow", "timeout_recovery"];
+
+/** Reads a request out of the parameters with which an engine or a host calls the built-in compaction. */
+export function compactionParams(
+  params: CompactParams,
+): Pick<CompactTranscriptRequest, "trigger" | "focus" | "tokenBudget" | "currentTokenCount" | "signal"> {
+  const { customInstructions, tokenBudget, currentTokenCount, abortSignal, runtimeContext } = params;
+  const named = TRIGGERS.find((trigger) => trigger === runtimeContext?.trigger);
+  const trigger = named ?? (runtimeContext?.manualCompaction === true ? "manual" : params.force === true ? "budget" : "threshold");
+  return { trigger, focus: customInstructions, tokenBudget, currentTokenCount, signal: abortSignal };
+}

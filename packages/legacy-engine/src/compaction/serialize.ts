@@ -1,0 +1,115 @@
+// How a conversation reads as text in a summary request: one labelled paragraph per message, long tool output cut, media named.
+import type { AgentMessage, AssistantMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
+import { estimateText } from "@clew/plugin-sdk/tokens";
+import { headOf, tailOf, textOf, toModelMessage } from "@clew/plugin-sdk/transcript";
+
+/** Spec "compaction" §2.1, §2.4. */
+export const TOOL_TEXT_CHARS = 2000;
+const TAIL_CHARS = 600;
+const TAIL_SHARE = 0.3;
+const TELLING = /error|exception|failed|fatal|traceback|panic|stack trace|errno|exit code/i;
+
+const IMAGE_OMITTED = "[image data omitted from summary input]";
+const MEDIA_OMITTED = "[non-text data omitted from summary input]";
+const NAMED_MEDIA = 8;
+
+/**
+ * The conversation as `[User]: …`, `[Assistant]: …`, `[Assistant tool calls]: …` and `[Tool result]: …` paragraphs. Thinking is left out. Nothing
+ * in it can close the tags that a summary request puts around it.
+ */
+export function serializeConversation(messages: readonly AgentMessage[]): string {
+  let withMedia = 0;
+  const paragraphs = messages.flatMap((message) => {
+    const marker = mediaMarker(message);
+    if (marker !== undefined) withMedia++;
+    return serializeMessage(message, withMedia <= NAMED_MEDIA ? marker : undefined);
+  });
+  const unnamed = withMedia - NAMED_MEDIA;
+  if (unnamed > 0) paragraphs.push(`[media of ${unnamed} more messages omitted from summary input]`);
+  return paragraphs.join("\n\n");
+}
+
+const costs = new WeakMap<AgentMessage, number>();
+
+/** Tokens (the estimate's middle) of a message in `serializeConversation`. Remembered per object. */
+export function serializedTokens(message: AgentMessage): number {
+  const known = costs.get(message);
+  if (known !== undefined) return known;
+  const cost = estimateText(serializeMessage(message, mediaMarker(message)).join("\n\n")).estimate;
+  costs.set(message, cost);
+  return cost;
+}
+
+function serializeMessage(message: AgentMessage, marker: string | undefined): string[] {
+  const text = withMarker(neutral(visibleText(message)), marker);
+  switch (message.role) {
+    case "assistant": {
+      const calls = toolCalls(message);
+      return [...(text === "" ? [] : [`[Assistant]: ${text}`]), ...(calls === "" ? [] : [`[Assistant tool calls]: ${neutral(calls)}`])];
+    }
+    case "toolResult":
+      return [`[Tool result]: ${text}`];
+    default:
+      return text === "" ? [] : [`[User${sender(message)}]: ${text}`];
+  }
+}
+
+function visibleText(message: AgentMessage): string {
+  if (message.role === "toolResult") return cutToolText(textOf(message));
+  if (message.role === "assistant" || message.role === "user") return textOf(message);
+  // A summary needs no sentence that says it is one.
+  if (message.role === "branchSummary" || message.role === "compactionSummary") return message.summary;
+  const view = toModelMessage(message);
+  if (view === undefined) return "";
+  return message.role === "bashExecution" ? cutToolText(textOf(view)) : textOf(view);
+}
+
+/** At most 2,000 characters: the head, and a tail when errors stand there and not in what the tail displaces. */
+export function cutToolText(text: string): string {
+  if (text.length <= TOOL_TEXT_CHARS) return text;
+  const tailLength = Math.min(TAIL_CHARS, Math.floor(TOOL_TEXT_CHARS * TAIL_SHARE));
+  const wantsTail = TELLING.test(text.slice(-TOOL_TEXT_CHARS)) && !TELLING.test(text.slice(TOOL_TEXT_CHARS - tailLength, TOOL_TEXT_CHARS));
+  const tail = wantsTail ? tailOf(text, tailLength) : "";
+  const head = headOf(text, TOOL_TEXT_CHARS - tail.length);
+  return `${head}\n[${text.length - head.length - tail.length} characters cut]${tail === "" ? "" : `\n${tail}`}`;
+}
+
+function toolCalls(message: AssistantMessage): string {
+  return blocksIn(message.content)
+    .filter((block): block is ToolCallBlock => block.type === "toolCall")
+    .map(({ name, arguments: args }) => `${name}(${argumentList(args)})`)
+    .join("; ");
+}
+
+function argumentList(args: unknown): string {
+  if (typeof args !== "object" || args === null) return "";
+  return Object.entries(args)
+    .map(([key, value]) => `${key}=${cutToolText(JSON.stringify(value) ?? "null")}`)
+    .join(", ");
+}
+
+function mediaMarker(message: AgentMessage): string | undefined {
+  if (!("content" in message)) return undefined;
+  const kinds = blocksIn(message.content).map(({ type }) => type);
+  if (kinds.includes("image")) return IMAGE_OMITTED;
+  return kinds.some((kind) => !KNOWN_BLOCKS.has(kind)) ? MEDIA_OMITTED : undefined;
+}
+
+const KNOWN_BLOCKS = new Set(["text", "thinking", "redacted_thinking", "toolCall"]);
+
+const blocksIn = (content: unknown): { type: string }[] =>
+  Array.isArray(content) ? content.filter((block) => typeof block?.type === "string") : [];
+
+function sender(message: AgentMessage): string {
+  if (message.role !== "user" || typeof message.__openclaw?.senderId !== "string") return "";
+  const { senderId, senderName, senderUsername } = message.__openclaw;
+  return ` sender=${neutral(JSON.stringify({ id: senderId, name: senderName, username: senderUsername }))}`;
+}
+
+const withMarker = (text: string, marker: string | undefined) =>
+  marker === undefined ? text : text === "" ? marker : `${text}\n${marker}`;
+
+/** Text in which the tags of a summary request are only text. */
+export function neutral(text: string): string {
+  return text.replace(/<(?=\/?(?:conversation|previous-summary|focus)\b)/gi, "&lt;");
+}

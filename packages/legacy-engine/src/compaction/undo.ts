@@ -1,0 +1,105 @@
+// Takes the newest compaction back: the branch goes on from before it, with everything that came after it appended again.
+import type { CompactionEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { isCompactionPrune, remapPrune } from "./prune-step.ts";
+
+export type UndoPlan =
+  | { kind: "nothing"; reason: string }
+  | {
+      kind: "undo";
+      /** Entries of the branch that stay, counted from the root. */
+      keep: number;
+      /** What is taken back: a compaction, a prune of one, or both; oldest first. They stay in the file. */
+      undone: readonly TranscriptEntry[];
+      /** The new end of the branch: a record of the undo, then what followed, with new ids and every reference moved along. */
+      entries: readonly TranscriptEntry[];
+      /** Old id to new id, of what followed. */
+      remapped: ReadonlyMap<string, string>;
+    };
+
+export interface UndoInput {
+  branch: readonly TranscriptEntry[];
+  /** A fresh id, unique in the file. */
+  nextId: () => string;
+  /** ISO 8601. */
+  timestamp: string;
+}
+
+/** The custom entry that records an undo; never part of the context. */
+export const UNDO_RECORD = "clew.compaction-undone";
+
+/**
+ * Pure but for `nextId`. The context is afterwards, byte for byte, what it was before the compaction, followed by what has been said since: kept
+ * entries are the same entries, later ones keep their messages and times. Undo again takes the compaction before back.
+ */
+export function planUndoCompaction({ branch, nextId, timestamp }: UndoInput): UndoPlan {
+  const at = branch.findLastIndex((entry) => entry.type === "reset" || entry.type === "compaction" || isCompactionPrune(entry));
+  const target = branch[at];
+  if (target === undefined) return { kind: "nothing", reason: "there is no compaction to undo" };
+  if (target.type === "reset") return { kind: "nothing", reason: "the session was reset after its last compaction" };
+  const keep = target.type === "compaction" && wasWrittenWithPrune(target) && isCompactionPrune(branch[at - 1]) ? at - 1 : at;
+  const undone = branch.slice(keep, at + 1);
+  const following = branch.slice(at + 1);
+  const ids = new Map(following.map(({ id }) => [id, nextId()]));
+  const record: TranscriptEntry = {
+    type: "custom",
+    customType: UNDO_RECORD,
+    data: { v: 1, entryIds: undone.map(({ id }) => id) },
+    id: nextId(),
+    parentId: branch[keep - 1]?.id ?? null,
+    timestamp,
+  };
+  let parentId = record.id;
+  const again = following.map((entry) => {
+    const moved = moveReferences({ ...entry, id: ids.get(entry.id)!, parentId }, ids);
+    parentId = moved.id;
+    return moved;
+  });
+  return { kind: "undo", keep, undone, entries: [record, ...again], remapped: ids };
+}
+
+/** What an undo needs of a transcript. */
+export interface UndoTranscript {
+  branch(): readonly TranscriptEntry[];
+  /**
+   * Makes `entries`, which are complete, follow the first `keep` entries of the branch; `leafId` is the end of the branch the plan was made for.
+   * All or nothing, durable when resolved; throws TRANSCRIPT_MOVED when the branch ends elsewhere by now.
+   */
+  graft(request: { keep: number; leafId: string; entries: readonly TranscriptEntry[] }): Promise<void>;
+}
+
+export type UndoResult = { ok: true; undone: readonly string[]; remapped: ReadonlyMap<string, string> } | { ok: false; reason: string };
+
+/** `/compact undo`. Throws what `graft` throws; nothing is changed then. */
+export async function undoCompaction({
+  transcript,
+  nextId,
+  now = Date.now,
+}: {
+  transcript: UndoTranscript;
+  nextId: () => string;
+  now?: () => number;
+}): Promise<UndoResult> {
+  const branch = transcript.branch();
+  const plan = planUndoCompaction({ branch, nextId, timestamp: new Date(now()).toISOString() });
+  if (plan.kind === "nothing") return { ok: false, reason: plan.reason };
+  await transcript.graft({ keep: plan.keep, leafId: branch.at(-1)!.id, entries: plan.entries });
+  return { ok: true, undone: plan.undone.map(({ id }) => id), remapped: plan.remapped };
+}
+
+function wasWrittenWithPrune({ details }: CompactionEntry): boolean {
+  return typeof details === "object" && details !== null && (details as { withPrune?: unknown }).withPrune === true;
+}
+
+function moveReferences(entry: TranscriptEntry, ids: ReadonlyMap<string, string>): TranscriptEntry {
+  const moved = (id: string) => ids.get(id) ?? id;
+  switch (entry.type) {
+    case "label":
+      return { ...entry, targetId: moved(entry.targetId) };
+    case "branch_summary":
+      return { ...entry, fromId: moved(entry.fromId) };
+    case "custom":
+      return remapPrune(entry, moved);
+    default:
+      return entry;
+  }
+}

@@ -1,0 +1,247 @@
+// Turns a summary plan into the texts that could be written, best first, each already checked: the model's, then one made by code.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { type FileOperations, fileOperations, SUMMARY_HEADINGS, textOf } from "@clew/plugin-sdk/transcript";
+import { type AuditProblem, amendSummary, auditSummary, describeProblem, identifiersToKeep } from "./audit.ts";
+import { CHUNKS, splitMessagesByTokenShare, total } from "./chunks.ts";
+import type { CompactionOptions } from "./options.ts";
+import type { SummaryPlan } from "./plan.ts";
+import type { RequestEnvironment } from "./request.ts";
+import {
+  demoteHeadings,
+  fileSection,
+  headAndTail,
+  joinSummary,
+  recentTurnsSection,
+  SECTION_LIMITS,
+  type SummaryParts,
+  toolFailuresSection,
+  withoutAddedSections,
+} from "./sections.ts";
+import { serializedTokens } from "./serialize.ts";
+import {
+  EMPTY_HISTORY,
+  extract,
+  type SummarizeRequest,
+  type SummaryResult,
+  type SummaryTier,
+  summarizeStages,
+  summarizeTiers,
+} from "./summarize.ts";
+
+export interface WrittenSummary {
+  text: string;
+  tier: SummaryTier;
+  /** Why it is not the model's summary of everything. */
+  reason: string | undefined;
+  /** What the check missed and code added. */
+  amended: boolean;
+}
+
+export interface SummaryWriting {
+  plan: SummaryPlan;
+  options: CompactionOptions;
+  environment: RequestEnvironment;
+  focus: string | undefined;
+  /** True when this text makes the context smaller. */
+  shrinks: (text: string) => boolean;
+}
+
+const MAX_RETRIES = 3;
+
+/** Asks the model, at most `maxRetries` times again with what was wrong. Undefined, with a reason, when no text passes and shrinks. */
+export async function writeSummary(writing: SummaryWriting): Promise<WrittenSummary | { text: undefined; reason: string }> {
+  const { plan, options } = writing;
+  const facts = collectFacts(plan, options);
+  const earlier = await shareStep(writing, facts);
+  const prefix = await summarisePrefix(writing);
+  let problems: AuditProblem[] = [];
+  let reason: string | undefined;
+
+  const retries = options.qualityGuard.enabled ? Math.min(MAX_RETRIES, options.qualityGuard.maxRetries) : 0;
+  for (let attempt = 0; attempt <= retries; attempt++) {
+    const body = await summariseHistory(writing, earlier, problems);
+    reason = body.reason ?? prefix?.reason;
+    // Code writes the same again; only a model can correct itself.
+    const byCode = body.tier === "extract" || body.tier === "none";
+    const parts = { ...facts.parts, body: body.summary, prefix: prefix?.summary };
+    const checked = check(writing, facts, parts, { mayAmend: byCode || attempt === retries });
+    if (checked.ok) return { text: checked.text, tier: weaker(body.tier, prefix?.tier), reason, amended: checked.amended };
+    problems = checked.problems;
+    if (byCode || problems.length === 0) {
+      reason ??= "its summary was no shorter than what it replaces";
+      break;
+    }
+    reason = `the model's summary failed the check (${problems.map(({ kind }) => kind).join(", ")})`;
+  }
+  return writeByCode(writing, facts, reason ?? "the model gave no usable summary");
+}
+
+/** A summary made by code, smaller each time until it shrinks the context. */
+function writeByCode(writing: SummaryWriting, facts: Facts, reason: string): WrittenSummary | { text: undefined; reason: string } {
+  const { plan } = writing;
+  const rest = [...plan.history, ...plan.prefix];
+  for (const share of [0.5, 0.25, 0.1]) {
+    const maxOutputTokens = Math.min(plan.limits.summaryTokens, Math.floor(plan.summarisedTokens * share));
+    const body = extract({ maxOutputTokens, maxChars: plan.limits.summaryChars, done: facts.previousSummary, rest });
+    const checked = check(writing, facts, { ...facts.parts, body, prefix: undefined }, { mayAmend: true });
+    if (checked.ok) return { text: checked.text, tier: "extract", reason, amended: checked.amended };
+  }
+  return { text: undefined, reason: `removed nothing: ${reason}, and a summary made by code is not shorter than what it would replace` };
+}
+
+type Checked = { ok: true; text: string; amended: boolean } | { ok: false; problems: AuditProblem[] };
+
+/** The fullest text of these parts that passes and shrinks; the quotation of recent turns goes first, then all that code adds. */
+function check(
+  { plan, options, shrinks }: SummaryWriting,
+  facts: Facts,
+  parts: SummaryParts,
+  { mayAmend }: { mayAmend: boolean },
+): Checked {
+  const { summaryChars } = plan.limits;
+  const audit = (text: string) => (options.qualityGuard.enabled ? auditSummary({ text, ...facts.audit }) : []);
+  // What a person wrote may hold any heading; it is not part of what is judged.
+  const judged = (candidate: SummaryParts) => joinSummary({ ...candidate, openRequest: undefined }, summaryChars);
+  let fewest: AuditProblem[] | undefined;
+  for (const variant of variants(parts)) {
+    const problems = audit(judged(variant));
+    if (problems.length > 0 && !mayAmend) {
+      fewest ??= problems;
+      continue;
+    }
+    const body = problems.length === 0 ? variant.body : amendSummary(variant.body, problems, facts.audit.latestAsk);
+    if (body === undefined) {
+      fewest ??= problems;
+      continue;
+    }
+    const amended = { ...variant, body };
+    const remaining = problems.length === 0 ? [] : audit(judged(amended));
+    const text = joinSummary(amended, summaryChars);
+    if (remaining.length === 0 && shrinks(text)) return { ok: true, text, amended: problems.length > 0 };
+    if (remaining.length > 0) fewest ??= remaining;
+  }
+  return { ok: false, problems: fewest ?? [] };
+}
+
+const variants = (parts: SummaryParts): SummaryParts[] => [
+  parts,
+  { ...parts, recentTurns: "" },
+  { ...parts, recentTurns: "", failures: "", files: "" },
+];
+
+/** What code knows of the summarised messages. */
+interface Facts {
+  previousSummary: string | undefined;
+  parts: Omit<SummaryParts, "body" | "prefix">;
+  audit: { identifiers: readonly string[]; latestAsk: string | undefined };
+  files: FileOperations;
+}
+
+function collectFacts(plan: SummaryPlan, options: CompactionOptions): Facts {
+  const { history, prefix, limits, summarisedTokens, openRequest, openRequestCut, previous } = plan;
+  const messages = [...history, ...prefix];
+  const files = coveredFiles(plan);
+  // A quarter of what is summarised, at four characters to a token.
+  const quoteChars = Math.min(SECTION_LIMITS.recentTurns, Math.floor(limits.summaryChars / 2), summarisedTokens);
+  const latest = messages.findLast(({ role }) => role === "user");
+  return {
+    previousSummary: previous === undefined ? undefined : withoutAddedSections(previous.summary),
+    parts: {
+      openRequest: openRequestCut && openRequest !== undefined ? pinnedText(plan) : undefined,
+      recentTurns: recentTurnsSection(messages, options.recentTurnsPreserve, quoteChars),
+      failures: toolFailuresSection(messages),
+      files: fileSection(files),
+    },
+    audit: {
+      identifiers: options.identifierPolicy === "strict" ? identifiersToKeep(messages) : [],
+      latestAsk: latest === undefined ? undefined : headAndTail(textOf(latest).replace(/\s+/g, " ").trim(), SECTION_LIMITS.openRequest),
+    },
+    files,
+  };
+}
+
+/** Files of the summarised messages and of all history before them. */
+export function coveredFiles({ history, prefix, previous }: Pick<SummaryPlan, "history" | "prefix" | "previous">): FileOperations {
+  return fileOperations([...history, ...prefix], filesIn(previous?.details));
+}
+
+function filesIn(details: unknown): Partial<FileOperations> {
+  if (typeof details !== "object" || details === null) return {};
+  const { readFiles, modifiedFiles } = details as Record<string, unknown>;
+  const paths = (value: unknown) => (Array.isArray(value) ? value.filter((path): path is string => typeof path === "string") : []);
+  return { readFiles: paths(readFiles), modifiedFiles: paths(modifiedFiles) };
+}
+
+/** The open request byte for byte; one larger than half of the kept part may be is shown by its ends. */
+function pinnedText({ openRequest, limits }: SummaryPlan): string {
+  const text = openRequest?.text ?? "";
+  return text.length <= Math.max(SECTION_LIMITS.openRequest, limits.tailTokens) ? text : headAndTail(text, SECTION_LIMITS.openRequest);
+}
+
+/** Safeguard: of a history larger than its share of the window, the older half is summarised first, until the rest fits (spec §2.7). */
+async function shareStep(
+  writing: SummaryWriting,
+  facts: Facts,
+): Promise<{ messages: AgentMessage[]; previousSummary: string | undefined }> {
+  const { plan, options } = writing;
+  let rest = plan.history;
+  const limit = Math.floor(plan.limits.contextWindow * options.maxHistoryShare);
+  if (options.mode !== "safeguard" || total(rest, serializedTokens) <= limit * CHUNKS.safetyMargin)
+    return { messages: rest, previousSummary: facts.previousSummary };
+  const dropped: AgentMessage[] = [];
+  while (total(rest, serializedTokens) > limit) {
+    const [oldest, ...newer] = splitMessagesByTokenShare(rest, 2, serializedTokens);
+    if (oldest === undefined || newer.length === 0) break;
+    dropped.push(...oldest);
+    rest = newer.flat();
+  }
+  if (dropped.length === 0) return { messages: rest, previousSummary: facts.previousSummary };
+  const earlier = await summarizeStages({ ...summaryRequest(writing), messages: dropped, previousSummary: facts.previousSummary });
+  return { messages: rest, previousSummary: earlier.summary };
+}
+
+async function summarisePrefix(writing: SummaryWriting): Promise<SummaryResult | undefined> {
+  const { prefix, limits } = writing.plan;
+  if (prefix.length === 0) return undefined;
+  const result = await summarizeTiers({
+    ...summaryRequest(writing),
+    messages: prefix,
+    form: "turn-prefix",
+    maxOutputTokens: limits.prefixTokens,
+  });
+  return { ...result, summary: demoteHeadings(result.summary) };
+}
+
+async function summariseHistory(
+  writing: SummaryWriting,
+  { messages, previousSummary }: { messages: AgentMessage[]; previousSummary: string | undefined },
+  problems: readonly AuditProblem[],
+): Promise<SummaryResult> {
+  if (messages.length === 0) return { tier: "none", summary: withHeadings(writing, previousSummary) };
+  const corrections = problems.map(describeProblem);
+  const instructions = corrections.length === 0 ? [] : [`A first attempt was refused. ${corrections.join(" ")} Write it anew, complete.`];
+  return summarizeStages({ ...summaryRequest(writing), messages, previousSummary, instructions });
+}
+
+/** An earlier summary in our form; one of another form is read into it. */
+function withHeadings({ plan }: SummaryWriting, previousSummary: string | undefined): string {
+  const complete =
+    previousSummary !== undefined && auditSummary({ text: previousSummary, identifiers: [], latestAsk: undefined }).length === 0;
+  if (complete) return previousSummary;
+  if (previousSummary === undefined) return `${EMPTY_HISTORY}\n\n${SUMMARY_HEADINGS.map((heading) => `${heading}\n- (none)`).join("\n\n")}`;
+  return extract({ maxOutputTokens: plan.limits.summaryTokens, maxChars: plan.limits.summaryChars, done: previousSummary, rest: [] });
+}
+
+function summaryRequest({ plan, options, environment, focus }: SummaryWriting): Omit<SummarizeRequest, "messages"> {
+  return {
+    ...environment,
+    maxOutputTokens: plan.limits.summaryTokens,
+    maxChars: plan.limits.summaryChars,
+    identifierPolicy: options.identifierPolicy,
+    focus,
+    lastResort: "extract",
+  };
+}
+
+const weaker = (body: SummaryTier, prefix: SummaryTier | undefined): SummaryTier =>
+  prefix === "extract" || (prefix === "partial" && body !== "extract") ? prefix : body;
