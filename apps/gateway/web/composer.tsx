@@ -20,7 +20,9 @@ export function Composer({ draft, isRunning, canSend, focusKey, onDraft, onSend,
     if (matchMedia("(hover: hover)").matches) box.current?.focus();
   }, [focusKey]);
   const submit = () => {
-    if (canSend && !isRunning && draft.trim() !== "") onSend(draft);
+    // The box is ahead of the draft by up to a frame.
+    const text = box.current?.value ?? draft;
+    if (canSend && !isRunning && text.trim() !== "") onSend(text);
   };
   return (
     <form

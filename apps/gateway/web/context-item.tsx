@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { ContextViewItem } from "../src/reports/context-view.ts";
 import type { SegmentKind } from "./budget.ts";
 import { describeSource } from "./describe-context.ts";
-import { formatCount } from "./format.ts";
+import { formatCount, formatNumberOf } from "./format.ts";
 
 export interface ContextItemProps {
   item: ContextViewItem;
@@ -37,6 +37,7 @@ export function ContextItem({ item, kind, largest, readWhole }: ContextItemProps
           <span class="item-source" data-origin={origin}>
             {text}
           </span>
+          <span class="item-reason">{item.reason}</span>
           {item.changed === true && <span class="item-changed">changed</span>}
           <span class="item-tokens">{formatCount(item.tokens)}</span>
         </span>
@@ -48,7 +49,7 @@ export function ContextItem({ item, kind, largest, readWhole }: ContextItemProps
       {isOpen && (
         <div class="item-whole">
           <p class="soft">
-            {item.reason} · {formatCount(item.chars)} characters
+            {item.reason}, {formatNumberOf(item.chars, "character")}
           </p>
           {content.kind === "reading" ? <p class="soft">Reading…</p> : <pre data-failed={content.kind === "failed"}>{content.text}</pre>}
         </div>
@@ -67,5 +68,5 @@ const ROLES: Record<string, string> = {
 
 function roleOf({ role, source }: ContextViewItem): string {
   if (role !== undefined) return ROLES[role] ?? role;
-  return source.kind === "tool-schema" ? "tool" : "system";
+  return source.kind === "tool-schema" ? "tool" : "system part";
 }

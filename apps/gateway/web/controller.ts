@@ -33,8 +33,10 @@ export function createController({ api, store }: { api: Api; store: Store<PageSt
 
   /** Reads the session shown; what another one was meant for is thrown away. */
   const load = async () => {
-    const { key } = store.get();
-    const [session, context] = await Promise.all([api.session(key, limit), api.context(key)]);
+    const { key, sessions, turns: before } = store.get();
+    // Nothing to ask for in a session that nobody spoke in yet.
+    const isKnown = before[key] !== undefined || sessions.some((row) => isSameSession(row.key, key));
+    const [session, context] = isKnown ? await Promise.all([api.session(key, limit), api.context(key)]) : [null, null];
     if (store.get().key !== key) return;
     const { turns } = store.get();
     // The server knows the canonical form of a short name; a running turn keeps the name it was started with.

@@ -28,9 +28,9 @@ describe("the source of an item", () => {
       { origin: "entry", text: "entry 1f" },
       { origin: "engine", text: "summary s2" },
       { origin: "policy", text: "policy: pair-tool-results" },
-      { origin: "system", text: "system: base" },
-      { origin: "engine", text: "system: engine" },
-      { origin: "tool", text: "tool schema: read_file" },
+      { origin: "system", text: "base" },
+      { origin: "engine", text: "engine" },
+      { origin: "tool", text: "read_file" },
     ]);
   });
 });

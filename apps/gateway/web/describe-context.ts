@@ -9,7 +9,7 @@ export type Origin = "system" | "tool" | "entry" | "engine" | "policy";
 
 export interface SourceLabel {
   origin: Origin;
-  /** "entry 1f2e3d4c", "system: base", … */
+  /** "entry 1f2e3d4c", "policy: pair-tool-results"; of a system part or tool its name. */
   text: string;
 }
 
@@ -24,9 +24,9 @@ export function describeSource({ source }: Pick<ContextViewItem, "source">): Sou
     case "policy":
       return { origin: "policy", text: `policy: ${source.rule}` };
     case "system":
-      return { origin: source.part === "engine" ? "engine" : "system", text: `system: ${source.part}` };
+      return { origin: source.part === "engine" ? "engine" : "system", text: source.part };
     case "tool-schema":
-      return { origin: "tool", text: `tool schema: ${source.name}` };
+      return { origin: "tool", text: source.name };
     case "ledger":
       return { origin: "engine", text: "ledger" };
   }

@@ -1,0 +1,259 @@
+import { accessSync, constants } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import type { TurnReport } from "@clew/engine-core";
+import { createOpenAIEmulator } from "@clew/providers/testing";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { build } from "tsup";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { readEnvironment } from "../src/config/environment.ts";
+import { checkConfigText } from "../src/config/load.ts";
+import { createGateway } from "../src/gateway.ts";
+import { loadPage } from "../src/http/page.ts";
+import { startServer } from "../src/http/server.ts";
+import { createLog } from "../src/log/log.ts";
+import { openReportLog, readLastRequest } from "../src/reports/report-log.ts";
+import { emulatedModel } from "../src/testing/gateway.ts";
+import { temporaryHome } from "../src/testing/home.ts";
+import { page as pageBuild } from "../tsup.config.ts";
+
+const BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  // Any name but our own address is unknown: a request to elsewhere fails and is seen.
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+];
+
+const executablePath = findOnPath(BROWSERS);
+if (executablePath === undefined) console.log(`No ${BROWSERS.join(", ")} on PATH: the page's browser test is skipped.`);
+
+function findOnPath(names: readonly string[]): string | undefined {
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe.skipIf(executablePath === undefined)("the page in a browser", { timeout: 30_000 }, () => {
+  let browser: Browser;
+  let built: string;
+
+  beforeAll(async () => {
+    built = await mkdtemp(join(tmpdir(), "clew-page-"));
+    const building = build({ ...pageBuild, config: false, outDir: built });
+    [browser] = await Promise.all([chromium.launch({ executablePath: executablePath ?? "", args: FLAGS }), building]);
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await rm(built, { recursive: true, force: true });
+  });
+
+  async function startGateway({ config = {}, home, port = 0 }: { config?: Record<string, unknown>; home?: string; port?: number } = {}) {
+    const folder = home ?? (await temporaryHome());
+    const environment = readEnvironment({ CLEW_HOME: folder });
+    const log = createLog({ file: join(folder, "logs/gateway.log") });
+    const gateway = createGateway({ environment, loaded: checkConfigText(JSON.stringify(config), "clew.json"), log });
+    const server = await startServer({ gateway, log, page: loadPage(built), version: "0.0.0", port });
+    let stopped: Promise<void> | undefined;
+    const stop = () => {
+      stopped ??= gateway
+        .close()
+        .then(() => server.close())
+        .then(() => log.close());
+      return stopped;
+    };
+    onTestFinished(stop);
+    return { url: server.url, port: server.port, home: folder, gateway, stop };
+  }
+
+  /** A page in a browser context of its own, and what it did that it must not do. */
+  async function openPage(url: string, options: BrowserContextOptions = {}) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const errors: string[] = [];
+    const foreign: string[] = [];
+    page.on("console", (message) => void (message.type() === "error" && errors.push(message.text())));
+    page.on("pageerror", (error) => void errors.push(error.message));
+    page.on("request", (request) => void (request.url().startsWith(`${url}/`) || foreign.push(request.url())));
+    await page.goto(url);
+    await page.getByLabel("Message").waitFor();
+    return { page, errors, foreign };
+  }
+
+  async function say(page: Page, text: string) {
+    await page.getByLabel("Message").fill(text);
+    await page.keyboard.press("Enter");
+    await page.locator(".person", { hasText: text }).waitFor();
+    await page.getByRole("button", { name: "Send" }).waitFor();
+  }
+
+  const contextOf = (page: Page) => page.getByRole("region", { name: "What the model saw" });
+  const numbersIn = async (page: Page, selector: string) =>
+    (await contextOf(page).locator(selector).allTextContents()).map((text) => Number(text.replaceAll(",", "")));
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+
+  it("chats, lists what the model saw adding up to the total, opens items, and has it all after a reload", async () => {
+    const { url, home } = await startGateway();
+    await mkdir(join(home, "agents/main/workspace"), { recursive: true });
+    const { page, errors, foreign } = await openPage(url);
+    await say(page, "My cat is called Minka.");
+    await say(page, "What is my cat called?");
+    await page.locator(".reply", { hasText: "“My cat is called Minka.”" }).waitFor();
+
+    const panel = contextOf(page);
+    await panel.locator(".item", { hasText: "What is my cat called?" }).waitFor();
+    const tokens = await numbersIn(page, ".item-tokens");
+    expect(tokens.length).toBeGreaterThanOrEqual(7);
+    expect(tokens.every((count) => count > 0)).toBe(true);
+    expect([sum(tokens)]).toEqual(await numbersIn(page, ".total"));
+    expect(sum(await numbersIn(page, ".group-tokens"))).toBe(sum(tokens));
+    expect(sum(await numbersIn(page, ".legend dd"))).toBe(200_000);
+    expect(await panel.getByText("Engine legacy").isVisible()).toBe(true);
+
+    const first = panel.locator(".item", { hasText: "My cat is called Minka." }).first();
+    expect(await first.locator(".item-source").textContent()).toMatch(/^entry [0-9a-f]{8}$/);
+    await first.getByRole("button").click();
+    expect(await first.locator("pre").textContent()).toBe("My cat is called Minka.");
+
+    const shown = await page.getByRole("log").textContent();
+    await page.reload();
+    await page.locator(".reply").nth(1).waitFor();
+    expect(await page.getByRole("log").textContent()).toBe(shown);
+    expect(await numbersIn(page, ".item-tokens")).toEqual(tokens);
+    expect({ errors, foreign }).toEqual({ errors: [], foreign: [] });
+  });
+
+  it("shows a reply while it arrives, stops it with Escape, and its tools and their failures", async () => {
+    const server = await createOpenAIEmulator({
+      answers: [
+        {
+          text: "Let me look.",
+          toolCalls: [
+            { name: "search_workspace", arguments: { query: "harbour" } },
+            { name: "read_file", arguments: { path: "gone.md" } },
+          ],
+        },
+        { text: "It is **Ondine**." },
+        { fault: "hang", text: "I begin" },
+      ],
+    });
+    onTestFinished(() => server.close());
+    const { url, home } = await startGateway({ config: emulatedModel(server.baseUrl) });
+    await mkdir(join(home, "agents/main/workspace"), { recursive: true });
+    await writeFile(join(home, "agents/main/workspace/harbour.md"), "The harbour master is called Ondine Brack.\n");
+    const { page, errors } = await openPage(url);
+    await say(page, "Who is the harbour master?");
+    expect(await page.locator(".tool").evaluateAll((tools) => tools.map((tool) => (tool as HTMLElement).dataset.state))).toEqual([
+      "done",
+      "failed",
+    ]);
+    await page.locator(".tool summary").first().click();
+    expect(await page.locator(".tool").first().textContent()).toContain("Ondine Brack");
+    expect(await page.locator(".reply strong").textContent()).toBe("Ondine");
+    expect(await contextOf(page).textContent()).toContain("Prompt + its tools");
+
+    await page.getByLabel("Message").fill("one");
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type("two");
+    await page.keyboard.press("Enter");
+    await page.locator(".reply", { hasText: "I begin" }).waitFor();
+    await page.getByRole("button", { name: "Stop" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".ending.stopped").waitFor();
+    await page.getByRole("button", { name: "Send" }).waitFor();
+    expect(await page.locator(".person").nth(1).textContent()).toBe("one\ntwo");
+    expect(errors).toEqual([]);
+  });
+
+  it("shows markup in anybody's words as words", async () => {
+    const hostile = "<img src=x onerror=document.title='gone'> [link](javascript:alert(1)) ![p](https://elsewhere.example/p.png)";
+    const server = await createOpenAIEmulator({ answers: [{ text: hostile }] });
+    onTestFinished(() => server.close());
+    const { url } = await startGateway({ config: emulatedModel(server.baseUrl) });
+    const { page, errors, foreign } = await openPage(url);
+    await say(page, hostile);
+    await say(page, "and again");
+    expect(await page.locator(".reply").first().textContent()).toContain("<img src=x onerror");
+    expect(await page.locator("img, .column script, a[href^=javascript]").count()).toBe(0);
+    expect(await page.title()).toBe("main · Clew");
+    expect({ errors, foreign }).toEqual({ errors: [], foreign: [] });
+  });
+
+  it("keeps sessions apart and in the address", async () => {
+    const { url } = await startGateway();
+    const { page } = await openPage(url);
+    await say(page, "My cat is called Minka.");
+    await page.getByRole("button", { name: "New session" }).click();
+    await page.getByRole("heading", { name: "Say something" }).waitFor();
+    await say(page, "My dog is called Rex.");
+    expect(new URL(page.url()).hash).toBe("#chat-1");
+    await page.getByRole("navigation", { name: "Sessions" }).getByRole("button", { name: "main" }).click();
+    await page.locator(".person", { hasText: "Minka" }).waitFor();
+    await page.goBack();
+    await page.locator(".person", { hasText: "Rex" }).waitFor();
+  });
+
+  it("says loudly that another engine than the configured one answered", async () => {
+    const { url, home, gateway } = await startGateway();
+    await gateway.send({ key: "main", content: "My cat is called Minka." });
+    const session = await gateway.session("main");
+    const folder = join(home, "agents/main/reports");
+    const last = await readLastRequest(folder, session?.sessionId ?? "");
+    if (last === null) throw new Error("the turn left no report");
+    const degraded = { operation: "assemble", reason: "its store is corrupt" };
+    const report: TurnReport = { ...last.report, engine: { ...last.report.engine, configured: "lossless", degraded } };
+    const log = openReportLog(folder, last.report.sessionId);
+    await log.append(report, {});
+    await log.close();
+    const { page } = await openPage(url);
+    const alarm = page.getByRole("alert").filter({ hasText: "lossless is not running; legacy answered instead" });
+    await alarm.waitFor();
+    expect(await alarm.textContent()).toContain("its store is corrupt");
+  });
+
+  it("says that the gateway is gone, keeps the message, and goes on when it is back", async () => {
+    const first = await startGateway();
+    const { page } = await openPage(first.url);
+    await say(page, "My cat is called Minka.");
+    await first.stop();
+    await page.getByText("The gateway is not answering.").waitFor();
+    await page.getByLabel("Message").fill("What is my cat called?");
+    await page.keyboard.press("Enter");
+    await startGateway({ home: first.home, port: first.port });
+    await page.getByText("The gateway is not answering.").waitFor({ state: "detached" });
+    expect(await page.getByLabel("Message").inputValue()).toBe("What is my cat called?");
+    await page.keyboard.press("Enter");
+    await page.locator(".reply", { hasText: "Minka" }).waitFor();
+  });
+
+  it("fits a screen of 360 pixels: one side at a time, nothing cut off", async () => {
+    const { url } = await startGateway();
+    const { page } = await openPage(url, { viewport: { width: 360, height: 640 }, colorScheme: "dark" });
+    await say(page, `A long word: ${"x".repeat(200)}`);
+    const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+    expect(await width()).toBe(360);
+    expect(await contextOf(page).isVisible()).toBe(false);
+    await page.getByRole("button", { name: "What it saw" }).click();
+    expect(await contextOf(page).isVisible()).toBe(true);
+    expect(await width()).toBe(360);
+    await page.getByRole("button", { name: /^Session/ }).click();
+    await page.getByRole("button", { name: "New session" }).click();
+    await page.getByRole("heading", { name: "Say something" }).waitFor();
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import type { ChatItem } from "./chat-view.ts";
+import { applyEvent, endTurn, startTurn } from "./live-turn.ts";
+import { settleTurn } from "./settle-turn.ts";
+
+const person = (text: string): ChatItem => ({ kind: "person", id: text, text, images: 0 });
+const reply = (ending: string | null = null): ChatItem => ({
+  kind: "reply",
+  id: "r",
+  parts: [{ kind: "text", text: "x" }],
+  ending: ending === null ? null : { kind: "failed", text: ending },
+});
+const away = { code: "AWAY", message: "The connection broke." };
+const refused = { code: "SESSION_LOCKED", message: "Process 7 has it." };
+const sent = startTurn("hello");
+const stored = applyEvent(sent, { type: "accepted", entryId: "hello" });
+
+describe("an ended turn", () => {
+  it("that went well is told by the history alone", () => {
+    expect(settleTurn(endTurn(stored, null), [person("hello"), reply()], false)).toEqual({ problem: null, giveBack: null });
+  });
+
+  it("that was refused gives the message back and says why", () => {
+    expect(settleTurn(endTurn(sent, refused), [], false)).toEqual({ problem: refused, giveBack: "hello" });
+  });
+
+  it("whose failure stands in the history is not told twice", () => {
+    const failed = { code: "unavailable", message: "Start the server." };
+    expect(settleTurn(endTurn(stored, failed), [person("hello"), reply("Start the server.")], false).problem).toBeNull();
+    expect(settleTurn(endTurn(stored, failed), [person("hello")], false).problem).toEqual(failed);
+  });
+
+  it("that lost its connection is what the history says by now", () => {
+    expect(settleTurn(endTurn(stored, away), [person("hello"), reply()], false)).toEqual({ problem: null, giveBack: null });
+    expect(settleTurn(endTurn(stored, away), [person("hello")], true)).toEqual({ problem: null, giveBack: null });
+    expect(settleTurn(endTurn(stored, away), [person("hello")], false)).toMatchObject({
+      problem: { message: expect.stringContaining("send it again") },
+      giveBack: null,
+    });
+  });
+
+  it("whose connection broke before the gateway acknowledged it is given back only when it was not stored", () => {
+    expect(settleTurn(endTurn(sent, away), [person("hello")], false).giveBack).toBeNull();
+    expect(settleTurn(endTurn(sent, away), [person("earlier"), reply()], false).giveBack).toBe("hello");
+  });
+});
