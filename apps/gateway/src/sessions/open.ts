@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open as openFile, readFile, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { HostSession, TranscriptPort } from "@clew/engine-core";
+import type { HostSession, OutboxPort, TranscriptPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
   activeBranch,
@@ -15,6 +15,7 @@ import writeFileAtomic from "write-file-atomic";
 import { durableFile } from "./durable-file.ts";
 import { acquireLock, type Lock, type LockOwner } from "./lock.ts";
 import type { SessionNote } from "./notes.ts";
+import { openOutbox } from "./outbox.ts";
 import { type FileContent, formatEntries, formatHeader, parseSessionFile } from "./parse.ts";
 import { planRewrite } from "./rewrite.ts";
 
@@ -28,6 +29,8 @@ export interface OpenSessionRequest {
   session: HostSession;
   /** Working folder written into the header of a new session. */
   cwd: string;
+  /** Where durable engines' progress is kept; absent = the eager lifecycle only. */
+  outboxFile?: string;
   /** ms since the epoch. */
   now?: () => number;
 }
@@ -40,7 +43,8 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
   try {
     const loaded = await loadTranscript(session.sessionFile);
     const takenOver: SessionNote[] = lock.takenFrom === undefined ? [] : [{ kind: "lock-taken-over", pid: lock.takenFrom.pid }];
-    return createHandle(request, lock, { ...loaded, notes: [...takenOver, ...loaded.notes] });
+    const outbox = request.outboxFile === undefined ? undefined : await openOutbox(request.outboxFile);
+    return createHandle(request, lock, { ...loaded, notes: [...takenOver, ...loaded.notes] }, outbox);
   } catch (error) {
     await lock.release();
     throw error;
@@ -54,7 +58,12 @@ interface Loaded {
   notes: SessionNote[];
 }
 
-function createHandle({ session, cwd, now = Date.now }: OpenSessionRequest, lock: Lock, loaded: Loaded): OpenSession {
+function createHandle(
+  { session, cwd, now = Date.now }: OpenSessionRequest,
+  lock: Lock,
+  loaded: Loaded,
+  outbox: OutboxPort | undefined,
+): OpenSession {
   const file = durableFile(session.sessionFile, loaded.size);
   const ids = new Set(loaded.entries.map(({ id }) => id));
   const branch = activeBranch(loaded.entries);
@@ -92,6 +101,7 @@ function createHandle({ session, cwd, now = Date.now }: OpenSessionRequest, lock
   return {
     session,
     notes: loaded.notes,
+    ...(outbox !== undefined && { outbox }),
     exists: () => hasHeader,
     branch: () => {
       snapshot ??= branch.slice();

@@ -5,13 +5,20 @@ export interface AgentPaths {
   sessions: string;
   index: string;
   reports: string;
+  outbox: string;
   workspace: string;
 }
 
 export function agentPaths(home: string, agentId: string): AgentPaths {
   const agent = join(home, "agents", agentId);
   const sessions = join(agent, "sessions");
-  return { sessions, index: join(sessions, "sessions.json"), reports: join(agent, "reports"), workspace: join(agent, "workspace") };
+  return {
+    sessions,
+    index: join(sessions, "sessions.json"),
+    reports: join(agent, "reports"),
+    outbox: join(agent, "outbox"),
+    workspace: join(agent, "workspace"),
+  };
 }
 
 /** The transcript of one session. */

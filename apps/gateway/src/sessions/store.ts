@@ -50,7 +50,8 @@ export function createSessionStore({ home }: { home: string }): SessionStore {
       const sessionId = known ?? (await registerSession(home, name));
       const sessionFile = transcriptFile(home, name.agentId, sessionId);
       const session = { agentId: name.agentId, sessionId, sessionKey: name.key, sessionFile };
-      return openSession({ session, cwd, ...(now !== undefined && { now }) });
+      const outboxFile = join(agentPaths(home, name.agentId).outbox, `${sessionId}.json`);
+      return openSession({ session, cwd, outboxFile, ...(now !== undefined && { now }) });
     },
     async list() {
       const agents = await listAgents(home);

@@ -1,0 +1,93 @@
+import { existsSync } from "node:fs";
+import { createSessionState } from "@clew/engine-core";
+import { describe, expect, it } from "vitest";
+import { temporaryHome } from "../testing/home.ts";
+import { createConversations } from "./conversations.ts";
+import { createSessionStore } from "./store.ts";
+
+async function conversations(options: { maxOpen?: number; idleMs?: number } = {}) {
+  const store = createSessionStore({ home: await temporaryHome() });
+  const opened: string[] = [];
+  const closed: string[] = [];
+  const all = createConversations({
+    store,
+    canonical: (key) => `agent:main:${key}`,
+    cwd: () => "/somewhere",
+    createState: createSessionState,
+    onOpened: ({ session }) => opened.push(session.session.sessionKey),
+    onClosing: async ({ session }) => void closed.push(session.session.sessionKey),
+    ...options,
+  });
+  const lockOf = (key: string) => all.run(key, async ({ session }) => `${session.session.sessionFile}.lock`);
+  return { all, opened, closed, lockOf };
+}
+
+const until = async (condition: () => boolean) => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+describe("conversations", () => {
+  it("do one thing at a time per session, in order, and stay open in between", async () => {
+    const { all, opened } = await conversations();
+    const order: number[] = [];
+    await Promise.all(
+      [1, 2, 3].map((number) =>
+        all.run("a", async () => {
+          order.push(number);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          order.push(-number);
+        }),
+      ),
+    );
+    expect(order).toEqual([1, -1, 2, -2, 3, -3]);
+    expect(opened).toEqual(["agent:main:a"]);
+    await all.close();
+  });
+
+  it("go on after a piece of work that failed", async () => {
+    const { all } = await conversations();
+    await expect(all.run("a", () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
+    expect(await all.run("a", async () => "fine")).toBe("fine");
+    expect(all.busy().size).toBe(0);
+    await all.close();
+  });
+
+  it("give up their place when they are cancelled while waiting", async () => {
+    const { all } = await conversations();
+    const first = all.run("a", () => new Promise((resolve) => setTimeout(resolve, 20)));
+    const waiting = new AbortController();
+    let ran = false;
+    const second = all.run(
+      "a",
+      async () => {
+        ran = true;
+      },
+      waiting.signal,
+    );
+    waiting.abort();
+    await expect(second).rejects.toMatchObject({ name: "AbortError" });
+    await first;
+    expect(ran).toBe(false);
+    await all.close();
+  });
+
+  it("close the one that was idle longest when too many are open", async () => {
+    const { all, opened, closed } = await conversations({ maxOpen: 2 });
+    for (const key of ["a", "b", "a", "c"]) await all.run(key, async () => undefined);
+    await until(() => closed.length > 0);
+    expect(closed).toEqual(["agent:main:b"]);
+    await all.run("b", async () => undefined);
+    expect(opened.filter((key) => key === "agent:main:b")).toHaveLength(2);
+    await all.close();
+  });
+
+  it("give their lock back when idle for long enough, and when all are closed", async () => {
+    const { all, closed, lockOf } = await conversations({ idleMs: 20 });
+    const lock = await lockOf("a");
+    await until(() => closed.length === 1 && !existsSync(lock));
+    const again = await lockOf("a");
+    await all.close();
+    expect(existsSync(again)).toBe(false);
+    await expect(all.run("a", async () => undefined)).rejects.toMatchObject({ name: "AbortError" });
+  });
+});
