@@ -108,7 +108,8 @@ async function prepare(messages: number): Promise<PreparedCase> {
 
 export default defineBench({
   name: "run-turn",
-  description: "host time per turn without model, disk or policy; goals: 1 ms at 1,000 messages; 10,000 at most two times more than 100 (×3)",
+  description:
+    "host time per turn without model, disk or policy; goals: 1 ms at 1,000 messages; 10,000 at most two times more than 100 (×3)",
   cases: LENGTHS.map(
     (messages): BenchCase => ({
       name: caseName(messages),
