@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -250,6 +250,27 @@ describe("the server", () => {
       await expect(fetch(`${url}/api/health`)).rejects.toThrow();
     }
   }, 30_000);
+
+  it("stopped in the middle of a reply keeps what had arrived, tells the client and leaves no lock", async () => {
+    const server = await emulator({ answers: [{ fault: "hang", text: "begun" }] });
+    const { home, stop } = await startTestGateway();
+    await stop();
+    await writeFile(join(home, "clew.json"), JSON.stringify(emulatedModel(server.baseUrl)));
+    const child = startChild(MAIN, ["start", "--port", "0"], { env: { CLEW_HOME: home }, stderr: true });
+    const url = /http:\/\/[\d.:]+/.exec(await child.nextLine())![0];
+    const response = await fetch(`${url}/api/sessions/main/messages`, post({ text: "hi" }));
+    const reader = response.body!.getReader();
+    const decoder = new TextDecoder();
+    let seen = "";
+    while (!seen.includes("begun")) seen += decoder.decode((await reader.read()).value);
+    child.process.kill("SIGTERM");
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) seen += decoder.decode(piece.value);
+    expect(parseStream(seen).events.at(-1)).toMatchObject({ type: "done", outcome: "aborted" });
+    expect(await child.exit).toBe(0);
+    expect((await readdir(join(home, "agents/main/sessions"))).filter((name) => name.includes("lock"))).toEqual([]);
+    const again = await startTestGateway({}, home);
+    expect((await messagesOf(again.get))[1]!.message).toMatchObject({ stopReason: "aborted", content: [{ text: "begun" }] });
+  });
 
   it("says what to do when its port is in use", async () => {
     const { url, home } = await startTestGateway();

@@ -45,7 +45,8 @@ interface Source {
 export async function describeContext(folder: string, source: Source): Promise<ContextView | null> {
   const last = await readLastRequest(folder, source.sessionId);
   if (last === null) return null;
-  const { report, call, messages } = last;
+  const { report, call } = last;
+  const messages = last.messages.map((item) => withCurrentReason(item, report.promptEntryId));
   const contents = contentReader(folder, source);
   const view = async (items: readonly ReportItem[]) => Promise.all(items.map(async (item) => withPreview(item, await contents(item))));
   const sum = (items: readonly ReportItem[]) => items.reduce((total, { tokens }) => total + tokens, 0);
@@ -122,6 +123,12 @@ function messageText(message: AgentMessage): string {
     block.type === "toolCall" ? [`→ ${block.name} ${JSON.stringify(block.arguments)}`] : [],
   );
   return [text, ...calls].filter((each) => each !== "").join("\n");
+}
+
+/** Kept items say why they were first sent: the prompt of an earlier turn is history by now. */
+function withCurrentReason(item: ReportItem, promptEntryId: string | null): ReportItem {
+  if (!item.reason.startsWith("prompt") || (item.source.kind === "entry" && item.source.entryId === promptEntryId)) return item;
+  return { ...item, reason: item.reason.replace("prompt", "history") };
 }
 
 function withPreview(item: ReportItem, text: string): ContextViewItem {

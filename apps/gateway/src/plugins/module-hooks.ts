@@ -1,0 +1,81 @@
+// Makes `openclaw/plugin-sdk` resolvable for the modules of plugins, and for nothing else; no file is written into a plugin.
+import { createRequire, registerHooks } from "node:module";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { isInside } from "./manifest.ts";
+
+const SDK = "openclaw/plugin-sdk";
+const GENERATION = "clew-generation";
+
+export interface ModuleHooks {
+  /** From now on modules in `root` (absolute, links resolved) see the SDK. */
+  addRoot(root: string, pluginId: string): void;
+  /** The address to import an entry by; a later generation is loaded afresh, with the plugin's own modules it imports. */
+  urlOf(file: string, generation: number): string;
+  close(): void;
+}
+
+/** One set of hooks per plugin host. Works for import, dynamic import (also through `new Function`) and require. */
+export function installModuleHooks(): ModuleHooks {
+  const roots = new Map<string, string>();
+  const offered = offeredModules();
+  const pluginAt = (url: string | undefined) => {
+    if (url?.startsWith("file:") !== true || roots.size === 0) return undefined;
+    const file = fileURLToPath(url);
+    for (const [root, pluginId] of roots) if (isInside(root, file)) return { root, pluginId };
+    return undefined;
+  };
+  const hooks = registerHooks({
+    resolve(specifier, context, next) {
+      const plugin = pluginAt(context.parentURL);
+      if (plugin === undefined) return next(specifier, context);
+      if (specifier === "openclaw" || specifier.startsWith("openclaw/")) {
+        const url = offered.get(specifier);
+        if (url === undefined) throw notOffered(plugin.pluginId, specifier, [...offered.keys()]);
+        return { url, shortCircuit: true };
+      }
+      const found = next(specifier, context);
+      const generation = new URL(context.parentURL!).searchParams.get(GENERATION);
+      const isOwn = generation !== null && found.url.startsWith("file:") && pluginAt(found.url)?.root === plugin.root;
+      // A required module is cached by its file name, which a query would not be part of.
+      if (!isOwn || context.conditions.includes("require") || found.url.includes("/node_modules/")) return found;
+      return { ...found, url: withGeneration(found.url, generation) };
+    },
+  });
+  return {
+    addRoot: (root, pluginId) => void roots.set(root, pluginId),
+    urlOf(file, generation) {
+      const url = pathToFileURL(file).href;
+      if (generation === 0) return url;
+      forgetRequired(file, pluginAt(url)?.root);
+      return withGeneration(url, String(generation));
+    },
+    close: () => hooks.deregister(),
+  };
+}
+
+function offeredModules(): ReadonlyMap<string, string> {
+  const require = createRequire(import.meta.url);
+  const core = pathToFileURL(require.resolve("@clew/plugin-sdk/core")).href;
+  return new Map([
+    [SDK, core],
+    [`${SDK}/core`, core],
+    [`${SDK}/logging-core`, pathToFileURL(require.resolve("#logging-core")).href],
+  ]);
+}
+
+function notOffered(pluginId: string, specifier: string, offered: readonly string[]): Error {
+  const message = `Plugin "${pluginId}" imports "${specifier}", which Clew does not offer; it offers ${offered.join(", ")}.`;
+  // The code plugins look for when a module is optional to them.
+  return Object.assign(new Error(message), { code: "ERR_MODULE_NOT_FOUND" });
+}
+
+function withGeneration(url: string, generation: string): string {
+  const address = new URL(url);
+  address.searchParams.set(GENERATION, generation);
+  return address.href;
+}
+
+function forgetRequired(file: string, root: string | undefined): void {
+  const { cache } = createRequire(import.meta.url);
+  for (const known of Object.keys(cache)) if (known === file || (root !== undefined && isInside(root, known))) delete cache[known];
+}
