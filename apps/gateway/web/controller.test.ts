@@ -70,6 +70,7 @@ describe("the page against a gateway", () => {
     await sent;
     expect(texts()).toEqual(["hi", "begun"]);
     expect(shown().at(-1)).toMatchObject({ ending: { kind: "stopped" } });
+    expect(store.get()).toMatchObject({ turns: {}, problems: {}, draft: "" });
   });
 
   it("sees what another client says, without being told", async () => {

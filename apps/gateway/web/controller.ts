@@ -71,7 +71,8 @@ export function createController({ api, store }: { api: Api; store: Store<PageSt
   return {
     async poll() {
       try {
-        const [health, sessions] = await Promise.all([api.health(), api.sessions()]);
+        const health = await api.health();
+        const sessions = await api.sessions();
         const before = store.get();
         const isRestarted = before.health !== null && before.health.pid !== health.pid;
         const notice = isRestarted ? "The gateway was restarted; everything stored is here." : before.notice;

@@ -48,10 +48,10 @@ describe("the engine", () => {
     expect(describeAlarm({ engine: legacy }, [])).toBeNull();
     expect(describeAlarm(null, [])).toBeNull();
     const alarm = describeAlarm({ engine: degraded }, [record]);
-    expect(alarm?.title).toBe("lossless is not running; legacy answered instead");
+    expect(alarm?.title).toBe("The engine lossless is not running; legacy answered instead");
     expect(alarm?.reason).toContain("assemble: store is corrupt");
     expect(alarm?.next).toContain("until the gateway restarts");
-    expect(describeAlarm(null, [record])?.title).toBe("lossless is not running");
+    expect(describeAlarm(null, [record])?.title).toBe("The engine lossless is not running");
   });
 
   it("that failed before a restart is not called set aside any more", () => {

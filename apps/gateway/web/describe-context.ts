@@ -53,11 +53,11 @@ export function describeAlarm(view: Pick<ContextView, "engine"> | null, quaranti
   const failed = view?.engine.degraded == null ? record?.engineId : view.engine.configured;
   const stillAside = failed === undefined || failed === null || quarantined.some(({ engineId }) => engineId === failed);
   return {
-    title: `${failed ?? "The configured engine"} is not running${view?.engine.degraded == null ? "" : `; ${view.engine.ran} answered instead`}`,
+    title: `${failed == null ? "The configured engine" : `The engine ${failed}`} is not running${view?.engine.degraded == null ? "" : `; ${view.engine.ran} answered instead`}`,
     reason: `It failed during ${degraded.operation}: ${degraded.reason}`,
     next: stillAside
       ? "It stays set aside until the gateway restarts. Run “clew doctor” to see what is wrong, then restart."
-      : "It is back since; the next message tries it again.",
+      : "It is no longer set aside: the next message tries it again.",
   };
 }
 

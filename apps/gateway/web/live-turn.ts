@@ -57,9 +57,13 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
     case "notice":
       return { ...turn, notice: event.text };
     case "done":
-      return endTurn(turn, event.error === null ? null : { code: event.error.kind, message: event.error.message });
+      // A stop is nobody's failure; the history tells of it.
+      return endTurn(
+        turn,
+        event.error === null || event.error.kind === "aborted" ? null : { code: event.error.kind, message: event.error.message },
+      );
     case "error":
-      return endTurn(turn, event.error.code === "ABORTED" && turn.isStored ? null : event.error);
+      return endTurn(turn, event.error.code === "ABORTED" ? null : event.error);
   }
 }
 

@@ -125,6 +125,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     expect(sum(await numbersIn(page, ".group-tokens"))).toBe(sum(tokens));
     expect(sum(await numbersIn(page, ".legend dd"))).toBe(200_000);
     expect(await panel.getByText("Engine legacy").isVisible()).toBe(true);
+    expect((await panel.locator(".item-reason").allTextContents()).slice(-3)).toEqual(["history", "history", "prompt"]);
 
     const first = panel.locator(".item", { hasText: "My cat is called Minka." }).first();
     expect(await first.locator(".item-source").textContent()).toMatch(/^entry [0-9a-f]{8}$/);

@@ -24,6 +24,11 @@ describe("an ended turn", () => {
     expect(settleTurn(endTurn(sent, refused), [], false)).toEqual({ problem: refused, giveBack: "hello" });
   });
 
+  it("that was stopped while it waited gives the message back and blames nobody", () => {
+    const stopped = applyEvent(sent, { type: "error", error: { code: "ABORTED", message: "The run was cancelled." } });
+    expect(settleTurn(stopped, [], false)).toEqual({ problem: null, giveBack: "hello" });
+  });
+
   it("whose failure stands in the history is not told twice", () => {
     const failed = { code: "unavailable", message: "Start the server." };
     expect(settleTurn(endTurn(stored, failed), [person("hello"), reply("Start the server.")], false).problem).toBeNull();

@@ -17,8 +17,8 @@ export function settleTurn(turn: LiveTurn, items: readonly ChatItem[], isBusy: b
   const { problem, text } = turn;
   const lastMessage = items.findLast(({ kind }) => kind === "person");
   const isStored = turn.isStored || (problem?.code === AWAY && lastMessage?.kind === "person" && lastMessage.text === text.trim());
-  if (problem === null) return { problem: null, giveBack: null };
   if (!isStored) return { problem, giveBack: text };
+  if (problem === null) return { problem: null, giveBack: null };
   const last = items.at(-1);
   const isTold = last?.kind === "reply" && (problem.code === AWAY || last.ending?.text === problem.message);
   if (isTold || (problem.code === AWAY && isBusy)) return { problem: null, giveBack: null };
