@@ -33,6 +33,10 @@ describe("pnpm bench", () => {
     expect(bench("tokens", "--wrong").status).toBe(2);
   });
 
+  it("skips a bench of recorded sessions when it is given no folder, and says so", () => {
+    expect(bench("policy-cuts")).toMatchObject({ status: 0, stdout: expect.stringContaining("policy-cuts: skipped") });
+  });
+
   it("runs part of a bench, prints a table and writes the samples with the machine they were taken on", () => {
     const file = join(folder, "out.json");
     const { status, stdout } = bench("tokens", "--filter", "estimate english", "--rounds", "2", "--json", file, "--check");

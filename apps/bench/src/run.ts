@@ -1,5 +1,5 @@
 // The command `pnpm bench NAME…`: finds benches, measures them, prints what came out and, if asked, checks their claims.
-import { writeFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Bench, CaseResult } from "./runner/bench.ts";
 import { findBenches, loadBench } from "./runner/find.ts";
@@ -7,7 +7,9 @@ import { describeMachine } from "./runner/machine.ts";
 import { DEFAULTS, measure } from "./runner/measure.ts";
 import { formatMachine, formatResults } from "./runner/print.ts";
 
-const USAGE = `Usage: pnpm bench NAME… [options]
+const USAGE = `Usage: pnpm bench NAME… [FOLDER] [options]
+
+  FOLDER          recorded sessions (*.jsonl), for the benches that replay them; without it they are skipped
 
   --list          the benches there are
   --rounds N      timed rounds (default: the bench's own, else ${DEFAULTS.rounds})
@@ -34,8 +36,10 @@ export async function main(args: readonly string[]): Promise<number> {
   const files = findBenches(import.meta.dirname);
   if (values.help) return say(USAGE);
   if (values.list) return list(files);
-  if (positionals.length === 0) return complain(`Name at least one bench: ${[...files.keys()].join(", ")}.\n\n${USAGE}`);
-  const unknown = positionals.filter((name) => !files.has(name));
+  const folder = positionals.find((name) => !files.has(name) && isFolder(name));
+  const names = positionals.filter((name) => name !== folder);
+  if (names.length === 0) return complain(`Name at least one bench: ${[...files.keys()].join(", ")}.\n\n${USAGE}`);
+  const unknown = names.filter((name) => !files.has(name));
   if (unknown.length > 0) return complain(`There is no bench "${unknown.join('", "')}"; there are: ${[...files.keys()].join(", ")}.`);
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
   if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0))
@@ -45,12 +49,18 @@ export async function main(args: readonly string[]): Promise<number> {
   const machine = describeMachine();
   if (!quiet) say(`${formatMachine(machine)}\n`);
   const outcomes = [];
-  for (const name of positionals) {
-    const bench = only(await loadBench(name, files.get(name)!), values.filter);
-    if (bench.cases.length === 0) return complain(`Bench "${name}" has no case whose name contains "${values.filter}".`);
+  for (const name of names) {
+    const bench = only(await loadBench(name, files.get(name)!, folder), values.filter);
+    if (bench.cases.length === 0 && values.filter !== undefined)
+      return complain(`Bench "${name}" has no case whose name contains "${values.filter}".`);
+    if (bench.cases.length === 0) {
+      say(`${name}: skipped, because it needs a folder of recorded sessions: pnpm bench ${name} FOLDER\n`);
+      continue;
+    }
     const results = await measure(bench, {
       ...DEFAULTS,
       rounds: rounds ?? bench.rounds ?? DEFAULTS.rounds,
+      warmups: bench.warmups ?? DEFAULTS.warmups,
       onRound: quiet ? () => {} : progress,
     });
     const failures = values.filter === undefined ? (bench.check?.(byName(results)) ?? []) : [];
@@ -64,6 +74,8 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   return values.check && outcomes.some(({ failures }) => failures.length > 0) ? 1 : 0;
 }
+
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 async function list(files: ReadonlyMap<string, string>): Promise<number> {
   for (const [name, file] of files) say(`${name.padEnd(16)} ${(await loadBench(name, file)).description}\n`);

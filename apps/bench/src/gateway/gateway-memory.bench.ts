@@ -11,6 +11,7 @@ export default defineBench({
   name: "gateway-memory",
   description: "500 turns; goals: resident memory flat, at most 150 MB idle; disk at most twice the text",
   rounds: 1,
+  warmups: 0,
   cases: [
     {
       name: `${TURNS} turns`,

@@ -40,6 +40,8 @@ export interface Bench {
   cases: readonly BenchCase[];
   /** Default 5. */
   rounds?: number;
+  /** Untimed rounds before the first; default 1, 0 for work that is long or counted rather than timed. */
+  warmups?: number;
   /** The claims that do not hold, one sentence each. Ratios and counts only: times belong to one machine and one moment. */
   check?(results: ReadonlyMap<string, CaseResult>): string[];
 }

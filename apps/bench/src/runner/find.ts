@@ -13,9 +13,13 @@ export function findBenches(root: string): Map<string, string> {
   return new Map(named.sort(([a], [b]) => a.localeCompare(b)));
 }
 
+/** A bench, or one made over a folder of recorded sessions that the person names. */
+export type BenchModule = Bench | ((folder: string | undefined) => Bench);
+
 /** Loads one bench. Throws when its file exports none, or one of another name. */
-export async function loadBench(name: string, file: string): Promise<Bench> {
-  const { default: bench } = (await import(pathToFileURL(file).href)) as { default?: Bench };
+export async function loadBench(name: string, file: string, folder?: string): Promise<Bench> {
+  const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: BenchModule };
+  const bench = typeof exported === "function" ? exported(folder) : exported;
   if (bench?.name !== name)
     throw new Error(
       `${file} must export by default a bench named "${name}"; it exports ${bench === undefined ? "none" : `"${bench.name}"`}.`,

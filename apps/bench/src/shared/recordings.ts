@@ -1,0 +1,23 @@
+// Recorded sessions from a folder the person names; they are never part of this repository.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { activeBranch, parseTranscript, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+
+export interface Recording {
+  name: string;
+  branch: readonly TranscriptEntry[];
+  messages: readonly AgentMessage[];
+}
+
+/** Every session of the folder; none without one. */
+export function readRecordings(folder: string | undefined): Recording[] {
+  if (folder === undefined) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".jsonl"))
+    .sort()
+    .map((name) => {
+      const branch = activeBranch(parseTranscript(readFileSync(join(folder, name), "utf8")).entries);
+      return { name, branch, messages: branch.flatMap((entry) => (entry.type === "message" ? [entry.message] : [])) };
+    });
+}
