@@ -50,11 +50,23 @@ export function countMessage(message: AgentMessage, counter: TokenCounter): numb
   return MESSAGE_OVERHEAD.estimate + blocks * BLOCK_OVERHEAD.estimate + parts.images * IMAGE_TOKENS.estimate + texts;
 }
 
-/** ceil(characters / 4) of the whole message, 4,800 characters per image, no overheads: the numbers of hosts that count so. */
+/**
+ * ceil(characters / 4) of the whole message, 4,800 characters per image, no overheads: the numbers of hosts that count so. They count what
+ * a shell command or summary holds, not how it reads to a model.
+ */
 export function chars4Message(message: AgentMessage): number {
-  const parts = messageParts(message);
-  if (parts === undefined) return 0;
-  return Math.ceil(parts.texts.reduce((sum, text) => sum + text.length, parts.images * 4800) / 4);
+  switch (message.role) {
+    case "bashExecution":
+      return Math.ceil((message.command.length + message.output.length) / 4);
+    case "compactionSummary":
+    case "branchSummary":
+      return Math.ceil(message.summary.length / 4);
+    default: {
+      const parts = messageParts(message);
+      if (parts === undefined) return 0;
+      return Math.ceil(parts.texts.reduce((sum, text) => sum + text.length, parts.images * 4800) / 4);
+    }
+  }
 }
 
 function* costs(texts: readonly string[], images: number): Generator<TokenEstimate> {

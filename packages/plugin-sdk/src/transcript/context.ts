@@ -1,6 +1,7 @@
-// Which messages a branch stands for: compactions, resets and branch summaries applied.
+// Which messages a branch stands for: compactions, resets, branch summaries and prunes applied.
 import type { AgentMessage, CompactionSummaryMessage } from "../contract/message.ts";
 import type { CompactionEntry, ResetEntry, TranscriptEntry } from "./entries.ts";
+import { applyPruneRecords, pruneRecordOf } from "./prune-records.ts";
 
 /** One message of the context and the entry it comes from. */
 export interface ContextItem {
@@ -16,23 +17,24 @@ export interface TranscriptContext {
 
 /**
  * The messages a branch stands for, oldest first (spec "compaction" §2.9): the latest compaction's summary, the entries it kept, then the
- * rest. `previous` makes it cheap: when `branch` only grew by messages since then, earlier items are reused as they are.
+ * rest, with the tool results cleared that a prune of the branch names. `previous` makes it cheap: when `branch` only grew by messages since then, earlier items are reused as they are.
  */
 export function buildContext(branch: readonly TranscriptEntry[], previous?: TranscriptContext): TranscriptContext {
   const grown = previous !== undefined && extendsBranch(branch, previous.branch) ? previous : undefined;
   if (grown !== undefined) {
     const fresh = branch.slice(grown.branch.length);
     if (fresh.length === 0) return { branch, items: grown.items };
-    if (!fresh.some(replacesHistory)) return { branch, items: grown.items.concat(fresh.flatMap(toItem)) };
+    if (!fresh.some(changesHistory)) return { branch, items: grown.items.concat(fresh.flatMap(toItem)) };
   }
 
   const boundary = branch.findLastIndex(replacesHistory);
-  if (boundary < 0) return { branch, items: branch.flatMap(toItem) };
+  if (boundary < 0) return { branch, items: applyPruneRecords(branch.flatMap(toItem), branch) };
   const entry = branch[boundary] as CompactionEntry | ResetEntry;
   const keptFrom = branch.findIndex(({ id }) => id === entry.firstKeptEntryId);
   const kept = keptFrom < 0 || keptFrom > boundary ? [] : branch.slice(keptFrom, boundary);
   const head = entry.type === "compaction" ? [{ entryId: entry.id, message: summaryMessage(entry) }] : [];
-  return { branch, items: [...head, ...kept.flatMap(toItem), ...branch.slice(boundary + 1).flatMap(toItem)] };
+  const items = [...head, ...kept.flatMap(toItem), ...branch.slice(boundary + 1).flatMap(toItem)];
+  return { branch, items: applyPruneRecords(items, branch) };
 }
 
 /** True when `branch` starts with all of `earlier`; one comparison, because an entry's path to the root never changes. */
@@ -41,6 +43,7 @@ function extendsBranch(branch: readonly TranscriptEntry[], earlier: readonly Tra
 }
 
 const replacesHistory = (entry: TranscriptEntry) => entry.type === "compaction" || entry.type === "reset";
+const changesHistory = (entry: TranscriptEntry) => replacesHistory(entry) || pruneRecordOf(entry) !== undefined;
 
 function toItem(entry: TranscriptEntry): ContextItem[] {
   switch (entry.type) {
