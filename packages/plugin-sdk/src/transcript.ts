@@ -25,6 +25,18 @@ export { type FreshTail, type FreshTailOptions, freshTail } from "./transcript/f
 export { type MigratedTranscript, migrateTranscript } from "./transcript/migrate.ts";
 export { type ModelMessage, toModelMessage } from "./transcript/model-view.ts";
 export { type BadLine, type ParsedLine, type ParsedTranscript, parseTranscript, parseTranscriptLine } from "./transcript/parse.ts";
+export {
+  ALWAYS_PROTECTED_TOOLS,
+  applyPrune,
+  DEFAULT_PRUNE_OPTIONS,
+  decidePruneEnough,
+  PRUNE_PLACEHOLDER,
+  type PruneEnoughInput,
+  type PruneOptions,
+  type PrunePlan,
+  planPrune,
+} from "./transcript/prune.ts";
+export { applyPruneRecords, PRUNE_ENTRY_TYPE, type PruneRecord, pruneEntry, pruneRecordOf } from "./transcript/prune-records.ts";
 export { headOf, oneLine, tailOf, textOf } from "./transcript/text.ts";
 export { type FileOperations, fileOperations, formatToolFailure, type ToolFailure, toolFailures } from "./transcript/tool-facts.ts";
 export {
