@@ -1,7 +1,8 @@
 // The whole page: which parts it has, and what the keyboard and the address do.
-import { useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 import { shortName } from "../src/sessions/keys.ts";
 import { hashOfSession } from "./address.ts";
+import type { ContextPart } from "./api.ts";
 import { Banners } from "./banners.tsx";
 import { Chat } from "./chat.tsx";
 import { ContextPanel } from "./context-panel.tsx";
@@ -37,6 +38,7 @@ export function App({ store, controller }: { store: Store<PageState>; controller
     return () => document.removeEventListener("keydown", onKey);
   }, [isMenuOpen, isStoppable, controller]);
 
+  const readItem = useCallback((part: ContextPart, index: number) => controller.readItem(key, part, index), [controller, key]);
   const show = (open: Promise<void>) => {
     setMenuOpen(false);
     setPane("chat");
@@ -54,7 +56,7 @@ export function App({ store, controller }: { store: Store<PageState>; controller
           onNew={() => show(controller.openNew())}
         />
         <Chat state={state} controller={controller} onDraft={(draft) => store.set({ draft })} />
-        <ContextPanel view={state.context} isOlder={running} readItem={(part, index) => controller.readItem(key, part, index)} />
+        <ContextPanel view={state.context} isOlder={running} readItem={readItem} />
       </div>
     </div>
   );

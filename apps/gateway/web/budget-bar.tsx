@@ -1,9 +1,15 @@
 // The model's window as a bar, and what was sent as a second one under it, magnified.
 import type { ContextView } from "../src/reports/context-view.ts";
-import { type BudgetBarPlan, planBudgetBar, type Segment } from "./budget.ts";
+import { type BudgetBarPlan, planBudgetBar, type Segment, type SegmentKind } from "./budget.ts";
 import { formatCount, formatShare } from "./format.ts";
 
-export function BudgetBar({ view }: { view: ContextView }) {
+export interface BudgetBarProps {
+  view: ContextView;
+  /** A part of what was sent was chosen. */
+  onPick(kind: SegmentKind): void;
+}
+
+export function BudgetBar({ view, onPick }: BudgetBarProps) {
   const plan = planBudgetBar(view);
   const { window, total, over, sent, rest, scale } = plan;
   return (
@@ -23,7 +29,18 @@ export function BudgetBar({ view }: { view: ContextView }) {
       <Bar name="sent" segments={sent} whole={total} />
       {over > 0 && <p class="over">{formatCount(over)} more than the window has room for beside the reserve</p>}
       <dl class="legend">
-        {[...sent, ...rest].map(({ kind, label, tokens }) => (
+        {sent.map(({ kind, label, tokens }) => (
+          <div key={kind}>
+            <dt>
+              <button type="button" disabled={tokens === 0} title="Show in the list" onClick={() => onPick(kind)}>
+                <span class="swatch" data-kind={kind} aria-hidden="true" />
+                {label}
+              </button>
+            </dt>
+            <dd>{formatCount(tokens)}</dd>
+          </div>
+        ))}
+        {rest.map(({ kind, label, tokens }) => (
           <div key={kind}>
             <dt>
               <span class="swatch" data-kind={kind} aria-hidden="true" />

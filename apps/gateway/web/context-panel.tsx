@@ -1,4 +1,5 @@
 // What the model saw in its last call: engine, budget, how the turn went, then every item.
+import { memo } from "preact/compat";
 import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
 import type { ContextPart } from "./api.ts";
 import { indexOfPrompt, type SegmentKind } from "./budget.ts";
@@ -13,6 +14,11 @@ export interface ContextPanelProps {
   /** A turn is running: what is shown is of the call before it. */
   isOlder: boolean;
   readItem(part: ContextPart, index: number): Promise<string>;
+}
+
+interface Contents {
+  view: ContextView;
+  readItem: ContextPanelProps["readItem"];
 }
 
 export function ContextPanel({ view, isOlder, readItem }: ContextPanelProps) {
@@ -30,7 +36,8 @@ export function ContextPanel({ view, isOlder, readItem }: ContextPanelProps) {
   );
 }
 
-function ContextContents({ view, readItem }: { view: ContextView; readItem: ContextPanelProps["readItem"] }) {
+/** Remembered: a long list is not gone through again for every piece of a reply that arrives. */
+const ContextContents = memo(function ContextContents({ view, readItem }: Contents) {
   const { engine, model, messages, system, tools } = view;
   const promptIndex = indexOfPrompt(messages);
   const largest = Math.max(...[...system, ...tools, ...messages].map(({ tokens }) => tokens), 1);
@@ -56,7 +63,7 @@ function ContextContents({ view, readItem }: { view: ContextView; readItem: Cont
           Model <strong>{model.resolved}</strong>
         </span>
       </p>
-      <BudgetBar view={view} />
+      <BudgetBar view={view} onPick={showGroup} />
       <TurnFacts view={view} />
       {group("system", "System prompt", system)}
       {group("tools", "Tools", tools)}
@@ -64,6 +71,11 @@ function ContextContents({ view, readItem }: { view: ContextView; readItem: Cont
       {group("messages", "Prompt", messages.slice(promptIndex), promptIndex, "prompt")}
     </>
   );
+});
+
+/** Brings a part of the list into sight. */
+function showGroup(kind: SegmentKind): void {
+  document.querySelector(`.group[data-kind="${kind}"]`)?.scrollIntoView({ block: "start" });
 }
 
 interface GroupProps {
@@ -77,7 +89,7 @@ interface GroupProps {
 function Group({ title, items, kind, largest, readWhole }: GroupProps) {
   const tokens = items.reduce((sum, item) => sum + item.tokens, 0);
   return (
-    <section class="group">
+    <section class="group" data-kind={kind}>
       <h3>
         {title} <span class="soft">{formatNumberOf(items.length, "item")}</span>
         <span class="group-tokens">{formatCount(tokens)}</span>

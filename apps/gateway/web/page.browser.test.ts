@@ -132,6 +132,14 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     await first.getByRole("button").click();
     expect(await first.locator("pre").textContent()).toBe("My cat is called Minka.");
 
+    await page.setViewportSize({ width: 1280, height: 400 });
+    await panel.getByRole("button", { name: "Prompt", exact: true }).click();
+    await expect
+      .poll(() =>
+        panel.locator(".item", { hasText: "What is my cat called?" }).evaluate((item) => item.getBoundingClientRect().top < innerHeight),
+      )
+      .toBe(true);
+
     const shown = await page.getByRole("log").textContent();
     await page.reload();
     await page.locator(".reply").nth(1).waitFor();
