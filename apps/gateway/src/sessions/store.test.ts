@@ -254,6 +254,14 @@ describe("an interrupted write", () => {
   });
 });
 
+describe("a folder that cannot be written", () => {
+  it("is told in one sentence with the next step", async () => {
+    const home = join(await temporaryHome(), "file");
+    await writeFile(home, "no folder");
+    await expect(opened(home)).rejects.toMatchObject({ code: "TRANSCRIPT_UNREADABLE", message: expect.stringContaining("set CLEW_HOME") });
+  });
+});
+
 describe("damaged and older files", () => {
   it("skips unreadable lines, keeps the branch across them and leaves the file as it is", async () => {
     const home = await temporaryHome();

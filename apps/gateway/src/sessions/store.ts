@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { activeBranch, type TranscriptEntry, type TranscriptHeader } from "@clew/plugin-sdk/transcript";
+import { explainStorageError } from "./durable-file.ts";
 import { completeIndex, readIndex, type SessionIndex, writeIndex } from "./index-file.ts";
 import { isSafeId, parseSessionName, type SessionName } from "./keys.ts";
 import { acquireLock, type Lock } from "./lock.ts";
@@ -45,14 +46,10 @@ export function createSessionStore({ home }: { home: string }): SessionStore {
     return { name, sessionId };
   };
   return {
-    async open({ key, cwd, now }) {
-      const { name, sessionId: known } = await find(key);
-      const sessionId = known ?? (await registerSession(home, name));
-      const sessionFile = transcriptFile(home, name.agentId, sessionId);
-      const session = { agentId: name.agentId, sessionId, sessionKey: name.key, sessionFile };
-      const outboxFile = join(agentPaths(home, name.agentId).outbox, `${sessionId}.json`);
-      return openSession({ session, cwd, outboxFile, ...(now !== undefined && { now }) });
-    },
+    open: (request) =>
+      openByKey(home, request).catch((error: unknown) => {
+        throw explainStorageError(error, home);
+      }),
     async list() {
       const agents = await listAgents(home);
       const found = await Promise.all(agents.map((agentId) => listAgentSessions(home, agentId)));
@@ -64,6 +61,15 @@ export function createSessionStore({ home }: { home: string }): SessionStore {
       return summary === null ? null : { ...summary, ...(await readTranscript(summary.file)) };
     },
   };
+}
+
+async function openByKey(home: string, { key, cwd, now }: Parameters<SessionStore["open"]>[0]): Promise<OpenSession> {
+  const name = parseName(key);
+  const sessionId = (await findSessionId(home, name)) ?? (await registerSession(home, name));
+  const sessionFile = transcriptFile(home, name.agentId, sessionId);
+  const session = { agentId: name.agentId, sessionId, sessionKey: name.key, sessionFile };
+  const outboxFile = join(agentPaths(home, name.agentId).outbox, `${sessionId}.json`);
+  return openSession({ session, cwd, outboxFile, ...(now !== undefined && { now }) });
 }
 
 /** Reads a transcript file of any version without changing it. Throws TRANSCRIPT_UNREADABLE when it is none. */
