@@ -37,6 +37,21 @@ export {
   planPrune,
 } from "./transcript/prune.ts";
 export { applyPruneRecords, PRUNE_ENTRY_TYPE, type PruneRecord, pruneEntry, pruneRecordOf } from "./transcript/prune-records.ts";
+export {
+  applySessionPrune,
+  SESSION_PRUNE_ENTRY_TYPE,
+  type SessionProjection,
+  sessionProjections,
+  sessionPruneEntry,
+} from "./transcript/session-projection.ts";
+export {
+  DEFAULT_SESSION_PRUNE,
+  parsePruneTtl,
+  planSessionPrune,
+  type SessionPruneInput,
+  type SessionPrunePlan,
+  type SessionPruneSettings,
+} from "./transcript/session-prune.ts";
 export { headOf, oneLine, tailOf, textOf } from "./transcript/text.ts";
 export { type FileOperations, fileOperations, formatToolFailure, type ToolFailure, toolFailures } from "./transcript/tool-facts.ts";
 export {
