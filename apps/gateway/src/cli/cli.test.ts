@@ -1,11 +1,15 @@
+import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createSessionStore } from "../sessions/store.ts";
 import { startChild } from "../testing/child.ts";
 import { emulatedModel } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
+import { user, writeRecording } from "../testing/recording.ts";
 import { printable } from "./output.ts";
 import { formatTable } from "./table.ts";
 
@@ -179,6 +183,19 @@ describe("clew", () => {
     }
     await expect(stat(join(home, "logs"))).rejects.toThrow();
   }, 30_000);
+
+  it("ends quietly when nobody reads its output any more", async () => {
+    const home = await temporaryHome();
+    const folder = join(home, "agents/main/sessions");
+    await mkdir(folder, { recursive: true });
+    await writeRecording(
+      folder,
+      Array.from({ length: 100 }, () => user("x".repeat(10_000))),
+    );
+    const script = `"${process.execPath}" --conditions=@clew/source "${fileURLToPath(MAIN)}" sessions show recorded | head -c 10`;
+    const { stdout, stderr } = await promisify(execFile)("/bin/sh", ["-c", script], { env: { ...process.env, CLEW_HOME: home } });
+    expect([stdout, stderr]).toEqual(["[2026-01-0", ""]);
+  });
 
   it("answers wrong usage with exit code 2", async () => {
     const home = await temporaryHome();

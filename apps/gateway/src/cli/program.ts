@@ -1,10 +1,12 @@
 // The commands and their flags; what they do is loaded when they run.
+import { isAbort } from "@clew/plugin-sdk/core";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { VERSION } from "../version.ts";
 import { describeFailure, terminal } from "./output.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage, 130 cancelled. */
 export async function runCli(argv: readonly string[]): Promise<number> {
+  stopWhenNobodyReads();
   let exitCode = 0;
   const program = createProgram((code) => {
     exitCode = code;
@@ -15,8 +17,16 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     terminal.note(`clew: ${describeFailure(error)}`);
-    return 1;
+    return isAbort(error) ? 130 : 1;
   }
+}
+
+/** `clew sessions show main | head` ends when head does, without a complaint. */
+function stopWhenNobodyReads(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
 }
 
 /** `done` receives a command's exit code. */

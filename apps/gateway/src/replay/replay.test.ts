@@ -171,6 +171,18 @@ describe("clew replay", () => {
     expect((await replay([good, "--context-window", "few"], home)).code).toBe(2);
   }, 30_000);
 
+  it("cancelled by Ctrl-C says so, with an exit code of its own, and gives the session back", async () => {
+    const home = await temporaryHome();
+    const items = Array.from({ length: 3000 }, (_, index) => [user(`question ${index}`), reply(`answer ${index}`)]).flat();
+    const file = await writeRecording(home, items);
+    const child = startChild(MAIN, ["replay", file, "--into", home, "--acks"], { env: { CLEW_HOME: home }, stderr: true });
+    while (child.lines.length < 20) await child.nextLine();
+    child.process.kill("SIGINT");
+    expect(await child.exit).toBe(130);
+    expect(child.errors()).toContain("clew: Cancelled.");
+    await (await createSessionStore({ home }).open({ key: "replay-recorded", cwd: home })).close();
+  });
+
   it("killed at any moment keeps every entry it acknowledged", async () => {
     const home = await temporaryHome();
     const items = Array.from({ length: 400 }, (_, index) => [

@@ -1,0 +1,31 @@
+// `clew sessions repair`: mends a session file that other programs damaged, or shows what it would do.
+import { resolve } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { type RepairReport, repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
+import { terminal } from "./output.ts";
+
+/** Exit code 1 when the file could not be repaired; throws TRANSCRIPT_UNREADABLE when there is none. */
+export async function repairSession(file: string, { dryRun = false, json = false }: { dryRun?: boolean; json?: boolean }): Promise<number> {
+  const report = await repairSessionFileIfNeeded({ sessionFile: resolve(file), dryRun });
+  if (report.reason === "missing session file")
+    throw new ContextEngineError("TRANSCRIPT_UNREADABLE", `${file} cannot be repaired: there is no such file; check the path.`);
+  if (json) terminal.json({ file: resolve(file), dryRun, ...report });
+  else for (const line of describeRepair(report, dryRun)) terminal.line(line);
+  return report.reason === undefined ? 0 : 1;
+}
+
+/** What was done, or would be, one line each. */
+export function describeRepair(report: RepairReport, dryRun: boolean): string[] {
+  const counted: [number | undefined, string][] = [
+    [report.droppedLines, "lines that are no entries"],
+    [report.rewrittenAssistantMessages, "empty failed replies given a text"],
+    [report.rewrittenUserMessages, "blank messages of people given a text"],
+    [report.removedCorruptedImageBlocks, "damaged images replaced by a note"],
+    [report.insertedToolResults, "missing tool results added"],
+  ];
+  const found = counted.flatMap(([count, what]) => (count ? [`${count} ${what}`] : []));
+  if (report.reason !== undefined) return [`Not repaired: ${report.reason}.`, ...found];
+  if (found.length === 0) return ["The file is in order; nothing to repair."];
+  const backup = report.backupPath === undefined ? [] : [`The original is kept at ${report.backupPath}.`];
+  return [dryRun ? "Would repair:" : "Repaired:", ...found.map((line) => `  ${line}`), ...backup];
+}
