@@ -26,11 +26,11 @@ function write(name: string, messages: object[], broken = ""): string {
 
 /** What a command printed. */
 function captured() {
-  let out = "";
-  let err = "";
-  vi.spyOn(process.stdout, "write").mockImplementation((text) => (out += String(text)) !== "");
-  vi.spyOn(process.stderr, "write").mockImplementation((text) => (err += String(text)) !== "");
-  return { out: () => out, err: () => err };
+  const out: string[] = [];
+  const err: string[] = [];
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => out.push(String(text)) > 0);
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => err.push(String(text)) > 0);
+  return { out: () => out.join(""), err: () => err.join("") };
 }
 
 const user = { role: "user", content: "hi", timestamp: 1 };

@@ -6,7 +6,8 @@ import { terminal } from "./output.ts";
 
 /** Exit code 1 when the file could not be repaired; throws TRANSCRIPT_UNREADABLE when there is none. */
 export async function repairSession(file: string, { dryRun = false, json = false }: { dryRun?: boolean; json?: boolean }): Promise<number> {
-  const report = await repairSessionFileIfNeeded({ sessionFile: resolve(file), dryRun });
+  const { reason, ...found } = await repairSessionFileIfNeeded({ sessionFile: resolve(file), dryRun });
+  const report: RepairReport = reason === undefined || reason === "dry run" ? found : { ...found, reason };
   if (report.reason === "missing session file")
     throw new ContextEngineError("TRANSCRIPT_UNREADABLE", `${file} cannot be repaired: there is no such file; check the path.`);
   if (json) terminal.json({ file: resolve(file), dryRun, ...report });
