@@ -32,7 +32,7 @@ export interface Cut {
 export function findCut({ messages, start, tokens, highTokens, keepTokens, maxTailTokens, preferKeptFrom }: CutInput): Cut | undefined {
   const candidates = atomicGroups(messages)
     .map((group) => group.start)
-    .filter((index) => index > start && messages[index]!.role !== "toolResult");
+    .filter((index) => index >= start && messages[index]!.role !== "toolResult");
   const reached = reachIndex(tokens, start, keepTokens);
   if (candidates.length === 0 || reached === undefined) return undefined;
 
@@ -45,6 +45,7 @@ export function findCut({ messages, start, tokens, highTokens, keepTokens, maxTa
   let cut = candidates[at]!;
   if (preferKeptFrom !== undefined && preferKeptFrom < cut && candidates.includes(preferKeptFrom) && tail[preferKeptFrom]! <= maxTailTokens)
     cut = preferKeptFrom;
+  if (cut === start) return undefined;
   return { cut, turnStart: splitTurnStart(messages, start, cut) ?? cut };
 }
 

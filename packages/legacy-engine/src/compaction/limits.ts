@@ -11,8 +11,6 @@ export const LIMITS = {
   summaryShareOfReserve: 0.8,
   prefixShareOfReserve: 0.5,
   maxSummaryChars: 16_000,
-  /** After a prune below this share of the window nothing is summarised. */
-  pruneEnoughShare: 0.8,
 } as const;
 
 // Half of the room is left to grow into: a tail that fills it would compact again a few messages later.

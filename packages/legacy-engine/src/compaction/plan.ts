@@ -1,9 +1,16 @@
 // Decides a compaction: is clearing old tool output enough, and if not, what is summarised and what stays. Pure.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { chars4Message, estimateMessage } from "@clew/plugin-sdk/tokens";
-import { buildContext, type CompactionEntry, type ContextItem, type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
+import {
+  buildContext,
+  type CompactionEntry,
+  type ContextItem,
+  decidePruneEnough,
+  type TranscriptEntry,
+  textOf,
+} from "@clew/plugin-sdk/transcript";
 import { findCut } from "./cut.ts";
-import { type CompactionLimits, LIMITS, planLimits } from "./limits.ts";
+import { type CompactionLimits, planLimits } from "./limits.ts";
 import { type OpenRequest, openRequestOf } from "./open-request.ts";
 import type { CompactionOptions } from "./options.ts";
 import { type PruneStep, planPruneStep } from "./prune-step.ts";
@@ -79,6 +86,8 @@ const MIN_SUMMARISED_TOKENS = 200;
 const MIN_THRESHOLD_SHARE = 0.05;
 const MAX_MIN_THRESHOLD = 4096;
 const MAX_SCALE = 4;
+// In a small window the tail's limit, an upper bound, is below what is usually kept, a middle value.
+const LOW_SHARE = 0.8;
 const MANUAL_KEEP_SHARE = 0.25;
 const FORCED_KEEP_SHARE = 0.5;
 
@@ -135,7 +144,7 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | string
     start,
     tokens,
     highTokens: view.map((message) => estimateMessage(message).high),
-    keepTokens: Math.floor(keepTokens(input, sum(tokens)) / scale),
+    keepTokens: Math.floor(Math.min(keepTokens(input, sum(tokens)), LOW_SHARE * limits.tailTokens) / scale),
     maxTailTokens: Math.floor(limits.tailTokens / scale),
     preferKeptFrom: openAt < 0 ? undefined : openAt,
   });
@@ -164,16 +173,22 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | string
 
 /** Done without a summary when what is left is below 80 % of the window; a person's focus always gets its summary (spec §1.4). */
 function isPruneEnough(
-  { trigger, focus, currentTokenCount, fixedTokens = 0, countTokens }: PlanInput,
+  input: PlanInput,
   prune: PruneStep,
   messages: readonly AgentMessage[],
-  limits: CompactionLimits,
+  { contextWindow }: CompactionLimits,
 ): boolean {
-  if (trigger === "manual" && (focus ?? "").trim() !== "") return false;
-  const all = countTokens === "chars4" ? sum(messages.map(chars4Message)) : sum(messages.map((message) => estimateMessage(message).high));
-  const base = Math.max(all + fixedTokens, positive(currentTokenCount) ?? 0);
-  const left = base - prune.freedTokens;
-  return left < limits.contextWindow * LIMITS.pruneEnoughShare;
+  const { trigger, focus, currentTokenCount, fixedTokens = 0, countTokens } = input;
+  const high = countTokens === "chars4" ? chars4Message : (message: AgentMessage) => estimateMessage(message).high;
+  const { enough } = decidePruneEnough({
+    plan: { clear: prune.entryIds.map((_, index) => index), freed: prune.freedTokens },
+    tokensBefore: sum(messages.map(high)),
+    fixedTokens,
+    observedTokens: positive(currentTokenCount) ?? 0,
+    contextWindow,
+    hasFocus: trigger === "manual" && (focus ?? "").trim() !== "",
+  });
+  return enough;
 }
 
 /** How much larger the provider's count is than the estimate: what is kept is measured in the provider's tokens. */

@@ -1,12 +1,22 @@
 // Phase 1: which old tool results a compaction clears, and the record that makes it durable.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import type { ContextItem, CustomEntry, NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  applyPrune,
+  type ContextItem,
+  type CustomEntry,
+  type NewTranscriptEntry,
+  PRUNE_ENTRY_TYPE,
+  planPrune,
+  pruneEntry,
+  pruneRecordOf,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
 import type { CompactionOptions } from "./options.ts";
 
 export interface PruneStep {
   /** Entries whose output is cleared, oldest first. */
   entryIds: readonly string[];
-  /** Lower bound of what it frees. */
+  /** Tokens; with the estimator a lower bound. */
   freedTokens: number;
   /** The context as it reads afterwards. */
   messages: readonly AgentMessage[];
@@ -14,21 +24,42 @@ export interface PruneStep {
   record: NewTranscriptEntry;
 }
 
-export function planPruneStep(_input: {
+/** The reason in the record of a prune that a compaction made; a host's own pruning gives another. */
+const REASON = "compaction";
+
+/** Undefined when nothing is worth clearing (spec "compaction" §1). */
+export function planPruneStep({
+  items,
+  options,
+  countTokens = "estimate",
+}: {
   items: readonly ContextItem[];
   options: CompactionOptions;
   countTokens: "estimate" | "chars4" | undefined;
 }): PruneStep | undefined {
-  return undefined;
+  const { pruneProtectTokens, pruneMinimumTokens, pruneProtectedTools } = options;
+  const messages = items.map(({ message }) => message);
+  const plan = planPrune(messages, {
+    protectTokens: pruneProtectTokens,
+    minimumTokens: pruneMinimumTokens,
+    protectedTools: pruneProtectedTools,
+    countTokens,
+  });
+  if (plan.clear.length === 0) return undefined;
+  return {
+    entryIds: plan.clear.map((index) => items[index]!.entryId),
+    freedTokens: plan.freed,
+    messages: applyPrune(messages, plan),
+    record: pruneEntry(items, plan, REASON),
+  };
 }
 
 /** True for the record of a prune that a compaction made. */
-export const isCompactionPrune = (entry: TranscriptEntry | undefined): boolean =>
-  entry?.type === "custom" && entry.customType === "clew.prune";
+export const isCompactionPrune = (entry: TranscriptEntry | undefined): boolean => pruneRecordOf(entry)?.reason === REASON;
 
 /** The record with the entries it names under their new ids; other custom entries as they are. */
 export function remapPrune(entry: CustomEntry, moved: (id: string) => string): CustomEntry {
-  const data = entry.data as { entryIds?: unknown } | undefined;
-  if (entry.customType !== "clew.prune" || !Array.isArray(data?.entryIds)) return entry;
-  return { ...entry, data: { ...data, entryIds: data.entryIds.map((id) => (typeof id === "string" ? moved(id) : id)) } };
+  const record = pruneRecordOf(entry);
+  if (record === undefined || entry.customType !== PRUNE_ENTRY_TYPE) return entry;
+  return { ...entry, data: { ...record, entryIds: record.entryIds.map(moved) } };
 }

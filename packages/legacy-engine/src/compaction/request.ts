@@ -63,11 +63,16 @@ async function attemptOnce(prompt: string, maxOutputTokens: number, environment:
   const { model, signal, timeoutMs = DEFAULT_TIMEOUT_MS, sleep = timer, onProgress, onUsage } = environment;
   const request = new AbortController();
   const clock = new AbortController();
-  const onAbort = () => {
-    request.abort(signal?.reason);
-    clock.abort(signal?.reason);
-  };
-  signal?.addEventListener("abort", onAbort, { once: true });
+  // Before anything else may abort: neither a model nor a timer need listen to signals.
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => {
+      request.abort(signal?.reason);
+      clock.abort(signal?.reason);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
   onProgress?.();
   const ask = async (): Promise<AttemptOutcome> => {
     const messages = [{ role: "user" as const, content: prompt }];
@@ -94,8 +99,9 @@ async function attemptOnce(prompt: string, maxOutputTokens: number, environment:
   // Whichever loses the race ends by our own abort; that is nobody's failure.
   answered.catch(() => {});
   late.catch(() => {});
+  aborted.catch(() => {});
   try {
-    return await Promise.race([answered, late]);
+    return await Promise.race([answered, late, aborted]);
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     // A provider's abort that nobody here asked for is a failure like any other.

@@ -1,20 +1,346 @@
-import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
+import { SUMMARY_HEADINGS } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
-import { memorySession, now, obedient, patientSleep } from "../__fixtures__/session.ts";
-import { compactTranscript } from "./run.ts";
+import { prose } from "../__fixtures__/histories.ts";
+import {
+  hastySleep,
+  memorySession,
+  now,
+  obedient,
+  obedientSummary,
+  patientSleep,
+  promptOf,
+  reply,
+  scripted,
+} from "../__fixtures__/session.ts";
+import { type CompactionDetails, type CompactTranscriptRequest, compactionParams, compactTranscript, previewCompaction } from "./run.ts";
 
-const long = (turn: number) =>
-  `Please look at part ${turn} of the plan. ${`Item ${turn} weighs a lot and is kept in room ${turn}. `.repeat(40)}`;
-const talk = (turns: number) =>
-  Array.from({ length: turns }, (_, turn) => [user(long(turn)), assistant(`Part ${turn} is done: ${long(turn)}`)]).flat();
+const turns = (count: number, words = 300): AgentMessage[] =>
+  Array.from({ length: count }, (_, turn) => [
+    user(`Request ${turn}: mend part ${turn} of /srv/app/part-${turn}.ts. ${prose(words, turn)}`),
+    assistant(`Part ${turn} is mended. ${prose(words, turn + 1)}`),
+  ]).flat();
 
-describe("smoke", () => {
-  it("works", async () => {
-    const session = memorySession(talk(60));
-    const model = obedient();
-    const before = estimateMessages(session.context()).estimate;
-    const result = await compactTranscript({ transcript: session, model, trigger: "manual", now, sleep: patientSleep() });
-    expect(result.compacted).toBe(true);
+function setup(messages: readonly AgentMessage[], extras: Partial<CompactTranscriptRequest> = {}) {
+  const session = memorySession(messages);
+  const model = obedient();
+  const request: CompactTranscriptRequest = {
+    transcript: session,
+    model,
+    trigger: "overflow",
+    now,
+    sleep: patientSleep(),
+    random: () => 0.5,
+    ...extras,
+  };
+  return { session, model, request };
+}
+
+const details = (result: Awaited<ReturnType<typeof compactTranscript>>) => result.result?.details as CompactionDetails;
+
+describe("a compaction", () => {
+  it("replaces older history by a summary, keeps the newest messages as they are, and is smaller afterwards", async () => {
+    const { session, request } = setup(turns(60), { trigger: "threshold" });
+    const before = session.context();
+    const result = await compactTranscript(request);
+    const after = session.context();
+    expect(result).toMatchObject({ ok: true, compacted: true });
+    expect(result.result!.tokensBefore).toBe(estimateMessages(before).estimate);
+    expect(result.result!.tokensAfter).toBe(estimateMessages(after).estimate);
+    expect(result.result!.tokensAfter!).toBeLessThan(result.result!.tokensBefore);
+    expect(after[0]).toMatchObject({ role: "compactionSummary", summary: result.result!.summary });
+    expect(before.slice(1 - after.length)).toEqual(after.slice(1));
+    for (const heading of SUMMARY_HEADINGS) expect(result.result!.summary).toContain(heading);
+    expect(details(result)).toMatchObject({
+      v: 1,
+      trigger: "threshold",
+      tier: "full",
+      withPrune: false,
+      summariser: { requests: expect.any(Number) },
+    });
+  });
+
+  it("appends one entry whose first kept entry is on the branch, and touches nothing before it", async () => {
+    const { session, request } = setup(turns(60));
+    const before = session.branch();
+    const written = JSON.stringify(session.written);
+    const result = await compactTranscript(request);
+    const branch = session.branch();
+    expect(branch.slice(0, before.length)).toEqual(before);
+    expect(branch).toHaveLength(before.length + 1);
+    expect(branch.at(-1)).toMatchObject({ type: "compaction", firstKeptEntryId: result.result!.firstKeptEntryId });
+    expect(before.some(({ id }) => id === result.result!.firstKeptEntryId)).toBe(true);
+    expect(JSON.stringify(session.written.slice(0, before.length))).toBe(written);
+  });
+
+  it("brings the earlier summary up to date the next time, and carries file lists on", async () => {
+    const read = toolCall("read", { path: "src/first.ts" });
+    const { session, model, request } = setup([user("read it"), assistant([read]), toolResult(read, "x"), assistant("read"), ...turns(40)]);
+    await compactTranscript(request);
+    const calls = model.calls.length;
+    session.say(...turns(40));
+    const second = await compactTranscript(request);
+    expect(promptOf(model.calls[calls]!)).not.toContain("src/first.ts");
+    expect(model.calls.slice(calls).some((call) => promptOf(call).includes("<previous-summary>"))).toBe(true);
+    expect(details(second).readFiles).toEqual(["src/first.ts"]);
+    expect(session.context().filter(({ role }) => role === "compactionSummary")).toHaveLength(1);
+  });
+
+  it("summarises the beginning of a turn whose end is kept by itself", async () => {
+    const steps = Array.from({ length: 150 }, (_, index) => {
+      const call = toolCall("exec", { command: `make step-${index}` }, `step_${index}`);
+      return [assistant([call]), toolResult(call, prose(400, index))];
+    }).flat();
+    const { model, request } = setup([...turns(4), user("Now run all the steps"), ...steps], { options: { prune: false } });
+    const result = await compactTranscript(request);
+    expect(result.result!.summary).toContain("**Turn Context (split turn):**");
+    expect(model.calls.some((call) => promptOf(call).includes("## Original Request"))).toBe(true);
+    expect(result.result!.summary!.startsWith("## Open request\n<open-request>\nNow run all the steps\n</open-request>")).toBe(true);
+  });
+
+  it("reads trigger, focus, counts and signal out of what hosts pass", () => {
+    const signal = new AbortController().signal;
+    const base = { sessionId: "s", sessionFile: "/s.jsonl" };
+    expect(
+      compactionParams({
+        ...base,
+        customInstructions: "tests",
+        tokenBudget: 9,
+        currentTokenCount: 8,
+        abortSignal: signal,
+        runtimeContext: { trigger: "overflow" },
+      }),
+    ).toEqual({
+      trigger: "overflow",
+      focus: "tests",
+      tokenBudget: 9,
+      currentTokenCount: 8,
+      signal,
+    });
+    expect(compactionParams({ ...base, runtimeContext: { manualCompaction: true } }).trigger).toBe("manual");
+    expect(compactionParams({ ...base, force: true }).trigger).toBe("budget");
+    expect(compactionParams(base).trigger).toBe("threshold");
+  });
+
+  it("escapes focus text, and asks for it in every request", async () => {
+    const { model, request } = setup(turns(40), { trigger: "manual", focus: "the <port> numbers" });
+    await compactTranscript(request);
+    for (const call of model.calls) expect(promptOf(call)).toContain("the &lt;port&gt; numbers");
+  });
+
+  it("in safeguard mode summarises an oversized history in two steps, the older part first", async () => {
+    const { model, request } = setup(turns(150), { options: { mode: "safeguard", maxHistoryShare: 0.3 } });
+    expect(await compactTranscript(request)).toMatchObject({ compacted: true });
+    const withPrevious = model.calls.filter((call) => promptOf(call).includes("<previous-summary>"));
+    expect(withPrevious.length).toBeGreaterThan(0);
+    expect(model.calls.findIndex((call) => promptOf(call).includes("Request 0:"))).toBe(0);
+  });
+
+  it("asks the model of the session for nothing that the summarising model does not hold", async () => {
+    const small = obedient({ contextWindow: 16_000 });
+    const { request } = setup(turns(100), { model: small, session: { contextWindow: 200_000, maxOutputTokens: 8_000 } });
+    expect(await compactTranscript(request)).toMatchObject({ compacted: true });
+    for (const call of small.calls) expect(estimateMessages(call.messages).high).toBeLessThan(16_000);
+  });
+});
+
+describe("the check of a summary in a compaction", () => {
+  const incomplete = "## Decisions\n- something";
+
+  it("gives the model one more try, with what was wrong", async () => {
+    const model = scripted((call, index) => (index === 0 ? incomplete : obedientSummary(promptOf(call))));
+    const { request } = setup(turns(20), { model });
+    const result = await compactTranscript(request);
+    expect(details(result)).toMatchObject({ tier: "full", summariser: { requests: 2 } });
+    expect(promptOf(model.calls[1]!)).toContain('The heading "## Open TODOs" is missing.');
+  });
+
+  it("falls to a summary by code when the second try is no better, and says so", async () => {
+    const { request } = setup(turns(20), { model: scripted([incomplete]) });
+    const result = await compactTranscript(request);
+    expect(result).toMatchObject({ ok: true, compacted: true, reason: expect.stringContaining("failed the check (heading") });
+    expect(details(result)).toMatchObject({ tier: "extract", summariser: { requests: 2 } });
+    for (const heading of SUMMARY_HEADINGS) expect(result.result!.summary).toContain(heading);
+  });
+
+  it("adds identifiers by code that the model leaves out twice", async () => {
+    const model = scripted([SUMMARY_HEADINGS.map((heading) => `${heading}\n- (none)`).join("\n")]);
+    const { request } = setup(turns(20), { model, options: { recentTurnsPreserve: 0 } });
+    const result = await compactTranscript(request);
+    expect(details(result)).toMatchObject({ tier: "full", amended: true });
+    expect(result.result!.summary).toMatch(/## Exact identifiers\n(- \/srv\/app\/part-\d+\.ts\n)+/);
+  });
+
+  it("asks as often as configured, three times more at most, and not at all when switched off", async () => {
+    for (const [qualityGuard, requests] of [
+      [{ enabled: true, maxRetries: 0 }, 1],
+      [{ enabled: true, maxRetries: 9 }, 4],
+      [{ enabled: false, maxRetries: 1 }, 1],
+    ] as const) {
+      const model = scripted([incomplete]);
+      await compactTranscript(setup(turns(20), { model, options: { qualityGuard } }).request);
+      expect(model.calls).toHaveLength(requests);
+    }
+  });
+});
+
+describe("a bad summariser", () => {
+  it.each([
+    ["nothing", reply("")],
+    ["white space", reply("  \n ")],
+    ["only thinking", { ...reply(""), content: [{ type: "thinking" as const, thinking: "…" }] }],
+    ["something longer than what it replaces", prose(60_000)],
+    ["a refusal", "I'm sorry, but I can't help with summarizing this."],
+    ["an error of its provider", { kind: "unavailable", message: "503" } as const],
+    ["a refused sign-in", { kind: "auth", message: "401" } as const],
+    ["an overflow however small the request", { kind: "overflow", message: "too long" } as const],
+    ["an exception", new Error("socket hang up")],
+  ])("that returns %s is replaced by a summary made by code", async (_, answer) => {
+    const { session, request } = setup(turns(12), { model: scripted([answer]) });
+    const result = await compactTranscript(request);
+    expect(result).toMatchObject({ ok: true, compacted: true });
+    expect(details(result).tier).toBe("extract");
+    expect(result.reason).toEqual(expect.any(String));
+    const { summary } = result.result!;
+    expect(summary).not.toMatch(/summary unavailable/i);
+    expect(summary).toContain("Request");
+    expect(result.result!.tokensAfter!).toBeLessThan(result.result!.tokensBefore);
+    expect(session.context()[0]).toMatchObject({ role: "compactionSummary" });
+  });
+
+  it("that never answers is given its time once, and then replaced", async () => {
+    const model = scripted(["never"]);
+    const { request } = setup(turns(20), { model, sleep: hastySleep, options: { timeoutSeconds: 30 } });
+    const result = await compactTranscript(request);
+    expect(result).toMatchObject({ compacted: true, reason: "the summarising model did not answer within 30 s" });
+    expect([details(result).tier, model.calls.length]).toEqual(["extract", 1]);
+  });
+
+  it("keeps the host's bound alive as long as requests make progress", async () => {
+    let progress = 0;
+    await compactTranscript(setup(turns(60), { onProgress: () => progress++ }).request);
+    expect(progress).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe("bad input", () => {
+  const untouched = async (request: CompactTranscriptRequest, act: () => Promise<unknown> = () => compactTranscript(request)) => {
+    const before = JSON.stringify(request.transcript.branch());
+    const result = await act();
+    expect(JSON.stringify(request.transcript.branch())).toBe(before);
+    return result;
+  };
+
+  it("an empty session has no conversation to compact", async () => {
+    expect(await untouched(setup([]).request)).toEqual({ ok: true, compacted: false, reason: "no real conversation messages" });
+  });
+
+  it("a history of tool results only has none either", async () => {
+    const orphans = Array.from({ length: 30 }, (_, index) => toolResult({ id: `x${index}`, name: "read" }, prose(2000)));
+    expect(await untouched(setup(orphans).request)).toEqual({ ok: true, compacted: false, reason: "no real conversation messages" });
+  });
+
+  it("a window smaller than the system prompt is told with the way out", async () => {
+    const { request } = setup(turns(20), { model: obedient({ contextWindow: 8_000 }), fixedTokens: 9_000 });
+    expect(await untouched(request)).toMatchObject({
+      ok: false,
+      compacted: false,
+      reason: expect.stringContaining("choose a model with a larger window"),
+    });
+  });
+
+  it("one message larger than the window, and nothing else, leaves nothing to cut", async () => {
+    const { request } = setup([user(prose(200_000))]);
+    expect(await untouched(request)).toMatchObject({ compacted: false, reason: expect.stringContaining("nothing to compact") });
+  });
+
+  it("one message larger than the window among others is summarised without it being sent whole", async () => {
+    const { model, request } = setup([...turns(5), user(`Read this: ${prose(200_000)}`), assistant("Read."), ...turns(5)]);
+    const result = await compactTranscript(request);
+    expect(result).toMatchObject({ ok: true, compacted: true });
+    expect(result.result!.tokensAfter!).toBeLessThan(60_000);
+    expect(model.calls.length).toBeGreaterThan(0);
+  });
+
+  it("an abort half way leaves history untouched and is nobody's failure", async () => {
+    const controller = new AbortController();
+    const model = scripted((call, index) => {
+      if (index === 1) controller.abort(new DOMException("stopped", "AbortError"));
+      return obedientSummary(promptOf(call));
+    });
+    const { request } = setup(turns(200), { model, signal: controller.signal });
+    await untouched(request, () => expect(compactTranscript(request)).rejects.toThrow("stopped"));
+    const before = setup(turns(20), { signal: controller.signal });
+    await untouched(before.request, () => expect(compactTranscript(before.request)).rejects.toThrow("stopped"));
+    expect(before.model.calls).toHaveLength(0);
+  });
+
+  it("of two compactions at once the second is refused, and the next one works again", async () => {
+    const { session, request } = setup(turns(60));
+    const [first, second] = await Promise.all([compactTranscript(request), compactTranscript(request)]);
+    expect(first).toMatchObject({ compacted: true });
+    expect(second).toEqual({ ok: false, compacted: false, reason: "another compaction of this session is running; wait for it" });
+    session.say(...turns(60));
+    expect(await compactTranscript(request)).toMatchObject({ compacted: true });
+  });
+
+  it("a full disk loses nothing, is told, and the session goes on", async () => {
+    const { session, request } = setup(turns(60));
+    session.failNextAppend();
+    expect(await untouched(request)).toEqual({
+      ok: false,
+      compacted: false,
+      reason: "the compaction could not be written (ENOSPC: no space left on device); history is untouched",
+    });
+    expect(await compactTranscript(request)).toMatchObject({ compacted: true });
+  });
+
+  it("what was said meanwhile is kept, and a session that moved to another branch is left alone", async () => {
+    const late = memorySession(turns(60));
+    const model = scripted((call) => {
+      late.say(user("said meanwhile"));
+      return obedientSummary(promptOf(call));
+    });
+    expect(await compactTranscript(setup([], { transcript: late, model }).request)).toMatchObject({ compacted: true });
+    expect(late.context()).toContainEqual(expect.objectContaining({ content: "said meanwhile" }));
+
+    const moved = memorySession(turns(60));
+    const mover = scripted((call) => {
+      void moved.graft({ keep: 2, leafId: moved.branch().at(-1)!.id, entries: [] });
+      return obedientSummary(promptOf(call));
+    });
+    expect(await compactTranscript(setup([], { transcript: moved, model: mover }).request)).toMatchObject({
+      ok: false,
+      compacted: false,
+      reason: expect.stringContaining("another branch"),
+    });
+    expect(moved.branch()).toHaveLength(2);
+  });
+
+  it("a session too small to be shortened stays as it is", async () => {
+    const { request } = setup([user("hi"), assistant("hello"), user("bye"), assistant("see you")], { trigger: "manual" });
+    expect(await untouched(request)).toMatchObject({ ok: true, compacted: false, reason: expect.stringContaining("nothing to compact") });
+  });
+});
+
+describe("a dry run", () => {
+  it("tells what would be kept, dropped and asked, and does none of it", async () => {
+    const { session, model, request } = setup(turns(60), { options: { qualityGuard: { enabled: false, maxRetries: 0 } } });
+    const before = JSON.stringify(session.branch());
+    const preview = previewCompaction(request);
+    expect(preview.kind).toBe("summarise");
+    if (preview.kind !== "summarise") return;
+    expect([model.calls.length, JSON.stringify(session.branch())]).toEqual([0, before]);
+    const result = await compactTranscript(request);
+    expect(result.result).toMatchObject({ tokensBefore: preview.tokensBefore, firstKeptEntryId: preview.firstKeptEntryId });
+    expect(result.result!.tokensAfter!).toBeLessThanOrEqual(preview.tokensAfterAtMost);
+    expect(preview.keptMessages + preview.summarisedMessages).toBe(120);
+    expect(model.calls.length).toBe(preview.requests);
+  });
+
+  it("says why there is nothing to do", () => {
+    expect(previewCompaction(setup([user("hi")]).request)).toMatchObject({ kind: "nothing", reason: expect.any(String) });
   });
 });

@@ -1,8 +1,10 @@
 // Turns a summary plan into the texts that could be written, best first, each already checked: the model's, then one made by code.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { estimateText } from "@clew/plugin-sdk/tokens";
 import { type FileOperations, fileOperations, SUMMARY_HEADINGS, textOf } from "@clew/plugin-sdk/transcript";
 import { type AuditProblem, amendSummary, auditSummary, describeProblem, identifiersToKeep } from "./audit.ts";
 import { CHUNKS, splitMessagesByTokenShare, total } from "./chunks.ts";
+import type { CompactionLimits } from "./limits.ts";
 import type { CompactionOptions } from "./options.ts";
 import type { SummaryPlan } from "./plan.ts";
 import type { RequestEnvironment } from "./request.ts";
@@ -147,7 +149,7 @@ function collectFacts(plan: SummaryPlan, options: CompactionOptions): Facts {
   return {
     previousSummary: previous === undefined ? undefined : withoutAddedSections(previous.summary),
     parts: {
-      openRequest: openRequestCut && openRequest !== undefined ? pinnedText(plan) : undefined,
+      openRequest: openRequestCut && openRequest !== undefined ? pinnedText(openRequest.text, limits) : undefined,
       recentTurns: recentTurnsSection(messages, options.recentTurnsPreserve, quoteChars),
       failures: toolFailuresSection(messages),
       files: fileSection(files),
@@ -172,10 +174,9 @@ function filesIn(details: unknown): Partial<FileOperations> {
   return { readFiles: paths(readFiles), modifiedFiles: paths(modifiedFiles) };
 }
 
-/** The open request byte for byte; one larger than half of the kept part may be is shown by its ends. */
-function pinnedText({ openRequest, limits }: SummaryPlan): string {
-  const text = openRequest?.text ?? "";
-  return text.length <= Math.max(SECTION_LIMITS.openRequest, limits.tailTokens) ? text : headAndTail(text, SECTION_LIMITS.openRequest);
+/** The open request byte for byte; one that would take more than half of what may be kept is shown by its ends. */
+export function pinnedText(text: string, limits: CompactionLimits): string {
+  return estimateText(text).high <= limits.tailTokens / 2 ? text : headAndTail(text, SECTION_LIMITS.openRequest);
 }
 
 /** Safeguard: of a history larger than its share of the window, the older half is summarised first, until the rest fits (spec §2.7). */

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { planLimits, reserveTokens } from "./limits.ts";
+
+describe("the reserve", () => {
+  it.each([
+    // window, floor, reserve: max(16,384, floor), at most a quarter of the window
+    [200_000, 20_000, 20_000],
+    [200_000, 0, 16_384],
+    [200_000, 90_000, 50_000],
+    [128_000, 20_000, 20_000],
+    [64_000, 20_000, 16_000],
+    [32_768, 20_000, 8_192],
+    [1_000, 20_000, 250],
+  ])("window %i, floor %i: %i", (window, floor, reserve) => {
+    expect(reserveTokens(window, floor)).toBe(reserve);
+  });
+});
+
+describe("the limits of one compaction", () => {
+  const input = { contextWindow: 128_000, maxOutputTokens: 64_000, reserveTokensFloor: 20_000, fixedTokens: 0 };
+
+  it.each([
+    // summary min(0.8 × reserve, model), prefix min(0.5 × reserve, model), at most 16,000 characters
+    [{}, { summaryTokens: 16_000, prefixTokens: 10_000, summaryChars: 16_000, promptBudget: 108_000, tailTokens: 54_000 }],
+    [{ maxOutputTokens: 4_096 }, { summaryTokens: 4_096, prefixTokens: 4_096, summaryChars: 16_000 }],
+    [{ contextWindow: 16_000 }, { reserve: 4_000, summaryTokens: 3_200, prefixTokens: 2_000, summaryChars: 12_800, tailTokens: 6_000 }],
+    [{ contextWindow: 0 }, { contextWindow: 200_000, promptBudget: 180_000 }],
+    [{ contextWindow: Number.NaN }, { contextWindow: 200_000 }],
+    [{ tokenBudget: 50_000 }, { promptBudget: 50_000, tailTokens: 25_000 }],
+    [{ tokenBudget: 500_000 }, { promptBudget: 108_000 }],
+    [{ fixedTokens: 100_000 }, { tailTokens: 4_000 }],
+    [{ fixedTokens: 200_000 }, { tailTokens: 0 }],
+    [{ maxOutputTokens: 0 }, { summaryTokens: 16_000 }],
+  ])("%o", (change, expected) => {
+    expect(planLimits({ ...input, ...change })).toMatchObject(expected);
+  });
+});

@@ -1,0 +1,179 @@
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
+import { estimateMessage } from "@clew/plugin-sdk/tokens";
+import { atomicGroups, type NewTranscriptEntry, PRUNE_PLACEHOLDER, pairToolCalls } from "@clew/plugin-sdk/transcript";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { anyHistory, anyWindow, prose } from "../__fixtures__/histories.ts";
+import { memorySession } from "../__fixtures__/session.ts";
+import { compactionOptions } from "./options.ts";
+import { type CompactionTrigger, type PlanInput, planCompaction } from "./plan.ts";
+
+const input = (messages: readonly AgentMessage[], extras: Partial<PlanInput> = {}): PlanInput => ({
+  branch: memorySession(messages).branch(),
+  options: compactionOptions(),
+  contextWindow: 128_000,
+  maxOutputTokens: 8_000,
+  trigger: "manual",
+  ...extras,
+});
+
+/** Messages of exactly so many tokens at four characters each. */
+const text = (tokens: number) => "abcd".repeat(tokens);
+const result = (tokens: number, toolName = "read") => toolResult({ id: `r${tokens}`, name: toolName }, text(tokens));
+
+describe("clearing first", () => {
+  // The shape of worked cases 27 to 29: 60,000 and 30,000 old tokens of output, 42,000 in the protected turns.
+  const old = [user(text(20)), assistant(text(20)), result(60_000), assistant(text(20)), result(30_000, "exec")];
+  const recent = [user(text(20)), assistant(text(9000)), user(text(20)), assistant(text(12_000)), result(42_000, "exec")];
+
+  it("is enough where less than 80 % of the window is left", () => {
+    const plan = planCompaction(input([...old, ...recent], { contextWindow: 128_000, countTokens: "chars4" }));
+    expect(plan).toMatchObject({ kind: "prune", tokensBefore: 153_100, prune: { freedTokens: 59_993 } });
+  });
+
+  it("is not enough in a smaller window, nor at exactly 80 %", () => {
+    expect(planCompaction(input([...old, ...recent], { contextWindow: 64_000, countTokens: "chars4" })).kind).toBe("summarise");
+    // 139,993 − 59,993 = 80,000 of 100,000.
+    const exactly = [...old.slice(0, 4), result(16_893, "exec"), ...recent];
+    expect(planCompaction(input(exactly, { contextWindow: 100_000, countTokens: "chars4" })).kind).not.toBe("prune");
+    const below = [...old.slice(0, 4), result(16_892, "exec"), ...recent];
+    expect(planCompaction(input(below, { contextWindow: 100_000, countTokens: "chars4" }))).toMatchObject({
+      kind: "prune",
+      tokensBefore: 139_992,
+    });
+  });
+
+  it("believes the provider's count when that is larger than the estimate", () => {
+    const plan = planCompaction(
+      input([...old, ...recent], { contextWindow: 128_000, countTokens: "chars4", trigger: "overflow", currentTokenCount: 170_000 }),
+    );
+    expect(plan.kind).toBe("summarise");
+  });
+
+  it("is never enough for a person who said what to keep", () => {
+    const messages = [...old, ...recent];
+    expect(planCompaction(input(messages, { countTokens: "chars4", focus: "the tests" })).kind).toBe("summarise");
+    expect(planCompaction(input(messages, { countTokens: "chars4", focus: "  " })).kind).toBe("prune");
+  });
+
+  it("can be switched off, and follows its settings", () => {
+    const messages = [...old, ...recent];
+    const plan = (options: Record<string, unknown>) =>
+      planCompaction(input(messages, { countTokens: "chars4", options: compactionOptions(options) }));
+    expect(plan({ prune: false }).kind).toBe("summarise");
+    expect(plan({ pruneProtectedTools: ["read"] })).toMatchObject({ kind: "summarise", prune: undefined });
+    expect(plan({ pruneMinimumTokens: 60_001 })).toMatchObject({ prune: undefined });
+    expect(plan({ pruneProtectTokens: 0 })).toMatchObject({ kind: "prune", prune: { freedTokens: 89_986 } });
+  });
+
+  it("is what remains when nothing can be summarised", () => {
+    const messages = [user("go"), ...Array.from({ length: 3 }, () => result(30_000)), user("a"), user(text(90_000))];
+    const plan = planCompaction(
+      input(messages, {
+        trigger: "threshold",
+        contextWindow: 100_000,
+        options: compactionOptions({ keepRecentTokens: 500_000, pruneProtectTokens: 0 }),
+      }),
+    );
+    expect(plan).toMatchObject({ kind: "prune", prune: { entryIds: { length: 3 } } });
+  });
+
+  it("summarises what was said, not the placeholders", () => {
+    const call = toolCall("read", { path: "a" });
+    const messages = [
+      user("look"),
+      assistant([call]),
+      toolResult(call, `FOUND IT ${text(60_000)}`),
+      assistant("ok"),
+      user("a"),
+      assistant(prose(30_000)),
+      user("b"),
+      assistant(prose(30_000)),
+    ];
+    const plan = planCompaction(input(messages, { contextWindow: 64_000, options: compactionOptions({ pruneProtectTokens: 0 }) }));
+    expect(plan.kind).toBe("summarise");
+    if (plan.kind !== "summarise") return;
+    expect(plan.prune).toBeDefined();
+    const summarised = JSON.stringify([...plan.history, ...plan.prefix]);
+    expect(summarised).toContain("FOUND IT");
+    expect(summarised).not.toContain(PRUNE_PLACEHOLDER);
+  });
+});
+
+describe("how much is kept", () => {
+  const turns = Array.from({ length: 100 }, (_, turn) => [user(`q${turn} ${prose(500, turn)}`), assistant(prose(500, turn))]).flat();
+  const kept = (extras: Partial<PlanInput>) => {
+    const plan = planCompaction(input(turns, { trigger: "overflow", ...extras }));
+    return plan.kind === "summarise" ? plan.keptTokens : Number.NaN;
+  };
+
+  it("is about keepRecentTokens", () => {
+    // The message that reaches the number is kept as well.
+    expect(kept({})).toBeGreaterThanOrEqual(20_000);
+    expect(kept({})).toBeLessThan(21_000);
+    expect(kept({ options: compactionOptions({ keepRecentTokens: 5_000 }) })).toBeLessThan(6_000);
+  });
+
+  it("is less where the provider counts more than the estimate", () => {
+    const estimated = turns.reduce((sum, message) => sum + estimateMessage(message).estimate, 0);
+    expect(kept({ currentTokenCount: estimated * 2 })).toBeLessThan(11_000);
+    expect(kept({ currentTokenCount: 1 })).toBe(kept({}));
+    expect(kept({ currentTokenCount: Number.NaN })).toBe(kept({}));
+  });
+
+  it.each([8_000, 16_000, 32_000])("is no more than half of the room in a window of %i", (contextWindow) => {
+    expect(kept({ contextWindow })).toBeLessThanOrEqual(contextWindow / 2);
+    expect(kept({ contextWindow, fixedTokens: contextWindow / 4 })).toBeLessThanOrEqual(contextWindow / 4);
+  });
+});
+
+describe("the first kept entry", () => {
+  it("takes along the settings right before it, but no boundary", () => {
+    const session = memorySession();
+    const say = (text: string) => session.say(user(text), assistant(prose(3000)));
+    say("one");
+    session.say(user("two"));
+    const branch = session.branch();
+    const settings: NewTranscriptEntry[] = [
+      { type: "model_change", provider: "p", modelId: "m" },
+      { type: "label", targetId: branch[0]!.id, label: "l" },
+    ];
+    void session.append(settings);
+    session.say(assistant(prose(3000)));
+    const plan = planCompaction({ ...input([]), branch: session.branch(), trigger: "overflow" });
+    expect(plan).toMatchObject({ kind: "summarise", firstKeptEntryId: session.branch()[2]!.id });
+  });
+});
+
+describe("any plan over any history", () => {
+  const trigger = fc.constantFrom<CompactionTrigger>("manual", "threshold", "budget", "overflow", "timeout_recovery");
+
+  it("cuts between groups, names an entry of the branch, and loses no message", () => {
+    fc.assert(
+      fc.property(anyHistory, anyWindow, trigger, (messages, contextWindow, by) => {
+        const session = memorySession(messages);
+        const branch = session.branch();
+        const plan = planCompaction({ ...input([]), branch, contextWindow, trigger: by });
+        if (plan.kind !== "summarise") return;
+        const at = branch.findIndex(({ id }) => id === plan.firstKeptEntryId);
+        expect(at).toBeGreaterThan(0);
+        expect([...plan.history, ...plan.prefix]).toEqual(messages.slice(0, at));
+        expect(plan.keptMessages).toBe(messages.length - at);
+        expect(atomicGroups(messages).map(({ start }) => start)).toContain(at);
+        for (const { call, result } of pairToolCalls(messages).pairs) expect(call.message < at).toBe(result < at);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("is the same for the same input", () => {
+    fc.assert(
+      fc.property(anyHistory, anyWindow, (messages, contextWindow) => {
+        const one = { ...input(messages), contextWindow };
+        expect(planCompaction(one)).toEqual(planCompaction(one));
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
