@@ -50,9 +50,14 @@ export async function resolveContextEngine(request: {
   config?: { plugins?: PluginsConfig | undefined };
   context?: EngineFactoryContext;
   strict?: (engineId: string) => boolean;
+  /** The plugin behind an engine that is not registered now, so that a plugin that is switched off is not taken for a missing one. */
+  ownerPluginOf?: (engineId: string) => string | undefined;
 }): Promise<ResolvedEngine> {
   const { registry, context = {} } = request;
-  const selection = planEngineSelection(request.config?.plugins, (engineId) => pluginOf(registry.get(engineId)?.owner));
+  const selection = planEngineSelection(
+    request.config?.plugins,
+    (engineId) => pluginOf(registry.get(engineId)?.owner) ?? request.ownerPluginOf?.(engineId),
+  );
   const { engineId } = selection;
   const useFallback = async (degraded: ResolvedEngine["degraded"]): Promise<ResolvedEngine> => ({
     ...selection,

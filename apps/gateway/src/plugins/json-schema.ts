@@ -24,6 +24,11 @@ export function compileSchema(schema: Record<string, unknown>, { defaults = fals
 
 function describe({ instancePath, message, keyword, params }: ErrorObject): string {
   const path = instancePath.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
-  const detail = keyword === "additionalProperties" ? `: "${params.additionalProperty}"` : keyword === "enum" ? `: ${params.allowedValues.join(", ")}` : "";
+  const detail =
+    keyword === "additionalProperties"
+      ? `: "${params.additionalProperty}"`
+      : keyword === "enum"
+        ? `: ${params.allowedValues.join(", ")}`
+        : "";
   return `${path === "" ? "" : `${path} `}${message ?? keyword}${detail}`;
 }

@@ -45,7 +45,8 @@ export function readPluginFiles(folder: string, { checkHost = true } = {}): Plug
 function realFolder(folder: string): string {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (found === undefined) throw invalidPlugin(`There is nothing at ${folder}; check the path of the plugin.`);
-  if (!found.isDirectory()) throw invalidPlugin(`${folder} is not a folder, so it is not a plugin; name the folder that holds ${MANIFEST_FILE}.`);
+  if (!found.isDirectory())
+    throw invalidPlugin(`${folder} is not a folder, so it is not a plugin; name the folder that holds ${MANIFEST_FILE}.`);
   return realpathSync(folder);
 }
 
@@ -53,8 +54,10 @@ function readManifest(root: string): PluginManifest {
   const text = readText(join(root, MANIFEST_FILE));
   if (text === undefined) throw invalidPlugin(`${root} is not a plugin: it has no ${MANIFEST_FILE}.`);
   const parsed = PluginManifestSchema.safeParse(parse(text, `${root}/${MANIFEST_FILE}`));
-  if (parsed.success && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(parsed.data.id)) return parsed.data;
-  const problems = parsed.success ? [`id: "${parsed.data.id}" may hold only letters, digits, dots, dashes and underscores`] : describe(parsed.error);
+  if (parsed.success && isPluginId(parsed.data.id)) return parsed.data;
+  const problems = parsed.success
+    ? [`id: "${parsed.data.id}" may hold only letters, digits, dots, dashes and underscores`]
+    : describe(parsed.error);
   throw invalidPlugin(`The manifest ${root}/${MANIFEST_FILE} is wrong: ${problems.join("; ")}.`);
 }
 
@@ -65,6 +68,11 @@ function readPackage(root: string): PluginPackage {
   const parsed = PackageSchema.safeParse(parse(text, file));
   if (parsed.success) return parsed.data;
   throw invalidPlugin(`${file} is wrong: ${describe(parsed.error).join("; ")}.`);
+}
+
+/** Plugin ids become file names and setting names. */
+export function isPluginId(id: unknown): id is string {
+  return typeof id === "string" && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id);
 }
 
 /** `runtimeExtensions` are the built form of `extensions`. Without either, index.js. */

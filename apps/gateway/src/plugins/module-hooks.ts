@@ -1,5 +1,6 @@
 // Makes `openclaw/plugin-sdk` resolvable for the modules of plugins, and for nothing else; no file is written into a plugin.
 import { createRequire, registerHooks } from "node:module";
+import { sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isInside } from "./manifest.ts";
 
@@ -35,9 +36,8 @@ export function installModuleHooks(): ModuleHooks {
       }
       const found = next(specifier, context);
       const generation = new URL(context.parentURL!).searchParams.get(GENERATION);
-      const isOwn = generation !== null && found.url.startsWith("file:") && pluginAt(found.url)?.root === plugin.root;
       // A required module is cached by its file name, which a query would not be part of.
-      if (!isOwn || context.conditions.includes("require") || found.url.includes("/node_modules/")) return found;
+      if (generation === null || context.conditions.includes("require") || !isOwnModule(found.url, plugin.root)) return found;
       return { ...found, url: withGeneration(found.url, generation) };
     },
   });
@@ -61,6 +61,13 @@ function offeredModules(): ReadonlyMap<string, string> {
     [`${SDK}/core`, core],
     [`${SDK}/logging-core`, pathToFileURL(require.resolve("#logging-core")).href],
   ]);
+}
+
+/** In the plugin's folder, and not one of its dependencies. */
+function isOwnModule(url: string, root: string): boolean {
+  if (!url.startsWith("file:")) return false;
+  const file = fileURLToPath(url);
+  return isInside(root, file) && !file.slice(root.length).split(sep).includes("node_modules");
 }
 
 function notOffered(pluginId: string, specifier: string, offered: readonly string[]): Error {

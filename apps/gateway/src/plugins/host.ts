@@ -1,0 +1,197 @@
+// The plugins of one gateway: finds, loads and reloads them, and offers what they registered to whoever runs turns.
+import type { EngineRegistry, LogPort } from "@clew/engine-core";
+import type { ContextEngineFactory, LlmCompleteParams, LlmCompleteResult, PluginsConfig, RegistrationMode } from "@clew/plugin-sdk/core";
+import { type OwnedCommand, parseCommand, runPluginCommand } from "./chat-commands.ts";
+import { discoverPlugins } from "./discover.ts";
+import { createHookRunner, type HookRunner, type OwnedHook } from "./hook-runs.ts";
+import { invalidPlugin, messageOf } from "./invalid.ts";
+import { loadEverything } from "./load-everything.ts";
+import { installModuleHooks } from "./module-hooks.ts";
+import type { PluginRecord } from "./record.ts";
+import { readRecords, writeRecords } from "./records.ts";
+import type { Diagnostic, SessionAction } from "./registrations.ts";
+import { createRunGate, type RunGate } from "./run-gate.ts";
+import { currentPluginScope, inPluginScope, type PluginScope } from "./scope.ts";
+import { provideStateDir } from "./state-dir.ts";
+import type { OwnedTool } from "./tools.ts";
+
+export interface PluginSettings {
+  /** The `plugins` section. */
+  plugins: PluginsConfig;
+  /** The whole file, as plugins see it. */
+  raw: unknown;
+}
+
+export interface PluginHostOptions extends PluginSettings {
+  home: string;
+  log: LogPort;
+  /** Folders of plugins that come with Clew. */
+  bundled?: readonly string[];
+  /** Names plugins' tools cannot take. */
+  reservedTools?: readonly string[];
+  /** Default "full"; anything else is for looking at plugins, and remembers nothing on disk. */
+  mode?: RegistrationMode;
+}
+
+/** What plugins reach of the host once it is composed. */
+export interface PluginConnection {
+  registry: EngineRegistry;
+  /** A model call of a plugin; `scope` is undefined outside any session. */
+  complete(request: { pluginId: string; scope: PluginScope | undefined; params: LlmCompleteParams }): Promise<LlmCompleteResult>;
+}
+
+export interface PluginHost {
+  /** The `plugins` section in force: of the start, or of the last reload. */
+  settings(): PluginsConfig;
+  records(): readonly PluginRecord[];
+  /** Registers the loaded plugins' engines; to be called once. */
+  connect(connection: PluginConnection): void;
+  /** The plugin an engine belongs to, also while it is off; undefined when nobody ever registered it. */
+  ownerOf(engineId: string): string | undefined;
+  tools(): readonly OwnedTool[];
+  readonly hooks: HookRunner;
+  /** Runs happen inside it; a reload waits for them. */
+  readonly gate: RunGate;
+  /** The answer to a chat line that is a command of a plugin; undefined when it is none. */
+  command(text: string, scope: PluginScope): Promise<string | undefined>;
+  commands(): readonly OwnedCommand[];
+  /** Throws PLUGIN_INVALID when there is no such action or the payload does not fit its schema. */
+  sessionAction(pluginId: string, actionId: string, request: { payload: unknown; scope: PluginScope }): Promise<unknown>;
+  /** Loads everything anew under new settings, between runs. */
+  reload(settings: PluginSettings): Promise<readonly PluginRecord[]>;
+  /** Tells plugins that the gateway stops. Engines are the registry's to dispose. */
+  close(reason?: string): Promise<void>;
+}
+
+export interface LoadedPlugins {
+  records: PluginRecord[];
+  engines: { pluginId: string; engineId: string; factory: ContextEngineFactory; diagnostics: Diagnostic[] }[];
+  tools: OwnedTool[];
+  commands: OwnedCommand[];
+  hooks: OwnedHook[];
+  actions: (SessionAction & { pluginId: string })[];
+}
+
+/** Loads all plugins that are on. A plugin that cannot be loaded is a record with the reason, never a throw. */
+export async function createPluginHost(options: PluginHostOptions): Promise<PluginHost> {
+  const { home, log, bundled = [], reservedTools = [], mode = "full" } = options;
+  provideStateDir(home);
+  const moduleHooks = installModuleHooks();
+  const gate = createRunGate();
+  let settings: PluginSettings = options;
+  let snapshot = freeze(options.raw);
+  let connection: PluginConnection | undefined;
+  let generation = 0;
+
+  const complete = (pluginId: string, params: LlmCompleteParams) => {
+    if (connection === undefined) return Promise.reject(new Error("Plugin LLM completion is not bound to an active session agent."));
+    return connection.complete({ pluginId, scope: currentPluginScope(), params });
+  };
+  const load = () => {
+    const records = readRecords(home);
+    const found = discoverPlugins({ home, plugins: settings.plugins, records, bundled });
+    const context = { home, mode, hooks: moduleHooks, generation, log, config: () => snapshot, complete };
+    return loadEverything({ found, plugins: settings.plugins, engineOwners: records.engines, reservedTools, context });
+  };
+  let loaded = await load();
+  report(loaded.records, log);
+
+  const registerEngines = () => {
+    for (const { pluginId, engineId, factory, diagnostics } of loaded.engines) {
+      const result = connection!.registry.register({
+        ...{ engineId, factory, owner: ownerName(pluginId), allowSameOwnerRefresh: true },
+        lifecycle: mode === "full" ? "runtime" : "readOnlyDiscovery",
+      });
+      if (result.ok) continue;
+      const message = `context engine already registered: ${engineId} (${result.existingOwner})`;
+      diagnostics.push({ level: "error", message });
+      log.error(`[plugins] ${pluginId}: ${message}`);
+    }
+    if (mode === "full") rememberEngines(home, loaded, log);
+  };
+  const hooks = createHookRunner({ hooks: () => loaded.hooks, log });
+
+  return {
+    settings: () => settings.plugins,
+    records: () => loaded.records,
+    hooks,
+    gate,
+    tools: () => loaded.tools,
+    commands: () => loaded.commands,
+    connect(given) {
+      connection = given;
+      registerEngines();
+    },
+    ownerOf: (engineId) => loaded.engines.find((engine) => engine.engineId === engineId)?.pluginId ?? readRecords(home).engines[engineId],
+    async command(text, scope) {
+      const parsed = parseCommand(text);
+      const found = parsed && loaded.commands.find(({ words }) => words.includes(parsed.word));
+      return found && runPluginCommand(found, { args: parsed.args, scope, config: snapshot });
+    },
+    async sessionAction(pluginId, actionId, { payload, scope }) {
+      const action = loaded.actions.find((each) => each.pluginId === pluginId && each.id === actionId);
+      if (action === undefined)
+        throw invalidPlugin(
+          `Plugin "${pluginId}" offers no session action "${actionId}"; "clew plugins inspect ${pluginId}" lists those it has.`,
+        );
+      const checked = action.schema?.check(payload);
+      if (checked?.ok === false) throw invalidPlugin(`Session action "${actionId}" was asked wrongly: ${checked.problems.join("; ")}.`);
+      const { sessionKey, sessionId, agentId } = scope;
+      return inPluginScope(scope, async () => action.handler({ payload, pluginId, actionId, sessionKey, sessionId, agentId }));
+    },
+    reload: (given) =>
+      gate.alone(async () => {
+        await hooks.emit("gateway_stop", { reason: "plugin replacement" });
+        const before = loaded;
+        settings = given;
+        snapshot = freeze(given.raw);
+        generation++;
+        loaded = await load();
+        report(loaded.records, log);
+        if (connection !== undefined) {
+          for (const { pluginId } of before.engines) await connection.registry.unregisterOwner(ownerName(pluginId));
+          registerEngines();
+        }
+        await hooks.emit("gateway_start", {});
+        return loaded.records;
+      }),
+    async close(reason = "shutdown") {
+      await hooks.emit("gateway_stop", { reason });
+      // Engines may still be asked to dispose, and look for the SDK while they do: the hooks stay until the process is idle.
+      setImmediate(() => moduleHooks.close());
+    },
+  };
+}
+
+const ownerName = (pluginId: string) => `plugin:${pluginId}`;
+
+/** Plugins may keep what they were given; none may change it for others. */
+function freeze(raw: unknown): unknown {
+  const copy: unknown = structuredClone(raw);
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const child of Object.values(value)) visit(child);
+    Object.freeze(value);
+  };
+  visit(copy);
+  return copy;
+}
+
+function report(records: readonly PluginRecord[], log: LogPort): void {
+  for (const { id, status, reason, diagnostics } of records) {
+    if (status === "error") log.error(`[plugins] ${id} is not used: ${reason}`);
+    for (const { level, message } of diagnostics) log[level === "error" ? "error" : "warn"](`[plugins] ${id}: ${message}`);
+  }
+}
+
+/** So that an engine of a plugin that is switched off later is known to be switched off, not missing. */
+function rememberEngines(home: string, { engines }: LoadedPlugins, log: LogPort): void {
+  try {
+    const records = readRecords(home);
+    const current = Object.fromEntries(engines.map(({ engineId, pluginId }) => [engineId, pluginId]));
+    const isKnown = Object.entries(current).every(([engineId, pluginId]) => records.engines[engineId] === pluginId);
+    if (!isKnown) writeRecords(home, { ...records, engines: { ...records.engines, ...current } });
+  } catch (error) {
+    log.warn(`[plugins] which engine belongs to which plugin could not be remembered: ${messageOf(error)}`);
+  }
+}

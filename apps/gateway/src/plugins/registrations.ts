@@ -1,0 +1,62 @@
+// What one plugin registered: collected while `register` runs, handed over only if it ends well.
+import type { ContextEngineFactory, PluginCommand, PluginTool, PluginToolFactory, RegistrationMode } from "@clew/plugin-sdk/core";
+import type { SchemaChecker } from "./json-schema.ts";
+
+export interface Diagnostic {
+  level: "warning" | "error";
+  /** One sentence, without the plugin's id. */
+  message: string;
+}
+
+export interface RegisteredTool {
+  /** Names known before the factory ran; undefined = whatever it returns, if declared. */
+  names: readonly string[] | undefined;
+  make: PluginToolFactory;
+}
+
+export interface RegisteredHook {
+  name: string;
+  handler: (event: never, context: never) => unknown;
+  /** Higher runs earlier. */
+  priority: number;
+}
+
+export interface SessionAction {
+  id: string;
+  schema: SchemaChecker | undefined;
+  handler: (request: Record<string, unknown>) => unknown;
+}
+
+export interface Registrations {
+  engines: { engineId: string; factory: ContextEngineFactory }[];
+  tools: RegisteredTool[];
+  commands: PluginCommand[];
+  hooks: RegisteredHook[];
+  actions: SessionAction[];
+  diagnostics: Diagnostic[];
+}
+
+export function noRegistrations(): Registrations {
+  return { engines: [], tools: [], commands: [], hooks: [], actions: [], diagnostics: [] };
+}
+
+export type RegistrationKind = "engine" | "tool" | "command" | "hook" | "action";
+
+/** What each mode takes; the rest is ignored without a word, because the plugin cannot know. */
+const TAKES: Record<RegistrationMode, readonly RegistrationKind[]> = {
+  full: ["engine", "tool", "command", "hook", "action"],
+  discovery: ["engine", "tool", "command", "hook", "action"],
+  "tool-discovery": ["tool"],
+  "cli-metadata": ["command"],
+  "setup-only": [],
+  "setup-runtime": [],
+};
+
+export function takes(mode: RegistrationMode, kind: RegistrationKind): boolean {
+  return TAKES[mode].includes(kind);
+}
+
+/** A tool as a factory that always returns it. */
+export function toFactory(tool: PluginTool | PluginToolFactory): PluginToolFactory {
+  return typeof tool === "function" ? tool : () => tool;
+}

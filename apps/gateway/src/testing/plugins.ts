@@ -1,0 +1,70 @@
+// Plugin folders for tests: copies of the fixture, and small ones written on the spot.
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { LogPort } from "@clew/engine-core";
+
+export const TIDEPOOL = join(import.meta.dirname, "../plugins/__fixtures__/tidepool");
+
+/** A copy, so that modules of one test are not those of another. */
+export function copyTidepool(into: string): string {
+  const folder = join(into, "tidepool");
+  cpSync(TIDEPOOL, folder, { recursive: true });
+  return folder;
+}
+
+export interface WrittenPlugin {
+  id?: string;
+  /** Fields of the manifest; null = no manifest at all. */
+  manifest?: Record<string, unknown> | string | null;
+  packageJson?: Record<string, unknown>;
+  /** Code of index.js. */
+  code?: string;
+  files?: Record<string, string>;
+}
+
+/** A plugin with the given parts and sound ones for the rest. */
+export function writePlugin(
+  folder: string,
+  { id = "small", manifest = {}, packageJson = {}, code, files = {} }: WrittenPlugin = {},
+): string {
+  mkdirSync(folder, { recursive: true });
+  const text = typeof manifest === "string" ? manifest : JSON.stringify({ id, configSchema: { type: "object" }, ...manifest });
+  const all: Record<string, string> = {
+    ...(manifest !== null && { "openclaw.plugin.json": text }),
+    "package.json": JSON.stringify({
+      name: id,
+      version: "1.0.0",
+      type: "module",
+      openclaw: { extensions: ["./index.js"] },
+      ...packageJson,
+    }),
+    "index.js": code ?? `export default { id: ${JSON.stringify(id)}, register() {} };\n`,
+    ...files,
+  };
+  for (const [name, content] of Object.entries(all)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+  return folder;
+}
+
+/** A context engine's code under the given id: answers with the messages it is given. */
+export function engineCode(engineId: string, extra = ""): string {
+  return `export default { register(api) { api.registerContextEngine(${JSON.stringify(engineId)}, () => ({
+    info: { id: ${JSON.stringify(engineId)}, name: ${JSON.stringify(engineId)} },
+    ingest: async () => ({ ingested: true }),
+    assemble: async ({ messages }) => ({ messages, estimatedTokens: 0 }),
+    compact: async () => ({ ok: true, compacted: false, reason: "nothing to do" }),
+    ${extra}
+  })); } };\n`;
+}
+
+export interface CollectedLog extends LogPort {
+  lines: string[];
+}
+
+export function collectLog(): CollectedLog {
+  const lines: string[] = [];
+  const add = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
+  return { lines, info: add("info"), warn: add("warn"), error: add("error") };
+}
