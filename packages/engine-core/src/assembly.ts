@@ -7,6 +7,7 @@ import { hostParams } from "./engine-params.ts";
 import type { History } from "./history.ts";
 import { describeError } from "./quarantine.ts";
 import type { SystemPart } from "./request-items.ts";
+import { pruneAssembly } from "./session-prune.ts";
 import type { TurnRun } from "./turn-run.ts";
 
 export interface Assembly {
@@ -39,7 +40,8 @@ export async function assembleContext(run: TurnRun, history: History): Promise<A
   const result = await askEngine(run, history, { budget, tools, prompt });
   const repaired = ports.policy?.repairPairing({ messages: result.messages, model });
   // A list of the host's own: an engine may go on using the one it returned.
-  const messages = repaired === undefined || repaired.messages === result.messages ? result.messages.slice() : repaired.messages;
+  const whole = repaired === undefined || repaired.messages === result.messages ? result.messages.slice() : repaired.messages;
+  const messages = await pruneAssembly(run, whole);
   run.report.historyChanges.push(...(repaired?.changes ?? []));
   run.report.budget = {
     ...budget,

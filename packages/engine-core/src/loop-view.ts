@@ -7,6 +7,7 @@ import { deliverMessages, firstToDeliver } from "./delivery.ts";
 import { hostParams } from "./engine-params.ts";
 import { messagesOfTurn } from "./history.ts";
 import { describeError } from "./quarantine.ts";
+import { showPruned } from "./session-prune.ts";
 import type { TurnRun } from "./turn-run.ts";
 
 export interface LoopView {
@@ -25,7 +26,8 @@ export async function nextView(run: TurnRun, assembly: Assembly, last: LoopView 
   try {
     const messages =
       run.report.lifecycle === "durable" ? await assembleHistoryAgain(run, assembly, turn) : await assembleEverything(run, assembly, turn);
-    return { messages: run.ports.policy?.repairPairing({ messages, model: run.model }).messages ?? messages, seen };
+    const repaired = run.ports.policy?.repairPairing({ messages, model: run.model }).messages ?? messages;
+    return { messages: showPruned(run, repaired), seen };
   } catch (error) {
     if (isAbort(error, run.signal)) throw error;
     run.ports.log.warn(`context engine failed in the tool loop, using un-assembled messages for this call: ${describeError(error)}`);

@@ -83,12 +83,17 @@ async function stream(
     onRetry,
   };
   for await (const event of ports.model.stream(call)) {
-    if (event.type === "done") return { ok: true, message: event.message };
+    if (event.type === "done") return { ok: true, message: stamped(run, event.message) };
     if (event.type === "error") return { ok: false, error: event.error, partial: event.partial };
     emitDelta(run, event);
   }
   const error: ModelError = { kind: "invalid_response", message: "The model's stream ended without a final event." };
   return { ok: false, error, partial: { role: "assistant", content: [], stopReason: "error", errorMessage: error.message } };
+}
+
+/** Every stored reply says when it was made and in which run, so that engines can recognise it. */
+function stamped({ ports, report }: TurnRun, message: AssistantMessage): AssistantMessage {
+  return { timestamp: ports.clock.now(), ...message, __openclaw: { runId: report.turnId, ...message.__openclaw } };
 }
 
 function emitDelta(run: TurnRun, event: Exclude<StreamEvent, { type: "done" | "error" }>): void {

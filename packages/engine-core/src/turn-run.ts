@@ -8,6 +8,7 @@ import type {
   ToolCallBlock,
   UserMessage,
 } from "@clew/plugin-sdk/core";
+import type { SessionProjection, SessionPruneSettings } from "@clew/plugin-sdk/transcript";
 import { DEFAULT_RESERVE_TOKENS } from "./budget.ts";
 import type { GuardedEngine } from "./guard.ts";
 import type { LlmPolicy } from "./llm.ts";
@@ -31,6 +32,8 @@ export interface TurnSettings {
   autoCompaction: boolean;
   /** Also check between model calls of a turn whether the next request fits. */
   midTurnPrecheck: boolean;
+  /** `agents.defaults.contextPruning`; by default on for models with a known cache time. */
+  sessionPrune: Partial<SessionPruneSettings> | undefined;
   /** How long a turn waits for the session's background maintenance before it goes on, ms. */
   maintenanceWaitMs: number;
 }
@@ -42,6 +45,7 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   citationsMode: undefined,
   autoCompaction: true,
   midTurnPrecheck: false,
+  sessionPrune: undefined,
   maintenanceWaitMs: 10_000,
 };
 
@@ -130,6 +134,8 @@ export interface TurnRun {
   /** The prompt once it is stored. */
   admitted: AdmittedMessage | undefined;
   recovery: RecoveryState;
+  /** Which tool results the view shows shortened. */
+  projections: readonly SessionProjection[];
   /** Why the last compaction did not help. */
   compactionFailure: { reason: string; timedOut: boolean } | undefined;
   /** Hash of the request the provider refused as too large: it is not sent again as it is. */
@@ -169,6 +175,7 @@ export function openTurn(request: TurnRequest): TurnRun {
     delivered: undefined,
     admitted: undefined,
     recovery: NO_RECOVERY_YET,
+    projections: [],
     compactionFailure: undefined,
     refusedRequest: undefined,
   };

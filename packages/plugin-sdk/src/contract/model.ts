@@ -22,6 +22,8 @@ export interface ModelRef {
   /** False: images are replaced by text before sending. */
   acceptsImages?: boolean;
   reasoning?: boolean;
+  /** How long the provider keeps a prompt cached after its last use, ms; absent = not known, or not in a way worth planning for. */
+  cacheTtlMs?: number;
 }
 
 export interface ModelCall {
