@@ -50,6 +50,9 @@ export async function assembleContext(run: TurnRun, history: History): Promise<A
     historyMessages: history.messages.length,
     assembledMessages: messages.length,
   };
+  const { contextProjection } = result;
+  run.report.engine.projection =
+    contextProjection === undefined ? null : { mode: contextProjection.mode, epoch: contextProjection.epoch ?? null };
   run.report.engine.degraded = engine.degraded ?? request.engine.degraded;
   return {
     history: history.messages,

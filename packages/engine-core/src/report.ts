@@ -111,6 +111,8 @@ export interface TurnReport {
     ownsCompaction: boolean;
     /** Why another engine than the configured one ran. */
     degraded: { operation: string; reason: string } | null;
+    /** How the engine would have its assembly enter a backend that keeps its own thread; this host has none and ignores it. */
+    projection: { mode: string; epoch: string | null } | null;
   };
   lifecycle: "eager" | "durable";
   engineCalls: EngineCallReport[];

@@ -211,6 +211,7 @@ function newReport({ engine, ports, model, requestedModel }: TurnRequest): TurnR
       source: engine.source,
       ownsCompaction: info.ownsCompaction === true,
       degraded: engine.degraded,
+      projection: null,
     },
     lifecycle: lifecycleOf(engine.guard.info(), ports),
     engineCalls: [],

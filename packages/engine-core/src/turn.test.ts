@@ -144,12 +144,17 @@ describe("the turn report", () => {
   it("marks what the engine made and stores its content as a part", async () => {
     const engine = passThrough({
       info: { id: "notes", name: "Notes" },
-      assemble: ({ messages }) => ({ messages: [{ role: "user", content: "a note" }, ...messages], estimatedTokens: 3 }),
+      assemble: ({ messages }) => ({
+        messages: [{ role: "user", content: "a note" }, ...messages],
+        estimatedTokens: 3,
+        contextProjection: { mode: "thread_bootstrap", epoch: "notes-1" },
+      }),
     });
     const result = await testHost({ engine }).say("hi");
     const [note] = result.report.modelCalls[0]!.messages.items;
     expect(note).toMatchObject({ source: { kind: "engine" }, role: "user" });
     expect(result.parts[note!.hash]).toContain("a note");
     expect(result.report.budget?.engineEstimate).toBe(3);
+    expect(result.report.engine.projection).toEqual({ mode: "thread_bootstrap", epoch: "notes-1" });
   });
 });
