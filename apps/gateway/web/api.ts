@@ -55,6 +55,9 @@ export interface Api {
   send(key: string, text: string): AsyncGenerator<StreamedEvent>;
 }
 
+/** A gateway that does not say how it is for so long is as good as away. */
+const HEALTH_TIMEOUT_MS = 5000;
+
 /** `origin`: "" on the page itself. */
 export function createApi(origin = ""): Api {
   const request = async (path: string, init?: RequestInit): Promise<Response | null> => {
@@ -74,7 +77,7 @@ export function createApi(origin = ""): Api {
   const orNull = async <Body>(response: Response | null) => (response === null ? null : ((await response.json()) as Body));
 
   return {
-    health: async () => (await known("/api/health")).json() as Promise<Health>,
+    health: async () => (await known("/api/health", { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })).json() as Promise<Health>,
     sessions: async () => ((await (await known("/api/sessions")).json()) as { sessions: SessionRow[] }).sessions,
     session: async (key, limit) => orNull(await request(`${sessionPath(key)}?limit=${limit}`)),
     context: async (key) => orNull(await request(`${sessionPath(key)}/context`)),

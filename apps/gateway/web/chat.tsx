@@ -46,7 +46,7 @@ export function Chat({ state, controller, onDraft }: { state: PageState; control
       <Composer
         draft={draft}
         isRunning={running || session?.busy === true}
-        canSend={connection === "ok"}
+        canSend={connection !== "away"}
         focusKey={name}
         onDraft={onDraft}
         onSend={send}

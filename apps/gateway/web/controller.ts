@@ -24,6 +24,7 @@ export interface Controller {
 
 export function createController({ api, store }: { api: Api; store: Store<PageState> }): Controller {
   let limit = ENTRIES_PER_PAGE;
+  let loads = 0;
 
   const setTurn = (key: string, turn: LiveTurn) => store.set({ turns: { ...store.get().turns, [key]: turn } });
   const fail = (error: unknown) => {
@@ -31,18 +32,21 @@ export function createController({ api, store }: { api: Api; store: Store<PageSt
     store.set(code === AWAY ? { connection: "away" } : { notice: message, isLoading: false });
   };
 
-  /** Reads the session shown; what another one was meant for is thrown away. */
+  /** Reads the session shown; what was meant for another one, or is older than what was asked since, is thrown away. */
   const load = async () => {
-    const { key, sessions, turns: before } = store.get();
-    // Nothing to ask for in a session that nobody spoke in yet.
-    const isKnown = before[key] !== undefined || sessions.some((row) => isSameSession(row.key, key));
-    const [session, context] = isKnown ? await Promise.all([api.session(key, limit), api.context(key)]) : [null, null];
-    if (store.get().key !== key) return;
+    const { key, context: shown, turns: before } = store.get();
+    const wasRunning = isRunning(before[key]);
+    const mine = ++loads;
+    const session = isKnown(store.get()) ? await api.session(key, limit) : null;
+    // While a turn runs its first call may still be to come: what is shown stays until it ends.
+    const context = session === null ? null : wasRunning ? shown : await api.context(key);
+    if (store.get().key !== key || mine !== loads) return;
     const { turns } = store.get();
     // The server knows the canonical form of a short name; a running turn keeps the name it was started with.
     const canonical = isRunning(turns[key]) ? key : (session?.key ?? key);
     store.set({ session, context, isLoading: false, key: canonical, turns: renamed(turns, key, canonical) });
-    settle(canonical);
+    // What was read while the turn ran does not hold all of it.
+    if (!wasRunning) settle(canonical);
   };
 
   const settle = (key: string) => {
@@ -121,6 +125,12 @@ export function createController({ api, store }: { api: Api; store: Store<PageSt
     },
     readItem: api.contextItem,
   };
+}
+
+/** False: nobody spoke in the session yet, so that there is nothing to ask for. */
+function isKnown({ key, sessions, turns }: PageState): boolean {
+  const turn = turns[key];
+  return sessions.some((row) => isSameSession(row.key, key)) || (turn?.isStored === true && !isRunning(turn));
 }
 
 /** Another client wrote to the session shown, or its reply began or ended. */

@@ -8,7 +8,7 @@ import { createController } from "./controller.ts";
 import { initialState } from "./page-state.ts";
 import { createStore } from "./store.ts";
 
-const POLL_MS = 3000;
+const POLL_MS = 2000;
 const POLL_SOON_MS = 1000;
 
 const store = createStore(initialState(sessionInHash(location.hash)));

@@ -175,7 +175,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     await page.locator(".tool summary").first().click();
     expect(await page.locator(".tool").first().textContent()).toContain("Ondine Brack");
     expect(await page.locator(".reply strong").textContent()).toBe("Ondine");
-    expect(await contextOf(page).textContent()).toContain("Prompt + its tools");
+    await contextOf(page).getByRole("button", { name: "Prompt + its tools" }).waitFor();
 
     await page.getByLabel("Message").fill("one");
     await page.keyboard.press("Shift+Enter");
