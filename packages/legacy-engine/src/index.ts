@@ -14,6 +14,7 @@ export {
   maxChunkTokens,
   splitMessagesByTokenShare,
 } from "./compaction/chunks.ts";
+export type { CompactionDetails, SummariserUsage } from "./compaction/details.ts";
 export { type CompactionLimits, LIMITS, type LimitsInput, planLimits, reserveTokens } from "./compaction/limits.ts";
 export { type OpenRequest, openRequestOf } from "./compaction/open-request.ts";
 export {
@@ -23,6 +24,7 @@ export {
   KEYS_WITHOUT_EFFECT,
   keysWithoutEffect,
 } from "./compaction/options.ts";
+export { compactionParams } from "./compaction/params.ts";
 export {
   type CompactionPlan,
   type CompactionTrigger,
@@ -37,14 +39,11 @@ export type { CompactionPreview } from "./compaction/preview.ts";
 export type { PruneStep } from "./compaction/prune-step.ts";
 export { RETRY, type RequestEnvironment, type SummaryModel } from "./compaction/request.ts";
 export {
-  type CompactionDetails,
   type CompactionTranscript,
   type CompactTranscriptRequest,
-  compactionParams,
   compactTranscript,
   PRUNE_ONLY_SUMMARY,
   previewCompaction,
-  type SummariserUsage,
 } from "./compaction/run.ts";
 export {
   type SummarizeRequest,

@@ -92,7 +92,7 @@ const MANUAL_KEEP_SHARE = 0.25;
 const FORCED_KEEP_SHARE = 0.5;
 
 export function planCompaction(input: PlanInput): CompactionPlan {
-  const { branch, options, trigger, fixedTokens = 0 } = input;
+  const { branch, options, fixedTokens = 0 } = input;
   const { items } = buildContext(branch);
   const messages = items.map(({ message }) => message);
   const tokens = messages.map(counterOf(input.countTokens));

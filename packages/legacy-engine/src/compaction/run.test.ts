@@ -15,7 +15,9 @@ import {
   reply,
   scripted,
 } from "../__fixtures__/session.ts";
-import { type CompactionDetails, type CompactTranscriptRequest, compactionParams, compactTranscript, previewCompaction } from "./run.ts";
+import type { CompactionDetails } from "./details.ts";
+import { compactionParams } from "./params.ts";
+import { type CompactTranscriptRequest, compactTranscript, previewCompaction } from "./run.ts";
 
 const turns = (count: number, words = 300): AgentMessage[] =>
   Array.from({ length: count }, (_, turn) => [

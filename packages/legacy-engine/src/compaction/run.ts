@@ -1,13 +1,12 @@
 // Carries a compaction out: plan, summary, proof that it shrinks, and one append; or nothing is written and the reason is told.
-import type { CompactParams, CompactResult, Usage } from "@clew/plugin-sdk/core";
-import { isAbort } from "@clew/plugin-sdk/core";
+import { type CompactResult, isAbort } from "@clew/plugin-sdk/core";
 import { buildContext, headOf, type NewTranscriptEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { detailsOf, usageSum } from "./details.ts";
 import { type CompactionOptions, compactionOptions } from "./options.ts";
 import { type CompactionTrigger, counterOf, type PlanInput, type PrunePlan, planCompaction, type SummaryPlan } from "./plan.ts";
 import { type CompactionPreview, describePlan } from "./preview.ts";
 import type { RequestEnvironment, SummaryModel } from "./request.ts";
-import { headAndTail, SECTION_LIMITS } from "./sections.ts";
-import { coveredFiles, type WrittenSummary, writeSummary } from "./write-summary.ts";
+import { writeSummary } from "./write-summary.ts";
 
 /** What a compaction needs of a session's transcript. Give the same object for the same session: it is how a second compaction at once is noticed. */
 export interface CompactionTranscript {
@@ -34,35 +33,6 @@ export interface CompactTranscriptRequest extends Omit<RequestEnvironment, "mode
   countTokens?: PlanInput["countTokens"];
   /** ms since the epoch. Default Date.now. */
   now?: (() => number) | undefined;
-}
-
-/** What a compaction entry keeps in `details`, beside what other hosts read there. */
-export interface CompactionDetails {
-  v: 1;
-  trigger: CompactionTrigger;
-  /** How the summary came about. */
-  tier: WrittenSummary["tier"];
-  /** Why it is not the model's summary of everything. */
-  reason?: string;
-  /** The check missed something and code added it. */
-  amended: boolean;
-  readFiles: string[];
-  modifiedFiles: string[];
-  openRequestEntryId?: string;
-  /** At most 800 characters. */
-  latestUnresolvedUserRequest?: string;
-  /** The entry before this one is a prune of the same compaction. */
-  withPrune: boolean;
-  summariser: SummariserUsage;
-}
-
-/** What the summaries of one compaction cost, as far as the provider said. */
-export interface SummariserUsage {
-  requests: number;
-  input: number;
-  output: number;
-  cacheRead: number;
-  cacheWrite: number;
 }
 
 export const PRUNE_ONLY_SUMMARY = "[Pruned tool outputs only - no summarization needed]";
@@ -156,7 +126,7 @@ async function summarise(
   }
 
   const withPrune = plan.prune !== undefined && prunesKept(branch, plan);
-  const details = detailsOf(request, plan, written, withPrune, usage.total());
+  const details = detailsOf(request.trigger, plan, written, withPrune, usage.total());
   const entry = { ...compactionEntry(written.text, plan), details };
   const entries = withPrune ? [plan.prune!.record, entry] : [entry];
   const tokensAfter = tokensOf(request, branch, entries);
@@ -211,60 +181,8 @@ function prunesKept(branch: readonly TranscriptEntry[], { prune, firstKeptEntryI
   return prune?.entryIds.some((id) => kept.has(id)) ?? false;
 }
 
-function detailsOf(
-  { trigger }: CompactTranscriptRequest,
-  plan: SummaryPlan,
-  written: WrittenSummary,
-  withPrune: boolean,
-  summariser: SummariserUsage,
-): CompactionDetails {
-  const { openRequest } = plan;
-  return {
-    v: 1,
-    trigger,
-    tier: written.tier,
-    ...(written.reason !== undefined && { reason: written.reason }),
-    amended: written.amended,
-    ...coveredFiles(plan),
-    ...(openRequest !== undefined && {
-      openRequestEntryId: openRequest.entryId,
-      latestUnresolvedUserRequest: headAndTail(openRequest.text, SECTION_LIMITS.openRequest),
-    }),
-    withPrune,
-    summariser,
-  };
-}
-
-function usageSum(): { add: (usage: Usage | undefined) => void; total: () => SummariserUsage } {
-  let sum: SummariserUsage = { requests: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-  return {
-    add(usage) {
-      sum = {
-        requests: sum.requests + 1,
-        input: sum.input + (usage?.input ?? 0),
-        output: sum.output + (usage?.output ?? 0),
-        cacheRead: sum.cacheRead + (usage?.cacheRead ?? 0),
-        cacheWrite: sum.cacheWrite + (usage?.cacheWrite ?? 0),
-      };
-    },
-    total: () => sum,
-  };
-}
-
 /** What a compaction would do; nothing is asked of a model and nothing is written. */
 export function previewCompaction(request: CompactTranscriptRequest): CompactionPreview {
   const plan = planCompaction(planInput(request, request.transcript.branch(), compactionOptions(request.options)));
   return describePlan(plan, request.model.ref.contextWindow);
-}
-
-const TRIGGERS: readonly CompactionTrigger[] = ["manual", "threshold", "budget", "overflow", "timeout_recovery"];
-
-/** Reads a request out of the parameters with which an engine or a host calls the built-in compaction. */
-export function compactionParams(
-  params: CompactParams,
-): Pick<CompactTranscriptRequest, "trigger" | "focus" | "tokenBudget" | "currentTokenCount" | "signal"> {
-  const { customInstructions, tokenBudget, currentTokenCount, abortSignal, runtimeContext } = params;
-  const named = TRIGGERS.find((trigger) => trigger === runtimeContext?.trigger);
-  const trigger = named ?? (runtimeContext?.manualCompaction === true ? "manual" : params.force === true ? "budget" : "threshold");
-  return { trigger, focus: customInstructions, tokenBudget, currentTokenCount, signal: abortSignal };
 }
