@@ -10,6 +10,7 @@ const legacy: ContextView["engine"] = {
   source: "default",
   ownsCompaction: false,
   degraded: null,
+  projection: null,
 };
 const degraded = { ...legacy, configured: "lossless", degraded: { operation: "assemble", reason: "store is corrupt" } };
 const record = { engineId: "lossless", operation: "assemble", reason: "store is corrupt", failedAt: 0 };
