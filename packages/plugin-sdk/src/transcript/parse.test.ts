@@ -45,6 +45,16 @@ describe("parseTranscript", () => {
     expect(activeBranch(lost.entries).map(({ id }) => id)).toEqual(["a", "c"]);
   });
 
+  it("keeps the branch together where a repair took a line out", () => {
+    const { entries, badLines } = parseTranscript([header, entry("a", null), entry("c", "b"), entry("d", "c"), ""].join("\n"));
+    expect(badLines).toEqual([]);
+    expect(entries.map(({ id, parentId }) => [id, parentId])).toEqual([
+      ["a", null],
+      ["c", "a"],
+      ["d", "c"],
+    ]);
+  });
+
   it("is no transcript without a session header on the first line", () => {
     expect(parseTranscript(`${entry("a", null)}\n`)).toMatchObject({
       header: undefined,

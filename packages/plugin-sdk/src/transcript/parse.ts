@@ -75,7 +75,8 @@ export function parseTranscript(text: string): ParsedTranscript {
     badLines.push({ line, reason: original === undefined ? "not a JSON object" : describeFault(record) });
     return placeholderFor(record);
   });
-  return { header: moved.header, entries: badLines.length === 0 ? entries : bridgeGaps(entries), badLines, torn, migrated: moved.migrated };
+  // Also without a bad line: a repair, ours or another program's, may have taken it out.
+  return { header: moved.header, entries: bridgeGaps(entries), badLines, torn, migrated: moved.migrated };
 }
 
 interface NumberedRecord {
