@@ -171,6 +171,9 @@ describe("clew", () => {
       ["replay"],
       ["sessions", "list"],
       ["sessions", "show"],
+      ["sessions", "repair"],
+      ["policy", "check"],
+      ["policy", "apply"],
       ["config", "get"],
       ["config", "set"],
       ["config", "import"],
@@ -199,7 +202,7 @@ describe("clew", () => {
 
   it("answers wrong usage with exit code 2", async () => {
     const home = await temporaryHome();
-    for (const args of [["fly"], ["replay"], ["start", "--port", "-1"], ["chat", "--nope"]]) {
+    for (const args of [["fly"], ["replay"], ["policy", "check", "file.jsonl"], ["start", "--port", "-1"], ["chat", "--nope"]]) {
       expect((await clew(home, ...args)).code).toBe(2);
     }
   }, 20_000);

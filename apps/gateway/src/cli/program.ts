@@ -72,7 +72,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .addOption(json())
     .action(async (file: string, options) => done(await (await import("./replay.ts")).replayCommand(file, options)));
 
-  const sessions = program.command("sessions").description("list or show sessions");
+  const sessions = program.command("sessions").description("list, show and repair sessions");
   sessions
     .command("list")
     .description("newest first")
@@ -85,6 +85,29 @@ function createProgram(done: (exitCode: number) => void): Command {
     .addOption(new Option("--limit <count>", "newest entries only").argParser(toCount))
     .addOption(json())
     .action(async (name: string, options) => done(await (await import("./sessions.ts")).showSession(name, options)));
+
+  sessions
+    .command("repair")
+    .description("mend a session file that other programs damaged; a running gateway does it when it opens one")
+    .argument("<file>", "transcript (.jsonl)")
+    .option("--dry-run", "only say what would be done")
+    .addOption(json())
+    .action(async (file: string, options) => done(await (await import("./repair.ts")).repairSession(file, options)));
+
+  const policy = program.command("policy").description("what a provider accepts of a history");
+  const forModel = (command: Command) =>
+    command
+      .argument("<file>", "transcript (.jsonl)")
+      .requiredOption("--provider <id>", 'e.g. "anthropic"')
+      .requiredOption("--model <id>", "the provider's name of the model")
+      .option("--api <wire>", "wire protocol; default: the provider's usual one")
+      .addOption(json());
+  forModel(policy.command("check").description("would the provider accept it as it is? exit code 1 when not")).action(
+    async (file: string, options) => done(await (await import("./policy.ts")).policyCheck(file, options)),
+  );
+  forModel(policy.command("apply").description("the history as it would be sent, and what was changed")).action(
+    async (file: string, options) => done(await (await import("./policy.ts")).policyApply(file, options)),
+  );
 
   const config = program.command("config").description("read and change settings");
   config
@@ -122,7 +145,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .addOption(json())
     .action(async (options) => done(await (await import("./doctor.ts")).doctor(options)));
 
-  for (const command of [program, ...program.commands, ...sessions.commands, ...config.commands]) command.exitOverride();
+  for (const command of [program, ...program.commands, ...program.commands.flatMap((group) => group.commands)]) command.exitOverride();
   return program;
 }
 

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { type RepairReport, repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
+import { repairedParts } from "../sessions/notes.ts";
 import { terminal } from "./output.ts";
 
 /** Exit code 1 when the file could not be repaired; throws TRANSCRIPT_UNREADABLE when there is none. */
@@ -17,14 +18,7 @@ export async function repairSession(file: string, { dryRun = false, json = false
 
 /** What was done, or would be, one line each. */
 export function describeRepair(report: RepairReport, dryRun: boolean): string[] {
-  const counted: [number | undefined, string][] = [
-    [report.droppedLines, "lines that are no entries"],
-    [report.rewrittenAssistantMessages, "empty failed replies given a text"],
-    [report.rewrittenUserMessages, "blank messages of people given a text"],
-    [report.removedCorruptedImageBlocks, "damaged images replaced by a note"],
-    [report.insertedToolResults, "missing tool results added"],
-  ];
-  const found = counted.flatMap(([count, what]) => (count ? [`${count} ${what}`] : []));
+  const found = repairedParts(report);
   if (report.reason !== undefined) return [`Not repaired: ${report.reason}.`, ...found];
   if (found.length === 0) return ["The file is in order; nothing to repair."];
   const backup = report.backupPath === undefined ? [] : [`The original is kept at ${report.backupPath}.`];

@@ -3,6 +3,7 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
 import { readEnvironment } from "../config/environment.ts";
 import { shortName } from "../sessions/keys.ts";
+import { shownEntries } from "../sessions/shown.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { printable, terminal } from "./output.ts";
 import { formatTable } from "./table.ts";
@@ -32,7 +33,7 @@ export async function showSession(name: string, { json = false, limit }: { json?
       `There is no session "${name}" in ${home}; "clew sessions list" names those there are.`,
     );
   }
-  const branch = limit === undefined ? session.branch : session.branch.slice(-limit);
+  const branch = shownEntries(session.branch, limit);
   if (json) terminal.json({ ...session, branch });
   else for (const entry of branch) terminal.line(printable(formatEntry(entry)));
   return 0;

@@ -2,10 +2,11 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TRANSCRIPT_VERSION } from "@clew/plugin-sdk/transcript";
+import { repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
 import { completeIndex, listTranscripts, readIndex, writeIndex } from "../sessions/index-file.ts";
 import { isSafeId } from "../sessions/keys.ts";
 import { isAlive, readOwner } from "../sessions/lock.ts";
-import { describeNote } from "../sessions/notes.ts";
+import { describeNote, repairedParts } from "../sessions/notes.ts";
 import { openSession } from "../sessions/open.ts";
 import { parseSessionFile } from "../sessions/parse.ts";
 import { agentPaths, transcriptFile } from "../sessions/paths.ts";
@@ -66,8 +67,10 @@ async function checkFile(
   if (parsed.kind === "transcript" && parsed.content.version < TRANSCRIPT_VERSION)
     problems.push(`it is of version ${parsed.content.version}`);
   const unreadable = parsed.kind === "transcript" ? parsed.content.unreadableLines : [];
+  const damage = parsed.kind === "transcript" ? await repairSessionFileIfNeeded({ sessionFile: file, dryRun: true }) : undefined;
+  if (damage?.reason === "dry run") problems.push(`it needs repair: ${repairedParts(damage).join(", ")}`);
   const findings: Finding[] =
-    unreadable.length > 0
+    unreadable.length > (damage?.droppedLines ?? 0)
       ? [{ level: "warning", subject, text: `lines ${unreadable.join(", ")} of ${file} hold no entry; they are skipped and stay` }]
       : [];
   if (problems.length > 0) {

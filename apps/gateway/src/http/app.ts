@@ -1,10 +1,11 @@
 // The HTTP API: what each address answers. Written down in apps/gateway/README.md.
-import type { LogPort } from "@clew/engine-core";
+import type { LogPort, TurnEvent } from "@clew/engine-core";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Gateway } from "../gateway.ts";
+import { shownEntries } from "../sessions/shown.ts";
 import { toErrorResponse } from "./errors.ts";
-import { eventStream } from "./event-stream.ts";
+import { eventStream, shownEvent } from "./event-stream.ts";
 import { refuseForeign } from "./guard.ts";
 import { parseMessageBody, type SentMessage } from "./message-body.ts";
 import { PAGE_HEADERS, type PageFile } from "./page.ts";
@@ -58,7 +59,7 @@ export function createApp({ gateway, log, port, page, version }: AppOptions): Ho
     if (found === null) return context.json(notFound(`There is no session "${key}".`), 404);
     const { header, branch, file: _file, ...summary } = found;
     const limit = Number(context.req.query("limit") ?? DEFAULT_ENTRIES) || DEFAULT_ENTRIES;
-    return context.json({ ...summary, createdAt: header.timestamp, totalEntries: branch.length, entries: branch.slice(-limit) });
+    return context.json({ ...summary, createdAt: header.timestamp, totalEntries: branch.length, entries: shownEntries(branch, limit) });
   });
 
   app.get("/api/sessions/:key/context", async (context) => {
@@ -104,8 +105,12 @@ function streamTurn(gateway: Gateway, log: LogPort, key: string, { content, onDi
     if (onDisconnect === "abort") gone.abort(new DOMException("The client went away.", "AbortError"));
   });
   stream.send({ type: "queued" });
+  const show = (event: TurnEvent) => {
+    const shown = shownEvent(event);
+    if (shown !== undefined) stream.send(shown);
+  };
   gateway
-    .send({ key, content, signal: gone.signal, onEvent: stream.send })
+    .send({ key, content, signal: gone.signal, onEvent: show })
     .then(({ outcome, error, report }) => {
       stream.send({ type: "done", outcome, error, turnId: report.turnId, replyEntryId: report.replyEntryId });
     })

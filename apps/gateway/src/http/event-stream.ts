@@ -1,5 +1,6 @@
 // Server-sent events for one turn: the run never waits for a client, and does not end because a client went away.
 import type { TurnEvent, TurnResult } from "@clew/engine-core";
+import { projectMessageForDisplay } from "@clew/transcript-policy";
 
 /** What a client of a streamed turn is told; `done` or `error` is last. */
 export type StreamedEvent =
@@ -7,6 +8,13 @@ export type StreamedEvent =
   | { type: "queued" }
   | { type: "done"; outcome: TurnResult["outcome"]; error: TurnResult["error"]; turnId: string; replyEntryId: string | null }
   | { type: "error"; error: { code: string; message: string } };
+
+/** The event as a client may see it: messages without runtime context and markers; undefined when nothing is left to show. */
+export function shownEvent(event: TurnEvent): TurnEvent | undefined {
+  if (event.type !== "message") return event;
+  const message = projectMessageForDisplay(event.message);
+  return message === undefined ? undefined : message === event.message ? event : { ...event, message };
+}
 
 export interface EventStream {
   body: ReadableStream<Uint8Array>;

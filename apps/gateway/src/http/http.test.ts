@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { createSessionStore } from "../sessions/store.ts";
 import { startChild } from "../testing/child.ts";
 import { emulatedModel, parseStream, post, startTestGateway, type TestGateway } from "../testing/gateway.ts";
 
@@ -62,6 +63,23 @@ describe("a message over HTTP", () => {
     const file = await readFile(join(home, "agents/main/sessions", `${shown.sessionId}.jsonl`), "utf8");
     expect(file.trim().split("\n")).toHaveLength(shown.totalEntries + 1);
     expect(await (await get("/api/sessions")).json()).toMatchObject({ sessions: [{ key: "agent:main:main", busy: false }] });
+  });
+
+  it("is shown to people without what the host put around it, as it arrives and afterwards", async () => {
+    const { url, get, home } = await startTestGateway();
+    const hidden = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\nhost: bureau\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>";
+    const session = await createSessionStore({ home }).open({ key: "main", cwd: home });
+    await session.append([
+      { type: "message", message: { role: "user", content: `${hidden}\n\nMy cat is called Minka.` } },
+      { type: "message", message: { role: "assistant", content: [{ type: "text", text: "Noted." }], stopReason: "stop" } },
+      { type: "custom_message", customType: "openclaw.runtime-context", content: "host: bureau" },
+    ]);
+    await session.close();
+    const { text } = parseStream(await (await fetch(`${url}/api/sessions/main/messages`, post({ text: "What is my cat called?" }))).text());
+    expect(text).toContain("Minka");
+    const shown = await (await get("/api/sessions/main")).text();
+    expect(shown).toContain("My cat is called Minka.");
+    expect(shown).not.toMatch(/OPENCLAW|host: bureau/);
   });
 
   it("reaches an OpenAI-compatible server and streams its reply", async () => {

@@ -1,4 +1,5 @@
 // One append-only file kept open: a write is durable when it resolves, and a write that failed leaves no byte behind.
+import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -54,6 +55,19 @@ export function durableFile(file: string, initialSize: number): DurableFile {
       await open?.close();
     },
   };
+}
+
+/** Makes `bytes` durable in a new file beside `file`, e.g. `<file>.torn-…`; its path. */
+export async function keepBeside(file: string, why: string, bytes: Uint8Array): Promise<string> {
+  const keptIn = `${file}.${why}-${Date.now()}-${randomBytes(3).toString("hex")}`;
+  const handle = await open(keptIn, "wx", 0o600);
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return keptIn;
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {

@@ -12,11 +12,12 @@ import {
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
-import { durableFile } from "./durable-file.ts";
+import { durableFile, keepBeside } from "./durable-file.ts";
 import { acquireLock, type Lock, type LockOwner } from "./lock.ts";
 import type { SessionNote } from "./notes.ts";
 import { openOutbox } from "./outbox.ts";
 import { type FileContent, formatEntries, formatHeader, parseSessionFile } from "./parse.ts";
+import { repairFile } from "./repair.ts";
 import { planRewrite } from "./rewrite.ts";
 
 export interface OpenSession extends TranscriptPort {
@@ -169,8 +170,22 @@ function closedError(session: HostSession): ContextEngineError {
   return new ContextEngineError("TRANSCRIPT_UNREADABLE", `Session ${session.sessionKey} was closed; open it again before writing.`);
 }
 
-/** Reads a session file and mends what an interrupted write left. Loses nothing: what is cut off is kept beside it. */
+/**
+ * Reads a session file, mended. One order: first what an interrupted write left and older versions, which only we can tell from damage, then the
+ * repair of what other programs damaged. Loses nothing: what is cut off or taken out is kept beside it.
+ */
 async function loadTranscript(file: string): Promise<Loaded> {
+  const loaded = await readMended(file);
+  const { note, changed } = loaded.header === undefined ? { note: undefined, changed: false } : await repairFile(file);
+  if (note === undefined) return loaded;
+  if (!changed) return { ...loaded, notes: [...loaded.notes, note] };
+  const earlier = loaded.notes.filter(({ kind }) => kind !== "unreadable-lines");
+  const again = await readMended(file);
+  return { ...again, notes: [...earlier, note, ...again.notes] };
+}
+
+/** The lines: an interrupted write cut off, an older version brought to the current one, a missing line feed added. */
+async function readMended(file: string): Promise<Loaded> {
   const bytes = await readIfThere(file);
   const parsed = parseSessionFile(bytes);
   switch (parsed.kind) {
@@ -200,14 +215,7 @@ function unreadableNote({ unreadableLines }: FileContent): SessionNote[] {
 async function setAside(file: string, bytes: Buffer, goodBytes: number): Promise<SessionNote[]> {
   const torn = bytes.subarray(goodBytes);
   if (torn.length === 0) return [];
-  const keptIn = `${file}.torn-${Date.now()}-${randomBytes(3).toString("hex")}`;
-  const handle = await openFile(keptIn, "wx", 0o600);
-  try {
-    await handle.writeFile(torn);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  const keptIn = await keepBeside(file, "torn", torn);
   await truncate(file, goodBytes);
   return [{ kind: "torn-tail", bytes: torn.length, keptIn }];
 }

@@ -29,7 +29,8 @@ export type ParseOutcome =
 
 /** On a file line: this entry and the next `group - 1` belong together; without all of them none counts. */
 const GROUP_KEY = "__clew";
-const GROUP_TEXT = `"${GROUP_KEY}":{"group":`;
+/** How a file shows that it holds such a mark. */
+export const GROUP_TEXT = `"${GROUP_KEY}":{"group":`;
 
 /** Pure. `bytes` is the whole file. */
 export function parseSessionFile(bytes: Buffer): ParseOutcome {

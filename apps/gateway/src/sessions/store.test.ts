@@ -71,8 +71,10 @@ describe("a session", () => {
 
   it("comes back from its file with every kind of text", async () => {
     const home = await temporaryHome();
+    // Blank ones are given a text when the file is opened again.
+    const spoken = fc.string({ unit: "grapheme" }).filter((text) => /[\p{L}\p{N}]/u.test(text));
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.string({ unit: "grapheme" }), { minLength: 1, maxLength: 5 }), fc.uuid(), async (contents, key) => {
+      fc.asyncProperty(fc.array(spoken, { minLength: 1, maxLength: 5 }), fc.uuid(), async (contents, key) => {
         const session = await opened(home, key);
         for (const content of contents) await session.append([user(content)]);
         const before = session.branch();
@@ -263,7 +265,7 @@ describe("a folder that cannot be written", () => {
 });
 
 describe("damaged and older files", () => {
-  it("skips unreadable lines, keeps the branch across them and leaves the file as it is", async () => {
+  it("takes out lines that are no entries, keeps them beside the file and the branch across them", async () => {
     const home = await temporaryHome();
     const session = await opened(home);
     for (const text of ["one", "two", "three"]) await session.append([user(text)]);
@@ -274,9 +276,54 @@ describe("damaged and older files", () => {
     await writeFile(file, lines.join("\n"));
     const again = await opened(home);
     expect(texts(again.branch())).toEqual(["one", "three"]);
-    expect(again.notes).toEqual([{ kind: "unreadable-lines", lines: [3] }]);
-    expect(await readFile(file, "utf8")).toContain("{broken");
+    expect(again.notes).toMatchObject([{ kind: "repaired", report: { repaired: true, droppedLines: 1 } }]);
+    const [note] = again.notes;
+    expect(note?.kind === "repaired" && (await readFile(note.keptIn!, "utf8"))).toBe("{broken\n");
+    expect(await readFile(file, "utf8")).not.toContain("{broken");
+    await again.append([user("four")]);
     await again.close();
+    const later = await opened(home);
+    expect(texts(later.branch())).toEqual(["one", "three", "four"]);
+    expect(later.notes).toEqual([]);
+    await later.close();
+  });
+
+  it("are mended after an interrupted write is set aside, each reported for itself", async () => {
+    const home = await temporaryHome();
+    const session = await opened(home);
+    await session.append([user("one")]);
+    await session.append([{ type: "message", message: { role: "assistant", content: [], stopReason: "error", errorMessage: "gone" } }]);
+    await session.append([user("three")]);
+    await session.close();
+    const file = session.session.sessionFile;
+    await appendFile(file, '{"type":"message","id":"99');
+    const again = await opened(home);
+    expect(again.notes.map(({ kind }) => kind)).toEqual(["torn-tail", "repaired"]);
+    expect(again.notes[1]).toMatchObject({ report: { droppedLines: 0, rewrittenAssistantMessages: 1 }, keptIn: undefined });
+    expect(again.branch()[1]).toMatchObject({ message: { content: [{ type: "text" }] } });
+    await again.append([user("four")]);
+    expect(again.branch()).toHaveLength(4);
+    await again.close();
+    const names = await readdir(join(home, "agents/main/sessions"));
+    expect(names.filter((name) => name.includes(".torn-"))).toHaveLength(1);
+    expect(names.filter((name) => /repair|removed|bak/.test(name))).toEqual([]);
+  });
+
+  it("are left as they are where a repair would make a finished rewrite look interrupted", async () => {
+    const home = await temporaryHome();
+    const session = await opened(home);
+    const [first] = await session.append([user("one"), user("two"), user("three")]);
+    await session.rewrite({ replacements: [{ entryId: first!.id, message: { role: "user", content: "uno" } }] });
+    await session.close();
+    const file = session.session.sessionFile;
+    const lines = (await readFile(file, "utf8")).split("\n");
+    lines[5] = "{broken";
+    await writeFile(file, lines.join("\n"));
+    const again = await opened(home);
+    expect(texts(again.branch())).toEqual(["uno", "three"]);
+    expect(again.notes).toEqual([{ kind: "unreadable-lines", lines: [6] }]);
+    await again.close();
+    expect(await readFile(file, "utf8")).toContain("{broken");
   });
 
   it("keeps the branch across an entry of a kind it does not know", async () => {
