@@ -3,7 +3,9 @@ import { hash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import {
   type ClockPort,
+  completeForEngine,
   createEngineRegistry,
+  DEFAULT_BOUNDS_MS,
   type EngineRegistry,
   type HostPorts,
   type LlmPolicy,
@@ -20,18 +22,26 @@ import {
   type TurnResult,
 } from "@clew/engine-core";
 import { createLegacyEngine } from "@clew/legacy-engine";
-import { ContextEngineError, type ContextEngineInfo, type ModelRef } from "@clew/plugin-sdk/core";
+import { ContextEngineError, type ContextEngineInfo, type ModelRef, type PluginsConfig } from "@clew/plugin-sdk/core";
 import { DRIVER_APIS } from "@clew/providers";
 import { createTranscriptPolicy, type ImageCodec } from "@clew/transcript-policy";
 import { z } from "zod";
-import { agentSettings } from "./config/agent.ts";
+import { agentSettings, defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
 import { type ResolvedModel, resolveModel } from "./models/resolve.ts";
 import { createModelPort } from "./models/router.ts";
+import { slotValue } from "./plugins/enablement.ts";
+import { type EngineStatus, engineStatus } from "./plugins/engine-status.ts";
+import type { PluginHost } from "./plugins/host.ts";
+import { readRecentTurns } from "./plugins/recent-turns.ts";
+import { inPluginScope } from "./plugins/scope.ts";
+import { createPluginTools } from "./plugins/tools.ts";
+import { turnHooks } from "./plugins/turn-hooks.ts";
+import { agentPaths } from "./sessions/paths.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
-import { createToolPort } from "./tools/tool.ts";
+import { type Approve, createToolPort } from "./tools/tool.ts";
 import { workspaceRoot } from "./tools/workspace-files.ts";
 import { workspaceTools } from "./tools/workspace-tools.ts";
 import { withTimeout } from "./turn-timeout.ts";
@@ -40,6 +50,8 @@ export interface HostOptions {
   environment: Environment;
   loaded: Pick<LoadedConfig, "config" | "raw">;
   log: LogPort;
+  /** Already loaded; absent = none. */
+  plugins?: PluginHost | undefined;
 }
 
 /** Everything that answers, and nothing about where requests come from. */
@@ -54,6 +66,8 @@ export interface Host {
   answer(request: AnswerRequest): Promise<TurnResult>;
   /** The engine that would answer an agent now: its info, and why it is not the chosen one. */
   inspectEngine(agentId: string): Promise<EngineInspection>;
+  /** Everything known about it; asks the engine's own store where it can be asked. */
+  engineStatus(agentId: string): Promise<EngineStatus>;
   /** Engines set aside since start, and why. */
   quarantined(): ReturnType<EngineRegistry["quarantine"]["list"]>;
   close(): Promise<void>;
@@ -72,12 +86,14 @@ export interface AnswerRequest {
   prompt: TurnRequest["prompt"];
   signal?: AbortSignal;
   onEvent?: (event: TurnEvent) => void;
+  /** Asks a person whether a tool may run; absent = nobody is there, and the answer is no. */
+  approve?: Approve | undefined;
   /** Instead of the agent's model and tools, e.g. a recording. */
   replacement?: { model: ModelPort; modelRef: ModelRef; tools: ToolPort; clock: ClockPort };
 }
 
 /** Throws CONFIG_INVALID when the engine slot names an engine nobody registered: better at start than at the first reply. */
-export function composeHost({ environment, loaded, log }: HostOptions): Host {
+export function composeHost({ environment, loaded, log, plugins }: HostOptions): Host {
   const { config } = loaded;
   const { home } = environment;
   const agent = (agentId: string) => agentSettings(config, home, agentId);
@@ -86,10 +102,10 @@ export function composeHost({ environment, loaded, log }: HostOptions): Host {
     fallback: () => createLegacyEngine(),
     log,
     clock: systemClock,
-    bounds: () => ({ compact: compaction.timeoutSeconds * 1000 }),
+    bounds: (engineId) => engineBounds(pluginSettings(), plugins?.ownerOf(engineId), compaction.timeoutSeconds * 1000),
   });
-  assertKnownEngine(config, registry);
   const tools = createToolPort({ tools: workspaceTools(({ agentId }) => agent(agentId).workspace) });
+  const pluginTools = createPluginTools(() => plugins?.tools() ?? [], log);
   const models = new Map<string, ResolvedModel>();
   const modelNamed = (name: string) => {
     const known = models.get(name) ?? resolveModel({ ...modelRequest(config, environment), name });
@@ -101,59 +117,90 @@ export function composeHost({ environment, loaded, log }: HostOptions): Host {
     imageCodec: lazyImageCodec(),
     imageLimits: { maxDimensionPx: config.agents.defaults.imageMaxDimensionPx },
   });
+  const pluginSettings = () => plugins?.settings() ?? config.plugins;
   const resolveEngine = (agentId: string) =>
     resolveContextEngine({
       registry,
-      config: { plugins: config.plugins },
+      config: { plugins: pluginSettings() },
+      ...(plugins !== undefined && { ownerPluginOf: plugins.ownerOf }),
       context: { config: loaded.raw, agentDir: join(home, "agents", agentId), workspaceDir: agent(agentId).workspace },
     });
+
+  plugins?.connect({
+    registry,
+    complete: ({ pluginId, scope, params }) => {
+      const agentId = scope?.agentId ?? defaultAgentId(config);
+      const session = {
+        agentId,
+        sessionId: scope?.sessionId ?? "",
+        sessionKey: scope?.sessionKey ?? "",
+        sessionFile: scope?.sessionFile ?? "",
+      };
+      const binding = { model: router, sessionModel: host.model(agentId).model, session, pluginId, purpose: "plugin", signal: undefined };
+      return completeForEngine({ ...binding, policy: llmPolicyOf(pluginSettings(), pluginId) }, params);
+    },
+  });
+  assertKnownEngine(pluginSettings(), registry, plugins);
 
   const host: Host = {
     config,
     engineIds: () => registry.list().map(({ engineId }) => engineId),
     model: (agentId) => modelNamed(agent(agentId).model),
     workspace: (agentId) => agent(agentId).workspace,
-    async answer({ transcript, state, prompt, signal, onEvent, replacement }) {
-      const { agentId } = transcript.session;
+    answer({ transcript, state, prompt, signal, onEvent, approve, replacement }) {
+      const { session } = transcript;
+      const { agentId } = session;
       const { workspace } = agent(agentId);
-      const engine = await resolveEngine(agentId);
-      const ports: HostPorts = {
-        transcript,
-        model: replacement?.model ?? router,
-        tools: replacement?.tools ?? tools,
-        policy,
-        log,
-        clock: replacement?.clock ?? systemClock,
-        ids,
+      const run = async () => {
+        const engine = await resolveEngine(agentId);
+        const hooks = plugins && turnHooks(plugins.hooks, session);
+        const ports: HostPorts = {
+          transcript,
+          model: replacement?.model ?? router,
+          tools: replacement?.tools ?? pluginTools({ base: tools, approve }),
+          policy,
+          ...(hooks !== undefined && { hooks: hooks.port }),
+          log,
+          clock: replacement?.clock ?? systemClock,
+          ids,
+        };
+        const model = replacement?.modelRef ?? host.model(agentId).model;
+        const shownWorkspace = ports.tools!.list(session).length > 0 ? workspaceRoot(workspace) : undefined;
+        const { historyLimit } = config.session;
+        return withTimeout({ seconds: config.agents.defaults.timeoutSeconds, signal }, (bounded) =>
+          runTurn({
+            engine,
+            ports,
+            state,
+            model,
+            systemPrompt: buildSystemPrompt({ custom: config.agents.defaults.systemPrompt, workspace: shownWorkspace }),
+            prompt,
+            settings: {
+              maxModelCalls: config.agents.defaults.maxModelCalls,
+              reserveTokens: compaction.reserveTokensFloor,
+              autoCompaction: compaction.enabled,
+              midTurnPrecheck: compaction.midTurnPrecheck.enabled,
+              ...(historyLimit !== undefined && { historyLimit }),
+            },
+            ...(hooks !== undefined && { beforePromptBuild: hooks.beforePromptBuild }),
+            runtimeFacts: { config: loaded.raw, workspaceDir: workspace, cwd: workspace, agentDir: join(home, "agents", agentId) },
+            llmPolicy: llmPolicyOf(pluginSettings(), pluginOf(engine.guard.owner)),
+            signal: bounded,
+            ...(onEvent !== undefined && { onEvent }),
+          }),
+        );
       };
-      const model = replacement?.modelRef ?? host.model(agentId).model;
-      const shownWorkspace = ports.tools!.list(transcript.session).length > 0 ? workspaceRoot(workspace) : undefined;
-      const { historyLimit } = config.session;
-      return withTimeout({ seconds: config.agents.defaults.timeoutSeconds, signal }, (bounded) =>
-        runTurn({
-          engine,
-          ports,
-          state,
-          model,
-          systemPrompt: buildSystemPrompt({ custom: config.agents.defaults.systemPrompt, workspace: shownWorkspace }),
-          prompt,
-          settings: {
-            maxModelCalls: config.agents.defaults.maxModelCalls,
-            reserveTokens: compaction.reserveTokensFloor,
-            autoCompaction: compaction.enabled,
-            midTurnPrecheck: compaction.midTurnPrecheck.enabled,
-            ...(historyLimit !== undefined && { historyLimit }),
-          },
-          runtimeFacts: { config: loaded.raw, workspaceDir: workspace, cwd: workspace, agentDir: join(home, "agents", agentId) },
-          llmPolicy: llmPolicyOf(config, engine.guard.owner),
-          signal: bounded,
-          ...(onEvent !== undefined && { onEvent }),
-        }),
-      );
+      // A reload of plugins waits for runs, and runs wait for it.
+      return plugins === undefined ? run() : plugins.gate.run(() => inPluginScope(session, run));
     },
     async inspectEngine(agentId) {
       const { configured, guard, degraded } = await resolveEngine(agentId);
       return { configured, engineId: guard.engineId, info: guard.info(), degraded };
+    },
+    async engineStatus(agentId) {
+      const engine = await resolveEngine(agentId);
+      const recent = await readRecentTurns(agentPaths(home, agentId).reports);
+      return engineStatus({ agentId, engine, recent, quarantined: registry.quarantine.list() });
     },
     quarantined: () => registry.quarantine.list(),
     close: () => registry.dispose(),
@@ -183,10 +230,17 @@ function lazyImageCodec(): ImageCodec {
   };
 }
 
+/** `plugins.entries.<id>.timeoutSeconds` replaces every bound of the plugin's engines but that of dispose (contract §2.4). */
+function engineBounds(plugins: PluginsConfig, pluginId: string | undefined, compactMs: number): Partial<typeof DEFAULT_BOUNDS_MS> {
+  const seconds = pluginId === undefined ? undefined : plugins.entries?.[pluginId]?.timeoutSeconds;
+  if (typeof seconds !== "number" || !(seconds > 0)) return { compact: compactMs };
+  const { dispose: _kept, ...replaced } = DEFAULT_BOUNDS_MS;
+  return Object.fromEntries(Object.keys(replaced).map((method) => [method, seconds * 1000]));
+}
+
 /** What the operator lets the plugin behind an engine do with models: `plugins.entries.<id>.llm`. */
-function llmPolicyOf(config: Config, owner: string): LlmPolicy {
-  const pluginId = pluginOf(owner);
-  const parsed = LlmPolicySchema.safeParse(pluginId === undefined ? undefined : config.plugins.entries?.[pluginId]?.llm);
+function llmPolicyOf(plugins: PluginsConfig, pluginId: string | undefined): LlmPolicy {
+  const parsed = LlmPolicySchema.safeParse(pluginId === undefined ? undefined : plugins.entries?.[pluginId]?.llm);
   return parsed.success ? parsed.data : {};
 }
 
@@ -195,10 +249,12 @@ const LlmPolicySchema = z.looseObject({
   allowedModels: z.array(z.string()).default(["*"]),
 });
 
-function assertKnownEngine(config: Config, registry: EngineRegistry): void {
-  const slot = config.plugins.slots?.contextEngine?.trim() ?? "";
+/** An engine that a plugin would bring if it were on or sound is no slip of the pen: legacy answers, and says so. */
+function assertKnownEngine(settings: PluginsConfig, registry: EngineRegistry, plugins: PluginHost | undefined): void {
+  const slot = slotValue(settings);
   const known = registry.list().map(({ engineId }) => engineId);
-  if (slot === "" || slot.toLowerCase() === "none" || known.includes(slot)) return;
+  if (slot === null || known.includes(slot)) return;
+  if (plugins?.ownerOf(slot) !== undefined || plugins?.records().some(({ status }) => status !== "loaded")) return;
   throw new ContextEngineError(
     "ENGINE_NOT_FOUND",
     `There is no context engine "${slot}" (plugins.slots.contextEngine); known: ${known.join(", ")}. Choose one with "clew config set plugins.slots.contextEngine ${known[0]}".`,

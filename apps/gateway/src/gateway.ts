@@ -5,6 +5,8 @@ import { composeHost, type Host } from "./compose.ts";
 import { defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
 import type { LoadedConfig } from "./config/load.ts";
+import { describeEngine } from "./plugins/engine-status.ts";
+import type { PluginHost } from "./plugins/host.ts";
 import { type ContextView, describeContext, readContextItem } from "./reports/context-view.ts";
 import { openReportLog, type ReportLog } from "./reports/report-log.ts";
 import { type Conversation, createConversations } from "./sessions/conversations.ts";
@@ -12,6 +14,7 @@ import { parseSessionName } from "./sessions/keys.ts";
 import { describeNote } from "./sessions/notes.ts";
 import { agentPaths } from "./sessions/paths.ts";
 import { createSessionStore, type ReadSession, type SessionStore, type SessionSummary } from "./sessions/store.ts";
+import type { Approve } from "./tools/tool.ts";
 
 /** Time an engine's background work gets when its session closes, ms; after it the work is cancelled. */
 const MAINTENANCE_GRACE_MS = 1000;
@@ -22,15 +25,20 @@ export interface SendRequest {
   content: string | UserBlock[];
   signal?: AbortSignal;
   onEvent?: (event: TurnEvent) => void;
+  /** Asks a person whether a tool may run; absent = nobody is there to ask. */
+  approve?: Approve | undefined;
 }
 
 export interface Gateway {
   readonly host: Host;
+  readonly plugins: PluginHost | undefined;
   readonly store: SessionStore;
   /** Canonical key. Throws CONFIG_INVALID for what names no session. */
   canonicalKey(key: string): string;
   /** One turn, after those before it in the same session. Throws SESSION_LOCKED and TRANSCRIPT_UNREADABLE. */
   send(request: SendRequest): Promise<TurnResult>;
+  /** The answer to a line that is a command ("/engine", or one of a plugin); undefined when it is a message. */
+  command(key: string, text: string): Promise<string | undefined>;
   /** Cancels the run of a session and those waiting behind it; false when there is none. */
   cancel(key: string): boolean;
   sessions(): Promise<(SessionSummary & { busy: boolean })[]>;
@@ -47,16 +55,19 @@ export interface GatewayOptions {
   environment: Environment;
   loaded: Pick<LoadedConfig, "config" | "raw">;
   log: LogPort;
+  /** Already loaded; the gateway closes them. */
+  plugins?: PluginHost | undefined;
 }
 
 /** Throws CONFIG_INVALID or ENGINE_NOT_FOUND when the configuration names a model or engine that is not there. */
-export function createGateway({ environment, loaded, log }: GatewayOptions): Gateway {
+export function createGateway({ environment, loaded, log, plugins }: GatewayOptions): Gateway {
   const { home } = environment;
-  const host = composeHost({ environment, loaded, log });
+  const host = composeHost({ environment, loaded, log, plugins });
   host.model(defaultAgentId(loaded.config));
   const store = createSessionStore({ home });
   const reports = new WeakMap<Conversation, ReportLog>();
   const running = new Map<string, Set<AbortController>>();
+  let closing = false;
 
   const canonicalKey = (text: string) => {
     const name = parseSessionName(text, defaultAgentId(loaded.config));
@@ -74,6 +85,7 @@ export function createGateway({ environment, loaded, log }: GatewayOptions): Gat
     },
     onClosing: async (conversation) => {
       await settleMaintenance(conversation.state.maintenance, MAINTENANCE_GRACE_MS);
+      if (closing) await endSession(plugins, conversation);
       await reports.get(conversation)?.close();
     },
   });
@@ -94,9 +106,10 @@ export function createGateway({ environment, loaded, log }: GatewayOptions): Gat
 
   return {
     host,
+    plugins,
     store,
     canonicalKey,
-    async send({ key: text, content, signal, onEvent }) {
+    async send({ key: text, content, signal, onEvent, approve }) {
       const key = canonicalKey(text);
       const controller = new AbortController();
       const onAbort = () => controller.abort(signal?.reason);
@@ -113,6 +126,7 @@ export function createGateway({ environment, loaded, log }: GatewayOptions): Gat
               state,
               prompt: { content },
               signal: controller.signal,
+              approve,
               ...(onEvent !== undefined && { onEvent }),
             });
             await storeReport(reportsOf(conversation), result, log);
@@ -125,6 +139,14 @@ export function createGateway({ environment, loaded, log }: GatewayOptions): Gat
         untrack();
         signal?.removeEventListener("abort", onAbort);
       }
+    },
+    async command(text, line) {
+      const key = canonicalKey(text);
+      const agentId = agentOf(key);
+      if (/^\/engine\s*$/.test(line.trim())) return describeEngine(await host.engineStatus(agentId));
+      if (plugins === undefined || !line.trim().startsWith("/")) return undefined;
+      const sessionId = (await store.read(key))?.sessionId;
+      return plugins.command(line, { agentId, sessionKey: key, ...(sessionId !== undefined && { sessionId }) });
     },
     cancel(text) {
       const controllers = running.get(canonicalKey(text));
@@ -149,15 +171,24 @@ export function createGateway({ environment, loaded, log }: GatewayOptions): Gat
       return found === null ? null : readContextItem(agentPaths(home, found.agentId).reports, found, part, index);
     },
     async close({ graceMs = 0 } = {}) {
+      closing = true;
       const closed = conversations.close();
       const timer = setTimeout(() => {
         for (const set of running.values())
           for (const controller of set) controller.abort(new DOMException("Clew is stopping.", "AbortError"));
       }, graceMs);
       await closed.finally(() => clearTimeout(timer));
+      await plugins?.close();
       await host.close();
     },
   };
+}
+
+/** Sessions go on after a restart; plugins are told that this process is done with them. */
+async function endSession(plugins: PluginHost | undefined, { session }: Conversation): Promise<void> {
+  const { sessionId, sessionKey, agentId } = session.session;
+  const messageCount = session.branch().filter(({ type }) => type === "message").length;
+  await plugins?.hooks.emit("session_end", { sessionId, sessionKey, messageCount, reason: "shutdown" }, { sessionId, sessionKey, agentId });
 }
 
 /** A report that cannot be stored must not cost the reply, which is stored already. */

@@ -85,7 +85,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
 
   const complete = (pluginId: string, params: LlmCompleteParams) => {
     if (connection === undefined) return Promise.reject(new Error("Plugin LLM completion is not bound to an active session agent."));
-    return connection.complete({ pluginId, scope: currentPluginScope(), params });
+    return connection.complete({ pluginId, scope: currentPluginScope(), params }).then((result) => asPlugin(result, pluginId));
   };
   const load = () => {
     const records = readRecords(home);
@@ -161,6 +161,12 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
       setImmediate(() => moduleHooks.close());
     },
   };
+}
+
+/** The call was the plugin's own, not one of an engine for a session. */
+function asPlugin(result: LlmCompleteResult, pluginId: string): LlmCompleteResult {
+  const { sessionKey, ...audit } = result.audit;
+  return { ...result, audit: { ...audit, ...(sessionKey && { sessionKey }), caller: { kind: "plugin", id: pluginId } } };
 }
 
 const ownerName = (pluginId: string) => `plugin:${pluginId}`;

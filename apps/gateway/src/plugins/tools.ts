@@ -31,19 +31,16 @@ interface OfferedTool {
 }
 
 export interface PluginToolsRequest {
-  /** Tools of the loaded plugins now; a new array after each reload. */
-  tools: () => readonly OwnedTool[];
   /** The host's own tools; they keep their names. */
   base: ToolPort;
   /** Undefined: nobody can be asked, so the answer is no. */
   approve?: Approve | undefined;
-  log: LogPort;
 }
 
-/** The host's tools and those of plugins behind one port. */
-export function withPluginTools({ tools, base, approve, log }: PluginToolsRequest): ToolPort {
+/** Gives the host's tools and those of plugins behind one port, for one run. `tools`: of the plugins loaded now; a new array after each reload. */
+export function createPluginTools(tools: () => readonly OwnedTool[], log: LogPort): (request: PluginToolsRequest) => ToolPort {
   const offers = createOffers(tools, log);
-  return {
+  return ({ base, approve }) => ({
     list(session) {
       const own = base.list(session);
       const taken = new Set(own.map(({ name }) => name));
@@ -60,7 +57,7 @@ export function withPluginTools({ tools, base, approve, log }: PluginToolsReques
         return refusal(`${call.name} may change something, and nobody allowed it to run.`);
       return inPluginScope(session, () => execute(offered, call, signal));
     },
-  };
+  });
 }
 
 /** Factories run once per session and generation of plugins; sessions that ended are forgotten with their identity object. */

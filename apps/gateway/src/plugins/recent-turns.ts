@@ -1,0 +1,72 @@
+// What the newest turn reports of an agent say went wrong: for `/engine` and the doctor, whether or not a gateway runs.
+import { open, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { TurnReport } from "@clew/engine-core";
+
+export interface RecentTurns {
+  turns: number;
+  /** Answered by another engine than the chosen one, because that failed. */
+  degraded: number;
+  lastDegraded: { at: string; operation: string; reason: string } | null;
+  compactions: number;
+  /** Said to be done, without making the context smaller. */
+  idleCompactions: number;
+}
+
+const MAX_SESSIONS = 8;
+const MAX_TURNS = 100;
+const TAIL_BYTES = 512 * 1024;
+
+/** `folder` is the agent's reports folder. */
+export async function readRecentTurns(folder: string): Promise<RecentTurns> {
+  const files = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".jsonl"));
+  const dated = await Promise.all(
+    files.map(async (name) => ({ file: join(folder, name), time: (await stat(join(folder, name)).catch(() => null))?.mtimeMs ?? 0 })),
+  );
+  const newest = dated.sort((a, b) => b.time - a.time).slice(0, MAX_SESSIONS);
+  const reports = (await Promise.all(newest.map(({ file }) => readTail(file)))).flat();
+  return summarizeTurns(reports.sort((a, b) => a.startedAt.localeCompare(b.startedAt)).slice(-MAX_TURNS));
+}
+
+/** Pure; oldest first. */
+export function summarizeTurns(reports: readonly TurnReport[]): RecentTurns {
+  const degraded = reports.filter(({ engine }) => engine.degraded !== null);
+  const last = degraded.at(-1);
+  const compactions = reports.flatMap((report) => report.compactions);
+  const isIdle = ({ ok, compacted, tokensBefore, tokensAfter }: TurnReport["compactions"][number]) =>
+    ok && compacted && tokensBefore !== null && tokensAfter !== null && tokensAfter >= tokensBefore;
+  return {
+    turns: reports.length,
+    degraded: degraded.length,
+    lastDegraded: last === undefined ? null : { at: last.startedAt, ...last.engine.degraded! },
+    compactions: compactions.length,
+    idleCompactions: compactions.filter(isIdle).length,
+  };
+}
+
+/** The whole lines at the end of a report file; what is no report is skipped. */
+async function readTail(file: string): Promise<TurnReport[]> {
+  const handle = await open(file, "r").catch(() => null);
+  if (handle === null) return [];
+  try {
+    const { size } = await handle.stat();
+    const from = Math.max(0, size - TAIL_BYTES);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - from), 0, size - from, from);
+    const lines = buffer
+      .toString("utf8", 0, bytesRead)
+      .split("\n")
+      .slice(from > 0 ? 1 : 0);
+    return lines.flatMap(parseReport);
+  } finally {
+    await handle.close();
+  }
+}
+
+function parseReport(line: string): TurnReport[] {
+  try {
+    const report = JSON.parse(line) as Partial<TurnReport>;
+    return report.v === 1 && report.engine !== undefined && Array.isArray(report.compactions) ? [report as TurnReport] : [];
+  } catch {
+    return [];
+  }
+}
