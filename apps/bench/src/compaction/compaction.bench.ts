@@ -2,7 +2,7 @@
 import { type CompactTranscriptRequest, compactTranscript, type SummaryModel } from "@clew/legacy-engine";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
-import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { buildContext, type NewTranscriptEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { type BenchCase, type CaseResult, defineBench, type PreparedCase } from "../runner/bench.ts";
 
 const LENGTHS = [100_000, 200_000, 400_000];
@@ -74,18 +74,41 @@ function codingTurn(turn: number): AgentMessage[] {
 function prepare(kind: (typeof KINDS)[number], tokens: number): PreparedCase {
   const messages = history(tokens);
   const options: CompactTranscriptRequest["options"] = kind === "prune" ? {} : { prune: false };
-  let facts: Record<string, number> = {};
+  let last:
+    | { before: readonly TranscriptEntry[]; after: readonly TranscriptEntry[]; tokensBefore: number; tokensAfter: number }
+    | undefined;
   return {
     async run() {
       // New objects share their text: nothing is remembered of the ones before, as after a restart.
       const transcript = memoryTranscript(messages.map((message) => ({ ...message })));
+      const before = transcript.branch();
       const result = await compactTranscript({ transcript, model: noModel, trigger: "threshold", options });
       if (!result.compacted) throw new Error(`nothing was compacted: ${result.reason}`);
-      facts = { tokensBefore: result.result!.tokensBefore, tokensAfter: result.result!.tokensAfter! };
+      last = { before, after: transcript.branch(), tokensBefore: result.result!.tokensBefore, tokensAfter: result.result!.tokensAfter! };
       return result;
     },
-    facts: () => facts,
+    facts() {
+      if (last === undefined) return {};
+      const { before, after, tokensBefore, tokensAfter } = last;
+      const [old, fresh] = [shown(before), shown(after)];
+      return { tokensBefore, tokensAfter, "bytes after": fresh.length, "of them cached": commonPrefix(old, fresh) };
+    },
   };
+}
+
+/** What a provider is sent of a branch, near enough to compare prefixes of two. */
+const shown = (branch: readonly TranscriptEntry[]) =>
+  Buffer.from(
+    buildContext(branch)
+      .items.map(({ message }) => JSON.stringify(message))
+      .join("\n"),
+  );
+
+/** Bytes that a warm prompt cache still serves. */
+function commonPrefix(one: Buffer, other: Buffer): number {
+  let length = 0;
+  while (length < one.length && length < other.length && one[length] === other[length]) length++;
+  return length;
 }
 
 function memoryTranscript(messages: readonly AgentMessage[]) {

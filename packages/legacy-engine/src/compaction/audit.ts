@@ -1,6 +1,7 @@
 // Judges a finished summary: every heading once and in order, exact identifiers kept, the latest request reflected.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { SUMMARY_HEADINGS, textOf } from "@clew/plugin-sdk/transcript";
+import { argumentsOf, blocksIn } from "./blocks.ts";
 
 const RECENT_MESSAGES = 10;
 const MAX_IDENTIFIERS = 12;
@@ -89,7 +90,7 @@ export function identifiersToKeep(messages: readonly AgentMessage[]): string[] {
   const recent = messages.slice(-RECENT_MESSAGES).reverse();
   const spoken = recent
     .filter(({ role }) => role !== "toolResult")
-    .flatMap((message) => [...opaqueIn(textOf(message)), ...argumentsOf(message)]);
+    .flatMap((message) => [...opaqueIn(textOf(message)), ...opaqueArguments(message)]);
   const printed = recent.filter(({ role }) => role === "toolResult").flatMap((message) => opaqueIn(textOf(message)));
   return [...new Set([...spoken, ...printed])].slice(0, MAX_IDENTIFIERS);
 }
@@ -103,12 +104,10 @@ function opaqueIn(text: string): string[] {
     .map((identifier) => identifier.replace(/[.:!?/]+$/, ""));
 }
 
-function argumentsOf(message: AgentMessage): string[] {
-  if (message.role !== "assistant" || !Array.isArray(message.content)) return [];
-  return message.content.flatMap((block) => {
-    if (block.type !== "toolCall" || typeof block.arguments !== "object" || block.arguments === null) return [];
-    return Object.values(block.arguments).flatMap((value) => (typeof value === "string" && value.length <= 400 ? opaqueIn(value) : []));
-  });
+function opaqueArguments(message: AgentMessage): string[] {
+  if (message.role !== "assistant") return [];
+  const values = blocksIn(message.content).flatMap((block) => (block.type === "toolCall" ? argumentsOf(block) : []));
+  return values.flatMap(([, value]) => (typeof value === "string" && value.length <= 400 ? opaqueIn(value) : []));
 }
 
 const STOP_WORDS = new Set(

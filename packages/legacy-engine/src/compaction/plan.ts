@@ -9,6 +9,7 @@ import {
   type TranscriptEntry,
   textOf,
 } from "@clew/plugin-sdk/transcript";
+import { blocksIn } from "./blocks.ts";
 import { findCut } from "./cut.ts";
 import { type CompactionLimits, planLimits } from "./limits.ts";
 import { type OpenRequest, openRequestOf } from "./open-request.ts";
@@ -228,7 +229,7 @@ const holdsMessage = ({ type }: TranscriptEntry) => type === "message" || type =
 function isConversation(message: AgentMessage): boolean {
   if (message.role === "toolResult" || message.role === "custom") return false;
   if (message.role !== "assistant") return textOf(message).trim() !== "";
-  return textOf(message).trim() !== "" || (Array.isArray(message.content) && message.content.some(({ type }) => type === "toolCall"));
+  return textOf(message).trim() !== "" || blocksIn(message.content).some(({ type }) => type === "toolCall");
 }
 
 export const counterOf = (kind: PlanInput["countTokens"]) =>

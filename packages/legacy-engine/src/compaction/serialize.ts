@@ -1,7 +1,8 @@
 // How a conversation reads as text in a summary request: one labelled paragraph per message, long tool output cut, media named.
-import type { AgentMessage, AssistantMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import { headOf, tailOf, textOf, toModelMessage } from "@clew/plugin-sdk/transcript";
+import { argumentsOf, blocksIn, type LooseBlock } from "./blocks.ts";
 
 /** Spec "compaction" §2.1, §2.4. */
 export const TOOL_TEXT_CHARS = 2000;
@@ -75,18 +76,14 @@ export function cutToolText(text: string): string {
 }
 
 function toolCalls(message: AssistantMessage): string {
-  return blocksIn(message.content)
-    .filter((block): block is ToolCallBlock => block.type === "toolCall")
-    .map(({ name, arguments: args }) => `${name}(${argumentList(args)})`)
-    .join("; ");
+  const calls = blocksIn(message.content).filter(({ type }) => type === "toolCall");
+  return calls.map((call) => `${String(call.name)}(${argumentList(call)})`).join("; ");
 }
 
-function argumentList(args: unknown): string {
-  if (typeof args !== "object" || args === null) return "";
-  return Object.entries(args)
+const argumentList = (call: LooseBlock) =>
+  argumentsOf(call)
     .map(([key, value]) => `${key}=${cutToolText(JSON.stringify(value) ?? "null")}`)
     .join(", ");
-}
 
 function mediaMarker(message: AgentMessage): string | undefined {
   if (!("content" in message)) return undefined;
@@ -96,9 +93,6 @@ function mediaMarker(message: AgentMessage): string | undefined {
 }
 
 const KNOWN_BLOCKS = new Set(["text", "thinking", "redacted_thinking", "toolCall"]);
-
-const blocksIn = (content: unknown): { type: string }[] =>
-  Array.isArray(content) ? content.filter((block) => typeof block?.type === "string") : [];
 
 function sender(message: AgentMessage): string {
   if (message.role !== "user" || typeof message.__openclaw?.senderId !== "string") return "";
