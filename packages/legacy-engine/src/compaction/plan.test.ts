@@ -129,6 +129,18 @@ describe("how much is kept", () => {
 });
 
 describe("the first kept entry", () => {
+  it("is none right after a reset, whatever the reset keeps", async () => {
+    const session = memorySession([user(prose(30_000)), assistant(prose(30_000)), user("b"), assistant(prose(30_000))]);
+    await session.append([{ type: "reset", firstKeptEntryId: session.branch()[0]!.id }]);
+    expect(planCompaction({ ...input([]), branch: session.branch() })).toMatchObject({
+      kind: "nothing",
+      ok: true,
+      reason: expect.stringContaining("just reset"),
+    });
+    session.say(user("c"), assistant("d"));
+    expect(planCompaction({ ...input([]), branch: session.branch() }).kind).toBe("summarise");
+  });
+
   it("takes along the settings right before it, but no boundary", () => {
     const session = memorySession();
     const say = (text: string) => session.say(user(text), assistant(prose(3000)));

@@ -100,6 +100,7 @@ export function planCompaction(input: PlanInput): CompactionPlan {
   const tokensBefore = sum(tokens);
   const nothing = (reason: string, ok = true): NothingPlan => ({ kind: "nothing", ok, reason, tokensBefore });
   if (!messages.some(isConversation)) return nothing(NO_CONVERSATION);
+  if (branch.at(-1)?.type === "reset") return nothing("nothing to compact: the session was just reset");
 
   const limits = planLimits({ ...input, reserveTokensFloor: options.reserveTokensFloor, fixedTokens });
   const prune = options.prune ? planPruneStep({ items, options, countTokens: input.countTokens }) : undefined;
@@ -139,7 +140,7 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | string
   const openRequest = openRequestOf(branch);
   const openAt = openRequest === undefined ? -1 : items.findIndex(({ entryId }) => entryId === openRequest.entryId);
 
-  const scale = observedScale(input, sum(tokens));
+  const scale = observedScale(input, tokensBefore);
   const found = findCut({
     messages: view,
     start,

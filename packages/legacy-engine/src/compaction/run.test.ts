@@ -321,6 +321,17 @@ describe("bad input", () => {
     expect(moved.branch()).toHaveLength(2);
   });
 
+  it("a session that was reset meanwhile is not compacted back into its old history", async () => {
+    const session = memorySession(turns(60));
+    const model = scripted((call) => {
+      if (session.branch().at(-1)!.type !== "reset") void session.append([{ type: "reset" }]);
+      return obedientSummary(promptOf(call));
+    });
+    const result = await compactTranscript(setup([], { transcript: session, model }).request);
+    expect(result).toMatchObject({ ok: false, compacted: false, reason: expect.stringContaining("reset meanwhile") });
+    expect(session.context()).toEqual([]);
+  });
+
   it("a session too small to be shortened stays as it is", async () => {
     const { request } = setup([user("hi"), assistant("hello"), user("bye"), assistant("see you")], { trigger: "manual" });
     expect(await untouched(request)).toMatchObject({ ok: true, compacted: false, reason: expect.stringContaining("nothing to compact") });

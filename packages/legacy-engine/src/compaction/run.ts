@@ -145,6 +145,8 @@ async function write(
   const now = transcript.branch();
   if (now.length < planned.length || now[planned.length - 1]?.id !== planned.at(-1)?.id)
     return { ok: false, compacted: false, reason: "the session moved to another branch meanwhile; nothing was written" };
+  if (now.slice(planned.length).some(({ type }) => type === "compaction" || type === "reset"))
+    return { ok: false, compacted: false, reason: "the session was compacted or reset meanwhile; nothing was written" };
   try {
     await transcript.append(entries);
     return undefined;

@@ -70,6 +70,32 @@ describe("undo", () => {
     expect(assembly(session)).toBe(before);
   });
 
+  it("takes a compaction back together with the prune it came with", async () => {
+    const call = toolCall("read", { path: "big" });
+    const session = memorySession([
+      ...talk(40),
+      user("a"),
+      assistant([call]),
+      toolResult(call, prose(55_000)),
+      assistant("seen"),
+      ...talk(3),
+    ]);
+    const before = assembly(session);
+    const result = await compactTranscript({
+      transcript: session,
+      model: obedient({ contextWindow: 64_000 }),
+      trigger: "overflow",
+      currentTokenCount: 120_000,
+      now,
+      sleep: patientSleep(),
+    });
+    expect(result.result?.details).toMatchObject({ withPrune: true });
+    expect(session.branch().slice(-2)).toMatchObject([{ customType: "clew.prune" }, { type: "compaction" }]);
+    expect(JSON.stringify(session.context())).toContain("[output pruned for context]");
+    expect(await undo(session)).toMatchObject({ ok: true, undone: { length: 2 } });
+    expect(assembly(session)).toBe(before);
+  });
+
   it("leaves a session alone that was reset since", async () => {
     const session = memorySession(talk(40));
     await compact(session);
