@@ -29,6 +29,7 @@ export type {
   TranscriptPort,
 } from "./ports.ts";
 export { type Precheck, type PrecheckInput, type PrecheckRoute, planPrecheck, type RequestSize } from "./precheck.ts";
+export { type PreviewRequest, previewRequest, type RequestPreview } from "./preview.ts";
 export type { Quarantine, QuarantineRecord } from "./quarantine.ts";
 export { planRecovery, type RecoveryState, type RecoveryStep } from "./recovery.ts";
 export {
@@ -57,4 +58,5 @@ export { needsPreparation, notifySubagentEnded, type PreparedSpawn, prepareSubag
 export { planSuccessor, type SuccessorPlan } from "./successor.ts";
 export { runTurn } from "./turn.ts";
 export type { PromptAdditions, TurnError, TurnEvent, TurnRequest, TurnResult, TurnSettings } from "./turn-run.ts";
+export { lifecycleOf } from "./turn-run.ts";
 export { type EngineValidation, validateEngine } from "./validate.ts";

@@ -182,7 +182,7 @@ export function openTurn(request: TurnRequest): TurnRun {
 }
 
 /** Durable when the engine declares both semantics and the host keeps an outbox; nothing is degraded for not declaring. */
-export function lifecycleOf(info: ContextEngineInfo, ports: HostPorts): TurnReport["lifecycle"] {
+export function lifecycleOf(info: ContextEngineInfo, ports: { transcript: Pick<TranscriptPort, "outbox"> }): TurnReport["lifecycle"] {
   const { currentTurnFence, turnAdvancementIdempotency } = info.transcriptSemantics ?? {};
   const declared = currentTurnFence === "before-current-turn-entry-v1" && turnAdvancementIdempotency === "atomic-idempotent-v1";
   return declared && ports.transcript.outbox !== undefined ? "durable" : "eager";
