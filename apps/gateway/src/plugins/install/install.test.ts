@@ -1,0 +1,443 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import JSON5 from "json5";
+import { describe, expect, it } from "vitest";
+import { checkConfigText } from "../../config/load.ts";
+import { temporaryHome } from "../../testing/home.ts";
+import { packFolder, startRegistry, useRegistry } from "../../testing/npm-registry.ts";
+import { collectLog, copyTidepool, engineCode, type WrittenPlugin, writePlugin } from "../../testing/plugins.ts";
+import { createPluginHost } from "../host.ts";
+import { readRecords } from "../records.ts";
+import { type InstallPlace, installPlugin } from "./install.ts";
+import { describe as describeNpm } from "./npm.ts";
+import { planSource } from "./source.ts";
+import { disablePlugin, enablePlugin } from "./switch.ts";
+import { uninstallPlugin } from "./uninstall.ts";
+import { updatePlugins } from "./update.ts";
+
+const CONFIG = `{
+  // The person's own words.
+  gateway: { port: 18791 }, // mine
+  plugins: { slots: { contextEngine: 'legacy' } },
+}
+`;
+
+async function openPlace(config: string | null = CONFIG): Promise<InstallPlace & { scratch: string }> {
+  const scratch = await temporaryHome();
+  const home = join(scratch, "home");
+  mkdirSync(home);
+  const configFile = join(home, "clew.json");
+  if (config !== null) writeFileSync(configFile, config);
+  return { home, configFile, cwd: scratch, scratch };
+}
+
+const read = ({ configFile }: InstallPlace) => (existsSync(configFile) ? readFileSync(configFile, "utf8") : null);
+const parsed = (place: InstallPlace) => JSON5.parse<{ plugins: Record<string, never> }>(read(place) ?? "{}").plugins;
+const listed = ({ home }: InstallPlace) => readdirSync(home).sort();
+
+/** What a gateway that starts now makes of the place. */
+async function start(place: InstallPlace) {
+  const { config, raw } = checkConfigText(read(place) ?? "{}", place.configFile);
+  const host = await createPluginHost({ home: place.home, plugins: config.plugins, raw, log: collectLog() });
+  const records = host.records();
+  await host.close();
+  return records;
+}
+
+describe("installing a plugin from a folder", () => {
+  it("copies it, switches it on, gives it the slot, and says what the slot was", async () => {
+    const place = await openPlace();
+    const source = copyTidepool(place.scratch);
+    const { pluginId, version, notes } = await installPlugin({ spec: "./tidepool" }, place);
+    expect([pluginId, version]).toEqual(["tidepool-context", "0.3.1"]);
+    expect(notes[0]).toBe(
+      'plugins.slots.contextEngine: "legacy" -> "tidepool"; the way back: clew config set plugins.slots.contextEngine legacy',
+    );
+    expect(notes.at(-1)).toContain("tide_grep, tide_count, tide_forget");
+    expect(parsed(place)).toEqual({ slots: { contextEngine: "tidepool" }, entries: { "tidepool-context": { enabled: true } } });
+    expect(read(place)).toContain("// The person's own words.");
+    expect(readFileSync(join(place.home, "plugins/tidepool-context/lib/index.js"), "utf8")).toBe(
+      readFileSync(join(source, "lib/index.js"), "utf8"),
+    );
+    expect(await start(place)).toMatchObject([{ id: "tidepool-context", origin: "installed", status: "loaded", engines: ["tidepool"] }]);
+    expect(listed(place)).toEqual(["clew.json", "plugins"]);
+  });
+
+  it("leaves other engine plugins switched on", async () => {
+    const place = await openPlace();
+    writePlugin(join(place.scratch, "wave"), { id: "wave", manifest: { kind: ["context-engine"] }, code: engineCode("wave") });
+    copyTidepool(place.scratch);
+    await installPlugin({ spec: "./wave" }, place);
+    const { notes } = await installPlugin({ spec: "./tidepool" }, place);
+    expect(notes[0]).toContain('"wave" -> "tidepool"');
+    expect((await start(place)).map(({ status }) => status)).toEqual(["loaded", "loaded"]);
+  });
+
+  it("takes the memory slot for a memory plugin, and no slot for one of no kind", async () => {
+    const place = await openPlace("{}");
+    writePlugin(join(place.scratch, "mem"), { id: "mem", manifest: { kind: "memory" } });
+    writePlugin(join(place.scratch, "plain"), { id: "plain" });
+    await installPlugin({ spec: "./mem" }, place);
+    expect((await installPlugin({ spec: "./plain" }, place)).notes).toEqual([]);
+    expect(parsed(place)).toMatchObject({ slots: { memory: "mem" } });
+    await uninstallPlugin({ pluginId: "mem" }, place);
+    await uninstallPlugin({ pluginId: "plain" }, place);
+    expect(read(place)).toBe("{}");
+  });
+
+  it("adds it to an allow list that is there", async () => {
+    const place = await openPlace("{ plugins: { allow: ['other'] } }");
+    writePlugin(join(place.scratch, "plain"), { id: "plain" });
+    await installPlugin({ spec: "./plain" }, place);
+    expect(parsed(place)).toMatchObject({ allow: ["other", "plain"] });
+    await uninstallPlugin({ pluginId: "plain" }, place);
+    expect(read(place)).toBe("{ plugins: { allow: ['other'] } }");
+  });
+
+  it("a second time needs --force, which replaces it", async () => {
+    const place = await openPlace();
+    const folder = writePlugin(join(place.scratch, "wave"), { id: "wave", code: engineCode("wave") });
+    await installPlugin({ spec: "./wave" }, place);
+    await expect(installPlugin({ spec: "./wave" }, place)).rejects.toThrow(
+      'Plugin "wave" 1.0.0 is installed already; run "clew plugins update wave", or add --force',
+    );
+    writeFileSync(join(folder, "index.js"), engineCode("wave2"));
+    await installPlugin({ spec: "./wave", force: true }, place);
+    expect(await start(place)).toMatchObject([{ engines: ["wave2"] }]);
+    await uninstallPlugin({ pluginId: "wave" }, place);
+    expect(read(place)).toBe(CONFIG);
+  });
+
+  it("installs its dependencies without running a script", async () => {
+    const place = await openPlace();
+    const registry = await startRegistry(place.scratch);
+    const postinstall = `node -e "require('fs').writeFileSync('${join(place.scratch, "ran")}', '')"`;
+    registry.publish(
+      writePlugin(join(place.scratch, "dep"), {
+        id: "shell-counter",
+        manifest: null,
+        code: "export default 'counted';",
+        packageJson: { scripts: { postinstall }, exports: "./index.js" },
+      }),
+    );
+    writePlugin(join(place.scratch, "wave"), {
+      id: "wave",
+      code: `import name from "shell-counter"; ${engineCode("x").replace('"x"', "name")}`,
+      packageJson: { dependencies: { "shell-counter": "^1.0.0" }, scripts: { postinstall } },
+    });
+    await installPlugin({ spec: "./wave" }, place);
+    expect(await start(place)).toMatchObject([{ status: "loaded", engines: ["counted"] }]);
+    expect(existsSync(join(place.scratch, "ran"))).toBe(false);
+  });
+});
+
+describe("linking a folder", () => {
+  it("uses it where it is, and leaves it there", async () => {
+    const place = await openPlace(null);
+    const folder = copyTidepool(place.scratch);
+    await installPlugin({ spec: "./tidepool", link: true }, place);
+    expect(parsed(place)).toMatchObject({ load: { paths: [folder] }, slots: { contextEngine: "tidepool" } });
+    expect(await start(place)).toMatchObject([{ id: "tidepool-context", origin: "linked", status: "loaded" }]);
+    const [update] = await updatePlugins(["tidepool-context"], place);
+    expect(update).toEqual({
+      pluginId: "tidepool-context",
+      changed: false,
+      note: expect.stringContaining('is linked: there is nothing to update; "clew plugins reload" reads'),
+    });
+    await uninstallPlugin({ pluginId: "tidepool-context" }, place);
+    expect(existsSync(join(folder, "lib/index.js"))).toBe(true);
+    expect(listed(place)).toEqual([]);
+  });
+
+  it("is for folders only", async () => {
+    const place = await openPlace();
+    await expect(installPlugin({ spec: "some-package", link: true }, place)).rejects.toThrow("Only a folder can be linked");
+    await expect(installPlugin({ spec: ".", pin: true }, place)).rejects.toThrow("Only a package from npm can be pinned");
+  });
+});
+
+describe("installing from an archive", () => {
+  it("takes what npm pack made", async () => {
+    const place = await openPlace();
+    useRegistry("http://127.0.0.1:9", place.scratch);
+    const archive = packFolder(copyTidepool(place.scratch), place.scratch);
+    await installPlugin({ spec: archive }, place);
+    expect(await start(place)).toMatchObject([{ id: "tidepool-context", origin: "installed", status: "loaded" }]);
+    await uninstallPlugin({ pluginId: "tidepool-context" }, place);
+    expect([read(place), listed(place)]).toEqual([CONFIG, ["clew.json"]]);
+  });
+});
+
+describe("installing from npm", () => {
+  it("fetches the package but not its peers, and follows its versions unless pinned", async () => {
+    const place = await openPlace();
+    const registry = await startRegistry(place.scratch);
+    const folder = copyTidepool(place.scratch);
+    registry.publish(folder);
+    await installPlugin({ spec: "@tidepool/context" }, place);
+    expect(registry.requests.some((path) => path.includes("openclaw"))).toBe(false);
+    expect(await start(place)).toMatchObject([{ id: "tidepool-context", version: "0.3.1", status: "loaded" }]);
+    expect(await updatePlugins([], place)).toEqual([
+      { pluginId: "tidepool-context", changed: false, note: "tidepool-context 0.3.1 is the newest that @tidepool/context allows." },
+    ]);
+
+    const manifest = join(folder, "package.json");
+    writeFileSync(manifest, readFileSync(manifest, "utf8").replace('"version": "0.3.1"', '"version": "0.4.0"'));
+    registry.publish(folder);
+    expect(await updatePlugins(["tidepool-context"], place)).toMatchObject([{ changed: true, note: "tidepool-context: 0.3.1 -> 0.4.0" }]);
+    expect(readRecords(place.home).plugins["tidepool-context"]).toMatchObject({ source: "npm", version: "0.4.0" });
+
+    await installPlugin({ spec: "@tidepool/context@0.3.1", force: true, pin: true }, place);
+    expect(await updatePlugins([], place)).toMatchObject([{ changed: false }]);
+    await uninstallPlugin({ pluginId: "tidepool-context" }, place);
+    expect([read(place), listed(place)]).toEqual([CONFIG, ["clew.json"]]);
+  });
+
+  it("an update that does not work leaves the old version in place", async () => {
+    const place = await openPlace();
+    const registry = await startRegistry(place.scratch);
+    const folder = writePlugin(join(place.scratch, "wave"), { id: "wave", code: engineCode("wave") });
+    registry.publish(folder);
+    await installPlugin({ spec: "wave" }, place);
+    writePlugin(folder, { id: "wave", code: "throw new Error('broken release');", packageJson: { version: "2.0.0" } });
+    registry.publish(folder);
+    await expect(updatePlugins([], place)).rejects.toThrow("broken release");
+    expect(await start(place)).toMatchObject([{ id: "wave", version: "1.0.0", status: "loaded" }]);
+    expect(readdirSync(join(place.home, "plugins"))).toEqual(["installs.json", "wave"]);
+  });
+
+  it("says what is wrong with a package that is no plugin, not there, or out of reach", async () => {
+    const place = await openPlace();
+    const registry = await startRegistry(place.scratch);
+    registry.publish(writePlugin(join(place.scratch, "is-small"), { id: "is-small", manifest: null }));
+    await expect(installPlugin({ spec: "is-small" }, place)).rejects.toThrow(
+      '"is-small" (is-small 1.0.0) is not a plugin: it has no openclaw.plugin.json; nothing was installed.',
+    );
+    await expect(installPlugin({ spec: "no-such-package" }, place)).rejects.toThrow(
+      'npm has no package "no-such-package"; check the name.',
+    );
+    await expect(installPlugin({ spec: "is-small@7" }, place)).rejects.toThrow('npm has no such version of "is-small@7"');
+    useRegistry("http://127.0.0.1:9", place.scratch);
+    await expect(installPlugin({ spec: "somewhere-else" }, place)).rejects.toThrow(
+      '"somewhere-else" could not be fetched: the npm registry does not answer (ECONNREFUSED); check the network and try again.',
+    );
+    expect([read(place), listed(place)]).toEqual([CONFIG, ["clew.json"]]);
+  });
+
+  it("has a sentence for every way npm fails", () => {
+    expect(describeNpm("npm error code E403\n", "x")).toContain('log in to its registry with "npm login" first');
+    expect(describeNpm("npm error code EWEIRD\nnpm error something odd\n", "x")).toBe("npm could not install x (EWEIRD): something odd.");
+    expect(describeNpm("", "x")).toBe("npm could not install x: it gave no reason.");
+  });
+});
+
+describe("what an install refuses", () => {
+  it.each<[string, WrittenPlugin, RegExp]>([
+    ["no manifest", { manifest: null }, /is not a plugin: it has no openclaw\.plugin\.json/],
+    ["a bad manifest", { manifest: "{" }, /is not JSON5/],
+    [
+      "another id",
+      { code: "export default { id: 'other', register() {} };" },
+      /plugin id mismatch \(config uses "small", export uses "other"\)/,
+    ],
+    ["an async register", { code: "export default { async register() {} };" }, /plugin register must be synchronous/],
+    ["a throwing register", { code: "export default { register() { throw new Error('no luck'); } };" }, /failed in register: no luck/],
+    [
+      "a missing dist",
+      { packageJson: { openclaw: { extensions: ["./dist/index.js"] } } },
+      /names the entry \.\/dist\/index\.js, which is not in .*small; a source checkout must be built first/,
+    ],
+    [
+      "an undeclared tool",
+      {
+        code: "export default (api) => api.registerTool({ name: 't', description: '', parameters: {}, execute() {} });",
+        manifest: { contracts: { tools: ["other"] } },
+      },
+      /breaks the rules: plugin must declare contracts\.tools for: t\./,
+    ],
+    [
+      "an undeclared tool of a factory",
+      { code: "export default (api) => api.registerTool(() => ({ name: 't' }));", manifest: { contracts: { tools: ["other"] } } },
+      /plugin must declare contracts\.tools for: t\./,
+    ],
+    [
+      "an engine of the wrong shape",
+      { code: "export default (api) => api.registerContextEngine('e', () => ({ info: { id: 'e' } }));" },
+      /returned an invalid ContextEngine: missing info\.name, missing ingest\(\)/,
+    ],
+    [
+      "an engine that cannot be made",
+      { code: "export default (api) => api.registerContextEngine('e', () => { throw new Error('no disk'); });" },
+      /context engine "e" could not be made: no disk/,
+    ],
+    ["another plugin API", { packageJson: { openclaw: { compat: { pluginApi: ">=2030.0.0" } } } }, /needs the plugin API >=2030\.0\.0/],
+    [
+      "a configuration that lacks something",
+      { manifest: { configSchema: { type: "object", required: ["key"] } } },
+      /invalid config: must have required property 'key'/,
+    ],
+  ])("%s: one sentence, and nothing changed", async (_, plugin, reason) => {
+    const place = await openPlace();
+    const folder = writePlugin(join(place.scratch, "small"), plugin);
+    for (const link of [false, true]) {
+      const failure = await installPlugin({ spec: folder, link }, place).then(
+        () => undefined,
+        (error: Error) => error,
+      );
+      expect(failure).toMatchObject({ code: "PLUGIN_INVALID", message: expect.stringMatching(reason) });
+      expect(failure!.message).not.toMatch(/\n|\.staging/);
+      expect([read(place), listed(place)]).toEqual([CONFIG, ["clew.json"]]);
+    }
+  });
+
+  it("a path with nothing, a file, an address", async () => {
+    const place = await openPlace();
+    writeFileSync(join(place.scratch, "note.txt"), "");
+    await expect(installPlugin({ spec: "./nowhere" }, place)).rejects.toThrow(/There is nothing at .*nowhere/);
+    await expect(installPlugin({ spec: "./note.txt" }, place)).rejects.toThrow(/neither a folder nor a \.tgz/);
+    await expect(installPlugin({ spec: "git+https://example.com/x.git" }, place)).rejects.toThrow("not from git+https: addresses");
+    await expect(installPlugin({ spec: "clawhub:thing" }, place)).rejects.toThrow("not from clawhub: addresses");
+    await expect(installPlugin({ spec: "a b" }, place)).rejects.toThrow("neither a path nor an npm package");
+    expect([read(place), listed(place)]).toEqual([CONFIG, ["clew.json"]]);
+  });
+
+  it("a plugin that is denied", async () => {
+    const place = await openPlace("{ plugins: { deny: ['plain'] } }");
+    writePlugin(join(place.scratch, "plain"), { id: "plain" });
+    await expect(installPlugin({ spec: "./plain" }, place)).rejects.toThrow('Plugin "plain" is in plugins.deny');
+    expect(listed(place)).toEqual(["clew.json"]);
+  });
+
+  it("a configuration that is broken already", async () => {
+    const place = await openPlace("{ gateway: }");
+    writePlugin(join(place.scratch, "plain"), { id: "plain" });
+    await expect(installPlugin({ spec: "./plain" }, place)).rejects.toThrow("is not JSON5");
+    expect(listed(place)).toEqual(["clew.json"]);
+  });
+});
+
+describe("what the argument means", () => {
+  it("is decided by how it looks", async () => {
+    const { scratch } = await openPlace();
+    writePlugin(join(scratch, "folder"), {});
+    expect(planSource("folder", scratch)).toEqual({ kind: "npm", spec: "folder", name: "folder" });
+    expect(planSource("./folder", scratch)).toEqual({ kind: "path", folder: join(scratch, "folder") });
+    expect(planSource("npm:@a/b@^1.2.0", scratch)).toEqual({ kind: "npm", spec: "@a/b@^1.2.0", name: "@a/b" });
+    expect(() => planSource("x@file:../y", scratch)).toThrow("neither a path nor an npm package");
+    expect(() => planSource("--prefix=/", scratch)).toThrow("neither a path nor an npm package");
+  });
+});
+
+describe("uninstalling", () => {
+  const install = async (config: string | null = CONFIG) => {
+    const place = await openPlace(config);
+    copyTidepool(place.scratch);
+    await installPlugin({ spec: "./tidepool" }, place);
+    return place;
+  };
+
+  it.each([CONFIG, null, "", "{}", '{\n  "gateway": { "port": 18791 }\n}\n', '{ plugins: { slots: { contextEngine: "none" } } }\n'])(
+    "leaves the configuration byte for byte as it was: %j",
+    async (config) => {
+      const place = await install(config);
+      await uninstallPlugin({ pluginId: "tidepool-context" }, place);
+      expect(read(place)).toBe(config);
+      expect(listed(place)).toEqual(config === null ? [] : ["clew.json"]);
+    },
+  );
+
+  it("leaves what the person changed meanwhile", async () => {
+    const place = await install();
+    const edited = read(place)!
+      .replace("enabled: true,", "enabled: true,\n        config: { freshTailCount: 4 },")
+      .replace("18791", "18792");
+    writeFileSync(place.configFile, edited);
+    const { notes } = await uninstallPlugin({ pluginId: "tidepool-context" }, place);
+    expect(notes).toContainEqual("plugins.entries.tidepool-context.config was set by you and stays.");
+    expect(JSON5.parse(read(place)!)).toEqual({
+      gateway: { port: 18792 },
+      plugins: { slots: { contextEngine: "legacy" }, entries: { "tidepool-context": { config: { freshTailCount: 4 } } } },
+    });
+  });
+
+  it("resets the slot only when it names the plugin's engine, and to nothing that is gone", async () => {
+    const place = await install();
+    writeFileSync(place.configFile, read(place)!.replace('"tidepool"', "'mine'"));
+    await uninstallPlugin({ pluginId: "tidepool-context" }, place);
+    expect(parsed(place)).toEqual({ slots: { contextEngine: "mine" } });
+
+    const second = await openPlace();
+    writePlugin(join(second.scratch, "wave"), { id: "wave", manifest: { kind: "context-engine" }, code: engineCode("wave") });
+    copyTidepool(second.scratch);
+    await installPlugin({ spec: "./wave" }, second);
+    await installPlugin({ spec: "./tidepool" }, second);
+    await uninstallPlugin({ pluginId: "wave" }, second);
+    expect(parsed(second)).toMatchObject({ slots: { contextEngine: "tidepool" } });
+    await uninstallPlugin({ pluginId: "tidepool-context" }, second);
+    // "wave" is what the slot named before, and it is gone.
+    expect(parsed(second)?.slots ?? {}).toEqual({});
+  });
+
+  it("says what it would do, and does nothing, with --dry-run", async () => {
+    const place = await install();
+    const before = read(place);
+    const { notes } = await uninstallPlugin({ pluginId: "tidepool-context", dryRun: true }, place);
+    expect(notes).toEqual([
+      "plugins.entries.tidepool-context.enabled is removed",
+      "plugins.slots.contextEngine is 'legacy' again",
+      "plugins.slots.contextEngine named it; it is 'legacy' again.",
+      `${join(place.home, "plugins/tidepool-context")} is removed`,
+      "What the plugin stored itself (its databases, for example) stays.",
+    ]);
+    expect(read(place)).toBe(before);
+    expect(await start(place)).toMatchObject([{ status: "loaded" }]);
+  });
+
+  it("moves the files aside with --keep-files, from where they can be installed again", async () => {
+    const place = await install();
+    await uninstallPlugin({ pluginId: "tidepool-context", keepFiles: true }, place);
+    expect([read(place), await start(place)]).toEqual([CONFIG, []]);
+    await installPlugin({ spec: join(place.home, "plugins/.kept/tidepool-context") }, place);
+    expect(await start(place)).toMatchObject([{ status: "loaded" }]);
+  });
+
+  it("knows a folder that was linked by hand, and no others", async () => {
+    const place = await openPlace("{}");
+    const folder = writePlugin(join(place.scratch, "plain"), { id: "plain" });
+    writeFileSync(place.configFile, `{ plugins: { load: { paths: ["${folder}"] } } }`);
+    await uninstallPlugin({ pluginId: "plain" }, place);
+    expect(parsed(place)).toEqual({ load: { paths: [] } });
+    await expect(uninstallPlugin({ pluginId: "plain" }, place)).rejects.toThrow('There is no plugin "plain"; there is: none.');
+  });
+});
+
+describe("disabling and enabling", () => {
+  it("keeps the slot, and brings the engine back", async () => {
+    const place = await openPlace();
+    copyTidepool(place.scratch);
+    await installPlugin({ spec: "./tidepool" }, place);
+    const installed = read(place);
+    expect(await disablePlugin("tidepool-context", place)).toEqual([
+      'plugins.slots.contextEngine stays "tidepool"; while the plugin is off, "legacy" answers.',
+    ]);
+    expect(await start(place)).toMatchObject([{ status: "off", reason: "it is disabled (plugins.entries.tidepool-context.enabled)" }]);
+    expect(await enablePlugin("tidepool-context", place)).toEqual(['plugins.slots.contextEngine is "tidepool" already.']);
+    expect(read(place)).toBe(installed);
+    await disablePlugin("tidepool-context", place);
+    await uninstallPlugin({ pluginId: "tidepool-context" }, place);
+    expect(read(place)).toBe(CONFIG);
+  });
+
+  it("enabling a plugin that cannot be loaded changes nothing", async () => {
+    const place = await openPlace();
+    const folder = writePlugin(join(place.scratch, "plain"), { id: "plain" });
+    await installPlugin({ spec: folder, link: true }, place);
+    await disablePlugin("plain", place);
+    const before = read(place);
+    writeFileSync(join(folder, "openclaw.plugin.json"), "{");
+    await expect(enablePlugin("plain", place)).rejects.toThrow();
+    await expect(enablePlugin("unknown", place)).rejects.toThrow('There is no plugin "unknown"');
+    await expect(disablePlugin("unknown", place)).rejects.toThrow('There is no plugin "unknown"');
+    expect(read(place)).toBe(before);
+  });
+});

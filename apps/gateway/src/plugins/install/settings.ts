@@ -1,0 +1,57 @@
+// Which settings an install or a switch makes, and what a person is told about them. Pure.
+import type { PluginManifest, PluginsConfig } from "@clew/plugin-sdk/core";
+import type { SettingStep } from "../config-text.ts";
+import { slotValue } from "../enablement.ts";
+import { kindsOf } from "../hook-rules.ts";
+import { invalidPlugin } from "../invalid.ts";
+
+export interface PlannedSettings {
+  steps: SettingStep[];
+  /** Sentences, in order. */
+  notes: string[];
+}
+
+export interface SettingsRequest {
+  manifest: PluginManifest;
+  /** Engines it registers; the slot takes the one named like the plugin, else the first. */
+  engines: readonly string[];
+  plugins: PluginsConfig;
+  /** Folder to add to plugins.load.paths. */
+  link?: string | undefined;
+}
+
+/** Switches a plugin on, and gives it the slots that its kind is for. Throws PLUGIN_INVALID when it is denied. */
+export function planSwitchOn({ manifest, engines, plugins, link }: SettingsRequest): PlannedSettings {
+  const { id } = manifest;
+  if (plugins.deny?.includes(id)) throw invalidPlugin(`Plugin "${id}" is in plugins.deny; take it out there first.`);
+  const steps: SettingStep[] = [];
+  const notes: string[] = [];
+  if (link !== undefined && !plugins.load?.paths?.includes(link))
+    steps.push({ path: ["plugins", "load", "paths"], value: link, isItem: true });
+  if (plugins.entries?.[id]?.enabled !== true) steps.push({ path: ["plugins", "entries", id, "enabled"], value: true });
+  if (plugins.allow !== undefined && plugins.allow.length > 0 && !plugins.allow.includes(id))
+    steps.push({ path: ["plugins", "allow"], value: id, isItem: true });
+  const kinds = kindsOf(manifest.kind);
+  const engine = engines.find((engineId) => engineId === id) ?? engines[0];
+  if (kinds.includes("context-engine") && engine !== undefined) takeSlot("contextEngine", engine, "legacy");
+  if (kinds.includes("memory")) takeSlot("memory", id, "none");
+  if (plugins.enabled === false) notes.push("Plugins are switched off altogether: clew config set plugins.enabled true");
+  return { steps, notes };
+
+  function takeSlot(slot: "contextEngine" | "memory", value: string, fallback: string) {
+    const before = slotValue(plugins, slot);
+    if (before === value) return void notes.push(`plugins.slots.${slot} is "${value}" already.`);
+    steps.push({ path: ["plugins", "slots", slot], value });
+    notes.push(
+      `plugins.slots.${slot}: ${before === null ? "unset" : `"${before}"`} -> "${value}"; the way back: clew config set plugins.slots.${slot} ${before ?? fallback}`,
+    );
+  }
+}
+
+/** What tools a person has to know about. */
+export function toolNote(id: string, tools: readonly string[]): string[] {
+  if (tools.length === 0) return [];
+  return [
+    `Its tools: ${tools.join(", ")}. Those that do not say they only read ask before they run; let some run unasked with: clew config set plugins.entries.${id}.tools.allow '${JSON.stringify(tools)}'`,
+  ];
+}

@@ -1,0 +1,75 @@
+// Brings a plugin's files into a folder beside their final place, so that nothing that is in use changes until all is well.
+import { randomBytes } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { basename, join, relative } from "node:path";
+import { invalidPlugin } from "../invalid.ts";
+import { MANIFEST_FILE, type PluginFiles, readPluginFiles } from "../manifest.ts";
+import { pluginsFolder } from "../records.ts";
+import { npmInstall } from "./npm.ts";
+import type { PluginSource } from "./source.ts";
+
+export interface StagedPlugin {
+  files: PluginFiles;
+  /** The folder to move into place; holds the plugin and its dependencies. */
+  folder: string;
+  /** The plugin's root below `folder`; "" = `folder` itself. */
+  rootBelow: string;
+  discard(): void;
+}
+
+/** Throws PLUGIN_INVALID and leaves nothing behind. */
+export async function stagePlugin(source: PluginSource, home: string): Promise<StagedPlugin> {
+  const folder = join(pluginsFolder(home), `.staging-${randomBytes(4).toString("hex")}`);
+  const discard = () => rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    const root = await fetchInto(source, folder);
+    return { files: readStaged(root, source), folder, rootBelow: relative(folder, root), discard };
+  } catch (error) {
+    discard();
+    throw error;
+  }
+}
+
+async function fetchInto(source: PluginSource, folder: string): Promise<string> {
+  if (source.kind === "path") {
+    requireManifest(source.folder, source.folder);
+    cpSync(source.folder, folder, {
+      recursive: true,
+      filter: (from) => !["node_modules", ".git"].includes(basename(from)) || from === source.folder,
+    });
+    const needed = Object.keys(readJson(join(folder, "package.json")).dependencies ?? {});
+    if (needed.length > 0) await npmInstall({ folder, what: `the dependencies of ${source.folder}` });
+    return folder;
+  }
+  const [spec, what] = source.kind === "npm" ? [source.spec, `"${source.spec}"`] : [source.file, source.file];
+  await npmInstall({ folder, spec, what });
+  const [name] = Object.keys(readJson(join(folder, "package.json")).dependencies ?? {});
+  if (name === undefined) throw invalidPlugin(`${what} holds no package, so it is not a plugin.`);
+  const root = join(folder, "node_modules", name);
+  requireManifest(root, `${what} (${name} ${readJson(join(root, "package.json")).version ?? ""})`.replace(" )", ")"));
+  return root;
+}
+
+function requireManifest(root: string, what: string): void {
+  if (!existsSync(join(root, MANIFEST_FILE)))
+    throw invalidPlugin(`${what} is not a plugin: it has no ${MANIFEST_FILE}; nothing was installed.`);
+}
+
+/** Problems name what the person asked for, not a folder that is gone by the time they read it. */
+function readStaged(root: string, source: PluginSource): PluginFiles {
+  try {
+    return readPluginFiles(root);
+  } catch (error) {
+    const origin = source.kind === "npm" ? source.spec : source.kind === "path" ? source.folder : source.file;
+    throw error instanceof Error ? invalidPlugin(error.message.replaceAll(root, origin), error) : error;
+  }
+}
+
+function readJson(file: string): { dependencies?: Record<string, string>; version?: string } {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as { dependencies?: Record<string, string>; version?: string };
+  } catch {
+    return {};
+  }
+}
