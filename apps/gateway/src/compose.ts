@@ -3,6 +3,7 @@ import { hash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import {
   type ClockPort,
+  compactSession,
   completeForEngine,
   createEngineRegistry,
   DEFAULT_BOUNDS_MS,
@@ -12,25 +13,29 @@ import {
   type LogPort,
   type ModelPort,
   pluginOf,
+  previewRequest,
+  type RequestPreview,
   resolveContextEngine,
   runTurn,
   type SessionState,
+  type SuccessorPort,
   type ToolPort,
-  type TranscriptPort,
   type TurnEvent,
   type TurnRequest,
   type TurnResult,
 } from "@clew/engine-core";
-import { createLegacyEngine } from "@clew/legacy-engine";
+import { type CompactionPreview, createLegacyEngine } from "@clew/legacy-engine";
 import { ContextEngineError, type ContextEngineInfo, type ModelRef, type PluginsConfig } from "@clew/plugin-sdk/core";
+import { estimateText } from "@clew/plugin-sdk/tokens";
 import { DRIVER_APIS } from "@clew/providers";
 import { createTranscriptPolicy, type ImageCodec } from "@clew/transcript-policy";
 import { z } from "zod";
+import { chooseSummaryModel, createBuiltInCompaction } from "./compaction/built-in.ts";
 import { agentSettings, defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
-import { type ResolvedModel, resolveModel } from "./models/resolve.ts";
+import { OFFLINE_MODEL, type ResolvedModel, resolveModel } from "./models/resolve.ts";
 import { createModelPort } from "./models/router.ts";
 import { slotValue } from "./plugins/enablement.ts";
 import { type EngineStatus, engineStatus } from "./plugins/engine-status.ts";
@@ -39,12 +44,14 @@ import { readRecentTurns } from "./plugins/recent-turns.ts";
 import { inPluginScope } from "./plugins/scope.ts";
 import { createPluginTools } from "./plugins/tools.ts";
 import { turnHooks } from "./plugins/turn-hooks.ts";
+import type { CompactableSession } from "./sessions/open.ts";
 import { agentPaths } from "./sessions/paths.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { type Approve, createToolPort } from "./tools/tool.ts";
 import { workspaceRoot } from "./tools/workspace-files.ts";
 import { workspaceTools } from "./tools/workspace-tools.ts";
 import { withTimeout } from "./turn-timeout.ts";
+import { readWorkspaceInstructions } from "./workspace-instructions.ts";
 
 export interface HostOptions {
   environment: Environment;
@@ -64,6 +71,12 @@ export interface Host {
   workspace(agentId: string): string;
   /** One turn. Outcomes of models, tools and engines are in the result. */
   answer(request: AnswerRequest): Promise<TurnResult>;
+  /** `/compact`; not while a turn of the session runs. What the engine could not do is in the result. */
+  compact(request: TurnSetup & { focus?: string | undefined }): ReturnType<typeof compactSession>;
+  /** What the built-in compaction would do; changes nothing. */
+  previewCompaction(request: TurnSetup, focus?: string): Promise<CompactionPreview>;
+  /** What the next call would send; not while a turn of the session runs. */
+  preview(request: TurnSetup): Promise<RequestPreview>;
   /** The engine that would answer an agent now: its info, and why it is not the chosen one. */
   inspectEngine(agentId: string): Promise<EngineInspection>;
   /** Everything known about it; asks the engine's own store where it can be asked. */
@@ -80,16 +93,22 @@ export interface EngineInspection {
   degraded: { operation: string; reason: string } | null;
 }
 
-export interface AnswerRequest {
-  transcript: TranscriptPort;
+/** One session, and how its run is watched. */
+export interface TurnSetup {
+  transcript: CompactableSession;
   state: SessionState;
-  prompt: TurnRequest["prompt"];
-  signal?: AbortSignal;
-  onEvent?: (event: TurnEvent) => void;
+  /** Moves the session to a transcript an engine made for it; absent = it stays where it is. */
+  successors?: ((move: Parameters<SuccessorPort["adopt"]>[0]) => Promise<CompactableSession | undefined>) | undefined;
+  signal?: AbortSignal | undefined;
+  onEvent?: ((event: TurnEvent) => void) | undefined;
   /** Asks a person whether a tool may run; absent = nobody is there, and the answer is no. */
   approve?: Approve | undefined;
   /** Instead of the agent's model and tools, e.g. a recording. */
   replacement?: { model: ModelPort; modelRef: ModelRef; tools: ToolPort; clock: ClockPort };
+}
+
+export interface AnswerRequest extends TurnSetup {
+  prompt: TurnRequest["prompt"];
 }
 
 /** Throws CONFIG_INVALID when the engine slot names an engine nobody registered: better at start than at the first reply. */
@@ -142,57 +161,107 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
   });
   assertKnownEngine(pluginSettings(), registry, plugins);
 
+  /** A reload of plugins waits for runs, and runs wait for it. */
+  const inGate = <Result>({ transcript }: TurnSetup, run: () => Promise<Result>): Promise<Result> =>
+    plugins === undefined ? run() : plugins.gate.run(() => inPluginScope(transcript.session, run));
+
+  /** Everything a turn runs with, but for what the person said; the same for compactions and previews. */
+  const prepareTurn = async ({ transcript, state, successors, onEvent, approve, replacement }: TurnSetup) => {
+    const { session } = transcript;
+    const { agentId } = session;
+    const { workspace } = agent(agentId);
+    const engine = await resolveEngine(agentId);
+    const hooks = plugins && turnHooks(plugins.hooks, session);
+    const clock = replacement?.clock ?? systemClock;
+    const toolPort = replacement?.tools ?? pluginTools({ base: tools, approve });
+    const toolList = toolPort.list(session);
+    const model = replacement?.modelRef ?? host.model(agentId).model;
+    const systemPrompt = buildSystemPrompt({
+      custom: config.agents.defaults.systemPrompt,
+      workspace: toolList.length > 0 ? workspaceRoot(workspace) : undefined,
+      instructions: await readWorkspaceInstructions(workspace, log),
+    });
+    let current = transcript;
+    const builtIn = createBuiltInCompaction({
+      transcript: () => current,
+      model: router,
+      sessionModel: model,
+      // A recording stands in for its model only: nobody else is asked over the network.
+      summaryModel:
+        replacement === undefined
+          ? chooseSummaryModel({ configured: compaction.model, sessionModel: model, model: router, log })
+          : modelNamed(OFFLINE_MODEL).model,
+      options: compaction,
+      fixedTokens: tokensOf([...systemPrompt.map(({ text }) => text), ...toolList.map((tool) => JSON.stringify(tool))]),
+      clock,
+    });
+    const ports: HostPorts = {
+      transcript,
+      model: replacement?.model ?? router,
+      tools: toolPort,
+      policy,
+      compaction: builtIn,
+      ...(successors !== undefined && {
+        successors: {
+          adopt: async (move) => {
+            const adopted = await successors(move);
+            current = adopted ?? current;
+            return adopted;
+          },
+        },
+      }),
+      ...(hooks !== undefined && { hooks: hooks.port }),
+      log,
+      clock,
+      ids,
+    };
+    const { historyLimit } = config.session;
+    const turn = {
+      engine,
+      ports,
+      state,
+      model,
+      systemPrompt,
+      settings: {
+        maxModelCalls: config.agents.defaults.maxModelCalls,
+        reserveTokens: compaction.reserveTokensFloor,
+        autoCompaction: compaction.enabled,
+        midTurnPrecheck: compaction.midTurnPrecheck.enabled,
+        ...(historyLimit !== undefined && { historyLimit }),
+      },
+      runtimeFacts: { config: loaded.raw, workspaceDir: workspace, cwd: workspace, agentDir: join(home, "agents", agentId) },
+      llmPolicy: llmPolicyOf(pluginSettings(), pluginOf(engine.guard.owner)),
+      ...(onEvent !== undefined && { onEvent }),
+    };
+    return { turn, hooks, compaction: builtIn };
+  };
+
   const host: Host = {
     config,
     engineIds: () => registry.list().map(({ engineId }) => engineId),
     model: (agentId) => modelNamed(agent(agentId).model),
     workspace: (agentId) => agent(agentId).workspace,
-    answer({ transcript, state, prompt, signal, onEvent, approve, replacement }) {
-      const { session } = transcript;
-      const { agentId } = session;
-      const { workspace } = agent(agentId);
-      const run = async () => {
-        const engine = await resolveEngine(agentId);
-        const hooks = plugins && turnHooks(plugins.hooks, session);
-        const ports: HostPorts = {
-          transcript,
-          model: replacement?.model ?? router,
-          tools: replacement?.tools ?? pluginTools({ base: tools, approve }),
-          policy,
-          ...(hooks !== undefined && { hooks: hooks.port }),
-          log,
-          clock: replacement?.clock ?? systemClock,
-          ids,
-        };
-        const model = replacement?.modelRef ?? host.model(agentId).model;
-        const shownWorkspace = ports.tools!.list(session).length > 0 ? workspaceRoot(workspace) : undefined;
-        const { historyLimit } = config.session;
+    answer: (request) =>
+      inGate(request, async () => {
+        const { hooks, turn } = await prepareTurn(request);
+        const { prompt, signal } = request;
+        const beforePromptBuild = hooks?.beforePromptBuild;
         return withTimeout({ seconds: config.agents.defaults.timeoutSeconds, signal }, (bounded) =>
-          runTurn({
-            engine,
-            ports,
-            state,
-            model,
-            systemPrompt: buildSystemPrompt({ custom: config.agents.defaults.systemPrompt, workspace: shownWorkspace }),
-            prompt,
-            settings: {
-              maxModelCalls: config.agents.defaults.maxModelCalls,
-              reserveTokens: compaction.reserveTokensFloor,
-              autoCompaction: compaction.enabled,
-              midTurnPrecheck: compaction.midTurnPrecheck.enabled,
-              ...(historyLimit !== undefined && { historyLimit }),
-            },
-            ...(hooks !== undefined && { beforePromptBuild: hooks.beforePromptBuild }),
-            runtimeFacts: { config: loaded.raw, workspaceDir: workspace, cwd: workspace, agentDir: join(home, "agents", agentId) },
-            llmPolicy: llmPolicyOf(pluginSettings(), pluginOf(engine.guard.owner)),
-            signal: bounded,
-            ...(onEvent !== undefined && { onEvent }),
-          }),
+          runTurn({ ...turn, prompt, ...(beforePromptBuild !== undefined && { beforePromptBuild }), signal: bounded }),
         );
-      };
-      // A reload of plugins waits for runs, and runs wait for it.
-      return plugins === undefined ? run() : plugins.gate.run(() => inPluginScope(session, run));
-    },
+      }),
+    compact: (request) =>
+      inGate(request, async () => {
+        const { turn } = await prepareTurn(request);
+        const { focus, signal } = request;
+        return compactSession({
+          ...turn,
+          ...(focus !== undefined && { customInstructions: focus }),
+          ...(signal !== undefined && { signal }),
+        });
+      }),
+    previewCompaction: async (request, focus) => (await prepareTurn(request)).compaction.preview(focus),
+    preview: (request) => inGate(request, async () => previewRequest((await prepareTurn(request)).turn)),
     async inspectEngine(agentId) {
       const { configured, guard, degraded } = await resolveEngine(agentId);
       return { configured, engineId: guard.engineId, info: guard.info(), degraded };
@@ -216,6 +285,8 @@ export function modelRequest(config: Config, environment: Environment) {
 export const systemClock: ClockPort = { now: () => Date.now(), monotonic: () => performance.now() };
 
 const ids = { next: () => randomUUID(), hash: (text: string) => hash("sha256", text).slice(0, 32) };
+
+const tokensOf = (texts: readonly string[]) => Math.ceil(texts.reduce((sum, text) => sum + estimateText(text).estimate, 0));
 
 /** The image library is large: it is loaded when the first image comes. */
 function lazyImageCodec(): ImageCodec {

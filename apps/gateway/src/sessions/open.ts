@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, open as openFile, readFile, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { HostSession, OutboxPort, TranscriptPort } from "@clew/engine-core";
+import type { CompactionTranscript, UndoTranscript } from "@clew/legacy-engine";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
   activeBranch,
@@ -20,7 +21,13 @@ import { type FileContent, formatEntries, formatHeader, parseSessionFile } from 
 import { repairFile } from "./repair.ts";
 import { planRewrite } from "./rewrite.ts";
 
-export interface OpenSession extends TranscriptPort {
+/** A transcript as compactions and their undoing need it: what belongs together is durable together. */
+export interface CompactableSession extends TranscriptPort {
+  /** Always the same object for one session, so that a second compaction at once is noticed. */
+  readonly compaction: CompactionTranscript & UndoTranscript & { nextId(): string };
+}
+
+export interface OpenSession extends CompactableSession {
   readonly notes: readonly SessionNote[];
   /** Waits for appends under way, then gives up the lock. */
   close(): Promise<void>;
@@ -99,22 +106,37 @@ function createHandle(
     snapshot = undefined;
   };
 
+  const branchNow = () => {
+    snapshot ??= branch.slice();
+    return snapshot;
+  };
+  const append = (added: readonly NewTranscriptEntry[], atomic: boolean) =>
+    enqueue(async () => {
+      if (added.length === 0) return [];
+      const entries = placeEntries(added, branch.at(-1)?.id ?? null, nextId, new Date(now()).toISOString());
+      await write(entries, branch.length, atomic);
+      return entries;
+    });
+  const compaction: CompactableSession["compaction"] = {
+    branch: branchNow,
+    append: (added) => append(added, true),
+    nextId,
+    graft: ({ keep, leafId, entries }) =>
+      enqueue(async () => {
+        if (branch.at(-1)?.id !== leafId) throw movedError(session);
+        for (const { id } of entries) ids.add(id);
+        await write(entries, keep, true);
+      }),
+  };
+
   return {
     session,
     notes: loaded.notes,
+    compaction,
     ...(outbox !== undefined && { outbox }),
     exists: () => hasHeader,
-    branch: () => {
-      snapshot ??= branch.slice();
-      return snapshot;
-    },
-    append: (added) =>
-      enqueue(async () => {
-        if (added.length === 0) return [];
-        const entries = placeEntries(added, branch.at(-1)?.id ?? null, nextId, new Date(now()).toISOString());
-        await write(entries, branch.length, false);
-        return entries;
-      }),
+    branch: branchNow,
+    append: (added) => append(added, false),
     rewrite: (request) =>
       enqueue(async () => {
         const plan = planRewrite({ branch, request, nextId });
@@ -168,6 +190,10 @@ function lockedMessage({ sessionKey }: HostSession, owner: LockOwner | null, fil
 
 function closedError(session: HostSession): ContextEngineError {
   return new ContextEngineError("TRANSCRIPT_UNREADABLE", `Session ${session.sessionKey} was closed; open it again before writing.`);
+}
+
+function movedError(session: HostSession): ContextEngineError {
+  return new ContextEngineError("TRANSCRIPT_MOVED", `Session ${session.sessionKey} went on meanwhile; nothing was changed, try again.`);
 }
 
 /**

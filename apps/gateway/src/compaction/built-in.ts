@@ -1,0 +1,62 @@
+// The host's built-in compaction for one session: which model summarises, with which limits, over which transcript.
+import type { ClockPort, CompactionPort, LogPort, ModelPort } from "@clew/engine-core";
+import {
+  type CompactionOptions,
+  type CompactionPreview,
+  type CompactTranscriptRequest,
+  compactionParams,
+  compactTranscript,
+  previewCompaction,
+} from "@clew/legacy-engine";
+import type { ModelRef } from "@clew/plugin-sdk/core";
+import type { CompactableSession } from "../sessions/open.ts";
+
+export interface BuiltInCompactionOptions {
+  /** The session's transcript now: it may move to a successor while a turn runs. */
+  transcript: () => CompactableSession;
+  model: ModelPort;
+  /** Answers in the session. */
+  sessionModel: ModelRef;
+  /** Summarises. */
+  summaryModel: ModelRef;
+  options: CompactionOptions;
+  /** Estimated tokens of system prompt and tool schemas: what no compaction can shrink. */
+  fixedTokens: number;
+  clock: ClockPort;
+}
+
+export interface BuiltInCompaction extends CompactionPort {
+  /** What `/compact` would do; asks no model and writes nothing. */
+  preview(focus: string | undefined): CompactionPreview;
+}
+
+export function createBuiltInCompaction(given: BuiltInCompactionOptions): BuiltInCompaction {
+  const { model, sessionModel, summaryModel, options, fixedTokens, clock } = given;
+  const request = (): Omit<CompactTranscriptRequest, "trigger"> => ({
+    transcript: given.transcript().compaction,
+    model: { ref: summaryModel, complete: (call) => model.complete(call) },
+    session: { contextWindow: sessionModel.contextWindow, maxOutputTokens: sessionModel.maxOutputTokens },
+    options,
+    fixedTokens,
+    now: () => clock.now(),
+  });
+  return {
+    compact: (params, { onProgress } = {}) => compactTranscript({ ...request(), ...compactionParams(params), onProgress }),
+    preview: (focus) => previewCompaction({ ...request(), trigger: "manual", focus }),
+  };
+}
+
+/** The configured summariser, or the session's own model when that name means nothing. */
+export function chooseSummaryModel(request: {
+  configured: string | undefined;
+  sessionModel: ModelRef;
+  model: ModelPort;
+  log: LogPort;
+}): ModelRef {
+  const { configured, sessionModel, model, log } = request;
+  if (configured === undefined) return sessionModel;
+  const found = model.resolve?.(configured);
+  if (found === undefined)
+    log.warn(`agents.defaults.compaction.model names "${configured}", which cannot be used; ${sessionModel.id} summarises instead`);
+  return found ?? sessionModel;
+}

@@ -1,0 +1,104 @@
+import { createSessionState, type RequestPreview } from "@clew/engine-core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { composeHost } from "../compose.ts";
+import { readEnvironment } from "../config/environment.ts";
+import { checkConfigText } from "../config/load.ts";
+import { createSessionStore } from "../sessions/store.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { undoLastCompaction } from "./undo.ts";
+
+const WINDOW = 32_000;
+
+async function host(config: Record<string, unknown> = {}) {
+  const home = await temporaryHome();
+  const lines: string[] = [];
+  const write = (line: string) => void lines.push(line);
+  const loaded = checkConfigText(JSON.stringify(config), "clew.json");
+  const composed = composeHost({
+    environment: readEnvironment({ CLEW_HOME: home }),
+    loaded,
+    log: { info: write, warn: write, error: write },
+  });
+  const session = await createSessionStore({ home }).open({ key: "main", cwd: home });
+  onTestFinished(async () => {
+    await session.close();
+    await composed.close();
+  });
+  const state = createSessionState();
+  const setup = { transcript: session, state };
+  return {
+    host: composed,
+    home,
+    lines,
+    session,
+    setup,
+    say: (text: string) => composed.answer({ ...setup, prompt: { content: text } }),
+    preview: () => composed.preview({ ...setup, state: createSessionState() }),
+  };
+}
+
+const settings = (compaction: Record<string, unknown> = {}) => ({ agents: { defaults: { contextTokens: WINDOW, compaction } } });
+
+/** About 1,300 tokens of a person's notes. */
+const notes = (number: number) =>
+  `Note ${number}: the lighthouse at Skerry ${number} is kept by Ada-${number}. ${`The tide at rock ${number} was high and the boat waited. `.repeat(100)}`;
+const hashOf = (preview: RequestPreview) => preview.call?.requestHash;
+
+describe("the built-in compaction, joined", () => {
+  it("keeps a session answering that overflows its window many times over", async () => {
+    const { say, session } = await host(settings());
+    let compactions = 0;
+    for (let number = 1; number <= 60; number++) {
+      const { outcome, report } = await say(notes(number));
+      expect([number, outcome]).toEqual([number, "completed"]);
+      expect(report.budget!.assembled!.estimate).toBeLessThan(WINDOW);
+      compactions += report.compactions.filter(({ compacted }) => compacted).length;
+    }
+    expect(compactions).toBeGreaterThan(1);
+    expect(session.branch().filter(({ type }) => type === "compaction")).toHaveLength(compactions);
+    const { reply } = await say("Who keeps the lighthouse at Skerry 60?");
+    expect(JSON.stringify(reply)).toContain("Ada-60");
+  }, 60_000);
+
+  it("is taken back byte for byte: the next request is the one from before", async () => {
+    const { host: composed, say, session, setup, preview } = await host(settings({ keepRecentTokens: 4000 }));
+    for (let number = 1; number <= 8; number++) await say(notes(number));
+    const before = await preview();
+    const { result } = await composed.compact({ ...setup, focus: "lighthouses" });
+    expect(result).toMatchObject({ ok: true, compacted: true });
+    expect(result.result!.tokensAfter!).toBeLessThan(result.result!.tokensBefore);
+    expect(hashOf(await preview())).not.toBe(hashOf(before));
+    expect(await undoLastCompaction(session)).toMatchObject({ ok: true });
+    expect(hashOf(await preview())).toBe(hashOf(before));
+    expect(await undoLastCompaction(session)).toEqual({ ok: false, reason: "there is no compaction to undo" });
+    expect((await say("Who keeps the lighthouse at Skerry 2?")).outcome).toBe("completed");
+  }, 30_000);
+
+  it("tells beforehand what it would do, and does nothing", async () => {
+    const { host: composed, say, session, setup } = await host(settings({ keepRecentTokens: 4000 }));
+    for (let number = 1; number <= 8; number++) await say(notes(number));
+    const entries = session.branch().length;
+    const preview = await composed.previewCompaction(setup, "boats");
+    expect(preview).toMatchObject({ kind: "summarise", requests: 1 });
+    expect(session.branch()).toHaveLength(entries);
+  });
+
+  it("runs for nobody's sake when switched off, and an overflow still gets out", async () => {
+    const { say } = await host(settings({ enabled: false }));
+    const triggers: string[] = [];
+    for (let number = 1; number <= 40; number++) {
+      const { outcome, report } = await say(notes(number));
+      expect(outcome).toBe("completed");
+      triggers.push(...report.compactions.map(({ trigger }) => trigger));
+    }
+    expect(triggers.length).toBeGreaterThan(0);
+    expect(triggers).not.toContain("threshold");
+  }, 60_000);
+
+  it("falls back to the session's model when the configured one cannot be used, and says so", async () => {
+    const { host: composed, say, setup, lines } = await host(settings({ keepRecentTokens: 4000, model: "nobody/nothing" }));
+    for (let number = 1; number <= 8; number++) await say(notes(number));
+    expect((await composed.compact({ ...setup, focus: "lighthouses" })).result.compacted).toBe(true);
+    expect(lines.join("\n")).toContain('"nobody/nothing", which cannot be used; offline summarises instead');
+  });
+});
