@@ -22,8 +22,12 @@ export {
 export { identifiersOf } from "./transcript/extract.ts";
 export { type ExtractiveSummaryOptions, extractiveSummary, SUMMARY_HEADINGS } from "./transcript/extractive-summary.ts";
 export { type FreshTail, type FreshTailOptions, freshTail } from "./transcript/fresh-tail.ts";
+export { EMPTY_LEDGER, foldLedger, type LedgerItem, type LedgerKind, type LedgerState, ledgerScore } from "./transcript/ledger.ts";
+export { type Name, type NameKind, namesIn } from "./transcript/ledger-names.ts";
+export { DEFAULT_LEDGER_TOKENS, type LedgerText, pathsInLedger, renderLedger } from "./transcript/ledger-text.ts";
 export { type MigratedTranscript, migrateTranscript } from "./transcript/migrate.ts";
 export { type ModelMessage, toModelMessage } from "./transcript/model-view.ts";
+export { type OpenRequest, openRequest } from "./transcript/open-request.ts";
 export { type BadLine, type ParsedLine, type ParsedTranscript, parseTranscript, parseTranscriptLine } from "./transcript/parse.ts";
 export {
   ALWAYS_PROTECTED_TOOLS,
