@@ -44,6 +44,23 @@ describe("conversations", () => {
     await all.close();
   });
 
+  it("are closed to be replaced, after the work before and before the work after", async () => {
+    const { all, opened, closed } = await conversations();
+    const order: string[] = [];
+    const first = all.run("a", async () => void order.push("before"));
+    const replaced = all.replace("a", async () => {
+      order.push(`replaced, ${closed.length} closed`);
+      return 7;
+    });
+    const last = all.run("a", async () => void order.push("after"));
+    expect(await replaced).toBe(7);
+    await Promise.all([first, last]);
+    expect(order).toEqual(["before", "replaced, 1 closed", "after"]);
+    expect(opened).toHaveLength(2);
+    await all.close();
+    await expect(all.replace("a", async () => 1)).rejects.toThrow("stopping");
+  });
+
   it("go on after a piece of work that failed", async () => {
     const { all } = await conversations();
     await expect(all.run("a", () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");

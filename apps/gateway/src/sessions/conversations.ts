@@ -12,6 +12,8 @@ export interface Conversation {
 export interface Conversations {
   /** Waits for the session's turn, opens it if needed, and runs `work`. A signal aborted while waiting gives up the place. */
   run<Result>(key: string, work: (conversation: Conversation) => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+  /** Waits for the session's turn, closes it if it is open, and runs `work`, after which it is opened anew: the way to another transcript. */
+  replace<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
   /** Pieces of work running or waiting, per canonical key. */
   busy(): ReadonlyMap<string, number>;
   /** Waits for work under way and gives up every lock; later calls of `run` are refused. */
@@ -101,6 +103,14 @@ export function createConversations(options: ConversationsOptions): Conversation
         } finally {
           release(key);
         }
+      });
+    },
+    replace(text, work) {
+      const key = canonical(text);
+      if (closing) return Promise.reject(new DOMException("Clew is stopping.", "AbortError"));
+      return enqueue(key, async () => {
+        await closeOne(key);
+        return work();
       });
     },
     busy: () => pending,

@@ -3,7 +3,7 @@ import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
-import { isSafeId } from "./keys.ts";
+import { archivedKey, isSafeId } from "./keys.ts";
 import { agentPaths } from "./paths.ts";
 
 const IndexEntrySchema = z.looseObject({ sessionId: z.string().refine(isSafeId, "not a session id") });
@@ -25,14 +25,37 @@ export async function writeIndex(home: string, agentId: string, index: SessionIn
   await writeFileAtomic(agentPaths(home, agentId).index, `${JSON.stringify(index, null, 2)}\n`, { mode: 0o600 });
 }
 
-/** `index` completed by the transcripts it does not name; the newest transcript of a key wins. Reads one line of each such file. */
+/**
+ * `index` completed by the transcripts it does not name. The newest transcript of a key is the key's; older ones get an archived key each. Reads one
+ * line of each such file.
+ */
 export async function completeIndex(home: string, agentId: string, index: SessionIndex): Promise<SessionIndex> {
   const folder = agentPaths(home, agentId).sessions;
   const known = new Set(Object.values(index).map(({ sessionId }) => sessionId));
   const unknown = (await listTranscripts(folder)).filter((sessionId) => !known.has(sessionId));
-  const found = await Promise.all(unknown.map((sessionId) => readSessionHead(join(folder, `${sessionId}.jsonl`), sessionId, agentId)));
-  const byAge = found.filter((head) => head !== null).sort((a, b) => a.timestamp.localeCompare(b.timestamp));
-  return { ...Object.fromEntries(byAge.map(({ key, sessionId }) => [key, { sessionId }])), ...index };
+  const found = await Promise.all(unknown.map((sessionId) => readSessionHead(folder, sessionId, agentId)));
+  const newestFirst = found.filter((head) => head !== null).sort((a, b) => b.timestamp.localeCompare(a.timestamp));
+  const completed = { ...index };
+  for (const { key, sessionId, timestamp } of newestFirst) {
+    const free = Object.hasOwn(completed, key) ? freeArchivedKey(completed, key, timestamp) : key;
+    completed[free] = { sessionId };
+  }
+  return completed;
+}
+
+/** `index` after `key` moved on to `sessionId`: what it stood for until now is listed under an archived key, if there is a transcript. */
+export async function moveKey(home: string, agentId: string, index: SessionIndex, key: string, sessionId: string): Promise<SessionIndex> {
+  const before = index[key]?.sessionId;
+  const head = before === undefined ? null : await readSessionHead(agentPaths(home, agentId).sessions, before, agentId);
+  const archived = head === null ? {} : { [freeArchivedKey(index, key, head.timestamp)]: { ...index[key], sessionId: head.sessionId } };
+  return { ...index, ...archived, [key]: { sessionId } };
+}
+
+function freeArchivedKey(index: SessionIndex, key: string, timestamp: string): string {
+  const wanted = archivedKey(key, timestamp);
+  let free = wanted;
+  for (let number = 2; Object.hasOwn(index, free); number++) free = `${wanted}-${number}`;
+  return free;
 }
 
 /** Session ids that have a transcript in `folder`. */
@@ -57,8 +80,8 @@ interface SessionHead {
 
 const HeadSchema = z.looseObject({ type: z.literal("session"), timestamp: z.string(), sessionKey: z.string().optional() });
 
-async function readSessionHead(file: string, sessionId: string, agentId: string): Promise<SessionHead | null> {
-  const handle = await open(file, "r").catch(() => null);
+async function readSessionHead(folder: string, sessionId: string, agentId: string): Promise<SessionHead | null> {
+  const handle = await open(join(folder, `${sessionId}.jsonl`), "r").catch(() => null);
   if (handle === null) return null;
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);

@@ -37,3 +37,9 @@ export function shortName(key: string): string {
   const prefix = `agent:${DEFAULT_AGENT_ID}:`;
   return key.startsWith(prefix) ? key.slice(prefix.length) : key;
 }
+
+/** The key of a transcript its session moved on from: the session's, and when the transcript was begun (ISO 8601), e.g. "agent:main:main.20260301-080000". */
+export function archivedKey(key: string, begunAt: string): string {
+  const digits = begunAt.replace(/\D/g, "");
+  return `${key}.${digits.slice(0, 8)}-${digits.slice(8, 14)}`;
+}

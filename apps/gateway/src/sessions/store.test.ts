@@ -397,6 +397,100 @@ describe("the mark of a rewrite", () => {
   });
 });
 
+const SUCCESSOR = "5ucce550-r000";
+
+/** What an engine that rotates transcripts leaves behind. */
+async function writeSuccessor(file: string, id = SUCCESSOR) {
+  const header = { type: "session", version: 3, id, timestamp: "2030-01-01T00:00:00.000Z", cwd: "/" };
+  const entry = { id: "a0000000", parentId: null, timestamp: header.timestamp, ...user("carried over") };
+  await writeFile(file, `${JSON.stringify(header)}\n${JSON.stringify(entry)}\n`);
+}
+
+describe("a session that moves on", () => {
+  it("to a new transcript keeps the old one, listed and readable, also when the index is lost", async () => {
+    const home = await temporaryHome();
+    const store = createSessionStore({ home });
+    const first = await opened(home);
+    await first.append([user("before")]);
+    await first.close();
+    const { archivedAs } = await store.renew("main");
+    const second = await opened(home);
+    expect(second.branch()).toEqual([]);
+    await second.append([user("after")]);
+    await second.close();
+    const keys = async () => (await store.list()).map(({ key }) => key).sort();
+    expect(await keys()).toEqual(["agent:main:main", archivedAs]);
+    expect(texts((await store.read(archivedAs!))!.branch)).toEqual(["before"]);
+    await rm(join(home, "agents/main/sessions/sessions.json"));
+    expect(await keys()).toEqual(["agent:main:main", archivedAs]);
+    expect(texts((await store.read("main"))!.branch)).toEqual(["after"]);
+  });
+
+  it("from nothing archives nothing, and twice in a second keeps both", async () => {
+    const home = await temporaryHome();
+    const store = createSessionStore({ home });
+    expect((await store.renew("main")).archivedAs).toBeNull();
+    const now = () => Date.parse("2026-03-01T08:00:00Z");
+    const archived: (string | null)[] = [];
+    for (const text of ["one", "two"]) {
+      const session = await store.open({ key: "main", cwd: home, now });
+      await session.append([user(text)]);
+      await session.close();
+      archived.push((await store.renew("main")).archivedAs);
+    }
+    expect(archived).toEqual(["agent:main:main.20260301-080000", "agent:main:main.20260301-080000-2"]);
+    expect(await store.read("main")).toBeNull();
+  });
+
+  it("to an engine's successor is there for everybody, with the old transcript listed", async () => {
+    const home = await temporaryHome();
+    const store = createSessionStore({ home });
+    const session = await opened(home);
+    await session.append([user("before")]);
+    const file = join(home, "agents/main/sessions", `${SUCCESSOR}.jsonl`);
+    await writeSuccessor(file);
+    const adopted = await store.adopt({ from: session.session, sessionId: SUCCESSOR, sessionFile: file, cwd: home });
+    expect(texts(adopted!.branch())).toEqual(["carried over"]);
+    expect(adopted!.session).toMatchObject({ sessionId: SUCCESSOR, sessionKey: "agent:main:main" });
+    await session.close();
+    await adopted!.append([user("after")]);
+    await adopted!.close();
+    expect(texts((await store.read("main"))!.branch)).toEqual(["carried over", "after"]);
+    expect((await store.list()).map(({ sessionId }) => sessionId)).toHaveLength(2);
+  });
+
+  it("stays where it is when it moved meanwhile, and leaves no lock", async () => {
+    const home = await temporaryHome();
+    const store = createSessionStore({ home });
+    const session = await opened(home);
+    await session.append([user("before")]);
+    await writeSuccessor(join(home, "agents/main/sessions", `${SUCCESSOR}.jsonl`));
+    await store.renew("main");
+    expect(await store.adopt({ from: session.session, sessionId: SUCCESSOR, sessionFile: undefined, cwd: home })).toBeUndefined();
+    await session.close();
+    expect((await readdir(join(home, "agents/main/sessions"))).filter((name) => name.includes("lock"))).toEqual([]);
+  });
+
+  it("refuses a successor that is none, elsewhere, or another's", async () => {
+    const home = await temporaryHome();
+    const store = createSessionStore({ home });
+    const session = await opened(home);
+    await session.append([user("before")]);
+    const adopt = (sessionId: string, sessionFile?: string) => store.adopt({ from: session.session, sessionId, sessionFile, cwd: home });
+    await expect(adopt("nowhere")).rejects.toThrow("there is no file");
+    await expect(adopt("../../escape")).rejects.toThrow("no session id");
+    const elsewhere = join(home, `${SUCCESSOR}.jsonl`);
+    await writeSuccessor(elsewhere);
+    await writeSuccessor(join(home, "agents/main/sessions", `${SUCCESSOR}.jsonl`));
+    await expect(adopt(SUCCESSOR, elsewhere)).rejects.toThrow("outside the agent's sessions folder");
+    await writeSuccessor(join(home, "agents/main/sessions/other.jsonl"), "someone-else");
+    await expect(adopt("other")).rejects.toThrow('calls itself "someone-else"');
+    await session.append([user("after")]);
+    await session.close();
+    expect(texts((await store.read("main"))!.branch)).toEqual(["before", "after"]);
+  });
+});
+
 describe("the index", () => {
   it("is made again from the files when it is lost or unreadable", async () => {
     const home = await temporaryHome();

@@ -1,12 +1,13 @@
 // The sessions of a gateway: finds the transcript of a key, opens it for writing, lists and reads sessions without a lock.
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import type { HostSession } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { activeBranch, type TranscriptEntry, type TranscriptHeader } from "@clew/plugin-sdk/transcript";
 import { explainStorageError } from "./durable-file.ts";
-import { completeIndex, readIndex, type SessionIndex, writeIndex } from "./index-file.ts";
+import { completeIndex, moveKey, readIndex, type SessionIndex, writeIndex } from "./index-file.ts";
 import { isSafeId, parseSessionName, type SessionName } from "./keys.ts";
 import { acquireLock, type Lock } from "./lock.ts";
 import { type OpenSession, openSession } from "./open.ts";
@@ -32,6 +33,13 @@ export interface ReadSession extends SessionSummary {
 export interface SessionStore {
   /** Opens for writing; a key without a transcript gets one at its first append. Throws SESSION_LOCKED, TRANSCRIPT_UNREADABLE. */
   open(request: { key: string; cwd: string; now?: () => number }): Promise<OpenSession>;
+  /** Gives a key a new transcript, which its first append creates; the old one is kept and listed under `archivedAs` (null: there was none). */
+  renew(key: string): Promise<{ sessionId: string; archivedAs: string | null }>;
+  /**
+   * Moves a session to the transcript `sessionId` of the same agent and opens it: compare-and-set, so undefined when the session has another
+   * transcript than `from` by now. Throws TRANSCRIPT_UNREADABLE when there is no such transcript in the agent's folder.
+   */
+  adopt(move: { from: HostSession; sessionId: string; sessionFile: string | undefined; cwd: string }): Promise<OpenSession | undefined>;
   /** Newest first. Reads no transcript. */
   list(): Promise<SessionSummary[]>;
   /** The session as its file says now, whoever writes it; null when there is none. */
@@ -50,6 +58,15 @@ export function createSessionStore({ home }: { home: string }): SessionStore {
       openByKey(home, request).catch((error: unknown) => {
         throw explainStorageError(error, home);
       }),
+    async renew(key) {
+      const name = parseName(key);
+      const sessionId = randomUUID();
+      const { before, after } = await changeIndex(home, name.agentId, (index) => moveKey(home, name.agentId, index, name.key, sessionId));
+      const old = before[name.key]?.sessionId;
+      const archivedAs = Object.keys(after).find((each) => each !== name.key && old !== undefined && after[each]?.sessionId === old);
+      return { sessionId, archivedAs: archivedAs ?? null };
+    },
+    adopt: (move) => adoptSuccessor(home, move),
     async list() {
       const agents = await listAgents(home);
       const found = await Promise.all(agents.map((agentId) => listAgentSessions(home, agentId)));
@@ -68,8 +85,55 @@ async function openByKey(home: string, { key, cwd, now }: Parameters<SessionStor
   const sessionId = (await findSessionId(home, name)) ?? (await registerSession(home, name));
   const sessionFile = transcriptFile(home, name.agentId, sessionId);
   const session = { agentId: name.agentId, sessionId, sessionKey: name.key, sessionFile };
-  const outboxFile = join(agentPaths(home, name.agentId).outbox, `${sessionId}.json`);
-  return openSession({ session, cwd, outboxFile, ...(now !== undefined && { now }) });
+  return openSession({ session, cwd, outboxFile: outboxFile(home, name.agentId, sessionId), ...(now !== undefined && { now }) });
+}
+
+const outboxFile = (home: string, agentId: string, sessionId: string) => join(agentPaths(home, agentId).outbox, `${sessionId}.json`);
+
+async function adoptSuccessor(home: string, { from, sessionId, sessionFile, cwd }: Parameters<SessionStore["adopt"]>[0]) {
+  const { agentId, sessionKey } = from;
+  const file = await checkSuccessor(home, agentId, { sessionId, sessionFile });
+  const session: HostSession = { agentId, sessionId, sessionKey, sessionFile: file };
+  const opened = await openSession({ session, cwd, outboxFile: outboxFile(home, agentId, sessionId) });
+  try {
+    const { before, after } = await changeIndex(home, agentId, async (index) =>
+      index[sessionKey]?.sessionId === from.sessionId
+        ? moveKey(home, agentId, withoutTranscript(index, sessionId), sessionKey, sessionId)
+        : index,
+    );
+    if (after !== before) return opened;
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+  await opened.close();
+  return undefined;
+}
+
+/** A file that another program put there gets an archived key when sessions are listed; as a successor it has its session's. */
+const withoutTranscript = (index: SessionIndex, sessionId: string): SessionIndex =>
+  Object.fromEntries(Object.entries(index).filter(([, entry]) => entry.sessionId !== sessionId));
+
+/** Engines write a successor where its session lives; nothing else is moved to. */
+async function checkSuccessor(
+  home: string,
+  agentId: string,
+  given: { sessionId: string; sessionFile: string | undefined },
+): Promise<string> {
+  const refuse = (why: string) =>
+    new ContextEngineError(
+      "TRANSCRIPT_UNREADABLE",
+      `The session cannot move to transcript "${given.sessionId}": ${why}; it stays where it is.`,
+    );
+  if (!isSafeId(given.sessionId)) throw refuse("that is no session id");
+  const file = transcriptFile(home, agentId, given.sessionId);
+  const realOf = (path: string) => realpath(path).catch(() => null);
+  const [real, named] = [await realOf(file), await realOf(given.sessionFile ?? file)];
+  if (real === null) throw refuse(`there is no file ${file}`);
+  if (named !== real || dirname(real) !== (await realpath(dirname(file)))) throw refuse("it is outside the agent's sessions folder");
+  const { header } = await readTranscript(file);
+  if (header.id !== given.sessionId) throw refuse(`the file calls itself "${header.id}"`);
+  return file;
 }
 
 /** Reads a transcript file of any version without changing it. Throws TRANSCRIPT_UNREADABLE when it is none. */
@@ -111,15 +175,25 @@ async function findSessionId(home: string, { agentId, key }: SessionName): Promi
 }
 
 async function registerSession(home: string, { agentId, key }: SessionName): Promise<string> {
+  // Another process may have named the session while we waited.
+  const { after } = await changeIndex(home, agentId, async (index) => ({ ...index, [key]: index[key] ?? { sessionId: randomUUID() } }));
+  return after[key]!.sessionId;
+}
+
+/** One change of an agent's index at a time, across processes; nothing is written when `change` gives back the index itself. */
+async function changeIndex(
+  home: string,
+  agentId: string,
+  change: (index: SessionIndex) => Promise<SessionIndex>,
+): Promise<{ before: SessionIndex; after: SessionIndex }> {
   const { sessions, index: file } = agentPaths(home, agentId);
   await mkdir(sessions, { recursive: true, mode: 0o700 });
   const lock = await waitForLock(`${file}.lock`);
   try {
-    // Another process may have named the session while we waited.
-    const index: SessionIndex = (await readIndex(home, agentId)) ?? {};
-    const sessionId = index[key]?.sessionId ?? randomUUID();
-    await writeIndex(home, agentId, { ...index, [key]: { sessionId } });
-    return sessionId;
+    const before = (await readIndex(home, agentId)) ?? {};
+    const after = await change(before);
+    if (after !== before) await writeIndex(home, agentId, after);
+    return { before, after };
   } finally {
     await lock.release();
   }
