@@ -32,11 +32,7 @@ describe("the star of packages", () => {
   it("in the gateway only compose.ts makes engines", () => {
     const joined = sourceFiles().filter(({ path }) => {
       if (!path.startsWith("apps/gateway/src/") || path === "apps/gateway/src/compose.ts") return false;
-      const values = [
-        ...readFileSync(path, "utf8").matchAll(
-          /^import (?!type )[^;]*? from "@clew\/(legacy-engine|lossless-engine)"/gms,
-        ),
-      ];
+      const values = [...readFileSync(path, "utf8").matchAll(/^import (?!type )[^;]*? from "@clew\/(legacy-engine|lossless-engine)"/gms)];
       return values.length > 0;
     });
     expect(joined.map(({ path }) => path)).toEqual([]);

@@ -15,8 +15,8 @@ import {
   textBlock,
   textOf,
 } from "../stored.ts";
-import { collectSpan, findSpans, findStrays, keyOf, nameOf, type Span, type Strays } from "../tool-spans.ts";
 import { isMissingResultText, TEXTS } from "../texts.ts";
+import { collectSpan, findSpans, findStrays, keyOf, nameOf, type Span, type Strays } from "../tool-spans.ts";
 
 /** How gaps between calls and results are filled. */
 export interface PairingOptions {
