@@ -32,8 +32,7 @@ describe("the star of packages", () => {
   it("in the gateway only compose.ts makes engines", () => {
     const joined = sourceFiles().filter(({ path }) => {
       if (!path.startsWith("apps/gateway/src/") || path === "apps/gateway/src/compose.ts") return false;
-      const values = [...readFileSync(path, "utf8").matchAll(/^import (?!type )[^;]*? from "@clew\/(legacy-engine|lossless-engine)"/gms)];
-      return values.length > 0;
+      return /\bcreate(Legacy|Lossless)Engine\b/.test(readFileSync(path, "utf8"));
     });
     expect(joined.map(({ path }) => path)).toEqual([]);
   });
@@ -43,7 +42,7 @@ describe("the documentation", () => {
   it("every source file opens with one sentence that says what it decides or does", () => {
     expect(
       sourceFiles()
-        .filter(({ sentence }) => sentence === undefined || !/[.:]$/.test(sentence))
+        .filter(({ sentence }) => sentence === undefined || !/[.:?]$/.test(sentence))
         .map(({ path }) => path),
     ).toEqual([]);
   });
