@@ -4,9 +4,10 @@ import { ContextEngineError, type UserBlock } from "@clew/plugin-sdk/core";
 import { composeHost, type Host } from "./compose.ts";
 import { defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
-import type { LoadedConfig } from "./config/load.ts";
+import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { describeEngine } from "./plugins/engine-status.ts";
 import type { PluginHost } from "./plugins/host.ts";
+import type { PluginRecord } from "./plugins/record.ts";
 import { type ContextView, describeContext, readContextItem } from "./reports/context-view.ts";
 import { openReportLog, type ReportLog } from "./reports/report-log.ts";
 import { type Conversation, createConversations } from "./sessions/conversations.ts";
@@ -37,6 +38,8 @@ export interface Gateway {
   canonicalKey(key: string): string;
   /** One turn, after those before it in the same session. Throws SESSION_LOCKED and TRANSCRIPT_UNREADABLE. */
   send(request: SendRequest): Promise<TurnResult>;
+  /** Loads plugins anew under the configuration as it is now, between runs. Throws CONFIG_INVALID; then nothing has changed. */
+  reloadPlugins(): Promise<readonly PluginRecord[]>;
   /** The answer to a line that is a command ("/engine", or one of a plugin); undefined when it is a message. */
   command(key: string, text: string): Promise<string | undefined>;
   /** Cancels the run of a session and those waiting behind it; false when there is none. */
@@ -57,10 +60,13 @@ export interface GatewayOptions {
   log: LogPort;
   /** Already loaded; the gateway closes them. */
   plugins?: PluginHost | undefined;
+  /** The configuration as it is now, for a reload; default: the file's. */
+  reread?: () => Promise<Pick<LoadedConfig, "config" | "raw">>;
 }
 
 /** Throws CONFIG_INVALID or ENGINE_NOT_FOUND when the configuration names a model or engine that is not there. */
-export function createGateway({ environment, loaded, log, plugins }: GatewayOptions): Gateway {
+export function createGateway(options: GatewayOptions): Gateway {
+  const { environment, loaded, log, plugins, reread = () => loadConfig(environment.configFile) } = options;
   const { home } = environment;
   const host = composeHost({ environment, loaded, log, plugins });
   host.model(defaultAgentId(loaded.config));
@@ -139,6 +145,11 @@ export function createGateway({ environment, loaded, log, plugins }: GatewayOpti
         untrack();
         signal?.removeEventListener("abort", onAbort);
       }
+    },
+    async reloadPlugins() {
+      if (plugins === undefined) return [];
+      const { config, raw } = await reread();
+      return plugins.reload({ plugins: config.plugins, raw });
     },
     async command(text, line) {
       const key = canonicalKey(text);

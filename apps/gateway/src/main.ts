@@ -14,5 +14,7 @@ if (process.argv[2] === "start") setFlagsFromString("--optimize-for-size");
 
 const { runCli } = await import("./cli/program.ts");
 process.exitCode = await runCli(process.argv.slice(2));
+// A plugin may leave a timer or a connection behind: the command is over all the same.
+setTimeout(() => process.exit(), 1000).unref();
 // A parent that started us with a channel would otherwise keep this process alive.
 if (process.connected) process.disconnect?.();

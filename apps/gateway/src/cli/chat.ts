@@ -2,7 +2,10 @@
 import { createInterface } from "node:readline";
 import type { TurnEvent, TurnResult } from "@clew/engine-core";
 import { createGateway, type Gateway } from "../gateway.ts";
+import { startPlugins } from "../plugins/start.ts";
 import { DEFAULT_AGENT_ID, parseSessionName } from "../sessions/keys.ts";
+import type { Approve } from "../tools/tool.ts";
+import { type Asking, askInTerminal } from "./approval.ts";
 import { type Output, printable } from "./output.ts";
 import { type Overrides, setUp } from "./setup.ts";
 
@@ -13,15 +16,18 @@ export interface ChatOptions extends Overrides {
 
 export async function chat(words: readonly string[], options: ChatOptions): Promise<number> {
   const { environment, loaded, log, output } = await setUp(options, { showProblems: options.json !== true });
-  const gateway = createGateway({ environment, loaded, log });
+  const plugins = await startPlugins({ environment, loaded, log });
+  const gateway = createGateway({ environment, loaded, log, plugins });
+  const asking = askInTerminal(output);
   const key = gateway.canonicalKey(options.session ?? loaded.config.session.mainKey);
-  const talk = createTalk({ gateway, key, output, json: options.json === true });
+  const talk = createTalk({ gateway, key, output, json: options.json === true, approve: asking.approve });
   const stopListening = onSignals(talk);
   try {
     if (words.length > 0) return exitCodeOf(await talk.say(words.join(" ")));
     return await converse(
       talk,
       output,
+      asking,
       `session ${key}, model ${gateway.host.model(parseSessionName(key)?.agentId ?? DEFAULT_AGENT_ID).name}`,
     );
   } finally {
@@ -37,14 +43,28 @@ interface Talk {
   cancel(): boolean;
 }
 
-function createTalk({ gateway, key, output, json }: { gateway: Gateway; key: string; output: Output; json: boolean }): Talk {
+interface TalkOptions {
+  gateway: Gateway;
+  key: string;
+  output: Output;
+  json: boolean;
+  approve: Approve | undefined;
+}
+
+function createTalk({ gateway, key, output, json, approve }: TalkOptions): Talk {
   let running: AbortController | undefined;
   return {
     async say(text) {
       running = new AbortController();
       try {
+        const answer = await gateway.command(key, text);
+        if (answer !== undefined) {
+          if (json) output.write(`${JSON.stringify({ type: "command", text: answer })}\n`);
+          else output.line(printable(answer));
+          return "completed";
+        }
         const show = json ? (event: TurnEvent) => output.write(`${JSON.stringify(event)}\n`) : showEvents(output);
-        const { outcome, error } = await gateway.send({ key, content: text, signal: running.signal, onEvent: show });
+        const { outcome, error } = await gateway.send({ key, content: text, signal: running.signal, onEvent: show, approve });
         if (json) output.write(`${JSON.stringify({ type: "done", outcome, error })}\n`);
         else {
           output.line();
@@ -72,10 +92,11 @@ function showEvents(output: Output): (event: TurnEvent) => void {
 }
 
 /** Line by line until the input ends; with a terminal there is a prompt. */
-async function converse(talk: Talk, output: Output, about: string): Promise<number> {
+async function converse(talk: Talk, output: Output, asking: Asking, about: string): Promise<number> {
   const isTerminal = process.stdin.isTTY === true;
   const lines = createInterface({ input: process.stdin, output: process.stdout, terminal: isTerminal, prompt: "> " });
   let lastOutcome: TurnResult["outcome"] = "completed";
+  asking.use(lines);
   if (isTerminal) output.note(`${about}\nCtrl-C cancels a reply, Ctrl-D leaves.`);
   // In a terminal Ctrl-C is a key, not a signal.
   lines.on("SIGINT", () => {

@@ -11,7 +11,7 @@ const SIGNS: Record<Finding["level"], string> = { ok: "ok     ", note: "note   "
 export async function doctor({ fix = false, json = false }: { fix?: boolean; json?: boolean }): Promise<number> {
   const environment = readEnvironment();
   const node: Finding = { level: "ok", subject: "node", text: process.versions.node };
-  const findings = [node, ...(await checkHost(environment)), ...(await checkSessions({ home: environment.home, fix }))];
+  const findings = [node, ...(await checkHost(environment, { fix })), ...(await checkSessions({ home: environment.home, fix }))];
   if (json) terminal.json({ findings });
   else for (const { level, subject, text } of findings) terminal.line(printable(`${SIGNS[level]}  ${subject}: ${text}`));
   return findings.some(({ level }) => level === "failure") ? 1 : 0;

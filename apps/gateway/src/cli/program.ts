@@ -1,6 +1,7 @@
 // The commands and their flags; what they do is loaded when they run.
 import { isAbort } from "@clew/plugin-sdk/core";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { addPluginCommands } from "../plugins/cli/program.ts";
 import { VERSION } from "../version.ts";
 import { describeFailure, terminal } from "./output.ts";
 
@@ -108,6 +109,8 @@ function createProgram(done: (exitCode: number) => void): Command {
   forModel(policy.command("apply").description("the history as it would be sent, and what was changed")).action(
     async (file: string, options) => done(await (await import("./policy.ts")).policyApply(file, options)),
   );
+
+  addPluginCommands(program, done);
 
   const config = program.command("config").description("read and change settings");
   config

@@ -5,6 +5,7 @@ import { basename, join, resolve } from "node:path";
 import type { ModelRef } from "@clew/plugin-sdk/core";
 import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
+import { startPlugins } from "../plugins/start.ts";
 import { planRecordedTurns } from "../replay/recorded-turns.ts";
 import { runReplay } from "../replay/run-replay.ts";
 import { formatReplay, summarizeReplay } from "../replay/summary.ts";
@@ -30,7 +31,10 @@ export async function replayCommand(file: string, options: ReplayOptions): Promi
   if (recording.unreadableLines.length > 0)
     output.note(`warning: ${file}: lines ${recording.unreadableLines.join(", ")} hold no entry and are skipped.`);
   const home = options.into === undefined ? await mkdtemp(join(tmpdir(), "clew-replay-")) : resolve(options.into);
-  const host = composeHost({ environment: { ...environment, home } satisfies Environment, loaded, log });
+  const place = { ...environment, home } satisfies Environment;
+  // Installed plugins are where the person has them; what they store belongs to the replay.
+  const plugins = await startPlugins({ environment, stateDir: home, loaded, log });
+  const host = composeHost({ environment: place, loaded, log, plugins });
   const cancelled = new AbortController();
   const onSignal = () => cancelled.abort();
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
@@ -69,6 +73,7 @@ export async function replayCommand(file: string, options: ReplayOptions): Promi
     }
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+    await plugins.close();
     await host.close();
     log.close();
     if (options.into === undefined) await rm(home, { recursive: true, force: true });

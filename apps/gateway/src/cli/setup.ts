@@ -34,6 +34,11 @@ export async function setUp(overrides: Overrides = {}, { showProblems = false, o
   return { environment, loaded: { ...loaded, ...applyOverrides(loaded, overrides) }, log, output };
 }
 
+/** The configuration as it is now, under the same flags: for a reload while running. */
+export function rereader(environment: Environment, overrides: Overrides): () => Promise<Pick<LoadedConfig, "raw" | "config">> {
+  return async () => applyOverrides(await loadConfig(environment.configFile), overrides);
+}
+
 /** Pure. The configuration as if the file said what the flags say. */
 export function applyOverrides(
   { raw, config }: Pick<LoadedConfig, "raw" | "config">,

@@ -4,19 +4,22 @@ import { join } from "node:path";
 import { createGateway } from "../gateway.ts";
 import { loadPage } from "../http/page.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
+import { startPlugins } from "../plugins/start.ts";
 import { VERSION } from "../version.ts";
 import type { Output } from "./output.ts";
-import { type Overrides, setUp } from "./setup.ts";
+import { type Overrides, rereader, setUp } from "./setup.ts";
 
 /** Time running replies get to finish, ms; after it they are cancelled and what had arrived is kept. */
 const GRACE_MS = 1500;
 
 export async function start(overrides: Overrides): Promise<number> {
   const { environment, loaded, log, output } = await setUp(overrides, { showProblems: true });
-  const gateway = createGateway({ environment, loaded, log });
+  const plugins = await startPlugins({ environment, loaded, log });
+  const gateway = createGateway({ environment, loaded, log, plugins, reread: rereader(environment, overrides) });
   const page = loadPage(pageFolder());
   const server = await startServer({ gateway, log, page, version: VERSION, port: loaded.config.gateway.port });
   const model = loaded.config.agents.defaults.model.primary;
+  await plugins.hooks.emit("gateway_start", { port: server.port });
   log.info("gateway started", { url: server.url, model, engine: loaded.config.plugins.slots?.contextEngine ?? "legacy" });
   greet(output, server, { model, engine: loaded.config.plugins.slots?.contextEngine ?? "legacy", home: environment.home });
 

@@ -1,17 +1,17 @@
 // Looks at folder, settings, engine, model server and a running gateway.
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
-import type { LogPort } from "@clew/engine-core";
-import { composeHost } from "../compose.ts";
-import { defaultAgentId } from "../config/agent.ts";
+import { modelRequest } from "../compose.ts";
+import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
-import type { ResolvedModel } from "../models/resolve.ts";
+import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
+import { checkEngineAndPlugins } from "./check-engine.ts";
 import type { Finding } from "./finding.ts";
 
 const PROBE_MS = 3000;
 
-export async function checkHost(environment: Environment): Promise<Finding[]> {
+export async function checkHost(environment: Environment, { fix = false } = {}): Promise<Finding[]> {
   const findings = [await checkHome(environment.home)];
   let loaded: LoadedConfig;
   try {
@@ -25,7 +25,12 @@ export async function checkHost(environment: Environment): Promise<Finding[]> {
     text: loaded.exists ? loaded.file : `${loaded.file} is not there; everything is default`,
   });
   findings.push(...loaded.warnings.map((text): Finding => ({ level: "warning", subject: "settings", text })));
-  return [...findings, ...(await checkAnswering(environment, loaded)), await checkRunning(loaded)];
+  return [
+    ...findings,
+    ...(await checkEngineAndPlugins(environment, loaded, { fix })),
+    ...(await checkModel(modelOf(environment, loaded))),
+    await checkRunning(loaded),
+  ];
 }
 
 async function checkHome(home: string): Promise<Finding> {
@@ -43,33 +48,10 @@ async function checkHome(home: string): Promise<Finding> {
     : { level: "ok", subject: "folder", text: home };
 }
 
-async function checkAnswering(environment: Environment, loaded: LoadedConfig): Promise<Finding[]> {
-  const problems: string[] = [];
-  const log: LogPort = { info: () => {}, warn: (text) => void problems.push(text), error: (text) => void problems.push(text) };
-  try {
-    const host = composeHost({ environment, loaded, log });
-    const agentId = defaultAgentId(loaded.config);
-    const findings = [await checkEngine(host, agentId), ...(await checkModel(() => host.model(agentId)))];
-    await host.close();
-    return [...findings, ...problems.map((text): Finding => ({ level: "warning", subject: "engine", text }))];
-  } catch (error) {
-    return [failure("engine", error)];
-  }
-}
-
-async function checkEngine(host: ReturnType<typeof composeHost>, agentId: string): Promise<Finding> {
-  const { configured, engineId, info, degraded } = await host.inspectEngine(agentId);
-  if (degraded !== null) {
-    return {
-      level: "failure",
-      subject: "engine",
-      text: `"${configured}" does not work (${degraded.operation}: ${degraded.reason}); "${engineId}" answers instead`,
-    };
-  }
-  const named = info.id === engineId ? "" : `, calls itself "${info.id}"`;
-  const compaction = info.ownsCompaction === true ? "compacts by itself" : "leaves compaction to the host";
-  return { level: "ok", subject: "engine", text: `${engineId}${named} (${configured === null ? "default" : "configured"}), ${compaction}` };
-}
+const modelOf =
+  (environment: Environment, { config }: LoadedConfig) =>
+  () =>
+    resolveModel({ ...modelRequest(config, environment), name: agentSettings(config, environment.home, defaultAgentId(config)).model });
 
 async function checkModel(resolve: () => ResolvedModel): Promise<Finding[]> {
   let resolved: ResolvedModel;

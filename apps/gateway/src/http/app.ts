@@ -3,12 +3,15 @@ import type { LogPort, TurnEvent } from "@clew/engine-core";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Gateway } from "../gateway.ts";
+import { addPluginRoutes } from "../plugins/http.ts";
 import { shownEntries } from "../sessions/shown.ts";
+import type { Approve } from "../tools/tool.ts";
 import { toErrorResponse } from "./errors.ts";
 import { eventStream, shownEvent } from "./event-stream.ts";
 import { refuseForeign } from "./guard.ts";
 import { parseMessageBody, type SentMessage } from "./message-body.ts";
 import { PAGE_HEADERS, type PageFile } from "./page.ts";
+import { hasToken } from "./token.ts";
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const DEFAULT_ENTRIES = 200;
@@ -51,6 +54,8 @@ export function createApp({ gateway, log, port, page, version }: AppOptions): Ho
     return context.json({ status: "ok", version, pid: process.pid, uptimeMs: Math.round(performance.now() - startedAt), model, engine });
   });
 
+  addPluginRoutes(app, gateway);
+
   app.get("/api/sessions", async (context) => context.json({ sessions: await gateway.sessions() }));
 
   app.get("/api/sessions/:key", async (context) => {
@@ -83,6 +88,11 @@ export function createApp({ gateway, log, port, page, version }: AppOptions): Ho
       ? parseMessageBody(await context.req.json().catch(() => undefined))
       : { problem: "the body must be application/json" };
     if ("problem" in parsed) return context.json({ error: { code: "BAD_REQUEST", message: parsed.problem } }, 400);
+    const { token } = gateway.host.config.gateway.auth ?? {};
+    if (parsed.message.allowTools.length > 0 && !hasToken(context.req.header("authorization"), token)) {
+      const message = "allowTools needs the token of gateway.auth.token as Authorization: Bearer.";
+      return context.json({ error: { code: "FORBIDDEN", message } }, 403);
+    }
     const key = gateway.canonicalKey(context.req.param("key"));
     return new Response(streamTurn(gateway, log, key, parsed.message), {
       headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store", "x-accel-buffering": "no" },
@@ -99,7 +109,12 @@ export function createApp({ gateway, log, port, page, version }: AppOptions): Ho
 }
 
 /** The run goes on when the client goes away, unless it asked otherwise; the reply is in the transcript either way. */
-function streamTurn(gateway: Gateway, log: LogPort, key: string, { content, onDisconnect }: SentMessage): ReadableStream<Uint8Array> {
+function streamTurn(
+  gateway: Gateway,
+  log: LogPort,
+  key: string,
+  { content, onDisconnect, allowTools }: SentMessage,
+): ReadableStream<Uint8Array> {
   const gone = new AbortController();
   const stream = eventStream(() => {
     if (onDisconnect === "abort") gone.abort(new DOMException("The client went away.", "AbortError"));
@@ -109,11 +124,17 @@ function streamTurn(gateway: Gateway, log: LogPort, key: string, { content, onDi
     const shown = shownEvent(event);
     if (shown !== undefined) stream.send(shown);
   };
-  gateway
-    .send({ key, content, signal: gone.signal, onEvent: show })
-    .then(({ outcome, error, report }) => {
-      stream.send({ type: "done", outcome, error, turnId: report.turnId, replyEntryId: report.replyEntryId });
-    })
+  const approve: Approve = async ({ call }) => allowTools.includes("*") || allowTools.includes(call.name);
+  const answer = async () => {
+    const command = typeof content === "string" ? await gateway.command(key, content) : undefined;
+    if (command !== undefined) {
+      stream.send({ type: "text", delta: command });
+      return stream.send({ type: "done", outcome: "completed", error: null, turnId: "", replyEntryId: null });
+    }
+    const { outcome, error, report } = await gateway.send({ key, content, signal: gone.signal, onEvent: show, approve });
+    stream.send({ type: "done", outcome, error, turnId: report.turnId, replyEntryId: report.replyEntryId });
+  };
+  answer()
     .catch((error: unknown) => {
       const { status, body } = toErrorResponse(error);
       if (status === 500) log.error(`turn in ${key} failed: ${error instanceof Error ? error.message : String(error)}`);

@@ -7,6 +7,7 @@ export interface ErrorBody {
 
 const STATUS: Partial<Record<ErrorCode, 400 | 409 | 500 | 503>> = {
   CONFIG_INVALID: 400,
+  PLUGIN_INVALID: 400,
   SESSION_LOCKED: 409,
   TRANSCRIPT_MOVED: 409,
   STORE_BUSY: 503,

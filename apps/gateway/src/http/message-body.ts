@@ -9,6 +9,7 @@ export const MessageBodySchema = z
   .object({
     text: z.string().optional().describe("The message; or `content`."),
     content: z.array(z.discriminatedUnion("type", [TextBlock, ImageBlock])).optional(),
+    allowTools: z.array(z.string()).optional().describe('Tools that may run unasked in this turn, "*" = all; needs the token.'),
     onDisconnect: z.enum(["continue", "abort"]).default("continue").describe("What happens to the run when the client goes away."),
   })
   .refine(({ text, content }) => (text !== undefined && text.trim() !== "") || (content !== undefined && content.length > 0), {
@@ -18,6 +19,7 @@ export const MessageBodySchema = z
 
 export interface SentMessage {
   content: string | UserBlock[];
+  allowTools: readonly string[];
   onDisconnect: "continue" | "abort";
 }
 
@@ -25,6 +27,6 @@ export interface SentMessage {
 export function parseMessageBody(body: unknown): { message: SentMessage } | { problem: string } {
   const parsed = MessageBodySchema.safeParse(body);
   if (!parsed.success) return { problem: z.prettifyError(parsed.error) };
-  const { text, content, onDisconnect } = parsed.data;
-  return { message: { content: content ?? text ?? "", onDisconnect } };
+  const { text, content, onDisconnect, allowTools = [] } = parsed.data;
+  return { message: { content: content ?? text ?? "", onDisconnect, allowTools } };
 }

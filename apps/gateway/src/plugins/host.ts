@@ -24,6 +24,8 @@ export interface PluginSettings {
 
 export interface PluginHostOptions extends PluginSettings {
   home: string;
+  /** Where plugins keep what they store, and where sessions are; default: `home`. */
+  stateDir?: string | undefined;
   log: LogPort;
   /** Folders of plugins that come with Clew. */
   bundled?: readonly string[];
@@ -74,8 +76,8 @@ export interface LoadedPlugins {
 
 /** Loads all plugins that are on. A plugin that cannot be loaded is a record with the reason, never a throw. */
 export async function createPluginHost(options: PluginHostOptions): Promise<PluginHost> {
-  const { home, log, bundled = [], reservedTools = [], mode = "full" } = options;
-  provideStateDir(home);
+  const { home, log, bundled = [], reservedTools = [], mode = "full", stateDir = home } = options;
+  provideStateDir(stateDir);
   const moduleHooks = installModuleHooks();
   const gate = createRunGate();
   let settings: PluginSettings = options;
@@ -90,7 +92,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   const load = () => {
     const records = readRecords(home);
     const found = discoverPlugins({ home, plugins: settings.plugins, records, bundled });
-    const context = { home, mode, hooks: moduleHooks, generation, log, config: () => snapshot, complete };
+    const context = { home: stateDir, mode, hooks: moduleHooks, generation, log, config: () => snapshot, complete };
     return loadEverything({ found, plugins: settings.plugins, engineOwners: records.engines, reservedTools, context });
   };
   let loaded = await load();

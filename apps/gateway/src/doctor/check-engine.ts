@@ -1,0 +1,93 @@
+// Looks at engine and plugins: through the running gateway when there is one, else by loading them as a start would.
+import type { LogPort } from "@clew/engine-core";
+import { composeHost } from "../compose.ts";
+import { defaultAgentId } from "../config/agent.ts";
+import { writeConfigText } from "../config/commands.ts";
+import type { Environment } from "../config/environment.ts";
+import { type LoadedConfig, readConfigText } from "../config/load.ts";
+import { removeAt } from "../plugins/config-text.ts";
+import { discoverPlugins } from "../plugins/discover.ts";
+import type { EngineStatus } from "../plugins/engine-status.ts";
+import { engineFindings, pluginFindings, staleSlots } from "../plugins/findings.ts";
+import { findGateway, type RunningGateway } from "../plugins/install/effect.ts";
+import type { PluginRecord } from "../plugins/record.ts";
+import { readRecords } from "../plugins/records.ts";
+import { startPlugins } from "../plugins/start.ts";
+import type { Finding } from "./finding.ts";
+
+const ASK_MS = 10_000;
+
+export async function checkEngineAndPlugins(environment: Environment, loaded: LoadedConfig, { fix }: { fix: boolean }): Promise<Finding[]> {
+  const running = await findGateway(loaded.config.gateway.port);
+  const findings = running === null ? await inspectOffline(environment, loaded) : await askGateway(running, environment, loaded);
+  return fix ? [...findings, ...(await removeStaleSlots(environment, loaded))] : findings;
+}
+
+async function askGateway(running: RunningGateway, { home }: Environment, { config }: LoadedConfig): Promise<Finding[]> {
+  try {
+    const ask = async <Answer>(path: string) => {
+      const answer = await fetch(`${running.url}${path}`, { signal: AbortSignal.timeout(ASK_MS) });
+      if (!answer.ok) throw new Error(`${path} answers ${answer.status}`);
+      return (await answer.json()) as Answer;
+    };
+    const status = await ask<EngineStatus>("/api/engine");
+    const { plugins } = await ask<{ plugins: PluginRecord[] }>("/api/plugins");
+    const asked: Finding = { level: "note", subject: "engine", text: `as the gateway at ${running.url} says` };
+    return [asked, ...engineFindings(status), ...pluginFindings(plugins, config.plugins, ownersOf(home))];
+  } catch (error) {
+    return [
+      {
+        level: "failure",
+        subject: "gateway",
+        text: `${running.url} answers, but not about its engine (${(error as Error).message}); restart it`,
+      },
+    ];
+  }
+}
+
+async function inspectOffline(environment: Environment, loaded: LoadedConfig): Promise<Finding[]> {
+  const problems: string[] = [];
+  const add = (text: string) => void (text.startsWith("[plugins]") || text.startsWith("[context-engine]") || problems.push(text));
+  const log: LogPort = { info: () => {}, warn: add, error: add };
+  const asked: Finding = { level: "note", subject: "engine", text: "no gateway runs; looked at as a start would find it" };
+  const plugins = await startPlugins({ environment, loaded, log });
+  try {
+    const host = composeHost({ environment, loaded, log, plugins });
+    const status = await host.engineStatus(defaultAgentId(loaded.config));
+    await host.close();
+    const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
+    return [
+      asked,
+      ...engineFindings(status),
+      ...found,
+      ...problems.map((text): Finding => ({ level: "warning", subject: "engine", text })),
+    ];
+  } catch (error) {
+    const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
+    return [{ level: "failure", subject: "engine", text: error instanceof Error ? error.message : String(error) }, ...found];
+  } finally {
+    await plugins.close("doctor is done");
+  }
+}
+
+const ownersOf = (home: string) => (engineId: string) => readRecords(home).engines[engineId];
+
+async function removeStaleSlots({ home, configFile }: Environment, { config }: LoadedConfig): Promise<Finding[]> {
+  const records = readRecords(home);
+  const found = discoverPlugins({ home, plugins: config.plugins, records, bundled: [] });
+  const stale = staleSlots(
+    found.map(({ id }) => ({ id, engines: [] })),
+    config.plugins,
+    ownersOf(home),
+  );
+  const text = await readConfigText(configFile);
+  if (stale.length === 0 || text === null) return [];
+  const names = (["contextEngine", "memory"] as const).filter((slot) =>
+    stale.some((finding) => finding.text.startsWith(`plugins.slots.${slot} `)),
+  );
+  await writeConfigText(
+    configFile,
+    names.reduce((current, slot) => removeAt(current, ["plugins", "slots", slot]), text),
+  );
+  return names.map((slot): Finding => ({ level: "note", subject: "settings", text: `plugins.slots.${slot} is removed; "legacy" answers` }));
+}

@@ -1,0 +1,221 @@
+// What `clew plugins …` does and prints.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { printable, terminal } from "../../cli/output.ts";
+import { formatTable } from "../../cli/table.ts";
+import { readEnvironment } from "../../config/environment.ts";
+import { loadConfig } from "../../config/load.ts";
+import type { Finding } from "../../doctor/finding.ts";
+import { discoverPlugins } from "../discover.ts";
+import { whyOff } from "../enablement.ts";
+import { pluginFindings } from "../findings.ts";
+import { effectNote, findGateway } from "../install/effect.ts";
+import { type InstallPlace, type InstallRequest, installPlugin } from "../install/install.ts";
+import { disablePlugin, enablePlugin } from "../install/switch.ts";
+import { uninstallPlugin } from "../install/uninstall.ts";
+import { updatePlugins } from "../install/update.ts";
+import { invalidPlugin } from "../invalid.ts";
+import { readPluginFiles } from "../manifest.ts";
+import type { PluginRecord } from "../record.ts";
+import { readRecords } from "../records.ts";
+import { startPlugins } from "../start.ts";
+
+type Flags = Record<string, boolean | undefined>;
+
+const RELOAD_MS = 10 * 60_000;
+
+function place(): InstallPlace {
+  const { home, configFile } = readEnvironment();
+  return { home, configFile, cwd: process.cwd() };
+}
+
+export async function install(spec: string, { link, force, pin, json }: Flags): Promise<number> {
+  const report = await installPlugin({ spec, link, force, pin } satisfies InstallRequest, place());
+  const effect = await effectOfChange();
+  if (json) terminal.json({ ...report, effect });
+  else
+    print([
+      `Installed ${report.pluginId}${report.version === null ? "" : ` ${report.version}`}${link ? " as a link" : ""}.`,
+      ...report.notes,
+      effect,
+    ]);
+  return 0;
+}
+
+export async function enable(id: string): Promise<number> {
+  print([`Enabled ${id}.`, ...(await enablePlugin(id, place())), await effectOfChange()]);
+  return 0;
+}
+
+export async function disable(id: string): Promise<number> {
+  print([`Disabled ${id}.`, ...(await disablePlugin(id, place())), await effectOfChange()]);
+  return 0;
+}
+
+export async function uninstall(ids: readonly string[], { dryRun, keepFiles }: Flags): Promise<number> {
+  for (const pluginId of ids) {
+    const { notes } = await uninstallPlugin({ pluginId, dryRun, keepFiles }, place());
+    print([dryRun ? `Uninstalling ${pluginId} would do this:` : `Uninstalled ${pluginId}.`, ...notes.map((note) => `  ${note}`)]);
+  }
+  if (!dryRun) print([await effectOfChange()]);
+  return 0;
+}
+
+export async function update(ids: readonly string[]): Promise<number> {
+  const reports = await updatePlugins(ids, place());
+  print(reports.length === 0 ? ["Nothing was installed by clew, so there is nothing to update."] : reports.map(({ note }) => note));
+  if (reports.some(({ changed }) => changed)) print([await effectOfChange()]);
+  return 0;
+}
+
+export async function list({ json }: Flags): Promise<number> {
+  const { home, configFile } = readEnvironment();
+  const { config } = await loadConfig(configFile);
+  const records = readRecords(home);
+  const found = discoverPlugins({ home, plugins: config.plugins, records, bundled: [] }).map(({ id, folder, origin, result }) => {
+    const manifest = result.ok ? result.files.manifest : { id };
+    const isSelected = Object.values(config.plugins.slots ?? {}).some((value) => value === id || records.engines[String(value)] === id);
+    const off = whyOff({ plugins: config.plugins, manifest, isBundled: origin === "bundled", isSelected });
+    const version = result.ok ? (result.files.packageJson.version ?? result.files.manifest.version ?? null) : null;
+    const status = off !== null ? "off" : result.ok ? "on" : "broken";
+    return {
+      id,
+      version,
+      status,
+      reason: off ?? (result.ok ? null : result.reason),
+      origin,
+      folder,
+      source: records.plugins[id]?.spec ?? null,
+    };
+  });
+  if (json) terminal.json({ plugins: found });
+  else if (found.length === 0) terminal.line('No plugins; "clew plugins install" takes an npm name, a folder or an archive.');
+  else {
+    terminal.line(
+      printable(
+        formatTable(
+          ["plugin", "version", "state", "from"],
+          found.map(({ id, version, status, origin, folder }) => [id, version ?? "-", status, `${origin}: ${folder}`]),
+        ),
+      ),
+    );
+    print(found.flatMap(({ id, reason }) => (reason === null ? [] : [`${id}: ${reason}`])));
+  }
+  return 0;
+}
+
+export async function inspect(id: string, { runtime, json }: Flags): Promise<number> {
+  const environment = readEnvironment();
+  const loaded = await loadConfig(environment.configFile);
+  const found = discoverPlugins({
+    home: environment.home,
+    plugins: loaded.config.plugins,
+    records: readRecords(environment.home),
+    bundled: [],
+  });
+  const plugin = found.find((each) => each.id === id);
+  if (plugin === undefined)
+    throw invalidPlugin(`There is no plugin "${id}"; there is: ${found.map((each) => each.id).join(", ") || "none"}.`);
+  const problem = plugin.result.ok ? null : plugin.result.reason;
+  const files = plugin.result.ok ? plugin.result.files : readQuietly(plugin.folder);
+  const install = readRecords(environment.home).plugins[id] ?? null;
+  const records = runtime ? await loadForLooking(environment, loaded, id) : undefined;
+  const about = {
+    id,
+    folder: plugin.folder,
+    origin: plugin.origin,
+    problem,
+    install,
+    manifest: files?.manifest ?? null,
+    entries: files?.entries ?? [],
+    ...(records && { runtime: records }),
+  };
+  if (json) {
+    terminal.json(about);
+    return problem === null ? 0 : 1;
+  }
+  const { manifest } = about;
+  print([
+    `${manifest?.name ?? id}${manifest?.version === undefined ? "" : ` ${manifest.version}`} (${id})`,
+    ...(manifest?.description === undefined ? [] : [manifest.description]),
+    `Folder: ${plugin.folder} (${plugin.origin}${install === null ? "" : `, installed from ${install.spec}`})`,
+    ...(problem === null ? [] : [`Problem: ${problem}`]),
+    `Kind: ${[manifest?.kind ?? "none"].flat().join(", ")}`,
+    `May register tools: ${manifest?.contracts?.tools?.join(", ") || "none"}; session actions: ${manifest?.contracts?.sessionActions?.join(", ") || "none"}`,
+    ...(records === undefined
+      ? [`"clew plugins inspect ${id} --runtime" loads it and shows what it registers.`]
+      : records.flatMap(describeRecord)),
+  ]);
+  return problem === null && !(records ?? []).some(({ status }) => status === "error") ? 0 : 1;
+}
+
+export async function doctor({ json }: Flags): Promise<number> {
+  const environment = readEnvironment();
+  const loaded = await loadConfig(environment.configFile);
+  const plugins = await startPlugins({ environment, loaded, log: silent, mode: "discovery" });
+  const findings: Finding[] = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
+  await plugins.close("doctor is done");
+  if (json) terminal.json({ findings });
+  else
+    print(findings.length === 0 ? ["No plugins."] : findings.map(({ level, subject, text }) => `${level.padEnd(7)}  ${subject}: ${text}`));
+  return findings.some(({ level }) => level === "failure") ? 1 : 0;
+}
+
+export async function reload({ json }: Flags): Promise<number> {
+  const { config } = await loadConfig(readEnvironment().configFile);
+  const running = await findGateway(config.gateway.port);
+  if (running === null) {
+    terminal.note(`No gateway is running at http://127.0.0.1:${config.gateway.port}; plugins are loaded when one starts.`);
+    return 1;
+  }
+  const answer = await fetch(`${running.url}/api/plugins/reload`, { method: "POST", signal: AbortSignal.timeout(RELOAD_MS) });
+  const body = (await answer.json()) as { plugins?: PluginRecord[]; error?: { message: string } };
+  if (body.plugins === undefined)
+    throw new ContextEngineError("CONFIG_INVALID", body.error?.message ?? `${running.url} could not reload its plugins.`);
+  if (json) terminal.json(body);
+  else print([`Reloaded at ${running.url}.`, ...body.plugins.flatMap(describeRecord)]);
+  return body.plugins.some(({ status }) => status === "error") ? 1 : 0;
+}
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} };
+
+async function loadForLooking(
+  environment: { home: string },
+  loaded: Awaited<ReturnType<typeof loadConfig>>,
+  id: string,
+): Promise<readonly PluginRecord[]> {
+  const plugins = await startPlugins({ environment, loaded, log: silent, mode: "discovery" });
+  await plugins.close("inspection is done");
+  return plugins.records().filter((record) => record.id === id || record.id.startsWith(`${id}/`));
+}
+
+function describeRecord({ id, status, reason, engines, commands, hooks, sessionActions, diagnostics }: PluginRecord): string[] {
+  if (status !== "loaded") return [`${id}: ${status}: ${reason}`];
+  const parts = [
+    ["engines", engines],
+    ["commands", commands.map((word) => `/${word}`)],
+    ["hooks", hooks],
+    ["session actions", sessionActions],
+  ] as const;
+  const has = parts.filter(([, list]) => list.length > 0).map(([name, list]) => `${name} ${list.join(", ")}`);
+  return [
+    `${id}: loaded${has.length > 0 ? `; ${has.join("; ")}` : ""}`,
+    ...diagnostics.map(({ level, message }) => `${id}: ${level}: ${message}`),
+  ];
+}
+
+function readQuietly(folder: string) {
+  try {
+    return readPluginFiles(folder, { checkHost: false });
+  } catch {
+    return undefined;
+  }
+}
+
+async function effectOfChange(): Promise<string> {
+  const { config } = await loadConfig(readEnvironment().configFile);
+  return effectNote(await findGateway(config.gateway.port));
+}
+
+function print(lines: readonly string[]): void {
+  for (const line of lines) terminal.line(printable(line));
+}

@@ -1,0 +1,64 @@
+// `clew plugins …`: the commands and their flags; what they do is loaded when they run.
+import { type Command, Option } from "commander";
+
+/** `done` receives a command's exit code. */
+export function addPluginCommands(program: Command, done: (exitCode: number) => void): void {
+  const json = () => new Option("--json", "print JSON");
+  const load = () => import("./commands.ts");
+  const plugins = program.command("plugins").description("install, select and look at plugins; OpenClaw's plugins work unchanged");
+  plugins
+    .command("install")
+    .description("from npm, a folder or an archive; nothing changes unless the plugin loads")
+    .argument("<spec>", "name, name@version, ./folder or file.tgz")
+    .option("-l, --link", "use the folder where it is")
+    .option("--force", "replace what is installed under the same id")
+    .option("--pin", "stay at this version in updates")
+    .addOption(json())
+    .action(async (spec: string, options) => done(await (await load()).install(spec, options)));
+  plugins
+    .command("list")
+    .description("all plugins, loaded or not")
+    .addOption(json())
+    .action(async (options) => done(await (await load()).list(options)));
+  plugins
+    .command("inspect")
+    .alias("info")
+    .description("what one plugin says about itself, and with --runtime what it registers")
+    .argument("<id>")
+    .option("--runtime", "load it, for looking only")
+    .addOption(json())
+    .action(async (id: string, options) => done(await (await load()).inspect(id, options)));
+  plugins
+    .command("enable")
+    .description("switch a plugin on; a context engine takes the slot")
+    .argument("<id>")
+    .action(async (id: string) => done(await (await load()).enable(id)));
+  plugins
+    .command("disable")
+    .description("switch a plugin off; slots keep their value")
+    .argument("<id>")
+    .action(async (id: string) => done(await (await load()).disable(id)));
+  plugins
+    .command("uninstall")
+    .description("remove plugins and every setting their install made")
+    .argument("<ids...>")
+    .option("--dry-run", "say what would happen")
+    .option("--keep-files", "move the files aside instead of deleting them")
+    .action(async (ids: string[], options) => done(await (await load()).uninstall(ids, options)));
+  plugins
+    .command("update")
+    .description("the newest version of these plugins, or of all that were installed")
+    .argument("[ids...]")
+    .action(async (ids: string[]) => done(await (await load()).update(ids)));
+  plugins
+    .command("doctor")
+    .description("load errors, refused registrations, stale slots")
+    .addOption(json())
+    .action(async (options) => done(await (await load()).doctor(options)));
+  plugins
+    .command("reload")
+    .description("make a running gateway load its plugins anew, between two runs")
+    .addOption(json())
+    .action(async (options) => done(await (await load()).reload(options)));
+  for (const command of plugins.commands) command.exitOverride();
+}

@@ -1,0 +1,30 @@
+// Loads the plugins of a configuration for a command that runs turns.
+import type { LogPort } from "@clew/engine-core";
+import type { RegistrationMode } from "@clew/plugin-sdk/core";
+import type { LoadedConfig } from "../config/load.ts";
+import { workspaceTools } from "../tools/workspace-tools.ts";
+import { createPluginHost, type PluginHost } from "./host.ts";
+
+export interface StartPluginsRequest {
+  environment: { home: string };
+  /** Where plugins keep what they store, when that is not the home they are installed in. */
+  stateDir?: string;
+  loaded: Pick<LoadedConfig, "config" | "raw">;
+  log: LogPort;
+  mode?: RegistrationMode;
+}
+
+/** A plugin that cannot be loaded is logged and a record; nothing is thrown for it. */
+export function startPlugins({ environment, loaded, log, stateDir, mode }: StartPluginsRequest): Promise<PluginHost> {
+  const reservedTools = workspaceTools(() => "").map(({ name }) => name);
+  const { config, raw } = loaded;
+  return createPluginHost({
+    home: environment.home,
+    stateDir,
+    plugins: config.plugins,
+    raw,
+    log,
+    reservedTools,
+    ...(mode !== undefined && { mode }),
+  });
+}
