@@ -90,6 +90,8 @@ export interface EngineInspection {
   configured: string | null;
   engineId: string;
   info: ContextEngineInfo;
+  /** Why the configured engine is deliberately not used. */
+  switchedOff: string | null;
   degraded: { operation: string; reason: string } | null;
 }
 
@@ -263,8 +265,8 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
     previewCompaction: async (request, focus) => (await prepareTurn(request)).compaction.preview(focus),
     preview: (request) => inGate(request, async () => previewRequest((await prepareTurn(request)).turn)),
     async inspectEngine(agentId) {
-      const { configured, guard, degraded } = await resolveEngine(agentId);
-      return { configured, engineId: guard.engineId, info: guard.info(), degraded };
+      const { configured, guard, switchedOff, degraded } = await resolveEngine(agentId);
+      return { configured, engineId: guard.engineId, info: guard.info(), switchedOff, degraded };
     },
     async engineStatus(agentId) {
       const engine = await resolveEngine(agentId);

@@ -1,11 +1,14 @@
 // The gateway without its doors: sends a person's message to its session, stores the report, and says what it knows.
 import { createSessionState, type LogPort, settleMaintenance, type TurnEvent, type TurnResult } from "@clew/engine-core";
 import { ContextEngineError, type UserBlock } from "@clew/plugin-sdk/core";
-import { composeHost, type Host } from "./compose.ts";
+import type { CommandAnswer } from "./commands/answer.ts";
+import type { CommandLine } from "./commands/parse.ts";
+import { runCommand } from "./commands/run.ts";
+import { createCommandSession } from "./commands/session.ts";
+import { composeHost, type Host, type TurnSetup } from "./compose.ts";
 import { defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
-import { describeEngine } from "./plugins/engine-status.ts";
 import type { PluginHost } from "./plugins/host.ts";
 import type { PluginRecord } from "./plugins/record.ts";
 import { type ContextView, describeContext, readContextItem } from "./reports/context-view.ts";
@@ -40,8 +43,12 @@ export interface Gateway {
   send(request: SendRequest): Promise<TurnResult>;
   /** Loads plugins anew under the configuration as it is now, between runs. Throws CONFIG_INVALID; then nothing has changed. */
   reloadPlugins(): Promise<readonly PluginRecord[]>;
-  /** The answer to a line that is a command ("/engine", or one of a plugin); undefined when it is a message. */
-  command(key: string, text: string): Promise<string | undefined>;
+  /** The answer to a command ("/status", or one of a plugin). `onEvent` is told of a compaction's progress. Throws like `send`. */
+  command(
+    key: string,
+    command: CommandLine,
+    options?: { signal?: AbortSignal | undefined; onEvent?: ((event: TurnEvent) => void) | undefined },
+  ): Promise<CommandAnswer>;
   /** Cancels the run of a session and those waiting behind it; false when there is none. */
   cancel(key: string): boolean;
   sessions(): Promise<(SessionSummary & { busy: boolean })[]>;
@@ -101,13 +108,39 @@ export function createGateway(options: GatewayOptions): Gateway {
     reports.set(conversation, known);
     return known;
   };
-  const track = (key: string, controller: AbortController) => {
+  /** An engine's successor becomes the conversation's transcript; what cannot be moved to stays a line in the log. */
+  const successorsOf = (conversation: Conversation): TurnSetup["successors"] => {
+    return async (move) => {
+      const cwd = host.workspace(move.from.agentId);
+      const adopted = await store.adopt({ ...move, cwd }).catch((error: unknown) => {
+        if (!ContextEngineError.is(error)) throw error;
+        log.warn(error.message);
+        return undefined;
+      });
+      if (adopted === undefined) return undefined;
+      const before = conversation.session;
+      conversation.session = adopted;
+      await reports.get(conversation)?.close();
+      reports.delete(conversation);
+      await before.close();
+      return adopted;
+    };
+  };
+  /** `cancel` reaches the work as long as it runs or waits. */
+  const cancellable = async <Result>(key: string, signal: AbortSignal | undefined, work: (cancelled: AbortSignal) => Promise<Result>) => {
+    const controller = new AbortController();
+    const onAbort = () => controller.abort(signal?.reason);
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener("abort", onAbort, { once: true });
     const set = running.get(key) ?? new Set();
     running.set(key, set.add(controller));
-    return () => {
+    try {
+      return await work(controller.signal);
+    } finally {
       set.delete(controller);
       if (set.size === 0) running.delete(key);
-    };
+      signal?.removeEventListener("abort", onAbort);
+    }
   };
 
   return {
@@ -115,15 +148,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     plugins,
     store,
     canonicalKey,
-    async send({ key: text, content, signal, onEvent, approve }) {
+    send({ key: text, content, signal, onEvent, approve }) {
       const key = canonicalKey(text);
-      const controller = new AbortController();
-      const onAbort = () => controller.abort(signal?.reason);
-      if (signal?.aborted) onAbort();
-      signal?.addEventListener("abort", onAbort, { once: true });
-      const untrack = track(key, controller);
-      try {
-        return await conversations.run(
+      return cancellable(key, signal, (cancelled) =>
+        conversations.run(
           key,
           async (conversation) => {
             const { session, state } = conversation;
@@ -131,33 +159,33 @@ export function createGateway(options: GatewayOptions): Gateway {
               transcript: session,
               state,
               prompt: { content },
-              signal: controller.signal,
+              signal: cancelled,
               approve,
+              successors: successorsOf(conversation),
               ...(onEvent !== undefined && { onEvent }),
             });
             await storeReport(reportsOf(conversation), result, log);
             logTurn(log, result);
             return result;
           },
-          controller.signal,
-        );
-      } finally {
-        untrack();
-        signal?.removeEventListener("abort", onAbort);
-      }
+          cancelled,
+        ),
+      );
     },
     async reloadPlugins() {
       if (plugins === undefined) return [];
       const { config, raw } = await reread();
       return plugins.reload({ plugins: config.plugins, raw });
     },
-    async command(text, line) {
+    command(text, command, { signal, onEvent } = {}) {
       const key = canonicalKey(text);
-      const agentId = agentOf(key);
-      if (/^\/engine\s*$/.test(line.trim())) return describeEngine(await host.engineStatus(agentId));
-      if (plugins === undefined || !line.trim().startsWith("/")) return undefined;
-      const sessionId = (await store.read(key))?.sessionId;
-      return plugins.command(line, { agentId, sessionKey: key, ...(sessionId !== undefined && { sessionId }) });
+      return cancellable(key, signal, (cancelled) => {
+        const session = createCommandSession({
+          ...{ home, key, agentId: agentOf(key), host, store, conversations, plugins, successorsOf, signal: cancelled, onEvent },
+          storeReport: (conversation, report) => storeReport(reportsOf(conversation), { report, parts: {} }, log),
+        });
+        return runCommand(command, session);
+      });
     },
     cancel(text) {
       const controllers = running.get(canonicalKey(text));
@@ -203,7 +231,7 @@ async function endSession(plugins: PluginHost | undefined, { session }: Conversa
 }
 
 /** A report that cannot be stored must not cost the reply, which is stored already. */
-async function storeReport(reports: ReportLog, { report, parts }: TurnResult, log: LogPort): Promise<void> {
+async function storeReport(reports: ReportLog, { report, parts }: Pick<TurnResult, "report" | "parts">, log: LogPort): Promise<void> {
   try {
     await reports.append(report, parts);
   } catch (error) {

@@ -15,7 +15,7 @@ export function Banners({ state, onDismiss }: { state: PageState; onDismiss(): v
       )}
       {alarm !== null && <AlarmBanner alarm={alarm} />}
       {notice !== null && (
-        <p class="banner news" role="status">
+        <p class={notice.includes("\n") ? "banner news lines" : "banner news"} role="status">
           {notice}{" "}
           <button type="button" onClick={onDismiss}>
             OK

@@ -33,6 +33,20 @@ describe("the page against a gateway", () => {
     expect(await controller.readItem("agent:main:main", "messages", 0)).toBe("My cat is called Minka.");
   });
 
+  it("shows the answer of a command as a notice, and no message of it", async () => {
+    const { url } = await startTestGateway();
+    const { store, controller, texts } = pageOf(url);
+    await controller.poll();
+    await controller.send("/status");
+    expect(store.get()).toMatchObject({ notice: expect.stringMatching(/^Model: offline\/offline/), turns: {}, problems: {}, draft: "" });
+    await controller.send("My cat is called Minka.");
+    expect(store.get().notice).toBeNull();
+    await controller.send("/new");
+    expect(texts()).toEqual([]);
+    expect(store.get().notice).toContain("A new transcript begins.");
+    expect(listedSessions(store.get())).toHaveLength(2);
+  });
+
   it("keeps sessions apart, and names new ones by the first free number", async () => {
     const { url } = await startTestGateway();
     const { store, controller, texts } = pageOf(url);

@@ -50,7 +50,7 @@ export function createController({ api, store }: { api: Api; store: Store<PageSt
   };
 
   const settle = (key: string) => {
-    const { turns, session, problems, draft } = store.get();
+    const { turns, session, problems, draft, notice } = store.get();
     const turn = turns[key];
     if (turn === undefined || isRunning(turn)) return;
     const { problem, giveBack } = settleTurn(turn, chatItems(session?.entries ?? [], null), session?.busy ?? false);
@@ -60,6 +60,7 @@ export function createController({ api, store }: { api: Api; store: Store<PageSt
       turns: others,
       problems: problem === null ? otherProblems : { ...otherProblems, [key]: problem },
       draft: giveBack !== null && draft.trim() === "" ? giveBack : draft,
+      notice: turn.answer ?? notice,
     });
   };
 

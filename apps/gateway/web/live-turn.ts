@@ -23,6 +23,8 @@ export interface LiveTurn {
   /** What the host is doing, when it is not the model. */
   notice: string | null;
   problem: Problem | null;
+  /** The answer, when the text was a command and no message. */
+  answer: string | null;
 }
 
 const NOTHING = { thinking: "", text: "" };
@@ -31,7 +33,7 @@ const PENDING_ID = "pending";
 export function startTurn(text: string): LiveTurn {
   const message: AgentMessage = { role: "user", content: text };
   const entries = [{ type: "message" as const, id: PENDING_ID, message }];
-  return { phase: "sending", text, isStored: false, entries, arriving: NOTHING, tools: {}, notice: null, problem: null };
+  return { phase: "sending", text, isStored: false, entries, arriving: NOTHING, tools: {}, notice: null, problem: null, answer: null };
 }
 
 /** Pure. */
@@ -56,6 +58,8 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
     }
     case "notice":
       return { ...turn, notice: event.text };
+    case "command":
+      return { ...turn, entries: [], notice: null, answer: event.text };
     case "done":
       // A stop is nobody's failure; the history tells of it.
       return endTurn(

@@ -24,6 +24,13 @@ describe("an ended turn", () => {
     expect(settleTurn(endTurn(sent, refused), [], false)).toEqual({ problem: refused, giveBack: "hello" });
   });
 
+  it("that was a command leaves nothing to send again", () => {
+    const answered = applyEvent(startTurn("/status"), { type: "command", command: "status", ok: true, text: "Model: x" });
+    expect(answered).toMatchObject({ entries: [], answer: "Model: x" });
+    const done = applyEvent(answered, { type: "done", outcome: "completed", error: null, turnId: null, replyEntryId: null });
+    expect(settleTurn(done, [], false)).toEqual({ problem: null, giveBack: null });
+  });
+
   it("that was stopped while it waited gives the message back and blames nobody", () => {
     const stopped = applyEvent(sent, { type: "error", error: { code: "ABORTED", message: "The run was cancelled." } });
     expect(settleTurn(stopped, [], false)).toEqual({ problem: null, giveBack: "hello" });

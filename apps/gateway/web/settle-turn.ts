@@ -15,6 +15,8 @@ export const AWAY = "AWAY";
 /** Pure. `items` is the stored history, read after the turn ended; `isBusy`: the gateway is still at work in the session. */
 export function settleTurn(turn: LiveTurn, items: readonly ChatItem[], isBusy: boolean): SettledTurn {
   const { problem, text } = turn;
+  // A command leaves nothing in the history, and nothing to send again.
+  if (turn.answer !== null) return { problem, giveBack: null };
   const lastMessage = items.findLast(({ kind }) => kind === "person");
   const isStored = turn.isStored || (problem?.code === AWAY && lastMessage?.kind === "person" && lastMessage.text === text.trim());
   if (!isStored) return { problem, giveBack: text };

@@ -1,7 +1,9 @@
 // `clew chat`: a conversation in the terminal, streamed; Ctrl-C cancels the reply and not the program.
 import { createInterface } from "node:readline";
 import type { TurnEvent, TurnResult } from "@clew/engine-core";
+import { parseLine } from "../commands/parse.ts";
 import { createGateway, type Gateway } from "../gateway.ts";
+import { shownEvent } from "../http/event-stream.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { DEFAULT_AGENT_ID, parseSessionName } from "../sessions/keys.ts";
 import type { Approve } from "../tools/tool.ts";
@@ -57,14 +59,15 @@ function createTalk({ gateway, key, output, json, approve }: TalkOptions): Talk 
     async say(text) {
       running = new AbortController();
       try {
-        const answer = await gateway.command(key, text);
-        if (answer !== undefined) {
-          if (json) output.write(`${JSON.stringify({ type: "command", text: answer })}\n`);
-          else output.line(printable(answer));
-          return "completed";
+        const show = json ? showAsJson(output) : showEvents(output);
+        const line = parseLine(text);
+        if (line.kind === "command") {
+          const answer = await gateway.command(key, line, { signal: running.signal, onEvent: show });
+          if (json) output.write(`${JSON.stringify({ type: "command", ...answer })}\n`);
+          else output.line(printable(answer.text));
+          return answer.ok ? "completed" : "failed";
         }
-        const show = json ? (event: TurnEvent) => output.write(`${JSON.stringify(event)}\n`) : showEvents(output);
-        const { outcome, error } = await gateway.send({ key, content: text, signal: running.signal, onEvent: show, approve });
+        const { outcome, error } = await gateway.send({ key, content: line.text, signal: running.signal, onEvent: show, approve });
         if (json) output.write(`${JSON.stringify({ type: "done", outcome, error })}\n`);
         else {
           output.line();
@@ -79,6 +82,13 @@ function createTalk({ gateway, key, output, json, approve }: TalkOptions): Talk 
       running?.abort(new DOMException("Cancelled by the person.", "AbortError"));
       return running !== undefined;
     },
+  };
+}
+
+function showAsJson(output: Output): (event: TurnEvent) => void {
+  return (event) => {
+    const shown = shownEvent(event);
+    if (shown !== undefined) output.write(`${JSON.stringify(shown)}\n`);
   };
 }
 
@@ -97,7 +107,7 @@ async function converse(talk: Talk, output: Output, asking: Asking, about: strin
   const lines = createInterface({ input: process.stdin, output: process.stdout, terminal: isTerminal, prompt: "> " });
   let lastOutcome: TurnResult["outcome"] = "completed";
   asking.use(lines);
-  if (isTerminal) output.note(`${about}\nCtrl-C cancels a reply, Ctrl-D leaves.`);
+  if (isTerminal) output.note(`${about}\nCtrl-C cancels a reply, Ctrl-D leaves, /help lists the commands.`);
   // In a terminal Ctrl-C is a key, not a signal.
   lines.on("SIGINT", () => {
     if (talk.cancel()) return;

@@ -2,6 +2,7 @@
 import type { LogPort, TurnEvent } from "@clew/engine-core";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { parseLine } from "../commands/parse.ts";
 import type { Gateway } from "../gateway.ts";
 import { addPluginRoutes } from "../plugins/http.ts";
 import { shownEntries } from "../sessions/shown.ts";
@@ -126,12 +127,14 @@ function streamTurn(
   };
   const approve: Approve = async ({ call }) => allowTools.includes("*") || allowTools.includes(call.name);
   const answer = async () => {
-    const command = typeof content === "string" ? await gateway.command(key, content) : undefined;
-    if (command !== undefined) {
-      stream.send({ type: "text", delta: command });
-      return stream.send({ type: "done", outcome: "completed", error: null, turnId: "", replyEntryId: null });
+    const line = typeof content === "string" ? parseLine(content) : undefined;
+    if (line?.kind === "command") {
+      const answer = await gateway.command(key, line, { signal: gone.signal, onEvent: show });
+      stream.send({ type: "command", ...answer });
+      return stream.send({ type: "done", outcome: "completed", error: null, turnId: null, replyEntryId: null });
     }
-    const { outcome, error, report } = await gateway.send({ key, content, signal: gone.signal, onEvent: show, approve });
+    const message = line?.text ?? content;
+    const { outcome, error, report } = await gateway.send({ key, content: message, signal: gone.signal, onEvent: show, approve });
     stream.send({ type: "done", outcome, error, turnId: report.turnId, replyEntryId: report.replyEntryId });
   };
   answer()

@@ -1,12 +1,15 @@
 // Server-sent events for one turn: the run never waits for a client, and does not end because a client went away.
 import type { TurnEvent, TurnResult } from "@clew/engine-core";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
+import type { CommandAnswer } from "../commands/answer.ts";
 
 /** What a client of a streamed turn is told; `done` or `error` is last. */
 export type StreamedEvent =
   | TurnEvent
   | { type: "queued" }
-  | { type: "done"; outcome: TurnResult["outcome"]; error: TurnResult["error"]; turnId: string; replyEntryId: string | null }
+  /** The text was a command; no message was stored and no model asked. `done` follows. */
+  | ({ type: "command" } & CommandAnswer)
+  | { type: "done"; outcome: TurnResult["outcome"]; error: TurnResult["error"]; turnId: string | null; replyEntryId: string | null }
   | { type: "error"; error: { code: string; message: string } };
 
 /** The event as a client may see it: messages without runtime context and markers; undefined when nothing is left to show. */

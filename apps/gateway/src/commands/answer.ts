@@ -1,0 +1,35 @@
+// What a command answers with, and what it needs of the gateway.
+import type { compactSession, RequestPreview } from "@clew/engine-core";
+import type { CompactionPreview, UndoResult } from "@clew/legacy-engine";
+import type { StatusFacts } from "./status.ts";
+
+export interface CommandAnswer {
+  /** Name without the slash. */
+  command: string;
+  /** False: it was refused, failed, or there is no such command; `text` says why and what next. */
+  ok: boolean;
+  /** For people; lines are separated by line feeds. */
+  text: string;
+  /** The same as data, where there is more than a sentence. */
+  data?: unknown;
+}
+
+/** One session, as commands see it. What changes it is refused by the caller while a reply is being written. */
+export interface CommandSession {
+  isBusy(): boolean;
+  status(): Promise<StatusFacts>;
+  engine(): Promise<string>;
+  preview(): Promise<RequestPreview>;
+  compact(focus: string | undefined): Promise<Awaited<ReturnType<typeof compactSession>>["result"]>;
+  previewCompaction(focus: string | undefined): Promise<CompactionPreview>;
+  undoCompaction(): Promise<UndoResult>;
+  /** Gives the session a new transcript; the key under which the old one is listed, or null when there was none. */
+  renew(): Promise<string | null>;
+  reset(): Promise<void>;
+  /** The answer of a plugin's command; undefined when no plugin has it. */
+  plugin(line: string): Promise<string | undefined>;
+  /** Words of plugins' commands, and what they say they do. */
+  pluginCommands(): { word: string; description: string }[];
+}
+
+export const number = (value: number): string => Math.round(value).toLocaleString("en-US");

@@ -1,0 +1,168 @@
+import { readFile } from "node:fs/promises";
+import { createOpenAIEmulator } from "@clew/providers/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { emulatedModel, post, startTestGateway, type TestGateway } from "../testing/gateway.ts";
+import { parseCompact } from "./compact.ts";
+import { parseLine } from "./parse.ts";
+
+const notes = (number: number) =>
+  `Note ${number}: the lighthouse at Skerry ${number} is kept by Ada-${number}. ${`The tide at rock ${number} was high and the boat waited. `.repeat(100)}`;
+
+async function answer({ say }: TestGateway, line: string, session = "main") {
+  const { events } = await say(line, { session });
+  expect(events[0]).toEqual({ type: "queued" });
+  expect(events.at(-1)).toEqual({ type: "done", outcome: "completed", error: null, turnId: null, replyEntryId: null });
+  const { ok, text, data } = events.find(({ type }) => type === "command")!;
+  return { ok: ok === true, text: String(text), data, kinds: events.map(({ type }) => type) };
+}
+
+async function fileOf({ gateway }: TestGateway, session = "main") {
+  return readFile((await gateway.session(session))!.file, "utf8");
+}
+
+const smallWindow = { agents: { defaults: { contextTokens: 32_000, compaction: { keepRecentTokens: 4000 } } } };
+
+describe("a line", () => {
+  it("is a command, a message, or a message that begins with a slash", () => {
+    expect(parseLine("/status")).toEqual({ kind: "command", name: "status", args: "" });
+    expect(parseLine("  /Compact keep the names\nand dates ")).toEqual({
+      kind: "command",
+      name: "compact",
+      args: "keep the names\nand dates",
+    });
+    expect(parseLine("//status is a command")).toEqual({ kind: "message", text: "/status is a command" });
+    expect(parseLine("/etc/hosts is gone")).toEqual({ kind: "message", text: "/etc/hosts is gone" });
+    expect(parseLine("1/2")).toEqual({ kind: "message", text: "1/2" });
+    expect(parseLine("/")).toEqual({ kind: "command", name: "", args: "" });
+  });
+
+  it("of /compact says what is meant", () => {
+    expect(parseCompact("")).toEqual({ kind: "compact", focus: undefined });
+    expect(parseCompact("the boats")).toEqual({ kind: "compact", focus: "the boats" });
+    expect(parseCompact("undo")).toEqual({ kind: "undo" });
+    expect(parseCompact("--dry-run the boats")).toEqual({ kind: "preview", focus: "the boats" });
+  });
+});
+
+describe("/status", () => {
+  it("says in five lines which model and engine answer and how full the context is", async () => {
+    const host = await startTestGateway({ plugins: { slots: { contextEngine: "legacy" } } });
+    const empty = await answer(host, "/status");
+    expect(empty.text.split("\n")).toHaveLength(5);
+    await host.say("My cat is called Minka.");
+    const { text, data } = await answer(host, "/status");
+    expect(text.split("\n")).toEqual([
+      "Model: offline/offline, window 200,000 tokens",
+      "Engine: legacy, chosen by plugins.slots.contextEngine",
+      "Lifecycle: eager; the host compacts",
+      expect.stringMatching(/^Context: about \d+ of 180,000 tokens \(0 %\), 2 messages/),
+      "Compactions: 0",
+    ]);
+    expect(data).toMatchObject({ key: "agent:main:main", context: { messages: 2 } });
+  });
+});
+
+describe("/context", () => {
+  it("lists what the next call then sends, asks no model and stores nothing", async () => {
+    const server = await createOpenAIEmulator({ answers: [{ text: "one" }, { text: "two" }] });
+    onTestFinished(() => server.close());
+    const host = await startTestGateway(emulatedModel(server.baseUrl));
+    await host.say("hello");
+    const before = await fileOf(host);
+    const { text, data } = await answer(host, "/context");
+    expect([await fileOf(host), server.requests.length]).toEqual([before, 1]);
+    await host.say("again");
+    const sent = (await host.gateway.context("main"))!;
+    const told = data as unknown as { tokens: number; sources: { source: string; items: number; tokens: number }[] };
+    const next = sent.messages.at(-1)!;
+    expect(told.tokens).toBe(sent.tokens.total - next.tokens);
+    expect(told.sources.reduce((sum, { items }) => sum + items, 0)).toBe(sent.system.length + sent.tools.length + sent.messages.length - 1);
+    expect(text).toMatch(/your messages +1 +\d+\nreplies +1 +\d+\ntotal/);
+  });
+
+  it("says when the next call does not fit", async () => {
+    const host = await startTestGateway({ agents: { defaults: { contextTokens: 200_000 } } });
+    for (let number = 1; number <= 12; number++) await host.say(notes(number));
+    await host.stop();
+    const smaller = await startTestGateway({ agents: { defaults: { contextTokens: 8000 } } }, host.home);
+    expect((await answer(smaller, "/context")).text).toMatch(/too many; the turn compacts first/);
+  });
+});
+
+describe("/compact", () => {
+  it("compacts, tells the sizes, keeps a report, and takes it back", async () => {
+    const host = await startTestGateway(smallWindow);
+    for (let number = 1; number <= 8; number++) await host.say(notes(number));
+    const context = async () => (await answer(host, "/context")).data;
+    const before = await context();
+    expect((await answer(host, "/compact --dry-run the boats")).text).toMatch(/^Would summarise \d+ messages/);
+    expect(await context()).toEqual(before);
+    const { ok, text, kinds } = await answer(host, "/compact the boats");
+    expect([ok, kinds]).toEqual([true, ["queued", "notice", "command", "done"]]);
+    expect(text).toMatch(/^Compacted: [\d,]+ → [\d,]+ tokens/);
+    expect(await context()).not.toEqual(before);
+    expect((await answer(host, "/status")).text).toMatch(/Compactions: 1; the last at .* \(manual\)/);
+    expect((await answer(host, "/engine")).text).toContain("1 compactions of which 0 changed nothing");
+    expect((await answer(host, "/compact undo")).text).toBe("The last compaction is taken back; nothing was said since.");
+    expect(await context()).toEqual(before);
+    expect(await answer(host, "/compact undo")).toMatchObject({ ok: false, text: expect.stringContaining("no compaction to undo") });
+  }, 20_000);
+
+  it("of an empty session is told, not failed", async () => {
+    const host = await startTestGateway();
+    expect((await answer(host, "/compact")).text).toMatch(/^(Nothing was compacted|Not compacted): .+\.$/);
+  });
+
+  it("and what else changes a session is refused while a reply is being written; /status answers", async () => {
+    const server = await createOpenAIEmulator({ answers: [{ fault: "hang", text: "slow" }, { text: "after" }] });
+    onTestFinished(() => server.close());
+    const host = await startTestGateway(emulatedModel(server.baseUrl));
+    const running = host.say("hello");
+    while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    for (const command of ["/compact", "/new", "/reset", "/context"])
+      expect(await answer(host, command)).toMatchObject({ ok: false, text: expect.stringContaining(`then give ${command} again`) });
+    expect((await answer(host, "/status")).ok).toBe(true);
+    await host.get("/api/sessions/main/abort", post({}));
+    await running;
+    expect((await host.say("again")).text).toBe("after");
+  });
+});
+
+describe("/new and /reset", () => {
+  it("begin anew: /new in another transcript, which leaves the old one listed", async () => {
+    const host = await startTestGateway();
+    await host.say("My cat is called Minka.");
+    const { text } = await answer(host, "/new");
+    const [, name] = /The old one is session "(main\.\d{8}-\d{6})"/.exec(text) ?? [];
+    expect((await host.say("What is my cat called?")).text).not.toContain("Minka");
+    expect((await host.say("What is my cat called?", { session: name! })).text).toContain("Minka");
+    expect((await host.gateway.sessions()).map(({ key }) => key).sort()).toEqual(["agent:main:main", `agent:main:${name}`]);
+    expect((await answer(host, "/new", "empty")).text).toContain("There was nothing in the old one.");
+  });
+
+  it("begin anew: /reset in the same one, where everything stays", async () => {
+    const host = await startTestGateway();
+    await host.say("My cat is called Minka.");
+    await answer(host, "/reset");
+    expect((await host.say("What is my cat called?")).text).not.toContain("Minka");
+    expect((await host.gateway.context("main"))!.messages.map(({ preview }) => preview)).toEqual(["What is my cat called?"]);
+    expect(await fileOf(host)).toContain("Minka");
+  });
+});
+
+describe("an unknown command", () => {
+  it("is answered with the nearest one, and not sent to the model", async () => {
+    const host = await startTestGateway();
+    expect(await answer(host, "/statsu")).toMatchObject({ ok: false, text: expect.stringContaining("did you mean /status?") });
+    expect((await answer(host, "/")).ok).toBe(false);
+    expect(await host.gateway.session("main")).toBeNull();
+    const { text } = await answer(host, "/help");
+    for (const command of ["/status", "/context", "/compact", "/new", "/reset", "/engine", "//text"]) expect(text).toContain(command);
+  });
+
+  it("can be said to the model with two slashes", async () => {
+    const host = await startTestGateway();
+    await host.say("//new is a command");
+    expect(await fileOf(host)).toContain('"content":"/new is a command"');
+  });
+});

@@ -1,0 +1,69 @@
+// `/compact`: by hand, with a focus; what it would do; and taking the last one back.
+import type { CompactionPreview, UndoResult } from "@clew/legacy-engine";
+import type { CompactResult } from "@clew/plugin-sdk/core";
+import { type CommandAnswer, type CommandSession, number } from "./answer.ts";
+
+export type CompactRequest =
+  | { kind: "undo" }
+  | { kind: "preview"; focus: string | undefined }
+  | { kind: "compact"; focus: string | undefined };
+
+/** Pure. "undo", "--dry-run [focus]" or "[focus]". */
+export function parseCompact(args: string): CompactRequest {
+  if (args.toLowerCase() === "undo") return { kind: "undo" };
+  const [, dryRun, rest = ""] = /^(--dry-run\b)?\s*([\s\S]*)$/.exec(args) ?? [];
+  const focus = rest.trim() === "" ? undefined : rest.trim();
+  return { kind: dryRun === undefined ? "compact" : "preview", focus };
+}
+
+export async function runCompact(request: CompactRequest, session: CommandSession): Promise<Omit<CommandAnswer, "command">> {
+  switch (request.kind) {
+    case "undo": {
+      const undone = await session.undoCompaction();
+      return { ok: undone.ok, text: describeUndo(undone) };
+    }
+    case "preview": {
+      const data = await session.previewCompaction(request.focus);
+      return { ok: true, text: describeCompactionPreview(data), data };
+    }
+    case "compact": {
+      const result = await session.compact(request.focus);
+      return { ok: result.ok, text: describeCompaction(result) };
+    }
+  }
+}
+
+/** Pure. */
+export function describeCompaction({ ok, compacted, reason, result }: CompactResult): string {
+  const why = reason === undefined ? "" : ` (${reason})`;
+  if (!compacted)
+    return ok ? `Nothing was compacted: ${reason ?? "there was nothing to do"}.` : `Not compacted: ${reason ?? "no reason was given"}.`;
+  const sizes = result?.tokensAfter === undefined ? "" : `: ${number(result.tokensBefore)} → ${number(result.tokensAfter)} tokens`;
+  return `Compacted${sizes}${why}. "/compact undo" takes it back.`;
+}
+
+/** Pure. */
+export function describeUndo(undone: UndoResult): string {
+  return undone.ok
+    ? `The last compaction is taken back; ${undone.remapped.size === 0 ? "nothing was said since" : `${undone.remapped.size} entries said since follow again`}.`
+    : `Nothing was taken back: ${undone.reason}.`;
+}
+
+/** Pure. */
+export function describeCompactionPreview(preview: CompactionPreview): string {
+  switch (preview.kind) {
+    case "nothing":
+      return `Nothing would be compacted: ${preview.reason} (${number(preview.tokensBefore)} tokens).`;
+    case "prune":
+      return `Would clear ${preview.clearedResults} old tool results: ${number(preview.tokensBefore)} → about ${number(preview.tokensAfter)} tokens; no model is asked.`;
+    case "summarise":
+      return [
+        `Would summarise ${preview.summarisedMessages} messages (${number(preview.summarisedTokens)} tokens) and keep the newest ${preview.keptMessages} (${number(preview.keptTokens)} tokens).`,
+        `Tokens: ${number(preview.tokensBefore)} → at most ${number(preview.tokensAfterAtMost)}.`,
+        `Asks the model ${preview.requests === 1 ? "once" : `${preview.requests} times`}: about ${number(preview.inputTokens)} tokens in, at most ${number(preview.outputTokensAtMost)} out.`,
+        ...(preview.splitsTurn ? ["The newest kept turn is cut in two; its beginning gets a summary of its own."] : []),
+        ...(preview.repeatsOpenRequest ? ["Your open request is repeated word for word."] : []),
+        ...(preview.clearedResults > 0 ? [`Clears ${preview.clearedResults} old tool results besides.`] : []),
+      ].join("\n");
+  }
+}

@@ -1,0 +1,95 @@
+// `/context`: what the next call would send, by source, with tokens.
+import type { ItemSource, ReportItem, RequestPreview } from "@clew/engine-core";
+import { formatTable } from "../cli/table.ts";
+import { number } from "./answer.ts";
+
+export interface ContextSummary {
+  engine: string;
+  /** Largest first within system, tools and messages, in this order. */
+  sources: { source: string; items: number; tokens: number }[];
+  /** Estimated tokens, without the next message. */
+  tokens: number;
+  promptBudget: number;
+  contextWindow: number;
+  /** Messages of the history that the engine left out or put into something else. */
+  leftOut: number;
+  /** Tokens over the budget; 0 = it fits. */
+  overflow: number;
+}
+
+/** Pure. */
+export function summarizePreview({ call, heldBack, promptEntryId, report }: RequestPreview): ContextSummary {
+  const isNext = ({ source }: ReportItem) => source.kind === "entry" && source.entryId === promptEntryId;
+  const messages = (call?.messages.items ?? []).filter((item) => !isNext(item));
+  const items = [...(call?.system ?? []), ...(call?.tools ?? []), ...messages];
+  const sources = [...group(call?.system ?? []), ...group(call?.tools ?? []), ...group(messages)];
+  const { budget, engine } = report;
+  return {
+    engine: engine.ran,
+    sources,
+    tokens: call === null ? (heldBack?.estimate ?? 0) : items.reduce((sum, { tokens }) => sum + tokens, 0),
+    promptBudget: budget?.promptBudget ?? 0,
+    contextWindow: budget?.contextWindow ?? 0,
+    leftOut: Math.max(0, (budget?.historyMessages ?? 0) - (budget?.assembledMessages ?? 0)),
+    overflow: heldBack?.overflow ?? 0,
+  };
+}
+
+/** Pure. */
+export function describeContextSummary(summary: ContextSummary): string {
+  const { engine, sources, tokens, promptBudget, contextWindow, leftOut, overflow } = summary;
+  const budget = `${number(promptBudget)} (window ${number(contextWindow)})`;
+  if (overflow > 0)
+    return `The next call would need about ${number(tokens)} tokens of ${budget}, ${number(overflow)} too many; the turn compacts first. "/compact" does it now.`;
+  const left = leftOut === 0 ? "" : ` Engine "${engine}" leaves out or replaces ${leftOut} messages of the history.`;
+  const rows = sources.map(({ source, items, tokens: each }) => [source, number(items), number(each)]);
+  return [
+    `The next call sends about ${number(tokens)} tokens of ${budget}, and your message.${left}`,
+    formatTable(
+      ["source", "items", "tokens"],
+      [...rows, ["total", number(sources.reduce((sum, { items }) => sum + items, 0)), number(tokens)]],
+    ),
+  ].join("\n");
+}
+
+function group(items: readonly ReportItem[]): ContextSummary["sources"] {
+  const groups = new Map<string, { source: string; items: number; tokens: number }>();
+  for (const item of items) {
+    const source = sourceName(item);
+    const known = groups.get(source) ?? { source, items: 0, tokens: 0 };
+    groups.set(source, { source, items: known.items + 1, tokens: known.tokens + item.tokens });
+  }
+  return [...groups.values()];
+}
+
+const ROLES: Readonly<Record<string, string>> = {
+  user: "your messages",
+  assistant: "replies",
+  toolResult: "tool results",
+  compactionSummary: "summary of older history",
+  branchSummary: "summary of another branch",
+  bashExecution: "commands you ran",
+  custom: "notes of host and plugins",
+};
+
+function sourceName({ source, role = "", changed }: ReportItem): string {
+  const name = ROLES[role] ?? role;
+  return source.kind === "entry" ? `${name}${changed ? ", shortened or changed" : ""}` : otherSource(source, name);
+}
+
+function otherSource(source: Exclude<ItemSource, { kind: "entry" }>, role: string): string {
+  switch (source.kind) {
+    case "system":
+      return source.part === "engine" ? "system: added by the engine" : `system: ${source.part}`;
+    case "tool-schema":
+      return "tools";
+    case "summary":
+      return "summaries of the engine";
+    case "engine":
+      return `made by the engine: ${role}`;
+    case "policy":
+      return `added for the provider: ${source.rule}`;
+    case "ledger":
+      return "ledger";
+  }
+}

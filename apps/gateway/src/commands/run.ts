@@ -1,0 +1,107 @@
+// The commands of a conversation, the same in the terminal, over HTTP and on the page.
+import { nearestOf } from "../config/unknown-keys.ts";
+import { shortName } from "../sessions/keys.ts";
+import type { CommandAnswer, CommandSession } from "./answer.ts";
+import { parseCompact, runCompact } from "./compact.ts";
+import { describeContextSummary, summarizePreview } from "./context.ts";
+import { describeStatus } from "./status.ts";
+
+interface Command {
+  usage: string;
+  description: string;
+  /** True: refused while a reply is being written. */
+  alone: boolean;
+  run(args: string, session: CommandSession): Promise<Omit<CommandAnswer, "command">>;
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  status: {
+    usage: "/status",
+    description: "model, engine and why, lifecycle, context use, compactions",
+    alone: false,
+    async run(_args, session) {
+      const data = await session.status();
+      return { ok: true, text: describeStatus(data), data };
+    },
+  },
+  context: {
+    usage: "/context",
+    description: "what the next call would send, by source, with tokens",
+    alone: true,
+    async run(_args, session) {
+      const data = summarizePreview(await session.preview());
+      return { ok: true, text: describeContextSummary(data), data };
+    },
+  },
+  compact: {
+    usage: "/compact [focus | undo | --dry-run]",
+    description: "replace older history by a summary, take the last one back, or say what it would do",
+    alone: true,
+    run: (args, session) => runCompact(parseCompact(args), session),
+  },
+  new: {
+    usage: "/new",
+    description: "begin a new transcript in this session; the old one is kept and listed",
+    alone: true,
+    async run(_args, session) {
+      const archived = await session.renew();
+      const kept = archived === null ? "There was nothing in the old one." : `The old one is session "${shortName(archived)}".`;
+      return { ok: true, text: `A new transcript begins. ${kept}` };
+    },
+  },
+  reset: {
+    usage: "/reset",
+    description: "what was said so far is no longer shown to the model; it stays in the transcript",
+    alone: true,
+    async run(_args, session) {
+      await session.reset();
+      return { ok: true, text: "From here on the model is shown nothing of what was said before; it stays in the transcript." };
+    },
+  },
+  engine: {
+    usage: "/engine",
+    description: "the context engine in detail: why it runs, what failed lately, its store",
+    alone: false,
+    run: async (_args, session) => ({ ok: true, text: await session.engine() }),
+  },
+  help: {
+    usage: "/help",
+    description: "this list",
+    alone: false,
+    run: async (_args, session) => ({ ok: true, text: describeCommands(session) }),
+  },
+};
+
+/** Never undefined: an unknown command is answered with the nearest one. Throws what the session's files and engine throw. */
+export async function runCommand({ name, args }: { name: string; args: string }, session: CommandSession): Promise<CommandAnswer> {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined)
+    return (await runOther(name, args, session)) ?? { command: name, ok: false, text: unknownCommand(name, session) };
+  if (command.alone && session.isBusy())
+    return {
+      command: name,
+      ok: false,
+      text: `A reply is being written in this session; stop it or wait for it, then give /${name} again.`,
+    };
+  return { command: name, ...(await command.run(args, session)) };
+}
+
+async function runOther(name: string, args: string, session: CommandSession): Promise<CommandAnswer | undefined> {
+  const text = await session.plugin(`/${name}${args === "" ? "" : ` ${args}`}`);
+  return text === undefined ? undefined : { command: name, ok: true, text };
+}
+
+function unknownCommand(name: string, session: CommandSession): string {
+  const known = [...Object.keys(COMMANDS), ...session.pluginCommands().map(({ word }) => word)];
+  const nearest = nearestOf(name, known);
+  const guess = nearest === null ? "" : ` did you mean /${nearest}?`;
+  return `There is no command "/${name}";${guess} "/help" lists them, and "//${name}" sends the text "/${name}".`;
+}
+
+function describeCommands(session: CommandSession): string {
+  const own = Object.values(COMMANDS).map(({ usage, description }) => ({ usage, description }));
+  const others = session.pluginCommands().map(({ word, description }) => ({ usage: `/${word}`, description }));
+  const rows = [...own, ...others, { usage: "//text", description: 'sends "/text" to the model' }];
+  const width = Math.max(...rows.map(({ usage }) => usage.length));
+  return rows.map(({ usage, description }) => `${usage.padEnd(width)}  ${description}`).join("\n");
+}

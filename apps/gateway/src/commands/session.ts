@@ -1,0 +1,106 @@
+// Joins the commands to one session of a gateway.
+import { createSessionState, lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core";
+import { buildContext } from "@clew/plugin-sdk/transcript";
+import { undoLastCompaction } from "../compaction/undo.ts";
+import type { Host } from "../compose.ts";
+import { describeEngine } from "../plugins/engine-status.ts";
+import type { PluginHost } from "../plugins/host.ts";
+import { readLastRequest } from "../reports/report-log.ts";
+import type { Conversation, Conversations } from "../sessions/conversations.ts";
+import { agentPaths } from "../sessions/paths.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import type { CommandSession } from "./answer.ts";
+import { contextFacts } from "./status.ts";
+
+export interface CommandSessionOptions {
+  home: string;
+  /** Canonical. */
+  key: string;
+  agentId: string;
+  host: Host;
+  store: SessionStore;
+  conversations: Conversations;
+  plugins: PluginHost | undefined;
+  /** Keeps the report of a compaction, like that of a turn. */
+  storeReport: (conversation: Conversation, report: TurnReport) => Promise<void>;
+  successorsOf: (conversation: Conversation) => Parameters<Host["answer"]>[0]["successors"];
+  signal?: AbortSignal | undefined;
+  onEvent?: ((event: TurnEvent) => void) | undefined;
+}
+
+export function createCommandSession(options: CommandSessionOptions): CommandSession {
+  const { home, key, agentId, host, store, conversations, plugins, signal, onEvent } = options;
+  const inSession = <Result>(work: (conversation: Conversation) => Promise<Result>) => conversations.run(key, work, signal);
+  const setupOf = (conversation: Conversation) => ({
+    transcript: conversation.session,
+    state: conversation.state,
+    successors: options.successorsOf(conversation),
+    ...(signal !== undefined && { signal }),
+    ...(onEvent !== undefined && { onEvent }),
+  });
+  const tellPlugins = ({ session }: Conversation, reason: "new" | "reset") => {
+    const { sessionId, sessionKey, sessionFile } = session.session;
+    const messages = buildContext(session.branch()).items.map(({ message }) => message);
+    return plugins?.hooks.emit("before_reset", { sessionFile, messages, reason }, { sessionId, sessionKey, agentId });
+  };
+
+  return {
+    isBusy: () => conversations.busy().has(key),
+    async status() {
+      const found = await store.read(key);
+      const { model } = host.model(agentId);
+      const { info, ...engine } = await host.inspectEngine(agentId);
+      const last = found === null ? null : await readLastRequest(agentPaths(home, agentId).reports, found.sessionId);
+      const usage = last?.call.usage ?? null;
+      const facts = contextFacts(found?.branch ?? [], {
+        contextWindow: model.contextWindow,
+        reserveTokens: host.config.agents.defaults.compaction.reserveTokensFloor,
+        measured: usage === null ? null : usage.input + usage.cacheRead + usage.cacheWrite || null,
+      });
+      return {
+        key,
+        model,
+        engine: { ...engine, ownsCompaction: info.ownsCompaction === true },
+        // Every session of this host keeps what durable engines have committed.
+        lifecycle: lifecycleOf(info, { transcript: { outbox: NO_OUTBOX } }),
+        ...facts,
+      };
+    },
+    engine: async () => describeEngine(await host.engineStatus(agentId)),
+    preview: () => inSession((conversation) => host.preview(setupOf(conversation))),
+    compact: (focus) =>
+      inSession(async (conversation) => {
+        const { result, report } = await host.compact({ ...setupOf(conversation), focus });
+        await options.storeReport(conversation, report);
+        return result;
+      }),
+    previewCompaction: (focus) => inSession((conversation) => host.previewCompaction(setupOf(conversation), focus)),
+    undoCompaction: () =>
+      inSession(async (conversation) => {
+        const undone = await undoLastCompaction(conversation.session);
+        // What the provider measured was of another history.
+        if (undone.ok) conversation.state = createSessionState();
+        return undone;
+      }),
+    async renew() {
+      if (plugins !== undefined) await inSession(async (conversation) => tellPlugins(conversation, "new"));
+      return conversations.replace(key, async () => (await store.renew(key)).archivedAs);
+    },
+    reset: () =>
+      inSession(async (conversation) => {
+        await tellPlugins(conversation, "reset");
+        await conversation.session.append([{ type: "reset" }]);
+      }),
+    async plugin(line) {
+      if (plugins === undefined) return undefined;
+      const sessionId = (await store.read(key))?.sessionId;
+      return plugins.command(line, { agentId, sessionKey: key, ...(sessionId !== undefined && { sessionId }) });
+    },
+    pluginCommands: () =>
+      (plugins?.commands() ?? []).flatMap(({ pluginId, command, words }) =>
+        words.map((word) => ({ word, description: command.description ?? `of plugin "${pluginId}"` })),
+      ),
+  };
+}
+
+const NO_OUTBOX = { cursor: () => undefined, save: async () => {} };
