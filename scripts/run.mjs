@@ -61,6 +61,15 @@ function ensurePnpm() {
   return bin;
 }
 
+/** What the last step gets: without what npm tells its scripts of this repository's .npmrc, which is not meant for plugins' installs. */
+function withoutOurNpmrc(given) {
+  const ours = readFileSync(".npmrc", "utf8")
+    .split("\n")
+    .filter((line) => /^[a-z]/.test(line))
+    .map((line) => `npm_config_${line.split("=")[0].trim().replaceAll("-", "_")}`);
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !ours.includes(name)));
+}
+
 function runPnpm(pnpmArgs, what) {
   const result = spawnSync(join(tools, "pnpm"), pnpmArgs, { stdio: ["ignore", "inherit", "inherit"], env });
   if (result.status !== 0) fail(`${what} failed; the lines above say why.`, result);
@@ -75,7 +84,7 @@ function fail(text, { status, signal }) {
 /** Runs the last step, hands it our signals, and ends it when our own parent dies (npm does not forward everything). */
 function follow(file, fileArgs) {
   // The IPC channel closes when this process dies, however it dies: the gateway stops on "disconnect".
-  const child = spawn(file, fileArgs, { stdio: ["inherit", "inherit", "inherit", "ipc"], env });
+  const child = spawn(file, fileArgs, { stdio: ["inherit", "inherit", "inherit", "ipc"], env: withoutOurNpmrc(env) });
   const parent = process.ppid;
   const watch = setInterval(() => process.ppid !== parent && child.kill("SIGTERM"), 500);
   // Ctrl-C reaches the whole group, the child included: only wait for it.
