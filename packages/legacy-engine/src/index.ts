@@ -16,7 +16,6 @@ export {
 } from "./compaction/chunks.ts";
 export type { CompactionDetails, SummariserUsage } from "./compaction/details.ts";
 export { type CompactionLimits, LIMITS, type LimitsInput, planLimits, reserveTokens } from "./compaction/limits.ts";
-export { type OpenRequest, openRequestOf } from "./compaction/open-request.ts";
 export {
   type CompactionOptions,
   CompactionOptionsSchema,

@@ -24,6 +24,7 @@ export { type ExtractiveSummaryOptions, extractiveSummary, SUMMARY_HEADINGS } fr
 export { type FreshTail, type FreshTailOptions, freshTail } from "./transcript/fresh-tail.ts";
 export { EMPTY_LEDGER, foldLedger, type LedgerItem, type LedgerKind, type LedgerState, ledgerScore } from "./transcript/ledger.ts";
 export { type Name, type NameKind, namesIn } from "./transcript/ledger-names.ts";
+export { splitLedger, withLedger } from "./transcript/ledger-section.ts";
 export { DEFAULT_LEDGER_TOKENS, type LedgerText, pathsInLedger, renderLedger } from "./transcript/ledger-text.ts";
 export { type MigratedTranscript, migrateTranscript } from "./transcript/migrate.ts";
 export { type ModelMessage, toModelMessage } from "./transcript/model-view.ts";

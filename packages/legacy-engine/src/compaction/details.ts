@@ -1,5 +1,6 @@
 // What a compaction entry keeps beside its summary: how it came about, what it covers, what it cost.
 import type { Usage } from "@clew/plugin-sdk/core";
+import { textOf } from "@clew/plugin-sdk/transcript";
 import { coveredFiles } from "./facts.ts";
 import type { CompactionTrigger, SummaryPlan } from "./plan.ts";
 import { headAndTail, SECTION_LIMITS } from "./sections.ts";
@@ -51,7 +52,7 @@ export function detailsOf(
     ...coveredFiles(plan),
     ...(openRequest !== undefined && {
       openRequestEntryId: openRequest.entryId,
-      latestUnresolvedUserRequest: headAndTail(openRequest.text, SECTION_LIMITS.openRequest),
+      latestUnresolvedUserRequest: headAndTail(textOf(openRequest.message), SECTION_LIMITS.openRequest),
     }),
     withPrune,
     summariser,

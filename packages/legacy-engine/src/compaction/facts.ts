@@ -34,7 +34,7 @@ export function collectFacts(plan: SummaryPlan, options: CompactionOptions): Fac
   return {
     previousSummary: previous === undefined ? undefined : withoutAddedSections(previous.summary),
     parts: {
-      openRequest: openRequestCut && openRequest !== undefined ? pinnedText(openRequest.text, limits) : undefined,
+      openRequest: openRequestCut && openRequest !== undefined ? pinnedText(textOf(openRequest.message), limits) : undefined,
       recentTurns: recentTurnsSection(messages, options.recentTurnsPreserve, quoteChars),
       failures: toolFailuresSection(messages),
       files: fileSection(files),

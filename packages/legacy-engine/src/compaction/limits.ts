@@ -1,4 +1,5 @@
-// How many tokens each part of a compaction may take: reserve, summary, kept tail.
+// How many tokens each part of a compaction may take: reserve, summary, ledger, kept tail.
+import { DEFAULT_LEDGER_TOKENS } from "@clew/plugin-sdk/transcript";
 
 /** All from the spec "compaction" §2.1; tokens unless their name says otherwise. */
 export const LIMITS = {
@@ -11,6 +12,8 @@ export const LIMITS = {
   summaryShareOfReserve: 0.8,
   prefixShareOfReserve: 0.5,
   maxSummaryChars: 16_000,
+  /** The ledger takes no more of what a prompt may hold besides system prompt and tools. */
+  ledgerShare: 0.125,
 } as const;
 
 // Half of the room is left to grow into: a tail that fills it would compact again a few messages later.
@@ -26,6 +29,8 @@ export interface CompactionLimits {
   /** Output of the request for a split turn's beginning. */
   prefixTokens: number;
   summaryChars: number;
+  /** Of the ledger beside the summary. */
+  ledgerTokens: number;
   /** Largest kept tail. */
   tailTokens: number;
 }
@@ -45,6 +50,7 @@ export function planLimits({ maxOutputTokens, reserveTokensFloor, tokenBudget, f
   const reserve = reserveTokens(contextWindow, reserveTokensFloor);
   const promptBudget = Math.min(positive(tokenBudget) ?? contextWindow, contextWindow - reserve);
   const longestReply = positive(maxOutputTokens) ?? Number.POSITIVE_INFINITY;
+  const ledgerTokens = Math.floor(Math.min(DEFAULT_LEDGER_TOKENS, LIMITS.ledgerShare * Math.max(0, promptBudget - fixedTokens)));
   const summaryTokens = Math.max(1, Math.min(Math.floor(LIMITS.summaryShareOfReserve * reserve), longestReply));
   return {
     contextWindow,
@@ -53,7 +59,8 @@ export function planLimits({ maxOutputTokens, reserveTokensFloor, tokenBudget, f
     summaryTokens,
     prefixTokens: Math.max(1, Math.min(Math.floor(LIMITS.prefixShareOfReserve * reserve), longestReply)),
     summaryChars: Math.min(LIMITS.maxSummaryChars, summaryTokens * 4),
-    tailTokens: Math.max(0, Math.floor(TAIL_SHARE * (promptBudget - fixedTokens))),
+    ledgerTokens,
+    tailTokens: Math.max(0, Math.floor(TAIL_SHARE * (promptBudget - fixedTokens - ledgerTokens))),
   };
 }
 

@@ -1,18 +1,20 @@
 // Decides a compaction: is clearing old tool output enough, and if not, what is summarised and what stays. Pure.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { chars4Message, estimateMessage } from "@clew/plugin-sdk/tokens";
+import { chars4Message, estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import {
   buildContext,
   type CompactionEntry,
   type ContextItem,
   decidePruneEnough,
+  type OpenRequest,
+  openRequest as openRequestOf,
   type TranscriptEntry,
   textOf,
 } from "@clew/plugin-sdk/transcript";
 import { blocksIn } from "./blocks.ts";
 import { findCut } from "./cut.ts";
+import { ledgerIn, ledgerRoom } from "./ledger.ts";
 import { type CompactionLimits, planLimits } from "./limits.ts";
-import { type OpenRequest, openRequestOf } from "./open-request.ts";
 import type { CompactionOptions } from "./options.ts";
 import { type PruneStep, planPruneStep } from "./prune-step.ts";
 
@@ -76,6 +78,10 @@ export interface SummaryPlan {
   openRequest: OpenRequest | undefined;
   /** The open request is no message of the kept part. */
   openRequestCut: boolean;
+  /** Every entry of the branch before the first kept one: what the ledger is made of. */
+  covered: readonly TranscriptEntry[];
+  /** Most tokens of the ledger beside the summary. */
+  ledgerTokens: number;
 }
 
 /** The reason engine-core knows: a count that asked for a compaction was out of date. */
@@ -157,6 +163,7 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | string
   if (trigger === "threshold" && summarisedTokens < least)
     return `nothing to compact: summarising ${summarisedTokens} tokens would not pay before ${least}`;
 
+  const firstKeptEntryId = firstKept(branch, boundary, items[found.cut]!.entryId);
   return {
     kind: "summarise",
     limits,
@@ -164,12 +171,21 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | string
     prune,
     ...originals(branch, items, { start, ...found }),
     previous,
-    firstKeptEntryId: firstKept(branch, boundary, items[found.cut]!.entryId),
+    firstKeptEntryId,
     keptMessages: items.length - found.cut,
     keptTokens: sum(tokens.slice(found.cut)),
     summarisedTokens,
     openRequest,
     openRequestCut: openRequest !== undefined && openAt < found.cut,
+    covered: branch.slice(
+      0,
+      branch.findIndex(({ id }) => id === firstKeptEntryId),
+    ),
+    ledgerTokens: ledgerRoom({
+      limit: limits.ledgerTokens,
+      summarisedTokens,
+      previousTokens: estimateText(ledgerIn(previous?.summary)).estimate,
+    }),
   };
 }
 

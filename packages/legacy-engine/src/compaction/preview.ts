@@ -62,7 +62,7 @@ function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
   return {
     kind: "summarise",
     tokensBefore,
-    tokensAfterAtMost: Math.min(tokensBefore - 1, keptTokens + Math.ceil(limits.summaryChars / 3)),
+    tokensAfterAtMost: Math.min(tokensBefore - 1, keptTokens + plan.ledgerTokens + Math.ceil(limits.summaryChars / 3)),
     firstKeptEntryId: plan.firstKeptEntryId,
     keptMessages: plan.keptMessages,
     keptTokens,

@@ -1,12 +1,11 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { pairToolCalls, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { openRequest, pairToolCalls, type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyTurn, prose } from "../__fixtures__/histories.ts";
 import { hastySleep, memorySession, now, obedientSummary, promptOf, scripted } from "../__fixtures__/session.ts";
 import { pinnedText } from "./facts.ts";
 import { planLimits } from "./limits.ts";
-import { openRequestOf } from "./open-request.ts";
 import { type CompactTranscriptRequest, compactTranscript, previewCompaction } from "./run.ts";
 
 const COMPACTIONS = 1000;
@@ -67,7 +66,7 @@ describe(`${COMPACTIONS} random compactions`, () => {
       session.say(...turns.slice(next, next + pick.turns).flat());
       next = (next + pick.turns) % (turns.length - 5);
       const before = session.context();
-      const open = openRequestOf(session.branch());
+      const open = openRequest(session.branch());
       const request: CompactTranscriptRequest = {
         transcript: session,
         model: scripted(behaviours[pick.behaviour]!, { contextWindow: pick.window }),
@@ -91,9 +90,10 @@ describe(`${COMPACTIONS} random compactions`, () => {
       }
       if (open !== undefined) {
         const limits = planLimits({ contextWindow: pick.window, maxOutputTokens: 8_000, reserveTokensFloor: 20_000, fixedTokens: 0 });
-        const pinned = holds(after, open.text) || holds(after, pinnedText(open.text, limits));
+        const text = textOf(open.message);
+        const pinned = holds(after, text) || holds(after, pinnedText(text, limits));
         expect(pinned).toBe(true);
-        pins.push(pinnedText(open.text, limits) === open.text);
+        pins.push(pinnedText(text, limits) === text);
       }
       // As written, so it stays: byte for byte, to the end of the session.
       for (const entry of session.written) if (!written.has(entry)) written.set(entry, JSON.stringify(entry));

@@ -2,6 +2,7 @@
 import { type CompactResult, isAbort } from "@clew/plugin-sdk/core";
 import { buildContext, headOf, type NewTranscriptEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { detailsOf, usageSum } from "./details.ts";
+import { ledgerTextOf } from "./ledger.ts";
 import { type CompactionOptions, compactionOptions } from "./options.ts";
 import { type CompactionTrigger, counterOf, type PlanInput, type PrunePlan, planCompaction, type SummaryPlan } from "./plan.ts";
 import { type CompactionPreview, describePlan } from "./preview.ts";
@@ -113,7 +114,8 @@ async function summarise(
   };
   const { tokensBefore, firstKeptEntryId } = plan;
   const shrinks = (summary: string) => tokensOf(request, branch, [compactionEntry(summary, plan)]) < tokensBefore;
-  const written = await writeSummary({ plan, options, environment, focus, shrinks });
+  const ledger = ledgerTextOf(plan, request.transcript);
+  const written = await writeSummary({ plan, options, environment, focus, shrinks, ledger });
   signal?.throwIfAborted();
   if (written.text === undefined) {
     if (plan.prune === undefined) return { ok: false, compacted: false, reason: written.reason };

@@ -5,11 +5,13 @@ import {
   formatToolFailure,
   headOf,
   isUserTurn,
+  splitLedger,
   splitTurns,
   type ToolFailure,
   tailOf,
   textOf,
   toolFailures,
+  withLedger,
 } from "@clew/plugin-sdk/transcript";
 import { neutral } from "./serialize.ts";
 
@@ -36,6 +38,8 @@ export interface SummaryParts {
   recentTurns: string;
   failures: string;
   files: string;
+  /** Text of the ledger; empty or absent = none. */
+  ledger?: string;
 }
 
 const OPEN_REQUEST = ["<open-request>\n", "\n</open-request>\n\n"] as const;
@@ -44,19 +48,23 @@ const OPEN_REQUEST = ["<open-request>\n", "\n</open-request>\n\n"] as const;
 export const openRequestSection = (text: string): string => `${HEADING.openRequest}\n${OPEN_REQUEST[0]}${text}${OPEN_REQUEST[1]}`;
 
 /**
- * One text: the open request, whole, and then at most `maxChars` of body and added sections. When they are too long the body keeps at least half
- * of the room, and the suffix loses its first segments.
+ * One text: the open request, whole, then at most `maxChars` of body and added sections, and the ledger, which has a bound of its own. When they are
+ * too long the body keeps at least half of the room, and the suffix loses its first segments.
  */
-export function joinSummary({ body, prefix, openRequest, ...rest }: SummaryParts, maxChars: number): string {
+export function joinSummary({ openRequest, ledger = "", ...parts }: SummaryParts, maxChars: number): string {
   const head = openRequest === undefined ? "" : openRequestSection(openRequest);
+  return withLedger(head + joinBody(parts, maxChars), ledger);
+}
+
+function joinBody({ body, prefix, ...rest }: Omit<SummaryParts, "openRequest" | "ledger">, maxChars: number): string {
   const segments = [
     ...(prefix === undefined ? [] : [`${SPLIT_TURN}${prefix}`]),
     ...[rest.recentTurns, rest.failures, rest.files].filter((text) => text !== "").map((text) => `\n\n${text}`),
   ];
   const suffixLength = segments.reduce((sum, { length }) => sum + length, 0);
-  if (body.length + suffixLength <= maxChars) return head + body + segments.join("");
+  if (body.length + suffixLength <= maxChars) return body + segments.join("");
   const shortBody = cutBody(body, Math.max(Math.floor(maxChars / 2), maxChars - suffixLength));
-  return head + shortBody + cutSuffix(segments, maxChars - shortBody.length);
+  return shortBody + cutSuffix(segments, maxChars - shortBody.length);
 }
 
 function cutBody(body: string, room: number): string {
@@ -141,7 +149,8 @@ export function headAndTail(text: string, limit: number): string {
 }
 
 /** An earlier summary without the sections that are made anew each time. */
-export function withoutAddedSections(summary: string): string {
+export function withoutAddedSections(text: string): string {
+  const { summary } = splitLedger(text);
   const body = summary.startsWith(HEADING.openRequest)
     ? summary.slice(Math.max(0, summary.indexOf(OPEN_REQUEST[1]) + OPEN_REQUEST[1].length))
     : summary;

@@ -33,6 +33,8 @@ export interface SummaryWriting {
   options: CompactionOptions;
   environment: RequestEnvironment;
   focus: string | undefined;
+  /** Placed beside whatever is written. */
+  ledger: string;
   /** True when this text makes the context smaller. */
   shrinks: (text: string) => boolean;
 }
@@ -54,7 +56,7 @@ export async function writeSummary(writing: SummaryWriting): Promise<WrittenSumm
     reason = body.reason ?? prefix?.reason;
     // Code writes the same again; only a model can correct itself.
     const byCode = body.tier === "extract" || body.tier === "none";
-    const parts = { ...facts.parts, body: body.summary, prefix: prefix?.summary };
+    const parts = { ...facts.parts, body: body.summary, prefix: prefix?.summary, ledger: writing.ledger };
     const checked = check(writing, facts, parts, { mayAmend: byCode || attempt === retries });
     if (checked.ok) return { text: checked.text, tier: weaker(body.tier, prefix?.tier), reason, amended: checked.amended };
     problems = checked.problems;
@@ -74,7 +76,7 @@ function writeByCode(writing: SummaryWriting, facts: Facts, reason: string): Wri
   for (const share of [0.5, 0.25, 0.1]) {
     const maxOutputTokens = Math.min(plan.limits.summaryTokens, Math.floor(plan.summarisedTokens * share));
     const body = extract({ maxOutputTokens, maxChars: plan.limits.summaryChars, done: facts.previousSummary, rest });
-    const checked = check(writing, facts, { ...facts.parts, body, prefix: undefined }, { mayAmend: true });
+    const checked = check(writing, facts, { ...facts.parts, body, prefix: undefined, ledger: writing.ledger }, { mayAmend: true });
     if (checked.ok) return { text: checked.text, tier: "extract", reason, amended: checked.amended };
   }
   return { text: undefined, reason: `removed nothing: ${reason}, and a summary made by code is not shorter than what it would replace` };
@@ -82,7 +84,7 @@ function writeByCode(writing: SummaryWriting, facts: Facts, reason: string): Wri
 
 type Checked = { ok: true; text: string; amended: boolean } | { ok: false; problems: AuditProblem[] };
 
-/** The fullest text of these parts that passes and shrinks; the quotation of recent turns goes first, then all that code adds. */
+/** The fullest text of these parts that passes and shrinks; the quotation of recent turns goes first, then the lists that code adds, the ledger last. */
 function check(
   { plan, options, shrinks }: SummaryWriting,
   facts: Facts,
@@ -91,8 +93,8 @@ function check(
 ): Checked {
   const { summaryChars } = plan.limits;
   const audit = (text: string) => (options.qualityGuard.enabled ? auditSummary({ text, ...facts.audit }) : []);
-  // What a person wrote may hold any heading; it is not part of what is judged.
-  const judged = (candidate: SummaryParts) => joinSummary({ ...candidate, openRequest: undefined }, summaryChars);
+  // What a person wrote may hold any heading, and the ledger is not the model's: neither is judged.
+  const judged = (candidate: SummaryParts) => joinSummary({ ...candidate, openRequest: undefined, ledger: "" }, summaryChars);
   let fewest: AuditProblem[] | undefined;
   for (const variant of variants(parts)) {
     const problems = audit(judged(variant));
@@ -118,6 +120,7 @@ const variants = (parts: SummaryParts): SummaryParts[] => [
   parts,
   { ...parts, recentTurns: "" },
   { ...parts, recentTurns: "", failures: "", files: "" },
+  { ...parts, recentTurns: "", failures: "", files: "", ledger: "" },
 ];
 
 /** Safeguard: of a history larger than its share of the window, the older half is summarised first, until the rest fits (spec §2.7). */

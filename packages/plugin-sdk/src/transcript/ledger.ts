@@ -3,6 +3,7 @@ import type { AgentMessage } from "../contract/message.ts";
 import { blocksOf, stringOf } from "./blocks.ts";
 import type { TranscriptEntry } from "./entries.ts";
 import { type NameKind, namesIn } from "./ledger-names.ts";
+import { splitLedger } from "./ledger-section.ts";
 import { oneLine, textOf } from "./text.ts";
 
 export type LedgerKind = NameKind | "command" | "error";
@@ -84,6 +85,9 @@ class Fold {
         this.#open.clear();
         break;
       case "compaction":
+        // Its ledger was made of the entries before it: those have been counted.
+        this.#text(splitLedger(entry.summary).summary, WEIGHT.summary);
+        break;
       case "branch_summary":
         this.#text(entry.summary, WEIGHT.summary);
         break;

@@ -1,0 +1,107 @@
+import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
+import { estimateMessages, estimateText } from "@clew/plugin-sdk/tokens";
+import { splitLedger } from "@clew/plugin-sdk/transcript";
+import { describe, expect, it } from "vitest";
+import { prose } from "../__fixtures__/histories.ts";
+import { memorySession, now, obedientSummary, patientSleep, promptOf, scripted } from "../__fixtures__/session.ts";
+import { ledgerRoom } from "./ledger.ts";
+import { compactTranscript } from "./run.ts";
+
+const forgetful = () => scripted((call) => obedientSummary(promptOf(call)).replace(/^- (?!\(none\)).*$/gm, "- (none)"));
+
+/** Turns that read a file, edit it and run a command, each with names of its own. */
+const work = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => {
+    const number = from + index;
+    const edit = toolCall("edit", { path: `src/part${number}/widget${number}.ts` }, `e${number}`);
+    const run = toolCall("exec", { command: `pnpm test widget${number}` }, `r${number}`);
+    return [
+      user(`Mend widget ${number}. ${prose(300, number)}`),
+      assistant([edit, run]),
+      toolResult(edit, `changed. ${prose(200, number)}`),
+      toolResult(run, `Error: widgetBroken${number} ${prose(200, number)}`, { isError: true }),
+      assistant(`Mended as TICKET-${1000 + number}. ${prose(200, number)}`),
+    ];
+  }).flat();
+
+function setup(messages = work(0, 60), contextWindow = 64_000) {
+  const session = memorySession(messages);
+  const model = forgetful();
+  const compact = () =>
+    compactTranscript({
+      ...{ transcript: session, trigger: "overflow" as const, now, sleep: patientSleep(), random: () => 0.5, options: { prune: false } },
+      model: { ...model, ref: { ...model.ref, contextWindow } },
+    });
+  const parts = () => {
+    const head = session.context()[0];
+    return splitLedger(head?.role === "compactionSummary" ? head.summary : "");
+  };
+  return { session, compact, parts };
+}
+
+describe("the ledger beside a summary", () => {
+  it("names files, ids, commands and errors that the model's summary forgot, each with its state and source", async () => {
+    const { session, compact, parts } = setup();
+    expect((await compact()).compacted).toBe(true);
+    const { summary, ledger } = parts();
+    expect(summary).not.toContain("TICKET-1003");
+    expect(ledger).toContain("TICKET-1003");
+    expect(ledger).toMatch(/^src\/part3\/: widget3\.ts/m);
+    const entry = (text: string) => session.branch().find((one) => one.type === "message" && JSON.stringify(one.message).includes(text))!;
+    expect(ledger).toContain(`widget20.ts (edited @${entry('"toolCallId":"e20"').id})`);
+    expect(ledger).toMatch(/- pnpm test widget\d+ → failed: Error: widgetBroken\d+/);
+  });
+
+  it("is counted, within 3,000 tokens, and what it stands beside is smaller than before", async () => {
+    const { session, compact, parts } = setup(work(0, 400), 200_000);
+    const { result } = await compact();
+    const tokens = estimateText(parts().ledger).estimate;
+    expect(tokens).toBeGreaterThan(2_000);
+    expect(tokens).toBeLessThanOrEqual(3_000);
+    expect(result!.tokensAfter).toBe(estimateMessages(session.context()).estimate);
+    expect(result!.tokensAfter!).toBeLessThan(result!.tokensBefore);
+  });
+
+  it("stays as it is while the session goes on, and is made anew of the whole past at the next compaction", async () => {
+    const { session, compact, parts } = setup();
+    await compact();
+    const frozen = JSON.stringify(session.context()[0]);
+    session.say(...work(60, 3));
+    expect(JSON.stringify(session.context()[0])).toBe(frozen);
+    session.say(...work(63, 60));
+    expect((await compact()).compacted).toBe(true);
+    expect(parts().ledger).toContain("widget3.ts");
+    expect(parts().ledger).toContain("widget90.ts");
+    // One ledger: the earlier one is not carried along in the summary's own words.
+    expect(parts().summary).not.toContain("<ledger>");
+  });
+
+  it("reads the same after a restart, which has to fold everything again", async () => {
+    const going = setup();
+    await going.compact();
+    going.session.say(...work(60, 60));
+    const { session } = going;
+    const restarted = setup([user("empty")]);
+    await restarted.session.graft({ keep: 0, leafId: restarted.session.branch()[0]!.id, entries: session.branch() });
+    await Promise.all([going.compact(), restarted.compact()]);
+    expect(restarted.parts()).toEqual(going.parts());
+  });
+
+  it("forgets what another branch said", async () => {
+    const { session, compact, parts } = setup();
+    await compact();
+    const elsewhere = setup(work(500, 60))
+      .session.branch()
+      .map((entry) => ({ ...entry, id: `x${entry.id}` }));
+    await session.graft({ keep: 0, leafId: session.branch().at(-1)!.id, entries: elsewhere });
+    await compact();
+    expect(parts().ledger).toContain("widget510.ts");
+    expect(parts().ledger).not.toContain("widget10.ts");
+  });
+
+  it("takes a share of what little is summarised, and an earlier ledger's room besides", () => {
+    expect(ledgerRoom({ limit: 3_000, summarisedTokens: 400, previousTokens: 0 })).toBe(100);
+    expect(ledgerRoom({ limit: 3_000, summarisedTokens: 400, previousTokens: 1_500 })).toBe(1_600);
+    expect(ledgerRoom({ limit: 2_000, summarisedTokens: 90_000, previousTokens: 1_500 })).toBe(2_000);
+  });
+});

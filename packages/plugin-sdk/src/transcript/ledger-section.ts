@@ -1,0 +1,15 @@
+// Where a ledger stands beside a summary: at its end, between tags of its own, so that it can be told apart again.
+
+const BEGIN = "\n\n<ledger>\n";
+const END = "\n</ledger>";
+
+/** `summary` followed by the text of a ledger; unchanged when the ledger names nothing. */
+export function withLedger(summary: string, ledger: string): string {
+  return ledger === "" ? summary : `${summary}${BEGIN}${ledger}${END}`;
+}
+
+/** A summary taken apart: its own words, and its ledger's text; empty when it holds none. A ledger's text has no blank line in it. */
+export function splitLedger(summary: string): { summary: string; ledger: string } {
+  const at = summary.endsWith(END) ? summary.lastIndexOf(BEGIN) : -1;
+  return at < 0 ? { summary, ledger: "" } : { summary: summary.slice(0, at), ledger: summary.slice(at + BEGIN.length, -END.length) };
+}
