@@ -6,7 +6,6 @@ import { discoverPlugins } from "./discover.ts";
 import { createHookRunner, type HookRunner, type OwnedHook } from "./hook-runs.ts";
 import { invalidPlugin, messageOf } from "./invalid.ts";
 import { loadEverything } from "./load-everything.ts";
-import { installModuleHooks } from "./module-hooks.ts";
 import type { PluginRecord } from "./record.ts";
 import { readRecords, writeRecords } from "./records.ts";
 import type { Diagnostic, SessionAction } from "./registrations.ts";
@@ -78,7 +77,6 @@ export interface LoadedPlugins {
 export async function createPluginHost(options: PluginHostOptions): Promise<PluginHost> {
   const { home, log, bundled = [], reservedTools = [], mode = "full", stateDir = home } = options;
   provideStateDir(stateDir);
-  const moduleHooks = installModuleHooks();
   const gate = createRunGate();
   let settings: PluginSettings = options;
   let snapshot = freeze(options.raw);
@@ -92,7 +90,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   const load = () => {
     const records = readRecords(home);
     const found = discoverPlugins({ home, plugins: settings.plugins, records, bundled });
-    const context = { home: stateDir, mode, hooks: moduleHooks, generation, log, config: () => snapshot, complete };
+    const context = { home: stateDir, mode, generation, log, config: () => snapshot, complete };
     return loadEverything({ found, plugins: settings.plugins, engineOwners: records.engines, reservedTools, context });
   };
   let loaded = await load();
@@ -159,8 +157,6 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
       }),
     async close(reason = "shutdown") {
       await hooks.emit("gateway_stop", { reason });
-      // Engines may still be asked to dispose, and look for the SDK while they do: the hooks stay until the process is idle.
-      setImmediate(() => moduleHooks.close());
     },
   };
 }

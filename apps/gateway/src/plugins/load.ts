@@ -5,7 +5,7 @@ import { createPluginApi } from "./api.ts";
 import { findDefinition } from "./entry.ts";
 import { invalidPlugin, messageOf } from "./invalid.ts";
 import type { PluginFiles } from "./manifest.ts";
-import type { ModuleHooks } from "./module-hooks.ts";
+import { exposeSdkTo, moduleUrl } from "./module-hooks.ts";
 import { nativeImport } from "./native-import.ts";
 import { checkPluginConfig } from "./plugin-config.ts";
 import { noRegistrations, type Registrations } from "./registrations.ts";
@@ -17,7 +17,6 @@ const IMPORT_MS = 30_000;
 export interface LoadContext {
   home: string;
   mode: RegistrationMode;
-  hooks: ModuleHooks;
   /** Counts reloads: a module already in memory is loaded again under a new generation. */
   generation: number;
   log: LogPort;
@@ -34,8 +33,8 @@ export type LoadResult = { ok: true; registrations: Registrations } | { ok: fals
 export async function loadPlugin(files: PluginFiles, entry: PluginFiles["entries"][number], context: LoadContext): Promise<LoadResult> {
   try {
     const pluginConfig = checkPluginConfig(files.manifest, context.entryConfig?.config);
-    context.hooks.addRoot(files.root, files.manifest.id);
-    const exported = await importWithin(context.hooks.urlOf(entry.file, context.generation), entry.pluginId);
+    exposeSdkTo(files.root, files.manifest.id);
+    const exported = await importWithin(moduleUrl(entry.file, context.generation), entry.pluginId);
     return { ok: true, registrations: register(files, entry, pluginConfig, exported, context) };
   } catch (error) {
     return { ok: false, reason: messageOf(error) };

@@ -1,5 +1,5 @@
 // Makes `openclaw/plugin-sdk` resolvable for the modules of plugins, and for nothing else; no file is written into a plugin.
-import { createRequire, registerHooks } from "node:module";
+import { createRequire, type ResolveHookSync, registerHooks } from "node:module";
 import { sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isInside } from "./manifest.ts";
@@ -7,50 +7,49 @@ import { isInside } from "./manifest.ts";
 const SDK = "openclaw/plugin-sdk";
 const GENERATION = "clew-generation";
 
-export interface ModuleHooks {
-  /** From now on modules in `root` (absolute, links resolved) see the SDK. */
-  addRoot(root: string, pluginId: string): void;
-  /** The address to import an entry by; a later generation is loaded afresh, with the plugin's own modules it imports. */
-  urlOf(file: string, generation: number): string;
-  close(): void;
+/** Plugin folders of this process; they stay, because a module that is loaded once is never unloaded. */
+const roots = new Map<string, string>();
+let offered: ReadonlyMap<string, string> | undefined;
+
+/**
+ * From now on modules in `root` (absolute, links resolved) see the SDK, by import, dynamic import (also through `new Function`) and require.
+ * V8 compiles equal `new Function` texts once and names the first one's module as the importer, so a root must outlive its plugin.
+ */
+export function exposeSdkTo(root: string, pluginId: string): void {
+  roots.set(root, pluginId);
+  if (offered !== undefined) return;
+  offered = offeredModules();
+  registerHooks({ resolve });
 }
 
-/** One set of hooks per plugin host. Works for import, dynamic import (also through `new Function`) and require. */
-export function installModuleHooks(): ModuleHooks {
-  const roots = new Map<string, string>();
-  const offered = offeredModules();
-  const pluginAt = (url: string | undefined) => {
-    if (url?.startsWith("file:") !== true || roots.size === 0) return undefined;
-    const file = fileURLToPath(url);
-    for (const [root, pluginId] of roots) if (isInside(root, file)) return { root, pluginId };
-    return undefined;
-  };
-  const hooks = registerHooks({
-    resolve(specifier, context, next) {
-      const plugin = pluginAt(context.parentURL);
-      if (plugin === undefined) return next(specifier, context);
-      if (specifier === "openclaw" || specifier.startsWith("openclaw/")) {
-        const url = offered.get(specifier);
-        if (url === undefined) throw notOffered(plugin.pluginId, specifier, [...offered.keys()]);
-        return { url, shortCircuit: true };
-      }
-      const found = next(specifier, context);
-      const generation = new URL(context.parentURL!).searchParams.get(GENERATION);
-      // A required module is cached by its file name, which a query would not be part of.
-      if (generation === null || context.conditions.includes("require") || !isOwnModule(found.url, plugin.root)) return found;
-      return { ...found, url: withGeneration(found.url, generation) };
-    },
-  });
-  return {
-    addRoot: (root, pluginId) => void roots.set(root, pluginId),
-    urlOf(file, generation) {
-      const url = pathToFileURL(file).href;
-      if (generation === 0) return url;
-      forgetRequired(file, pluginAt(url)?.root);
-      return withGeneration(url, String(generation));
-    },
-    close: () => hooks.deregister(),
-  };
+/** The address to import an entry by; a later generation is loaded afresh, with the plugin's own modules it imports. */
+export function moduleUrl(file: string, generation: number): string {
+  const url = pathToFileURL(file).href;
+  if (generation === 0) return url;
+  forgetRequired(file, pluginAt(url)?.root);
+  return withGeneration(url, String(generation));
+}
+
+const resolve: ResolveHookSync = (specifier, context, next) => {
+  const plugin = pluginAt(context.parentURL);
+  if (plugin === undefined) return next(specifier, context);
+  if (specifier === "openclaw" || specifier.startsWith("openclaw/")) {
+    const url = offered?.get(specifier);
+    if (url === undefined) throw notOffered(plugin.pluginId, specifier, [...(offered?.keys() ?? [])]);
+    return { url, shortCircuit: true };
+  }
+  const found = next(specifier, context);
+  const generation = new URL(context.parentURL!).searchParams.get(GENERATION);
+  // A required module is cached by its file name, which a query would not be part of.
+  if (generation === null || context.conditions.includes("require") || !isOwnModule(found.url, plugin.root)) return found;
+  return { ...found, url: withGeneration(found.url, generation) };
+};
+
+function pluginAt(url: string | undefined): { root: string; pluginId: string } | undefined {
+  if (url?.startsWith("file:") !== true) return undefined;
+  const file = fileURLToPath(url);
+  for (const [root, pluginId] of roots) if (isInside(root, file)) return { root, pluginId };
+  return undefined;
 }
 
 function offeredModules(): ReadonlyMap<string, string> {

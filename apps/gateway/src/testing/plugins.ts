@@ -1,7 +1,14 @@
 // Plugin folders for tests: copies of the fixture, and small ones written on the spot.
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { LogPort } from "@clew/engine-core";
+import type { LogPort, TurnResult } from "@clew/engine-core";
+import { onTestFinished } from "vitest";
+import { readEnvironment } from "../config/environment.ts";
+import { checkConfigText } from "../config/load.ts";
+import { createGateway, type Gateway } from "../gateway.ts";
+import type { PluginHost } from "../plugins/host.ts";
+import { startPlugins } from "../plugins/start.ts";
+import type { Approve } from "../tools/tool.ts";
 
 export const TIDEPOOL = join(import.meta.dirname, "../plugins/__fixtures__/tidepool");
 
@@ -67,4 +74,33 @@ export function collectLog(): CollectedLog {
   const lines: string[] = [];
   const add = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
   return { lines, info: add("info"), warn: add("warn"), error: add("error") };
+}
+
+export interface PluginGateway {
+  gateway: Gateway;
+  plugins: PluginHost;
+  log: CollectedLog;
+  config: Record<string, unknown>;
+  /** The text of one reply. */
+  say(text: string, options?: { session?: string; approve?: Approve }): Promise<TurnResult>;
+  stop(): Promise<void>;
+}
+
+/** A gateway without its server, with the offline model and the given `plugins` section. */
+export async function startPluginGateway(config: Record<string, unknown>, home: string): Promise<PluginGateway> {
+  const environment = readEnvironment({ CLEW_HOME: home });
+  const loaded = checkConfigText(JSON.stringify(config), environment.configFile);
+  const log = collectLog();
+  const plugins = await startPlugins({ environment, loaded, log });
+  const gateway = createGateway({ environment, loaded, log, plugins });
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= gateway.close({ graceMs: 5000 });
+    return stopped;
+  };
+  onTestFinished(stop);
+  return {
+    ...{ gateway, plugins, log, config, stop },
+    say: (text, { session = "main", approve } = {}) => gateway.send({ key: session, content: text, approve }),
+  };
 }

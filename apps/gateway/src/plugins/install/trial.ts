@@ -7,7 +7,6 @@ import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
 import { invalidPlugin, messageOf } from "../invalid.ts";
 import { loadPlugin } from "../load.ts";
 import type { PluginFiles } from "../manifest.ts";
-import { installModuleHooks } from "../module-hooks.ts";
 import type { Registrations } from "../registrations.ts";
 
 export interface Trial {
@@ -28,7 +27,6 @@ export async function tryPlugin(
   const stateDir = mkdtempSync(join(tmpdir(), "clew-trial-"));
   const before = process.env.OPENCLAW_STATE_DIR;
   process.env.OPENCLAW_STATE_DIR = stateDir;
-  const hooks = installModuleHooks();
   const trial: Trial = { engines: [], tools: [...(files.manifest.contracts?.tools ?? [])], warnings: [] };
   try {
     for (const entry of files.entries) {
@@ -36,7 +34,6 @@ export async function tryPlugin(
       const context = {
         home: stateDir,
         mode: "full" as const,
-        hooks,
         generation: 0,
         log: silent,
         config: () => raw,
@@ -59,7 +56,6 @@ export async function tryPlugin(
   } finally {
     if (before === undefined) delete process.env.OPENCLAW_STATE_DIR;
     else process.env.OPENCLAW_STATE_DIR = before;
-    setImmediate(() => hooks.close());
     rmSync(stateDir, { recursive: true, force: true });
   }
 }
