@@ -25,7 +25,13 @@ import {
   type TurnResult,
 } from "@clew/engine-core";
 import { type CompactionPreview, createLegacyEngine } from "@clew/legacy-engine";
-import { ContextEngineError, type ContextEngineInfo, type ModelRef, type PluginsConfig } from "@clew/plugin-sdk/core";
+import {
+  ContextEngineError,
+  type ContextEngineFactory,
+  type ContextEngineInfo,
+  type ModelRef,
+  type PluginsConfig,
+} from "@clew/plugin-sdk/core";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import { DRIVER_APIS } from "@clew/providers";
 import { createTranscriptPolicy, type ImageCodec } from "@clew/transcript-policy";
@@ -66,6 +72,8 @@ export interface Host {
   readonly config: Config;
   /** Ids of registered engines. */
   engineIds(): string[];
+  /** What makes a registered engine; for checks, which need engines of their own. */
+  engineFactory(engineId: string): ContextEngineFactory | undefined;
   /** The model of an agent. Throws CONFIG_INVALID. */
   model(agentId: string): ResolvedModel;
   workspace(agentId: string): string;
@@ -241,6 +249,7 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
   const host: Host = {
     config,
     engineIds: () => registry.list().map(({ engineId }) => engineId),
+    engineFactory: (engineId) => registry.get(engineId)?.factory,
     model: (agentId) => modelNamed(agent(agentId).model),
     workspace: (agentId) => agent(agentId).workspace,
     answer: (request) =>

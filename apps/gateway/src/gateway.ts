@@ -2,6 +2,7 @@
 import { createSessionState, type LogPort, settleMaintenance, type TurnEvent, type TurnResult } from "@clew/engine-core";
 import { ContextEngineError, type UserBlock } from "@clew/plugin-sdk/core";
 import type { CommandAnswer } from "./commands/answer.ts";
+import { type CompactRequest, runCompact } from "./commands/compact.ts";
 import type { CommandLine } from "./commands/parse.ts";
 import { runCommand } from "./commands/run.ts";
 import { createCommandSession } from "./commands/session.ts";
@@ -49,6 +50,8 @@ export interface Gateway {
     command: CommandLine,
     options?: { signal?: AbortSignal | undefined; onEvent?: ((event: TurnEvent) => void) | undefined },
   ): Promise<CommandAnswer>;
+  /** What `/compact` does, asked for as data. */
+  compact(key: string, request: CompactRequest): Promise<Omit<CommandAnswer, "command">>;
   /** Cancels the run of a session and those waiting behind it; false when there is none. */
   cancel(key: string): boolean;
   sessions(): Promise<(SessionSummary & { busy: boolean })[]>;
@@ -143,6 +146,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     }
   };
 
+  const commandSession = (key: string, signal: AbortSignal, onEvent?: (event: TurnEvent) => void) =>
+    createCommandSession({
+      ...{ home, key, agentId: agentOf(key), host, store, conversations, plugins, successorsOf, signal, onEvent },
+      storeReport: (conversation, report) => storeReport(reportsOf(conversation), { report, parts: {} }, log),
+    });
+
   return {
     host,
     plugins,
@@ -179,13 +188,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     command(text, command, { signal, onEvent } = {}) {
       const key = canonicalKey(text);
-      return cancellable(key, signal, (cancelled) => {
-        const session = createCommandSession({
-          ...{ home, key, agentId: agentOf(key), host, store, conversations, plugins, successorsOf, signal: cancelled, onEvent },
-          storeReport: (conversation, report) => storeReport(reportsOf(conversation), { report, parts: {} }, log),
-        });
-        return runCommand(command, session);
-      });
+      return cancellable(key, signal, (cancelled) => runCommand(command, commandSession(key, cancelled, onEvent)));
+    },
+    compact(text, request) {
+      const key = canonicalKey(text);
+      return cancellable(key, undefined, (cancelled) => runCompact(request, commandSession(key, cancelled)));
     },
     cancel(text) {
       const controllers = running.get(canonicalKey(text));

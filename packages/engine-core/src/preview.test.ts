@@ -32,10 +32,13 @@ describe("a preview of the next request", () => {
     await host.say("one");
     const before = [...host.ports.transcript.entries];
     const calls = host.ports.model.calls.length;
+    const told = host.events.length;
     const first = await preview(host);
     expect(await preview(host).then(({ call }) => call!.requestHash)).toBe(first.call!.requestHash);
     expect(host.ports.transcript.entries).toEqual(before);
     expect(host.ports.model.calls).toHaveLength(calls);
+    await preview(host, { onEvent: (event: unknown) => host.events.push(event as never) });
+    expect(host.events).toHaveLength(told);
     expect((await host.say("two")).report.modelCalls[0]!.messages.kept).toBeGreaterThan(0);
   });
 

@@ -50,6 +50,8 @@ export async function previewRequest(request: PreviewRequest): Promise<RequestPr
     prompt: NEXT_MESSAGE,
     ports: { ...ports, transcript: imaginedTranscript(ports.transcript, ports.ids), model: silentModel },
     state: imaginedState(state),
+    // Nothing happens that anybody should be told of.
+    onEvent: () => {},
   });
   run.signal.throwIfAborted();
   await bootstrap(run);

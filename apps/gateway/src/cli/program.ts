@@ -73,7 +73,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .addOption(json())
     .action(async (file: string, options) => done(await (await import("./replay.ts")).replayCommand(file, options)));
 
-  const sessions = program.command("sessions").description("list, show and repair sessions");
+  const sessions = program.command("sessions").description("list, show, compact and repair sessions");
   sessions
     .command("list")
     .description("newest first")
@@ -94,6 +94,30 @@ function createProgram(done: (exitCode: number) => void): Command {
     .option("--dry-run", "only say what would be done")
     .addOption(json())
     .action(async (file: string, options) => done(await (await import("./repair.ts")).repairSession(file, options)));
+
+  sessions
+    .command("compact")
+    .description("replace older history of a session by a summary, as /compact does")
+    .argument("<name>", "short name or agent:<agent>:<name>")
+    .option("--dry-run", "only say what would be kept, dropped and asked")
+    .option("--focus <text>", "what the summary should keep above all")
+    .addOption(json())
+    .action(async (name: string, options) => done(await (await import("./compact.ts")).compactSessionByName(name, options)));
+  sessions
+    .command("undo-compaction")
+    .description("take the newest compaction of a session back; once more takes back the one before")
+    .argument("<name>", "short name or agent:<agent>:<name>")
+    .addOption(json())
+    .action(async (name: string, options) => done(await (await import("./compact.ts")).undoCompactionByName(name, options)));
+
+  program
+    .command("engine")
+    .description("context engines")
+    .command("check")
+    .description("prove an engine against the contract; exit code 1 when it breaks a rule")
+    .argument("[target]", "registered id, plugin folder or module; default: the engine that answers now")
+    .addOption(json())
+    .action(async (target: string | undefined, options) => done(await (await import("./engine-check.ts")).engineCheck(target, options)));
 
   const policy = program.command("policy").description("what a provider accepts of a history");
   const forModel = (command: Command) =>

@@ -69,7 +69,8 @@ describe("/context", () => {
     const host = await startTestGateway(emulatedModel(server.baseUrl));
     await host.say("hello");
     const before = await fileOf(host);
-    const { text, data } = await answer(host, "/context");
+    const { text, data, kinds } = await answer(host, "/context");
+    expect(kinds).toEqual(["queued", "command", "done"]);
     expect([await fileOf(host), server.requests.length]).toEqual([before, 1]);
     await host.say("again");
     const sent = (await host.gateway.context("main"))!;

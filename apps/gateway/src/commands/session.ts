@@ -38,10 +38,12 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
     ...(signal !== undefined && { signal }),
     ...(onEvent !== undefined && { onEvent }),
   });
-  const tellPlugins = ({ session }: Conversation, reason: "new" | "reset") => {
+  const tellPlugins = async ({ session }: Conversation, reason: "new" | "reset") => {
     const { sessionId, sessionKey, sessionFile } = session.session;
     const messages = buildContext(session.branch()).items.map(({ message }) => message);
-    return plugins?.hooks.emit("before_reset", { sessionFile, messages, reason }, { sessionId, sessionKey, agentId });
+    const about = { sessionId, sessionKey, agentId };
+    await plugins?.hooks.emit("before_reset", { sessionFile, messages, reason }, about);
+    await plugins?.hooks.emit("session_end", { sessionId, sessionKey, messageCount: messages.length, reason }, about);
   };
 
   return {

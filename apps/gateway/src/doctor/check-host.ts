@@ -6,6 +6,7 @@ import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
+import { checkCompaction } from "./check-compaction.ts";
 import { checkEngineAndPlugins } from "./check-engine.ts";
 import type { Finding } from "./finding.ts";
 
@@ -28,6 +29,8 @@ export async function checkHost(environment: Environment, { fix = false } = {}):
   return [
     ...findings,
     ...(await checkEngineAndPlugins(environment, loaded, { fix })),
+    { level: "ok", subject: "engine check", text: '"clew engine check" proves the engine against the contract' },
+    ...checkCompaction(environment, loaded),
     ...(await checkModel(modelOf(environment, loaded))),
     await checkRunning(loaded),
   ];

@@ -1,0 +1,41 @@
+// `clew sessions compact` and `clew sessions undo-compaction`: the same as /compact, for a session nobody is talking in.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { CompactRequest } from "../commands/compact.ts";
+import { createGateway } from "../gateway.ts";
+import { startPlugins } from "../plugins/start.ts";
+import { printable, terminal } from "./output.ts";
+import { setUp } from "./setup.ts";
+
+export interface CompactOptions {
+  dryRun?: boolean;
+  focus?: string;
+  json?: boolean;
+}
+
+export const compactSessionByName = (name: string, { dryRun = false, focus, json }: CompactOptions): Promise<number> =>
+  run(name, { kind: dryRun ? "preview" : "compact", focus }, json);
+
+export const undoCompactionByName = (name: string, { json }: { json?: boolean }): Promise<number> => run(name, { kind: "undo" }, json);
+
+/** Exit code 1 when it was not done. Throws SESSION_LOCKED while another process has the session. */
+async function run(name: string, request: CompactRequest, json = false): Promise<number> {
+  const { environment, loaded, log } = await setUp({}, { showProblems: !json });
+  const plugins = await startPlugins({ environment, loaded, log });
+  const gateway = createGateway({ environment, loaded, log, plugins });
+  const onSignal = () => void gateway.cancel(name);
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+  try {
+    if ((await gateway.session(name)) === null) {
+      const message = `There is no session "${name}" in ${environment.home}; "clew sessions list" names those there are.`;
+      throw new ContextEngineError("TRANSCRIPT_UNREADABLE", message);
+    }
+    const answer = await gateway.compact(name, request);
+    if (json) terminal.json(answer);
+    else terminal.line(printable(answer.text));
+    return answer.ok ? 0 : 1;
+  } finally {
+    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+    await gateway.close();
+    log.close();
+  }
+}

@@ -1,0 +1,37 @@
+// Looks at the settings of compaction: keys that change nothing, a summarising model that cannot be used.
+import { modelRequest } from "../compose.ts";
+import { agentSettings, defaultAgentId } from "../config/agent.ts";
+import { keysWithoutEffect } from "../config/compaction.ts";
+import type { Environment } from "../config/environment.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import { valueAt } from "../config/path.ts";
+import { resolveModel } from "../models/resolve.ts";
+import type { Finding } from "./finding.ts";
+
+const SECTION = "agents.defaults.compaction";
+
+export function checkCompaction(environment: Environment, { config, raw }: Pick<LoadedConfig, "config" | "raw">): Finding[] {
+  const { enabled, model } = config.agents.defaults.compaction;
+  const idle = keysWithoutEffect(valueAt(raw, SECTION.split("."))).map(
+    ({ key, reason }): Finding => ({ level: "note", subject: "compaction", text: `${SECTION}.${key} changes nothing: ${reason}` }),
+  );
+  const summariser = model === undefined ? null : whyUnusable(() => resolveModel({ ...modelRequest(config, environment), name: model }));
+  if (summariser !== null) {
+    const instead = agentSettings(config, environment.home, defaultAgentId(config)).model;
+    const text = `${SECTION}.model cannot be used, ${instead} summarises instead: ${summariser}`;
+    return [...idle, { level: "warning", subject: "compaction", text }];
+  }
+  const text = enabled
+    ? "older history becomes a summary when the window fills"
+    : `off (${SECTION}.enabled); only an overflow and /compact compact`;
+  return [{ level: "ok", subject: "compaction", text: `${text}; ${model ?? "the session's model"} summarises` }, ...idle];
+}
+
+function whyUnusable(resolve: () => unknown): string | null {
+  try {
+    resolve();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
