@@ -1,0 +1,117 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { askInTerminal, question } from "../../cli/approval.ts";
+import { startChild } from "../../testing/child.ts";
+import { temporaryHome } from "../../testing/home.ts";
+import { copyTidepool, writePlugin } from "../../testing/plugins.ts";
+
+const MAIN = new URL("../../main.ts", import.meta.url);
+const CONFIG = "{ gateway: { port: 9 } } // mine\n";
+
+async function openHome() {
+  const scratch = await temporaryHome();
+  const home = join(scratch, "home");
+  mkdirSync(home);
+  writeFileSync(join(home, "clew.json"), CONFIG);
+  const clew = async (...args: string[]) => {
+    const child = startChild(MAIN, args, { env: { CLEW_HOME: home, OPENCLAW_STATE_DIR: "" }, stderr: true });
+    child.process.stdin!.end();
+    const code = await child.exit;
+    return { code, output: child.lines.join("\n"), errors: child.errors().trim() };
+  };
+  return { scratch, home, clew };
+}
+
+describe("clew plugins", () => {
+  it("installs, shows, switches and removes a plugin", { timeout: 90_000 }, async () => {
+    const { scratch, home, clew } = await openHome();
+    const source = copyTidepool(scratch);
+    expect((await clew("plugins", "list")).output).toContain("No plugins");
+    expect(await clew("plugins", "install", source)).toEqual({
+      code: 0,
+      errors: "",
+      output: [
+        "Installed tidepool-context 0.3.1.",
+        'plugins.slots.contextEngine: unset -> "tidepool"; the way back: clew config set plugins.slots.contextEngine legacy',
+        `Its tools: tide_grep, tide_count, tide_forget. Those that do not say they only read ask before they run; let some run unasked with: clew config set plugins.entries.tidepool-context.tools.allow '["tide_grep","tide_count","tide_forget"]'`,
+        "No gateway is running; it is effective from the next start.",
+      ].join("\n"),
+    });
+    expect((await clew("plugins", "list")).output).toMatch(/tidepool-context +0\.3\.1 +on +installed: /);
+    const shown = (await clew("plugins", "inspect", "tidepool-context")).output;
+    expect(shown).toContain("Tidepool 0.3.1 (tidepool-context)");
+    expect(shown).toContain("--runtime");
+    const runtime = JSON.parse((await clew("plugins", "inspect", "tidepool-context", "--runtime", "--json")).output) as {
+      runtime: object[];
+    };
+    expect(runtime.runtime).toMatchObject([
+      { status: "loaded", engines: ["tidepool"], commands: ["tidepool", "rockpool", "tide", "pool"] },
+    ]);
+    expect((await clew("plugins", "doctor")).output).toMatch(/^ok +plugin tidepool-context: 0\.3\.1, installed: engine tidepool/);
+    expect((await clew("chat", "My boat is called Pelican.")).code).toBe(0);
+    expect((await clew("chat", "/tide")).output).toBe("Tidepool holds 2 messages (status for agent:main:main; slot tidepool).");
+    expect((await clew("chat", "/engine")).output).toContain("Engine: tidepool (Tidepool 0.3.1");
+    expect((await clew("doctor")).output).toContain('tidepool 0.3.1 of plugin "tidepool-context" (configured)');
+    expect((await clew("plugins", "disable", "tidepool-context")).output).toContain('plugins.slots.contextEngine stays "tidepool"');
+    expect((await clew("plugins", "enable", "tidepool-context")).code).toBe(0);
+    expect((await clew("plugins", "update")).output).toContain("tidepool-context: 0.3.1 -> 0.3.1");
+    expect(await clew("plugins", "reload")).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining("No gateway is running at http://127.0.0.1:9"),
+    });
+    expect((await clew("plugins", "uninstall", "tidepool-context", "--dry-run")).output).toContain("plugins/tidepool-context is removed");
+    expect((await clew("plugins", "uninstall", "tidepool-context")).output).toContain("Uninstalled tidepool-context.");
+    expect(readFileSync(join(home, "clew.json"), "utf8")).toBe(CONFIG);
+    expect(existsSync(join(home, "plugins"))).toBe(false);
+    expect(readFileSync(join(source, "lib/index.js"), "utf8")).toContain("tidepool");
+  });
+
+  it("says what is wrong in one line, on the error stream", { timeout: 30_000 }, async () => {
+    const { scratch, clew } = await openHome();
+    const folder = writePlugin(join(scratch, "small"), { code: "export default { async register() {} };" });
+    expect(await clew("plugins", "install", folder)).toEqual({
+      code: 1,
+      output: "",
+      errors: 'clew: Plugin "small" cannot be loaded: plugin register must be synchronous.',
+    });
+    expect((await clew("plugins", "inspect", "small")).errors).toBe('clew: There is no plugin "small"; there is: none.');
+    expect((await clew("plugins", "install")).code).toBe(2);
+  });
+
+  it("ends although a plugin left a timer behind", { timeout: 30_000 }, async () => {
+    const { scratch, clew } = await openHome();
+    const folder = writePlugin(join(scratch, "small"), { code: "export default { register() { setInterval(() => {}, 1000); } };" });
+    expect((await clew("plugins", "install", folder)).code).toBe(0);
+    expect((await clew("chat", "hello")).code).toBe(0);
+  });
+});
+
+describe("asking at the terminal", () => {
+  const answer = async (text: string | null) => {
+    const input = new PassThrough();
+    const lines = createInterface({ input, output: new PassThrough() });
+    const asked = question(lines, "May it run? ", new AbortController().signal);
+    input.end(text ?? undefined);
+    return asked.finally(() => lines.close());
+  };
+
+  it("only a yes is a yes", async () => {
+    expect(await Promise.all(["y\n", "Yes\n", " yes \n"].map(answer))).toEqual([true, true, true]);
+    expect(await Promise.all(["n\n", "\n", "yess\n", null].map(answer))).toEqual([false, false, false, false]);
+  });
+
+  it("an abort is a no, and so is having no terminal", async () => {
+    const controller = new AbortController();
+    const input = new PassThrough();
+    const lines = createInterface({ input, output: new PassThrough() });
+    const asked = question(lines, "", controller.signal);
+    controller.abort();
+    expect(await asked).toBe(false);
+    lines.close();
+    const output = { line: () => {}, write: () => {}, note: () => {}, json: () => {} };
+    expect(askInTerminal(output, false).approve).toBeUndefined();
+  });
+});

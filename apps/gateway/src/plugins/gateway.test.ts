@@ -1,0 +1,291 @@
+// What the doctor, `/engine` and the API (which the page reads) say of engines of plugins, and how a running gateway changes them.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { PluginsConfig } from "@clew/plugin-sdk/core";
+import JSON5 from "json5";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { readEnvironment } from "../config/environment.ts";
+import { checkConfigText } from "../config/load.ts";
+import { checkEngineAndPlugins } from "../doctor/check-engine.ts";
+import { startServer } from "../http/server.ts";
+import { parseStream, post } from "../testing/gateway.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { collectLog, copyTidepool, engineCode, startPluginGateway, writePlugin } from "../testing/plugins.ts";
+import { installPlugin } from "./install/install.ts";
+import { disablePlugin, enablePlugin } from "./install/switch.ts";
+import type { PluginRecord } from "./record.ts";
+
+async function openPlace() {
+  const scratch = await temporaryHome();
+  const home = join(scratch, "home");
+  mkdirSync(home);
+  const configFile = join(home, "clew.json");
+  writeFileSync(configFile, "{ gateway: { port: 0 } }\n");
+  return { home, configFile, cwd: scratch, scratch };
+}
+
+type Place = Awaited<ReturnType<typeof openPlace>>;
+
+const readRaw = ({ configFile }: Place) => JSON5.parse<Record<string, unknown>>(readFileSync(configFile, "utf8"));
+
+async function startServed(place: Place) {
+  const started = await startPluginGateway(readRaw(place), place.home);
+  const page = new Map();
+  const server = await startServer({ gateway: started.gateway, log: collectLog(), page, version: "0.0.0", port: 0 });
+  onTestFinished(() => server.close());
+  // The doctor looks where the configuration says the gateway is.
+  writeFileSync(place.configFile, readFileSync(place.configFile, "utf8").replace(/port: \d+/, `port: ${server.port}`));
+  const get = async <Answer = Record<string, never>>(path: string) => (await fetch(`${server.url}${path}`)).json() as Promise<Answer>;
+  const reload = async () =>
+    (await (await fetch(`${server.url}/api/plugins/reload`, { method: "POST" })).json()) as {
+      plugins?: PluginRecord[];
+      error?: { message: string };
+    };
+  const say = async (text: string, init: RequestInit = {}, body: object = {}) => {
+    const response = await fetch(`${server.url}/api/sessions/main/messages`, { ...post({ text, ...body }), ...init });
+    if (!response.ok) return { status: response.status, events: [], text: await response.text() };
+    const { events, text: streamed } = parseStream(await response.text());
+    const answered = events.find(({ type }) => type === "command");
+    return { status: response.status, events, text: answered === undefined ? streamed : String(answered.text) };
+  };
+  return { ...started, server, get, reload, say };
+}
+
+async function doctor(place: Place, fix = false): Promise<string[]> {
+  const environment = readEnvironment({ CLEW_HOME: place.home });
+  const text = readFileSync(place.configFile, "utf8");
+  const findings = await checkEngineAndPlugins(
+    environment,
+    { ...checkConfigText(text, place.configFile), file: place.configFile, exists: true },
+    { fix },
+  );
+  return findings.map(({ level, subject, text: said }) => `${level} ${subject}: ${said}`);
+}
+
+const setPlugins = (place: Place, change: (plugins: PluginsConfig) => PluginsConfig) => {
+  const raw = readRaw(place);
+  writeFileSync(place.configFile, JSON5.stringify({ ...raw, plugins: change((raw.plugins ?? {}) as PluginsConfig) }, { space: 2 }));
+};
+
+describe("two engine plugins", () => {
+  it("are selected, switched, disabled, enabled and broken in a running gateway, which says so everywhere", {
+    timeout: 60_000,
+  }, async () => {
+    const place = await openPlace();
+    copyTidepool(place.scratch);
+    const wave = writePlugin(join(place.scratch, "wave"), {
+      id: "wave-plugin",
+      manifest: { kind: "context-engine" },
+      code: engineCode("wave"),
+    });
+    await installPlugin({ spec: "./tidepool" }, place);
+    await installPlugin({ spec: "./wave", link: true }, place);
+
+    // Without a gateway the doctor looks for itself.
+    expect(await doctor(place)).toEqual([
+      "note engine: no gateway runs; looked at as a start would find it",
+      'ok engine: wave of plugin "wave-plugin" (configured), eager lifecycle, leaves compaction to the host',
+      "ok plugin wave-plugin: 1.0.0, linked: engine wave",
+      "ok plugin tidepool-context: 0.3.1, installed: engine tidepool; tools tide_grep, tide_count, tide_forget; command /tidepool",
+    ]);
+
+    const { gateway, get, reload, say, server } = await startServed(place);
+    const status = async () => {
+      const { configured, engineId, switchedOff, degraded } = await get("/api/engine");
+      return { configured, engineId, switchedOff, degraded };
+    };
+    expect(await status()).toEqual({ configured: "wave", engineId: "wave", switchedOff: null, degraded: null });
+    expect((await say("hello")).events.at(-1)).toMatchObject({ type: "done", outcome: "completed" });
+
+    // Switched.
+    setPlugins(place, (plugins) => ({ ...plugins, slots: { contextEngine: "tidepool" } }));
+    expect((await reload()).plugins?.map(({ id, status: state }) => [id, state])).toEqual([
+      ["wave-plugin", "loaded"],
+      ["tidepool-context", "loaded"],
+    ]);
+    expect(await status()).toMatchObject({ configured: "tidepool", engineId: "tidepool" });
+    await say("My boat is called Pelican.");
+    const lines = (await say("/engine")).text.split("\n");
+    expect(lines.slice(0, 3)).toEqual([
+      'Engine: tidepool (Tidepool 0.3.1, calls itself "tidepool-engine", of plugin "tidepool-context")',
+      "Chosen by: plugins.slots.contextEngine = tidepool",
+      "Lifecycle: eager; compacts by itself; has bootstrap, maintain, afterTurn, prepareSubagentSpawn, onSubagentEnded",
+    ]);
+    expect(lines.at(-1)).toBe("Store: doctor: 4 messages, database ok");
+    expect((await doctor(place)).slice(0, 4)).toEqual([
+      `note engine: as the gateway at ${server.url} says`,
+      'ok engine: tidepool 0.3.1 of plugin "tidepool-context" (configured), eager lifecycle, compacts by itself, has bootstrap, maintain, afterTurn, prepareSubagentSpawn, onSubagentEnded',
+      'note engine: registered as "tidepool", calls itself "tidepool-engine"; settings use the former',
+      "ok engine store: doctor: 4 messages, database ok",
+    ]);
+    // A command of the plugin, by an alias of its manifest.
+    expect((await say("/pool status")).text).toBe("Tidepool holds 4 messages (status for agent:main:main; slot tidepool).");
+
+    // Disabled: the slot stays, legacy answers, and nobody calls it a failure.
+    await disablePlugin("tidepool-context", place);
+    await reload();
+    expect(await status()).toEqual({
+      configured: "tidepool",
+      engineId: "legacy",
+      switchedOff: 'plugin "tidepool-context" is disabled',
+      degraded: null,
+    });
+    expect((await say("/engine")).text).toContain('Not the chosen one: plugin "tidepool-context" is disabled.');
+    expect(await doctor(place)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(
+          /^warning engine: "tidepool" is configured, but plugin "tidepool-context" is disabled; "legacy" answers; clew plugins enable brings it back/,
+        ),
+        "note plugin tidepool-context: off: it is disabled (plugins.entries.tidepool-context.enabled)",
+      ]),
+    );
+    expect((await say("hello again")).events.at(-1)).toMatchObject({ outcome: "completed" });
+
+    // Enabled again: it catches up on what it missed.
+    await enablePlugin("tidepool-context", place);
+    await reload();
+    expect(await status()).toMatchObject({ engineId: "tidepool", switchedOff: null });
+    await say("What is my boat called?");
+    expect((await say("/tide")).text).toContain("holds 8 messages");
+
+    // A broken one selected.
+    writeFileSync(join(wave, "index.js"), "export default { register() { throw new Error('spring tide'); } };");
+    setPlugins(place, (plugins) => ({ ...plugins, slots: { contextEngine: "wave" } }));
+    await reload();
+    expect(await status()).toEqual({
+      configured: "wave",
+      engineId: "legacy",
+      switchedOff: null,
+      degraded: { operation: "resolve", reason: "not registered" },
+    });
+    expect((await say("still there?")).events.at(-1)).toMatchObject({ outcome: "completed" });
+    expect((await say("/engine")).text).toContain("Not the chosen one: it failed (resolve: not registered).");
+    const said = await doctor(place);
+    expect(said).toContainEqual(
+      expect.stringMatching(
+        /^failure engine: "wave" does not work \(resolve: not registered\); "legacy" answers instead; mend or update its plugin, then run: clew plugins reload$/,
+      ),
+    );
+    expect(said).toContainEqual('failure plugin wave-plugin: Plugin "wave-plugin" failed in register: spring tide.');
+    const { plugins } = await get<{ plugins: PluginRecord[] }>("/api/plugins");
+    expect(plugins.find(({ id }) => id === "wave-plugin")).toMatchObject({
+      status: "error",
+      reason: expect.stringContaining("spring tide"),
+    });
+
+    // Mended.
+    writeFileSync(join(wave, "index.js"), engineCode("wave"));
+    await reload();
+    expect(await status()).toMatchObject({ engineId: "wave", degraded: null });
+    expect((await doctor(place)).some((line) => line.startsWith("failure"))).toBe(false);
+    // What happened while it was broken is remembered.
+    expect(await doctor(place)).toContainEqual(
+      expect.stringMatching(
+        /^warning engine: 1 of the last \d+ turns were answered by another engine; last on .*: resolve: not registered$/,
+      ),
+    );
+    expect(gateway.host.quarantined()).toEqual([]);
+  });
+});
+
+describe("a running gateway", () => {
+  it("keeps its plugins when the configuration it should reload is broken", async () => {
+    const place = await openPlace();
+    writePlugin(join(place.scratch, "wave"), { id: "wave-plugin", manifest: { kind: "context-engine" }, code: engineCode("wave") });
+    await installPlugin({ spec: "./wave" }, place);
+    const { reload, get, say } = await startServed(place);
+    writeFileSync(place.configFile, "{ gateway: }");
+    expect((await reload()).error?.message).toContain("is not JSON5");
+    expect(await get("/api/engine")).toMatchObject({ engineId: "wave" });
+    expect((await say("hello")).events.at(-1)).toMatchObject({ outcome: "completed" });
+  });
+
+  it("answers although every kind of broken plugin is configured", async () => {
+    const place = await openPlace();
+    const paths = [
+      writePlugin(join(place.scratch, "a"), { id: "a", manifest: null }),
+      writePlugin(join(place.scratch, "b"), { id: "b", manifest: "{" }),
+      writePlugin(join(place.scratch, "c"), { id: "c", code: "export default { async register() {} };" }),
+      writePlugin(join(place.scratch, "d"), { id: "d", code: "throw new Error('no');" }),
+      writePlugin(join(place.scratch, "e"), { id: "e", code: "export default (api) => api.registerContextEngine('e', () => 7);" }),
+      join(place.scratch, "nowhere"),
+    ];
+    setPlugins(place, () => ({ load: { paths }, slots: { contextEngine: "e" } }));
+    const { say, get } = await startServed(place);
+    expect((await say("hello")).events.at(-1)).toMatchObject({ outcome: "completed" });
+    expect(await get("/api/engine")).toMatchObject({
+      engineId: "legacy",
+      degraded: { operation: "contract-validation", reason: 'Context engine "e" factory returned 7 instead of a ContextEngine object.' },
+    });
+    expect((await get<{ plugins: PluginRecord[] }>("/api/plugins")).plugins.map(({ status }) => status)).toEqual([
+      "error",
+      "error",
+      "error",
+      "error",
+      "loaded",
+      "error",
+    ]);
+  });
+
+  it("lets a plugin's tool run over HTTP only with the token and for the tools named", async () => {
+    const place = await openPlace();
+    const token = "a-token-of-sixteen-or-more";
+    writeFileSync(place.configFile, `{ gateway: { port: 0, auth: { token: "${token}" } } }\n`);
+    const { say } = await startServed(place);
+    const authorization = { headers: { "content-type": "application/json", authorization: `Bearer ${token}` } };
+    expect((await say("hello", {}, { allowTools: ["x"] })).status).toBe(403);
+    expect(
+      (await say("hello", { headers: { ...authorization.headers, authorization: "Bearer wrong" } }, { allowTools: ["x"] })).status,
+    ).toBe(403);
+    expect((await say("hello", authorization, { allowTools: ["x"] })).status).toBe(200);
+  });
+
+  it("runs session actions of plugins", async () => {
+    const place = await openPlace();
+    copyTidepool(place.scratch);
+    await installPlugin({ spec: "./tidepool" }, place);
+    const { server } = await startServed(place);
+    const act = async (payload: unknown) => {
+      const response = await fetch(`${server.url}/api/plugins/tidepool-context/actions/tide-control`, post({ payload }));
+      return { status: response.status, body: (await response.json()) as unknown };
+    };
+    expect(await act({ operation: "status" })).toEqual({
+      status: 200,
+      body: { result: { ok: true, text: "status: 0 messages, database ok" } },
+    });
+    expect(await act({ operation: "explode" })).toMatchObject({ status: 400, body: { error: { code: "PLUGIN_INVALID" } } });
+  });
+});
+
+describe("plugins", () => {
+  it("are told when a person begins anew", async () => {
+    const place = await openPlace();
+    copyTidepool(place.scratch);
+    await installPlugin({ spec: "./tidepool" }, place);
+    const { say } = await startServed(place);
+    await say("hello");
+    await say("/reset");
+    await say("/new");
+    const events = (globalThis as Record<symbol, unknown>)[Symbol.for("tidepool.events")] as string[];
+    expect(events.slice(-4)).toEqual([
+      "before_reset reset",
+      "session_end reset agent:main:main",
+      "before_reset new",
+      "session_end new agent:main:main",
+    ]);
+  });
+});
+
+describe("a stale slot", () => {
+  it("is found, and removed on request, comments staying", async () => {
+    const place = await openPlace();
+    const disabled = writePlugin(join(place.scratch, "broken"), { id: "broken", code: "throw new Error('x');" });
+    const text = `{ // mine\n  plugins: { load: { paths: ["${disabled}"] }, slots: { contextEngine: "gone", memory: "gone-too" } } }\n`;
+    writeFileSync(place.configFile, text);
+    const found = await doctor(place);
+    expect(found.filter((line) => line.includes("which no plugin brings"))).toHaveLength(2);
+    expect(readFileSync(place.configFile, "utf8")).toBe(text);
+    expect(await doctor(place, true)).toContain('note settings: plugins.slots.contextEngine is removed; "legacy" answers');
+    expect(readFileSync(place.configFile, "utf8")).toBe(`{ // mine\n  plugins: { load: { paths: ["${disabled}"] }, slots: { } } }\n`);
+  });
+});
