@@ -202,7 +202,7 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
           ? chooseSummaryModel({ configured: compaction.model, sessionModel: model, model: router, log })
           : modelNamed(OFFLINE_MODEL).model,
       options: compaction,
-      fixedTokens: tokensOf([...systemPrompt.map(({ text }) => text), ...toolList.map((tool) => JSON.stringify(tool))]),
+      fixedTokens: () => tokensOf([...systemPrompt.map(({ text }) => text), ...toolList.map((tool) => JSON.stringify(tool))]),
       clock,
     });
     const ports: HostPorts = {

@@ -1,5 +1,5 @@
 // Joins the commands to one session of a gateway.
-import { createSessionState, lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core";
+import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core";
 import { buildContext } from "@clew/plugin-sdk/transcript";
 import { undoLastCompaction } from "../compaction/undo.ts";
 import type { Host } from "../compose.ts";
@@ -77,13 +77,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
         return result;
       }),
     previewCompaction: (focus) => inSession((conversation) => host.previewCompaction(setupOf(conversation), focus)),
-    undoCompaction: () =>
-      inSession(async (conversation) => {
-        const undone = await undoLastCompaction(conversation.session);
-        // What the provider measured was of another history.
-        if (undone.ok) conversation.state = createSessionState();
-        return undone;
-      }),
+    undoCompaction: () => inSession(({ session, state }) => undoLastCompaction({ session, state, engineIds: host.engineIds() })),
     async renew() {
       if (plugins !== undefined) await inSession(async (conversation) => tellPlugins(conversation, "new"));
       return conversations.replace(key, async () => (await store.renew(key)).archivedAs);

@@ -21,7 +21,7 @@ export interface BuiltInCompactionOptions {
   summaryModel: ModelRef;
   options: CompactionOptions;
   /** Estimated tokens of system prompt and tool schemas: what no compaction can shrink. */
-  fixedTokens: number;
+  fixedTokens: () => number;
   clock: ClockPort;
 }
 
@@ -37,7 +37,7 @@ export function createBuiltInCompaction(given: BuiltInCompactionOptions): BuiltI
     model: { ref: summaryModel, complete: (call) => model.complete(call) },
     session: { contextWindow: sessionModel.contextWindow, maxOutputTokens: sessionModel.maxOutputTokens },
     options,
-    fixedTokens,
+    fixedTokens: fixedTokens(),
     now: () => clock.now(),
   });
   return {

@@ -33,6 +33,7 @@ async function host(config: Record<string, unknown> = {}) {
     session,
     setup,
     say: (text: string) => composed.answer({ ...setup, prompt: { content: text } }),
+    undo: () => undoLastCompaction({ session, state, engineIds: composed.engineIds() }),
     preview: () => composed.preview({ ...setup, state: createSessionState() }),
   };
 }
@@ -61,17 +62,33 @@ describe("the built-in compaction, joined", () => {
   }, 60_000);
 
   it("is taken back byte for byte: the next request is the one from before", async () => {
-    const { host: composed, say, session, setup, preview } = await host(settings({ keepRecentTokens: 4000 }));
+    const { host: composed, say, setup, preview, undo } = await host(settings({ keepRecentTokens: 4000 }));
     for (let number = 1; number <= 8; number++) await say(notes(number));
     const before = await preview();
     const { result } = await composed.compact({ ...setup, focus: "lighthouses" });
     expect(result).toMatchObject({ ok: true, compacted: true });
     expect(result.result!.tokensAfter!).toBeLessThan(result.result!.tokensBefore);
     expect(hashOf(await preview())).not.toBe(hashOf(before));
-    expect(await undoLastCompaction(session)).toMatchObject({ ok: true });
+    expect(await undo()).toMatchObject({ ok: true });
     expect(hashOf(await preview())).toBe(hashOf(before));
-    expect(await undoLastCompaction(session)).toEqual({ ok: false, reason: "there is no compaction to undo" });
+    expect(await undo()).toEqual({ ok: false, reason: "there is no compaction to undo" });
     expect((await say("Who keeps the lighthouse at Skerry 2?")).outcome).toBe("completed");
+  }, 30_000);
+
+  it("taken back after more was said keeps all of that, and where engines were told up to", async () => {
+    const { host: composed, say, session, setup, undo } = await host(settings({ keepRecentTokens: 4000 }));
+    for (let number = 1; number <= 8; number++) await say(notes(number));
+    await composed.compact({ ...setup, focus: "lighthouses" });
+    const { report } = await say("Who keeps the lighthouse at Skerry 8?");
+    await session.outbox!.save({ engineId: "legacy", entryId: report.replyEntryId, attempts: 0, lastError: null });
+    setup.state.undelivered.add(report.promptEntryId!);
+    const undone = await undo();
+    const moved = undone.ok ? undone.remapped : new Map<string, string>();
+    const ids = new Set(session.branch().map(({ id }) => id));
+    expect(session.outbox!.cursor("legacy")!.entryId).toBe(moved.get(report.replyEntryId!));
+    expect([...setup.state.undelivered]).toEqual([moved.get(report.promptEntryId!)]);
+    expect(ids.has([...setup.state.undelivered][0]!)).toBe(true);
+    expect(JSON.stringify((await say("And at Skerry 1?")).reply)).toContain("Ada-1");
   }, 30_000);
 
   it("tells beforehand what it would do, and does nothing", async () => {
