@@ -3,7 +3,7 @@ import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core"
 import { buildContext } from "@clew/plugin-sdk/transcript";
 import { undoLastCompaction } from "../compaction/undo.ts";
 import type { Host } from "../compose.ts";
-import { describeEngine } from "../plugins/engine-status.ts";
+import { describeEngine, pluginProblem } from "../plugins/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import { readLastRequest } from "../reports/report-log.ts";
 import type { Conversation, Conversations } from "../sessions/conversations.ts";
@@ -68,7 +68,10 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
         ...facts,
       };
     },
-    engine: async () => describeEngine(await host.engineStatus(agentId)),
+    async engine() {
+      const status = await host.engineStatus(agentId);
+      return describeEngine(status, pluginProblem(status, plugins));
+    },
     preview: () => inSession((conversation) => host.preview(setupOf(conversation))),
     compact: (focus) =>
       inSession(async (conversation) => {

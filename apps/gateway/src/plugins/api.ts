@@ -62,7 +62,8 @@ export function createPluginApi(request: ApiRequest): OpenApi {
       else into.engines = [...into.engines.filter((engine) => engine.engineId !== engineId), { engineId, factory }];
     },
     registerTool(tool, options) {
-      const names = options?.names ?? (typeof tool === "function" ? undefined : [tool?.name]);
+      const name = (options as { name?: unknown } | undefined)?.name ?? (typeof tool === "function" ? undefined : tool?.name);
+      const names = options?.names ?? (typeof name === "string" ? [name] : undefined);
       if (!accepts("tool", `tool ${names?.join(", ") ?? ""}`)) return;
       const declared = manifest.contracts?.tools ?? [];
       const undeclared = names?.filter((name) => !declared.includes(name)) ?? [];

@@ -1,5 +1,6 @@
 // May a plugin run on this host? Compares the versions it asks for with the plugin API this host implements.
-import semver from "semver";
+import { createRequire } from "node:module";
+import type * as SemverModule from "semver";
 import { invalidPlugin } from "./invalid.ts";
 
 /** The OpenClaw version whose plugin API this host implements, its newest one included. */
@@ -19,6 +20,7 @@ export function checkCompatibility(pluginId: string, { compat, install }: Requir
   ];
   for (const [name, range] of wanted) {
     if (range === undefined) continue;
+    const semver = semverModule();
     if (semver.validRange(range) === null)
       throw invalidPlugin(`Plugin "${pluginId}" asks for openclaw.${name} "${range}", which is no version range.`);
     if (!semver.satisfies(PLUGIN_API_VERSION, range, { includePrerelease: true }))
@@ -30,5 +32,12 @@ export function checkCompatibility(pluginId: string, { compat, install }: Requir
 
 /** "2026.5.28" means that or newer. */
 function atLeast(version: string | undefined): string | undefined {
-  return version !== undefined && semver.valid(version) !== null ? `>=${version}` : version;
+  return version !== undefined && semverModule().valid(version) !== null ? `>=${version}` : version;
+}
+
+/** Loaded when a plugin asks for a version: most starts have no plugin, and should not wait for it. */
+let loaded: typeof SemverModule | undefined;
+function semverModule(): typeof SemverModule {
+  loaded ??= createRequire(import.meta.url)("semver") as typeof SemverModule;
+  return loaded;
 }

@@ -1,6 +1,7 @@
 // What there is to know of the engine that answers an agent: who it is, why it and no other, what went wrong lately.
 import { CLEW_EMBEDDED_HOST, evaluateHostSupport, FALLBACK_ENGINE_ID, type QuarantineRecord, type ResolvedEngine } from "@clew/engine-core";
 import type { ContextEngineInfo, HostCapability } from "@clew/plugin-sdk/core";
+import type { PluginHost } from "./host.ts";
 import { messageOf } from "./invalid.ts";
 import type { RecentTurns } from "./recent-turns.ts";
 
@@ -97,8 +98,15 @@ async function askStore(engine: object): Promise<EngineStatus["store"]> {
   }
 }
 
-/** Pure. The answer to `/engine`, and what `clew doctor` shows first. */
-export function describeEngine(status: EngineStatus): string {
+/** Why the plugin of the chosen engine is not loaded; null when it is, or nobody knows whose the engine is. */
+export function pluginProblem({ configured }: EngineStatus, plugins: PluginHost | undefined): string | null {
+  if (configured === null || plugins === undefined) return null;
+  const owner = plugins.ownerOf(configured) ?? configured;
+  return plugins.records().find(({ id, status }) => id === owner && status === "error")?.reason ?? null;
+}
+
+/** Pure. The answer to `/engine`. */
+export function describeEngine(status: EngineStatus, problem: string | null = null): string {
   const { engineId, infoId, name, version, configured, owner, degraded, switchedOff, recent } = status;
   const own = infoId === engineId ? "" : `, calls itself "${infoId}"`;
   const from = owner.startsWith("plugin:") ? `, of plugin "${owner.slice("plugin:".length)}"` : "";
@@ -108,6 +116,7 @@ export function describeEngine(status: EngineStatus): string {
   ];
   if (switchedOff !== null) lines.push(`Not the chosen one: ${switchedOff}.`);
   if (degraded !== null) lines.push(`Not the chosen one: it failed (${degraded.operation}: ${degraded.reason}).`);
+  if (problem !== null) lines.push(`Its plugin: ${problem}`);
   lines.push(
     `Lifecycle: ${status.lifecycle}; ${status.ownsCompaction ? "compacts by itself" : "leaves compaction to the host"}; has ${status.methods.join(", ") || "no optional methods"}`,
   );

@@ -159,7 +159,10 @@ describe("two engine plugins", () => {
       degraded: { operation: "resolve", reason: "not registered" },
     });
     expect((await say("still there?")).events.at(-1)).toMatchObject({ outcome: "completed" });
-    expect((await say("/engine")).text).toContain("Not the chosen one: it failed (resolve: not registered).");
+    expect((await say("/engine")).text).toContain(
+      'Not the chosen one: it failed (resolve: not registered).\nIts plugin: Plugin "wave-plugin" failed in register: spring tide.\n',
+    );
+    expect((await say("/status")).text).toContain('Engine: legacy, because "wave" failed (resolve: not registered)');
     const said = await doctor(place);
     expect(said).toContainEqual(
       expect.stringMatching(

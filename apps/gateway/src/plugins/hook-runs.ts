@@ -11,6 +11,7 @@ export interface OwnedHook extends RegisteredHook {
 }
 
 export interface HookRunner {
+  has(name: string): boolean;
   /** Tells every handler of `name`; what they return is ignored. */
   emit(name: string, event: object, context?: object): Promise<void>;
   /** What before_prompt_build handlers want added, together. */
@@ -37,6 +38,7 @@ export function createHookRunner({ hooks, log }: { hooks: () => readonly OwnedHo
     }
   };
   return {
+    has: (name) => hooks().some((hook) => hook.name === name),
     async emit(name, event, context = {}) {
       for (const hook of handlersOf(name)) await call(hook, event, context);
     },

@@ -3,14 +3,14 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { Hono } from "hono";
 import type { Gateway } from "../gateway.ts";
 import { parseSessionName } from "../sessions/keys.ts";
-import { describeEngine } from "./engine-status.ts";
+import { describeEngine, pluginProblem } from "./engine-status.ts";
 
 export function addPluginRoutes(app: Hono, gateway: Gateway): void {
   const agentIdOf = (key: string | undefined) => parseSessionName(gateway.canonicalKey(key ?? "main"))?.agentId ?? "main";
 
   app.get("/api/engine", async (context) => {
     const status = await gateway.host.engineStatus(agentIdOf(context.req.query("session")));
-    return context.json({ ...status, text: describeEngine(status) });
+    return context.json({ ...status, text: describeEngine(status, pluginProblem(status, gateway.plugins)) });
   });
 
   app.get("/api/plugins", (context) => context.json({ plugins: gateway.plugins?.records() ?? [] }));

@@ -1,5 +1,14 @@
 // Checks values against the JSON Schemas that plugins bring: their configuration, their tools' arguments, their session actions.
-import { Ajv, type ErrorObject } from "ajv";
+import { createRequire } from "node:module";
+import type * as AjvModule from "ajv";
+import type { ErrorObject } from "ajv";
+
+/** Loaded at the first schema: most starts have no plugin, and should not wait for it. */
+let loaded: typeof AjvModule | undefined;
+function ajvModule(): typeof AjvModule {
+  loaded ??= createRequire(import.meta.url)("ajv") as typeof AjvModule;
+  return loaded;
+}
 
 export type SchemaCheck = { ok: true; value: unknown } | { ok: false; problems: string[] };
 
@@ -10,7 +19,7 @@ export interface SchemaChecker {
 
 /** Throws when `schema` itself is not usable. Draft 7; formats are not checked. */
 export function compileSchema(schema: Record<string, unknown>, { defaults = false } = {}): SchemaChecker {
-  const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false, useDefaults: defaults, logger: false });
+  const ajv = new (ajvModule().Ajv)({ allErrors: true, strict: false, validateFormats: false, useDefaults: defaults, logger: false });
   // A "$schema" of another draft would be refused for its name alone; "$id" must not collide with anything.
   const { $schema: _draft, $id: _id, ...rules } = schema;
   const validate = ajv.compile(rules);

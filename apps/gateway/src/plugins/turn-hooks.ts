@@ -27,6 +27,7 @@ export function turnHooks(hooks: HookRunner, { agentId, sessionId, sessionKey, s
         ),
     },
     // A list of their own: handlers may keep or change it.
-    beforePromptBuild: ({ prompt, messages }) => hooks.additions({ prompt, messages: [...messages] }, context),
+    beforePromptBuild: async ({ prompt, messages }) =>
+      hooks.has("before_prompt_build") ? hooks.additions({ prompt, messages: [...messages] }, context) : {},
   };
 }

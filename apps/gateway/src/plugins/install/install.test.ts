@@ -272,6 +272,11 @@ describe("what an install refuses", () => {
     ],
     ["another plugin API", { packageJson: { openclaw: { compat: { pluginApi: ">=2030.0.0" } } } }, /needs the plugin API >=2030\.0\.0/],
     [
+      "a plugin it requires and that is not there",
+      { manifest: { requiresPlugins: ["wind"] } },
+      /^Plugin "small" requires plugin "wind"; install that first\.$/,
+    ],
+    [
       "a configuration that lacks something",
       { manifest: { configSchema: { type: "object", required: ["key"] } } },
       /invalid config: must have required property 'key'/,
@@ -384,7 +389,6 @@ describe("uninstalling", () => {
     const { notes } = await uninstallPlugin({ pluginId: "tidepool-context", dryRun: true }, place);
     expect(notes).toEqual([
       "plugins.entries.tidepool-context.enabled is removed",
-      "plugins.slots.contextEngine is 'legacy' again",
       "plugins.slots.contextEngine named it; it is 'legacy' again.",
       `${join(place.home, "plugins/tidepool-context")} is removed`,
       "What the plugin stored itself (its databases, for example) stays.",

@@ -49,7 +49,7 @@ export async function installPlugin(request: InstallRequest, place: InstallPlace
 async function linkPlugin(folder: string, { force }: InstallRequest, place: InstallPlace): Promise<InstallReport> {
   const files = readPluginFiles(folder);
   const current = await readCurrentConfig(place.configFile);
-  refuseSecond(files, current, place, force === true, folder);
+  refuseUnfit(files, current, place, force === true, folder);
   const trial = await tryPlugin(files, { raw: current.raw, entryConfig: current.plugins.entries?.[files.manifest.id] });
   const record = { source: "link" as const, spec: folder, root: folder, version: versionOf(files) };
   return switchOn({ files, trial, current, place, record, link: folder });
@@ -60,7 +60,7 @@ async function copyPlugin(source: PluginSource, request: InstallRequest, place: 
   const staged = await stagePlugin(source, place.home);
   const { files } = staged;
   try {
-    refuseSecond(files, current, place, request.force === true);
+    refuseUnfit(files, current, place, request.force === true);
     const trial = await tryPlugin(files, { raw: current.raw, entryConfig: current.plugins.entries?.[files.manifest.id] });
     const undo = moveIntoPlace(staged, place.home);
     try {
@@ -86,14 +86,8 @@ async function copyPlugin(source: PluginSource, request: InstallRequest, place: 
   }
 }
 
-/** Two plugins with one id would hide each other. */
-function refuseSecond(
-  { manifest }: PluginFiles,
-  { plugins }: CurrentConfig,
-  { home }: InstallPlace,
-  force: boolean,
-  linked?: string,
-): void {
+/** Two plugins with one id would hide each other; one without what it requires would not be loaded. */
+function refuseUnfit({ manifest }: PluginFiles, { plugins }: CurrentConfig, { home }: InstallPlace, force: boolean, linked?: string): void {
   const { id } = manifest;
   const records = readRecords(home);
   const installed = records.plugins[id];
@@ -101,7 +95,10 @@ function refuseSecond(
     const version = installed.version === null ? "" : ` ${installed.version}`;
     throw invalidPlugin(`Plugin "${id}"${version} is installed already; run "clew plugins update ${id}", or add --force to replace it.`);
   }
-  const other = discoverPlugins({ home, plugins, records, bundled: [] }).find((found) => found.id === id && found.folder !== linked);
+  const all = discoverPlugins({ home, plugins, records, bundled: [] });
+  const lacking = manifest.requiresPlugins?.find((required) => !all.some((found) => found.id === required));
+  if (lacking !== undefined) throw invalidPlugin(`Plugin "${id}" requires plugin "${lacking}"; install that first.`);
+  const other = all.find((found) => found.id === id && found.folder !== linked);
   if (other !== undefined && installed === undefined)
     throw invalidPlugin(`Plugin "${id}" is there already, in ${other.folder}; remove it there (or from plugins.load.paths) first.`);
 }

@@ -33,6 +33,8 @@ export function planSwitchOn({ manifest, engines, plugins, link }: SettingsReque
     steps.push({ path: ["plugins", "allow"], value: id, isItem: true });
   const kinds = kindsOf(manifest.kind);
   const engine = engines.find((engineId) => engineId === id) ?? engines[0];
+  if (kinds.includes("context-engine") && engine === undefined)
+    notes.push("It says it is a context engine and registers none, so the slot stays as it is.");
   if (kinds.includes("context-engine") && engine !== undefined) takeSlot("contextEngine", engine, "legacy");
   if (kinds.includes("memory")) takeSlot("memory", id, "none");
   if (plugins.enabled === false) notes.push("Plugins are switched off altogether: clew config set plugins.enabled true");

@@ -63,7 +63,7 @@ function planUninstall(
     changes,
     folder,
     notes: [
-      ...changes.map(describe),
+      ...changes.filter(({ path }) => path[1] !== "slots").map(describe),
       ...slotNotes,
       ...(folder === null
         ? record?.source === "link"
