@@ -1,0 +1,87 @@
+// Plugins inside real turns over a real wire: tools with approval, hooks in the request, and the built command.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createOpenAIEmulator } from "@clew/providers/testing";
+import { build } from "tsup";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { emulatedModel } from "../testing/gateway.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { copyTidepool, startPluginGateway } from "../testing/plugins.ts";
+
+describe("a turn with plugins", () => {
+  it("runs tools that only read, asks for others, and tells the model what hooks add", async () => {
+    const calls = [
+      { id: "c1", name: "tide_grep", arguments: { word: "Pelican" } },
+      { id: "c2", name: "tide_forget", arguments: {} },
+    ];
+    const server = await createOpenAIEmulator({ answers: (_, index) => (index % 2 === 1 ? { toolCalls: calls } : { text: "done" }) });
+    onTestFinished(() => server.close());
+    const home = await temporaryHome();
+    const plugins = { load: { paths: [copyTidepool(home)] }, slots: { contextEngine: "tidepool" } };
+    const { say, gateway } = await startPluginGateway({ ...emulatedModel(server.baseUrl), plugins }, home);
+    const results = async () => {
+      const { branch } = (await gateway.session("main"))!;
+      return branch.flatMap((entry) =>
+        entry.type === "message" && entry.message.role === "toolResult"
+          ? [`${entry.message.isError} ${JSON.stringify(entry.message.content)}`]
+          : [],
+      );
+    };
+    await say("My boat is called Pelican.");
+    expect((await say("Look for it.")).outcome).toBe("completed");
+    expect(await results()).toEqual([
+      expect.stringMatching(/^false .*user: My boat is called Pelican/),
+      'true [{"type":"text","text":"tide_forget may change something, and nobody allowed it to run."}]',
+    ]);
+    const asked: string[] = [];
+    await say("And now you may.", {
+      approve: async ({ call }) => {
+        asked.push(call.name);
+        return true;
+      },
+    });
+    expect(asked).toEqual(["tide_forget"]);
+    expect((await results()).at(-1)).toBe('false [{"type":"text","text":"gone"}]');
+    expect(server.violations).toEqual([]);
+    const first = JSON.stringify(server.requests[0]!.body);
+    expect(first).toContain("Older messages can be found with tide_grep.");
+    for (const name of ["tide_grep", "tide_count", "tide_forget"]) expect(first).toContain(name);
+  });
+});
+
+describe("the built command", () => {
+  it("loads plugins as the sources do", { timeout: 60_000 }, async () => {
+    const scratch = await temporaryHome();
+    // Below the package, so that what stays outside the bundle is found as it is from dist.
+    const outDir = join(import.meta.dirname, "../../dist", `plugins-test-${process.pid}`);
+    onTestFinished(() => rmSync(outDir, { recursive: true, force: true }));
+    const entry = { main: join(import.meta.dirname, "../main.ts") };
+    await build({
+      entry,
+      outDir,
+      format: ["esm"],
+      platform: "node",
+      target: "node24",
+      config: false,
+      silent: true,
+      removeNodeProtocol: false,
+    });
+    const home = join(scratch, "home");
+    mkdirSync(home);
+    const config = { plugins: { load: { paths: [copyTidepool(scratch)] }, slots: { contextEngine: "tidepool" } } };
+    writeFileSync(join(home, "clew.json"), JSON.stringify(config));
+    const clew = (...args: string[]) =>
+      execFileSync(
+        process.execPath,
+        ["--conditions=@clew/source", "--disable-warning=ExperimentalWarning", join(outDir, "main.js"), ...args],
+        {
+          encoding: "utf8",
+          env: { ...process.env, CLEW_HOME: home, OPENCLAW_STATE_DIR: "" },
+        },
+      );
+    clew("chat", "My boat is called Pelican.");
+    expect(clew("chat", "/tide")).toBe("Tidepool holds 2 messages (status for agent:main:main; slot tidepool).\n");
+    expect(clew("chat", "/engine")).toContain("Engine: tidepool (Tidepool 0.3.1");
+  });
+});
