@@ -5,6 +5,7 @@ import { createGateway } from "../gateway.ts";
 import { loadPage } from "../http/page.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
 import { startPlugins } from "../plugins/start.ts";
+import { survivePluginRejections } from "../plugins/stray-rejections.ts";
 import { VERSION } from "../version.ts";
 import type { Output } from "./output.ts";
 import { type Overrides, rereader, setUp } from "./setup.ts";
@@ -14,6 +15,7 @@ const GRACE_MS = 1500;
 
 export async function start(overrides: Overrides): Promise<number> {
   const { environment, loaded, log, output } = await setUp(overrides, { showProblems: true });
+  survivePluginRejections(log);
   const plugins = await startPlugins({ environment, loaded, log });
   const gateway = createGateway({ environment, loaded, log, plugins, reread: rereader(environment, overrides) });
   const page = loadPage(pageFolder());

@@ -7,6 +7,7 @@ import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, readConfigText } from "../config/load.ts";
 import { removeAt } from "../plugins/config-text.ts";
 import { discoverPlugins } from "../plugins/discover.ts";
+import { recallRecords } from "../plugins/engine-memory.ts";
 import type { EngineStatus } from "../plugins/engine-status.ts";
 import { engineFindings, pluginFindings, staleSlots } from "../plugins/findings.ts";
 import { findGateway, type RunningGateway } from "../plugins/install/effect.ts";
@@ -20,7 +21,8 @@ const ASK_MS = 10_000;
 export async function checkEngineAndPlugins(environment: Environment, loaded: LoadedConfig, { fix }: { fix: boolean }): Promise<Finding[]> {
   const running = await findGateway(loaded.config.gateway.port);
   const findings = running === null ? await inspectOffline(environment, loaded) : await askGateway(running, environment, loaded);
-  return fix ? [...findings, ...(await removeStaleSlots(environment, loaded))] : findings;
+  const all = [...checkRecords(environment.home), ...findings];
+  return fix ? [...all, ...(await removeStaleSlots(environment, loaded))] : all;
 }
 
 async function askGateway(running: RunningGateway, { home }: Environment, { config }: LoadedConfig): Promise<Finding[]> {
@@ -70,10 +72,22 @@ async function inspectOffline(environment: Environment, loaded: LoadedConfig): P
   }
 }
 
-const ownersOf = (home: string) => (engineId: string) => readRecords(home).engines[engineId];
+const silent: LogPort = { info: () => {}, warn: () => {}, error: () => {} };
+
+const ownersOf = (home: string) => (engineId: string) => recallRecords(home, silent).engines[engineId];
+
+/** The list of installs is read leniently everywhere else. */
+function checkRecords(home: string): Finding[] {
+  try {
+    readRecords(home);
+    return [];
+  } catch (error) {
+    return [{ level: "failure", subject: "plugins", text: (error as Error).message }];
+  }
+}
 
 async function removeStaleSlots({ home, configFile }: Environment, { config }: LoadedConfig): Promise<Finding[]> {
-  const records = readRecords(home);
+  const records = recallRecords(home, silent);
   const found = discoverPlugins({ home, plugins: config.plugins, records, bundled: [] });
   const stale = staleSlots(
     found.map(({ id }) => ({ id, engines: [] })),

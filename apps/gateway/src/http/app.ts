@@ -47,7 +47,7 @@ export function createApp({ gateway, log, port, page, version }: AppOptions): Ho
   app.get("/api/health", (context) => {
     const { host } = gateway;
     const engine = {
-      configured: host.config.plugins.slots?.contextEngine ?? null,
+      configured: (gateway.plugins?.settings() ?? host.config.plugins).slots?.contextEngine ?? null,
       known: host.engineIds(),
       quarantined: host.quarantined(),
     };

@@ -279,6 +279,18 @@ describe("plugins", () => {
   });
 });
 
+describe("a list of installs that somebody broke", () => {
+  it("is a failure for the doctor and nobody else", async () => {
+    const place = await openPlace();
+    mkdirSync(join(place.home, "plugins"));
+    writeFileSync(join(place.home, "plugins/installs.json"), "[]");
+    expect((await doctor(place))[0]).toMatch(/^failure plugins: .*installs\.json cannot be understood/);
+    const { say } = await startServed(place);
+    expect((await say("hello")).events.at(-1)).toMatchObject({ outcome: "completed" });
+    expect((await doctor(place)).filter((line) => line.startsWith("failure"))).toHaveLength(1);
+  });
+});
+
 describe("a stale slot", () => {
   it("is found, and removed on request, comments staying", async () => {
     const place = await openPlace();

@@ -299,6 +299,31 @@ describe("whether a plugin is on", () => {
     expect(log.lines.filter((line) => !line.startsWith("info"))).toEqual([]);
   });
 
+  it("is remembered for all entries of a plugin together", async () => {
+    const home = await temporaryHome();
+    const files = { "a.js": engineCode("ea"), "b.js": engineCode("eb") };
+    const folder = writePlugin(join(home, "sources/pair"), {
+      id: "pair",
+      files,
+      packageJson: { openclaw: { extensions: ["./a.js", "./b.js"] } },
+    });
+    await loadHost({ load: { paths: [folder] } }, home);
+    const off = { load: { paths: [folder] }, slots: { contextEngine: "eb" }, entries: { pair: { enabled: false } } };
+    const { host, registry } = await loadHost(off, home);
+    const resolved = await resolveContextEngine({ registry, config: { plugins: off }, ownerPluginOf: host.ownerOf });
+    expect(resolved).toMatchObject({ switchedOff: 'plugin "pair" is disabled', degraded: null });
+  });
+
+  it("does not depend on a list of installs that somebody broke", async () => {
+    const home = await temporaryHome();
+    const folder = writePlugin(join(home, "sources/small"), { code: engineCode("wave") });
+    mkdirSync(join(home, "plugins"));
+    writeFileSync(join(home, "plugins/installs.json"), "{ broken");
+    const { host, log } = await loadHost({ load: { paths: [folder] } }, home);
+    expect(only(host)).toMatchObject({ status: "loaded", engines: ["wave"] });
+    expect(log.lines).toContainEqual(expect.stringMatching(/^error \[plugins\] .*installs\.json cannot be understood .*move it away/));
+  });
+
   it("depends on where it is found first", async () => {
     const home = await temporaryHome();
     const linked = writePlugin(join(home, "sources/small"), { code: engineCode("linked") });

@@ -3,11 +3,13 @@ import type { EngineRegistry, LogPort } from "@clew/engine-core";
 import type { ContextEngineFactory, LlmCompleteParams, LlmCompleteResult, PluginsConfig, RegistrationMode } from "@clew/plugin-sdk/core";
 import { type OwnedCommand, parseCommand, runPluginCommand } from "./chat-commands.ts";
 import { discoverPlugins } from "./discover.ts";
+import { recallRecords, rememberEngines } from "./engine-memory.ts";
+import { frozenCopy } from "./frozen-copy.ts";
 import { createHookRunner, type HookRunner, type OwnedHook } from "./hook-runs.ts";
-import { invalidPlugin, messageOf } from "./invalid.ts";
+import { invalidPlugin } from "./invalid.ts";
 import { loadEverything } from "./load-everything.ts";
-import type { PluginRecord } from "./record.ts";
-import { readRecords, writeRecords } from "./records.ts";
+import { logRecords, type PluginRecord } from "./record.ts";
+import type { InstallRecords } from "./records.ts";
 import type { Diagnostic, SessionAction } from "./registrations.ts";
 import { createRunGate, type RunGate } from "./run-gate.ts";
 import { currentPluginScope, inPluginScope, type PluginScope } from "./scope.ts";
@@ -79,22 +81,23 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   provideStateDir(stateDir);
   const gate = createRunGate();
   let settings: PluginSettings = options;
-  let snapshot = freeze(options.raw);
+  let snapshot = frozenCopy(options.raw);
   let connection: PluginConnection | undefined;
   let generation = 0;
+  let records: InstallRecords;
 
   const complete = (pluginId: string, params: LlmCompleteParams) => {
     if (connection === undefined) return Promise.reject(new Error("Plugin LLM completion is not bound to an active session agent."));
     return connection.complete({ pluginId, scope: currentPluginScope(), params }).then((result) => asPlugin(result, pluginId));
   };
   const load = () => {
-    const records = readRecords(home);
+    records = recallRecords(home, log);
     const found = discoverPlugins({ home, plugins: settings.plugins, records, bundled });
     const context = { home: stateDir, mode, generation, log, config: () => snapshot, complete };
     return loadEverything({ found, plugins: settings.plugins, engineOwners: records.engines, reservedTools, context });
   };
   let loaded = await load();
-  report(loaded.records, log);
+  logRecords(loaded.records, log);
 
   const registerEngines = () => {
     for (const { pluginId, engineId, factory, diagnostics } of loaded.engines) {
@@ -107,7 +110,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
       diagnostics.push({ level: "error", message });
       log.error(`[plugins] ${pluginId}: ${message}`);
     }
-    if (mode === "full") rememberEngines(home, loaded, log);
+    if (mode === "full") rememberEngines(home, loaded.engines, log);
   };
   const hooks = createHookRunner({ hooks: () => loaded.hooks, log });
 
@@ -122,7 +125,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
       connection = given;
       registerEngines();
     },
-    ownerOf: (engineId) => loaded.engines.find((engine) => engine.engineId === engineId)?.pluginId ?? readRecords(home).engines[engineId],
+    ownerOf: (engineId) => loaded.engines.find((engine) => engine.engineId === engineId)?.pluginId ?? records.engines[engineId],
     async command(text, scope) {
       const parsed = parseCommand(text);
       const found = parsed && loaded.commands.find(({ words }) => words.includes(parsed.word));
@@ -144,10 +147,10 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
         await hooks.emit("gateway_stop", { reason: "plugin replacement" });
         const before = loaded;
         settings = given;
-        snapshot = freeze(given.raw);
+        snapshot = frozenCopy(given.raw);
         generation++;
         loaded = await load();
-        report(loaded.records, log);
+        logRecords(loaded.records, log);
         if (connection !== undefined) {
           for (const { pluginId } of before.engines) await connection.registry.unregisterOwner(ownerName(pluginId));
           registerEngines();
@@ -168,34 +171,3 @@ function asPlugin(result: LlmCompleteResult, pluginId: string): LlmCompleteResul
 }
 
 const ownerName = (pluginId: string) => `plugin:${pluginId}`;
-
-/** Plugins may keep what they were given; none may change it for others. */
-function freeze(raw: unknown): unknown {
-  const copy: unknown = structuredClone(raw);
-  const visit = (value: unknown): void => {
-    if (typeof value !== "object" || value === null) return;
-    for (const child of Object.values(value)) visit(child);
-    Object.freeze(value);
-  };
-  visit(copy);
-  return copy;
-}
-
-function report(records: readonly PluginRecord[], log: LogPort): void {
-  for (const { id, status, reason, diagnostics } of records) {
-    if (status === "error") log.error(`[plugins] ${id} is not used: ${reason}`);
-    for (const { level, message } of diagnostics) log[level === "error" ? "error" : "warn"](`[plugins] ${id}: ${message}`);
-  }
-}
-
-/** So that an engine of a plugin that is switched off later is known to be switched off, not missing. */
-function rememberEngines(home: string, { engines }: LoadedPlugins, log: LogPort): void {
-  try {
-    const records = readRecords(home);
-    const current = Object.fromEntries(engines.map(({ engineId, pluginId }) => [engineId, pluginId]));
-    const isKnown = Object.entries(current).every(([engineId, pluginId]) => records.engines[engineId] === pluginId);
-    if (!isKnown) writeRecords(home, { ...records, engines: { ...records.engines, ...current } });
-  } catch (error) {
-    log.warn(`[plugins] which engine belongs to which plugin could not be remembered: ${messageOf(error)}`);
-  }
-}

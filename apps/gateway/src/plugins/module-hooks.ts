@@ -45,6 +45,12 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   return { ...found, url: withGeneration(found.url, generation) };
 };
 
+/** The plugin whose module is innermost in a stack trace; undefined when none is. */
+export function pluginOfStack(stack: string): string | undefined {
+  for (const line of stack.split("\n")) for (const [root, pluginId] of roots) if (line.includes(`${root}${sep}`)) return pluginId;
+  return undefined;
+}
+
 function pluginAt(url: string | undefined): { root: string; pluginId: string } | undefined {
   if (url?.startsWith("file:") !== true) return undefined;
   const file = fileURLToPath(url);

@@ -1,4 +1,5 @@
 // What is known of each plugin after loading: for lists, the doctor and the page.
+import type { LogPort } from "@clew/engine-core";
 import type { PluginManifest } from "@clew/plugin-sdk/core";
 import type { PluginOrigin } from "./discover.ts";
 import { kindsOf } from "./hook-rules.ts";
@@ -54,4 +55,12 @@ function base({ id, folder, origin, manifest, version }: RecordRequest) {
   const kinds = kindsOf(manifest?.kind);
   const tools = manifest?.contracts?.tools ?? [];
   return { id, name: manifest?.name ?? id, version: manifest?.version ?? version ?? null, kinds, origin, folder, tools };
+}
+
+/** One line per plugin that is not used, and per registration that was refused. */
+export function logRecords(records: readonly PluginRecord[], log: LogPort): void {
+  for (const { id, status, reason, diagnostics } of records) {
+    if (status === "error") log.error(`[plugins] ${id} is not used: ${reason}`);
+    for (const { level, message } of diagnostics) log[level === "error" ? "error" : "warn"](`[plugins] ${id}: ${message}`);
+  }
 }

@@ -45,7 +45,7 @@ const RecordsSchema = z.object({
 });
 export type InstallRecords = z.infer<typeof RecordsSchema>;
 
-const NONE: InstallRecords = { v: 1, plugins: {}, engines: {}, containers: [] };
+export const NO_RECORDS: InstallRecords = { v: 1, plugins: {}, engines: {}, containers: [] };
 
 export function pluginsFolder(home: string): string {
   return join(home, "plugins");
@@ -58,7 +58,7 @@ export function readRecords(home: string): InstallRecords {
   try {
     text = readFileSync(file, "utf8");
   } catch {
-    return NONE;
+    return NO_RECORDS;
   }
   try {
     return RecordsSchema.parse(JSON.parse(text));

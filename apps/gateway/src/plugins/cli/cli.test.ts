@@ -89,6 +89,33 @@ describe("clew plugins", () => {
   });
 });
 
+describe("clew start", () => {
+  it("goes on answering when a promise of a plugin fails unheard, and reloads plugins on command", { timeout: 60_000 }, async () => {
+    const { scratch, home, clew } = await openHome();
+    const code = "export default (api) => api.on('gateway_start', () => { setImmediate(async () => { throw new Error('stray'); }); });";
+    const folder = writePlugin(join(scratch, "small"), { code });
+    writeFileSync(join(home, "clew.json"), JSON.stringify({ plugins: { load: { paths: [folder] } } }));
+    const child = startChild(MAIN, ["start", "--port", "0"], { env: { CLEW_HOME: home, OPENCLAW_STATE_DIR: "" }, stderr: true });
+    const url = /http:\/\/127\.0\.0\.1:(\d+)/.exec(await child.nextLine());
+    const log = () => readFileSync(join(home, "logs/gateway.log"), "utf8");
+    await expect.poll(log).toContain("[plugins] small: a promise failed and nobody listened: stray");
+    writeFileSync(join(folder, "index.js"), "export default (api) => api.registerContextEngine('late', () => 1);");
+    writeFileSync(join(home, "clew.json"), JSON.stringify({ gateway: { port: Number(url?.[1]) }, plugins: { load: { paths: [folder] } } }));
+    expect(await clew("plugins", "reload")).toEqual({
+      code: 0,
+      errors: "",
+      output: `Reloaded at ${url?.[0]}.\nsmall: loaded; engines late`,
+    });
+    expect((await clew("plugins", "disable", "small")).output).toBe(
+      `Disabled small.\nA gateway is running at ${url?.[0]}: "clew plugins reload" makes it effective there, between two runs; a restart is not needed.`,
+    );
+    const health = (await (await fetch(`${url?.[0]}/api/health`)).json()) as { engine: { known: string[] } };
+    expect(health.engine.known).toEqual(["legacy", "late"]);
+    child.process.kill("SIGTERM");
+    expect(await child.exit).toBe(0);
+  });
+});
+
 describe("asking at the terminal", () => {
   const answer = async (text: string | null) => {
     const input = new PassThrough();

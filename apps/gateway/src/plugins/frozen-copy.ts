@@ -1,0 +1,13 @@
+// A copy of the configuration that plugins may keep and none may change for others.
+
+/** Deeply frozen. `value` is plain data. */
+export function frozenCopy(raw: unknown): unknown {
+  const copy: unknown = structuredClone(raw);
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const child of Object.values(value)) visit(child);
+    Object.freeze(value);
+  };
+  visit(copy);
+  return copy;
+}

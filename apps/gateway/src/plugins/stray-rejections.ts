@@ -1,0 +1,14 @@
+// A promise of a plugin that fails unheard is logged, and does not end the gateway; anybody else's still does.
+import type { LogPort } from "@clew/engine-core";
+import { messageOf } from "./invalid.ts";
+import { pluginOfStack } from "./module-hooks.ts";
+
+/** For the life of the process. */
+export function survivePluginRejections(log: LogPort): void {
+  process.on("unhandledRejection", (reason: unknown) => {
+    const pluginId = reason instanceof Error ? pluginOfStack(reason.stack ?? "") : undefined;
+    // Without a listener Node would end the process the same way.
+    if (pluginId === undefined) throw reason;
+    log.error(`[plugins] ${pluginId}: a promise failed and nobody listened: ${messageOf(reason)}`);
+  });
+}
