@@ -40,6 +40,7 @@ import { chooseSummaryModel, createBuiltInCompaction } from "./compaction/built-
 import { agentSettings, defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
 import type { LoadedConfig } from "./config/load.ts";
+import { sessionPruneOf } from "./config/pruning.ts";
 import type { Config } from "./config/schema.ts";
 import { OFFLINE_MODEL, type ResolvedModel, resolveModel } from "./models/resolve.ts";
 import { createModelPort } from "./models/router.ts";
@@ -226,6 +227,7 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
       ids,
     };
     const { historyLimit } = config.session;
+    const sessionPrune = sessionPruneOf(config.agents.defaults.contextPruning);
     const turn = {
       engine,
       ports,
@@ -238,6 +240,7 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
         autoCompaction: compaction.enabled,
         midTurnPrecheck: compaction.midTurnPrecheck.enabled,
         ...(historyLimit !== undefined && { historyLimit }),
+        ...(sessionPrune !== undefined && { sessionPrune }),
       },
       runtimeFacts: { config: loaded.raw, workspaceDir: workspace, cwd: workspace, agentDir: join(home, "agents", agentId) },
       llmPolicy: llmPolicyOf(pluginSettings(), pluginOf(engine.guard.owner)),

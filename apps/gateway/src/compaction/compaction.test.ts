@@ -1,4 +1,5 @@
 import { createSessionState, type RequestPreview } from "@clew/engine-core";
+import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { composeHost } from "../compose.ts";
 import { readEnvironment } from "../config/environment.ts";
@@ -117,5 +118,29 @@ describe("the built-in compaction, joined", () => {
     for (let number = 1; number <= 8; number++) await say(notes(number));
     expect((await composed.compact({ ...setup, focus: "lighthouses" })).result.compacted).toBe(true);
     expect(lines.join("\n")).toContain('"nobody/nothing", which cannot be used; offline summarises instead');
+  });
+});
+
+describe("session pruning", () => {
+  it("shortens old tool results in the view where it is switched on, and nowhere else", async () => {
+    for (const [contextPruning, shortened] of [
+      [{ mode: "cache-ttl", ttl: "5m" }, true],
+      [{ mode: "off" }, false],
+      [undefined, false],
+    ] as const) {
+      const { session, say } = await host({ agents: { defaults: { contextTokens: WINDOW, ...(contextPruning && { contextPruning }) } } });
+      for (let number = 1; number <= 10; number++) {
+        const call = toolCall("read_file", { path: `${number}.md` }, `c${number}`);
+        await session.append([
+          { type: "message", message: { ...user(`Read ${number}.md.`), timestamp: number } },
+          { type: "message", message: { ...assistant([call]), stopReason: "toolUse", timestamp: number } },
+          { type: "message", message: { ...toolResult(call, `line ${number} `.repeat(700)), timestamp: number } },
+          { type: "message", message: { ...assistant("Done."), timestamp: number } },
+        ]);
+      }
+      const { report } = await say("Thanks.");
+      const changed = report.modelCalls[0]!.messages.items.filter((item) => item.role === "toolResult" && item.changed);
+      expect([contextPruning?.mode, changed.length > 0]).toEqual([contextPruning?.mode, shortened]);
+    }
   });
 });

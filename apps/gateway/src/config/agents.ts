@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { isSafeId } from "../sessions/keys.ts";
 import { CompactionConfigSchema } from "./compaction.ts";
+import { ContextPruningSchema } from "./pruning.ts";
 
 const modelName = z
   .string()
@@ -20,7 +21,7 @@ export const AgentDefaultsSchema = z.object({
   maxModelCalls: z.number().int().positive().default(200).describe("Most model calls in one turn."),
   imageMaxDimensionPx: z.number().int().positive().default(1200).describe("Longest side of an image sent to a model."),
   compaction: CompactionConfigSchema.prefault({}),
-  contextPruning: z.looseObject({}).optional().describe("Session pruning before each call."),
+  contextPruning: ContextPruningSchema.optional().describe("Which old tool results the model sees shortened."),
 });
 
 export const AgentSchema = z.object({

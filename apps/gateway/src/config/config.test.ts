@@ -233,7 +233,7 @@ describe("an import", () => {
       "agents.defaults.heartbeat",
       "agents.defaults.model.fallbacks",
       "channels",
-      "gateway.auth",
+      "gateway.auth.token",
       "gateway.bind",
       "gateway.port",
       "models.providers.lab.apiKey",
