@@ -41,6 +41,7 @@ export {
   type CompactionTranscript,
   type CompactTranscriptRequest,
   compactTranscript,
+  NOTHING_KEPT_RECORD,
   PRUNE_ONLY_SUMMARY,
   previewCompaction,
 } from "./compaction/run.ts";

@@ -1,6 +1,7 @@
 // Plays one recorded turn: the ports that answer with what was recorded, and keep count of what they were asked.
 import type { ClockPort, ModelPort, ToolPort } from "@clew/engine-core";
-import type { AgentMessage, AssistantMessage, StreamEvent } from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssistantMessage, ModelCall, StreamEvent } from "@clew/plugin-sdk/core";
+import { estimateMessage, estimateMessages, estimateText } from "@clew/plugin-sdk/tokens";
 import { hasFailed, type RecordedStep, type RecordedTurn } from "./recorded-turns.ts";
 
 export interface Player {
@@ -19,12 +20,12 @@ export interface PlayerOptions {
   onCall: () => void;
 }
 
-/** Nothing is executed and nothing is sent anywhere. Time is what the recording says. */
+/** Nothing is executed and nothing is sent anywhere. Time is what the recording says; what a call takes is estimated. */
 export function createPlayer({ turn, append, onCall }: PlayerOptions): Player {
   let next = 0;
   let now = turn.prompt?.timestamp ?? 0;
 
-  async function* stream(): AsyncGenerator<StreamEvent> {
+  async function* stream(call: ModelCall): AsyncGenerator<StreamEvent> {
     const step = turn.steps[next];
     if (step === undefined) return yield endOfRecording();
     next++;
@@ -32,7 +33,7 @@ export function createPlayer({ turn, append, onCall }: PlayerOptions): Player {
     await append(step.before);
     const { reply } = step;
     now = timeOf(reply) ?? now;
-    if (!hasFailed(reply)) return yield { type: "done", message: reply };
+    if (!hasFailed(reply)) return yield { type: "done", message: withUsageOf(call, reply) };
     const message = reply.errorMessage ?? `The recorded call ended with "${reply.stopReason}".`;
     yield { type: "error", error: { kind: reply.stopReason === "aborted" ? "aborted" : "invalid_response", message }, partial: reply };
   }
@@ -67,6 +68,13 @@ export function marksEndOfRecording(message: AgentMessage): boolean {
 }
 
 const NO_MODEL = "A replay has no model to summarise with.";
+
+/** What the provider counted then was another request: the recorder's history, not what was assembled here. So it is estimated. */
+function withUsageOf({ systemPrompt, messages }: ModelCall, reply: AssistantMessage): AssistantMessage {
+  const input = Math.ceil(estimateText(systemPrompt).estimate + estimateMessages(messages).estimate);
+  const output = reply.usage?.output || Math.ceil(estimateMessage(reply).estimate);
+  return { ...reply, usage: { input, output, cacheRead: 0, cacheWrite: 0, totalTokens: input + output } };
+}
 
 /** The recorded turn was left here: by a new message of the person, or because the recording ends. */
 function endOfRecording(): StreamEvent {

@@ -160,6 +160,25 @@ describe("8: compaction impossible exactly when needed", () => {
     expect(estimateMessages(session.context()).high).toBeLessThan(24_000);
   });
 
+  it("works when the newest reply alone fills the window: it is summarised, and its request stands word for word", async () => {
+    const write = toolCall("write", { path: "src/big.ts", content: prose(24_000) });
+    const { session, compact } = setup([...turns(10), user("Write src/big.ts, all of it."), assistant([write]), toolResult(write, "ok")], {
+      model: obedient({ contextWindow: 32_000 }),
+      trigger: "budget",
+    });
+    const before = JSON.stringify(session.context());
+    const { compacted, result } = await compact();
+    expect(compacted).toBe(true);
+    expect(session.branch().map(({ id }) => id)).toContain(result!.firstKeptEntryId);
+    expect(estimateMessages(session.context()).high).toBeLessThan(24_000);
+    expect(session.context()).toHaveLength(1);
+    expect(JSON.stringify(session.context())).toContain("Write src/big.ts, all of it.");
+    session.say(assistant("Written."));
+    expect(session.context()).toHaveLength(2);
+    await undoCompaction({ transcript: session, nextId: session.nextId, now });
+    expect(JSON.stringify(session.context().slice(0, -1))).toBe(before);
+  });
+
   it("works when the provider counts four times our estimate", async () => {
     const { session, compact } = setup(turns(20), { trigger: "overflow", currentTokenCount: 129_000 });
     expect(await compact()).toMatchObject({ compacted: true });

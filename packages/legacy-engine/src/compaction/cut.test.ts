@@ -13,11 +13,11 @@ const two = [...turn, ...turn];
 function cutOf(
   messages: readonly AgentMessage[],
   keepTokens: number,
-  extras: { start?: number; maxTailTokens?: number; preferKeptFrom?: number; each?: readonly number[] } = {},
+  extras: { start?: number; maxTailTokens?: number; preferKeptFrom?: number; maxReplyTokens?: number; each?: readonly number[] } = {},
 ) {
   const tokens = extras.each ?? messages.map(() => 10);
-  const { start = 0, maxTailTokens = Number.POSITIVE_INFINITY, preferKeptFrom } = extras;
-  return findCut({ messages, start, tokens, highTokens: tokens, keepTokens, maxTailTokens, preferKeptFrom });
+  const { start = 0, maxTailTokens = Number.POSITIVE_INFINITY, preferKeptFrom, maxReplyTokens } = extras;
+  return findCut({ messages, start, tokens, highTokens: tokens, keepTokens, maxTailTokens, preferKeptFrom, maxReplyTokens });
 }
 
 describe("the cut point", () => {
@@ -31,6 +31,14 @@ describe("the cut point", () => {
     { keep: 70, cut: 1, turnStart: 0 },
   ])("for $keep tokens to keep is $cut", ({ keep, cut, turnStart }) => {
     expect(cutOf(two, keep)).toEqual({ cut, turnStart });
+  });
+
+  it("is at the end, nothing kept, when the newest reply alone has no room beside a summary; never for what a tool or a person said", () => {
+    const writes = [...turn, user("write it"), assistant([call]), toolResult(call, "r")];
+    expect(cutOf(writes, 10, { each: [10, 10, 10, 10, 10, 90, 10], maxReplyTokens: 80 })).toEqual({ cut: 7, turnStart: 4 });
+    expect(cutOf(writes, 10, { each: [10, 10, 10, 10, 10, 80, 90], maxReplyTokens: 80 })).toEqual({ cut: 5, turnStart: 4 });
+    expect(cutOf(writes.slice(0, 5), 10, { each: [10, 10, 10, 10, 90], maxReplyTokens: 80 })).toEqual({ cut: 4, turnStart: 4 });
+    expect(cutOf([assistant([call]), toolResult(call, "r")], 10, { each: [90, 10], maxReplyTokens: 80 })).toEqual({ cut: 2, turnStart: 2 });
   });
 
   it("is none when all is kept", () => {

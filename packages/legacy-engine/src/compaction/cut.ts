@@ -16,10 +16,13 @@ export interface CutInput {
   maxTailTokens: number;
   /** A message that is kept with all after it where that fits: the open request. */
   preferKeptFrom?: number | undefined;
+  /** Room beside a summary, upper bound: a newest reply that is larger by its own words is summarised too. Default: no bound. */
+  maxReplyTokens?: number | undefined;
 }
 
 /** History is [start, turnStart), the beginning of a split turn [turnStart, cut); the rest stays. */
 export interface Cut {
+  /** The number of messages when nothing stays. */
   cut: number;
   /** Equals `cut` unless a turn is split. */
   turnStart: number;
@@ -27,15 +30,18 @@ export interface Cut {
 
 /**
  * Undefined when nothing can be cut away. A cut never leads with a tool result and never parts a call from its result; the newest group always
- * stays (spec "compaction" §2.5).
+ * stays (spec "compaction" §2.5), unless it is a reply that no request could hold beside a summary: a session must get out of that too.
  */
-export function findCut({ messages, start, tokens, highTokens, keepTokens, maxTailTokens, preferKeptFrom }: CutInput): Cut | undefined {
+export function findCut(input: CutInput): Cut | undefined {
+  const { messages, start, tokens, highTokens, keepTokens, maxTailTokens, preferKeptFrom, maxReplyTokens = Infinity } = input;
   const candidates = atomicGroups(messages)
     .map((group) => group.start)
     .filter((index) => index >= start && messages[index]!.role !== "toolResult");
   const reached = reachIndex(tokens, start, keepTokens);
   if (candidates.length === 0 || reached === undefined) return undefined;
 
+  if (ownTokens(messages, highTokens, candidates.at(-1)!) > maxReplyTokens)
+    return { cut: messages.length, turnStart: splitTurnStart(messages, start, messages.length) ?? messages.length };
   // The newest group alone may be more than asked for: then it is what stays.
   let at = candidates.findIndex((index) => index >= reached);
   if (at < 0) at = candidates.length - 1;
@@ -59,8 +65,13 @@ function reachIndex(tokens: readonly number[], start: number, wanted: number): n
   return undefined;
 }
 
+/** Of the newest group, if it is a reply: its own words and calls. Results do not count, because a host can shorten them; nor does a person's message. */
+function ownTokens(messages: readonly AgentMessage[], highTokens: readonly number[], from: number): number {
+  return messages[from]!.role === "assistant" ? highTokens[from]! : 0;
+}
+
 function splitTurnStart(messages: readonly AgentMessage[], start: number, cut: number): number | undefined {
-  if (startsTurn(messages[cut]!)) return undefined;
+  if (cut < messages.length && startsTurn(messages[cut]!)) return undefined;
   for (let index = cut - 1; index >= start; index--) if (startsTurn(messages[index]!)) return index;
   return undefined;
 }

@@ -18,6 +18,7 @@ export const LIMITS = {
 
 // Half of the room is left to grow into: a tail that fills it would compact again a few messages later.
 const TAIL_SHARE = 0.5;
+const CHARS_PER_TOKEN = 4;
 
 export interface CompactionLimits {
   contextWindow: number;
@@ -33,6 +34,8 @@ export interface CompactionLimits {
   ledgerTokens: number;
   /** Largest kept tail. */
   tailTokens: number;
+  /** What a prompt holds beside system prompt, tools, the longest summary and its ledger. */
+  replyTokens: number;
 }
 
 export interface LimitsInput {
@@ -52,15 +55,18 @@ export function planLimits({ maxOutputTokens, reserveTokensFloor, tokenBudget, f
   const longestReply = positive(maxOutputTokens) ?? Number.POSITIVE_INFINITY;
   const ledgerTokens = Math.floor(Math.min(DEFAULT_LEDGER_TOKENS, LIMITS.ledgerShare * Math.max(0, promptBudget - fixedTokens)));
   const summaryTokens = Math.max(1, Math.min(Math.floor(LIMITS.summaryShareOfReserve * reserve), longestReply));
+  const summaryChars = Math.min(LIMITS.maxSummaryChars, summaryTokens * CHARS_PER_TOKEN);
+  const room = Math.max(0, promptBudget - fixedTokens - ledgerTokens);
   return {
     contextWindow,
     reserve,
     promptBudget,
     summaryTokens,
     prefixTokens: Math.max(1, Math.min(Math.floor(LIMITS.prefixShareOfReserve * reserve), longestReply)),
-    summaryChars: Math.min(LIMITS.maxSummaryChars, summaryTokens * 4),
+    summaryChars,
     ledgerTokens,
-    tailTokens: Math.max(0, Math.floor(TAIL_SHARE * (promptBudget - fixedTokens - ledgerTokens))),
+    tailTokens: Math.floor(TAIL_SHARE * room),
+    replyTokens: Math.max(0, room - Math.ceil(summaryChars / CHARS_PER_TOKEN)),
   };
 }
 

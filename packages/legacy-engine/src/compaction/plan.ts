@@ -69,8 +69,8 @@ export interface SummaryPlan {
   /** Beginning of a turn whose end is kept. */
   prefix: AgentMessage[];
   previous: CompactionEntry | undefined;
-  /** On the branch, and after any earlier boundary. */
-  firstKeptEntryId: string;
+  /** On the branch, and after any earlier boundary; undefined = nothing is kept. */
+  firstKeptEntryId: string | undefined;
   keptMessages: number;
   keptTokens: number;
   /** Tokens of what is summarised. */
@@ -78,7 +78,7 @@ export interface SummaryPlan {
   openRequest: OpenRequest | undefined;
   /** The open request is no message of the kept part. */
   openRequestCut: boolean;
-  /** Every entry of the branch before the first kept one: what the ledger is made of. */
+  /** Every entry of the branch before the first kept one, or all: what the ledger is made of. */
   covered: readonly TranscriptEntry[];
   /** Most tokens of the ledger beside the summary. */
   ledgerTokens: number;
@@ -155,6 +155,7 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | string
     keepTokens: Math.floor(Math.min(keepTokens(input, sum(tokens)), LOW_SHARE * limits.tailTokens) / scale),
     maxTailTokens: Math.floor(limits.tailTokens / scale),
     preferKeptFrom: openAt < 0 ? undefined : openAt,
+    maxReplyTokens: Math.floor(limits.replyTokens / scale),
   });
   if (found === undefined) return "nothing to compact: what is kept anyway is all there is";
   const summarisedTokens = sum(tokens.slice(start, found.cut));
@@ -163,7 +164,8 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | string
   if (trigger === "threshold" && summarisedTokens < least)
     return `nothing to compact: summarising ${summarisedTokens} tokens would not pay before ${least}`;
 
-  const firstKeptEntryId = firstKept(branch, boundary, items[found.cut]!.entryId);
+  const keptItem = items[found.cut];
+  const keptFrom = keptItem === undefined ? branch.length : firstKeptIndex(branch, boundary, keptItem.entryId);
   return {
     kind: "summarise",
     limits,
@@ -171,16 +173,13 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | string
     prune,
     ...originals(branch, items, { start, ...found }),
     previous,
-    firstKeptEntryId,
+    firstKeptEntryId: branch[keptFrom]?.id,
     keptMessages: items.length - found.cut,
     keptTokens: sum(tokens.slice(found.cut)),
     summarisedTokens,
     openRequest,
     openRequestCut: openRequest !== undefined && openAt < found.cut,
-    covered: branch.slice(
-      0,
-      branch.findIndex(({ id }) => id === firstKeptEntryId),
-    ),
+    covered: branch.slice(0, keptFrom),
     ledgerTokens: ledgerRoom({
       limit: limits.ledgerTokens,
       summarisedTokens,
@@ -233,11 +232,11 @@ function originals(
 }
 
 /** Settings and labels right before the kept message stay with it. Throws when the entry is not on the branch after its last boundary. */
-function firstKept(branch: readonly TranscriptEntry[], boundary: number, entryId: string): string {
+function firstKeptIndex(branch: readonly TranscriptEntry[], boundary: number, entryId: string): number {
   let index = branch.findIndex(({ id }) => id === entryId);
   if (index < 0) throw new Error(`The first kept entry ${entryId} is not on the active branch; this is a bug in planCompaction.`);
   while (index - 1 > boundary && !holdsMessage(branch[index - 1]!)) index--;
-  return branch[index]!.id;
+  return index;
 }
 
 const holdsMessage = ({ type }: TranscriptEntry) => type === "message" || type === "custom_message" || type === "branch_summary";

@@ -13,7 +13,8 @@ export type CompactionPreview =
       tokensBefore: number;
       /** With the longest summary allowed; usually less. */
       tokensAfterAtMost: number;
-      firstKeptEntryId: string;
+      /** Null: nothing is kept. */
+      firstKeptEntryId: string | null;
       keptMessages: number;
       keptTokens: number;
       summarisedMessages: number;
@@ -63,7 +64,7 @@ function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
     kind: "summarise",
     tokensBefore,
     tokensAfterAtMost: Math.min(tokensBefore - 1, keptTokens + plan.ledgerTokens + Math.ceil(limits.summaryChars / 3)),
-    firstKeptEntryId: plan.firstKeptEntryId,
+    firstKeptEntryId: plan.firstKeptEntryId ?? null,
     keptMessages: plan.keptMessages,
     keptTokens,
     summarisedMessages: history.length + prefix.length,

@@ -86,8 +86,8 @@ async function writePrune(
   const tokensAfter = tokensOf(request, branch, [prune.record]);
   if (tokensAfter >= tokensBefore)
     return { ok: false, compacted: false, reason: "removed nothing: clearing old tool output does not shrink the context" };
-  const failure = await write(request, branch, [prune.record]);
-  if (failure !== undefined) return failure;
+  const wrote = await write(request, branch, [prune.record]);
+  if (!wrote.ok) return wrote;
   const reason = why ?? (request.trigger === "manual" ? "pruned only; /compact <focus> summarises" : "pruned only");
   const details = { pruneOnly: true, prunedCount: prune.entryIds.length, prunedTokens: prune.freedTokens };
   return {
@@ -112,8 +112,8 @@ async function summarise(
     circuit: { brokenBy: undefined },
     onUsage: usage.add,
   };
-  const { tokensBefore, firstKeptEntryId } = plan;
-  const shrinks = (summary: string) => tokensOf(request, branch, [compactionEntry(summary, plan)]) < tokensBefore;
+  const { tokensBefore } = plan;
+  const shrinks = (summary: string) => tokensOf(request, branch, [plannedEntry(summary, plan)]) < tokensBefore;
   const ledger = ledgerTextOf(plan, request.transcript);
   const written = await writeSummary({ plan, options, environment, focus, shrinks, ledger });
   signal?.throwIfAborted();
@@ -129,29 +129,48 @@ async function summarise(
 
   const withPrune = plan.prune !== undefined && prunesKept(branch, plan);
   const details = detailsOf(request.trigger, plan, written, withPrune, usage.total());
-  const entry = { ...compactionEntry(written.text, plan), details };
-  const entries = withPrune ? [plan.prune!.record, entry] : [entry];
+  const entriesFor = (firstKeptEntryId: string) => {
+    const entry = { type: "compaction" as const, summary: written.text, firstKeptEntryId, tokensBefore, details };
+    return withPrune ? [plan.prune!.record, entry] : [entry];
+  };
+  const kept = await firstKept(request, branch, plan);
+  if (!kept.ok) return kept;
+  const entries = entriesFor(kept.entryId);
   const tokensAfter = tokensOf(request, branch, entries);
-  const failure = await write(request, branch, entries);
-  if (failure !== undefined) return failure;
-  const result = { summary: written.text, firstKeptEntryId, tokensBefore, tokensAfter, details };
+  const wrote = await write(request, branch, entries);
+  if (!wrote.ok) return wrote;
+  const result = { summary: written.text, firstKeptEntryId: kept.entryId, tokensBefore, tokensAfter, details };
   return { ok: true, compacted: true, ...(written.reason !== undefined && { reason: written.reason }), result };
 }
 
-/** Undefined when the entries are durable. */
+/** What a compaction points to that keeps nothing: an entry on the path, never part of the context. */
+export const NOTHING_KEPT_RECORD = "clew.nothing-kept";
+
+type Written<Value> = ({ ok: true } & Value) | { ok: false; compacted: false; reason: string };
+
+async function firstKept(
+  request: CompactTranscriptRequest,
+  branch: readonly TranscriptEntry[],
+  { firstKeptEntryId }: SummaryPlan,
+): Promise<Written<{ entryId: string }>> {
+  if (firstKeptEntryId !== undefined) return { ok: true, entryId: firstKeptEntryId };
+  const wrote = await write(request, branch, [{ type: "custom", customType: NOTHING_KEPT_RECORD, data: { v: 1 } }]);
+  return wrote.ok ? { ok: true, entryId: wrote.entries[0]!.id } : wrote;
+}
+
+/** The entries as they were stored, durable; or why nothing was written. */
 async function write(
   { transcript, signal }: CompactTranscriptRequest,
   planned: readonly TranscriptEntry[],
   entries: readonly NewTranscriptEntry[],
-): Promise<CompactResult | undefined> {
+): Promise<Written<{ entries: readonly TranscriptEntry[] }>> {
   const now = transcript.branch();
   if (now.length < planned.length || now[planned.length - 1]?.id !== planned.at(-1)?.id)
     return { ok: false, compacted: false, reason: "the session moved to another branch meanwhile; nothing was written" };
   if (now.slice(planned.length).some(({ type }) => type === "compaction" || type === "reset"))
     return { ok: false, compacted: false, reason: "the session was compacted or reset meanwhile; nothing was written" };
   try {
-    await transcript.append(entries);
-    return undefined;
+    return { ok: true, entries: await transcript.append(entries) };
   } catch (error) {
     if (isAbort(error, signal)) throw error;
     // The disk's failure, not the session's: append wrote all or nothing.
@@ -172,7 +191,8 @@ function tokensOf(
   return buildContext([...branch, ...placed]).items.reduce((sum, { message }) => sum + count(message), 0);
 }
 
-const compactionEntry = (summary: string, { firstKeptEntryId, tokensBefore }: SummaryPlan) => ({
+/** To be counted only: an id that is nowhere keeps nothing. */
+const plannedEntry = (summary: string, { firstKeptEntryId = "", tokensBefore }: SummaryPlan) => ({
   type: "compaction" as const,
   summary,
   firstKeptEntryId,
@@ -181,6 +201,7 @@ const compactionEntry = (summary: string, { firstKeptEntryId, tokensBefore }: Su
 
 /** True when some of what was cleared stays in the context. */
 function prunesKept(branch: readonly TranscriptEntry[], { prune, firstKeptEntryId }: SummaryPlan): boolean {
+  if (firstKeptEntryId === undefined) return false;
   const kept = new Set(branch.slice(branch.findIndex(({ id }) => id === firstKeptEntryId)).map(({ id }) => id));
   return prune?.entryIds.some((id) => kept.has(id)) ?? false;
 }
