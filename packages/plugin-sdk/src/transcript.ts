@@ -42,6 +42,7 @@ export {
   planPrune,
 } from "./transcript/prune.ts";
 export { applyPruneRecords, PRUNE_ENTRY_TYPE, type PruneRecord, pruneEntry, pruneRecordOf } from "./transcript/prune-records.ts";
+export { moveReferences } from "./transcript/references.ts";
 export {
   applySessionPrune,
   SESSION_PRUNE_ENTRY_TYPE,

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { AgentMessage, ToolResultBlock, ToolResultMessage } from "../contract/message.ts";
 import { blocksOf, stringOf } from "./blocks.ts";
-import type { NewTranscriptEntry, TranscriptEntry } from "./entries.ts";
+import type { CustomEntry, NewTranscriptEntry, TranscriptEntry } from "./entries.ts";
 import { headOf, tailOf } from "./text.ts";
 
 export const SESSION_PRUNE_ENTRY_TYPE = "clew.session-prune";
@@ -20,6 +20,14 @@ const RecordSchema = z.object({ v: z.literal(1), projections: z.array(SessionPro
 /** What is appended to remember the decisions of one prune. */
 export function sessionPruneEntry(added: readonly SessionProjection[]): NewTranscriptEntry {
   return { type: "custom", customType: SESSION_PRUNE_ENTRY_TYPE, data: { v: 1, projections: added } };
+}
+
+/** The entry with its decisions about entries under new ids; the very entry where none moved, and for any other entry. */
+export function moveSessionPrune(entry: CustomEntry, moved: (id: string) => string): CustomEntry {
+  const record = entry.customType === SESSION_PRUNE_ENTRY_TYPE ? RecordSchema.safeParse(entry.data).data : undefined;
+  if (record === undefined || record.projections.every(({ entryId }) => moved(entryId) === entryId)) return entry;
+  const projections = record.projections.map((projection) => ({ ...projection, entryId: moved(projection.entryId) }));
+  return { ...entry, data: { ...record, projections } };
 }
 
 /** All decisions on `branch`, one per entry; of two the harder, of equal ones the first. Records of another form decide nothing. */
