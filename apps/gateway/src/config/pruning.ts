@@ -1,8 +1,7 @@
 // Settings of session pruning, `agents.defaults.contextPruning`: which old tool results the model sees shortened (spec "compaction" §4.3).
-import { DEFAULT_SESSION_PRUNE, type SessionPruneSettings } from "@clew/plugin-sdk/transcript";
+import { DEFAULT_SESSION_PRUNE, parsePruneTtl, type SessionPruneSettings } from "@clew/plugin-sdk/transcript";
 import { z } from "zod";
 
-const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const count = z.number().int().nonnegative();
 const share = z.number().min(0).max(1);
 
@@ -15,7 +14,7 @@ export const ContextPruningSchema = z.looseObject({
       '"cache-ttl": once the provider\'s prompt cache is cold; unset = for models that have one. The last two are old names of it.',
     ),
   ttl: z
-    .union([z.number().positive(), z.string().refine((text) => durationMs(text) !== undefined, 'must be a time such as "5m" or "1h"')])
+    .union([z.number().positive(), z.string().refine((text) => parsePruneTtl(text) !== undefined, 'must be a time such as "5m" or "1h"')])
     .optional()
     .describe("How long the provider keeps its cache; a bare number is minutes."),
   tools: z
@@ -37,19 +36,13 @@ export function sessionPruneOf(config: ContextPruning | undefined): Partial<Sess
   const { mode, ttl, tools, hardClear, softTrim, keepLastAssistants, softTrimRatio, hardClearRatio, minPrunableToolChars } = config;
   const given = {
     mode: mode === undefined || mode === "off" ? mode : ("cache-ttl" as const),
-    ttlMs: ttl === undefined ? undefined : durationMs(String(ttl)),
+    ttlMs: ttl === undefined ? undefined : parsePruneTtl(ttl),
     tools: tools && { allow: tools.allow, deny: tools.deny },
     hardClear: hardClear && { ...DEFAULT_SESSION_PRUNE.hardClear, ...known(hardClear) },
     softTrim: softTrim && { ...DEFAULT_SESSION_PRUNE.softTrim, ...known(softTrim) },
     ...{ keepLastAssistants, softTrimRatio, hardClearRatio, minPrunableToolChars },
   };
   return known(given);
-}
-
-/** "5m", "1h", "90" (minutes). */
-function durationMs(text: string): number | undefined {
-  const [, amount, unit = "m"] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?$/.exec(text.trim().toLowerCase()) ?? [];
-  return amount === undefined ? undefined : Math.round(Number(amount) * UNITS_MS[unit]!);
 }
 
 /** Without keys that are there and undefined. */

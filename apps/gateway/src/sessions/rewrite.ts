@@ -1,6 +1,6 @@
 // Which entries a transcript rewrite appends: the suffix of the branch again, from the parent of the first replaced message (contract §1.5).
 import { ContextEngineError, type TranscriptRewriteRequest, type TranscriptRewriteResult } from "@clew/plugin-sdk/core";
-import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { moveReferences, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 
 export type RewritePlan =
   | { kind: "nothing"; result: TranscriptRewriteResult }
@@ -45,7 +45,7 @@ export function planRewrite({ branch, request, nextId }: RewriteInput): RewriteP
   const newIds = new Map(suffix.map((entry) => [entry.id, nextId()]));
   const entries = suffix.map((entry, index): TranscriptEntry => {
     const parentId = index === 0 ? entry.parentId : newIds.get(suffix[index - 1]!.id)!;
-    return remapReferences({ ...(changed.get(entry.id) ?? entry), id: newIds.get(entry.id)!, parentId }, newIds);
+    return moveReferences({ ...(changed.get(entry.id) ?? entry), id: newIds.get(entry.id)!, parentId }, (id) => newIds.get(id) ?? id);
   });
   return { kind: "append", kept, entries, remapped: newIds, result: { changed: true, bytesFreed, rewrittenEntries: changed.size } };
 }
@@ -63,22 +63,4 @@ function refuseForeignEntries(suffix: readonly TranscriptEntry[], changed: Reado
     "TRANSCRIPT_MOVED",
     `The transcript cannot be rewritten: entry ${foreign.id} was added after the rewrite was planned; plan it again on the current branch.`,
   );
-}
-
-/** Ids inside an entry that name entries of the suffix follow them to their new names. */
-function remapReferences(entry: TranscriptEntry, ids: ReadonlyMap<string, string>): TranscriptEntry {
-  switch (entry.type) {
-    case "compaction":
-      return { ...entry, firstKeptEntryId: ids.get(entry.firstKeptEntryId) ?? entry.firstKeptEntryId };
-    case "reset": {
-      const kept = entry.firstKeptEntryId;
-      return kept === undefined ? entry : { ...entry, firstKeptEntryId: ids.get(kept) ?? kept };
-    }
-    case "label":
-      return { ...entry, targetId: ids.get(entry.targetId) ?? entry.targetId };
-    case "branch_summary":
-      return { ...entry, fromId: ids.get(entry.fromId) ?? entry.fromId };
-    default:
-      return entry;
-  }
 }

@@ -1,6 +1,7 @@
 import { appendFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { assistant, toolCall, toolResult } from "@clew/plugin-sdk/testing";
+import { buildContext, type NewTranscriptEntry, PRUNE_ENTRY_TYPE, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { startChild } from "../testing/child.ts";
@@ -380,6 +381,21 @@ describe("a rewrite", () => {
     expect(texts(again.branch())).toEqual(["one", "2", "three"]);
     expect(JSON.stringify(again.branch())).not.toContain("__clew");
     await again.close();
+  });
+
+  it("keeps what was pruned pruned, although the pruned entries have new names", async () => {
+    const session = await opened(await temporaryHome());
+    const call = toolCall("read_file", {}, "c1");
+    const [first, , result] = await session.append([
+      user("read"),
+      { type: "message", message: { ...assistant([call]), stopReason: "toolUse" } },
+      { type: "message", message: toolResult(call, "a long result") },
+    ]);
+    const data = { v: 1, entryIds: [result!.id], placeholder: "[cleared]", tokensFreed: 3, reason: "compaction" };
+    await session.append([{ type: "custom", customType: PRUNE_ENTRY_TYPE, data }]);
+    await session.rewrite({ replacements: [{ entryId: first!.id, message: { role: "user", content: "read it" } }] });
+    expect(JSON.stringify(buildContext(session.branch()).items.at(-1)!.message)).toContain("[cleared]");
+    await session.close();
   });
 });
 
