@@ -66,6 +66,8 @@ describe("the built command", () => {
       config: false,
       silent: true,
       removeNodeProtocol: false,
+      // Wherever the tests were started: dependencies stay outside, as in the real build.
+      skipNodeModulesBundle: true,
     });
     const home = join(scratch, "home");
     mkdirSync(home);
