@@ -17,6 +17,11 @@ const SLACK = 0.95;
 const RECENT_WEIGHT = 3;
 /** Entries. */
 const RECENT_HALF_LIFE = 30;
+/** Work goes back to a file more often than to a symbol of it. */
+const PATH_WEIGHT = 1.6;
+/** Room counts a little more than in proportion: of two names the short one leaves room for a third. */
+const ROOM_EXPONENT = 1.2;
+const CHARS_PER_TOKEN = 4;
 const MAX_COMMANDS = 8;
 const MAX_ERRORS = 5;
 
@@ -96,14 +101,14 @@ function fileLines(items: readonly LedgerItem[]): string[] {
   for (const item of items) {
     const { name, state, entryId } = item;
     const shown = shownName(item);
-    const folder = name.slice(0, name.length - shown.length);
+    const folder = name.slice(0, name.length - shown.length) || "./";
     const changed = state !== undefined && /^(?:edited|written|failed)/.test(state) ? ` (${state} @${entryId})` : "";
     folders.set(folder, [...(folders.get(folder) ?? []), `${shown}${changed}`]);
   }
-  return [...folders].map(([folder, names]) => `${folder === "" ? "./" : folder}: ${names.join(" ")}`);
+  return [...folders].map(([folder, names]) => `${folder}: ${names.join(" ")}`);
 }
 
-/** Every path a ledger's text names, whole: folders joined with their files. For measuring and for tests. */
+/** Every path a ledger's text names, whole: folders joined with their files; "./a" also as "a". For measuring and for tests. */
 export function pathsInLedger(text: string): string[] {
   return text.split("\n").flatMap((line) => {
     const [, folder, names] = /^([^\s#-]\S*\/|\/): (.+)$/.exec(line) ?? [];
@@ -111,14 +116,15 @@ export function pathsInLedger(text: string): string[] {
     return names
       .replace(/ \([^)]*\)/g, "")
       .split(" ")
-      .map((name) => (folder === "./" ? name : folder + name));
+      .flatMap((name) => (folder === "./" ? [name, folder + name] : [folder + name]));
   });
 }
 
 /** What was just said counts extra, what takes more room counts less. */
 function rankOf(item: LedgerItem, entries: number): number {
   const recency = RECENT_WEIGHT * 0.5 ** ((entries - item.at) / RECENT_HALF_LIFE);
-  return (ledgerScore(item, entries) + recency) / Math.sqrt(1 + shownName(item).length / 4);
+  const worth = (item.kind === "path" ? PATH_WEIGHT : 1) * (ledgerScore(item, entries) + recency);
+  return worth / (1 + shownName(item).length / CHARS_PER_TOKEN) ** ROOM_EXPONENT;
 }
 
 /** Of a path its last part: the folder is written once for all. */
