@@ -3,9 +3,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import {
   applyPrune,
   type ContextItem,
-  type CustomEntry,
   type NewTranscriptEntry,
-  PRUNE_ENTRY_TYPE,
   planPrune,
   pruneEntry,
   pruneRecordOf,
@@ -56,10 +54,3 @@ export function planPruneStep({
 
 /** True for the record of a prune that a compaction made. */
 export const isCompactionPrune = (entry: TranscriptEntry | undefined): boolean => pruneRecordOf(entry)?.reason === REASON;
-
-/** The record with the entries it names under their new ids; other custom entries as they are. */
-export function remapPrune(entry: CustomEntry, moved: (id: string) => string): CustomEntry {
-  const record = pruneRecordOf(entry);
-  if (record === undefined || entry.customType !== PRUNE_ENTRY_TYPE) return entry;
-  return { ...entry, data: { ...record, entryIds: record.entryIds.map(moved) } };
-}

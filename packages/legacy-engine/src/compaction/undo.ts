@@ -1,6 +1,6 @@
 // Takes the newest compaction back: the branch goes on from before it, with everything that came after it appended again.
-import type { CompactionEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import { isCompactionPrune, remapPrune } from "./prune-step.ts";
+import { type CompactionEntry, moveReferences, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { isCompactionPrune } from "./prune-step.ts";
 
 export type UndoPlan =
   | { kind: "nothing"; reason: string }
@@ -50,7 +50,7 @@ export function planUndoCompaction({ branch, nextId, timestamp }: UndoInput): Un
   };
   let parentId = record.id;
   const again = following.map((entry) => {
-    const moved = moveReferences({ ...entry, id: ids.get(entry.id)!, parentId }, ids);
+    const moved = moveReferences({ ...entry, id: ids.get(entry.id)!, parentId }, (id) => ids.get(id) ?? id);
     parentId = moved.id;
     return moved;
   });
@@ -88,18 +88,4 @@ export async function undoCompaction({
 
 function wasWrittenWithPrune({ details }: CompactionEntry): boolean {
   return typeof details === "object" && details !== null && (details as { withPrune?: unknown }).withPrune === true;
-}
-
-function moveReferences(entry: TranscriptEntry, ids: ReadonlyMap<string, string>): TranscriptEntry {
-  const moved = (id: string) => ids.get(id) ?? id;
-  switch (entry.type) {
-    case "label":
-      return { ...entry, targetId: moved(entry.targetId) };
-    case "branch_summary":
-      return { ...entry, fromId: moved(entry.fromId) };
-    case "custom":
-      return remapPrune(entry, moved);
-    default:
-      return entry;
-  }
 }
