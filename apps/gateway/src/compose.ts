@@ -44,6 +44,7 @@ import { sessionPruneOf } from "./config/pruning.ts";
 import type { Config } from "./config/schema.ts";
 import { OFFLINE_MODEL, type ResolvedModel, resolveModel } from "./models/resolve.ts";
 import { createModelPort } from "./models/router.ts";
+import { createTokenRatios } from "./models/token-ratios.ts";
 import { slotValue } from "./plugins/enablement.ts";
 import { type EngineStatus, engineStatus } from "./plugins/engine-status.ts";
 import type { PluginHost } from "./plugins/host.ts";
@@ -142,6 +143,7 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
     models.set(name, known);
     return known;
   };
+  const tokenRatios = createTokenRatios({ home, log });
   const router = createModelPort({ resolve: modelNamed, log });
   const policy = createTranscriptPolicy({
     imageCodec: lazyImageCodec(),
@@ -237,6 +239,8 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
       settings: {
         maxModelCalls: config.agents.defaults.maxModelCalls,
         reserveTokens: compaction.reserveTokensFloor,
+        // What a recording counts is estimated: there is nothing to learn from it, and nothing to correct.
+        ...(replacement === undefined && { tokenRatio: (await tokenRatios.ratio(agentId, `${model.provider}/${model.id}`)).ratio }),
         autoCompaction: compaction.enabled,
         midTurnPrecheck: compaction.midTurnPrecheck.enabled,
         ...(historyLimit !== undefined && { historyLimit }),
@@ -260,9 +264,11 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
         const { hooks, turn } = await prepareTurn(request);
         const { prompt, signal } = request;
         const beforePromptBuild = hooks?.beforePromptBuild;
-        return withTimeout({ seconds: config.agents.defaults.timeoutSeconds, signal }, (bounded) =>
+        const result = await withTimeout({ seconds: config.agents.defaults.timeoutSeconds, signal }, (bounded) =>
           runTurn({ ...turn, prompt, ...(beforePromptBuild !== undefined && { beforePromptBuild }), signal: bounded }),
         );
+        if (request.replacement === undefined) await tokenRatios.learn(request.transcript.session.agentId, result.report);
+        return result;
       }),
     compact: (request) =>
       inGate(request, async () => {

@@ -47,6 +47,7 @@ export async function assembleContext(run: TurnRun, history: History): Promise<A
     ...budget,
     assembled: run.state.assemblySums.total(messages),
     engineEstimate: usableEstimate(result.estimatedTokens),
+    ...(run.settings.tokenRatio !== 1 && { tokenRatio: run.settings.tokenRatio }),
     historyMessages: history.messages.length,
     assembledMessages: messages.length,
   };

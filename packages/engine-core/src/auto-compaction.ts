@@ -23,7 +23,7 @@ export async function autoCompact(run: TurnRun, assembly: Assembly): Promise<boo
   if (!allowed || compaction === undefined) return false;
   const { promptBudget } = assembly.budget;
   const size = sizeOf(run.state, assembly.messages.concat(messagesOfTurn(run)));
-  const currentTokenCount = estimateRequest(size, assembly.fixedTokens, null);
+  const currentTokenCount = estimateRequest(size, assembly.fixedTokens, null, run.settings.tokenRatio);
   if (currentTokenCount <= promptBudget) return false;
   run.recovery = { ...run.recovery, autoCompacted: true };
   const result = await compactBuiltIn(run, compaction, {

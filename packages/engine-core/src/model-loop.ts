@@ -60,6 +60,7 @@ function holdBack(run: TurnRun, assembly: Assembly, view: ModelView): LoopFailur
     engineEstimate: assembly.engineEstimate,
     ...(unwindowed !== undefined && { unwindowed }),
     fixedTokens: assembly.fixedTokens,
+    tokenRatio: run.settings.tokenRatio,
     reducibleChars: () =>
       planToolResultTruncation(view.messages, { contextWindow: model.contextWindow, freeChars: Number.POSITIVE_INFINITY }).reducibleChars,
   });

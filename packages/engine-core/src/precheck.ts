@@ -36,14 +36,17 @@ export interface PrecheckInput {
   unwindowed?: RequestSize;
   /** Estimated tokens of system prompt and tool schemas. */
   fixedTokens: number;
+  /** Measured / estimated tokens of this model. Default 1. */
+  tokenRatio?: number;
   /** Characters of tool results that truncation could remove; asked for only when the request does not fit. */
   reducibleChars: () => number;
 }
 
 /** The larger of the estimates decides when the engine's assembly is not authoritative; the messages sent never change. */
 export function planPrecheck(input: PrecheckInput): Precheck {
-  const assembled = estimateRequest(input.assembled, input.fixedTokens, input.engineEstimate);
-  const unwindowed = input.unwindowed === undefined ? 0 : estimateRequest(input.unwindowed, input.fixedTokens, null);
+  const { fixedTokens, tokenRatio } = input;
+  const assembled = estimateRequest(input.assembled, fixedTokens, input.engineEstimate, tokenRatio);
+  const unwindowed = input.unwindowed === undefined ? 0 : estimateRequest(input.unwindowed, fixedTokens, null, tokenRatio);
   const estimate = Math.max(assembled, unwindowed);
   const overflow = Math.max(0, estimate - input.promptBudget);
   return {
@@ -54,10 +57,13 @@ export function planPrecheck(input: PrecheckInput): Precheck {
   };
 }
 
-/** Tokens of a request: the provider's count where there is one, the high estimate where there is none. */
-export function estimateRequest(size: RequestSize, fixedTokens: number, engineEstimate: number | null): number {
-  if (size.measured !== null) return size.measured.tokens + Math.ceil(ESTIMATE_MARGIN * size.measured.after.estimate);
-  return Math.ceil(Math.max(size.messages.high, engineEstimate ?? 0) + ESTIMATE_MARGIN * fixedTokens);
+/**
+ * Tokens of a request: the provider's count where there is one, the high estimate where there is none. The ratio corrects the host's own
+ * estimates only: neither what a provider counted nor what an engine says it counted.
+ */
+export function estimateRequest(size: RequestSize, fixedTokens: number, engineEstimate: number | null, tokenRatio = 1): number {
+  if (size.measured !== null) return size.measured.tokens + Math.ceil(ESTIMATE_MARGIN * tokenRatio * size.measured.after.estimate);
+  return Math.ceil(Math.max(tokenRatio * size.messages.high, engineEstimate ?? 0) + ESTIMATE_MARGIN * tokenRatio * fixedTokens);
 }
 
 function chooseRoute(overflow: number, reducibleChars: number): PrecheckRoute {

@@ -177,6 +177,21 @@ describe("the check before a request", () => {
     });
   });
 
+  it("corrects its own estimates by the model's ratio, never what a provider or an engine counted", () => {
+    const messages = { estimate: 800, low: 700, high: 1_000 };
+    const size = (input: Partial<Parameters<typeof planPrecheck>[0]>) =>
+      planPrecheck({
+        ...{ promptBudget: 1, assembled: { messages, measured: null }, engineEstimate: null, fixedTokens: 100, tokenRatio: 1.5 },
+        reducibleChars: () => 0,
+        ...input,
+      }).estimate;
+    expect(size({})).toBe(1_500 + 180);
+    expect(size({ tokenRatio: 1 })).toBe(1_000 + 120);
+    expect(size({ tokenRatio: 0.7 })).toBe(700 + 84);
+    expect(size({ engineEstimate: 2_000 })).toBe(2_000 + 180);
+    expect(size({ assembled: { messages, measured: { tokens: 5_000, after: { estimate: 100, low: 90, high: 120 } } } })).toBe(5_180);
+  });
+
   it("trusts the engine's estimate when it is higher than the host's", () => {
     const size = { messages: { estimate: 10, low: 10, high: 10 }, measured: null };
     expect(

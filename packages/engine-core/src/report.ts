@@ -71,6 +71,8 @@ export interface BudgetReport {
   assembled: { estimate: number; low: number; high: number } | null;
   /** What the engine said; null when it did not. */
   engineEstimate: number | null;
+  /** Measured / estimated tokens of this model, where the host has learned it; estimates here are not multiplied by it. */
+  tokenRatio?: number;
   historyMessages: number;
   assembledMessages: number;
 }

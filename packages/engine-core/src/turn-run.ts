@@ -23,6 +23,8 @@ import type { SessionState } from "./session-state.ts";
 export interface TurnSettings {
   /** Tokens held back for the reply; never more than a quarter of the window. */
   reserveTokens: number;
+  /** Measured / estimated tokens of this model, as the host has learned it: corrects what no provider has counted yet. */
+  tokenRatio: number;
   /** Newest user turns kept before assembly; undefined = all. */
   historyLimit: number | undefined;
   /** Model calls in one turn, so that a looping model ends. */
@@ -40,6 +42,7 @@ export interface TurnSettings {
 
 export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   reserveTokens: DEFAULT_RESERVE_TOKENS,
+  tokenRatio: 1,
   historyLimit: undefined,
   maxModelCalls: 200,
   citationsMode: undefined,

@@ -1,0 +1,81 @@
+// How far token estimates are off for each model, learned from what providers counted: kept per agent, in one small file.
+import { mkdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { LogPort, TurnReport } from "@clew/engine-core";
+import { learnRatio, RATIO_BOUNDS, type TokenRatio, UNKNOWN_RATIO } from "@clew/legacy-engine";
+import writeFileAtomic from "write-file-atomic";
+import { z } from "zod";
+
+const FileSchema = z.object({
+  v: z.literal(1),
+  models: z.record(
+    z.string(),
+    z.object({ ratio: z.number().min(RATIO_BOUNDS.min).max(RATIO_BOUNDS.max), samples: z.number().int().nonnegative() }),
+  ),
+});
+
+type Ratios = Readonly<Record<string, TokenRatio>>;
+
+export interface TokenRatios {
+  /** Measured / estimated tokens of "provider/id"; 1 as long as nothing was counted. */
+  ratio(agentId: string, model: string): Promise<TokenRatio>;
+  /** Learns from the calls of one turn. A file that cannot be written is logged, and what was learned lasts until the process ends. */
+  learn(agentId: string, report: Pick<TurnReport, "model" | "modelCalls">): Promise<void>;
+}
+
+// A smaller change decides nothing and is not worth a write after each turn.
+const LEAST_CHANGE = 0.01;
+
+export function createTokenRatios({ home, log }: { home: string; log: LogPort }): TokenRatios {
+  const file = (agentId: string) => join(home, "agents", agentId, "token-ratios.json");
+  const known = new Map<string, Promise<{ now: Ratios; stored: Ratios }>>();
+  const load = (agentId: string) => {
+    const loading = known.get(agentId) ?? readRatios(file(agentId)).then((ratios) => ({ now: ratios, stored: ratios }));
+    known.set(agentId, loading);
+    return loading;
+  };
+  return {
+    ratio: async (agentId, model) => of((await load(agentId)).now, model),
+    async learn(agentId, report) {
+      const ratios = await load(agentId);
+      const model = report.model.resolved;
+      const before = of(ratios.now, model);
+      const learned = learnFrom(before, report);
+      if (learned === before) return;
+      ratios.now = { ...ratios.now, [model]: learned };
+      const stored = of(ratios.stored, model);
+      if (stored.samples > 0 && Math.abs(learned.ratio - stored.ratio) < LEAST_CHANGE) return;
+      ratios.stored = ratios.now;
+      try {
+        await mkdir(dirname(file(agentId)), { recursive: true, mode: 0o700 });
+        await writeFileAtomic(file(agentId), `${JSON.stringify({ v: 1, models: ratios.stored }, null, 2)}\n`, { mode: 0o600 });
+      } catch (error) {
+        log.warn(`${file(agentId)} could not be written: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    },
+  };
+}
+
+/** Pure. A call that failed or was cut off says nothing. */
+export function learnFrom(known: TokenRatio, { modelCalls }: Pick<TurnReport, "modelCalls">): TokenRatio {
+  return modelCalls.reduce((ratio, { system, tools, messages, usage, error, stopReason }) => {
+    if (usage === null) return ratio;
+    const fixed = [...system, ...tools].reduce((sum, { tokens }) => sum + tokens, 0);
+    return learnRatio(ratio, {
+      measured: usage.input + usage.cacheRead + usage.cacheWrite,
+      estimated: fixed + messages.tokens,
+      usable: error === null && stopReason !== "error" && stopReason !== "aborted",
+    });
+  }, known);
+}
+
+const of = (ratios: Ratios, model: string): TokenRatio => (Object.hasOwn(ratios, model) ? ratios[model] : undefined) ?? UNKNOWN_RATIO;
+
+/** A file that is missing or cannot be understood is learned anew. */
+async function readRatios(file: string): Promise<Ratios> {
+  try {
+    return FileSchema.parse(JSON.parse(await readFile(file, "utf8"))).models;
+  } catch {
+    return {};
+  }
+}
