@@ -2,7 +2,7 @@
 import type { AgentMessage, ModelCall } from "@clew/plugin-sdk/core";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
-import { PRUNE_PLACEHOLDER } from "@clew/plugin-sdk/transcript";
+import { PRUNE_PLACEHOLDER, splitLedger } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { prose } from "../__fixtures__/histories.ts";
 import { memorySession, now, obedient, obedientSummary, patientSleep, promptOf, scripted } from "../__fixtures__/session.ts";
@@ -110,6 +110,28 @@ describe("6: working knowledge lost", () => {
     const summary = JSON.stringify(session.context()[0]);
     for (const identifier of ["0f3a9c1e", "10.0.0.7:8443", "/srv/releases/2026-11-20"]) expect(summary).toContain(identifier);
   });
+});
+
+describe("6: working knowledge lost, for good", () => {
+  it("names that were worked with stand in the ledger through fifty compactions by a model that forgets everything", async () => {
+    const forgetful = scripted((call) => obedientSummary(promptOf(call)).replace(/^- (?!\(none\)).*$/gm, "- (none)"));
+    const edit = toolCall("edit", { path: "src/billing/tax.ts" });
+    const { session, compact } = setup(
+      [user("Mend roundHalfEven in src/billing/tax.ts for ORDER-4711."), assistant([edit]), toolResult(edit, "ok"), assistant("Mended.")],
+      { model: forgetful, trigger: "overflow", options: { prune: false } },
+    );
+    const names = ["tax.ts", "roundHalfEven", "ORDER-4711"];
+    let compactions = 0;
+    for (let index = 0; compactions < 50; index++) {
+      session.say(user(`go on with part ${index}`), ...step(index, 9000), ...step(1000 + index, 9000), assistant("done"));
+      if (!(await compact()).compacted) continue;
+      compactions++;
+      const [head] = session.context();
+      const { ledger } = splitLedger(head?.role === "compactionSummary" ? head.summary : "");
+      expect(names.filter((name) => !ledger.includes(name))).toEqual([]);
+      expect(ledger).toMatch(/tax\.ts \(edited @/);
+    }
+  }, 30_000);
 });
 
 describe("7: compaction loops and thrash", () => {
