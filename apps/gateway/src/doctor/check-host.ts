@@ -8,6 +8,7 @@ import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
 import { checkCompaction } from "./check-compaction.ts";
 import { checkEngineAndPlugins } from "./check-engine.ts";
+import { checkTokenEstimates } from "./check-token-estimates.ts";
 import type { Finding } from "./finding.ts";
 
 const PROBE_MS = 3000;
@@ -32,6 +33,7 @@ export async function checkHost(environment: Environment, { fix = false } = {}):
     { level: "ok", subject: "engine check", text: '"clew engine check" proves the engine against the contract' },
     ...checkCompaction(environment, loaded),
     ...(await checkModel(modelOf(environment, loaded))),
+    ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
     await checkRunning(loaded),
   ];
 }
