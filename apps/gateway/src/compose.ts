@@ -6,122 +6,39 @@ import {
   compactSession,
   completeForEngine,
   createEngineRegistry,
-  DEFAULT_BOUNDS_MS,
-  type EngineRegistry,
   type HostPorts,
-  type LlmPolicy,
-  type LogPort,
-  type ModelPort,
   pluginOf,
   previewRequest,
-  type RequestPreview,
   resolveContextEngine,
   runTurn,
-  type SessionState,
-  type SuccessorPort,
-  type ToolPort,
-  type TurnEvent,
-  type TurnRequest,
-  type TurnResult,
 } from "@clew/engine-core";
-import { type CompactionPreview, createLegacyEngine } from "@clew/legacy-engine";
-import {
-  ContextEngineError,
-  type ContextEngineFactory,
-  type ContextEngineInfo,
-  type ModelRef,
-  type PluginsConfig,
-} from "@clew/plugin-sdk/core";
+import { createLegacyEngine } from "@clew/legacy-engine";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import { DRIVER_APIS } from "@clew/providers";
-import { createTranscriptPolicy, type ImageCodec } from "@clew/transcript-policy";
-import { z } from "zod";
+import { createTranscriptPolicy } from "@clew/transcript-policy";
 import { chooseSummaryModel, createBuiltInCompaction } from "./compaction/built-in.ts";
 import { agentSettings, defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
-import type { LoadedConfig } from "./config/load.ts";
 import { sessionPruneOf } from "./config/pruning.ts";
 import type { Config } from "./config/schema.ts";
+import type { Host, HostOptions, TurnSetup } from "./host.ts";
+import { lazyImageCodec } from "./models/image-codec.ts";
 import { OFFLINE_MODEL, type ResolvedModel, resolveModel } from "./models/resolve.ts";
 import { createModelPort } from "./models/router.ts";
 import { createTokenRatios } from "./models/token-ratios.ts";
-import { slotValue } from "./plugins/enablement.ts";
-import { type EngineStatus, engineStatus } from "./plugins/engine-status.ts";
-import type { PluginHost } from "./plugins/host.ts";
+import { assertKnownEngine, engineBounds, llmPolicyOf } from "./plugins/engine-settings.ts";
+import { engineStatus } from "./plugins/engine-status.ts";
 import { readRecentTurns } from "./plugins/recent-turns.ts";
 import { inPluginScope } from "./plugins/scope.ts";
 import { createPluginTools } from "./plugins/tools.ts";
 import { turnHooks } from "./plugins/turn-hooks.ts";
-import type { CompactableSession } from "./sessions/open.ts";
 import { agentPaths } from "./sessions/paths.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
-import { type Approve, createToolPort } from "./tools/tool.ts";
+import { createToolPort } from "./tools/tool.ts";
 import { workspaceRoot } from "./tools/workspace-files.ts";
 import { workspaceTools } from "./tools/workspace-tools.ts";
 import { withTimeout } from "./turn-timeout.ts";
 import { readWorkspaceInstructions } from "./workspace-instructions.ts";
-
-export interface HostOptions {
-  environment: Environment;
-  loaded: Pick<LoadedConfig, "config" | "raw">;
-  log: LogPort;
-  /** Already loaded; absent = none. */
-  plugins?: PluginHost | undefined;
-}
-
-/** Everything that answers, and nothing about where requests come from. */
-export interface Host {
-  readonly config: Config;
-  /** Ids of registered engines. */
-  engineIds(): string[];
-  /** What makes a registered engine; for checks, which need engines of their own. */
-  engineFactory(engineId: string): ContextEngineFactory | undefined;
-  /** The model of an agent. Throws CONFIG_INVALID. */
-  model(agentId: string): ResolvedModel;
-  workspace(agentId: string): string;
-  /** One turn. Outcomes of models, tools and engines are in the result. */
-  answer(request: AnswerRequest): Promise<TurnResult>;
-  /** `/compact`; not while a turn of the session runs. What the engine could not do is in the result. */
-  compact(request: TurnSetup & { focus?: string | undefined }): ReturnType<typeof compactSession>;
-  /** What the built-in compaction would do; changes nothing. */
-  previewCompaction(request: TurnSetup, focus?: string): Promise<CompactionPreview>;
-  /** What the next call would send; not while a turn of the session runs. */
-  preview(request: TurnSetup): Promise<RequestPreview>;
-  /** The engine that would answer an agent now: its info, and why it is not the chosen one. */
-  inspectEngine(agentId: string): Promise<EngineInspection>;
-  /** Everything known about it; asks the engine's own store where it can be asked. */
-  engineStatus(agentId: string): Promise<EngineStatus>;
-  /** Engines set aside since start, and why. */
-  quarantined(): ReturnType<EngineRegistry["quarantine"]["list"]>;
-  close(): Promise<void>;
-}
-
-export interface EngineInspection {
-  configured: string | null;
-  engineId: string;
-  info: ContextEngineInfo;
-  /** Why the configured engine is deliberately not used. */
-  switchedOff: string | null;
-  degraded: { operation: string; reason: string } | null;
-}
-
-/** One session, and how its run is watched. */
-export interface TurnSetup {
-  transcript: CompactableSession;
-  state: SessionState;
-  /** Moves the session to a transcript an engine made for it; absent = it stays where it is. */
-  successors?: ((move: Parameters<SuccessorPort["adopt"]>[0]) => Promise<CompactableSession | undefined>) | undefined;
-  signal?: AbortSignal | undefined;
-  onEvent?: ((event: TurnEvent) => void) | undefined;
-  /** Asks a person whether a tool may run; absent = nobody is there, and the answer is no. */
-  approve?: Approve | undefined;
-  /** Instead of the agent's model and tools, e.g. a recording. */
-  replacement?: { model: ModelPort; modelRef: ModelRef; tools: ToolPort; clock: ClockPort };
-}
-
-export interface AnswerRequest extends TurnSetup {
-  prompt: TurnRequest["prompt"];
-}
 
 /** Throws CONFIG_INVALID when the engine slot names an engine nobody registered: better at start than at the first reply. */
 export function composeHost({ environment, loaded, log, plugins }: HostOptions): Host {
@@ -307,47 +224,3 @@ export const systemClock: ClockPort = { now: () => Date.now(), monotonic: () => 
 const ids = { next: () => randomUUID(), hash: (text: string) => hash("sha256", text).slice(0, 32) };
 
 const tokensOf = (texts: readonly string[]) => Math.ceil(texts.reduce((sum, text) => sum + estimateText(text).estimate, 0));
-
-/** The image library is large: it is loaded when the first image comes. */
-function lazyImageCodec(): ImageCodec {
-  let loading: Promise<ImageCodec> | undefined;
-  const codec = () => {
-    loading ??= import("@clew/transcript-policy/sharp").then(({ createSharpCodec }) => createSharpCodec());
-    return loading;
-  };
-  return {
-    sizeOf: async (bytes) => (await codec()).sizeOf(bytes),
-    toJpeg: async (request) => (await codec()).toJpeg(request),
-  };
-}
-
-/** `plugins.entries.<id>.timeoutSeconds` replaces every bound of the plugin's engines but that of dispose (contract §2.4). */
-function engineBounds(plugins: PluginsConfig, pluginId: string | undefined, compactMs: number): Partial<typeof DEFAULT_BOUNDS_MS> {
-  const seconds = pluginId === undefined ? undefined : plugins.entries?.[pluginId]?.timeoutSeconds;
-  if (typeof seconds !== "number" || !(seconds > 0)) return { compact: compactMs };
-  const { dispose: _kept, ...replaced } = DEFAULT_BOUNDS_MS;
-  return Object.fromEntries(Object.keys(replaced).map((method) => [method, seconds * 1000]));
-}
-
-/** What the operator lets the plugin behind an engine do with models: `plugins.entries.<id>.llm`. */
-function llmPolicyOf(plugins: PluginsConfig, pluginId: string | undefined): LlmPolicy {
-  const parsed = LlmPolicySchema.safeParse(pluginId === undefined ? undefined : plugins.entries?.[pluginId]?.llm);
-  return parsed.success ? parsed.data : {};
-}
-
-const LlmPolicySchema = z.looseObject({
-  allowModelOverride: z.boolean().default(false),
-  allowedModels: z.array(z.string()).default(["*"]),
-});
-
-/** An engine that a plugin would bring if it were on or sound is no slip of the pen: legacy answers, and says so. */
-function assertKnownEngine(settings: PluginsConfig, registry: EngineRegistry, plugins: PluginHost | undefined): void {
-  const slot = slotValue(settings);
-  const known = registry.list().map(({ engineId }) => engineId);
-  if (slot === null || known.includes(slot)) return;
-  if (plugins?.ownerOf(slot) !== undefined || plugins?.records().some(({ status }) => status !== "loaded")) return;
-  throw new ContextEngineError(
-    "ENGINE_NOT_FOUND",
-    `There is no context engine "${slot}" (plugins.slots.contextEngine); known: ${known.join(", ")}. Choose one with "clew config set plugins.slots.contextEngine ${known[0]}".`,
-  );
-}

@@ -2,7 +2,7 @@
 import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core";
 import { buildContext } from "@clew/plugin-sdk/transcript";
 import { undoLastCompaction } from "../compaction/undo.ts";
-import type { Host } from "../compose.ts";
+import type { Host } from "../host.ts";
 import { describeEngine, pluginProblem } from "../plugins/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import { readLastRequest } from "../reports/report-log.ts";

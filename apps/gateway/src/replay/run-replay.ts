@@ -3,7 +3,7 @@ import { createSessionState, type ModelCallReport, type ReportItem, type TurnRep
 import type { AgentMessage, ModelRef } from "@clew/plugin-sdk/core";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { ContextItem } from "@clew/plugin-sdk/transcript";
-import type { Host } from "../compose.ts";
+import type { Host } from "../host.ts";
 import type { ReportLog } from "../reports/report-log.ts";
 import type { OpenSession } from "../sessions/open.ts";
 import { createPlayer, marksEndOfRecording } from "./player.ts";

@@ -1,0 +1,86 @@
+// What a composed host offers to the gateway, the commands and replay: everything that answers, and nothing about where requests come from.
+import type {
+  ClockPort,
+  compactSession,
+  EngineRegistry,
+  LogPort,
+  ModelPort,
+  RequestPreview,
+  SessionState,
+  SuccessorPort,
+  ToolPort,
+  TurnEvent,
+  TurnRequest,
+  TurnResult,
+} from "@clew/engine-core";
+import type { CompactionPreview } from "@clew/legacy-engine";
+import type { ContextEngineFactory, ContextEngineInfo, ModelRef } from "@clew/plugin-sdk/core";
+import type { Environment } from "./config/environment.ts";
+import type { LoadedConfig } from "./config/load.ts";
+import type { Config } from "./config/schema.ts";
+import type { ResolvedModel } from "./models/resolve.ts";
+import type { EngineStatus } from "./plugins/engine-status.ts";
+import type { PluginHost } from "./plugins/host.ts";
+import type { CompactableSession } from "./sessions/open.ts";
+import type { Approve } from "./tools/tool.ts";
+
+export interface HostOptions {
+  environment: Environment;
+  loaded: Pick<LoadedConfig, "config" | "raw">;
+  log: LogPort;
+  /** Already loaded; absent = none. */
+  plugins?: PluginHost | undefined;
+}
+
+export interface Host {
+  readonly config: Config;
+  /** Ids of registered engines. */
+  engineIds(): string[];
+  /** What makes a registered engine; for checks, which need engines of their own. */
+  engineFactory(engineId: string): ContextEngineFactory | undefined;
+  /** The model of an agent. Throws CONFIG_INVALID. */
+  model(agentId: string): ResolvedModel;
+  workspace(agentId: string): string;
+  /** One turn. Outcomes of models, tools and engines are in the result. */
+  answer(request: AnswerRequest): Promise<TurnResult>;
+  /** `/compact`; not while a turn of the session runs. What the engine could not do is in the result. */
+  compact(request: TurnSetup & { focus?: string | undefined }): ReturnType<typeof compactSession>;
+  /** What the built-in compaction would do; changes nothing. */
+  previewCompaction(request: TurnSetup, focus?: string): Promise<CompactionPreview>;
+  /** What the next call would send; not while a turn of the session runs. */
+  preview(request: TurnSetup): Promise<RequestPreview>;
+  /** The engine that would answer an agent now: its info, and why it is not the chosen one. */
+  inspectEngine(agentId: string): Promise<EngineInspection>;
+  /** Everything known about it; asks the engine's own store where it can be asked. */
+  engineStatus(agentId: string): Promise<EngineStatus>;
+  /** Engines set aside since start, and why. */
+  quarantined(): ReturnType<EngineRegistry["quarantine"]["list"]>;
+  close(): Promise<void>;
+}
+
+export interface EngineInspection {
+  configured: string | null;
+  engineId: string;
+  info: ContextEngineInfo;
+  /** Why the configured engine is deliberately not used. */
+  switchedOff: string | null;
+  degraded: { operation: string; reason: string } | null;
+}
+
+/** One session, and how its run is watched. */
+export interface TurnSetup {
+  transcript: CompactableSession;
+  state: SessionState;
+  /** Moves the session to a transcript an engine made for it; absent = it stays where it is. */
+  successors?: ((move: Parameters<SuccessorPort["adopt"]>[0]) => Promise<CompactableSession | undefined>) | undefined;
+  signal?: AbortSignal | undefined;
+  onEvent?: ((event: TurnEvent) => void) | undefined;
+  /** Asks a person whether a tool may run; absent = nobody is there, and the answer is no. */
+  approve?: Approve | undefined;
+  /** Instead of the agent's model and tools, e.g. a recording. */
+  replacement?: { model: ModelPort; modelRef: ModelRef; tools: ToolPort; clock: ClockPort };
+}
+
+export interface AnswerRequest extends TurnSetup {
+  prompt: TurnRequest["prompt"];
+}
