@@ -9,13 +9,21 @@ export interface Delivery {
   /** The active list: what the engine chose from, then the turn. */
   history: readonly AgentMessage[];
   turn: readonly AgentMessage[];
-  /** Index in that list of the first message the engine has not been given. */
-  from: number;
   budget: TokenBudget | undefined;
 }
 
-/** Hands over what is new from `from` on (contract §3.2). False when the engine failed; that is logged and the turn still stands. */
-export async function deliverMessages(run: TurnRun, { history, turn, from, budget }: Delivery): Promise<boolean> {
+/** Hands over what the engine has not been given (contract §3.2). False when the engine failed; that is logged and the turn still stands. */
+export async function deliverMessages(run: TurnRun, delivery: Delivery): Promise<boolean> {
+  const ok = await handOver(run, delivery, firstToDeliver(run, delivery));
+  for (const message of delivery.turn) {
+    const entryId = run.state.entryIds.get(message);
+    if (entryId !== undefined) run.delivered.add(entryId);
+  }
+  run.state.undelivered.clear();
+  return ok;
+}
+
+async function handOver(run: TurnRun, { history, turn, budget }: Delivery, from: number): Promise<boolean> {
   const { engine, session, isHeartbeat } = run;
   const { sessionId, sessionKey } = session;
   if (typeof engine.afterTurn === "function")
@@ -52,10 +60,11 @@ async function attempt(run: TurnRun, what: "afterTurn" | "ingest", call: () => P
   }
 }
 
-/** Where delivery starts: after what the loop delivered, else at the messages of failed turns, else at this turn's prompt. */
-export function firstToDeliver(run: TurnRun, history: readonly AgentMessage[]): number {
-  if (run.delivered !== undefined) return run.delivered;
-  const { undelivered, entryIds } = run.state;
+/** Where delivery starts: at the messages of failed turns, else at the first of this turn that was not delivered. By id: a compaction moves positions. */
+function firstToDeliver({ state, delivered }: TurnRun, { history, turn }: Delivery): number {
+  const { undelivered, entryIds } = state;
   const failed = undelivered.size === 0 ? -1 : history.findIndex((message) => undelivered.has(entryIds.get(message) ?? ""));
-  return failed < 0 ? history.length : failed;
+  if (failed >= 0) return failed;
+  const fresh = turn.findIndex((message) => !delivered.has(entryIds.get(message) ?? ""));
+  return history.length + (fresh < 0 ? turn.length : fresh);
 }

@@ -1,6 +1,6 @@
 // Last step of a turn: the engine gets what is new, then may tidy up. Failed and aborted turns are remembered, not delivered.
 import type { Assembly } from "./assembly.ts";
-import { deliverMessages, firstToDeliver } from "./delivery.ts";
+import { deliverMessages } from "./delivery.ts";
 import { drainOutbox } from "./durable.ts";
 import { messagesOfTurn } from "./history.ts";
 import { runMaintenance } from "./maintenance.ts";
@@ -20,9 +20,7 @@ export async function finalizeTurn(run: TurnRun, assembly: Assembly): Promise<vo
 
 async function deliverTurn(run: TurnRun, assembly: Assembly): Promise<boolean> {
   const { history, budget } = assembly;
-  const ok = await deliverMessages(run, { history, turn: messagesOfTurn(run), from: firstToDeliver(run, history), budget });
-  run.state.undelivered.clear();
-  return ok;
+  return deliverMessages(run, { history, turn: messagesOfTurn(run), budget });
 }
 
 /** An engine of the eager lifecycle that cannot bootstrap from the transcript gets failed turns with the next accepted one. */
@@ -30,6 +28,6 @@ export function keepForNextTurn(run: TurnRun): void {
   if (run.report.lifecycle === "durable" || typeof run.engine.bootstrap === "function") return;
   for (const message of messagesOfTurn(run)) {
     const entryId = run.state.entryIds.get(message);
-    if (entryId !== undefined) run.state.undelivered.add(entryId);
+    if (entryId !== undefined && !run.delivered.has(entryId)) run.state.undelivered.add(entryId);
   }
 }

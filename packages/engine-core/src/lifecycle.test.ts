@@ -67,6 +67,31 @@ describe("the eager lifecycle", () => {
     expect(calls).toEqual(["assemble 0 prompt=lost?", "assemble 2 prompt=again", "afterTurn 4 from 0"]);
   });
 
+  it("delivers what a cancelled turn had stored with the next one, when the engine was cut off in the middle", async () => {
+    const abort = new AbortController();
+    const delivered: string[] = [];
+    let cancelled = false;
+    const engine: ContextEngine = {
+      ...passThrough(),
+      info: { id: "owner", name: "Owner", ownsCompaction: true },
+      afterTurn: ({ messages, prePromptMessageCount }) =>
+        void delivered.push(...messages.slice(prePromptMessageCount).map(({ role }) => role)),
+      assemble: ({ messages, prompt }) => {
+        if (prompt === undefined && !cancelled) {
+          cancelled = true;
+          abort.abort();
+          return new Promise(() => {});
+        }
+        return { messages, estimatedTokens: 0 };
+      },
+    };
+    const host = testHost({ engine, replies: [callTool("t"), "done"], tools: tools({ t: () => "x" }) });
+    expect((await host.say("one", { signal: abort.signal })).outcome).toBe("aborted");
+    await host.say("two");
+    expect(delivered.filter((role) => role === "user")).toHaveLength(2);
+    expect(delivered).toHaveLength(host.ports.transcript.branch().length);
+  });
+
   it("an owning engine gets what is new and assembles again before every further call of the turn", async () => {
     const { engine, calls } = recorder({ info: { id: "owner", name: "Owner", ownsCompaction: true } });
     const { maintain: _maintain, ...rest } = engine;

@@ -3,7 +3,7 @@ import { type AgentMessage, isAbort } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import type { Assembly } from "./assembly.ts";
-import { deliverMessages, firstToDeliver } from "./delivery.ts";
+import { deliverMessages } from "./delivery.ts";
 import { hostParams } from "./engine-params.ts";
 import { messagesOfTurn } from "./history.ts";
 import { describeError } from "./quarantine.ts";
@@ -38,8 +38,7 @@ export async function nextView(run: TurnRun, assembly: Assembly, last: LoopView 
 /** Eager: the engine is told what is new, then chooses from history and turn together. */
 async function assembleEverything(run: TurnRun, assembly: Assembly, turn: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
   const { budget, history } = assembly;
-  await deliverMessages(run, { history, turn, from: firstToDeliver(run, history), budget });
-  run.delivered = history.length + turn.length;
+  await deliverMessages(run, { history, turn, budget });
   const { runtimeContext: _notInTheLoop, ...params } = hostParams(run, "before-turn", budget);
   const result = await run.engine.assemble({
     ...params,

@@ -111,6 +111,28 @@ describe("overflow recovery", () => {
   });
 });
 
+describe("an owner whose context is compacted in the middle of a turn", () => {
+  it("is given every message of the turn exactly once", async () => {
+    const delivered: unknown[] = [];
+    const engine: ContextEngine = {
+      ...passThrough(),
+      info: { id: "owner", name: "Owner", ownsCompaction: true },
+      afterTurn: ({ messages, prePromptMessageCount }) => void delivered.push(...messages.slice(prePromptMessageCount)),
+      compact: async () => {
+        const { transcript } = host.ports;
+        const prompt = transcript.branch().findLast((entry) => entry.type === "message" && entry.message.role === "user")!;
+        await transcript.append([{ type: "compaction", summary: "so far", firstKeptEntryId: prompt.id, tokensBefore: 9 }]);
+        return { ok: true, compacted: true, result: { tokensBefore: 9, tokensAfter: 1 } };
+      },
+    };
+    const replies: Reply[] = ["a", "b", callTool("t", {}, "c1"), overflow(), callTool("t", {}, "c2"), "done"];
+    const host: TestHost = testHost({ engine, replies, tools: tools({ t: () => "x" }) });
+    for (const text of ["one", "two", "three"]) expect((await host.say(text)).outcome).toBe("completed");
+    const stored = host.ports.transcript.branch().flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+    expect(delivered).toEqual(stored);
+  });
+});
+
 describe("timeout recovery", () => {
   const usage = (input: number) => ({ input, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: input + 1 });
   const answer = (input: number): Reply => ({

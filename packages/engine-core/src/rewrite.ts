@@ -11,6 +11,7 @@ export async function rewriteEntries(run: TurnRun, request: TranscriptRewriteReq
   if (report.promptEntryId !== null) report.promptEntryId = renamed(report.promptEntryId);
   if (report.replyEntryId !== null) report.replyEntryId = renamed(report.replyEntryId);
   state.undelivered = new Set([...state.undelivered].map(renamed));
+  run.delivered = new Set([...run.delivered].map(renamed));
   state.measurement = undefined;
   const { outbox } = run.transcript;
   const engineId = run.request.engine.guard.engineId;

@@ -132,8 +132,8 @@ export interface TurnRun {
   readonly parts: ReportParts;
   /** ms spent in model calls and tools. */
   waitedMs: number;
-  /** How many messages of history and turn the engine was given during the tool loop; undefined = none. */
-  delivered: number | undefined;
+  /** Entry ids of this turn's messages that the engine was given. */
+  delivered: Set<string>;
   /** The prompt once it is stored. */
   admitted: AdmittedMessage | undefined;
   recovery: RecoveryState;
@@ -175,7 +175,7 @@ export function openTurn(request: TurnRequest): TurnRun {
     report,
     parts: {},
     waitedMs: 0,
-    delivered: undefined,
+    delivered: new Set(),
     admitted: undefined,
     recovery: NO_RECOVERY_YET,
     projections: [],

@@ -35,6 +35,7 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
       if (outcome.kind === "failed" && !(await recover(run, assembly, outcome))) return await refuse(run, outcome);
     }
   } catch (error) {
+    keepForNextTurn(run);
     return close(run, null, toTurnError(run, error));
   }
 }
