@@ -26,7 +26,7 @@ import { lazyImageCodec } from "./models/image-codec.ts";
 import { OFFLINE_MODEL, type ResolvedModel, resolveModel } from "./models/resolve.ts";
 import { createModelPort } from "./models/router.ts";
 import { createTokenRatios } from "./models/token-ratios.ts";
-import { assertKnownEngine, engineBounds, llmPolicyOf } from "./plugins/engine-settings.ts";
+import { assertKnownEngine, engineBounds, failurePolicyOf, llmPolicyOf } from "./plugins/engine-settings.ts";
 import { engineStatus } from "./plugins/engine-status.ts";
 import { readRecentTurns } from "./plugins/recent-turns.ts";
 import { inPluginScope } from "./plugins/scope.ts";
@@ -50,6 +50,7 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
     fallback: () => createLegacyEngine(),
     log,
     clock: systemClock,
+    failurePolicy: (engineId) => failurePolicyOf(pluginSettings(), plugins?.ownerOf(engineId)),
     bounds: (engineId) => engineBounds(pluginSettings(), plugins?.ownerOf(engineId), compaction.timeoutSeconds * 1000),
   });
   const tools = createToolPort({ tools: workspaceTools(({ agentId }) => agent(agentId).workspace) });
@@ -72,6 +73,7 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
       registry,
       config: { plugins: pluginSettings() },
       ...(plugins !== undefined && { ownerPluginOf: plugins.ownerOf }),
+      strict: (engineId) => failurePolicyOf(pluginSettings(), plugins?.ownerOf(engineId)) === "strict",
       context: { config: loaded.raw, agentDir: join(home, "agents", agentId), workspaceDir: agent(agentId).workspace },
     });
 

@@ -1,5 +1,5 @@
-// What the settings of a plugin mean for its engines: time bounds, model permissions, and whether the slot names an engine that can come.
-import { DEFAULT_BOUNDS_MS, type EngineRegistry, type LlmPolicy } from "@clew/engine-core";
+// What the settings of a plugin mean for its engines: time bounds, failure policy, model permissions, and whether the slot names an engine that can come.
+import { DEFAULT_BOUNDS_MS, type EngineRegistry, type FailurePolicy, type LlmPolicy } from "@clew/engine-core";
 import { ContextEngineError, type PluginsConfig } from "@clew/plugin-sdk/core";
 import { z } from "zod";
 import { slotValue } from "./enablement.ts";
@@ -11,6 +11,11 @@ export function engineBounds(plugins: PluginsConfig, pluginId: string | undefine
   if (typeof seconds !== "number" || !(seconds > 0)) return { compact: compactMs };
   const { dispose: _kept, ...replaced } = DEFAULT_BOUNDS_MS;
   return Object.fromEntries(Object.keys(replaced).map((method) => [method, seconds * 1000]));
+}
+
+/** What a failure of the plugin's engines means: `plugins.entries.<id>.failurePolicy` (contract §2.7); quarantine unless told otherwise. */
+export function failurePolicyOf(plugins: PluginsConfig, pluginId: string | undefined): FailurePolicy {
+  return (pluginId === undefined ? undefined : plugins.entries?.[pluginId]?.failurePolicy) ?? "quarantine";
 }
 
 /** What the operator lets the plugin behind an engine do with models: `plugins.entries.<id>.llm`. */

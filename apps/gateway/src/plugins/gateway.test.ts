@@ -203,6 +203,24 @@ describe("a running gateway", () => {
     expect((await say("hello")).events.at(-1)).toMatchObject({ outcome: "completed" });
   });
 
+  it("lets the operator choose what a failing engine means", { timeout: 30_000 }, async () => {
+    const outcomes: unknown[] = [];
+    for (const failurePolicy of ["quarantine", "retry-next-turn", "strict"] as const) {
+      const place = await openPlace();
+      const code = engineCode("flaky", "assemble: async () => { throw new Error('hiccup'); },");
+      const folder = writePlugin(join(place.scratch, "flaky"), { id: "flaky", code });
+      setPlugins(place, () => ({ load: { paths: [folder] }, slots: { contextEngine: "flaky" }, entries: { flaky: { failurePolicy } } }));
+      const { gateway, say } = await startServed(place);
+      const { events } = await say("Hello.");
+      outcomes.push([failurePolicy, events.at(-1)?.outcome, gateway.host.quarantined().length]);
+    }
+    expect(outcomes).toEqual([
+      ["quarantine", "completed", 1],
+      ["retry-next-turn", "completed", 0],
+      ["strict", "failed", 0],
+    ]);
+  });
+
   it("answers although every kind of broken plugin is configured", async () => {
     const place = await openPlace();
     const paths = [

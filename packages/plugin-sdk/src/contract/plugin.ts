@@ -37,9 +37,17 @@ export const PluginsConfigSchema = z.looseObject({
     .optional()
     .describe('Exclusive choices. contextEngine is an engine id; unset or "none" = legacy.'),
   entries: z
-    .record(z.string(), z.looseObject({ enabled: z.boolean().optional(), config: z.unknown().optional() }))
+    .record(
+      z.string(),
+      z.looseObject({
+        enabled: z.boolean().optional(),
+        config: z.unknown().optional(),
+        timeoutSeconds: z.number().positive().optional(),
+        failurePolicy: z.enum(["quarantine", "retry-next-turn", "strict"]).optional(),
+      }),
+    )
     .optional()
-    .describe("Per plugin id: enabled, config, llm and hook permissions."),
+    .describe("Per plugin id: enabled, config, llm and hook permissions; timeoutSeconds and failurePolicy of its engines."),
 });
 export type PluginsConfig = z.infer<typeof PluginsConfigSchema>;
 
