@@ -1,9 +1,12 @@
 // One compaction through the engine, whatever asked for it: call, adopt the successor, tidy up, report.
-import { type CompactParams, type CompactResult, ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
+import { type AgentMessage, type CompactParams, type CompactResult, ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
+import { callWithin, engineTimeout } from "./bounds.ts";
 import { hostParams } from "./engine-params.ts";
+import { messagesOfTurn } from "./history.ts";
 import { runMaintenance } from "./maintenance.ts";
 import type { CompactionPort, HookPort } from "./ports.ts";
 import { describeError } from "./quarantine.ts";
+import { FALLBACK_ENGINE_ID } from "./registry.ts";
 import type { CompactionReport } from "./report.ts";
 import { planSuccessor } from "./successor.ts";
 import type { TurnRun } from "./turn-run.ts";
@@ -34,7 +37,19 @@ export function compactThroughEngine(run: TurnRun, request: CompactionRequest): 
 
 /** The host's own compaction between model calls, for engines that do not own it; the engine is not asked. */
 export function compactBuiltIn(run: TurnRun, compaction: CompactionPort, request: CompactionRequest): Promise<CompactionOutcome> {
-  return recordCompaction(run, request, () => compaction.compact(compactParams(run, request)));
+  const { compactBoundMs: boundMs } = run.request.engine.guard;
+  let restartBound = () => {};
+  return recordCompaction(run, request, () =>
+    callWithin({
+      boundMs,
+      signal: run.signal,
+      onStart: (restart) => {
+        restartBound = restart;
+      },
+      run: () => compaction.compact(compactParams(run, request), { onProgress: () => restartBound() }),
+      timeoutError: () => engineTimeout(FALLBACK_ENGINE_ID, "compact", boundMs),
+    }),
+  );
 }
 
 async function attempt(run: TurnRun, compact: () => Promise<CompactResult>): Promise<CompactionOutcome> {
@@ -143,7 +158,28 @@ async function adoptSuccessor(run: TurnRun, result: CompactResult): Promise<void
   if (successors === undefined) return log.warn("compaction successor refused: this host keeps one transcript per session");
   const transcript = await successors.adopt({ from: run.session, sessionId: plan.sessionId, sessionFile: plan.sessionFile });
   if (transcript === undefined) return log.warn("compaction successor refused: the session moved to another transcript meanwhile");
+  const turn = messagesOfTurn(run);
   run.transcript = transcript;
   run.state.context = undefined;
   run.report.sessionId = plan.sessionId;
+  await carryTurn(run, turn);
+}
+
+/** The running turn goes on in the successor: where the engine copied it there, or appended here, tool results and all. */
+async function carryTurn(run: TurnRun, turn: readonly AgentMessage[]): Promise<void> {
+  const [prompt] = turn;
+  if (prompt === undefined || run.report.promptEntryId === null) return;
+  const copied = run.transcript
+    .branch()
+    .findLast(
+      (entry) => entry.type === "message" && prompt.idempotencyKey !== undefined && entry.message.idempotencyKey === prompt.idempotencyKey,
+    );
+  const wasGiven = turn.map((message) => run.delivered.has(run.state.entryIds.get(message) ?? ""));
+  const entries =
+    copied === undefined
+      ? await run.transcript.append(turn.map((message) => ({ type: "message", message })))
+      : run.transcript.branch().slice(run.transcript.branch().indexOf(copied));
+  run.report.promptEntryId = entries[0]!.id;
+  // What the engine was given of the turn it need not be given again under new ids; the old ones mean nothing here.
+  run.delivered = new Set(entries.flatMap(({ id }, index) => (wasGiven[index] ? [id] : [])));
 }

@@ -37,6 +37,8 @@ export interface EngineGuard {
   readonly engineId: string;
   readonly owner: string;
   readonly policy: FailurePolicy;
+  /** How long one compaction may show no progress, ms. */
+  readonly compactBoundMs: number;
   /** The raw engine's info, or the fallback's while the engine is set aside. */
   info(): ContextEngineInfo;
   /** The contract, guarded, for one scope; "set aside for this turn" lives as long as the scope. */
@@ -191,6 +193,7 @@ export function guardEngine(options: GuardOptions): EngineGuard {
     engineId,
     owner,
     policy,
+    compactBoundMs: bounds.compact,
     info: () => engine.info,
     enter,
     async dispose() {

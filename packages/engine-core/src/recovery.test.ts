@@ -272,6 +272,16 @@ describe("compaction by threshold", () => {
     expect(host.lastSeen()).toEqual(["compactionSummary", "user: second", "assistant: [toolCall]", "toolResult: x"]);
   });
 
+  it("that hangs is given up at the bound, and the reply stands", async () => {
+    const hanging: CompactionPort = { compact: () => new Promise(() => {}) };
+    const host = testHost({ replies: [full], ports: { compaction: hanging }, registry: { bounds: () => ({ compact: 20 }) } });
+    const result = await host.say("hi");
+    expect(result.outcome).toBe("completed");
+    expect(result.report.compactions).toMatchObject([
+      { trigger: "threshold", ok: false, reason: expect.stringContaining("did not finish compact") },
+    ]);
+  });
+
   it("is what delegateCompactionToRuntime reaches, also from an engine that accepts no host parameters", async () => {
     const port = builtIn(() => host);
     const engine: ContextEngine = {
@@ -342,6 +352,27 @@ describe("/compact", () => {
 });
 
 describe("a successor transcript", () => {
+  it("takes the running turn along, tool results too, and the engine is given none of it twice", async () => {
+    const successor = memoryTranscript();
+    Object.assign(successor.session, { sessionId: "session-2" });
+    const given: string[] = [];
+    const engine: ContextEngine = {
+      ...shrinking(true, () => ({ ok: true, compacted: true, result: { tokensBefore: 2, tokensAfter: 1, sessionId: "session-2" } })).engine,
+      afterTurn: ({ messages, prePromptMessageCount }) => void given.push(...messages.slice(prePromptMessageCount).map(({ role }) => role)),
+      assemble: ({ messages }) => ({ messages, estimatedTokens: 0 }),
+    };
+    const host = testHost({
+      engine,
+      replies: ["one", callTool("t"), overflow(), "done"],
+      tools: tools({ t: () => "x" }),
+      ports: { successors: { adopt: async () => successor } },
+    });
+    await host.say("before");
+    expect((await host.say("now")).outcome).toBe("completed");
+    expect(host.lastSeen()).toEqual(["user: now", "assistant: [toolCall]", "toolResult: x"]);
+    expect(given).toEqual(["user", "assistant", "user", "assistant", "toolResult", "assistant"]);
+  });
+
   it("is adopted by compare-and-set, and the run goes on in it", async () => {
     const successor = memoryTranscript();
     Object.assign(successor.session, { sessionId: "session-2", sessionFile: "/nowhere/session-2.jsonl" });
@@ -367,6 +398,7 @@ describe("a successor transcript", () => {
     expect(moves).toEqual(["session-1 to session-2"]);
     expect(result.report.sessionId).toBe("session-2");
     expect(successor.entries.at(-1)).toMatchObject({ message: { role: "assistant" } });
+    expect(host.lastSeen()).toEqual(["user: hi"]);
   });
 });
 
