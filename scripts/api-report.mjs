@@ -31,7 +31,12 @@ for (const [subpath, target] of Object.entries(manifest.exports)) {
           },
         },
       },
-      apiReport: { enabled: true, reportFileName: name, reportFolder: join(folder, "api"), reportTempFolder: join(folder, "dist", ".api") },
+      apiReport: {
+        enabled: true,
+        reportFileName: name,
+        reportFolder: join(folder, "api"),
+        reportTempFolder: join(folder, "dist", ".api"),
+      },
       docModel: { enabled: false },
       dtsRollup: { enabled: false },
       tsdocMetadata: { enabled: false },

@@ -14,7 +14,11 @@ const {
   numFailedTestSuites: brokenFiles,
   testResults,
 } = JSON.parse(readFileSync(file, "utf8"));
-const emptyBroken = testResults.filter((suite) => suite.status === "failed" && suite.assertionResults.length === 0).length;
+const emptyBroken = testResults.filter(
+  (suite) => suite.status === "failed" && suite.assertionResults.length === 0,
+).length;
 const skipped = pending + todo;
-console.log(`${passed} passed, ${failed + emptyBroken} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+console.log(
+  `${passed} passed, ${failed + emptyBroken} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,
+);
 process.exit(passed === 0 || failed > 0 || brokenFiles > 0 ? 1 : 0);

@@ -16,37 +16,50 @@ function example(readme: string): { code: string; output: string | undefined } |
 /** Where the example's imports resolve: its own package, or the gateway, which depends on all of them. */
 function homeOf(folder: string, code: string): string {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const known = new Set([manifest.name, ...Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })]);
+  const known = new Set([
+    manifest.name,
+    ...Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }),
+  ]);
   const ours = [...code.matchAll(/from "(@clew\/[^/"]+)/g)].map((match) => match[1]!);
   return ours.every((name) => known.has(name)) ? folder : "apps/gateway";
 }
 
 const folders = [
   ...readdirSync("packages").map((name) => `packages/${name}`),
-  ...(existsSync("apps/examples") ? readdirSync("apps/examples").map((name) => `apps/examples/${name}`) : []),
+  ...(existsSync("apps/examples")
+    ? readdirSync("apps/examples").map((name) => `apps/examples/${name}`)
+    : []),
 ];
 
 describe("the README of", () => {
-  it.each(readdirSync("packages").map((name) => `packages/${name}`))("%s has an example, what people get wrong, and links", (folder) => {
-    const readme = readFileSync(join(folder, "README.md"), "utf8");
-    expect(example(readme)).toBeDefined();
-    expect(readme).toMatch(/^## .*(wrong|trip|mistake)/im);
-    expect(readme).toMatch(/\]\(/);
-  });
-
-  it.each(folders.filter((folder) => example(readFileSync(join(folder, "README.md"), "utf8")) !== undefined))(
-    "%s runs as printed",
-    async (folder) => {
-      const { code, output } = example(readFileSync(join(folder, "README.md"), "utf8"))!;
-      const scratch = await mkdtemp(join(homeOf(folder, code), ".readme-"));
-      try {
-        const file = join(scratch, "example.ts");
-        await writeFile(file, code);
-        const { stdout } = await run(process.execPath, ["--conditions=@clew/source", "--disable-warning=ExperimentalWarning", file]);
-        if (output !== undefined) expect(stdout.trim()).toBe(output.trim());
-      } finally {
-        await rm(scratch, { recursive: true });
-      }
+  it.each(readdirSync("packages").map((name) => `packages/${name}`))(
+    "%s has an example, what people get wrong, and links",
+    (folder) => {
+      const readme = readFileSync(join(folder, "README.md"), "utf8");
+      expect(example(readme)).toBeDefined();
+      expect(readme).toMatch(/^## .*(wrong|trip|mistake)/im);
+      expect(readme).toMatch(/\]\(/);
     },
   );
+
+  it.each(
+    folders.filter(
+      (folder) => example(readFileSync(join(folder, "README.md"), "utf8")) !== undefined,
+    ),
+  )("%s runs as printed", async (folder) => {
+    const { code, output } = example(readFileSync(join(folder, "README.md"), "utf8"))!;
+    const scratch = await mkdtemp(join(homeOf(folder, code), ".readme-"));
+    try {
+      const file = join(scratch, "example.ts");
+      await writeFile(file, code);
+      const { stdout } = await run(process.execPath, [
+        "--conditions=@clew/source",
+        "--disable-warning=ExperimentalWarning",
+        file,
+      ]);
+      if (output !== undefined) expect(stdout.trim()).toBe(output.trim());
+    } finally {
+      await rm(scratch, { recursive: true });
+    }
+  });
 });

@@ -9,29 +9,46 @@ const packages = readdirSync("packages").map((name) => ({
 }));
 
 describe("the star of packages", () => {
-  it.each(packages.filter(({ name }) => name !== "plugin-sdk"))("$name depends on plugin-sdk and nothing else of ours", ({ manifest }) => {
-    const all = { ...manifest.dependencies, ...manifest.peerDependencies, ...manifest.optionalDependencies, ...manifest.devDependencies };
-    expect(Object.keys(all).filter((name) => name.startsWith("@clew/"))).toEqual(["@clew/plugin-sdk"]);
-  });
+  it.each(packages.filter(({ name }) => name !== "plugin-sdk"))(
+    "$name depends on plugin-sdk and nothing else of ours",
+    ({ manifest }) => {
+      const all = {
+        ...manifest.dependencies,
+        ...manifest.peerDependencies,
+        ...manifest.optionalDependencies,
+        ...manifest.devDependencies,
+      };
+      expect(Object.keys(all).filter((name) => name.startsWith("@clew/"))).toEqual([
+        "@clew/plugin-sdk",
+      ]);
+    },
+  );
 
   it("plugin-sdk depends on nothing of ours", () => {
     const { manifest } = packages.find(({ name }) => name === "plugin-sdk")!;
-    expect(Object.keys(manifest.dependencies).filter((name: string) => name.startsWith("@clew/"))).toEqual([]);
+    expect(
+      Object.keys(manifest.dependencies).filter((name: string) => name.startsWith("@clew/")),
+    ).toEqual([]);
   });
 
   it("no source file of a package imports a sibling package", () => {
     const offenders = sourceFiles().flatMap(({ path }) => {
       const own = /^packages\/([^/]+)\//.exec(path)?.[1];
       if (own === undefined) return [];
-      const imports = [...readFileSync(path, "utf8").matchAll(/from "(@clew\/[^/"]+)/g)].map((match) => match[1]);
-      return imports.filter((name) => name !== "@clew/plugin-sdk" || own === "plugin-sdk").map((name) => `${path} imports ${name}`);
+      const imports = [...readFileSync(path, "utf8").matchAll(/from "(@clew\/[^/"]+)/g)].map(
+        (match) => match[1],
+      );
+      return imports
+        .filter((name) => name !== "@clew/plugin-sdk" || own === "plugin-sdk")
+        .map((name) => `${path} imports ${name}`);
     });
     expect(offenders).toEqual([]);
   });
 
   it("in the gateway only compose.ts makes engines", () => {
     const joined = sourceFiles().filter(({ path }) => {
-      if (!path.startsWith("apps/gateway/src/") || path === "apps/gateway/src/compose.ts") return false;
+      if (!path.startsWith("apps/gateway/src/") || path === "apps/gateway/src/compose.ts")
+        return false;
       return /\bcreate(Legacy|Lossless)Engine\b/.test(readFileSync(path, "utf8"));
     });
     expect(joined.map(({ path }) => path)).toEqual([]);
@@ -52,7 +69,15 @@ describe("the documentation", () => {
   });
 
   it("names no path or host outside the repository", () => {
-    const texts = ["README.md", "AGENTS.md", "CONTRIBUTING.md", ...readdirSync("docs/decisions").map((name) => `docs/decisions/${name}`)];
-    for (const path of texts) expect(readFileSync(path, "utf8"), path).not.toMatch(/(^|[^A-Za-z0-9.])\/(work|tmp|root|home)\//m);
+    const texts = [
+      "README.md",
+      "AGENTS.md",
+      "CONTRIBUTING.md",
+      ...readdirSync("docs/decisions").map((name) => `docs/decisions/${name}`),
+    ];
+    for (const path of texts)
+      expect(readFileSync(path, "utf8"), path).not.toMatch(
+        /(^|[^A-Za-z0-9.])\/(work|tmp|root|home)\//m,
+      );
   });
 });

@@ -24,10 +24,16 @@ const env = {
   PATH: [join(root, "node_modules/.bin"), tools, process.env.PATH].join(delimiter),
 };
 
-if (!existsSync("node_modules/.modules.yaml")) say("installing the pinned Node and packages into node_modules (about 20 s the first time)");
-runPnpm(["install", "--frozen-lockfile", "--prefer-offline", "--reporter=silent"], "installing packages");
+if (!existsSync("node_modules/.modules.yaml"))
+  say("installing the pinned Node and packages into node_modules (about 20 s the first time)");
+runPnpm(
+  ["install", "--frozen-lockfile", "--prefer-offline", "--reporter=silent"],
+  "installing packages",
+);
 
-const node = existsSync("node_modules/.bin/node") ? join(root, "node_modules/.bin/node") : process.execPath;
+const node = existsSync("node_modules/.bin/node")
+  ? join(root, "node_modules/.bin/node")
+  : process.execPath;
 if (command === "test") {
   runPnpm(["run", "check"], "building, checking types and linting");
   follow(node, [
@@ -52,11 +58,19 @@ function ensurePnpm() {
   const bin = join(home, "node_modules/.bin");
   if (!existsSync(join(bin, "pnpm"))) {
     say(`fetching pnpm ${version} into .cache`);
-    const npm = spawnSync("npm", ["install", "--prefix", home, "--no-save", "--loglevel=error", `pnpm@${version}`], {
-      stdio: ["ignore", "ignore", "inherit"],
-      env: process.env,
-    });
-    if (npm.status !== 0) fail(`could not fetch pnpm ${version}; check the network or your npm registry setting and run this again.`, npm);
+    const npm = spawnSync(
+      "npm",
+      ["install", "--prefix", home, "--no-save", "--loglevel=error", `pnpm@${version}`],
+      {
+        stdio: ["ignore", "ignore", "inherit"],
+        env: process.env,
+      },
+    );
+    if (npm.status !== 0)
+      fail(
+        `could not fetch pnpm ${version}; check the network or your npm registry setting and run this again.`,
+        npm,
+      );
   }
   return bin;
 }
@@ -71,7 +85,10 @@ function withoutOurNpmrc(given) {
 }
 
 function runPnpm(pnpmArgs, what) {
-  const result = spawnSync(join(tools, "pnpm"), pnpmArgs, { stdio: ["ignore", "inherit", "inherit"], env });
+  const result = spawnSync(join(tools, "pnpm"), pnpmArgs, {
+    stdio: ["ignore", "inherit", "inherit"],
+    env,
+  });
   if (result.status !== 0) fail(`${what} failed; the lines above say why.`, result);
 }
 
@@ -84,7 +101,10 @@ function fail(text, { status, signal }) {
 /** Runs the last step, hands it our signals, and ends it when our own parent dies (npm does not forward everything). */
 function follow(file, fileArgs) {
   // The IPC channel closes when this process dies, however it dies: the gateway stops on "disconnect".
-  const child = spawn(file, fileArgs, { stdio: ["inherit", "inherit", "inherit", "ipc"], env: withoutOurNpmrc(env) });
+  const child = spawn(file, fileArgs, {
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+    env: withoutOurNpmrc(env),
+  });
   const parent = process.ppid;
   const watch = setInterval(() => process.ppid !== parent && child.kill("SIGTERM"), 500);
   // Ctrl-C reaches the whole group, the child included: only wait for it.

@@ -25,6 +25,11 @@ export const page: Options = {
 
 export default defineConfig([
   // The page cleans its own folder: cleaning all of dist would take away what it has just built.
-  { ...base, target: "node24", entry: { main: "src/main.ts", "logging-core": "src/plugins/sdk/logging-core.ts" }, clean: ["!dist/web/**"] },
+  {
+    ...base,
+    target: "node24",
+    entry: { main: "src/main.ts", "logging-core": "src/plugins/sdk/logging-core.ts" },
+    clean: ["!dist/web/**"],
+  },
   page,
 ]);

@@ -4,4 +4,6 @@ import shared from "../../vitest.shared.ts";
 // Plugins are loaded by Node itself, also in tests: module hooks do not see what a test runner loads in Node's place.
 const external = [/src\/plugins\/native-import\.ts$/];
 
-export default mergeConfig(shared, { test: { name: "gateway", include: ["web/**/*.test.ts"], server: { deps: { external } } } });
+export default mergeConfig(shared, {
+  test: { name: "gateway", include: ["web/**/*.test.ts"], server: { deps: { external } } },
+});

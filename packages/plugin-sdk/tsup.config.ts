@@ -1,4 +1,7 @@
 import { defineConfig } from "tsup";
 import { base } from "../../tsup.shared.ts";
 
-export default defineConfig({ ...base, entry: ["src/core.ts", "src/transcript.ts", "src/tokens.ts", "src/testing.ts"] });
+export default defineConfig({
+  ...base,
+  entry: ["src/core.ts", "src/transcript.ts", "src/tokens.ts", "src/testing.ts"],
+});

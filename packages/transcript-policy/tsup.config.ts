@@ -1,4 +1,7 @@
 import { defineConfig } from "tsup";
 import { base } from "../../tsup.shared.ts";
 
-export default defineConfig({ ...base, entry: ["src/index.ts", "src/session-file.ts", "src/sharp.ts"] });
+export default defineConfig({
+  ...base,
+  entry: ["src/index.ts", "src/session-file.ts", "src/sharp.ts"],
+});

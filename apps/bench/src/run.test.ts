@@ -28,33 +28,63 @@ describe("pnpm bench", () => {
   it("explains itself, and fails with the names there are when it is told none or a wrong one", () => {
     expect(bench("--help")).toMatchObject({ status: 0, stderr: "" });
     expect(bench()).toMatchObject({ status: 2, stdout: "" });
-    expect(bench("tokenz")).toMatchObject({ status: 2, stderr: expect.stringMatching(/There is no bench "tokenz"; there are: .*tokens/) });
+    expect(bench("tokenz")).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/There is no bench "tokenz"; there are: .*tokens/),
+    });
     expect(bench("tokens", "--rounds", "x").status).toBe(2);
     expect(bench("tokens", "--wrong").status).toBe(2);
   });
 
   it("skips a bench of recorded sessions when it is given no folder, and says so", () => {
-    expect(bench("policy-cuts")).toMatchObject({ status: 0, stdout: expect.stringContaining("policy-cuts: skipped") });
+    expect(bench("policy-cuts")).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("policy-cuts: skipped"),
+    });
   });
 
   it("runs part of a bench, prints a table and writes the samples with the machine they were taken on", () => {
     const file = join(folder, "out.json");
-    const { status, stdout } = bench("tokens", "--filter", "estimate english", "--rounds", "2", "--json", file, "--check");
+    const { status, stdout } = bench(
+      "tokens",
+      "--filter",
+      "estimate english",
+      "--rounds",
+      "2",
+      "--json",
+      file,
+      "--check",
+    );
     expect(status).toBe(0);
     expect(stdout).toMatch(/load [\d.]+.*Node v\d+.*commit/);
     expect(stdout).toMatch(/estimate english 1 MB +[\d.]+/);
     const written = JSON.parse(readFileSync(file, "utf8"));
-    expect(written).toMatchObject({ v: 1, machine: { node: process.version }, benches: [{ bench: "tokens", failures: [] }] });
-    expect(written.benches[0].cases.map((one: { samplesMs: number[] }) => one.samplesMs.length)).toEqual([2, 2, 2]);
+    expect(written).toMatchObject({
+      v: 1,
+      machine: { node: process.version },
+      benches: [{ bench: "tokens", failures: [] }],
+    });
+    expect(
+      written.benches[0].cases.map((one: { samplesMs: number[] }) => one.samplesMs.length),
+    ).toEqual([2, 2, 2]);
   });
 
   it("writes nothing but JSON to standard output when asked to", () => {
-    const { stdout, stderr } = bench("tokens", "--filter", "estimate x 0.25", "--rounds", "1", "--json", "-");
+    const { stdout, stderr } = bench(
+      "tokens",
+      "--filter",
+      "estimate x 0.25",
+      "--rounds",
+      "1",
+      "--json",
+      "-",
+    );
     expect(JSON.parse(stdout)).toMatchObject({ benches: [{ bench: "tokens" }] });
     expect(stderr).toBe("");
   });
 
   it("has a bench of its own name in every file", async () => {
-    for (const [name, file] of findBenches(import.meta.dirname)) expect((await loadBench(name, file)).name).toBe(name);
+    for (const [name, file] of findBenches(import.meta.dirname))
+      expect((await loadBench(name, file)).name).toBe(name);
   });
 });

@@ -38,9 +38,13 @@ export async function main(args: readonly string[]): Promise<number> {
   if (values.list) return list(files);
   const folder = positionals.find((name) => !files.has(name) && isFolder(name));
   const names = positionals.filter((name) => name !== folder);
-  if (names.length === 0) return complain(`Name at least one bench: ${[...files.keys()].join(", ")}.\n\n${USAGE}`);
+  if (names.length === 0)
+    return complain(`Name at least one bench: ${[...files.keys()].join(", ")}.\n\n${USAGE}`);
   const unknown = names.filter((name) => !files.has(name));
-  if (unknown.length > 0) return complain(`There is no bench "${unknown.join('", "')}"; there are: ${[...files.keys()].join(", ")}.`);
+  if (unknown.length > 0)
+    return complain(
+      `There is no bench "${unknown.join('", "')}"; there are: ${[...files.keys()].join(", ")}.`,
+    );
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
   if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0))
     return complain(`--rounds takes a whole number above 0, not "${values.rounds}".`);
@@ -54,7 +58,9 @@ export async function main(args: readonly string[]): Promise<number> {
     if (bench.cases.length === 0 && values.filter !== undefined)
       return complain(`Bench "${name}" has no case whose name contains "${values.filter}".`);
     if (bench.cases.length === 0) {
-      say(`${name}: skipped, because it needs a folder of recorded sessions: pnpm bench ${name} FOLDER\n`);
+      say(
+        `${name}: skipped, because it needs a folder of recorded sessions: pnpm bench ${name} FOLDER\n`,
+      );
       continue;
     }
     const results = await measure(bench, {
@@ -65,7 +71,10 @@ export async function main(args: readonly string[]): Promise<number> {
     });
     const failures = values.filter === undefined ? (bench.check?.(byName(results)) ?? []) : [];
     outcomes.push({ bench: name, description: bench.description, cases: results, failures });
-    if (!quiet) say(`\n${formatResults(bench, results)}${failures.map((failure) => `\nDoes not hold: ${failure}`).join("")}\n`);
+    if (!quiet)
+      say(
+        `\n${formatResults(bench, results)}${failures.map((failure) => `\nDoes not hold: ${failure}`).join("")}\n`,
+      );
   }
   if (values.json !== undefined) {
     const text = `${JSON.stringify({ v: 1, machine, benches: outcomes }, null, 2)}\n`;
@@ -75,10 +84,12 @@ export async function main(args: readonly string[]): Promise<number> {
   return values.check && outcomes.some(({ failures }) => failures.length > 0) ? 1 : 0;
 }
 
-const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+const isFolder = (path: string) =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 async function list(files: ReadonlyMap<string, string>): Promise<number> {
-  for (const [name, file] of files) say(`${name.padEnd(16)} ${(await loadBench(name, file)).description}\n`);
+  for (const [name, file] of files)
+    say(`${name.padEnd(16)} ${(await loadBench(name, file)).description}\n`);
   return 0;
 }
 
@@ -88,7 +99,8 @@ function only(bench: Bench, filter: string | undefined): Bench {
   return { ...bench, cases: bench.cases.filter(({ name }) => name.includes(filter)) };
 }
 
-const byName = (results: readonly CaseResult[]) => new Map(results.map((result) => [result.name, result]));
+const byName = (results: readonly CaseResult[]) =>
+  new Map(results.map((result) => [result.name, result]));
 
 function progress(round: number): void {
   process.stderr.write(round === 0 ? "warming up" : ` · round ${round}`);

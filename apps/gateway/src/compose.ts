@@ -26,7 +26,12 @@ import { lazyImageCodec } from "./models/image-codec.ts";
 import { OFFLINE_MODEL, type ResolvedModel, resolveModel } from "./models/resolve.ts";
 import { createModelPort } from "./models/router.ts";
 import { createTokenRatios } from "./models/token-ratios.ts";
-import { assertKnownEngine, engineBounds, failurePolicyOf, llmPolicyOf } from "./plugins/engine-settings.ts";
+import {
+  assertKnownEngine,
+  engineBounds,
+  failurePolicyOf,
+  llmPolicyOf,
+} from "./plugins/engine-settings.ts";
 import { engineStatus } from "./plugins/engine-status.ts";
 import { readRecentTurns } from "./plugins/recent-turns.ts";
 import { inPluginScope } from "./plugins/scope.ts";
@@ -51,9 +56,12 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
     log,
     clock: systemClock,
     failurePolicy: (engineId) => failurePolicyOf(pluginSettings(), plugins?.ownerOf(engineId)),
-    bounds: (engineId) => engineBounds(pluginSettings(), plugins?.ownerOf(engineId), compaction.timeoutSeconds * 1000),
+    bounds: (engineId) =>
+      engineBounds(pluginSettings(), plugins?.ownerOf(engineId), compaction.timeoutSeconds * 1000),
   });
-  const tools = createToolPort({ tools: workspaceTools(({ agentId }) => agent(agentId).workspace) });
+  const tools = createToolPort({
+    tools: workspaceTools(({ agentId }) => agent(agentId).workspace),
+  });
   const pluginTools = createPluginTools(() => plugins?.tools() ?? [], log);
   const models = new Map<string, ResolvedModel>();
   const modelNamed = (name: string) => {
@@ -73,8 +81,13 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
       registry,
       config: { plugins: pluginSettings() },
       ...(plugins !== undefined && { ownerPluginOf: plugins.ownerOf }),
-      strict: (engineId) => failurePolicyOf(pluginSettings(), plugins?.ownerOf(engineId)) === "strict",
-      context: { config: loaded.raw, agentDir: join(home, "agents", agentId), workspaceDir: agent(agentId).workspace },
+      strict: (engineId) =>
+        failurePolicyOf(pluginSettings(), plugins?.ownerOf(engineId)) === "strict",
+      context: {
+        config: loaded.raw,
+        agentDir: join(home, "agents", agentId),
+        workspaceDir: agent(agentId).workspace,
+      },
     });
 
   plugins?.connect({
@@ -87,18 +100,38 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
         sessionKey: scope?.sessionKey ?? "",
         sessionFile: scope?.sessionFile ?? "",
       };
-      const binding = { model: router, sessionModel: host.model(agentId).model, session, pluginId, purpose: "plugin", signal: undefined };
-      return completeForEngine({ ...binding, policy: llmPolicyOf(pluginSettings(), pluginId) }, params);
+      const binding = {
+        model: router,
+        sessionModel: host.model(agentId).model,
+        session,
+        pluginId,
+        purpose: "plugin",
+        signal: undefined,
+      };
+      return completeForEngine(
+        { ...binding, policy: llmPolicyOf(pluginSettings(), pluginId) },
+        params,
+      );
     },
   });
   assertKnownEngine(pluginSettings(), registry, plugins);
 
   /** A reload of plugins waits for runs, and runs wait for it. */
-  const inGate = <Result>({ transcript }: TurnSetup, run: () => Promise<Result>): Promise<Result> =>
+  const inGate = <Result>(
+    { transcript }: TurnSetup,
+    run: () => Promise<Result>,
+  ): Promise<Result> =>
     plugins === undefined ? run() : plugins.gate.run(() => inPluginScope(transcript.session, run));
 
   /** Everything a turn runs with, but for what the person said; the same for compactions and previews. */
-  const prepareTurn = async ({ transcript, state, successors, onEvent, approve, replacement }: TurnSetup) => {
+  const prepareTurn = async ({
+    transcript,
+    state,
+    successors,
+    onEvent,
+    approve,
+    replacement,
+  }: TurnSetup) => {
     const { session } = transcript;
     const { agentId } = session;
     const { workspace } = agent(agentId);
@@ -121,10 +154,19 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
       // A recording stands in for its model only: nobody else is asked over the network.
       summaryModel:
         replacement === undefined
-          ? chooseSummaryModel({ configured: compaction.model, sessionModel: model, model: router, log })
+          ? chooseSummaryModel({
+              configured: compaction.model,
+              sessionModel: model,
+              model: router,
+              log,
+            })
           : modelNamed(OFFLINE_MODEL).model,
       options: compaction,
-      fixedTokens: () => tokensOf([...systemPrompt.map(({ text }) => text), ...toolList.map((tool) => JSON.stringify(tool))]),
+      fixedTokens: () =>
+        tokensOf([
+          ...systemPrompt.map(({ text }) => text),
+          ...toolList.map((tool) => JSON.stringify(tool)),
+        ]),
       clock,
     });
     const ports: HostPorts = {
@@ -159,13 +201,20 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
         maxModelCalls: config.agents.defaults.maxModelCalls,
         reserveTokens: compaction.reserveTokensFloor,
         // What a recording counts is estimated: there is nothing to learn from it, and nothing to correct.
-        ...(replacement === undefined && { tokenRatio: (await tokenRatios.ratio(agentId, `${model.provider}/${model.id}`)).ratio }),
+        ...(replacement === undefined && {
+          tokenRatio: (await tokenRatios.ratio(agentId, `${model.provider}/${model.id}`)).ratio,
+        }),
         autoCompaction: compaction.enabled,
         midTurnPrecheck: compaction.midTurnPrecheck.enabled,
         ...(historyLimit !== undefined && { historyLimit }),
         ...(sessionPrune !== undefined && { sessionPrune }),
       },
-      runtimeFacts: { config: loaded.raw, workspaceDir: workspace, cwd: workspace, agentDir: join(home, "agents", agentId) },
+      runtimeFacts: {
+        config: loaded.raw,
+        workspaceDir: workspace,
+        cwd: workspace,
+        agentDir: join(home, "agents", agentId),
+      },
       llmPolicy: llmPolicyOf(pluginSettings(), pluginOf(engine.guard.owner)),
       ...(onEvent !== undefined && { onEvent }),
     };
@@ -183,10 +232,18 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
         const { hooks, turn } = await prepareTurn(request);
         const { prompt, signal } = request;
         const beforePromptBuild = hooks?.beforePromptBuild;
-        const result = await withTimeout({ seconds: config.agents.defaults.timeoutSeconds, signal }, (bounded) =>
-          runTurn({ ...turn, prompt, ...(beforePromptBuild !== undefined && { beforePromptBuild }), signal: bounded }),
+        const result = await withTimeout(
+          { seconds: config.agents.defaults.timeoutSeconds, signal },
+          (bounded) =>
+            runTurn({
+              ...turn,
+              prompt,
+              ...(beforePromptBuild !== undefined && { beforePromptBuild }),
+              signal: bounded,
+            }),
         );
-        if (request.replacement === undefined) await tokenRatios.learn(request.transcript.session.agentId, result.report);
+        if (request.replacement === undefined)
+          await tokenRatios.learn(request.transcript.session.agentId, result.report);
         return result;
       }),
     compact: (request) =>
@@ -199,8 +256,10 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
           ...(signal !== undefined && { signal }),
         });
       }),
-    previewCompaction: async (request, focus) => (await prepareTurn(request)).compaction.preview(focus),
-    preview: (request) => inGate(request, async () => previewRequest((await prepareTurn(request)).turn)),
+    previewCompaction: async (request, focus) =>
+      (await prepareTurn(request)).compaction.preview(focus),
+    preview: (request) =>
+      inGate(request, async () => previewRequest((await prepareTurn(request)).turn)),
     async inspectEngine(agentId) {
       const { configured, guard, switchedOff, degraded } = await resolveEngine(agentId);
       return { configured, engineId: guard.engineId, info: guard.info(), switchedOff, degraded };
@@ -218,11 +277,17 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
 
 /** What `resolveModel` needs besides the name. */
 export function modelRequest(config: Config, environment: Environment) {
-  return { models: config.models, environment, apis: DRIVER_APIS, contextTokens: config.agents.defaults.contextTokens };
+  return {
+    models: config.models,
+    environment,
+    apis: DRIVER_APIS,
+    contextTokens: config.agents.defaults.contextTokens,
+  };
 }
 
 export const systemClock: ClockPort = { now: () => Date.now(), monotonic: () => performance.now() };
 
 const ids = { next: () => randomUUID(), hash: (text: string) => hash("sha256", text).slice(0, 32) };
 
-const tokensOf = (texts: readonly string[]) => Math.ceil(texts.reduce((sum, text) => sum + estimateText(text).estimate, 0));
+const tokensOf = (texts: readonly string[]) =>
+  Math.ceil(texts.reduce((sum, text) => sum + estimateText(text).estimate, 0));

@@ -1,5 +1,11 @@
 // The gateway without its doors: sends a person's message to its session, stores the report, and says what it knows.
-import { createSessionState, type LogPort, settleMaintenance, type TurnEvent, type TurnResult } from "@clew/engine-core";
+import {
+  createSessionState,
+  type LogPort,
+  settleMaintenance,
+  type TurnEvent,
+  type TurnResult,
+} from "@clew/engine-core";
 import { ContextEngineError, type UserBlock } from "@clew/plugin-sdk/core";
 import type { CommandAnswer } from "./commands/answer.ts";
 import { type CompactRequest, runCompact } from "./commands/compact.ts";
@@ -19,7 +25,12 @@ import { type Conversation, createConversations } from "./sessions/conversations
 import { parseSessionName } from "./sessions/keys.ts";
 import { describeNote } from "./sessions/notes.ts";
 import { agentPaths } from "./sessions/paths.ts";
-import { createSessionStore, type ReadSession, type SessionStore, type SessionSummary } from "./sessions/store.ts";
+import {
+  createSessionStore,
+  type ReadSession,
+  type SessionStore,
+  type SessionSummary,
+} from "./sessions/store.ts";
 import type { Approve } from "./tools/tool.ts";
 
 /** Time an engine's background work gets when its session closes, ms; after it the work is cancelled. */
@@ -49,7 +60,10 @@ export interface Gateway {
   command(
     key: string,
     command: CommandLine,
-    options?: { signal?: AbortSignal | undefined; onEvent?: ((event: TurnEvent) => void) | undefined },
+    options?: {
+      signal?: AbortSignal | undefined;
+      onEvent?: ((event: TurnEvent) => void) | undefined;
+    },
   ): Promise<CommandAnswer>;
   /** What `/compact` does, asked for as data. */
   compact(key: string, request: CompactRequest): Promise<Omit<CommandAnswer, "command">>;
@@ -60,7 +74,11 @@ export interface Gateway {
   /** What the model saw in the session's last call; null when there was none. */
   context(key: string): Promise<ContextView | null>;
   /** The whole text of one item of `context`; null when there is no such item. */
-  contextItem(key: string, part: "system" | "tools" | "messages", index: number): Promise<string | null>;
+  contextItem(
+    key: string,
+    part: "system" | "tools" | "messages",
+    index: number,
+  ): Promise<string | null>;
   /** Runs get `graceMs` to finish, are cancelled then; locks are given up. */
   close(options?: { graceMs?: number }): Promise<void>;
 }
@@ -77,7 +95,13 @@ export interface GatewayOptions {
 
 /** Throws CONFIG_INVALID or ENGINE_NOT_FOUND when the configuration names a model or engine that is not there. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { environment, loaded, log, plugins, reread = () => loadConfig(environment.configFile) } = options;
+  const {
+    environment,
+    loaded,
+    log,
+    plugins,
+    reread = () => loadConfig(environment.configFile),
+  } = options;
   const { home } = environment;
   const host = composeHost({ environment, loaded, log, plugins });
   host.model(defaultAgentId(loaded.config));
@@ -98,7 +122,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     cwd: (key) => host.workspace(agentOf(key)),
     createState: createSessionState,
     onOpened: ({ session }, notes) => {
-      for (const note of notes) log.warn(`session ${session.session.sessionKey}: ${describeNote(note)}`);
+      for (const note of notes)
+        log.warn(`session ${session.session.sessionKey}: ${describeNote(note)}`);
     },
     onClosing: async (conversation) => {
       await settleMaintenance(conversation.state.maintenance, MAINTENANCE_GRACE_MS);
@@ -108,7 +133,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const reportsOf = (conversation: Conversation) => {
     const { agentId, sessionId } = conversation.session.session;
-    const known = reports.get(conversation) ?? openReportLog(agentPaths(home, agentId).reports, sessionId);
+    const known =
+      reports.get(conversation) ?? openReportLog(agentPaths(home, agentId).reports, sessionId);
     reports.set(conversation, known);
     return known;
   };
@@ -131,7 +157,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     };
   };
   /** `cancel` reaches the work as long as it runs or waits. */
-  const cancellable = async <Result>(key: string, signal: AbortSignal | undefined, work: (cancelled: AbortSignal) => Promise<Result>) => {
+  const cancellable = async <Result>(
+    key: string,
+    signal: AbortSignal | undefined,
+    work: (cancelled: AbortSignal) => Promise<Result>,
+  ) => {
     const controller = new AbortController();
     const onAbort = () => controller.abort(signal?.reason);
     if (signal?.aborted) onAbort();
@@ -149,8 +179,20 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const commandSession = (key: string, signal: AbortSignal, onEvent?: (event: TurnEvent) => void) =>
     createCommandSession({
-      ...{ home, key, agentId: agentOf(key), host, store, conversations, plugins, successorsOf, signal, onEvent },
-      storeReport: (conversation, report) => storeReport(reportsOf(conversation), { report, parts: {} }, log),
+      ...{
+        home,
+        key,
+        agentId: agentOf(key),
+        host,
+        store,
+        conversations,
+        plugins,
+        successorsOf,
+        signal,
+        onEvent,
+      },
+      storeReport: (conversation, report) =>
+        storeReport(reportsOf(conversation), { report, parts: {} }, log),
     });
 
   return {
@@ -189,15 +231,20 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     command(text, command, { signal, onEvent } = {}) {
       const key = canonicalKey(text);
-      return cancellable(key, signal, (cancelled) => runCommand(command, commandSession(key, cancelled, onEvent)));
+      return cancellable(key, signal, (cancelled) =>
+        runCommand(command, commandSession(key, cancelled, onEvent)),
+      );
     },
     compact(text, request) {
       const key = canonicalKey(text);
-      return cancellable(key, undefined, (cancelled) => runCompact(request, commandSession(key, cancelled)));
+      return cancellable(key, undefined, (cancelled) =>
+        runCompact(request, commandSession(key, cancelled)),
+      );
     },
     cancel(text) {
       const controllers = running.get(canonicalKey(text));
-      for (const controller of controllers ?? []) controller.abort(new DOMException("Cancelled by the person.", "AbortError"));
+      for (const controller of controllers ?? [])
+        controller.abort(new DOMException("Cancelled by the person.", "AbortError"));
       return controllers !== undefined;
     },
     async sessions() {
@@ -211,18 +258,23 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     async context(text) {
       const found = await store.read(canonicalKey(text));
-      return found === null ? null : describeContext(agentPaths(home, found.agentId).reports, found);
+      return found === null
+        ? null
+        : describeContext(agentPaths(home, found.agentId).reports, found);
     },
     async contextItem(text, part, index) {
       const found = await store.read(canonicalKey(text));
-      return found === null ? null : readContextItem(agentPaths(home, found.agentId).reports, found, part, index);
+      return found === null
+        ? null
+        : readContextItem(agentPaths(home, found.agentId).reports, found, part, index);
     },
     async close({ graceMs = 0 } = {}) {
       closing = true;
       const closed = conversations.close();
       const timer = setTimeout(() => {
         for (const set of running.values())
-          for (const controller of set) controller.abort(new DOMException("Clew is stopping.", "AbortError"));
+          for (const controller of set)
+            controller.abort(new DOMException("Clew is stopping.", "AbortError"));
       }, graceMs);
       await closed.finally(() => clearTimeout(timer));
       await plugins?.close();
@@ -232,14 +284,25 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 /** Sessions go on after a restart; plugins are told that this process is done with them. */
-async function endSession(plugins: PluginHost | undefined, { session }: Conversation): Promise<void> {
+async function endSession(
+  plugins: PluginHost | undefined,
+  { session }: Conversation,
+): Promise<void> {
   const { sessionId, sessionKey, agentId } = session.session;
   const messageCount = session.branch().filter(({ type }) => type === "message").length;
-  await plugins?.hooks.emit("session_end", { sessionId, sessionKey, messageCount, reason: "shutdown" }, { sessionId, sessionKey, agentId });
+  await plugins?.hooks.emit(
+    "session_end",
+    { sessionId, sessionKey, messageCount, reason: "shutdown" },
+    { sessionId, sessionKey, agentId },
+  );
 }
 
 /** A report that cannot be stored must not cost the reply, which is stored already. */
-async function storeReport(reports: ReportLog, { report, parts }: Pick<TurnResult, "report" | "parts">, log: LogPort): Promise<void> {
+async function storeReport(
+  reports: ReportLog,
+  { report, parts }: Pick<TurnResult, "report" | "parts">,
+  log: LogPort,
+): Promise<void> {
   try {
     await reports.append(report, parts);
   } catch (error) {
@@ -250,7 +313,9 @@ async function storeReport(reports: ReportLog, { report, parts }: Pick<TurnResul
 function logTurn(log: LogPort, { outcome, report }: TurnResult): void {
   const { sessionKey, durationMs, hostMs, engine, modelCalls } = report;
   const degraded =
-    engine.degraded === null ? "" : ` (${engine.configured} set aside: ${engine.degraded.operation}: ${engine.degraded.reason})`;
+    engine.degraded === null
+      ? ""
+      : ` (${engine.configured} set aside: ${engine.degraded.operation}: ${engine.degraded.reason})`;
   log.info(`turn ${outcome}: ${modelCalls.length} model calls, engine ${engine.ran}${degraded}`, {
     sessionKey,
     durationMs: Math.round(durationMs),
@@ -259,5 +324,8 @@ function logTurn(log: LogPort, { outcome, report }: TurnResult): void {
 }
 
 function invalidName(text: string): ContextEngineError {
-  return new ContextEngineError("CONFIG_INVALID", `"${text}" names no session: use a short name such as "main", or agent:<agent>:<name>.`);
+  return new ContextEngineError(
+    "CONFIG_INVALID",
+    `"${text}" names no session: use a short name such as "main", or agent:<agent>:<name>.`,
+  );
 }

@@ -72,7 +72,9 @@ export interface TurnSetup {
   transcript: CompactableSession;
   state: SessionState;
   /** Moves the session to a transcript an engine made for it; absent = it stays where it is. */
-  successors?: ((move: Parameters<SuccessorPort["adopt"]>[0]) => Promise<CompactableSession | undefined>) | undefined;
+  successors?:
+    | ((move: Parameters<SuccessorPort["adopt"]>[0]) => Promise<CompactableSession | undefined>)
+    | undefined;
   signal?: AbortSignal | undefined;
   onEvent?: ((event: TurnEvent) => void) | undefined;
   /** Asks a person whether a tool may run; absent = nobody is there, and the answer is no. */

@@ -17,15 +17,23 @@ export interface SystemPromptInput {
 }
 
 /** Pure. The file of the workspace is a part of its own, so that reports name it and its bytes stay as they are; it is last, inside the cache. */
-export function buildSystemPrompt({ custom, workspace, instructions }: SystemPromptInput): SystemPart[] {
+export function buildSystemPrompt({
+  custom,
+  workspace,
+  instructions,
+}: SystemPromptInput): SystemPart[] {
   const about = [
     ...(workspace === undefined ? [] : [`Your tools can read the files in ${workspace}.`]),
-    ...(instructions === undefined ? [] : [`The workspace's own instructions, its ${instructions.name}, follow.`]),
+    ...(instructions === undefined
+      ? []
+      : [`The workspace's own instructions, its ${instructions.name}, follow.`]),
   ].join(" ");
   const parts: SystemPart[] = [
     { id: "base", text: custom ?? BASE },
     ...(about === "" ? [] : [{ id: "workspace", text: about }]),
     ...(instructions === undefined ? [] : [{ id: instructions.name, text: instructions.text }]),
   ];
-  return parts.map((part, index) => (index === parts.length - 1 ? { ...part, cacheBoundary: true } : part));
+  return parts.map((part, index) =>
+    index === parts.length - 1 ? { ...part, cacheBoundary: true } : part,
+  );
 }

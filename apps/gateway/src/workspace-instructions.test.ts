@@ -28,7 +28,10 @@ describe("the workspace's instructions", () => {
       expect(system!.content).not.toContain("not me");
     }
     const view = (await gateway.context("main"))!;
-    expect(view.system.map(({ source }) => source)).toContainEqual({ kind: "system", part: "AGENTS.md" });
+    expect(view.system.map(({ source }) => source)).toContainEqual({
+      kind: "system",
+      part: "AGENTS.md",
+    });
   });
 
   it("are CLAUDE.md's where there is no AGENTS.md, and nobody's when both are missing or blank", async () => {

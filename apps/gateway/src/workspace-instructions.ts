@@ -18,7 +18,10 @@ const MAX_BYTES = 128 * 1024;
  * Read anew before each turn; equal bytes, equal text. The first of the two that is there decides: undefined when it is blank, too large, no UTF-8
  * or leads out of the workspace, and the log says so.
  */
-export async function readWorkspaceInstructions(workspace: string, log: LogPort): Promise<WorkspaceInstructions | undefined> {
+export async function readWorkspaceInstructions(
+  workspace: string,
+  log: LogPort,
+): Promise<WorkspaceInstructions | undefined> {
   for (const name of NAMES) {
     const found = await readInside(workspace, name);
     if (found === "missing") continue;
@@ -31,17 +34,29 @@ export async function readWorkspaceInstructions(workspace: string, log: LogPort)
   return undefined;
 }
 
-async function readInside(workspace: string, name: string): Promise<{ text: string } | { problem: string } | "missing"> {
+async function readInside(
+  workspace: string,
+  name: string,
+): Promise<{ text: string } | { problem: string } | "missing"> {
   try {
     const [root, file] = await Promise.all([realpath(workspace), realpath(join(workspace, name))]);
-    if (!file.startsWith(root + sep)) return { problem: `it leads out of the workspace, to ${basename(file)}` };
+    if (!file.startsWith(root + sep))
+      return { problem: `it leads out of the workspace, to ${basename(file)}` };
     const { size } = await stat(file);
-    if (size > MAX_BYTES) return { problem: `it has ${size} bytes, more than ${MAX_BYTES}; shorten it` };
+    if (size > MAX_BYTES)
+      return { problem: `it has ${size} bytes, more than ${MAX_BYTES}; shorten it` };
     // A byte order mark belongs to the bytes.
-    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(file)) };
+    return {
+      text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(file)),
+    };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return "missing";
-    return { problem: code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "it is no UTF-8 text" : (error as Error).message };
+    return {
+      problem:
+        code === "ERR_ENCODING_INVALID_ENCODED_DATA"
+          ? "it is no UTF-8 text"
+          : (error as Error).message,
+    };
   }
 }

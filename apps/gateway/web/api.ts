@@ -62,7 +62,10 @@ const HEALTH_TIMEOUT_MS = 5000;
 export function createApi(origin = ""): Api {
   const request = async (path: string, init?: RequestInit): Promise<Response | null> => {
     const response = await fetch(`${origin}${path}`, init).catch((error: unknown) => {
-      throw new ApiError("AWAY", `The gateway does not answer (${error instanceof Error ? error.message : String(error)}).`);
+      throw new ApiError(
+        "AWAY",
+        `The gateway does not answer (${error instanceof Error ? error.message : String(error)}).`,
+      );
     });
     if (response.status === 404) return null;
     if (!response.ok) throw await toError(response);
@@ -70,28 +73,44 @@ export function createApi(origin = ""): Api {
   };
   const known = async (path: string, init?: RequestInit) => {
     const response = await request(path, init);
-    if (response === null) throw new ApiError("NOT_FOUND", `The gateway knows nothing at ${path}; reload the page.`);
+    if (response === null)
+      throw new ApiError("NOT_FOUND", `The gateway knows nothing at ${path}; reload the page.`);
     return response;
   };
   const sessionPath = (key: string) => `/api/sessions/${encodeURIComponent(key)}`;
-  const orNull = async <Body>(response: Response | null) => (response === null ? null : ((await response.json()) as Body));
+  const orNull = async <Body>(response: Response | null) =>
+    response === null ? null : ((await response.json()) as Body);
 
   return {
-    health: async () => (await known("/api/health", { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })).json() as Promise<Health>,
-    sessions: async () => ((await (await known("/api/sessions")).json()) as { sessions: SessionRow[] }).sessions,
+    health: async () =>
+      (
+        await known("/api/health", { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })
+      ).json() as Promise<Health>,
+    sessions: async () =>
+      ((await (await known("/api/sessions")).json()) as { sessions: SessionRow[] }).sessions,
     session: async (key, limit) => orNull(await request(`${sessionPath(key)}?limit=${limit}`)),
     context: async (key) => orNull(await request(`${sessionPath(key)}/context`)),
-    contextItem: async (key, part, index) => (await known(`${sessionPath(key)}/context/${part}/${index}`)).text(),
+    contextItem: async (key, part, index) =>
+      (await known(`${sessionPath(key)}/context/${part}/${index}`)).text(),
     abort: async (key) => void (await known(`${sessionPath(key)}/abort`, { method: "POST" })),
     async *send(key, text) {
       const headers = { "content-type": "application/json" };
-      const response = await known(`${sessionPath(key)}/messages`, { method: "POST", headers, body: JSON.stringify({ text }) });
+      const response = await known(`${sessionPath(key)}/messages`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ text }),
+      });
       if (response.body !== null) yield* readEvents(response.body);
     },
   };
 }
 
 async function toError(response: Response): Promise<ApiError> {
-  const body = (await response.json().catch(() => null)) as { error?: { code?: string; message?: string } } | null;
-  return new ApiError(body?.error?.code ?? "HTTP", body?.error?.message ?? `The gateway answered ${response.status}.`);
+  const body = (await response.json().catch(() => null)) as {
+    error?: { code?: string; message?: string };
+  } | null;
+  return new ApiError(
+    body?.error?.code ?? "HTTP",
+    body?.error?.message ?? `The gateway answered ${response.status}.`,
+  );
 }

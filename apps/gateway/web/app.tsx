@@ -38,7 +38,10 @@ export function App({ store, controller }: { store: Store<PageState>; controller
     return () => document.removeEventListener("keydown", onKey);
   }, [isMenuOpen, isStoppable, controller]);
 
-  const readItem = useCallback((part: ContextPart, index: number) => controller.readItem(key, part, index), [controller, key]);
+  const readItem = useCallback(
+    (part: ContextPart, index: number) => controller.readItem(key, part, index),
+    [controller, key],
+  );
   const show = (open: Promise<void>) => {
     setMenuOpen(false);
     setPane("chat");
@@ -46,7 +49,13 @@ export function App({ store, controller }: { store: Store<PageState>; controller
   };
   return (
     <div class="app" data-pane={pane}>
-      <TopBar state={state} pane={pane} isMenuOpen={isMenuOpen} onPane={setPane} onMenu={() => setMenuOpen(!isMenuOpen)} />
+      <TopBar
+        state={state}
+        pane={pane}
+        isMenuOpen={isMenuOpen}
+        onPane={setPane}
+        onMenu={() => setMenuOpen(!isMenuOpen)}
+      />
       <Banners state={state} onDismiss={() => store.set({ notice: null })} />
       <div class="panels">
         <SessionList

@@ -9,8 +9,8 @@ export function Banners({ state, onDismiss }: { state: PageState; onDismiss(): v
     <div class="banners">
       {connection === "away" && (
         <p class="banner away" role="alert">
-          <strong>The gateway is not answering.</strong> Nothing stored is lost. This page tries again every second; start it with{" "}
-          <code>npm start</code> if it was stopped.
+          <strong>The gateway is not answering.</strong> Nothing stored is lost. This page tries
+          again every second; start it with <code>npm start</code> if it was stopped.
         </p>
       )}
       {alarm !== null && <AlarmBanner alarm={alarm} />}

@@ -27,12 +27,19 @@ export function BudgetBar({ view, onPick }: BudgetBarProps) {
       {window !== null && <Bar name="window" segments={[...sent, ...rest]} whole={scale} />}
       {window !== null && <Magnifier plan={plan} />}
       <Bar name="sent" segments={sent} whole={total} />
-      {over > 0 && <p class="over">{formatCount(over)} more than the window has room for beside the reserve</p>}
+      {over > 0 && (
+        <p class="over">{formatCount(over)} more than the window has room for beside the reserve</p>
+      )}
       <dl class="legend">
         {sent.map(({ kind, label, tokens }) => (
           <div key={kind}>
             <dt>
-              <button type="button" disabled={tokens === 0} title="Show in the list" onClick={() => onPick(kind)}>
+              <button
+                type="button"
+                disabled={tokens === 0}
+                title="Show in the list"
+                onClick={() => onPick(kind)}
+              >
                 <span class="swatch" data-kind={kind} aria-hidden="true" />
                 {label}
               </button>
@@ -55,7 +62,15 @@ export function BudgetBar({ view, onPick }: BudgetBarProps) {
 }
 
 /** Told by the legend too, so that it is decoration for those who cannot see it. */
-function Bar({ name, segments, whole }: { name: string; segments: readonly Segment[]; whole: number }) {
+function Bar({
+  name,
+  segments,
+  whole,
+}: {
+  name: string;
+  segments: readonly Segment[];
+  whole: number;
+}) {
   return (
     <div class={`bar ${name}`} aria-hidden="true">
       {segments

@@ -51,21 +51,28 @@ describe("the budget bar", () => {
   it("adds up to the window when it fits, and shows by how much it does not", () => {
     const sizes = fc.nat({ max: 5000 });
     fc.assert(
-      fc.property(sizes, sizes, fc.array(sizes, { maxLength: 5 }), sizes, (system, tools, messages, reserve) => {
-        const window = reserve + 4000;
-        const plan = planBudgetBar({
-          ...measured(
-            system,
-            tools,
-            messages.map((tokens) => item("history", tokens)),
-          ),
-          budget: budget(window, reserve),
-        });
-        const sum = (list: readonly { tokens: number }[]) => list.reduce((total, { tokens }) => total + tokens, 0);
-        expect(sum(plan.sent)).toBe(plan.total);
-        expect(sum(plan.sent) + sum(plan.rest)).toBe(plan.scale);
-        expect(plan.over > 0).toBe(plan.total > 4000);
-      }),
+      fc.property(
+        sizes,
+        sizes,
+        fc.array(sizes, { maxLength: 5 }),
+        sizes,
+        (system, tools, messages, reserve) => {
+          const window = reserve + 4000;
+          const plan = planBudgetBar({
+            ...measured(
+              system,
+              tools,
+              messages.map((tokens) => item("history", tokens)),
+            ),
+            budget: budget(window, reserve),
+          });
+          const sum = (list: readonly { tokens: number }[]) =>
+            list.reduce((total, { tokens }) => total + tokens, 0);
+          expect(sum(plan.sent)).toBe(plan.total);
+          expect(sum(plan.sent) + sum(plan.rest)).toBe(plan.scale);
+          expect(plan.over > 0).toBe(plan.total > 4000);
+        },
+      ),
     );
   });
 
@@ -79,7 +86,13 @@ describe("the budget bar", () => {
   });
 
   it("takes a changed prompt, else the last person's message, for the beginning of the turn", () => {
-    expect(indexOfPrompt([item("history", 1), item("prompt, with what hooks added", 1), item("history", 1, "toolResult")])).toBe(1);
+    expect(
+      indexOfPrompt([
+        item("history", 1),
+        item("prompt, with what hooks added", 1),
+        item("history", 1, "toolResult"),
+      ]),
+    ).toBe(1);
     expect(indexOfPrompt([item("made by the engine", 1), item("history", 1, "assistant")])).toBe(0);
     expect(indexOfPrompt([item("history", 1, "assistant")])).toBe(1);
   });

@@ -35,13 +35,21 @@ export function planBudgetBar({ tokens, budget, messages }: Measured): BudgetBar
     { kind: "history", label: "History", tokens: tokens.messages - turnTokens },
     { kind: "prompt", label: hasTools ? "Prompt + its tools" : "Prompt", tokens: turnTokens },
   ];
-  if (budget === null) return { scale: tokens.total, window: null, sent, total: tokens.total, rest: [], over: 0 };
+  if (budget === null)
+    return { scale: tokens.total, window: null, sent, total: tokens.total, rest: [], over: 0 };
   const over = Math.max(0, tokens.total - budget.promptBudget);
   const rest: Segment[] = [
     { kind: "free", label: "Free", tokens: Math.max(0, budget.promptBudget - tokens.total) },
     { kind: "reserve", label: "Reserve for the reply", tokens: Math.max(0, budget.reserve - over) },
   ];
-  return { scale: Math.max(budget.contextWindow, tokens.total), window: budget.contextWindow, sent, total: tokens.total, rest, over };
+  return {
+    scale: Math.max(budget.contextWindow, tokens.total),
+    window: budget.contextWindow,
+    sent,
+    total: tokens.total,
+    rest,
+    over,
+  };
 }
 
 /** Where the running turn begins: its prompt, else the last message of a person; the end when there is neither. */

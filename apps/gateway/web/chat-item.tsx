@@ -37,7 +37,12 @@ function Part({ part }: { part: ReplyPart }) {
   );
 }
 
-const TOOL_STATES = { waiting: "not run", running: "running…", done: "done", failed: "failed" } satisfies Record<ToolPart["state"], string>;
+const TOOL_STATES = {
+  waiting: "not run",
+  running: "running…",
+  done: "done",
+  failed: "failed",
+} satisfies Record<ToolPart["state"], string>;
 
 function ToolCall({ tool: { name, input, state, output } }: { tool: ToolPart }) {
   return (

@@ -26,7 +26,14 @@ describe("a chat", () => {
         ending: null,
         parts: [
           { kind: "text", text: "Let me look." },
-          { kind: "tool", callId: "c1", name: "search", input: '{\n "query": "cat"\n}', state: "done", output: "on the roof" },
+          {
+            kind: "tool",
+            callId: "c1",
+            name: "search",
+            input: '{\n "query": "cat"\n}',
+            state: "done",
+            output: "on the roof",
+          },
           { kind: "text", text: "On the roof." },
         ],
       },
@@ -35,7 +42,14 @@ describe("a chat", () => {
 
   it("says how a reply ended that did not end by itself", () => {
     const ended = (stopReason: "aborted" | "error" | "length", errorMessage?: string) =>
-      foldChat(messages({ role: "assistant", content: [], stopReason, ...(errorMessage !== undefined && { errorMessage }) }));
+      foldChat(
+        messages({
+          role: "assistant",
+          content: [],
+          stopReason,
+          ...(errorMessage !== undefined && { errorMessage }),
+        }),
+      );
     expect(ended("aborted")).toMatchObject([{ ending: { kind: "stopped" } }]);
     expect(ended("error", "The server is gone; start it.")).toMatchObject([
       { ending: { kind: "failed", text: "The server is gone; start it." } },
@@ -45,29 +59,55 @@ describe("a chat", () => {
 
   it("marks where history became a summary, and hides records that are for programs", () => {
     const entries: ShownEntry[] = [
-      { type: "compaction", ...place("a"), summary: "We spoke of cats.", firstKeptEntryId: "x", tokensBefore: 900 },
+      {
+        type: "compaction",
+        ...place("a"),
+        summary: "We spoke of cats.",
+        firstKeptEntryId: "x",
+        tokensBefore: 900,
+      },
       { type: "custom", ...place("b"), customType: "secret", data: "hidden" },
-      { type: "custom_message", ...place("c"), customType: "openclaw.runtime-context", content: "hidden", display: false },
-      { type: "custom_message", ...place("d"), customType: "weather", content: "sunny", display: true },
+      {
+        type: "custom_message",
+        ...place("c"),
+        customType: "openclaw.runtime-context",
+        content: "hidden",
+        display: false,
+      },
+      {
+        type: "custom_message",
+        ...place("d"),
+        customType: "weather",
+        content: "sunny",
+        display: true,
+      },
       { type: "label", ...place("e"), targetId: "a", label: "hidden" },
     ];
     const items = foldChat(entries);
     expect(items.map(({ id }) => id)).toEqual(["a", "d"]);
-    expect(items).toMatchObject([{ detail: "We spoke of cats." }, { text: "weather", detail: "sunny" }]);
+    expect(items).toMatchObject([
+      { detail: "We spoke of cats." },
+      { text: "weather", detail: "sunny" },
+    ]);
     expect(JSON.stringify(items)).not.toContain("hidden");
   });
 
   it("never shows the runtime context that hosts put around a person's words", () => {
-    const text = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\nhidden\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>\n\nHello.";
+    const text =
+      "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\nhidden\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>\n\nHello.";
     expect(foldChat(messages(user(text)))).toMatchObject([{ text: "Hello." }]);
   });
 
   it("shows a result without its call, and contents of shapes it does not know", () => {
     const orphan = toolResult(toolCall("lost", {}, "c9"), "found");
-    expect(foldChat(messages(orphan))).toMatchObject([{ kind: "reply", parts: [{ kind: "tool", name: "lost", output: "found" }] }]);
+    expect(foldChat(messages(orphan))).toMatchObject([
+      { kind: "reply", parts: [{ kind: "tool", name: "lost", output: "found" }] },
+    ]);
     const strange = JSON.parse(
       '[{"role":"assistant","content":"plain"},{"role":"user","content":[{"type":"video"}]},{"role":"assistant","content":null}]',
     );
-    expect(foldChat(messages(...strange))).toMatchObject([{ kind: "reply", parts: [{ kind: "text", text: "plain" }] }]);
+    expect(foldChat(messages(...strange))).toMatchObject([
+      { kind: "reply", parts: [{ kind: "text", text: "plain" }] },
+    ]);
   });
 });

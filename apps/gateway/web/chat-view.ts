@@ -6,7 +6,14 @@ import { countImages, shownPersonText, textIn } from "./message-text.ts";
 export type ReplyPart =
   | { kind: "text"; text: string }
   | { kind: "thinking"; text: string }
-  | { kind: "tool"; callId: string; name: string; input: string; state: "waiting" | "running" | "done" | "failed"; output: string | null };
+  | {
+      kind: "tool";
+      callId: string;
+      name: string;
+      input: string;
+      state: "waiting" | "running" | "done" | "failed";
+      output: string | null;
+    };
 
 export type ToolPart = Extract<ReplyPart, { kind: "tool" }>;
 
@@ -27,7 +34,10 @@ export type ChatItem =
 export type ShownEntry = TranscriptEntry | { type: "message"; id: string; message: AgentMessage };
 
 /** Pure. `before` is what is shown already. Records of hosts and plugins that are not meant for people are left out. */
-export function foldChat(entries: readonly ShownEntry[], before: readonly ChatItem[] = []): ChatItem[] {
+export function foldChat(
+  entries: readonly ShownEntry[],
+  before: readonly ChatItem[] = [],
+): ChatItem[] {
   return entries.reduce<ChatItem[]>(addEntry, [...before]);
 }
 
@@ -36,15 +46,26 @@ function addEntry(items: ChatItem[], entry: ShownEntry): ChatItem[] {
     case "message":
       return addMessage(items, entry.id, entry.message);
     case "custom_message":
-      return entry.display === true ? [...items, mark(entry.id, entry.customType, textIn(entry.content))] : items;
+      return entry.display === true
+        ? [...items, mark(entry.id, entry.customType, textIn(entry.content))]
+        : items;
     case "compaction":
-      return [...items, mark(entry.id, "Everything before this is shown to the model as a summary", entry.summary)];
+      return [
+        ...items,
+        mark(entry.id, "Everything before this is shown to the model as a summary", entry.summary),
+      ];
     case "branch_summary":
       return [...items, mark(entry.id, "Summary of a branch that was left", entry.summary)];
     case "reset":
-      return [...items, mark(entry.id, "A fresh start: what is before this is no longer shown to the model", null)];
+      return [
+        ...items,
+        mark(entry.id, "A fresh start: what is before this is no longer shown to the model", null),
+      ];
     case "model_change":
-      return [...items, mark(entry.id, `From here on the model is ${entry.provider}/${entry.modelId}`, null)];
+      return [
+        ...items,
+        mark(entry.id, `From here on the model is ${entry.provider}/${entry.modelId}`, null),
+      ];
     default:
       return items;
   }
@@ -60,11 +81,20 @@ function addMessage(items: ChatItem[], id: string, message: AgentMessage): ChatI
     case "assistant":
       return addReply(items, id, partsOf(message), endingOf(message));
     case "toolResult":
-      return addResult(items, id, message.toolCallId, message.toolName, textIn(message.content), message.isError);
+      return addResult(
+        items,
+        id,
+        message.toolCallId,
+        message.toolName,
+        textIn(message.content),
+        message.isError,
+      );
     case "bashExecution":
       return [...items, mark(id, `$ ${message.command}`, message.output)];
     case "custom":
-      return message.display === true ? [...items, mark(id, message.customType, textIn(message.content))] : items;
+      return message.display === true
+        ? [...items, mark(id, message.customType, textIn(message.content))]
+        : items;
     case "compactionSummary":
     case "branchSummary":
       return [...items, mark(id, "Summary of earlier history", message.summary)];
@@ -72,40 +102,74 @@ function addMessage(items: ChatItem[], id: string, message: AgentMessage): ChatI
 }
 
 /** One reply per turn: what a model says before and after its tools belongs together. */
-function addReply(items: ChatItem[], id: string, parts: readonly ReplyPart[], ending: ReplyEnding | null): ChatItem[] {
+function addReply(
+  items: ChatItem[],
+  id: string,
+  parts: readonly ReplyPart[],
+  ending: ReplyEnding | null,
+): ChatItem[] {
   const last = items.at(-1);
-  if (last?.kind !== "reply") return parts.length === 0 && ending === null ? items : [...items, { kind: "reply", id, parts, ending }];
-  return [...items.slice(0, -1), { ...last, parts: [...last.parts, ...parts], ending: ending ?? last.ending }];
+  if (last?.kind !== "reply")
+    return parts.length === 0 && ending === null
+      ? items
+      : [...items, { kind: "reply", id, parts, ending }];
+  return [
+    ...items.slice(0, -1),
+    { ...last, parts: [...last.parts, ...parts], ending: ending ?? last.ending },
+  ];
 }
 
-function addResult(items: ChatItem[], id: string, callId: string, name: string, output: string, isError: boolean): ChatItem[] {
+function addResult(
+  items: ChatItem[],
+  id: string,
+  callId: string,
+  name: string,
+  output: string,
+  isError: boolean,
+): ChatItem[] {
   const state = isError ? "failed" : "done";
   const index = items.findLastIndex(
-    (item) => item.kind === "reply" && item.parts.some((part) => part.kind === "tool" && part.callId === callId),
+    (item) =>
+      item.kind === "reply" &&
+      item.parts.some((part) => part.kind === "tool" && part.callId === callId),
   );
   const reply = items[index];
-  if (reply?.kind !== "reply") return addReply(items, id, [{ kind: "tool", callId, name, input: "", state, output }], null);
-  const parts = reply.parts.map((part): ReplyPart => (part.kind === "tool" && part.callId === callId ? { ...part, state, output } : part));
+  if (reply?.kind !== "reply")
+    return addReply(items, id, [{ kind: "tool", callId, name, input: "", state, output }], null);
+  const parts = reply.parts.map(
+    (part): ReplyPart =>
+      part.kind === "tool" && part.callId === callId ? { ...part, state, output } : part,
+  );
   return items.with(index, { ...reply, parts });
 }
 
 function partsOf({ content }: AssistantMessage): ReplyPart[] {
   // Older files hold a reply's text instead of blocks.
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : [{ type: "text", text: textIn(content) }];
+  const blocks: readonly unknown[] = Array.isArray(content)
+    ? content
+    : [{ type: "text", text: textIn(content) }];
   return (blocks as AssistantMessage["content"]).flatMap((block): ReplyPart[] => {
     if (block.type === "text") return block.text === "" ? [] : [{ kind: "text", text: block.text }];
-    if (block.type === "thinking") return block.thinking === "" ? [] : [{ kind: "thinking", text: block.thinking }];
+    if (block.type === "thinking")
+      return block.thinking === "" ? [] : [{ kind: "thinking", text: block.thinking }];
     if (block.type !== "toolCall") return [];
     const input = JSON.stringify(block.arguments ?? {}, null, 1);
-    return [{ kind: "tool", callId: block.id, name: block.name, input, state: "waiting", output: null }];
+    return [
+      { kind: "tool", callId: block.id, name: block.name, input, state: "waiting", output: null },
+    ];
   });
 }
 
 function endingOf({ stopReason, errorMessage }: AssistantMessage): ReplyEnding | null {
-  if (stopReason === "aborted") return { kind: "stopped", text: "Stopped. What had arrived is kept." };
+  if (stopReason === "aborted")
+    return { kind: "stopped", text: "Stopped. What had arrived is kept." };
   if (stopReason === "error")
-    return { kind: "failed", text: errorMessage ?? "The model failed without saying why; send the message again." };
-  if (stopReason === "length") return { kind: "cut", text: "Cut off at the model's output limit; ask it to go on." };
+    return {
+      kind: "failed",
+      text: errorMessage ?? "The model failed without saying why; send the message again.",
+    };
+  if (stopReason === "length")
+    return { kind: "cut", text: "Cut off at the model's output limit; ask it to go on." };
   return null;
 }
 

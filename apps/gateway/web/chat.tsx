@@ -10,9 +10,21 @@ import type { PageState } from "./page-state.ts";
 
 /** Pixels from the end within which the chat keeps showing the newest. */
 const NEAR_END = 80;
-const SUGGESTIONS = ["My cat is called Minka and sleeps on the piano.", "What is my cat called?", "What are you?"];
+const SUGGESTIONS = [
+  "My cat is called Minka and sleeps on the piano.",
+  "What is my cat called?",
+  "What are you?",
+];
 
-export function Chat({ state, controller, onDraft }: { state: PageState; controller: Controller; onDraft(text: string): void }) {
+export function Chat({
+  state,
+  controller,
+  onDraft,
+}: {
+  state: PageState;
+  controller: Controller;
+  onDraft(text: string): void;
+}) {
   const { session, key, turns, problems, draft, isLoading, connection } = state;
   const turn = turns[key] ?? null;
   const items = chatItems(session?.entries ?? NO_ENTRIES, turn);
@@ -62,7 +74,9 @@ function Welcome({ onPick }: { onPick(text: string): void }) {
   return (
     <div class="welcome">
       <h2>Say something</h2>
-      <p>The reply comes here. Beside it you see every single thing the model was shown to write it.</p>
+      <p>
+        The reply comes here. Beside it you see every single thing the model was shown to write it.
+      </p>
       <ul>
         {SUGGESTIONS.map((text) => (
           <li key={text}>
@@ -77,7 +91,11 @@ function Welcome({ onPick }: { onPick(text: string): void }) {
 }
 
 function Progress({ turn, isBusyElsewhere }: { turn: LiveTurn | null; isBusyElsewhere: boolean }) {
-  const text = isBusyElsewhere ? "A reply is being written…" : turn === null ? null : progressOf(turn);
+  const text = isBusyElsewhere
+    ? "A reply is being written…"
+    : turn === null
+      ? null
+      : progressOf(turn);
   return (
     <p class="progress" role="status" hidden={text === null}>
       {text}
@@ -102,7 +120,9 @@ function useStickToEnd(key: string) {
     follows.current = true;
     const element = scroller.current;
     const onScroll = () => {
-      if (element !== null) follows.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END;
+      if (element !== null)
+        follows.current =
+          element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END;
     };
     element?.addEventListener("scroll", onScroll, { passive: true });
     return () => element?.removeEventListener("scroll", onScroll);

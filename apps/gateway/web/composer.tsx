@@ -13,7 +13,15 @@ export interface ComposerProps {
   onStop(): void;
 }
 
-export function Composer({ draft, isRunning, canSend, focusKey, onDraft, onSend, onStop }: ComposerProps) {
+export function Composer({
+  draft,
+  isRunning,
+  canSend,
+  focusKey,
+  onDraft,
+  onSend,
+  onStop,
+}: ComposerProps) {
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     // A keyboard that slides over a small screen should not come unasked.

@@ -44,14 +44,20 @@ export function ContextItem({ item, kind, largest, readWhole }: ContextItemProps
         <span class="item-size" aria-hidden="true">
           <span style={{ width: `${largest > 0 ? (item.tokens / largest) * 100 : 0}%` }} />
         </span>
-        {!isOpen && <span class="item-preview">{item.preview === "" ? "(no text)" : item.preview}</span>}
+        {!isOpen && (
+          <span class="item-preview">{item.preview === "" ? "(no text)" : item.preview}</span>
+        )}
       </button>
       {isOpen && (
         <div class="item-whole">
           <p class="soft">
             {item.reason}, {formatNumberOf(item.chars, "character")}
           </p>
-          {content.kind === "reading" ? <p class="soft">Reading…</p> : <pre data-failed={content.kind === "failed"}>{content.text}</pre>}
+          {content.kind === "reading" ? (
+            <p class="soft">Reading…</p>
+          ) : (
+            <pre data-failed={content.kind === "failed"}>{content.text}</pre>
+          )}
         </div>
       )}
     </li>

@@ -27,7 +27,8 @@ export function ContextPanel({ view, isOlder, readItem }: ContextPanelProps) {
       <h2>What the model saw</h2>
       {view === null ? (
         <p class="nothing">
-          Nothing yet. After the first reply, every item the model was given is listed here, with its source and its size.
+          Nothing yet. After the first reply, every item the model was given is listed here, with
+          its source and its size.
         </p>
       ) : (
         <ContextContents view={view} readItem={readItem} />
@@ -41,7 +42,13 @@ const ContextContents = memo(function ContextContents({ view, readItem }: Conten
   const { engine, model, messages, system, tools } = view;
   const promptIndex = indexOfPrompt(messages);
   const largest = Math.max(...[...system, ...tools, ...messages].map(({ tokens }) => tokens), 1);
-  const group = (part: ContextPart, title: string, items: readonly ContextViewItem[], from = 0, kind: SegmentKind = "system") =>
+  const group = (
+    part: ContextPart,
+    title: string,
+    items: readonly ContextViewItem[],
+    from = 0,
+    kind: SegmentKind = "system",
+  ) =>
     items.length > 0 && (
       <Group
         title={title}
@@ -96,7 +103,13 @@ function Group({ title, items, kind, largest, readWhole }: GroupProps) {
       </h3>
       <ol>
         {items.map((item, index) => (
-          <ContextItem key={index} item={item} kind={kind} largest={largest} readWhole={() => readWhole(index)} />
+          <ContextItem
+            key={index}
+            item={item}
+            kind={kind}
+            largest={largest}
+            readWhole={() => readWhole(index)}
+          />
         ))}
       </ol>
     </section>

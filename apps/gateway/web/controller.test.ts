@@ -14,23 +14,41 @@ function pageOf(url: string, key = "main") {
     const { key: current, session, turns } = store.get();
     return chatItems(session?.entries ?? [], turns[current] ?? null);
   };
-  const texts = () => shown().map((item) => (item.kind === "person" ? item.text : item.kind === "reply" ? replyText(item.parts) : ""));
+  const texts = () =>
+    shown().map((item) =>
+      item.kind === "person" ? item.text : item.kind === "reply" ? replyText(item.parts) : "",
+    );
   return { store, controller, shown, texts };
 }
 
-const replyText = (parts: readonly { kind: string; text?: string }[]) => parts.map(({ text }) => text ?? "").join("");
+const replyText = (parts: readonly { kind: string; text?: string }[]) =>
+  parts.map(({ text }) => text ?? "").join("");
 
 describe("the page against a gateway", () => {
   it("starts empty without asking for what is not there, sends, and shows reply and context", async () => {
     const { url } = await startTestGateway();
     const { store, controller, texts } = pageOf(url);
     await controller.poll();
-    expect(store.get()).toMatchObject({ connection: "ok", isLoading: false, session: null, context: null });
+    expect(store.get()).toMatchObject({
+      connection: "ok",
+      isLoading: false,
+      session: null,
+      context: null,
+    });
     await controller.send("My cat is called Minka.");
     expect(texts()).toEqual(["My cat is called Minka.", "Noted."]);
-    expect(store.get()).toMatchObject({ key: "agent:main:main", turns: {}, problems: {}, draft: "" });
-    expect(store.get().context?.messages.map(({ preview }) => preview)).toEqual(["My cat is called Minka."]);
-    expect(await controller.readItem("agent:main:main", "messages", 0)).toBe("My cat is called Minka.");
+    expect(store.get()).toMatchObject({
+      key: "agent:main:main",
+      turns: {},
+      problems: {},
+      draft: "",
+    });
+    expect(store.get().context?.messages.map(({ preview }) => preview)).toEqual([
+      "My cat is called Minka.",
+    ]);
+    expect(await controller.readItem("agent:main:main", "messages", 0)).toBe(
+      "My cat is called Minka.",
+    );
   });
 
   it("shows the answer of a command as a notice, and no message of it", async () => {
@@ -38,7 +56,12 @@ describe("the page against a gateway", () => {
     const { store, controller, texts } = pageOf(url);
     await controller.poll();
     await controller.send("/status");
-    expect(store.get()).toMatchObject({ notice: expect.stringMatching(/^Model: offline\/offline/), turns: {}, problems: {}, draft: "" });
+    expect(store.get()).toMatchObject({
+      notice: expect.stringMatching(/^Model: offline\/offline/),
+      turns: {},
+      problems: {},
+      draft: "",
+    });
     await controller.send("My cat is called Minka.");
     expect(store.get().notice).toBeNull();
     await controller.send("/new");
@@ -53,10 +76,16 @@ describe("the page against a gateway", () => {
     await controller.poll();
     await controller.send("My cat is called Minka.");
     await controller.openNew();
-    expect(listedSessions(store.get()).map(({ key }) => key)).toEqual(["chat-1", "agent:main:main"]);
+    expect(listedSessions(store.get()).map(({ key }) => key)).toEqual([
+      "chat-1",
+      "agent:main:main",
+    ]);
     expect(texts()).toEqual([]);
     await controller.send("My dog is called Rex.");
-    expect(listedSessions(store.get()).map(({ key }) => key)).toEqual(["agent:main:chat-1", "agent:main:main"]);
+    expect(listedSessions(store.get()).map(({ key }) => key)).toEqual([
+      "agent:main:chat-1",
+      "agent:main:main",
+    ]);
     await controller.open("main");
     expect(texts()[0]).toBe("My cat is called Minka.");
     await controller.openNew();
@@ -110,7 +139,11 @@ describe("the page against a gateway", () => {
     const back = pageOf(second.url);
     back.store.set({ ...store.get() });
     await back.controller.poll();
-    expect(back.store.get()).toMatchObject({ connection: "ok", draft: "Are you there?", turns: {} });
+    expect(back.store.get()).toMatchObject({
+      connection: "ok",
+      draft: "Are you there?",
+      turns: {},
+    });
     expect(back.texts()).toEqual(["My cat is called Minka.", "Noted."]);
   });
 
@@ -119,8 +152,12 @@ describe("the page against a gateway", () => {
     const { store, controller } = pageOf(url, "agent:x");
     await controller.poll();
     await controller.send("hi");
-    expect(Object.values(store.get().problems).concat({ code: "", message: store.get().notice ?? "" })).toEqual(
-      expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining("names no session") })]),
+    expect(
+      Object.values(store.get().problems).concat({ code: "", message: store.get().notice ?? "" }),
+    ).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ message: expect.stringContaining("names no session") }),
+      ]),
     );
   });
 });

@@ -1,7 +1,15 @@
 // What the page does: reads sessions, sends, stops, and follows a gateway that may go away and come back.
 import { shortName } from "../src/sessions/keys.ts";
 import { type Api, ApiError } from "./api.ts";
-import { applyEvent, chatItems, endTurn, isRunning, type LiveTurn, type Problem, startTurn } from "./live-turn.ts";
+import {
+  applyEvent,
+  chatItems,
+  endTurn,
+  isRunning,
+  type LiveTurn,
+  type Problem,
+  startTurn,
+} from "./live-turn.ts";
 import { freeSessionName, isSameSession, listedSessions, type PageState } from "./page-state.ts";
 import { AWAY, settleTurn } from "./settle-turn.ts";
 import type { Store } from "./store.ts";
@@ -22,11 +30,18 @@ export interface Controller {
   readItem: Api["contextItem"];
 }
 
-export function createController({ api, store }: { api: Api; store: Store<PageState> }): Controller {
+export function createController({
+  api,
+  store,
+}: {
+  api: Api;
+  store: Store<PageState>;
+}): Controller {
   let limit = ENTRIES_PER_PAGE;
   let loads = 0;
 
-  const setTurn = (key: string, turn: LiveTurn) => store.set({ turns: { ...store.get().turns, [key]: turn } });
+  const setTurn = (key: string, turn: LiveTurn) =>
+    store.set({ turns: { ...store.get().turns, [key]: turn } });
   const fail = (error: unknown) => {
     const { code, message } = toProblem(error);
     store.set(code === AWAY ? { connection: "away" } : { notice: message, isLoading: false });
@@ -44,7 +59,13 @@ export function createController({ api, store }: { api: Api; store: Store<PageSt
     const { turns } = store.get();
     // The server knows the canonical form of a short name; a running turn keeps the name it was started with.
     const canonical = isRunning(turns[key]) ? key : (session?.key ?? key);
-    store.set({ session, context, isLoading: false, key: canonical, turns: renamed(turns, key, canonical) });
+    store.set({
+      session,
+      context,
+      isLoading: false,
+      key: canonical,
+      turns: renamed(turns, key, canonical),
+    });
     // What was read while the turn ran does not hold all of it.
     if (!wasRunning) settle(canonical);
   };
@@ -53,7 +74,11 @@ export function createController({ api, store }: { api: Api; store: Store<PageSt
     const { turns, session, problems, draft, notice } = store.get();
     const turn = turns[key];
     if (turn === undefined || isRunning(turn)) return;
-    const { problem, giveBack } = settleTurn(turn, chatItems(session?.entries ?? [], null), session?.busy ?? false);
+    const { problem, giveBack } = settleTurn(
+      turn,
+      chatItems(session?.entries ?? [], null),
+      session?.busy ?? false,
+    );
     const { [key]: _ended, ...others } = turns;
     const { [key]: _old, ...otherProblems } = problems;
     store.set({
@@ -80,7 +105,9 @@ export function createController({ api, store }: { api: Api; store: Store<PageSt
         const sessions = await api.sessions();
         const before = store.get();
         const isRestarted = before.health !== null && before.health.pid !== health.pid;
-        const notice = isRestarted ? "The gateway was restarted; everything stored is here." : before.notice;
+        const notice = isRestarted
+          ? "The gateway was restarted; everything stored is here."
+          : before.notice;
         store.set({ connection: "ok", health, sessions, notice });
         if (before.connection !== "ok" || isChangedElsewhere(store.get())) await load();
       } catch (error) {
@@ -95,7 +122,9 @@ export function createController({ api, store }: { api: Api; store: Store<PageSt
       await load().catch(fail);
     },
     async openNew() {
-      await this.open(freeSessionName(listedSessions(store.get()).map(({ key }) => shortName(key))));
+      await this.open(
+        freeSessionName(listedSessions(store.get()).map(({ key }) => shortName(key))),
+      );
     },
     async send(text) {
       const { key, turns, problems } = store.get();
@@ -131,7 +160,10 @@ export function createController({ api, store }: { api: Api; store: Store<PageSt
 /** False: nobody spoke in the session yet, so that there is nothing to ask for. */
 function isKnown({ key, sessions, turns }: PageState): boolean {
   const turn = turns[key];
-  return sessions.some((row) => isSameSession(row.key, key)) || (turn?.isStored === true && !isRunning(turn));
+  return (
+    sessions.some((row) => isSameSession(row.key, key)) ||
+    (turn?.isStored === true && !isRunning(turn))
+  );
 }
 
 /** Another client wrote to the session shown, or its reply began or ended. */
@@ -149,5 +181,9 @@ function renamed(turns: PageState["turns"], from: string, to: string): PageState
 function toProblem(error: unknown): Problem {
   if (error instanceof ApiError) return { code: error.code, message: error.message };
   // A stream that breaks off rejects with whatever the browser says.
-  return { code: AWAY, message: "The connection to the gateway broke; your message is in the box again if it was not stored." };
+  return {
+    code: AWAY,
+    message:
+      "The connection to the gateway broke; your message is in the box again if it was not stored.",
+  };
 }

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { ContextView } from "../src/reports/context-view.ts";
-import { describeAlarm, describeEngine, describeSource, describeTurn, describeUsage } from "./describe-context.ts";
+import {
+  describeAlarm,
+  describeEngine,
+  describeSource,
+  describeTurn,
+  describeUsage,
+} from "./describe-context.ts";
 
 const legacy: ContextView["engine"] = {
   configured: null,
@@ -12,8 +18,17 @@ const legacy: ContextView["engine"] = {
   degraded: null,
   projection: null,
 };
-const degraded = { ...legacy, configured: "lossless", degraded: { operation: "assemble", reason: "store is corrupt" } };
-const record = { engineId: "lossless", operation: "assemble", reason: "store is corrupt", failedAt: 0 };
+const degraded = {
+  ...legacy,
+  configured: "lossless",
+  degraded: { operation: "assemble", reason: "store is corrupt" },
+};
+const record = {
+  engineId: "lossless",
+  operation: "assemble",
+  reason: "store is corrupt",
+  failedAt: 0,
+};
 
 describe("the source of an item", () => {
   it("is named with its id, and what an engine made is told from what was said", () => {
@@ -38,9 +53,12 @@ describe("the source of an item", () => {
 
 describe("the engine", () => {
   it("is named with the reason why it ran", () => {
-    const why = (engine: Partial<ContextView["engine"]>) => describeEngine({ engine: { ...legacy, ...engine } });
+    const why = (engine: Partial<ContextView["engine"]>) =>
+      describeEngine({ engine: { ...legacy, ...engine } });
     expect(why({})).toContain("none is configured");
-    expect(why({ configured: "lossless", ran: "lossless", source: "configured" })).toBe("as configured");
+    expect(why({ configured: "lossless", ran: "lossless", source: "configured" })).toBe(
+      "as configured",
+    );
     expect(why({ configured: "lossless" })).toContain("lossless is switched off");
     expect(why(degraded)).toContain("in place of lossless");
   });
@@ -62,9 +80,9 @@ describe("the engine", () => {
 
 describe("usage", () => {
   it("counts cached tokens as sent, and says so", () => {
-    expect(describeUsage({ input: 10, cacheRead: 1000, cacheWrite: 5, output: 7, totalTokens: 1022 })).toBe(
-      "1,015 in (1,000 from cache), 7 out",
-    );
+    expect(
+      describeUsage({ input: 10, cacheRead: 1000, cacheWrite: 5, output: 7, totalTokens: 1022 }),
+    ).toBe("1,015 in (1,000 from cache), 7 out");
     expect(describeUsage(null)).toBeNull();
   });
 });
@@ -77,7 +95,15 @@ describe("what happened in a turn", () => {
     model: { requested: "a/b", resolved: "a/b", api: "offline" },
     engine: legacy,
     budget: null,
-    call: { index: 0, durationMs: 20, usage: null, stopReason: null, error: null, requestHash: "h", retries: 0 },
+    call: {
+      index: 0,
+      durationMs: 20,
+      usage: null,
+      stopReason: null,
+      error: null,
+      requestHash: "h",
+      retries: 0,
+    },
     turn: {
       durationMs: 40,
       hostMs: 1,
@@ -105,7 +131,13 @@ describe("what happened in a turn", () => {
   });
 
   it("is told with tools, compactions and policy changes when there were some", () => {
-    const change = { rule: "pair-tool-results", action: "inserted" as const, index: 1, reason: "no result", count: 2 };
+    const change = {
+      rule: "pair-tool-results",
+      action: "inserted" as const,
+      index: 1,
+      reason: "no result",
+      count: 2,
+    };
     const facts = describeTurn({
       ...view,
       policyChanges: [change],
@@ -113,7 +145,15 @@ describe("what happened in a turn", () => {
         ...view.turn,
         toolCalls: [{ name: "read_file", durationMs: 3, isError: true }],
         compactions: [
-          { trigger: "timeout_recovery", ok: true, compacted: true, reason: null, tokensBefore: 9000, tokensAfter: 1000, durationMs: 5 },
+          {
+            trigger: "timeout_recovery",
+            ok: true,
+            compacted: true,
+            reason: null,
+            tokensBefore: 9000,
+            tokensAfter: 1000,
+            durationMs: 5,
+          },
         ],
         engineCalls: [{ method: "assemble", durationMs: 1, outcome: "fallback", detail: "boom" }],
       },
@@ -126,6 +166,10 @@ describe("what happened in a turn", () => {
         "assemble: fallback in 1 ms (boom)",
       ]),
     );
-    expect(facts.filter(({ isBad }) => isBad).map(({ label }) => label)).toEqual(["Outcome", "Tools", "Engine"]);
+    expect(facts.filter(({ isBad }) => isBad).map(({ label }) => label)).toEqual([
+      "Outcome",
+      "Tools",
+      "Engine",
+    ]);
   });
 });

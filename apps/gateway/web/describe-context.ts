@@ -34,9 +34,12 @@ export function describeSource({ source }: Pick<ContextViewItem, "source">): Sou
 
 /** Which engine ran, and why that one. */
 export function describeEngine({ engine }: Pick<ContextView, "engine">): string {
-  if (engine.degraded !== null) return `answering in place of ${engine.configured ?? "the configured engine"}`;
+  if (engine.degraded !== null)
+    return `answering in place of ${engine.configured ?? "the configured engine"}`;
   if (engine.source === "configured") return "as configured";
-  return engine.configured === null ? "the default; none is configured" : `the default; ${engine.configured} is switched off`;
+  return engine.configured === null
+    ? "the default; none is configured"
+    : `the default; ${engine.configured} is switched off`;
 }
 
 export interface Alarm {
@@ -46,12 +49,18 @@ export interface Alarm {
 }
 
 /** What must not be overlooked: another engine than the configured one answers. Null when all is as configured. */
-export function describeAlarm(view: Pick<ContextView, "engine"> | null, quarantined: readonly QuarantineRecord[]): Alarm | null {
+export function describeAlarm(
+  view: Pick<ContextView, "engine"> | null,
+  quarantined: readonly QuarantineRecord[],
+): Alarm | null {
   const record = quarantined[0];
   const degraded = view?.engine.degraded ?? record ?? null;
   if (degraded === null) return null;
   const failed = view?.engine.degraded == null ? record?.engineId : view.engine.configured;
-  const stillAside = failed === undefined || failed === null || quarantined.some(({ engineId }) => engineId === failed);
+  const stillAside =
+    failed === undefined ||
+    failed === null ||
+    quarantined.some(({ engineId }) => engineId === failed);
   return {
     title: `${failed == null ? "The configured engine" : `The engine ${failed}`} is not running${view?.engine.degraded == null ? "" : `; ${view.engine.ran} answered instead`}`,
     reason: `It failed during ${degraded.operation}: ${degraded.reason}`,
@@ -65,7 +74,8 @@ export function describeAlarm(view: Pick<ContextView, "engine"> | null, quaranti
 export function describeUsage(usage: Usage | null): string | null {
   if (usage === null) return null;
   const read = usage.cacheRead > 0 ? ` (${formatCount(usage.cacheRead)} from cache)` : "";
-  const cost = usage.cost !== undefined && usage.cost.total > 0 ? `, $${usage.cost.total.toFixed(4)}` : "";
+  const cost =
+    usage.cost !== undefined && usage.cost.total > 0 ? `, $${usage.cost.total.toFixed(4)}` : "";
   return `${formatCount(usage.input + usage.cacheRead + usage.cacheWrite)} in${read}, ${formatCount(usage.output)} out${cost}`;
 }
 
@@ -107,7 +117,13 @@ export function describeTurn({ outcome, turn, call, policyChanges }: ContextView
           turn.compactions.map(describeCompaction),
           turn.compactions.some(({ ok }) => !ok),
         ),
-    changes.length === 0 ? null : fact("Changed for the provider", formatNumberOf(sumOf(changes), "time"), changes.map(describeChange)),
+    changes.length === 0
+      ? null
+      : fact(
+          "Changed for the provider",
+          formatNumberOf(sumOf(changes), "time"),
+          changes.map(describeChange),
+        ),
     describeEngineCalls(turn.engineCalls),
   ];
   return facts.filter((each) => each !== null);
@@ -121,7 +137,11 @@ function retryLines(retries: number): string[] {
   return retries === 0 ? [] : [`the last one was retried ${formatNumberOf(retries, "time")}`];
 }
 
-function describeToolCall({ name, durationMs, isError }: ContextView["turn"]["toolCalls"][number]): string {
+function describeToolCall({
+  name,
+  durationMs,
+  isError,
+}: ContextView["turn"]["toolCalls"][number]): string {
   return `${name}: ${isError ? "failed after" : "done in"} ${formatDuration(durationMs)}`;
 }
 
@@ -134,7 +154,10 @@ function describeCompaction({
   tokensAfter,
   durationMs,
 }: ContextView["turn"]["compactions"][number]): string {
-  const sizes = tokensBefore !== null && tokensAfter !== null ? `: ${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens` : "";
+  const sizes =
+    tokensBefore !== null && tokensAfter !== null
+      ? `: ${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens`
+      : "";
   const result = !ok ? "failed" : compacted ? "done" : "nothing to do";
   return `${trigger.replace("_", " ")}, ${result}${sizes} in ${formatDuration(durationMs)}${reason === null ? "" : ` (${reason})`}`;
 }

@@ -4,11 +4,11 @@ import { formatAge, formatCount, formatDuration, formatNumberOf, formatShare } f
 describe("numbers and times for people", () => {
   it("group digits and count nouns", () => {
     expect(formatCount(1234567)).toBe("1,234,567");
-    expect([formatNumberOf(1, "call"), formatNumberOf(0, "call"), formatNumberOf(1200, "token")]).toEqual([
-      "1 call",
-      "0 calls",
-      "1,200 tokens",
-    ]);
+    expect([
+      formatNumberOf(1, "call"),
+      formatNumberOf(0, "call"),
+      formatNumberOf(1200, "token"),
+    ]).toEqual(["1 call", "0 calls", "1,200 tokens"]);
   });
 
   it("name durations in the unit one would say", () => {
@@ -34,16 +34,23 @@ describe("numbers and times for people", () => {
       "2026-04-01T09:00:00Z",
       "?",
     ];
-    expect(ages.map((time) => formatAge(time, now))).toEqual(["now", "5 min", "3 h", "2 d", "2026-04-01", ""]);
+    expect(ages.map((time) => formatAge(time, now))).toEqual([
+      "now",
+      "5 min",
+      "3 h",
+      "2 d",
+      "2026-04-01",
+      "",
+    ]);
   });
 
   it("do not call a little nothing", () => {
-    expect([formatShare(0, 10), formatShare(1, 200_000), formatShare(1, 20), formatShare(33, 100), formatShare(1, 0)]).toEqual([
-      "0 %",
-      "< 0.1 %",
-      "5.0 %",
-      "33 %",
-      "0 %",
-    ]);
+    expect([
+      formatShare(0, 10),
+      formatShare(1, 200_000),
+      formatShare(1, 20),
+      formatShare(33, 100),
+      formatShare(1, 0),
+    ]).toEqual(["0 %", "< 0.1 %", "5.0 %", "33 %", "0 %"]);
   });
 });

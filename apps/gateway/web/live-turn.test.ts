@@ -10,7 +10,11 @@ const EVENTS: StreamedEvent[] = [
   { type: "thinking", delta: "Hm." },
   { type: "text", delta: "Let me " },
   { type: "text", delta: "look." },
-  { type: "message", entryId: "a1", message: assistant([{ type: "text", text: "Let me look." }, call]) },
+  {
+    type: "message",
+    entryId: "a1",
+    message: assistant([{ type: "text", text: "Let me look." }, call]),
+  },
   { type: "tool_start", call },
   { type: "tool_end", callId: "c1", name: "search", isError: false },
   { type: "message", entryId: "r1", message: toolResult(call, "roof") },
@@ -18,12 +22,16 @@ const EVENTS: StreamedEvent[] = [
   { type: "message", entryId: "a2", message: assistant("On the roof.") },
   { type: "done", outcome: "completed", error: null, turnId: "t", replyEntryId: "a2" },
 ];
-const after = (count: number) => EVENTS.slice(0, count).reduce(applyEvent, startTurn("Where is my cat?"));
-const parts = (count: number) => chatItems([], after(count)).flatMap((item) => (item.kind === "reply" ? item.parts : []));
+const after = (count: number) =>
+  EVENTS.slice(0, count).reduce(applyEvent, startTurn("Where is my cat?"));
+const parts = (count: number) =>
+  chatItems([], after(count)).flatMap((item) => (item.kind === "reply" ? item.parts : []));
 
 describe("a running turn", () => {
   it("shows the message at once, and what arrives as it arrives", () => {
-    expect(chatItems([], after(0))).toEqual([{ kind: "person", id: "pending", text: "Where is my cat?", images: 0 }]);
+    expect(chatItems([], after(0))).toEqual([
+      { kind: "person", id: "pending", text: "Where is my cat?", images: 0 },
+    ]);
     expect(chatItems([], after(2))).toMatchObject([{ id: "u1" }]);
     expect(parts(4)).toEqual([
       { kind: "thinking", text: "Hm." },
@@ -32,13 +40,20 @@ describe("a running turn", () => {
     expect(parts(6)).toMatchObject([{ text: "Let me look." }, { kind: "tool", state: "waiting" }]);
     expect(parts(7)).toMatchObject([{}, { kind: "tool", state: "running", output: null }]);
     expect(parts(8)).toMatchObject([{}, { kind: "tool", state: "done", output: null }]);
-    expect(parts(10)).toMatchObject([{}, { kind: "tool", state: "done", output: "roof" }, { text: "On the roof." }]);
+    expect(parts(10)).toMatchObject([
+      {},
+      { kind: "tool", state: "done", output: "roof" },
+      { text: "On the roof." },
+    ]);
   });
 
   it("runs until its last event, and is one reply whatever the number of calls", () => {
     expect(EVENTS.map((_, index) => isRunning(after(index)))).toEqual(EVENTS.map(() => true));
     expect(isRunning(after(EVENTS.length))).toBe(false);
-    expect(chatItems([], after(EVENTS.length)).map(({ kind }) => kind)).toEqual(["person", "reply"]);
+    expect(chatItems([], after(EVENTS.length)).map(({ kind }) => kind)).toEqual([
+      "person",
+      "reply",
+    ]);
   });
 
   it("shows nothing twice when the history is read while it runs", () => {
@@ -50,7 +65,12 @@ describe("a running turn", () => {
   it("keeps why it failed, and that its message was not stored", () => {
     const locked = { code: "SESSION_LOCKED", message: "Process 7 has it; stop that." };
     const refused = applyEvent(after(1), { type: "error", error: locked });
-    expect(refused).toMatchObject({ phase: "ended", isStored: false, problem: locked, text: "Where is my cat?" });
+    expect(refused).toMatchObject({
+      phase: "ended",
+      isStored: false,
+      problem: locked,
+      text: "Where is my cat?",
+    });
     const failed = applyEvent(after(4), {
       type: "done",
       outcome: "failed",
@@ -58,11 +78,17 @@ describe("a running turn", () => {
       turnId: "t",
       replyEntryId: null,
     });
-    expect(failed).toMatchObject({ isStored: true, problem: { code: "unavailable", message: "Start the server." } });
+    expect(failed).toMatchObject({
+      isStored: true,
+      problem: { code: "unavailable", message: "Start the server." },
+    });
   });
 
   it("that lost its connection keeps what had arrived", () => {
     const lost = endTurn(after(5), { code: "AWAY", message: "gone" });
-    expect(chatItems([], lost)).toMatchObject([{}, { parts: [{ text: "Hm." }, { text: "Let me look." }] }]);
+    expect(chatItems([], lost)).toMatchObject([
+      {},
+      { parts: [{ text: "Hm." }, { text: "Let me look." }] },
+    ]);
   });
 });

@@ -33,7 +33,17 @@ const PENDING_ID = "pending";
 export function startTurn(text: string): LiveTurn {
   const message: AgentMessage = { role: "user", content: text };
   const entries = [{ type: "message" as const, id: PENDING_ID, message }];
-  return { phase: "sending", text, isStored: false, entries, arriving: NOTHING, tools: {}, notice: null, problem: null, answer: null };
+  return {
+    phase: "sending",
+    text,
+    isStored: false,
+    entries,
+    arriving: NOTHING,
+    tools: {},
+    notice: null,
+    problem: null,
+    answer: null,
+  };
 }
 
 /** Pure. */
@@ -42,14 +52,26 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
     case "queued":
       return { ...turn, phase: "waiting" };
     case "accepted":
-      return { ...turn, phase: "running", isStored: true, entries: turn.entries.map((entry) => stored(entry, event.entryId)) };
+      return {
+        ...turn,
+        phase: "running",
+        isStored: true,
+        entries: turn.entries.map((entry) => stored(entry, event.entryId)),
+      };
     case "text":
     case "thinking":
-      return { ...turn, notice: null, arriving: { ...turn.arriving, [event.type]: turn.arriving[event.type] + event.delta } };
+      return {
+        ...turn,
+        notice: null,
+        arriving: { ...turn.arriving, [event.type]: turn.arriving[event.type] + event.delta },
+      };
     case "tool_start":
       return { ...turn, tools: { ...turn.tools, [event.call.id]: "running" } };
     case "tool_end":
-      return { ...turn, tools: { ...turn.tools, [event.callId]: event.isError ? "failed" : "done" } };
+      return {
+        ...turn,
+        tools: { ...turn.tools, [event.callId]: event.isError ? "failed" : "done" },
+      };
     case "message": {
       const entry = { type: "message" as const, id: event.entryId, message: event.message };
       // A tool's result does not end the message that is arriving.
@@ -64,7 +86,9 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
       // A stop is nobody's failure; the history tells of it.
       return endTurn(
         turn,
-        event.error === null || event.error.kind === "aborted" ? null : { code: event.error.kind, message: event.error.message },
+        event.error === null || event.error.kind === "aborted"
+          ? null
+          : { code: event.error.kind, message: event.error.message },
       );
     case "error":
       return endTurn(turn, event.error.code === "ABORTED" ? null : event.error);
@@ -103,7 +127,11 @@ function stored(entry: LiveTurn["entries"][number], entryId: string): LiveTurn["
 }
 
 function withToolStates(item: ChatItem, { tools }: LiveTurn): ChatItem {
-  if (item.kind !== "reply" || !item.parts.some((part) => part.kind === "tool" && part.state === "waiting")) return item;
+  if (
+    item.kind !== "reply" ||
+    !item.parts.some((part) => part.kind === "tool" && part.state === "waiting")
+  )
+    return item;
   const parts = item.parts.map((part): ReplyPart => {
     const state = part.kind === "tool" && part.state === "waiting" ? tools[part.callId] : undefined;
     return part.kind === "tool" && state !== undefined ? { ...part, state } : part;
@@ -118,6 +146,7 @@ function withArriving(items: ChatItem[], { arriving }: LiveTurn): ChatItem[] {
   ];
   if (parts.length === 0) return items;
   const last = items.at(-1);
-  if (last?.kind !== "reply") return [...items, { kind: "reply", id: "arriving", parts, ending: null }];
+  if (last?.kind !== "reply")
+    return [...items, { kind: "reply", id: "arriving", parts, ending: null }];
   return items.with(-1, { ...last, parts: [...last.parts, ...parts] });
 }

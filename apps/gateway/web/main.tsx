@@ -25,7 +25,10 @@ async function follow(): Promise<void> {
   await controller.poll();
   const { connection, session } = store.get();
   clearTimeout(timer);
-  timer = setTimeout(() => void follow(), connection !== "ok" || session?.busy === true ? POLL_SOON_MS : POLL_MS);
+  timer = setTimeout(
+    () => void follow(),
+    connection !== "ok" || session?.busy === true ? POLL_SOON_MS : POLL_MS,
+  );
 }
 
 const root = document.getElementById("app");

@@ -11,7 +11,11 @@ function showBlock(block: Block, index: number): VNode {
   switch (block.kind) {
     case "heading":
       // The page's own headings are above these in rank.
-      return block.level <= 2 ? <h3 key={index}>{showInline(block.children)}</h3> : <h4 key={index}>{showInline(block.children)}</h4>;
+      return block.level <= 2 ? (
+        <h3 key={index}>{showInline(block.children)}</h3>
+      ) : (
+        <h4 key={index}>{showInline(block.children)}</h4>
+      );
     case "paragraph":
       return <p key={index}>{showInline(block.children)}</p>;
     case "quote":

@@ -14,8 +14,16 @@ describe("markdown", () => {
     expect(parseMarkdown(text)).toEqual([
       { kind: "heading", level: 1, children: [{ kind: "text", text: "Title" }] },
       { kind: "paragraph", children: [{ kind: "text", text: "One\ntwo" }] },
-      { kind: "list", start: null, items: [[{ kind: "text", text: "a" }], [{ kind: "text", text: "b\nmore" }]] },
-      { kind: "list", start: 3, items: [[{ kind: "text", text: "c" }], [{ kind: "text", text: "d" }]] },
+      {
+        kind: "list",
+        start: null,
+        items: [[{ kind: "text", text: "a" }], [{ kind: "text", text: "b\nmore" }]],
+      },
+      {
+        kind: "list",
+        start: 3,
+        items: [[{ kind: "text", text: "c" }], [{ kind: "text", text: "d" }]],
+      },
       { kind: "preformatted", text: "# not a title" },
       { kind: "quote", children: [{ kind: "text", text: "said" }] },
       { kind: "preformatted", text: "| a | b |\n|---|---|" },
@@ -24,7 +32,9 @@ describe("markdown", () => {
   });
 
   it("has code, strong, emphasis and links inside a line, and leaves arithmetic and snake_case alone", () => {
-    const [block] = parseMarkdown("a `b*c*` **d *e*** _f_ [g](https://h.example/i) https://j.example. 2 * 3 * 4 snake_case_name");
+    const [block] = parseMarkdown(
+      "a `b*c*` **d *e*** _f_ [g](https://h.example/i) https://j.example. 2 * 3 * 4 snake_case_name",
+    );
     expect(inlines(block!).filter(({ kind }) => kind !== "text")).toEqual([
       { kind: "code", text: "b*c*" },
       { kind: "strong", children: expect.anything() },
@@ -36,7 +46,10 @@ describe("markdown", () => {
   });
 
   it("shows code that is still arriving as code", () => {
-    expect(parseMarkdown("So:\n```\nlet x")).toEqual([expect.anything(), { kind: "preformatted", text: "let x" }]);
+    expect(parseMarkdown("So:\n```\nlet x")).toEqual([
+      expect.anything(),
+      { kind: "preformatted", text: "let x" },
+    ]);
   });
 
   it("links to nothing but web pages and mail, whatever is written", () => {
@@ -51,7 +64,9 @@ describe("markdown", () => {
       const links = parseMarkdown(text)
         .flatMap(inlines)
         .filter(({ kind }) => kind === "link");
-      expect(links.every((link) => link.kind === "link" && link.href.startsWith("https://"))).toBe(true);
+      expect(links.every((link) => link.kind === "link" && link.href.startsWith("https://"))).toBe(
+        true,
+      );
     }
     const pieces = fc.constantFrom(
       "[",
@@ -82,7 +97,8 @@ describe("markdown", () => {
   it("loses no letter", () => {
     const words = fc.stringMatching(/^[a-z`*_[\]()#>\n |-]{0,60}$/);
     const letters = (text: string) => text.replace(/[^a-z]/g, "");
-    const all = (block: Block) => (block.kind === "preformatted" ? block.text : textOfInline(inlines(block)));
+    const all = (block: Block) =>
+      block.kind === "preformatted" ? block.text : textOfInline(inlines(block));
     fc.assert(
       fc.property(words, (text) => {
         // What follows the opening of a code fence names its language and is not shown.

@@ -42,11 +42,17 @@ function readBlock(lines: readonly string[], index: number): { block: Block | nu
   const fence = FENCE.exec(line)?.[1];
   if (fence !== undefined) {
     const end = endOf(lines, index + 1, (each) => !each.trim().startsWith(fence));
-    return { block: { kind: "preformatted", text: lines.slice(index + 1, end).join("\n") }, next: end + 1 };
+    return {
+      block: { kind: "preformatted", text: lines.slice(index + 1, end).join("\n") },
+      next: end + 1,
+    };
   }
   const heading = HEADING.exec(line);
   if (heading !== null)
-    return { block: { kind: "heading", level: heading[1]!.length, children: parseInline(heading[2]!) }, next: index + 1 };
+    return {
+      block: { kind: "heading", level: heading[1]!.length, children: parseInline(heading[2]!) },
+      next: index + 1,
+    };
   if (RULE.test(line)) return { block: { kind: "rule" }, next: index + 1 };
   if (TABLE_ROW.test(line)) {
     const end = endOf(lines, index, (each) => TABLE_ROW.test(each));
@@ -57,12 +63,20 @@ function readBlock(lines: readonly string[], index: number): { block: Block | nu
     const quoted = lines.slice(index, end).map((each) => QUOTE.exec(each)?.[1] ?? each);
     return { block: { kind: "quote", children: parseInline(quoted.join("\n")) }, next: end };
   }
-  for (const pattern of [BULLET, NUMBERED]) if (pattern.test(line)) return readList(lines, index, pattern);
+  for (const pattern of [BULLET, NUMBERED])
+    if (pattern.test(line)) return readList(lines, index, pattern);
   const end = Math.max(index + 1, endOf(lines, index + 1, isParagraphLine));
-  return { block: { kind: "paragraph", children: parseInline(lines.slice(index, end).join("\n")) }, next: end };
+  return {
+    block: { kind: "paragraph", children: parseInline(lines.slice(index, end).join("\n")) },
+    next: end,
+  };
 }
 
-function readList(lines: readonly string[], index: number, pattern: RegExp): { block: Block; next: number } {
+function readList(
+  lines: readonly string[],
+  index: number,
+  pattern: RegExp,
+): { block: Block; next: number } {
   const items: string[] = [];
   let next = index;
   for (; next < lines.length; next++) {
@@ -77,7 +91,12 @@ function readList(lines: readonly string[], index: number, pattern: RegExp): { b
 }
 
 function isParagraphLine(line: string): boolean {
-  return line.trim() !== "" && ![FENCE, HEADING, BULLET, NUMBERED, QUOTE, TABLE_ROW, RULE].some((pattern) => pattern.test(line));
+  return (
+    line.trim() !== "" &&
+    ![FENCE, HEADING, BULLET, NUMBERED, QUOTE, TABLE_ROW, RULE].some((pattern) =>
+      pattern.test(line),
+    )
+  );
 }
 
 /** The first line from `from` on that does not belong. */
@@ -111,11 +130,15 @@ function parseInline(text: string): Inline[] {
   return parts;
 }
 
-function toInline({ code, strong, star, bar, label, target, bare }: Record<string, string | undefined>, whole: string): Inline {
+function toInline(
+  { code, strong, star, bar, label, target, bare }: Record<string, string | undefined>,
+  whole: string,
+): Inline {
   if (code !== undefined) return { kind: "code", text: code };
   if (strong !== undefined) return { kind: "strong", children: parseInline(strong) };
   const emphasis = star ?? bar;
   if (emphasis !== undefined) return { kind: "emphasis", children: parseInline(emphasis) };
-  if (label !== undefined && target !== undefined) return { kind: "link", text: label, href: target };
+  if (label !== undefined && target !== undefined)
+    return { kind: "link", text: label, href: target };
   return { kind: "link", text: bare ?? whole, href: bare ?? whole };
 }

@@ -1,16 +1,26 @@
 // What of a message's content people are shown as text.
-import { stripInboundMetadata, stripInternalRuntimeContext, stripInterSessionPromptPrefixForDisplay } from "@clew/transcript-policy";
+import {
+  stripInboundMetadata,
+  stripInternalRuntimeContext,
+  stripInterSessionPromptPrefixForDisplay,
+} from "@clew/transcript-policy";
 
 /** The text blocks, one after the other; "" for what holds none. */
 export function textIn(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content.flatMap((block) => (isBlock(block, "text") && typeof block.text === "string" ? [block.text] : [])).join("\n");
+  return content
+    .flatMap((block) =>
+      isBlock(block, "text") && typeof block.text === "string" ? [block.text] : [],
+    )
+    .join("\n");
 }
 
 /** A person's own words: without what hosts and channels put around them. */
 export function shownPersonText(content: unknown): string {
-  return stripInterSessionPromptPrefixForDisplay(stripInboundMetadata(stripInternalRuntimeContext(textIn(content))));
+  return stripInterSessionPromptPrefixForDisplay(
+    stripInboundMetadata(stripInternalRuntimeContext(textIn(content))),
+  );
 }
 
 export function countImages(content: unknown): number {

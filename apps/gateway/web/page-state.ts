@@ -45,8 +45,13 @@ export function initialState(key: string): PageState {
 }
 
 /** The rows of the list: a session that is not stored yet comes first. */
-export function listedSessions({ sessions, key }: Pick<PageState, "sessions" | "key">): readonly SessionRow[] {
-  return sessions.some((row) => isSameSession(row.key, key)) ? sessions : [{ key, updatedAt: "", busy: false }, ...sessions];
+export function listedSessions({
+  sessions,
+  key,
+}: Pick<PageState, "sessions" | "key">): readonly SessionRow[] {
+  return sessions.some((row) => isSameSession(row.key, key))
+    ? sessions
+    : [{ key, updatedAt: "", busy: false }, ...sessions];
 }
 
 /** True also for a canonical key and its short name. */

@@ -33,7 +33,8 @@ const FLAGS = [
 ];
 
 const executablePath = findOnPath(BROWSERS);
-if (executablePath === undefined) console.log(`No ${BROWSERS.join(", ")} on PATH: the page's browser test is skipped.`);
+if (executablePath === undefined)
+  console.log(`No ${BROWSERS.join(", ")} on PATH: the page's browser test is skipped.`);
 
 function findOnPath(names: readonly string[]): string | undefined {
   const folders = (process.env.PATH ?? "").split(delimiter);
@@ -56,19 +57,40 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
   beforeAll(async () => {
     built = await mkdtemp(join(tmpdir(), "clew-page-"));
     const building = build({ ...pageBuild, config: false, outDir: built });
-    [browser] = await Promise.all([chromium.launch({ executablePath: executablePath ?? "", args: FLAGS }), building]);
+    [browser] = await Promise.all([
+      chromium.launch({ executablePath: executablePath ?? "", args: FLAGS }),
+      building,
+    ]);
   }, 60_000);
   afterAll(async () => {
     await browser?.close();
     await rm(built, { recursive: true, force: true });
   });
 
-  async function startGateway({ config = {}, home, port = 0 }: { config?: Record<string, unknown>; home?: string; port?: number } = {}) {
+  async function startGateway({
+    config = {},
+    home,
+    port = 0,
+  }: {
+    config?: Record<string, unknown>;
+    home?: string;
+    port?: number;
+  } = {}) {
     const folder = home ?? (await temporaryHome());
     const environment = readEnvironment({ CLEW_HOME: folder });
     const log = createLog({ file: join(folder, "logs/gateway.log") });
-    const gateway = createGateway({ environment, loaded: checkConfigText(JSON.stringify(config), "clew.json"), log });
-    const server = await startServer({ gateway, log, page: loadPage(built), version: "0.0.0", port });
+    const gateway = createGateway({
+      environment,
+      loaded: checkConfigText(JSON.stringify(config), "clew.json"),
+      log,
+    });
+    const server = await startServer({
+      gateway,
+      log,
+      page: loadPage(built),
+      version: "0.0.0",
+      port,
+    });
     let stopped: Promise<void> | undefined;
     const stop = () => {
       stopped ??= gateway
@@ -83,14 +105,23 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
 
   /** A page in a browser context of its own, and what it did that it must not do. */
   async function openPage(url: string, options: BrowserContextOptions = {}) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 800 },
+      ...options,
+    });
     onTestFinished(() => context.close());
     const page = await context.newPage();
     const errors: string[] = [];
     const foreign: string[] = [];
-    page.on("console", (message) => void (message.type() === "error" && errors.push(message.text())));
+    page.on(
+      "console",
+      (message) => void (message.type() === "error" && errors.push(message.text())),
+    );
     page.on("pageerror", (error) => void errors.push(error.message));
-    page.on("request", (request) => void (request.url().startsWith(`${url}/`) || foreign.push(request.url())));
+    page.on(
+      "request",
+      (request) => void (request.url().startsWith(`${url}/`) || foreign.push(request.url())),
+    );
     await page.goto(url);
     await page.getByLabel("Message").waitFor();
     return { page, errors, foreign };
@@ -105,7 +136,9 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
 
   const contextOf = (page: Page) => page.getByRole("region", { name: "What the model saw" });
   const numbersIn = async (page: Page, selector: string) =>
-    (await contextOf(page).locator(selector).allTextContents()).map((text) => Number(text.replaceAll(",", "")));
+    (await contextOf(page).locator(selector).allTextContents()).map((text) =>
+      Number(text.replaceAll(",", "")),
+    );
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
   it("chats, lists what the model saw adding up to the total, opens items, and has it all after a reload", async () => {
@@ -125,7 +158,11 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     expect(sum(await numbersIn(page, ".group-tokens"))).toBe(sum(tokens));
     expect(sum(await numbersIn(page, ".legend dd"))).toBe(200_000);
     expect(await panel.getByText("Engine legacy").isVisible()).toBe(true);
-    expect((await panel.locator(".item-reason").allTextContents()).slice(-3)).toEqual(["history", "history", "prompt"]);
+    expect((await panel.locator(".item-reason").allTextContents()).slice(-3)).toEqual([
+      "history",
+      "history",
+      "prompt",
+    ]);
 
     const first = panel.locator(".item", { hasText: "My cat is called Minka." }).first();
     expect(await first.locator(".item-source").textContent()).toMatch(/^entry [0-9a-f]{8}$/);
@@ -136,7 +173,9 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     await panel.getByRole("button", { name: "Prompt", exact: true }).click();
     await expect
       .poll(() =>
-        panel.locator(".item", { hasText: "What is my cat called?" }).evaluate((item) => item.getBoundingClientRect().top < innerHeight),
+        panel
+          .locator(".item", { hasText: "What is my cat called?" })
+          .evaluate((item) => item.getBoundingClientRect().top < innerHeight),
       )
       .toBe(true);
 
@@ -165,13 +204,17 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     onTestFinished(() => server.close());
     const { url, home } = await startGateway({ config: emulatedModel(server.baseUrl) });
     await mkdir(join(home, "agents/main/workspace"), { recursive: true });
-    await writeFile(join(home, "agents/main/workspace/harbour.md"), "The harbour master is called Ondine Brack.\n");
+    await writeFile(
+      join(home, "agents/main/workspace/harbour.md"),
+      "The harbour master is called Ondine Brack.\n",
+    );
     const { page, errors } = await openPage(url);
     await say(page, "Who is the harbour master?");
-    expect(await page.locator(".tool").evaluateAll((tools) => tools.map((tool) => (tool as HTMLElement).dataset.state))).toEqual([
-      "done",
-      "failed",
-    ]);
+    expect(
+      await page
+        .locator(".tool")
+        .evaluateAll((tools) => tools.map((tool) => (tool as HTMLElement).dataset.state)),
+    ).toEqual(["done", "failed"]);
     await page.locator(".tool summary").first().click();
     expect(await page.locator(".tool").first().textContent()).toContain("Ondine Brack");
     expect(await page.locator(".reply strong").textContent()).toBe("Ondine");
@@ -191,7 +234,8 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
   });
 
   it("shows markup in anybody's words as words", async () => {
-    const hostile = "<img src=x onerror=document.title='gone'> [link](javascript:alert(1)) ![p](https://elsewhere.example/p.png)";
+    const hostile =
+      "<img src=x onerror=document.title='gone'> [link](javascript:alert(1)) ![p](https://elsewhere.example/p.png)";
     const server = await createOpenAIEmulator({ answers: [{ text: hostile }] });
     onTestFinished(() => server.close());
     const { url } = await startGateway({ config: emulatedModel(server.baseUrl) });
@@ -212,7 +256,10 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     await page.getByRole("heading", { name: "Say something" }).waitFor();
     await say(page, "My dog is called Rex.");
     expect(new URL(page.url()).hash).toBe("#chat-1");
-    await page.getByRole("navigation", { name: "Sessions" }).getByRole("button", { name: "main" }).click();
+    await page
+      .getByRole("navigation", { name: "Sessions" })
+      .getByRole("button", { name: "main" })
+      .click();
     await page.locator(".person", { hasText: "Minka" }).waitFor();
     await page.goBack();
     await page.locator(".person", { hasText: "Rex" }).waitFor();
@@ -226,12 +273,17 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     const last = await readLastRequest(folder, session?.sessionId ?? "");
     if (last === null) throw new Error("the turn left no report");
     const degraded = { operation: "assemble", reason: "its store is corrupt" };
-    const report: TurnReport = { ...last.report, engine: { ...last.report.engine, configured: "lossless", degraded } };
+    const report: TurnReport = {
+      ...last.report,
+      engine: { ...last.report.engine, configured: "lossless", degraded },
+    };
     const log = openReportLog(folder, last.report.sessionId);
     await log.append(report, {});
     await log.close();
     const { page } = await openPage(url);
-    const alarm = page.getByRole("alert").filter({ hasText: "lossless is not running; legacy answered instead" });
+    const alarm = page
+      .getByRole("alert")
+      .filter({ hasText: "lossless is not running; legacy answered instead" });
     await alarm.waitFor();
     expect(await alarm.textContent()).toContain("its store is corrupt");
   });
@@ -253,7 +305,10 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
 
   it("fits a screen of 360 pixels: one side at a time, nothing cut off", async () => {
     const { url } = await startGateway();
-    const { page } = await openPage(url, { viewport: { width: 360, height: 640 }, colorScheme: "dark" });
+    const { page } = await openPage(url, {
+      viewport: { width: 360, height: 640 },
+      colorScheme: "dark",
+    });
     await say(page, `A long word: ${"x".repeat(200)}`);
     const width = () => page.evaluate(() => document.documentElement.scrollWidth);
     expect(await width()).toBe(360);

@@ -21,9 +21,15 @@ export function SessionList({ state, isOpen, onOpen, onNew }: SessionListProps) 
       <ul>
         {listedSessions(state).map(({ key, updatedAt, busy }) => (
           <li key={key}>
-            <button type="button" aria-current={isSameSession(key, state.key) ? "page" : undefined} onClick={() => onOpen(key)}>
+            <button
+              type="button"
+              aria-current={isSameSession(key, state.key) ? "page" : undefined}
+              onClick={() => onOpen(key)}
+            >
               <span class="session-name">{shortName(key)}</span>
-              <span class="soft">{busy ? "replying…" : updatedAt === "" ? "new" : formatAge(updatedAt, now)}</span>
+              <span class="soft">
+                {busy ? "replying…" : updatedAt === "" ? "new" : formatAge(updatedAt, now)}
+              </span>
             </button>
           </li>
         ))}

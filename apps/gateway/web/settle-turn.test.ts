@@ -17,34 +17,63 @@ const stored = applyEvent(sent, { type: "accepted", entryId: "hello" });
 
 describe("an ended turn", () => {
   it("that went well is told by the history alone", () => {
-    expect(settleTurn(endTurn(stored, null), [person("hello"), reply()], false)).toEqual({ problem: null, giveBack: null });
+    expect(settleTurn(endTurn(stored, null), [person("hello"), reply()], false)).toEqual({
+      problem: null,
+      giveBack: null,
+    });
   });
 
   it("that was refused gives the message back and says why", () => {
-    expect(settleTurn(endTurn(sent, refused), [], false)).toEqual({ problem: refused, giveBack: "hello" });
+    expect(settleTurn(endTurn(sent, refused), [], false)).toEqual({
+      problem: refused,
+      giveBack: "hello",
+    });
   });
 
   it("that was a command leaves nothing to send again", () => {
-    const answered = applyEvent(startTurn("/status"), { type: "command", command: "status", ok: true, text: "Model: x" });
+    const answered = applyEvent(startTurn("/status"), {
+      type: "command",
+      command: "status",
+      ok: true,
+      text: "Model: x",
+    });
     expect(answered).toMatchObject({ entries: [], answer: "Model: x" });
-    const done = applyEvent(answered, { type: "done", outcome: "completed", error: null, turnId: null, replyEntryId: null });
+    const done = applyEvent(answered, {
+      type: "done",
+      outcome: "completed",
+      error: null,
+      turnId: null,
+      replyEntryId: null,
+    });
     expect(settleTurn(done, [], false)).toEqual({ problem: null, giveBack: null });
   });
 
   it("that was stopped while it waited gives the message back and blames nobody", () => {
-    const stopped = applyEvent(sent, { type: "error", error: { code: "ABORTED", message: "The run was cancelled." } });
+    const stopped = applyEvent(sent, {
+      type: "error",
+      error: { code: "ABORTED", message: "The run was cancelled." },
+    });
     expect(settleTurn(stopped, [], false)).toEqual({ problem: null, giveBack: "hello" });
   });
 
   it("whose failure stands in the history is not told twice", () => {
     const failed = { code: "unavailable", message: "Start the server." };
-    expect(settleTurn(endTurn(stored, failed), [person("hello"), reply("Start the server.")], false).problem).toBeNull();
+    expect(
+      settleTurn(endTurn(stored, failed), [person("hello"), reply("Start the server.")], false)
+        .problem,
+    ).toBeNull();
     expect(settleTurn(endTurn(stored, failed), [person("hello")], false).problem).toEqual(failed);
   });
 
   it("that lost its connection is what the history says by now", () => {
-    expect(settleTurn(endTurn(stored, away), [person("hello"), reply()], false)).toEqual({ problem: null, giveBack: null });
-    expect(settleTurn(endTurn(stored, away), [person("hello")], true)).toEqual({ problem: null, giveBack: null });
+    expect(settleTurn(endTurn(stored, away), [person("hello"), reply()], false)).toEqual({
+      problem: null,
+      giveBack: null,
+    });
+    expect(settleTurn(endTurn(stored, away), [person("hello")], true)).toEqual({
+      problem: null,
+      giveBack: null,
+    });
     expect(settleTurn(endTurn(stored, away), [person("hello")], false)).toMatchObject({
       problem: { message: expect.stringContaining("send it again") },
       giveBack: null,
@@ -53,6 +82,8 @@ describe("an ended turn", () => {
 
   it("whose connection broke before the gateway acknowledged it is given back only when it was not stored", () => {
     expect(settleTurn(endTurn(sent, away), [person("hello")], false).giveBack).toBeNull();
-    expect(settleTurn(endTurn(sent, away), [person("earlier"), reply()], false).giveBack).toBe("hello");
+    expect(settleTurn(endTurn(sent, away), [person("earlier"), reply()], false).giveBack).toBe(
+      "hello",
+    );
   });
 });

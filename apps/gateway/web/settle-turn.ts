@@ -13,18 +13,29 @@ export interface SettledTurn {
 export const AWAY = "AWAY";
 
 /** Pure. `items` is the stored history, read after the turn ended; `isBusy`: the gateway is still at work in the session. */
-export function settleTurn(turn: LiveTurn, items: readonly ChatItem[], isBusy: boolean): SettledTurn {
+export function settleTurn(
+  turn: LiveTurn,
+  items: readonly ChatItem[],
+  isBusy: boolean,
+): SettledTurn {
   const { problem, text } = turn;
   // A command leaves nothing in the history, and nothing to send again.
   if (turn.answer !== null) return { problem, giveBack: null };
   const lastMessage = items.findLast(({ kind }) => kind === "person");
-  const isStored = turn.isStored || (problem?.code === AWAY && lastMessage?.kind === "person" && lastMessage.text === text.trim());
+  const isStored =
+    turn.isStored ||
+    (problem?.code === AWAY && lastMessage?.kind === "person" && lastMessage.text === text.trim());
   if (!isStored) return { problem, giveBack: text };
   if (problem === null) return { problem: null, giveBack: null };
   const last = items.at(-1);
-  const isTold = last?.kind === "reply" && (problem.code === AWAY || last.ending?.text === problem.message);
+  const isTold =
+    last?.kind === "reply" && (problem.code === AWAY || last.ending?.text === problem.message);
   if (isTold || (problem.code === AWAY && isBusy)) return { problem: null, giveBack: null };
   return { problem: problem.code === AWAY ? LOST : problem, giveBack: null };
 }
 
-const LOST: Problem = { code: AWAY, message: "The gateway stopped before it replied. Your message is kept; send it again to get a reply." };
+const LOST: Problem = {
+  code: AWAY,
+  message:
+    "The gateway stopped before it replied. Your message is kept; send it again to get a reply.",
+};

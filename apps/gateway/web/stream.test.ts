@@ -14,14 +14,19 @@ async function readAll(body: ReadableStream<Uint8Array>): Promise<unknown[]> {
 describe("a streamed turn", () => {
   it("is read the same however its bytes are cut, without the event that was cut off", async () => {
     for (const size of [1, 2, 3, 7, bytes.length]) {
-      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.slice(index * size, (index + 1) * size));
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.slice(index * size, (index + 1) * size),
+      );
       const body = new ReadableStream<Uint8Array>({
         start(controller) {
           for (const piece of pieces) controller.enqueue(piece);
           controller.close();
         },
       });
-      expect(await readAll(body)).toEqual([{ type: "queued" }, { type: "text", delta: "Grüße 🧶" }]);
+      expect(await readAll(body)).toEqual([
+        { type: "queued" },
+        { type: "text", delta: "Grüße 🧶" },
+      ]);
     }
   });
 

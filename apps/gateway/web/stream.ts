@@ -5,7 +5,9 @@ import type { StreamedEvent } from "../src/http/event-stream.ts";
 /** Ends when the stream does, whether or not a last event (`done`, `error`) came; throws when the connection breaks. */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamedEvent> {
   const arrived: StreamedEvent[] = [];
-  const parser = createParser({ onEvent: ({ data }) => void arrived.push(JSON.parse(data) as StreamedEvent) });
+  const parser = createParser({
+    onEvent: ({ data }) => void arrived.push(JSON.parse(data) as StreamedEvent),
+  });
   const decoder = new TextDecoder();
   const reader = body.getReader();
   for (;;) {

@@ -12,33 +12,63 @@ export interface TopBarProps {
   onMenu(): void;
 }
 
-const CONNECTIONS = { connecting: "connecting…", ok: "running", away: "not answering" } satisfies Record<PageState["connection"], string>;
+const CONNECTIONS = {
+  connecting: "connecting…",
+  ok: "running",
+  away: "not answering",
+} satisfies Record<PageState["connection"], string>;
 
-export function TopBar({ state: { health, connection, key }, pane, isMenuOpen, onPane, onMenu }: TopBarProps) {
+export function TopBar({
+  state: { health, connection, key },
+  pane,
+  isMenuOpen,
+  onPane,
+  onMenu,
+}: TopBarProps) {
   return (
     <header class="top">
       <h1>
         <Mark /> Clew
       </h1>
-      <button type="button" class="menu" aria-expanded={isMenuOpen} aria-controls="sessions" onClick={onMenu}>
+      <button
+        type="button"
+        class="menu"
+        aria-expanded={isMenuOpen}
+        aria-controls="sessions"
+        onClick={onMenu}
+      >
         <span class="hidden">Session: </span>
         <span class="menu-name">{shortName(key)}</span> <span aria-hidden="true">▾</span>
       </button>
       <fieldset class="panes">
         <legend class="hidden">Shown</legend>
         <PaneButton label="Chat" isShown={pane === "chat"} onClick={() => onPane("chat")} />
-        <PaneButton label="What it saw" isShown={pane === "context"} onClick={() => onPane("context")} />
+        <PaneButton
+          label="What it saw"
+          isShown={pane === "context"}
+          onClick={() => onPane("context")}
+        />
       </fieldset>
       <p class="status" data-connection={connection}>
         <span class="dot" aria-hidden="true" />
         <span class="hidden">Gateway </span>
-        <span class="status-text">{connection === "ok" && health !== null ? health.model : CONNECTIONS[connection]}</span>
+        <span class="status-text">
+          {connection === "ok" && health !== null ? health.model : CONNECTIONS[connection]}
+        </span>
       </p>
     </header>
   );
 }
 
-function PaneButton({ label, isShown, onClick }: { label: string; isShown: boolean; onClick(): void }) {
+function PaneButton({
+  label,
+  isShown,
+  onClick,
+}: {
+  label: string;
+  isShown: boolean;
+  onClick(): void;
+}) {
   return (
     <button type="button" aria-pressed={isShown} onClick={onClick}>
       {label}

@@ -1,5 +1,11 @@
 // Step 3 of a turn: the engine chooses what the model sees; when it cannot, the prepared history is used as it is.
-import { type AgentMessage, type AssembleResult, isAbort, normalizePromptText, type ToolDefinition } from "@clew/plugin-sdk/core";
+import {
+  type AgentMessage,
+  type AssembleResult,
+  isAbort,
+  normalizePromptText,
+  type ToolDefinition,
+} from "@clew/plugin-sdk/core";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { planBudget, type TokenBudget } from "./budget.ts";
@@ -29,7 +35,10 @@ export async function assembleContext(run: TurnRun, history: History): Promise<A
   const { request, ports, model, engine } = run;
   const tools = ports.tools?.list(run.session) ?? [];
   const prompt = textOf({ role: "user", content: request.prompt.content });
-  const fixed = [...request.systemPrompt.map((part) => part.text), ...tools.map((tool) => JSON.stringify(tool))];
+  const fixed = [
+    ...request.systemPrompt.map((part) => part.text),
+    ...tools.map((tool) => JSON.stringify(tool)),
+  ];
   const fixedTokens = fixed.reduce((sum, text) => sum + estimateText(text).estimate, 0);
   const budget = planBudget({
     contextWindow: model.contextWindow,
@@ -40,7 +49,10 @@ export async function assembleContext(run: TurnRun, history: History): Promise<A
   const result = await askEngine(run, history, { budget, tools, prompt });
   const repaired = ports.policy?.repairPairing({ messages: result.messages, model });
   // A list of the host's own: an engine may go on using the one it returned.
-  const whole = repaired === undefined || repaired.messages === result.messages ? result.messages.slice() : repaired.messages;
+  const whole =
+    repaired === undefined || repaired.messages === result.messages
+      ? result.messages.slice()
+      : repaired.messages;
   const messages = await pruneAssembly(run, whole);
   run.report.historyChanges.push(...(repaired?.changes ?? []));
   run.report.budget = {
@@ -53,7 +65,9 @@ export async function assembleContext(run: TurnRun, history: History): Promise<A
   };
   const { contextProjection } = result;
   run.report.engine.projection =
-    contextProjection === undefined ? null : { mode: contextProjection.mode, epoch: contextProjection.epoch ?? null };
+    contextProjection === undefined
+      ? null
+      : { mode: contextProjection.mode, epoch: contextProjection.epoch ?? null };
   run.report.engine.degraded = engine.degraded ?? request.engine.degraded;
   return {
     history: history.messages,
@@ -70,7 +84,11 @@ export async function assembleContext(run: TurnRun, history: History): Promise<A
 async function askEngine(
   run: TurnRun,
   history: History,
-  { budget, tools, prompt }: { budget: TokenBudget; tools: readonly ToolDefinition[]; prompt: string },
+  {
+    budget,
+    tools,
+    prompt,
+  }: { budget: TokenBudget; tools: readonly ToolDefinition[]; prompt: string },
 ): Promise<AssembleResult> {
   const { engine, model, ports, settings } = run;
   try {
@@ -85,17 +103,23 @@ async function askEngine(
     });
   } catch (error) {
     if (isAbort(error, run.signal) || run.request.engine.guard.policy === "strict") throw error;
-    ports.log.warn(`context engine assemble failed, using pipeline messages: ${describeError(error)}`);
+    ports.log.warn(
+      `context engine assemble failed, using pipeline messages: ${describeError(error)}`,
+    );
     return { messages: history.messages.slice(), estimatedTokens: 0 };
   }
 }
 
 /** The engine's addition goes right after the cacheable part when the prompt marks one, else before everything. */
-export function placeAddition(parts: readonly SystemPart[], addition: string | undefined): readonly SystemPart[] {
+export function placeAddition(
+  parts: readonly SystemPart[],
+  addition: string | undefined,
+): readonly SystemPart[] {
   if (addition === undefined) return parts;
   const boundary = parts.findLastIndex((part) => part.cacheBoundary) + 1;
   return [...parts.slice(0, boundary), { id: "engine", text: addition }, ...parts.slice(boundary)];
 }
 
 /** 0, negative and NaN mean that the engine did not estimate. */
-const usableEstimate = (tokens: number | undefined) => (tokens !== undefined && Number.isFinite(tokens) && tokens > 0 ? tokens : null);
+const usableEstimate = (tokens: number | undefined) =>
+  tokens !== undefined && Number.isFinite(tokens) && tokens > 0 ? tokens : null;

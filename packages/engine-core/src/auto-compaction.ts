@@ -7,7 +7,12 @@ import { sizeOf } from "./request-size.ts";
 import type { TurnRun } from "./turn-run.ts";
 
 /** An owner decides for itself; a host without built-in compaction, or with it switched off, never does (contract §3.6). */
-export function mayAutoCompact(state: { ownsCompaction: boolean; enabled: boolean; hasBuiltIn: boolean; justDone: boolean }): boolean {
+export function mayAutoCompact(state: {
+  ownsCompaction: boolean;
+  enabled: boolean;
+  hasBuiltIn: boolean;
+  justDone: boolean;
+}): boolean {
   return !state.ownsCompaction && state.enabled && state.hasBuiltIn && !state.justDone;
 }
 
@@ -23,7 +28,12 @@ export async function autoCompact(run: TurnRun, assembly: Assembly): Promise<boo
   if (!allowed || compaction === undefined) return false;
   const { promptBudget } = assembly.budget;
   const size = sizeOf(run.state, assembly.messages.concat(messagesOfTurn(run)));
-  const currentTokenCount = estimateRequest(size, assembly.fixedTokens, null, run.settings.tokenRatio);
+  const currentTokenCount = estimateRequest(
+    size,
+    assembly.fixedTokens,
+    null,
+    run.settings.tokenRatio,
+  );
   if (currentTokenCount <= promptBudget) return false;
   run.recovery = { ...run.recovery, autoCompacted: true };
   const result = await compactBuiltIn(run, compaction, {

@@ -14,7 +14,10 @@ export async function bootstrapSession(run: TurnRun): Promise<void> {
   if (!hadSessionFile) return;
   try {
     if (typeof engine.bootstrap === "function")
-      await engine.bootstrap({ ...hostParams(run, "before-turn", undefined), sessionFile: session.sessionFile });
+      await engine.bootstrap({
+        ...hostParams(run, "before-turn", undefined),
+        sessionFile: session.sessionFile,
+      });
   } catch (error) {
     if (isAbort(error, run.signal)) throw error;
     ports.log.warn(`context engine bootstrap failed: ${describeError(error)}`);

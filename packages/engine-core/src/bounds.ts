@@ -31,7 +31,14 @@ export interface BoundedCall<T> {
 }
 
 /** Awaits `run`, but no longer than the bound and not past an abort, whose reason is thrown as it is. */
-export async function callWithin<T>({ run, boundMs, signal, timeoutError, onLate, onStart }: BoundedCall<T>): Promise<T> {
+export async function callWithin<T>({
+  run,
+  boundMs,
+  signal,
+  timeoutError,
+  onLate,
+  onStart,
+}: BoundedCall<T>): Promise<T> {
   signal?.throwIfAborted();
   let over = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -60,10 +67,18 @@ export async function callWithin<T>({ run, boundMs, signal, timeoutError, onLate
   }
 }
 
-export function engineTimeout(engineId: string, operation: string, boundMs: number): ContextEngineError {
+export function engineTimeout(
+  engineId: string,
+  operation: string,
+  boundMs: number,
+): ContextEngineError {
   const seconds = boundMs / SECOND;
-  return new ContextEngineError("ENGINE_TIMEOUT", `Engine "${engineId}" did not finish ${operation} within ${seconds} s.`, {
-    engineId,
-    operation,
-  });
+  return new ContextEngineError(
+    "ENGINE_TIMEOUT",
+    `Engine "${engineId}" did not finish ${operation} within ${seconds} s.`,
+    {
+      engineId,
+      operation,
+    },
+  );
 }

@@ -21,9 +21,16 @@ export interface TokenBudget {
 }
 
 /** The same rule for every engine, for the first assembly of a turn and for those in its tool loop. */
-export function planBudget(input: { contextWindow: number; reserveTokens: number; fixedTokens: number }): TokenBudget {
+export function planBudget(input: {
+  contextWindow: number;
+  reserveTokens: number;
+  fixedTokens: number;
+}): TokenBudget {
   const { contextWindow, fixedTokens } = input;
-  const reserve = Math.min(Math.max(0, Math.floor(input.reserveTokens)), Math.floor(contextWindow * MAX_RESERVE_SHARE));
+  const reserve = Math.min(
+    Math.max(0, Math.floor(input.reserveTokens)),
+    Math.floor(contextWindow * MAX_RESERVE_SHARE),
+  );
   const promptBudget = Math.max(1, contextWindow - reserve);
   const tokenBudget = Math.max(1, promptBudget - Math.ceil(ESTIMATE_MARGIN * fixedTokens));
   return { contextWindow, reserve, promptBudget, fixedTokens, tokenBudget };

@@ -10,7 +10,8 @@ import { FALLBACK_ENGINE_ID } from "./registry.ts";
 import type { TurnReport } from "./report.ts";
 import { openTurn, type TurnRequest } from "./turn-run.ts";
 
-export interface CompactSessionRequest extends Omit<TurnRequest, "prompt" | "systemPrompt" | "kind" | "beforePromptBuild"> {
+export interface CompactSessionRequest
+  extends Omit<TurnRequest, "prompt" | "systemPrompt" | "kind" | "beforePromptBuild"> {
   /** What the summary should keep above all. */
   customInstructions?: string;
 }
@@ -19,9 +20,12 @@ export interface CompactSessionRequest extends Omit<TurnRequest, "prompt" | "sys
  * `/compact` (contract §3.8). The host must not call it while a turn of the same session runs. An engine that cannot compact is a
  * result with `compacted: false` and the reason; throws only HOST_CAPABILITY_MISSING and aborts.
  */
-export async function compactSession(request: CompactSessionRequest): Promise<{ result: CompactionOutcome; report: TurnReport }> {
+export async function compactSession(
+  request: CompactSessionRequest,
+): Promise<{ result: CompactionOutcome; report: TurnReport }> {
   const { guard } = request.engine;
-  if (guard.engineId !== FALLBACK_ENGINE_ID) assertHostSupport(guard.info(), "manual-compact", CLEW_EMBEDDED_HOST);
+  if (guard.engineId !== FALLBACK_ENGINE_ID)
+    assertHostSupport(guard.info(), "manual-compact", CLEW_EMBEDDED_HOST);
   const run = openTurn({ ...request, systemPrompt: [], prompt: { content: "" } });
   await settleMaintenance(run.state.maintenance, run.settings.maintenanceWaitMs, run.signal);
   const { messages } = await prepareHistory(run);

@@ -1,11 +1,18 @@
 // The ambient slot through which `delegateCompactionToRuntime` reaches the host's built-in compaction during an engine call.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { provideRuntimeCompaction, type RuntimeCompaction, runtimeCompactionSlot } from "@clew/plugin-sdk/core";
+import {
+  provideRuntimeCompaction,
+  type RuntimeCompaction,
+  runtimeCompactionSlot,
+} from "@clew/plugin-sdk/core";
 
 type Scope = AsyncLocalStorage<RuntimeCompaction | undefined>;
 
 /** Runs `call` with `compaction` as the built-in compaction; undefined hides any outer one. */
-export function withRuntimeCompaction<T>(compaction: RuntimeCompaction | undefined, call: () => T): T {
+export function withRuntimeCompaction<T>(
+  compaction: RuntimeCompaction | undefined,
+  call: () => T,
+): T {
   return scope().run(compaction, call);
 }
 

@@ -1,5 +1,11 @@
 // One compaction through the engine, whatever asked for it: call, adopt the successor, tidy up, report.
-import { type AgentMessage, type CompactParams, type CompactResult, ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
+import {
+  type AgentMessage,
+  type CompactParams,
+  type CompactResult,
+  ContextEngineError,
+  isAbort,
+} from "@clew/plugin-sdk/core";
 import { callWithin, engineTimeout } from "./bounds.ts";
 import { hostParams } from "./engine-params.ts";
 import { messagesOfTurn } from "./history.ts";
@@ -31,12 +37,21 @@ export interface CompactionOutcome extends CompactResult {
 }
 
 /** Always `engine.compact`, owner or not. A throw is a failed compaction, never a failed run; an abort is passed on. */
-export function compactThroughEngine(run: TurnRun, request: CompactionRequest): Promise<CompactionOutcome> {
-  return recordCompaction(run, request, async () => run.engine.compact(compactParams(run, request)));
+export function compactThroughEngine(
+  run: TurnRun,
+  request: CompactionRequest,
+): Promise<CompactionOutcome> {
+  return recordCompaction(run, request, async () =>
+    run.engine.compact(compactParams(run, request)),
+  );
 }
 
 /** The host's own compaction between model calls, for engines that do not own it; the engine is not asked. */
-export function compactBuiltIn(run: TurnRun, compaction: CompactionPort, request: CompactionRequest): Promise<CompactionOutcome> {
+export function compactBuiltIn(
+  run: TurnRun,
+  compaction: CompactionPort,
+  request: CompactionRequest,
+): Promise<CompactionOutcome> {
   const { compactBoundMs: boundMs } = run.request.engine.guard;
   let restartBound = () => {};
   return recordCompaction(run, request, () =>
@@ -46,18 +61,27 @@ export function compactBuiltIn(run: TurnRun, compaction: CompactionPort, request
       onStart: (restart) => {
         restartBound = restart;
       },
-      run: () => compaction.compact(compactParams(run, request), { onProgress: () => restartBound() }),
+      run: () =>
+        compaction.compact(compactParams(run, request), { onProgress: () => restartBound() }),
       timeoutError: () => engineTimeout(FALLBACK_ENGINE_ID, "compact", boundMs),
     }),
   );
 }
 
-async function attempt(run: TurnRun, compact: () => Promise<CompactResult>): Promise<CompactionOutcome> {
+async function attempt(
+  run: TurnRun,
+  compact: () => Promise<CompactResult>,
+): Promise<CompactionOutcome> {
   try {
     return { ...(await compact()), timedOut: false };
   } catch (error) {
     if (isAbort(error, run.signal)) throw error;
-    return { ok: false, compacted: false, reason: describeError(error), timedOut: ContextEngineError.is(error, "ENGINE_TIMEOUT") };
+    return {
+      ok: false,
+      compacted: false,
+      reason: describeError(error),
+      timedOut: ContextEngineError.is(error, "ENGINE_TIMEOUT"),
+    };
   }
 }
 
@@ -70,7 +94,10 @@ async function recordCompaction(
   const started = clock.monotonic();
   run.emit({ type: "notice", text: `compacting (${request.trigger})` });
   const before = run.session;
-  await runHook(run, "beforeCompaction", { ...hookEvent(run, request), tokenCount: request.currentTokenCount ?? UNKNOWN });
+  await runHook(run, "beforeCompaction", {
+    ...hookEvent(run, request),
+    tokenCount: request.currentTokenCount ?? UNKNOWN,
+  });
   const result = await attempt(run, compact);
   run.report.compactions.push({
     trigger: request.trigger,
@@ -81,7 +108,9 @@ async function recordCompaction(
     tokensAfter: result.result?.tokensAfter ?? null,
     durationMs: clock.monotonic() - started,
   });
-  const outcome = result.compacted ? "compacted" : `not compacted (${result.reason ?? "no reason given"})`;
+  const outcome = result.compacted
+    ? "compacted"
+    : `not compacted (${result.reason ?? "no reason given"})`;
   log.info(`compaction (${request.trigger}): ${outcome}`, { sessionKey: run.session.sessionKey });
   if (result.ok && result.compacted) {
     run.state.measurement = undefined;
@@ -100,7 +129,11 @@ async function recordCompaction(
 
 const UNKNOWN = -1;
 
-const hookEvent = ({ session }: TurnRun, { trigger }: CompactionRequest) => ({ session, trigger, messageCount: UNKNOWN });
+const hookEvent = ({ session }: TurnRun, { trigger }: CompactionRequest) => ({
+  session,
+  trigger,
+  messageCount: UNKNOWN,
+});
 
 async function runHook<Name extends keyof HookPort>(
   run: TurnRun,
@@ -108,7 +141,9 @@ async function runHook<Name extends keyof HookPort>(
   event: Parameters<NonNullable<HookPort[Name]>>[0],
 ): Promise<void> {
   try {
-    await (run.ports.hooks?.[name] as ((given: typeof event) => Promise<void>) | undefined)?.(event);
+    await (run.ports.hooks?.[name] as ((given: typeof event) => Promise<void>) | undefined)?.(
+      event,
+    );
   } catch (error) {
     run.ports.log.warn(`${name} hook failed: ${describeError(error)}`);
   }
@@ -118,7 +153,10 @@ function compactParams(run: TurnRun, request: CompactionRequest): CompactParams 
   const { session, report, signal } = run;
   const { trigger, attempt, currentTokenCount, customInstructions } = request;
   const degradedReason = trigger === "overflow" ? "context_overflow" : undefined;
-  const shared = hostParams(run, "after-turn", undefined, { degradedReason, llmPurpose: purposeOf(trigger) });
+  const shared = hostParams(run, "after-turn", undefined, {
+    degradedReason,
+    llmPurpose: purposeOf(trigger),
+  });
   return {
     ...shared,
     sessionFile: session.sessionFile,
@@ -155,9 +193,17 @@ async function adoptSuccessor(run: TurnRun, result: CompactResult): Promise<void
   if (plan.kind === "none") return;
   const { log, successors } = run.ports;
   if (plan.kind === "refuse") return log.warn(`compaction successor refused: ${plan.reason}`);
-  if (successors === undefined) return log.warn("compaction successor refused: this host keeps one transcript per session");
-  const transcript = await successors.adopt({ from: run.session, sessionId: plan.sessionId, sessionFile: plan.sessionFile });
-  if (transcript === undefined) return log.warn("compaction successor refused: the session moved to another transcript meanwhile");
+  if (successors === undefined)
+    return log.warn("compaction successor refused: this host keeps one transcript per session");
+  const transcript = await successors.adopt({
+    from: run.session,
+    sessionId: plan.sessionId,
+    sessionFile: plan.sessionFile,
+  });
+  if (transcript === undefined)
+    return log.warn(
+      "compaction successor refused: the session moved to another transcript meanwhile",
+    );
   const turn = messagesOfTurn(run);
   run.transcript = transcript;
   run.state.context = undefined;
@@ -172,7 +218,10 @@ async function carryTurn(run: TurnRun, turn: readonly AgentMessage[]): Promise<v
   const copied = run.transcript
     .branch()
     .findLast(
-      (entry) => entry.type === "message" && prompt.idempotencyKey !== undefined && entry.message.idempotencyKey === prompt.idempotencyKey,
+      (entry) =>
+        entry.type === "message" &&
+        prompt.idempotencyKey !== undefined &&
+        entry.message.idempotencyKey === prompt.idempotencyKey,
     );
   const wasGiven = turn.map((message) => run.delivered.has(run.state.entryIds.get(message) ?? ""));
   const entries =

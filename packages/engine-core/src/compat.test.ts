@@ -16,8 +16,16 @@ const params = {
 describe("a declared allow-list", () => {
   it("filters the six host-added keys only, and never compact's abort signal", () => {
     expect(Object.keys(projectDeclared("assemble", params, []))).toEqual(["sessionId", "messages"]);
-    expect(Object.keys(projectDeclared("assemble", params, ["prompt"]))).toEqual(["sessionId", "messages", "prompt"]);
-    expect(Object.keys(projectDeclared("compact", params, []))).toEqual(["sessionId", "messages", "abortSignal"]);
+    expect(Object.keys(projectDeclared("assemble", params, ["prompt"]))).toEqual([
+      "sessionId",
+      "messages",
+      "prompt",
+    ]);
+    expect(Object.keys(projectDeclared("compact", params, []))).toEqual([
+      "sessionId",
+      "messages",
+      "abortSignal",
+    ]);
   });
 });
 
@@ -37,7 +45,12 @@ describe("an older strict engine", () => {
     const { runtimeContext: _context, abortSignal: _signal, ...given } = params;
     await callCompatibly(engine, "assemble", given, rejected);
     expect([...rejected].sort()).toEqual(["prompt", "runtimeSettings", "sessionKey"]);
-    await callCompatibly(engine, "ingest", { sessionId: "s", sessionKey: "k", message: {} }, rejected);
+    await callCompatibly(
+      engine,
+      "ingest",
+      { sessionId: "s", sessionKey: "k", message: {} },
+      rejected,
+    );
     expect(seen.at(-1)).toEqual(["sessionId", "message"]);
   });
 
@@ -47,7 +60,9 @@ describe("an older strict engine", () => {
         throw new Error("database is locked");
       },
     });
-    await expect(callCompatibly(engine, "assemble", params, new Set())).rejects.toThrow("database is locked");
+    await expect(callCompatibly(engine, "assemble", params, new Set())).rejects.toThrow(
+      "database is locked",
+    );
   });
 });
 

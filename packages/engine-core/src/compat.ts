@@ -1,7 +1,14 @@
 // Which newer host parameters an older engine refuses: declared by `acceptedHostParams`, or learned once from its error.
 import type { ContextEngine, EngineMethod, HostAddedParam } from "@clew/plugin-sdk/core";
 
-const HOST_ADDED: readonly HostAddedParam[] = ["sessionKey", "prompt", "runtimeSettings", "sessionTarget", "runtimeContext", "abortSignal"];
+const HOST_ADDED: readonly HostAddedParam[] = [
+  "sessionKey",
+  "prompt",
+  "runtimeSettings",
+  "sessionTarget",
+  "runtimeContext",
+  "abortSignal",
+];
 
 const FULL = ["sessionKey", "runtimeSettings", "sessionTarget", "runtimeContext"];
 /** Keys an undeclared engine may be called without, per method (contract §2.4). */
@@ -29,7 +36,8 @@ export async function callCompatibly(
   rejected: RejectedKeys,
 ): Promise<unknown> {
   const declared = engine.info.acceptedHostParams;
-  const call = (given: object) => (engine[method] as (given: object) => unknown).call(engine, given);
+  const call = (given: object) =>
+    (engine[method] as (given: object) => unknown).call(engine, given);
   if (declared !== undefined) return call(projectDeclared(method, params, declared));
 
   const strippable = (STRIPPABLE[method] ?? []).filter((key) => key in params);
@@ -45,14 +53,24 @@ export async function callCompatibly(
 }
 
 /** Drops the host-added keys that are not declared; `compact` keeps its abortSignal, keys outside the host-added set always pass. */
-export function projectDeclared(method: EngineMethod, params: object, declared: readonly string[]): object {
-  const dropped = HOST_ADDED.filter((key) => !declared.includes(key) && !(method === "compact" && key === "abortSignal"));
-  return Object.fromEntries(Object.entries(params).filter(([key]) => !dropped.includes(key as HostAddedParam)));
+export function projectDeclared(
+  method: EngineMethod,
+  params: object,
+  declared: readonly string[],
+): object {
+  const dropped = HOST_ADDED.filter(
+    (key) => !declared.includes(key) && !(method === "compact" && key === "abortSignal"),
+  );
+  return Object.fromEntries(
+    Object.entries(params).filter(([key]) => !dropped.includes(key as HostAddedParam)),
+  );
 }
 
 function without(params: object, strippable: readonly string[], rejected: RejectedKeys): object {
   if (rejected.size === 0) return params;
-  return Object.fromEntries(Object.entries(params).filter(([key]) => !(strippable.includes(key) && rejected.has(key))));
+  return Object.fromEntries(
+    Object.entries(params).filter(([key]) => !(strippable.includes(key) && rejected.has(key))),
+  );
 }
 
 /** Does this error say that `key` is not allowed? Structured issues first, message text second, the whole cause chain. */
@@ -65,8 +83,13 @@ function everyPart(error: unknown): unknown[] {
   const parts = new Set<unknown>([error]);
   for (const part of parts) {
     if (typeof part !== "object" || part === null) continue;
-    const { cause, issues, errors } = part as { cause?: unknown; issues?: unknown; errors?: unknown };
-    for (const list of [part, issues, errors, [cause]]) if (Array.isArray(list)) for (const inner of list as unknown[]) parts.add(inner);
+    const { cause, issues, errors } = part as {
+      cause?: unknown;
+      issues?: unknown;
+      errors?: unknown;
+    };
+    for (const list of [part, issues, errors, [cause]])
+      if (Array.isArray(list)) for (const inner of list as unknown[]) parts.add(inner);
   }
   return [...parts];
 }
@@ -79,7 +102,11 @@ function issueNames(part: unknown, key: string): boolean {
 
 function textNames(part: unknown, key: string): boolean {
   const message =
-    typeof part === "string" ? part : typeof part === "object" && part !== null ? (part as { message?: unknown }).message : undefined;
+    typeof part === "string"
+      ? part
+      : typeof part === "object" && part !== null
+        ? (part as { message?: unknown }).message
+        : undefined;
   if (typeof message !== "string") return false;
   const quoted = `['"\`]${key}['"\`]`;
   return [

@@ -1,5 +1,10 @@
 import type { ContextEngine } from "@clew/plugin-sdk/core";
-import { checkEngine, createMemoryEngine, type EngineUnderTestContext, testEngine } from "@clew/plugin-sdk/testing";
+import {
+  checkEngine,
+  createMemoryEngine,
+  type EngineUnderTestContext,
+  testEngine,
+} from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { memoryLog, passThrough } from "./__fixtures__/host.ts";
 import { guardEngine } from "./guard.ts";
@@ -35,8 +40,16 @@ describe("an engine that accepts no host parameters, behind the guard", () => {
 describe("the guard hides no fault", () => {
   it("a broken engine behind it fails the same case", async () => {
     const create = (context: EngineUnderTestContext) =>
-      guarded({ ...createMemoryEngine(), compact: () => ({ ok: true, compacted: false, reason: "nothing to do" }) }, context);
+      guarded(
+        {
+          ...createMemoryEngine(),
+          compact: () => ({ ok: true, compacted: false, reason: "nothing to do" }),
+        },
+        context,
+      );
     const { results } = await checkEngine(create);
-    expect(results.filter(({ outcome }) => outcome === "failed").map(({ id }) => id)).toEqual(["compact/delegates"]);
+    expect(results.filter(({ outcome }) => outcome === "failed").map(({ id }) => id)).toEqual([
+      "compact/delegates",
+    ]);
   });
 });

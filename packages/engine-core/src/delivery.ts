@@ -23,7 +23,11 @@ export async function deliverMessages(run: TurnRun, delivery: Delivery): Promise
   return ok;
 }
 
-async function handOver(run: TurnRun, { history, turn, budget }: Delivery, from: number): Promise<boolean> {
+async function handOver(
+  run: TurnRun,
+  { history, turn, budget }: Delivery,
+  from: number,
+): Promise<boolean> {
   const { engine, session, isHeartbeat } = run;
   const { sessionId, sessionKey } = session;
   if (typeof engine.afterTurn === "function")
@@ -41,14 +45,28 @@ async function handOver(run: TurnRun, { history, turn, budget }: Delivery, from:
   const fresh = history.slice(from).concat(turn.slice(Math.max(0, from - history.length)));
   if (fresh.length === 0) return true;
   if (typeof engine.ingestBatch === "function")
-    return attempt(run, "ingest", async () => void (await engine.ingestBatch?.({ sessionId, sessionKey, messages: fresh, isHeartbeat })));
+    return attempt(
+      run,
+      "ingest",
+      async () =>
+        void (await engine.ingestBatch?.({ sessionId, sessionKey, messages: fresh, isHeartbeat })),
+    );
   let ok = true;
   for (const message of fresh)
-    ok = (await attempt(run, "ingest", async () => void (await engine.ingest({ sessionId, sessionKey, message, isHeartbeat })))) && ok;
+    ok =
+      (await attempt(
+        run,
+        "ingest",
+        async () => void (await engine.ingest({ sessionId, sessionKey, message, isHeartbeat })),
+      )) && ok;
   return ok;
 }
 
-async function attempt(run: TurnRun, what: "afterTurn" | "ingest", call: () => Promise<void>): Promise<boolean> {
+async function attempt(
+  run: TurnRun,
+  what: "afterTurn" | "ingest",
+  call: () => Promise<void>,
+): Promise<boolean> {
   try {
     await call();
     // A failure the guard answered for: the fallback stored nothing on this engine's behalf.
@@ -63,7 +81,10 @@ async function attempt(run: TurnRun, what: "afterTurn" | "ingest", call: () => P
 /** Where delivery starts: at the messages of failed turns, else at the first of this turn that was not delivered. By id: a compaction moves positions. */
 function firstToDeliver({ state, delivered }: TurnRun, { history, turn }: Delivery): number {
   const { undelivered, entryIds } = state;
-  const failed = undelivered.size === 0 ? -1 : history.findIndex((message) => undelivered.has(entryIds.get(message) ?? ""));
+  const failed =
+    undelivered.size === 0
+      ? -1
+      : history.findIndex((message) => undelivered.has(entryIds.get(message) ?? ""));
   if (failed >= 0) return failed;
   const fresh = turn.findIndex((message) => !delivered.has(entryIds.get(message) ?? ""));
   return history.length + (fresh < 0 ? turn.length : fresh);

@@ -7,7 +7,10 @@ import { createSessionState, type OutboxPort, planPendingTurns } from "./index.t
 
 function memoryOutbox(): OutboxPort {
   const cursors = new Map<string, ReturnType<OutboxPort["cursor"]>>();
-  return { cursor: (engineId) => cursors.get(engineId), save: async (cursor) => void cursors.set(cursor.engineId, cursor) };
+  return {
+    cursor: (engineId) => cursors.get(engineId),
+    save: async (cursor) => void cursors.set(cursor.engineId, cursor),
+  };
 }
 
 /** A durable engine that keeps what it committed by key, as `commitTurn` promises. */
@@ -19,7 +22,10 @@ function durableEngine(overrides: Partial<ContextEngine> = {}) {
     info: {
       id: "durable",
       name: "Durable",
-      transcriptSemantics: { currentTurnFence: "before-current-turn-entry-v1", turnAdvancementIdempotency: "atomic-idempotent-v1" },
+      transcriptSemantics: {
+        currentTurnFence: "before-current-turn-entry-v1",
+        turnAdvancementIdempotency: "atomic-idempotent-v1",
+      },
     },
     ingest: () => ({ ingested: !calls.push("ingest") }),
     afterTurn: () => void calls.push("afterTurn"),
@@ -42,18 +48,27 @@ function durableEngine(overrides: Partial<ContextEngine> = {}) {
     calls,
     texts: () =>
       commits.map(({ messages }) =>
-        messages.map((message) => (message.role === "user" ? String(message.content) : message.role)).join(" "),
+        messages
+          .map((message) => (message.role === "user" ? String(message.content) : message.role))
+          .join(" "),
       ),
   };
 }
 
 const host = (engine: ContextEngine, options: Parameters<typeof testHost>[0] = {}) =>
-  testHost({ engine, transcript: Object.assign(memoryTranscript(), { outbox: memoryOutbox() }), ...options });
+  testHost({
+    engine,
+    transcript: Object.assign(memoryTranscript(), { outbox: memoryOutbox() }),
+    ...options,
+  });
 
 describe("the durable lifecycle", () => {
   it("commits each accepted turn once, and calls neither afterTurn nor ingest", async () => {
     const { engine, calls, texts, commits } = durableEngine();
-    const session = host(engine, { replies: [callTool("t"), "one", "two"], tools: tools({ t: () => "x" }) });
+    const session = host(engine, {
+      replies: [callTool("t"), "one", "two"],
+      tools: tools({ t: () => "x" }),
+    });
     const first = await session.say("a");
     await session.say("b");
     expect(first.report.lifecycle).toBe("durable");
@@ -76,7 +91,9 @@ describe("the durable lifecycle", () => {
 
   it("commits a failed turn as a turn of its own, before the next one", async () => {
     const { engine, texts } = durableEngine();
-    const session = host(engine, { replies: [{ error: { kind: "unavailable", message: "down" } }, "back"] });
+    const session = host(engine, {
+      replies: [{ error: { kind: "unavailable", message: "down" } }, "back"],
+    });
     await session.say("lost?");
     await session.say("again");
     expect(texts()).toEqual(["lost? assistant", "again assistant"]);
@@ -86,7 +103,9 @@ describe("the durable lifecycle", () => {
     const { engine, texts } = durableEngine();
     const transcript = Object.assign(memoryTranscript(), { outbox: memoryOutbox() });
     await host(engine, { transcript }).say("first");
-    await transcript.append([{ type: "message", message: { role: "user", content: "killed here" } }]);
+    await transcript.append([
+      { type: "message", message: { role: "user", content: "killed here" } },
+    ]);
     await testHost({ engine, transcript, state: createSessionState() }).say("after restart");
     expect(texts()).toEqual(["first assistant", "killed here", "after restart assistant"]);
   });
@@ -122,8 +141,13 @@ describe("the durable lifecycle", () => {
     const session = host(engine, { registry: { failurePolicy: () => "retry-next-turn" } });
     await session.say("one");
     const second = await session.say("two");
-    expect(second.report.engine.degraded).toEqual({ operation: "commitTurn", reason: "turns not committed yet: 1 (disk full)" });
-    expect(session.log.lines.some((line) => line.includes("durable turn advancement remains queued"))).toBe(true);
+    expect(second.report.engine.degraded).toEqual({
+      operation: "commitTurn",
+      reason: "turns not committed yet: 1 (disk full)",
+    });
+    expect(
+      session.log.lines.some((line) => line.includes("durable turn advancement remains queued")),
+    ).toBe(true);
     broken = false;
     await session.say("three");
     expect(texts()).toEqual(["one assistant", "two assistant", "three assistant"]);
@@ -146,28 +170,47 @@ describe("the durable lifecycle", () => {
       },
     });
     const owner = { ...engine, info: { ...engine.info, ownsCompaction: true } };
-    await host(owner, { replies: [callTool("t"), "done"], tools: tools({ t: () => "x".repeat(4_000) }) }).say("hi");
+    await host(owner, {
+      replies: [callTool("t"), "done"],
+      tools: tools({ t: () => "x".repeat(4_000) }),
+    }).say("hi");
     expect(budgets[1]).toBeLessThan(budgets[0]!);
   });
 });
 
 describe("planPendingTurns", () => {
   it("covers every message after the cursor exactly once, in order, whatever the branch holds", () => {
-    const roles = fc.array(fc.constantFrom("user", "assistant", "custom" as const), { maxLength: 30 });
+    const roles = fc.array(fc.constantFrom("user", "assistant", "custom" as const), {
+      maxLength: 30,
+    });
     fc.assert(
       fc.property(roles, fc.nat(30), (kinds, cut) => {
         const branch = kinds.map((kind, index): TranscriptEntry => {
-          const base = { id: `e${index}`, parentId: index === 0 ? null : `e${index - 1}`, timestamp: "" };
+          const base = {
+            id: `e${index}`,
+            parentId: index === 0 ? null : `e${index - 1}`,
+            timestamp: "",
+          };
           if (kind === "custom") return { ...base, type: "custom", customType: "x" };
-          if (kind === "user") return { ...base, type: "message", message: { role: "user", content: "" } };
-          return { ...base, type: "message", message: { role: "assistant", content: [], stopReason: "stop" } };
+          if (kind === "user")
+            return { ...base, type: "message", message: { role: "user", content: "" } };
+          return {
+            ...base,
+            type: "message",
+            message: { role: "assistant", content: [], stopReason: "stop" },
+          };
         });
         const cursor = branch[cut]?.id ?? null;
-        const after = branch.slice(branch[cut] === undefined ? 0 : cut + 1).filter((entry) => entry.type === "message");
+        const after = branch
+          .slice(branch[cut] === undefined ? 0 : cut + 1)
+          .filter((entry) => entry.type === "message");
         const firstUser = after.findIndex((entry) => entry.message.role === "user");
         const turns = planPendingTurns(branch, cursor, "s");
-        expect(turns.flatMap((turn) => turn.entries)).toEqual(firstUser < 0 ? [] : after.slice(firstUser));
-        for (const turn of turns) expect(turn.entries.filter((entry) => entry.message.role === "user")).toHaveLength(1);
+        expect(turns.flatMap((turn) => turn.entries)).toEqual(
+          firstUser < 0 ? [] : after.slice(firstUser),
+        );
+        for (const turn of turns)
+          expect(turn.entries.filter((entry) => entry.message.role === "user")).toHaveLength(1);
         expect(new Set(turns.map((turn) => turn.advancementKey)).size).toBe(turns.length);
       }),
     );
@@ -182,7 +225,8 @@ describe("maintenance", () => {
     const engine = passThrough({
       info: { id: "tidy", name: "Tidy", turnMaintenanceMode: "background" },
       maintain: async ({ runtimeContext }) => {
-        if (!runtimeContext?.allowDeferredCompactionExecution) return { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
+        if (!runtimeContext?.allowDeferredCompactionExecution)
+          return { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
         expect(++running).toBe(1);
         seen.push(runtimeContext?.allowDeferredCompactionExecution);
         await new Promise<void>((resolve) => {
@@ -210,7 +254,8 @@ describe("maintenance", () => {
       info: { id: "slow", name: "Slow", turnMaintenanceMode: "background" },
       maintain: ({ abortSignal, runtimeContext }) =>
         new Promise((resolve, reject) => {
-          if (!runtimeContext?.allowDeferredCompactionExecution) resolve({ changed: false, bytesFreed: 0, rewrittenEntries: 0 });
+          if (!runtimeContext?.allowDeferredCompactionExecution)
+            resolve({ changed: false, bytesFreed: 0, rewrittenEntries: 0 });
           abortSignal?.addEventListener("abort", () => {
             aborted = true;
             reject(abortSignal.reason);

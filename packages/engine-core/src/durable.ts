@@ -23,7 +23,11 @@ export interface PendingTurn {
  * The turns after the cursor, oldest first: answered, failed, cut off by a crash, or answered by another engine while this one was away.
  * A cursor that is not on the branch (the branch was left) makes everything on it pending; `commitTurn` is idempotent per key.
  */
-export function planPendingTurns(branch: readonly TranscriptEntry[], cursorEntryId: string | null, sessionId: string): PendingTurn[] {
+export function planPendingTurns(
+  branch: readonly TranscriptEntry[],
+  cursorEntryId: string | null,
+  sessionId: string,
+): PendingTurn[] {
   const start = branch.findIndex((entry) => entry.id === cursorEntryId) + 1;
   const turns: (PendingTurn & { entries: MessageEntry[] })[] = [];
   let messagePosition = branch.slice(0, start).filter((entry) => entry.type === "message").length;
@@ -31,14 +35,21 @@ export function planPendingTurns(branch: readonly TranscriptEntry[], cursorEntry
     const entry = branch[rawSeq]!;
     if (entry.type !== "message") continue;
     if (entry.message.role === "user")
-      turns.push({ advancementKey: `${sessionId}:${entry.id}`, entries: [entry], rawSeq, messagePosition });
+      turns.push({
+        advancementKey: `${sessionId}:${entry.id}`,
+        entries: [entry],
+        rawSeq,
+        messagePosition,
+      });
     else turns.at(-1)?.entries.push(entry);
     messagePosition++;
   }
   return turns;
 }
 
-export type DrainResult = { ok: true; committed: number } | { ok: false; pending: number; reason: string };
+export type DrainResult =
+  | { ok: true; committed: number }
+  | { ok: false; pending: number; reason: string };
 
 /**
  * Commits what is pending. `upTo` leaves out the running turn's entries. An engine that is new to the session and can bootstrap reads what was
@@ -50,8 +61,17 @@ export async function drainOutbox(run: TurnRun): Promise<DrainResult> {
   if (outbox === undefined) return { ok: true, committed: 0 };
   const branch = run.transcript.branch();
   const known = outbox.cursor(engineId);
-  if (known === undefined && typeof run.engine.bootstrap === "function" && run.report.promptEntryId === null) {
-    await outbox.save({ engineId, entryId: branch.at(-1)?.id ?? null, attempts: 0, lastError: null });
+  if (
+    known === undefined &&
+    typeof run.engine.bootstrap === "function" &&
+    run.report.promptEntryId === null
+  ) {
+    await outbox.save({
+      engineId,
+      entryId: branch.at(-1)?.id ?? null,
+      attempts: 0,
+      lastError: null,
+    });
     return { ok: true, committed: 0 };
   }
   const cursor = known ?? { engineId, entryId: null, attempts: 0, lastError: null };
@@ -60,26 +80,47 @@ export async function drainOutbox(run: TurnRun): Promise<DrainResult> {
   for (const turn of pending.slice(0, MAX_COMMITS_PER_DRAIN)) {
     const failure = await commit(run, turn);
     if (failure !== undefined) {
-      await outbox.save({ ...(outbox.cursor(engineId) ?? cursor), attempts: cursor.attempts + 1, lastError: failure });
-      run.ports.log.warn(`durable turn advancement remains queued: ${turn.advancementKey}: ${failure}`);
+      await outbox.save({
+        ...(outbox.cursor(engineId) ?? cursor),
+        attempts: cursor.attempts + 1,
+        lastError: failure,
+      });
+      run.ports.log.warn(
+        `durable turn advancement remains queued: ${turn.advancementKey}: ${failure}`,
+      );
       return { ok: false, pending: pending.length - committed, reason: failure };
     }
-    await outbox.save({ engineId, entryId: turn.entries.at(-1)!.id, attempts: 0, lastError: null } satisfies CommitCursor);
+    await outbox.save({
+      engineId,
+      entryId: turn.entries.at(-1)!.id,
+      attempts: 0,
+      lastError: null,
+    } satisfies CommitCursor);
     committed++;
   }
   const left = pending.length - committed;
-  return left === 0 ? { ok: true, committed } : { ok: false, pending: left, reason: `${left} older turns are still to be committed` };
+  return left === 0
+    ? { ok: true, committed }
+    : { ok: false, pending: left, reason: `${left} older turns are still to be committed` };
 }
 
 /** Undefined when the engine has the turn now, else why not. */
 async function commit(run: TurnRun, turn: PendingTurn): Promise<string | undefined> {
-  const { sessionTarget: _target, runtimeSettings: _settings, ...params } = hostParams(run, "after-turn", undefined);
+  const {
+    sessionTarget: _target,
+    runtimeSettings: _settings,
+    ...params
+  } = hostParams(run, "after-turn", undefined);
   const [first] = turn.entries;
   try {
     await run.engine.commitTurn?.({
       ...params,
       advancementKey: turn.advancementKey,
-      admission: { ...anchor(run.session, turn, 0), logicalTurnId: turn.advancementKey, role: "user" },
+      admission: {
+        ...anchor(run.session, turn, 0),
+        logicalTurnId: turn.advancementKey,
+        role: "user",
+      },
       terminal: anchor(run.session, turn, turn.entries.length - 1),
       messages: turn.entries.map((entry) => withIdentity(entry, first!)),
       isHeartbeat: run.isHeartbeat,
@@ -104,7 +145,9 @@ function anchor(session: HostSession, turn: PendingTurn, index: number): Transcr
     rawSeq: turn.rawSeq + index,
     effectiveParentId: entry.parentId,
     activeMessagePosition: turn.messagePosition + index,
-    ...(entry.message.idempotencyKey !== undefined && { idempotencyKey: entry.message.idempotencyKey }),
+    ...(entry.message.idempotencyKey !== undefined && {
+      idempotencyKey: entry.message.idempotencyKey,
+    }),
   };
 }
 

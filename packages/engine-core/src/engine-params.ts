@@ -1,5 +1,11 @@
 // What every engine call of a turn is given besides its own parameters: session, settings snapshot and run-time helpers.
-import type { ReasonCode, RuntimeContext, RuntimeSettings, SessionRef, SessionTarget } from "@clew/plugin-sdk/core";
+import type {
+  ReasonCode,
+  RuntimeContext,
+  RuntimeSettings,
+  SessionRef,
+  SessionTarget,
+} from "@clew/plugin-sdk/core";
 import type { TokenBudget } from "./budget.ts";
 import { CLEW_EMBEDDED_HOST } from "./host-support.ts";
 import { boundLlm } from "./llm.ts";
@@ -47,7 +53,11 @@ function sessionTargetOf({ session }: TurnRun): SessionTarget {
   return { agentId, sessionId, sessionKey };
 }
 
-function settingsFor(run: TurnRun, budget: TokenBudget | undefined, { degradedReason }: HostParamOptions): RuntimeSettings {
+function settingsFor(
+  run: TurnRun,
+  budget: TokenBudget | undefined,
+  { degradedReason }: HostParamOptions,
+): RuntimeSettings {
   const { request, model, report } = run;
   return buildRuntimeSettings({
     requestedModel: report.model.requested,
@@ -63,10 +73,16 @@ function settingsFor(run: TurnRun, budget: TokenBudget | undefined, { degradedRe
   });
 }
 
-function contextFor(run: TurnRun, phase: EnginePhase, budget: TokenBudget | undefined, options: HostParamOptions): RuntimeContext {
+function contextFor(
+  run: TurnRun,
+  phase: EnginePhase,
+  budget: TokenBudget | undefined,
+  options: HostParamOptions,
+): RuntimeContext {
   const { request, model, state, session } = run;
   const usage = state.lastUsage;
-  const measured = usage === undefined ? 0 : Math.floor(usage.input + usage.cacheRead + usage.cacheWrite);
+  const measured =
+    usage === undefined ? 0 : Math.floor(usage.input + usage.cacheRead + usage.cacheWrite);
   return {
     ...request.runtimeFacts,
     sessionKey: session.sessionKey,
@@ -89,7 +105,9 @@ function contextFor(run: TurnRun, phase: EnginePhase, budget: TokenBudget | unde
         },
       },
     }),
-    ...(phase === "after-turn" && { rewriteTranscriptEntries: (rewrite) => rewriteEntries(run, rewrite) }),
+    ...(phase === "after-turn" && {
+      rewriteTranscriptEntries: (rewrite) => rewriteEntries(run, rewrite),
+    }),
     ...(options.background && { allowDeferredCompactionExecution: true }),
     llm: boundLlm(run, options.llmPurpose ?? "context-engine.after-turn"),
   } satisfies RuntimeContext;

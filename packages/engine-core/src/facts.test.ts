@@ -1,5 +1,10 @@
 // The ten facts of the contract most likely to be got wrong (§8), and the users' complaints (§7) that a host can make impossible.
-import { type AgentMessage, type ContextEngine, delegateCompactionToRuntime, type ModelError } from "@clew/plugin-sdk/core";
+import {
+  type AgentMessage,
+  type ContextEngine,
+  delegateCompactionToRuntime,
+  type ModelError,
+} from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
 import { callTool, memoryTranscript, passThrough, testHost, tools } from "./__fixtures__/host.ts";
 import { createSessionState, resolveContextEngine } from "./index.ts";
@@ -13,7 +18,12 @@ const overflow: { error: ModelError } = { error: { kind: "overflow", message: "t
 describe("ten facts", () => {
   it("1: the slot holds the registered id; the engine's own id may differ", async () => {
     const { report } = await testHost({ engine: named() }).say("hi");
-    expect(report.engine).toMatchObject({ configured: "test", ran: "test", infoId: "other-name", degraded: null });
+    expect(report.engine).toMatchObject({
+      configured: "test",
+      ran: "test",
+      infoId: "other-name",
+      degraded: null,
+    });
   });
 
   it("2: an engine that does not own compaction is still the only way to compact", async () => {
@@ -37,7 +47,11 @@ describe("ten facts", () => {
         void calls.push(...messages.slice(prePromptMessageCount).map((message) => message.role)),
     });
     const owner = { ...engine, info: { id: "owner", name: "Owner", ownsCompaction: true } };
-    await testHost({ engine: owner, replies: [callTool("t"), "done"], tools: tools({ t: () => "x" }) }).say("hi");
+    await testHost({
+      engine: owner,
+      replies: [callTool("t"), "done"],
+      tools: tools({ t: () => "x" }),
+    }).say("hi");
     // Each message once, whether it came from the loop or from the end of the turn.
     expect(calls).toEqual(["user", "assistant", "toolResult", "assistant"]);
   });
@@ -52,12 +66,19 @@ describe("ten facts", () => {
       },
     });
     const policy = {
-      sanitizeHistory: async ({ messages }: { messages: readonly AgentMessage[] }) => ({ messages, changes: [], sideRecords: [] }),
+      sanitizeHistory: async ({ messages }: { messages: readonly AgentMessage[] }) => ({
+        messages,
+        changes: [],
+        sideRecords: [],
+      }),
       repairPairing: ({ messages }: { messages: readonly AgentMessage[] }) => ({
         messages,
         changes: repaired.push(messages.length) > 0 ? [] : [],
       }),
-      prepareOutbound: ({ messages }: { messages: readonly AgentMessage[] }) => ({ messages, changes: [] }),
+      prepareOutbound: ({ messages }: { messages: readonly AgentMessage[] }) => ({
+        messages,
+        changes: [],
+      }),
     };
     const host = testHost({ engine, replies: ["one"], ports: { policy } });
     await host.say("hi");
@@ -78,13 +99,19 @@ describe("ten facts", () => {
     });
     const host = testHost({ engine, replies: [overflow] });
     await host.say("hi");
-    expect(host.registry.quarantine.list()).toMatchObject([{ engineId: "test", operation: "assemble", reason: "first" }]);
+    expect(host.registry.quarantine.list()).toMatchObject([
+      { engineId: "test", operation: "assemble", reason: "first" },
+    ]);
   });
 
   it("6: bootstrap comes before each run, and only when there is a transcript", async () => {
     const bootstraps: number[] = [];
     const host = testHost({
-      engine: named({ bootstrap: () => ({ bootstrapped: bootstraps.push(host.ports.transcript.entries.length) > 0 }) }),
+      engine: named({
+        bootstrap: () => ({
+          bootstrapped: bootstraps.push(host.ports.transcript.entries.length) > 0,
+        }),
+      }),
     });
     await host.say("one");
     await host.say("two");
@@ -144,7 +171,14 @@ describe("ten facts", () => {
     };
     const { report } = await testHost({ engine }).say("hi");
     expect(report).toMatchObject({ lifecycle: "eager", engine: { ran: "test", degraded: null } });
-    expect(keys.sort()).toEqual(["isHeartbeat", "messages", "prePromptMessageCount", "sessionFile", "sessionId", "tokenBudget"]);
+    expect(keys.sort()).toEqual([
+      "isHeartbeat",
+      "messages",
+      "prePromptMessageCount",
+      "sessionFile",
+      "sessionId",
+      "tokenBudget",
+    ]);
   });
 });
 
@@ -170,11 +204,19 @@ describe("complaints about hosts", () => {
   it("nothing is ingested twice, neither by loop and end of turn nor by a restart", async () => {
     const ingested: AgentMessage[] = [];
     const engine: ContextEngine = {
-      ...named({ afterTurn: ({ messages, prePromptMessageCount }) => void ingested.push(...messages.slice(prePromptMessageCount)) }),
+      ...named({
+        afterTurn: ({ messages, prePromptMessageCount }) =>
+          void ingested.push(...messages.slice(prePromptMessageCount)),
+      }),
       info: { id: "owner", name: "Owner", ownsCompaction: true },
     };
     const transcript = memoryTranscript();
-    const options = { engine, transcript, replies: [callTool("t"), "one"], tools: tools({ t: () => "x" }) };
+    const options = {
+      engine,
+      transcript,
+      replies: [callTool("t"), "one"],
+      tools: tools({ t: () => "x" }),
+    };
     await testHost(options).say("a");
     await testHost({ ...options, replies: ["two"], state: createSessionState() }).say("b");
     expect(new Set(ingested).size).toBe(ingested.length);
@@ -189,7 +231,9 @@ describe("complaints about hosts", () => {
       ports: { compaction: { compact: (params) => delegateCompactionToRuntime(params) } },
     });
     const { report } = await host.say("hi");
-    expect(report.compactions).toMatchObject([{ ok: false, reason: "this host offers no built-in compaction" }]);
+    expect(report.compactions).toMatchObject([
+      { ok: false, reason: "this host offers no built-in compaction" },
+    ]);
   });
 
   it("slow compaction that shows progress is not cut off; one that shows none is", async () => {
@@ -220,17 +264,28 @@ describe("complaints about hosts", () => {
     const seen: string[][] = [];
     const engine = named({
       assemble: ({ messages }) => {
-        seen.push(messages.map((message) => (message.role === "user" ? String(message.content) : message.role)));
+        seen.push(
+          messages.map((message) =>
+            message.role === "user" ? String(message.content) : message.role,
+          ),
+        );
         return { messages, estimatedTokens: 0 };
       },
     });
-    const on = (plugins: { slots?: { contextEngine: string } }) => testHost({ engine, transcript, plugins, replies: ["ok"] });
+    const on = (plugins: { slots?: { contextEngine: string } }) =>
+      testHost({ engine, transcript, plugins, replies: ["ok"] });
     await on({}).say("on legacy");
     await on({ slots: { contextEngine: "test" } }).say("on the engine");
     const last = on({});
     await last.say("back on legacy");
     expect(seen).toEqual([["on legacy", "assistant"]]);
-    expect(last.lastSeen()).toEqual(["user: on legacy", "assistant: ok", "user: on the engine", "assistant: ok", "user: back on legacy"]);
+    expect(last.lastSeen()).toEqual([
+      "user: on legacy",
+      "assistant: ok",
+      "user: on the engine",
+      "assistant: ok",
+      "user: back on legacy",
+    ]);
   });
 
   it("doctor and replies agree: what resolution says is what the report says", async () => {
@@ -242,7 +297,10 @@ describe("complaints about hosts", () => {
       }),
     });
     await host.say("one");
-    const resolved = await resolveContextEngine({ registry: host.registry, config: { plugins: { slots: { contextEngine: "test" } } } });
+    const resolved = await resolveContextEngine({
+      registry: host.registry,
+      config: { plugins: { slots: { contextEngine: "test" } } },
+    });
     expect(resolved.degraded).toEqual((await host.say("two")).report.engine.degraded);
   });
 });

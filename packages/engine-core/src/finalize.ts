@@ -10,11 +10,18 @@ import type { TurnRun } from "./turn-run.ts";
 export async function catchUp(run: TurnRun): Promise<void> {
   if (run.report.lifecycle !== "durable") return;
   const drained = await drainOutbox(run);
-  if (!drained.ok) run.engine.setAside("commitTurn", `turns not committed yet: ${drained.pending} (${drained.reason})`);
+  if (!drained.ok)
+    run.engine.setAside(
+      "commitTurn",
+      `turns not committed yet: ${drained.pending} (${drained.reason})`,
+    );
 }
 
 export async function finalizeTurn(run: TurnRun, assembly: Assembly): Promise<void> {
-  const ok = run.report.lifecycle === "durable" ? (await drainOutbox(run)).ok : await deliverTurn(run, assembly);
+  const ok =
+    run.report.lifecycle === "durable"
+      ? (await drainOutbox(run)).ok
+      : await deliverTurn(run, assembly);
   if (ok) await runMaintenance(run, "turn");
 }
 

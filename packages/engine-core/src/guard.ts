@@ -27,7 +27,9 @@ export type FailurePolicy = "quarantine" | "retry-next-turn" | "strict";
 export interface CallScope {
   signal?: AbortSignal | undefined;
   /** The host's built-in compaction for this session; what it reports as progress extends the bound of the engine's call. */
-  compaction?: ((params: CompactParams, options: { onProgress: () => void }) => Promise<CompactResult>) | undefined;
+  compaction?:
+    | ((params: CompactParams, options: { onProgress: () => void }) => Promise<CompactResult>)
+    | undefined;
   /** Told of every call that reached the guard. */
   record?: ((call: EngineCallReport) => void) | undefined;
 }
@@ -115,14 +117,22 @@ export function guardEngine(options: GuardOptions): EngineGuard {
       fallback ??= await options.fallback();
       const implementation = fallback[method] as ((params: object) => unknown) | undefined;
       if (typeof implementation !== "function") return FALLBACK_RESULTS[method];
-      return withRuntimeCompaction(runtimeCompaction(), () => implementation.call(fallback, params));
+      return withRuntimeCompaction(runtimeCompaction(), () =>
+        implementation.call(fallback, params),
+      );
     }
 
     const runtimeCompaction = (onProgress: () => void = () => {}): RuntimeCompaction | undefined =>
       // Built-in compaction that delegates in turn would find itself: it finds nothing.
-      scope.compaction && ((params) => withRuntimeCompaction(undefined, () => scope.compaction!(params, { onProgress })));
+      scope.compaction &&
+      ((params) =>
+        withRuntimeCompaction(undefined, () => scope.compaction!(params, { onProgress })));
 
-    function callEngine(method: EngineMethod, params: object, signal: AbortSignal | undefined): Promise<unknown> {
+    function callEngine(
+      method: EngineMethod,
+      params: object,
+      signal: AbortSignal | undefined,
+    ): Promise<unknown> {
       let restartBound = () => {};
       return callWithin({
         boundMs: bounds[method],
@@ -137,7 +147,9 @@ export function guardEngine(options: GuardOptions): EngineGuard {
           ),
         timeoutError: () => engineTimeout(engineId, method, bounds[method]),
         onLate: ({ ok }) =>
-          log.warn(`engine "${engineId}": ${method} ${ok ? "answered" : "failed"} after the host had stopped waiting; ignored`),
+          log.warn(
+            `engine "${engineId}": ${method} ${ok ? "answered" : "failed"} after the host had stopped waiting; ignored`,
+          ),
       });
     }
 
@@ -146,7 +158,12 @@ export function guardEngine(options: GuardOptions): EngineGuard {
       signal?.throwIfAborted();
       const started = clock.monotonic();
       const record = (outcome: EngineCallReport["outcome"], detail?: string) =>
-        scope.record?.({ method, durationMs: clock.monotonic() - started, outcome, ...(detail !== undefined && { detail }) });
+        scope.record?.({
+          method,
+          durationMs: clock.monotonic() - started,
+          outcome,
+          ...(detail !== undefined && { detail }),
+        });
 
       if (failure() !== undefined) {
         const result = await callFallback(method, params);
@@ -155,8 +172,17 @@ export function guardEngine(options: GuardOptions): EngineGuard {
       }
       try {
         const result = await callEngine(method, params, signal);
-        const problem = resultProblem(engineId, method, result, (params as { messages?: readonly unknown[] }).messages);
-        if (problem !== undefined) throw new ContextEngineError("ENGINE_OPERATION_FAILED", problem, { engineId, operation: method });
+        const problem = resultProblem(
+          engineId,
+          method,
+          result,
+          (params as { messages?: readonly unknown[] }).messages,
+        );
+        if (problem !== undefined)
+          throw new ContextEngineError("ENGINE_OPERATION_FAILED", problem, {
+            engineId,
+            operation: method,
+          });
         record("ok");
         return result;
       } catch (error) {
@@ -164,7 +190,10 @@ export function guardEngine(options: GuardOptions): EngineGuard {
           record("aborted");
           throw error;
         }
-        record(ContextEngineError.is(error, "ENGINE_TIMEOUT") ? "timeout" : "failed", describeError(error));
+        record(
+          ContextEngineError.is(error, "ENGINE_TIMEOUT") ? "timeout" : "failed",
+          describeError(error),
+        );
         if (quarantine === undefined || policy === "strict") throw error;
         if (policy === "quarantine") quarantine.add({ engineId, owner, operation: method, error });
         else leaveAside(method, describeError(error));
@@ -180,7 +209,8 @@ export function guardEngine(options: GuardOptions): EngineGuard {
       get(_target, key) {
         if (key === "degraded") return degraded();
         if (key === "setAside") return leaveAside;
-        if (key === "info") return failure() !== undefined && fallback !== undefined ? fallback.info : engine.info;
+        if (key === "info")
+          return failure() !== undefined && fallback !== undefined ? fallback.info : engine.info;
         const value: unknown = Reflect.get(engine, key, engine);
         if (typeof value !== "function") return value;
         if (GUARDED.has(key)) return (params: object) => invoke(key as EngineMethod, params);

@@ -12,9 +12,15 @@ export interface History {
 export async function prepareHistory(run: TurnRun): Promise<History> {
   const { ports, settings, model, state, report } = run;
   const raw = messagesBefore(run);
-  const sanitized = await ports.policy?.sanitizeHistory({ messages: raw, model, branch: state.context?.branch ?? [] });
+  const sanitized = await ports.policy?.sanitizeHistory({
+    messages: raw,
+    model,
+    branch: state.context?.branch ?? [],
+  });
   if (sanitized !== undefined && sanitized.sideRecords.length > 0)
-    await run.transcript.append(sanitized.sideRecords.map((record) => ({ type: "custom" as const, ...record })));
+    await run.transcript.append(
+      sanitized.sideRecords.map((record) => ({ type: "custom" as const, ...record })),
+    );
   const limited = limitHistory(sanitized?.messages ?? raw, settings.historyLimit);
   const paired = ports.policy?.repairPairing({ messages: limited, model });
   report.historyChanges.push(...(sanitized?.changes ?? []), ...(paired?.changes ?? []));
@@ -43,7 +49,10 @@ function turnStart({ state, transcript, report }: TurnRun): number {
   return split;
 }
 
-function turnEntryIds(branch: readonly TranscriptEntry[], promptEntryId: string | null): Set<string> {
+function turnEntryIds(
+  branch: readonly TranscriptEntry[],
+  promptEntryId: string | null,
+): Set<string> {
   const ids = new Set<string>();
   if (promptEntryId === null) return ids;
   for (let index = branch.length - 1; index >= 0; index--) {
@@ -57,7 +66,10 @@ function turnEntryIds(branch: readonly TranscriptEntry[], promptEntryId: string 
 }
 
 /** The newest `limit` user turns, and any summary at the head; undefined = everything. */
-export function limitHistory(messages: readonly AgentMessage[], limit: number | undefined): readonly AgentMessage[] {
+export function limitHistory(
+  messages: readonly AgentMessage[],
+  limit: number | undefined,
+): readonly AgentMessage[] {
   if (limit === undefined) return messages;
   let turns = 0;
   for (let index = messages.length - 1; index >= 0; index--) {

@@ -7,7 +7,10 @@ describe("an engine that needs what this host lacks", () => {
       id: "threads",
       name: "Threads",
       hostRequirements: {
-        "agent-run": { requiredCapabilities: ["compact", "thread-bootstrap-projection"], unsupportedMessage: "Use a host with threads." },
+        "agent-run": {
+          requiredCapabilities: ["compact", "thread-bootstrap-projection"],
+          unsupportedMessage: "Use a host with threads.",
+        },
       },
     },
   });

@@ -1,5 +1,10 @@
 // May this engine run on this host? Required against offered capabilities, per operation; fails closed.
-import { ContextEngineError, type ContextEngineInfo, type EngineOperation, type HostCapability } from "@clew/plugin-sdk/core";
+import {
+  ContextEngineError,
+  type ContextEngineInfo,
+  type EngineOperation,
+  type HostCapability,
+} from "@clew/plugin-sdk/core";
 
 export interface ExecutionHost {
   id: string;
@@ -18,12 +23,20 @@ const EMBEDDED: readonly HostCapability[] = [
 ];
 
 /** A host that runs turns with this package. */
-export const CLEW_EMBEDDED_HOST: ExecutionHost = { id: "clew-embedded", label: "Clew embedded runner", capabilities: EMBEDDED };
+export const CLEW_EMBEDDED_HOST: ExecutionHost = {
+  id: "clew-embedded",
+  label: "Clew embedded runner",
+  capabilities: EMBEDDED,
+};
 
 export type HostSupport = { ok: true } | { ok: false; missing: HostCapability[]; message: string };
 
 /** Compares what `info` requires for `operation` with what `host` offers (contract §2.6). */
-export function evaluateHostSupport(info: ContextEngineInfo, operation: EngineOperation, host: ExecutionHost): HostSupport {
+export function evaluateHostSupport(
+  info: ContextEngineInfo,
+  operation: EngineOperation,
+  host: ExecutionHost,
+): HostSupport {
   const requirement = info.hostRequirements?.[operation];
   const required = requirement?.requiredCapabilities ?? [];
   const missing = required.filter((capability) => !host.capabilities.includes(capability));
@@ -32,11 +45,23 @@ export function evaluateHostSupport(info: ContextEngineInfo, operation: EngineOp
     `Context engine "${info.id}" cannot run operation "${operation}" on ${host.label}. ` +
     `Missing host capabilities: ${missing.join(", ")}. Required capabilities: ${required.join(", ")}. ` +
     `Host capabilities: ${host.capabilities.join(", ") || "(none)"}.`;
-  return { ok: false, missing, message: [message, requirement?.unsupportedMessage].filter(Boolean).join(" ") };
+  return {
+    ok: false,
+    missing,
+    message: [message, requirement?.unsupportedMessage].filter(Boolean).join(" "),
+  };
 }
 
 /** Throws HOST_CAPABILITY_MISSING, before anything ran: neither a quarantine nor a fallback. */
-export function assertHostSupport(info: ContextEngineInfo, operation: EngineOperation, host: ExecutionHost): void {
+export function assertHostSupport(
+  info: ContextEngineInfo,
+  operation: EngineOperation,
+  host: ExecutionHost,
+): void {
   const support = evaluateHostSupport(info, operation, host);
-  if (!support.ok) throw new ContextEngineError("HOST_CAPABILITY_MISSING", support.message, { engineId: info.id, operation });
+  if (!support.ok)
+    throw new ContextEngineError("HOST_CAPABILITY_MISSING", support.message, {
+      engineId: info.id,
+      operation,
+    });
 }

@@ -4,9 +4,21 @@ export { DEFAULT_RESERVE_TOKENS, planBudget, type TokenBudget } from "./budget.t
 export { type CompactSessionRequest, compactSession } from "./compact-session.ts";
 export { type CompactionOutcome, MAX_OVERFLOW_ATTEMPTS } from "./compaction.ts";
 export { type PendingTurn, planPendingTurns } from "./durable.ts";
-export type { CallScope, EngineGuard, FailurePolicy, GuardedEngine, GuardOptions } from "./guard.ts";
+export type {
+  CallScope,
+  EngineGuard,
+  FailurePolicy,
+  GuardedEngine,
+  GuardOptions,
+} from "./guard.ts";
 export { guardEngine } from "./guard.ts";
-export { assertHostSupport, CLEW_EMBEDDED_HOST, type ExecutionHost, evaluateHostSupport, type HostSupport } from "./host-support.ts";
+export {
+  assertHostSupport,
+  CLEW_EMBEDDED_HOST,
+  type ExecutionHost,
+  evaluateHostSupport,
+  type HostSupport,
+} from "./host-support.ts";
 export { completeForEngine, type LlmBinding, type LlmPolicy } from "./llm.ts";
 export { settleMaintenance } from "./maintenance-lane.ts";
 export type {
@@ -28,7 +40,13 @@ export type {
   ToolPort,
   TranscriptPort,
 } from "./ports.ts";
-export { type Precheck, type PrecheckInput, type PrecheckRoute, planPrecheck, type RequestSize } from "./precheck.ts";
+export {
+  type Precheck,
+  type PrecheckInput,
+  type PrecheckRoute,
+  planPrecheck,
+  type RequestSize,
+} from "./precheck.ts";
 export { type PreviewRequest, previewRequest, type RequestPreview } from "./preview.ts";
 export type { Quarantine, QuarantineRecord } from "./quarantine.ts";
 export { planRecovery, type RecoveryState, type RecoveryStep } from "./recovery.ts";
@@ -51,12 +69,35 @@ export type {
   TurnReport,
 } from "./report.ts";
 export type { SystemPart } from "./request-items.ts";
-export { type EngineSelection, planEngineSelection, pluginOf, type ResolvedEngine, resolveContextEngine } from "./resolve.ts";
-export { buildRuntimeSettings, type RuntimeSettingsInput, toReasonCode } from "./runtime-settings.ts";
+export {
+  type EngineSelection,
+  planEngineSelection,
+  pluginOf,
+  type ResolvedEngine,
+  resolveContextEngine,
+} from "./resolve.ts";
+export {
+  buildRuntimeSettings,
+  type RuntimeSettingsInput,
+  toReasonCode,
+} from "./runtime-settings.ts";
 export { createSessionState, type SessionState } from "./session-state.ts";
-export { needsPreparation, notifySubagentEnded, type PreparedSpawn, prepareSubagentSpawn, type SubagentContextMode } from "./subagents.ts";
+export {
+  needsPreparation,
+  notifySubagentEnded,
+  type PreparedSpawn,
+  prepareSubagentSpawn,
+  type SubagentContextMode,
+} from "./subagents.ts";
 export { planSuccessor, type SuccessorPlan } from "./successor.ts";
 export { runTurn } from "./turn.ts";
-export type { PromptAdditions, TurnError, TurnEvent, TurnRequest, TurnResult, TurnSettings } from "./turn-run.ts";
+export type {
+  PromptAdditions,
+  TurnError,
+  TurnEvent,
+  TurnRequest,
+  TurnResult,
+  TurnSettings,
+} from "./turn-run.ts";
 export { lifecycleOf } from "./turn-run.ts";
 export { type EngineValidation, validateEngine } from "./validate.ts";

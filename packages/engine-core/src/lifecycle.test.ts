@@ -14,8 +14,10 @@ function recorder(overrides: Partial<ContextEngine> = {}) {
     bootstrap: ({ sessionFile }) => noted(`bootstrap ${sessionFile}`, { bootstrapped: true }),
     maintain: () => noted("maintain", { changed: false, bytesFreed: 0, rewrittenEntries: 0 }),
     ingest: ({ message }) => noted(`ingest ${message.role}`, { ingested: true }),
-    afterTurn: ({ messages, prePromptMessageCount }) => void calls.push(`afterTurn ${messages.length} from ${prePromptMessageCount}`),
-    assemble: ({ messages, prompt }) => noted(`assemble ${messages.length} prompt=${prompt}`, { messages, estimatedTokens: 0 }),
+    afterTurn: ({ messages, prePromptMessageCount }) =>
+      void calls.push(`afterTurn ${messages.length} from ${prePromptMessageCount}`),
+    assemble: ({ messages, prompt }) =>
+      noted(`assemble ${messages.length} prompt=${prompt}`, { messages, estimatedTokens: 0 }),
     compact: () => ({ ok: true, compacted: false }),
     ...overrides,
   };
@@ -44,7 +46,11 @@ describe("the eager lifecycle", () => {
     const { engine, calls, noted } = recorder();
     const { afterTurn: _afterTurn, ...rest } = engine;
     const host = testHost({
-      engine: { ...rest, ingestBatch: ({ messages }) => noted(`batch ${messages.length}`, { ingestedCount: messages.length }) },
+      engine: {
+        ...rest,
+        ingestBatch: ({ messages }) =>
+          noted(`batch ${messages.length}`, { ingestedCount: messages.length }),
+      },
     });
     await host.say("one");
     expect(calls).toEqual(["assemble 0 prompt=one", "batch 2", "maintain"]);
@@ -53,18 +59,35 @@ describe("the eager lifecycle", () => {
   it("ingests message by message when there is neither", async () => {
     const { engine, calls } = recorder();
     const { afterTurn: _afterTurn, maintain: _maintain, ...rest } = engine;
-    const host = testHost({ engine: rest, replies: [callTool("t"), "done"], tools: tools({ t: () => "x" }) });
+    const host = testHost({
+      engine: rest,
+      replies: [callTool("t"), "done"],
+      tools: tools({ t: () => "x" }),
+    });
     await host.say("one");
-    expect(calls).toEqual(["assemble 0 prompt=one", "ingest user", "ingest assistant", "ingest toolResult", "ingest assistant"]);
+    expect(calls).toEqual([
+      "assemble 0 prompt=one",
+      "ingest user",
+      "ingest assistant",
+      "ingest toolResult",
+      "ingest assistant",
+    ]);
   });
 
   it("delivers nothing of a failed turn, and delivers it with the next one when the engine cannot read the transcript", async () => {
     const { engine, calls } = recorder();
     const { bootstrap: _bootstrap, maintain: _maintain, ...rest } = engine;
-    const host = testHost({ engine: rest, replies: [{ error: { kind: "unavailable", message: "down" } }, "back"] });
+    const host = testHost({
+      engine: rest,
+      replies: [{ error: { kind: "unavailable", message: "down" } }, "back"],
+    });
     await host.say("lost?");
     await host.say("again");
-    expect(calls).toEqual(["assemble 0 prompt=lost?", "assemble 2 prompt=again", "afterTurn 4 from 0"]);
+    expect(calls).toEqual([
+      "assemble 0 prompt=lost?",
+      "assemble 2 prompt=again",
+      "afterTurn 4 from 0",
+    ]);
   });
 
   it("delivers what a cancelled turn had stored with the next one, when the engine was cut off in the middle", async () => {
@@ -85,7 +108,11 @@ describe("the eager lifecycle", () => {
         return { messages, estimatedTokens: 0 };
       },
     };
-    const host = testHost({ engine, replies: [callTool("t"), "done"], tools: tools({ t: () => "x" }) });
+    const host = testHost({
+      engine,
+      replies: [callTool("t"), "done"],
+      tools: tools({ t: () => "x" }),
+    });
     expect((await host.say("one", { signal: abort.signal })).outcome).toBe("aborted");
     await host.say("two");
     expect(delivered.filter((role) => role === "user")).toHaveLength(2);
@@ -93,16 +120,31 @@ describe("the eager lifecycle", () => {
   });
 
   it("an owning engine gets what is new and assembles again before every further call of the turn", async () => {
-    const { engine, calls } = recorder({ info: { id: "owner", name: "Owner", ownsCompaction: true } });
+    const { engine, calls } = recorder({
+      info: { id: "owner", name: "Owner", ownsCompaction: true },
+    });
     const { maintain: _maintain, ...rest } = engine;
-    const host = testHost({ engine: rest, replies: [callTool("t"), "done"], tools: tools({ t: () => "x" }) });
+    const host = testHost({
+      engine: rest,
+      replies: [callTool("t"), "done"],
+      tools: tools({ t: () => "x" }),
+    });
     await host.say("one");
-    expect(calls).toEqual(["assemble 0 prompt=one", "afterTurn 3 from 0", "assemble 3 prompt=undefined", "afterTurn 4 from 3"]);
+    expect(calls).toEqual([
+      "assemble 0 prompt=one",
+      "afterTurn 3 from 0",
+      "assemble 3 prompt=undefined",
+      "afterTurn 4 from 3",
+    ]);
   });
 
   it("a heartbeat is passed on as one, a cron run is not", async () => {
     const seen: unknown[] = [];
-    const host = testHost({ engine: passThrough({ ingest: ({ isHeartbeat }) => ({ ingested: seen.push(isHeartbeat) > 0 }) }) });
+    const host = testHost({
+      engine: passThrough({
+        ingest: ({ isHeartbeat }) => ({ ingested: seen.push(isHeartbeat) > 0 }),
+      }),
+    });
     await host.say("tick", { kind: "heartbeat" });
     await host.say("job", { kind: "cron" });
     expect(seen).toEqual([true, true, false, false]);
@@ -133,8 +175,12 @@ describe("the eager lifecycle", () => {
       },
       runtimeContext: { modelContextWindow: 100_000, transcriptStorage: { kind: "jsonl" } },
     });
-    expect(Object.isFrozen((seen as { runtimeSettings: { model: object } }).runtimeSettings.model)).toBe(true);
-    expect((seen as { runtimeContext: object }).runtimeContext).not.toHaveProperty("rewriteTranscriptEntries");
+    expect(
+      Object.isFrozen((seen as { runtimeSettings: { model: object } }).runtimeSettings.model),
+    ).toBe(true);
+    expect((seen as { runtimeContext: object }).runtimeContext).not.toHaveProperty(
+      "rewriteTranscriptEntries",
+    );
   });
 });
 
@@ -151,7 +197,10 @@ describe("a failing engine", () => {
     });
     const result = await host.say("hi");
     expect(result.outcome).toBe("completed");
-    expect(result.report.engine).toMatchObject({ configured: "test", degraded: { operation: "assemble", reason: "database is locked" } });
+    expect(result.report.engine).toMatchObject({
+      configured: "test",
+      degraded: { operation: "assemble", reason: "database is locked" },
+    });
     expect(host.log.lines.filter((line) => line.includes("quarantining it"))).toEqual([
       'error [context-engine] Context engine "test" owner=plugin:test failed during assemble: database is locked; quarantining it for this process and falling back to default engine "legacy".',
     ]);
@@ -166,12 +215,19 @@ describe("a failing engine", () => {
       factory: () => passThrough({ info: { id: "mended", name: "Mended" } }),
       allowSameOwnerRefresh: true,
     });
-    expect((await host.say("and now")).report.engine).toMatchObject({ ran: "test", infoId: "mended", degraded: null });
+    expect((await host.say("and now")).report.engine).toMatchObject({
+      ran: "test",
+      infoId: "mended",
+      degraded: null,
+    });
   });
 
   it("that hangs is given up at its bound", async () => {
     const host = testHost({
-      engine: passThrough({ info: { id: "slow", name: "Slow" }, assemble: () => new Promise(() => {}) }),
+      engine: passThrough({
+        info: { id: "slow", name: "Slow" },
+        assemble: () => new Promise(() => {}),
+      }),
       registry: { bounds: () => ({ assemble: 20 }) },
     });
     const result = await host.say("hi");
@@ -184,9 +240,16 @@ describe("a failing engine", () => {
   });
 
   it("that returns the wrong shape is treated like one that throws", async () => {
-    const host = testHost({ engine: passThrough({ info: { id: "odd", name: "Odd" }, assemble: (() => ({ text: "no" })) as never }) });
+    const host = testHost({
+      engine: passThrough({
+        info: { id: "odd", name: "Odd" },
+        assemble: (() => ({ text: "no" })) as never,
+      }),
+    });
     const result = await host.say("hi");
-    expect(result.report.engine.degraded?.reason).toContain('expected an object with a "messages" array (got an object with text)');
+    expect(result.report.engine.degraded?.reason).toContain(
+      'expected an object with a "messages" array (got an object with text)',
+    );
   });
 
   it("is tried again next turn under that policy, and fails the run under strict", async () => {
@@ -199,11 +262,17 @@ describe("a failing engine", () => {
       },
     });
     const retrying = testHost({ engine, registry: { failurePolicy: () => "retry-next-turn" } });
-    expect((await retrying.say("one")).report.engine.degraded).toEqual({ operation: "assemble", reason: "hiccup" });
+    expect((await retrying.say("one")).report.engine.degraded).toEqual({
+      operation: "assemble",
+      reason: "hiccup",
+    });
     expect((await retrying.say("two")).report.engine.degraded).toBeNull();
     failures = 1;
     const strict = testHost({ engine, registry: { failurePolicy: () => "strict" } });
-    expect(await strict.say("one")).toMatchObject({ outcome: "failed", error: { message: "hiccup" } });
+    expect(await strict.say("one")).toMatchObject({
+      outcome: "failed",
+      error: { message: "hiccup" },
+    });
   });
 
   it("that was never registered leaves legacy answering, with the reason", async () => {

@@ -1,5 +1,10 @@
 // The model calls an engine may make through `runtimeContext.llm`: bound to the session's agent and the operator's policy.
-import type { AgentMessage, LlmCompleteParams, LlmCompleteResult, ModelRef } from "@clew/plugin-sdk/core";
+import type {
+  AgentMessage,
+  LlmCompleteParams,
+  LlmCompleteResult,
+  ModelRef,
+} from "@clew/plugin-sdk/core";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import type { HostSession, ModelPort } from "./ports.ts";
 import { pluginOf } from "./resolve.ts";
@@ -25,7 +30,10 @@ export interface LlmBinding {
   signal: AbortSignal | undefined;
 }
 
-export function boundLlm(run: TurnRun, purpose: string): { complete: (params: LlmCompleteParams) => Promise<LlmCompleteResult> } {
+export function boundLlm(
+  run: TurnRun,
+  purpose: string,
+): { complete: (params: LlmCompleteParams) => Promise<LlmCompleteResult> } {
   const binding: LlmBinding = {
     model: run.ports.model,
     sessionModel: run.model,
@@ -39,16 +47,23 @@ export function boundLlm(run: TurnRun, purpose: string): { complete: (params: Ll
 }
 
 /** Contract §1.5. Throws what the policy forbids and what the model did wrong; plugins match the wording of the former. */
-export async function completeForEngine(binding: LlmBinding, params: LlmCompleteParams): Promise<LlmCompleteResult> {
+export async function completeForEngine(
+  binding: LlmBinding,
+  params: LlmCompleteParams,
+): Promise<LlmCompleteResult> {
   const { session } = binding;
-  if (session === undefined) throw new Error("Plugin LLM completion is not bound to an active session agent.");
+  if (session === undefined)
+    throw new Error("Plugin LLM completion is not bound to an active session agent.");
   if (params.agentId !== undefined && params.agentId !== session.agentId)
     throw new Error("Plugin LLM completion cannot override the active session agent.");
   const model = chooseModel(binding, params.model);
   const signals = [params.signal, binding.signal].filter((signal) => signal !== undefined);
   const outcome = await binding.model.complete({
     model,
-    systemPrompt: [params.systemPrompt, ...params.messages.filter(({ role }) => role === "system").map(({ content }) => content)]
+    systemPrompt: [
+      params.systemPrompt,
+      ...params.messages.filter(({ role }) => role === "system").map(({ content }) => content),
+    ]
       .filter(Boolean)
       .join("\n\n"),
     messages: params.messages.flatMap(toMessage),
@@ -91,13 +106,23 @@ function toMessage({ role, content }: LlmCompleteParams["messages"][number]): Ag
   return [{ role, content: [{ type: "text", text: content }], stopReason: "stop" }];
 }
 
-function chooseModel({ model, sessionModel, policy }: LlmBinding, wanted: string | undefined): ModelRef {
-  if (wanted === undefined || wanted === `${sessionModel.provider}/${sessionModel.id}`) return sessionModel;
-  if (policy.allowModelOverride !== true) throw new Error("Plugin LLM completion cannot override the target model.");
+function chooseModel(
+  { model, sessionModel, policy }: LlmBinding,
+  wanted: string | undefined,
+): ModelRef {
+  if (wanted === undefined || wanted === `${sessionModel.provider}/${sessionModel.id}`)
+    return sessionModel;
+  if (policy.allowModelOverride !== true)
+    throw new Error("Plugin LLM completion cannot override the target model.");
   const { allowedModels } = policy;
-  if (allowedModels !== undefined && !allowedModels.includes("*") && !allowedModels.includes(wanted))
+  if (
+    allowedModels !== undefined &&
+    !allowedModels.includes("*") &&
+    !allowedModels.includes(wanted)
+  )
     throw new Error(`Plugin LLM completion model override "${wanted}" is not allowlisted.`);
   const found = model.resolve?.(wanted);
-  if (found === undefined) throw new Error(`Plugin LLM completion model "${wanted}" is not known to this host.`);
+  if (found === undefined)
+    throw new Error(`Plugin LLM completion model "${wanted}" is not known to this host.`);
   return found;
 }

@@ -8,10 +8,17 @@ export interface MaintenanceLane {
   abort: AbortController;
 }
 
-export const idleLane = (): MaintenanceLane => ({ active: undefined, next: undefined, abort: new AbortController() });
+export const idleLane = (): MaintenanceLane => ({
+  active: undefined,
+  next: undefined,
+  abort: new AbortController(),
+});
 
 /** Starts `job` now, or once after the running one; of several requests meanwhile only the latest runs. Jobs must not throw. */
-export function requestMaintenance(lane: MaintenanceLane, job: (signal: AbortSignal) => Promise<void>): void {
+export function requestMaintenance(
+  lane: MaintenanceLane,
+  job: (signal: AbortSignal) => Promise<void>,
+): void {
   lane.next = job;
   lane.active ??= runAll(lane).finally(() => {
     lane.active = undefined;
@@ -27,7 +34,11 @@ async function runAll(lane: MaintenanceLane): Promise<void> {
 }
 
 /** Waits until the lane is idle, at most `boundMs`, then cancels what still runs. True when it had finished by itself. */
-export async function settleMaintenance(lane: MaintenanceLane, boundMs: number, signal?: AbortSignal): Promise<boolean> {
+export async function settleMaintenance(
+  lane: MaintenanceLane,
+  boundMs: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
   if (lane.active === undefined) return true;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stopWaiting: (() => void) | undefined;

@@ -10,7 +10,8 @@ export type MaintenanceReason = "bootstrap" | "turn" | "compaction";
 /** A failure is logged and changes nothing else (contract §3.3). Only maintenance after a turn may run in the background. */
 export async function runMaintenance(run: TurnRun, reason: MaintenanceReason): Promise<void> {
   if (typeof run.engine.maintain !== "function") return;
-  if (reason === "turn" && run.engine.info.turnMaintenanceMode === "background") startInBackground(run);
+  if (reason === "turn" && run.engine.info.turnMaintenanceMode === "background")
+    startInBackground(run);
   else await maintain(run, run.engine, reason, run.signal, false);
 }
 
@@ -20,7 +21,9 @@ function startInBackground(run: TurnRun): void {
     // A scope of its own: the turn, its report and its signal are over.
     const engine = run.request.engine.guard.enter({
       signal,
-      ...(compaction !== undefined && { compaction: (params, options) => compaction.compact(params, options) }),
+      ...(compaction !== undefined && {
+        compaction: (params, options) => compaction.compact(params, options),
+      }),
     });
     try {
       await maintain(run, engine, "turn", signal, true);
@@ -41,7 +44,10 @@ async function maintain(
   const phase = reason === "bootstrap" ? "before-turn" : "after-turn";
   try {
     const result = await engine.maintain?.({
-      ...hostParams(run, phase, undefined, { background, llmPurpose: `context-engine.${reason}.maintenance` }),
+      ...hostParams(run, phase, undefined, {
+        background,
+        llmPurpose: `context-engine.${reason}.maintenance`,
+      }),
       sessionFile: session.sessionFile,
       abortSignal: signal,
     });
@@ -52,7 +58,9 @@ async function maintain(
       );
   } catch (error) {
     if (isAbort(error, signal)) throw error;
-    const what = background ? "deferred context engine maintenance failed" : `context engine maintain failed (${reason})`;
+    const what = background
+      ? "deferred context engine maintenance failed"
+      : `context engine maintain failed (${reason})`;
     ports.log.warn(`${what}: ${describeError(error)}`);
   }
 }

@@ -1,5 +1,12 @@
 // One model call: what is sent, reported item by item, streamed, and answered by a message or a reason.
-import type { AgentMessage, AssistantMessage, ModelCall, ModelError, StreamEvent, ToolDefinition } from "@clew/plugin-sdk/core";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  ModelCall,
+  ModelError,
+  StreamEvent,
+  ToolDefinition,
+} from "@clew/plugin-sdk/core";
 import type { ModelCallReport } from "./report.ts";
 import { describeRequest, type RequestDescription, type SystemPart } from "./request-items.ts";
 import { measure } from "./request-size.ts";
@@ -16,7 +23,9 @@ export interface ModelView {
   turn: readonly AgentMessage[];
 }
 
-export type ModelOutcome = { ok: true; message: AssistantMessage } | { ok: false; error: ModelError; partial: AssistantMessage };
+export type ModelOutcome =
+  | { ok: true; message: AssistantMessage }
+  | { ok: false; error: ModelError; partial: AssistantMessage };
 
 export async function callModel(run: TurnRun, view: ModelView): Promise<ModelOutcome> {
   const { ports, model, state, signal, report } = run;
@@ -39,7 +48,10 @@ export async function callModel(run: TurnRun, view: ModelView): Promise<ModelOut
   let retries = 0;
   const outcome = await stream(run, view, messages, ({ error, delayMs }) => {
     retries++;
-    run.emit({ type: "notice", text: `${error.message} Trying again in ${Math.ceil(delayMs / 1000)} s.` });
+    run.emit({
+      type: "notice",
+      text: `${error.message} Trying again in ${Math.ceil(delayMs / 1000)} s.`,
+    });
   });
   const durationMs = ports.clock.monotonic() - started;
   run.waitedMs += durationMs;
@@ -54,16 +66,23 @@ export async function callModel(run: TurnRun, view: ModelView): Promise<ModelOut
     state.lastUsage = outcome.message.usage ?? state.lastUsage;
     state.measurement = measure(view.messages, outcome.message, outcome.message.usage);
   } else if (outcome.error.kind === "overflow") run.refusedRequest = described.requestHash;
-  return signal.aborted && !outcome.ok ? { ...outcome, error: { kind: "aborted", message: "The run was cancelled." } } : outcome;
+  return signal.aborted && !outcome.ok
+    ? { ...outcome, error: { kind: "aborted", message: "The run was cancelled." } }
+    : outcome;
 }
 
 /** The provider has refused exactly this request: sending it again would only cost. */
 function sameAgain(): ModelOutcome {
   const error: ModelError = {
     kind: "overflow",
-    message: "The request is the one the provider already refused as too large; it was not sent again.",
+    message:
+      "The request is the one the provider already refused as too large; it was not sent again.",
   };
-  return { ok: false, error, partial: { role: "assistant", content: [], stopReason: "error", errorMessage: error.message } };
+  return {
+    ok: false,
+    error,
+    partial: { role: "assistant", content: [], stopReason: "error", errorMessage: error.message },
+  };
 }
 
 async function stream(
@@ -87,13 +106,24 @@ async function stream(
     if (event.type === "error") return { ok: false, error: event.error, partial: event.partial };
     emitDelta(run, event);
   }
-  const error: ModelError = { kind: "invalid_response", message: "The model's stream ended without a final event." };
-  return { ok: false, error, partial: { role: "assistant", content: [], stopReason: "error", errorMessage: error.message } };
+  const error: ModelError = {
+    kind: "invalid_response",
+    message: "The model's stream ended without a final event.",
+  };
+  return {
+    ok: false,
+    error,
+    partial: { role: "assistant", content: [], stopReason: "error", errorMessage: error.message },
+  };
 }
 
 /** Every stored reply says when it was made and in which run, so that engines can recognise it. */
 function stamped({ ports, report }: TurnRun, message: AssistantMessage): AssistantMessage {
-  return { timestamp: ports.clock.now(), ...message, __openclaw: { runId: report.turnId, ...message.__openclaw } };
+  return {
+    timestamp: ports.clock.now(),
+    ...message,
+    __openclaw: { runId: report.turnId, ...message.__openclaw },
+  };
 }
 
 function emitDelta(run: TurnRun, event: Exclude<StreamEvent, { type: "done" | "error" }>): void {
@@ -126,16 +156,32 @@ function callReport(
       };
 }
 
-function sourceOf(run: TurnRun, view: ModelView, message: AgentMessage): ReturnType<Parameters<typeof describeRequest>[0]["sourceOf"]> {
+function sourceOf(
+  run: TurnRun,
+  view: ModelView,
+  message: AgentMessage,
+): ReturnType<Parameters<typeof describeRequest>[0]["sourceOf"]> {
   const { state, report } = run;
   const { promptEntryId } = report;
   const entryId = state.entryIds.get(message);
-  if (entryId !== undefined) return { source: { kind: "entry", entryId }, reason: entryId === promptEntryId ? "prompt" : "history" };
+  if (entryId !== undefined)
+    return {
+      source: { kind: "entry", entryId },
+      reason: entryId === promptEntryId ? "prompt" : "history",
+    };
   if (message === view.promptView && promptEntryId !== null)
-    return { source: { kind: "entry", entryId: promptEntryId }, reason: "prompt, with what hooks added", changed: true };
+    return {
+      source: { kind: "entry", entryId: promptEntryId },
+      reason: "prompt, with what hooks added",
+      changed: true,
+    };
   const original = findOriginal(run, message);
   if (original !== undefined)
-    return { source: { kind: "entry", entryId: original }, reason: "history, shortened or changed for the provider", changed: true };
+    return {
+      source: { kind: "entry", entryId: original },
+      reason: "history, shortened or changed for the provider",
+      changed: true,
+    };
   return { source: { kind: "engine" }, reason: "made by the engine" };
 }
 
@@ -145,6 +191,8 @@ function findOriginal({ state }: TurnRun, message: AgentMessage): string | undef
   const sameEvent = (other: AgentMessage) =>
     other.role === message.role &&
     other.timestamp === message.timestamp &&
-    (other.role !== "toolResult" || message.role !== "toolResult" || other.toolName === message.toolName);
+    (other.role !== "toolResult" ||
+      message.role !== "toolResult" ||
+      other.toolName === message.toolName);
   return state.context?.items.findLast((item) => sameEvent(item.message))?.entryId;
 }

@@ -1,5 +1,10 @@
 // Step 5 of a turn: model calls and tools in turn, until the model answers, fails or is cancelled.
-import type { AgentMessage, AssistantMessage, ModelError, ToolCallBlock } from "@clew/plugin-sdk/core";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  ModelError,
+  ToolCallBlock,
+} from "@clew/plugin-sdk/core";
 import { planToolResultTruncation } from "@clew/plugin-sdk/transcript";
 import type { Assembly } from "./assembly.ts";
 import { autoCompact } from "./auto-compaction.ts";
@@ -26,7 +31,11 @@ export type LoopOutcome =
   | { kind: "compacted" }
   | LoopFailure;
 
-export async function runModelLoop(run: TurnRun, assembly: Assembly, prompt: AdmittedPrompt): Promise<LoopOutcome> {
+export async function runModelLoop(
+  run: TurnRun,
+  assembly: Assembly,
+  prompt: AdmittedPrompt,
+): Promise<LoopOutcome> {
   let view: LoopView | undefined;
   while (run.report.modelCalls.length < run.settings.maxModelCalls) {
     const isFirst = view === undefined;
@@ -46,14 +55,19 @@ export async function runModelLoop(run: TurnRun, assembly: Assembly, prompt: Adm
     if (run.signal.aborted) return failed("aborted", "The run was cancelled while tools ran.");
     if (await autoCompact(run, assembly)) return { kind: "compacted" };
   }
-  return failed("invalid_response", `The model asked for tools ${run.settings.maxModelCalls} times without an answer; the turn was ended.`);
+  return failed(
+    "invalid_response",
+    `The model asked for tools ${run.settings.maxModelCalls} times without an answer; the turn was ended.`,
+  );
 }
 
 /** A request that cannot fit is not sent (contract §3.4); undefined = send it. */
 function holdBack(run: TurnRun, assembly: Assembly, view: ModelView): LoopFailure | undefined {
   const { state, model } = run;
   const unwindowed =
-    assembly.promptAuthority === "preassembly_may_overflow" ? sizeOf(state, assembly.history.concat(view.turn)) : undefined;
+    assembly.promptAuthority === "preassembly_may_overflow"
+      ? sizeOf(state, assembly.history.concat(view.turn))
+      : undefined;
   const precheck = planPrecheck({
     promptBudget: assembly.budget.promptBudget,
     assembled: sizeOf(state, view.messages),
@@ -62,21 +76,34 @@ function holdBack(run: TurnRun, assembly: Assembly, view: ModelView): LoopFailur
     fixedTokens: assembly.fixedTokens,
     tokenRatio: run.settings.tokenRatio,
     reducibleChars: () =>
-      planToolResultTruncation(view.messages, { contextWindow: model.contextWindow, freeChars: Number.POSITIVE_INFINITY }).reducibleChars,
+      planToolResultTruncation(view.messages, {
+        contextWindow: model.contextWindow,
+        freeChars: Number.POSITIVE_INFINITY,
+      }).reducibleChars,
   });
   if (precheck.route === "fits") return undefined;
   const message = "Context overflow: prompt too large for the model (precheck).";
   return { ...failed("overflow", message), precheck };
 }
 
-function modelView(run: TurnRun, assembly: Assembly, prompt: AdmittedPrompt, chosen: readonly AgentMessage[]): ModelView {
+function modelView(
+  run: TurnRun,
+  assembly: Assembly,
+  prompt: AdmittedPrompt,
+  chosen: readonly AgentMessage[],
+): ModelView {
   const { toolsAllow } = prompt;
   const messages = run.state.capped.view(chosen, run.model.contextWindow);
   return {
     system: prompt.system,
-    tools: toolsAllow === undefined ? assembly.tools : assembly.tools.filter((tool) => toolsAllow.includes(tool.name)),
+    tools:
+      toolsAllow === undefined
+        ? assembly.tools
+        : assembly.tools.filter((tool) => toolsAllow.includes(tool.name)),
     messages:
-      prompt.modelView === prompt.message ? messages : messages.map((message) => (message === prompt.message ? prompt.modelView : message)),
+      prompt.modelView === prompt.message
+        ? messages
+        : messages.map((message) => (message === prompt.message ? prompt.modelView : message)),
     promptView: prompt.modelView,
     turn: messagesOfTurn(run),
   };
@@ -96,5 +123,9 @@ function toolCallsOf(message: AssistantMessage): ToolCallBlock[] {
 
 function failed(kind: "aborted" | "invalid_response" | "overflow", message: string): LoopFailure {
   const stopReason = kind === "aborted" ? "aborted" : "error";
-  return { kind: "failed", error: { kind, message }, partial: { role: "assistant", content: [], stopReason, errorMessage: message } };
+  return {
+    kind: "failed",
+    error: { kind, message },
+    partial: { role: "assistant", content: [], stopReason, errorMessage: message },
+  };
 }

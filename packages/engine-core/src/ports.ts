@@ -40,7 +40,9 @@ export interface TranscriptPort {
    * Replaces messages by re-appending the suffix of the branch (contract §1.5). Throws TRANSCRIPT_MOVED when it moved meanwhile.
    * `remapped` gives the new id of each entry that was appended again.
    */
-  rewrite(request: TranscriptRewriteRequest): Promise<TranscriptRewriteResult & { remapped?: ReadonlyMap<string, string> }>;
+  rewrite(
+    request: TranscriptRewriteRequest,
+  ): Promise<TranscriptRewriteResult & { remapped?: ReadonlyMap<string, string> }>;
   /** What durable engines have committed; absent = this host runs the eager lifecycle only. */
   readonly outbox?: OutboxPort;
 }
@@ -70,7 +72,12 @@ export interface ModelPort {
   /** Ends with exactly one `done` or `error` event; never throws for what a provider did. */
   stream(call: ModelCall): AsyncIterable<StreamEvent>;
   /** The same call, unstreamed: the reply, or why there is none. */
-  complete(call: ModelCall): Promise<{ ok: true; message: AssistantMessage } | { ok: false; error: ModelError; partial: AssistantMessage }>;
+  complete(
+    call: ModelCall,
+  ): Promise<
+    | { ok: true; message: AssistantMessage }
+    | { ok: false; error: ModelError; partial: AssistantMessage }
+  >;
   /** The model behind "provider/id"; undefined when the host does not know it. */
   resolve?(reference: string): ModelRef | undefined;
 }
@@ -86,11 +93,21 @@ export interface PolicyPort {
   /** Before an engine assembles. */
   sanitizeHistory(
     input: PolicyInput & { branch: readonly TranscriptEntry[] },
-  ): Promise<{ messages: readonly AgentMessage[]; changes: readonly PolicyChange[]; sideRecords: readonly PolicySideRecord[] }>;
+  ): Promise<{
+    messages: readonly AgentMessage[];
+    changes: readonly PolicyChange[];
+    sideRecords: readonly PolicySideRecord[];
+  }>;
   /** After anything that cut or re-ordered history: every tool call with its result again. */
-  repairPairing(input: PolicyInput): { messages: readonly AgentMessage[]; changes: readonly PolicyChange[] };
+  repairPairing(input: PolicyInput): {
+    messages: readonly AgentMessage[];
+    changes: readonly PolicyChange[];
+  };
   /** Before each model call, over history and the running turn. */
-  prepareOutbound(input: PolicyInput): { messages: readonly AgentMessage[]; changes: readonly PolicyChange[] };
+  prepareOutbound(input: PolicyInput): {
+    messages: readonly AgentMessage[];
+    changes: readonly PolicyChange[];
+  };
 }
 
 /** The host's built-in compaction: what `delegateCompactionToRuntime` reaches. */
@@ -102,7 +119,11 @@ export interface CompactionPort {
 /** Moves a session to the transcript an engine made for it. */
 export interface SuccessorPort {
   /** Compare-and-set: resolves to the opened successor, or undefined when the session had moved on meanwhile. */
-  adopt(move: { from: HostSession; sessionId: string; sessionFile: string | undefined }): Promise<TranscriptPort | undefined>;
+  adopt(move: {
+    from: HostSession;
+    sessionId: string;
+    sessionFile: string | undefined;
+  }): Promise<TranscriptPort | undefined>;
 }
 
 export interface ToolOutcome {
@@ -116,7 +137,11 @@ export interface ToolOutcome {
 export interface ToolPort {
   list(session: HostSession): readonly ToolDefinition[];
   /** Runs one call, with the host's approval rules; a refusal or failure is an outcome with `isError`, not a throw. */
-  run(request: { call: ToolCallBlock; session: HostSession; signal: AbortSignal }): Promise<ToolOutcome>;
+  run(request: {
+    call: ToolCallBlock;
+    session: HostSession;
+    signal: AbortSignal;
+  }): Promise<ToolOutcome>;
 }
 
 /** One line per decision an operator could act on; `fields` must hold no message content and no keys. */
@@ -139,7 +164,9 @@ export interface CompactionHookEvent {
 export interface HookPort {
   beforeCompaction?(event: CompactionHookEvent): Promise<void>;
   /** `previousSessionId` is set when the session moved to a successor. */
-  afterCompaction?(event: CompactionHookEvent & { compacted: boolean; previousSessionId?: string }): Promise<void>;
+  afterCompaction?(
+    event: CompactionHookEvent & { compacted: boolean; previousSessionId?: string },
+  ): Promise<void>;
 }
 
 export interface HostPorts {

@@ -7,7 +7,11 @@ const CHARS_PER_TOKEN = 4;
 /** Characters cut beyond the bare need, so that one truncation is enough. */
 const TRUNCATION_SLACK_CHARS = 2048;
 
-export type PrecheckRoute = "fits" | "compact_only" | "truncate_tool_results_only" | "compact_then_truncate";
+export type PrecheckRoute =
+  | "fits"
+  | "compact_only"
+  | "truncate_tool_results_only"
+  | "compact_then_truncate";
 
 export interface Precheck {
   route: PrecheckRoute;
@@ -46,7 +50,10 @@ export interface PrecheckInput {
 export function planPrecheck(input: PrecheckInput): Precheck {
   const { fixedTokens, tokenRatio } = input;
   const assembled = estimateRequest(input.assembled, fixedTokens, input.engineEstimate, tokenRatio);
-  const unwindowed = input.unwindowed === undefined ? 0 : estimateRequest(input.unwindowed, fixedTokens, null, tokenRatio);
+  const unwindowed =
+    input.unwindowed === undefined
+      ? 0
+      : estimateRequest(input.unwindowed, fixedTokens, null, tokenRatio);
   const estimate = Math.max(assembled, unwindowed);
   const overflow = Math.max(0, estimate - input.promptBudget);
   return {
@@ -61,14 +68,27 @@ export function planPrecheck(input: PrecheckInput): Precheck {
  * Tokens of a request: the provider's count where there is one, the high estimate where there is none. The ratio corrects the host's own
  * estimates only: neither what a provider counted nor what an engine says it counted.
  */
-export function estimateRequest(size: RequestSize, fixedTokens: number, engineEstimate: number | null, tokenRatio = 1): number {
-  if (size.measured !== null) return size.measured.tokens + Math.ceil(ESTIMATE_MARGIN * tokenRatio * size.measured.after.estimate);
-  return Math.ceil(Math.max(tokenRatio * size.messages.high, engineEstimate ?? 0) + ESTIMATE_MARGIN * tokenRatio * fixedTokens);
+export function estimateRequest(
+  size: RequestSize,
+  fixedTokens: number,
+  engineEstimate: number | null,
+  tokenRatio = 1,
+): number {
+  if (size.measured !== null)
+    return (
+      size.measured.tokens + Math.ceil(ESTIMATE_MARGIN * tokenRatio * size.measured.after.estimate)
+    );
+  return Math.ceil(
+    Math.max(tokenRatio * size.messages.high, engineEstimate ?? 0) +
+      ESTIMATE_MARGIN * tokenRatio * fixedTokens,
+  );
 }
 
 function chooseRoute(overflow: number, reducibleChars: number): PrecheckRoute {
   if (reducibleChars <= 0) return "compact_only";
-  return reducibleChars >= charsToFree(overflow) ? "truncate_tool_results_only" : "compact_then_truncate";
+  return reducibleChars >= charsToFree(overflow)
+    ? "truncate_tool_results_only"
+    : "compact_then_truncate";
 }
 
 /** Characters of tool results to cut so that `overflow` tokens less are certainly sent. */

@@ -5,15 +5,26 @@ import { createSessionState, previewRequest, resolveContextEngine } from "./inde
 type Host = ReturnType<typeof testHost>;
 
 async function preview(host: Host, settings = {}) {
-  const plugins = host.registry.get("test") === undefined ? {} : { slots: { contextEngine: "test" } };
+  const plugins =
+    host.registry.get("test") === undefined ? {} : { slots: { contextEngine: "test" } };
   const engine = await resolveContextEngine({ registry: host.registry, config: { plugins } });
   const { ports, state } = host;
-  return previewRequest({ engine, ports, state, model: MODEL, systemPrompt: [{ id: "base", text: "You are a test." }], ...settings });
+  return previewRequest({
+    engine,
+    ports,
+    state,
+    model: MODEL,
+    systemPrompt: [{ id: "base", text: "You are a test." }],
+    ...settings,
+  });
 }
 
 describe("a preview of the next request", () => {
   it("lists what the next turn then sends, item by item", async () => {
-    const host = testHost({ tools: tools({ look: () => "seen" }), replies: [callTool("look"), "first", "second"] });
+    const host = testHost({
+      tools: tools({ look: () => "seen" }),
+      replies: [callTool("look"), "first", "second"],
+    });
     await host.say("one");
     const { call, promptEntryId, heldBack } = await preview(host);
     // A state of its own: its report lists everything instead of what is new.
@@ -45,13 +56,19 @@ describe("a preview of the next request", () => {
   it("shows what an engine chooses and adds", async () => {
     const engine = passThrough({
       info: { id: "test", name: "Last two" },
-      assemble: ({ messages }) => ({ messages: messages.slice(-2), estimatedTokens: 0, systemPromptAddition: "Be brief." }),
+      assemble: ({ messages }) => ({
+        messages: messages.slice(-2),
+        estimatedTokens: 0,
+        systemPromptAddition: "Be brief.",
+      }),
     });
     const host = testHost({ engine });
     for (const text of ["one", "two", "three"]) await host.say(text);
     const { call, report } = await preview(host);
     expect(call!.messages.items).toHaveLength(3);
-    expect(call!.system.map(({ source }) => source.kind === "system" && source.part)).toContain("engine");
+    expect(call!.system.map(({ source }) => source.kind === "system" && source.part)).toContain(
+      "engine",
+    );
     expect(report.engine.ran).toBe("test");
     expect(report.budget).toMatchObject({ historyMessages: 6, assembledMessages: 2 });
   });

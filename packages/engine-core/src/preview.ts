@@ -42,13 +42,22 @@ const PROMPT_ENTRY_ID = "next-message";
  */
 export async function previewRequest(request: PreviewRequest): Promise<RequestPreview> {
   const { guard } = request.engine;
-  if (guard.engineId !== FALLBACK_ENGINE_ID) assertHostSupport(guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
+  if (guard.engineId !== FALLBACK_ENGINE_ID)
+    assertHostSupport(guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
   const { ports, state } = request;
-  await settleMaintenance(state.maintenance, request.settings?.maintenanceWaitMs ?? 0, request.signal);
+  await settleMaintenance(
+    state.maintenance,
+    request.settings?.maintenanceWaitMs ?? 0,
+    request.signal,
+  );
   const run = openTurn({
     ...request,
     prompt: NEXT_MESSAGE,
-    ports: { ...ports, transcript: imaginedTranscript(ports.transcript, ports.ids), model: silentModel },
+    ports: {
+      ...ports,
+      transcript: imaginedTranscript(ports.transcript, ports.ids),
+      model: silentModel,
+    },
     state: imaginedState(state),
     // Nothing happens that anybody should be told of.
     onEvent: () => {},
@@ -73,7 +82,10 @@ export async function previewRequest(request: PreviewRequest): Promise<RequestPr
 async function bootstrap(run: TurnRun): Promise<void> {
   if (!run.hadSessionFile || typeof run.engine.bootstrap !== "function") return;
   try {
-    await run.engine.bootstrap({ ...hostParams(run, "before-turn", undefined), sessionFile: run.session.sessionFile });
+    await run.engine.bootstrap({
+      ...hostParams(run, "before-turn", undefined),
+      sessionFile: run.session.sessionFile,
+    });
   } catch (error) {
     run.signal.throwIfAborted();
     run.ports.log.warn(`context engine bootstrap failed: ${describeError(error)}`);
@@ -102,15 +114,26 @@ function imaginedTranscript(real: TranscriptPort, ids: IdPort): TranscriptPort {
       branch = [...branch, ...entries];
       return entries;
     },
-    rewrite: async () => ({ changed: false, bytesFreed: 0, rewrittenEntries: 0, reason: "a preview changes nothing" }),
-    ...(real.outbox !== undefined && { outbox: { cursor: (engineId) => real.outbox?.cursor(engineId), save: async () => {} } }),
+    rewrite: async () => ({
+      changed: false,
+      bytesFreed: 0,
+      rewrittenEntries: 0,
+      reason: "a preview changes nothing",
+    }),
+    ...(real.outbox !== undefined && {
+      outbox: { cursor: (engineId) => real.outbox?.cursor(engineId), save: async () => {} },
+    }),
   };
 }
 
 const error: ModelError = { kind: "unavailable", message: "A preview asks no model." };
 const silentModel: ModelPort = {
   async *stream() {
-    yield { type: "error", error, partial: { role: "assistant", content: [], stopReason: "error", errorMessage: error.message } };
+    yield {
+      type: "error",
+      error,
+      partial: { role: "assistant", content: [], stopReason: "error", errorMessage: error.message },
+    };
   },
   complete: async () => ({
     ok: false,

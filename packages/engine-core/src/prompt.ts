@@ -39,23 +39,44 @@ async function admit(run: TurnRun, assembly: Assembly): Promise<AdmittedMessage>
       prompt: textOf({ role: "user", content: request.prompt.content }),
       messages: assembly.messages,
     })) ?? {};
-  const message: UserMessage = { timestamp: run.startedAt, idempotencyKey: `${report.turnId}:user`, ...request.prompt, role: "user" };
+  const message: UserMessage = {
+    timestamp: run.startedAt,
+    idempotencyKey: `${report.turnId}:user`,
+    ...request.prompt,
+    role: "user",
+  };
   const [entry] = await run.transcript.append([{ type: "message", message }]);
   report.promptEntryId = entry!.id;
   run.emit({ type: "accepted", entryId: entry!.id });
   return { message, additions };
 }
 
-function addContext(message: UserMessage, { prependContext, appendContext }: PromptAdditions): UserMessage {
+function addContext(
+  message: UserMessage,
+  { prependContext, appendContext }: PromptAdditions,
+): UserMessage {
   if (!prependContext && !appendContext) return message;
   if (typeof message.content === "string")
-    return { ...message, content: [prependContext, message.content, appendContext].filter(Boolean).join("\n\n") };
+    return {
+      ...message,
+      content: [prependContext, message.content, appendContext].filter(Boolean).join("\n\n"),
+    };
   const block = (text: string | undefined): UserBlock[] => (text ? [{ type: "text", text }] : []);
-  return { ...message, content: [...block(prependContext), ...message.content, ...block(appendContext)] };
+  return {
+    ...message,
+    content: [...block(prependContext), ...message.content, ...block(appendContext)],
+  };
 }
 
-function addSystem(parts: readonly SystemPart[], additions: PromptAdditions): readonly SystemPart[] {
+function addSystem(
+  parts: readonly SystemPart[],
+  additions: PromptAdditions,
+): readonly SystemPart[] {
   const part = (id: string, text: string | undefined): SystemPart[] => (text ? [{ id, text }] : []);
   const base = additions.systemPrompt ? part("hook", additions.systemPrompt) : parts;
-  return [...part("hook-before", additions.prependSystemContext), ...base, ...part("hook-after", additions.appendSystemContext)];
+  return [
+    ...part("hook-before", additions.prependSystemContext),
+    ...base,
+    ...part("hook-after", additions.appendSystemContext),
+  ];
 }

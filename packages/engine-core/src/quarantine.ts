@@ -16,12 +16,25 @@ export interface QuarantineRecord {
 export interface Quarantine {
   get(engineId: string): QuarantineRecord | undefined;
   /** Sets the engine aside and logs it once; an engine already aside keeps its first record. */
-  add(failure: { engineId: string; owner?: string; operation: string; error: unknown }): QuarantineRecord;
+  add(failure: {
+    engineId: string;
+    owner?: string;
+    operation: string;
+    error: unknown;
+  }): QuarantineRecord;
   clear(engineId: string): void;
   list(): readonly QuarantineRecord[];
 }
 
-export function createQuarantine({ log, clock, fallbackId }: { log: LogPort; clock: ClockPort; fallbackId: string }): Quarantine {
+export function createQuarantine({
+  log,
+  clock,
+  fallbackId,
+}: {
+  log: LogPort;
+  clock: ClockPort;
+  fallbackId: string;
+}): Quarantine {
   const records = new Map<string, QuarantineRecord>();
   return {
     get: (engineId) => records.get(engineId),
@@ -30,7 +43,13 @@ export function createQuarantine({ log, clock, fallbackId }: { log: LogPort; clo
     add({ engineId, owner, operation, error }) {
       const existing = records.get(engineId);
       if (existing !== undefined) return existing;
-      const record = { engineId, ...(owner !== undefined && { owner }), operation, reason: describeError(error), failedAt: clock.now() };
+      const record = {
+        engineId,
+        ...(owner !== undefined && { owner }),
+        operation,
+        reason: describeError(error),
+        failedAt: clock.now(),
+      };
       records.set(engineId, record);
       log.error(
         `[context-engine] Context engine "${printable(engineId)}" owner=${printable(owner ?? "unknown")} failed during ${operation}: ` +
@@ -44,7 +63,12 @@ export function createQuarantine({ log, clock, fallbackId }: { log: LogPort; clo
 
 /** The error's message on one printable line. */
 export function describeError(error: unknown): string {
-  const message = error instanceof Error ? error.message : typeof error === "string" ? error : (JSON.stringify(error) ?? String(error));
+  const message =
+    error instanceof Error
+      ? error.message
+      : typeof error === "string"
+        ? error
+        : (JSON.stringify(error) ?? String(error));
   return printable(message) || "no reason given";
 }
 

@@ -1,7 +1,11 @@
 // What happens when a request does not fit or the model timed out: compact and retry, cut tool results once, then tell the person.
 import { applyToolResultTruncation, planToolResultTruncation } from "@clew/plugin-sdk/transcript";
 import type { Assembly } from "./assembly.ts";
-import { type CompactionOutcome, compactThroughEngine, MAX_OVERFLOW_ATTEMPTS } from "./compaction.ts";
+import {
+  type CompactionOutcome,
+  compactThroughEngine,
+  MAX_OVERFLOW_ATTEMPTS,
+} from "./compaction.ts";
 import type { LoopFailure } from "./model-loop.ts";
 import { charsToFree } from "./precheck.ts";
 import { rewriteEntries } from "./rewrite.ts";
@@ -22,20 +26,40 @@ export interface RecoveryState {
   autoCompacted: boolean;
 }
 
-export const NO_RECOVERY_YET: RecoveryState = { overflowAttempts: 0, timeoutCompactions: 0, truncated: false, autoCompacted: false };
+export const NO_RECOVERY_YET: RecoveryState = {
+  overflowAttempts: 0,
+  timeoutCompactions: 0,
+  truncated: false,
+  autoCompacted: false,
+};
 
 export type RecoveryStep =
   | { kind: "retry" }
   | { kind: "truncate" }
-  | { kind: "compact"; trigger: "budget" | "overflow" | "timeout_recovery"; attempt: number; thenTruncate: boolean }
+  | {
+      kind: "compact";
+      trigger: "budget" | "overflow" | "timeout_recovery";
+      attempt: number;
+      thenTruncate: boolean;
+    }
   | { kind: "surface" };
 
 /** The next thing to try. `tried` is the state before it; `fill` is the last prompt's share of the budget. */
-export function planRecovery(failure: LoopFailure, tried: RecoveryState, fill: number): RecoveryStep {
+export function planRecovery(
+  failure: LoopFailure,
+  tried: RecoveryState,
+  fill: number,
+): RecoveryStep {
   if (failure.error.kind === "timeout") {
-    const worthIt = fill > TIMEOUT_COMPACTION_SHARE && tried.timeoutCompactions < MAX_TIMEOUT_COMPACTIONS;
+    const worthIt =
+      fill > TIMEOUT_COMPACTION_SHARE && tried.timeoutCompactions < MAX_TIMEOUT_COMPACTIONS;
     return worthIt
-      ? { kind: "compact", trigger: "timeout_recovery", attempt: tried.timeoutCompactions + 1, thenTruncate: false }
+      ? {
+          kind: "compact",
+          trigger: "timeout_recovery",
+          attempt: tried.timeoutCompactions + 1,
+          thenTruncate: false,
+        }
       : { kind: "surface" };
   }
   if (failure.error.kind !== "overflow") return { kind: "surface" };
@@ -44,23 +68,37 @@ export function planRecovery(failure: LoopFailure, tried: RecoveryState, fill: n
   if (tried.overflowAttempts < MAX_OVERFLOW_ATTEMPTS) {
     if (tried.autoCompacted) return { kind: "retry" };
     const trigger = failure.precheck === undefined ? "overflow" : "budget";
-    return { kind: "compact", trigger, attempt: tried.overflowAttempts + 1, thenTruncate: route === "compact_then_truncate" };
+    return {
+      kind: "compact",
+      trigger,
+      attempt: tried.overflowAttempts + 1,
+      thenTruncate: route === "compact_then_truncate",
+    };
   }
   return tried.truncated ? { kind: "surface" } : { kind: "truncate" };
 }
 
 /** Takes steps until one changed the context (true: try again) or none is left (false). */
-export async function recover(run: TurnRun, assembly: Assembly, failure: LoopFailure): Promise<boolean> {
+export async function recover(
+  run: TurnRun,
+  assembly: Assembly,
+  failure: LoopFailure,
+): Promise<boolean> {
   const { budget } = assembly;
   const used = run.state.lastUsage;
-  const fill = used === undefined ? 0 : (used.input + used.cacheRead + used.cacheWrite) / budget.promptBudget;
+  const fill =
+    used === undefined ? 0 : (used.input + used.cacheRead + used.cacheWrite) / budget.promptBudget;
   for (;;) {
     const step = planRecovery(failure, run.recovery, fill);
     switch (step.kind) {
       case "surface":
         return false;
       case "retry":
-        run.recovery = { ...run.recovery, overflowAttempts: run.recovery.overflowAttempts + 1, autoCompacted: false };
+        run.recovery = {
+          ...run.recovery,
+          overflowAttempts: run.recovery.overflowAttempts + 1,
+          autoCompacted: false,
+        };
         return true;
       case "truncate":
         run.recovery = { ...run.recovery, truncated: true };
@@ -71,8 +109,10 @@ export async function recover(run: TurnRun, assembly: Assembly, failure: LoopFai
         const result = await compactThroughEngine(run, {
           trigger: step.trigger,
           target: "budget",
-          tokenBudget: failure.precheck === undefined ? run.model.contextWindow : budget.promptBudget,
-          currentTokenCount: step.trigger === "timeout_recovery" ? undefined : observedTokens(run, failure),
+          tokenBudget:
+            failure.precheck === undefined ? run.model.contextWindow : budget.promptBudget,
+          currentTokenCount:
+            step.trigger === "timeout_recovery" ? undefined : observedTokens(run, failure),
           attempt: step.attempt,
         });
         if (helped(run, failure, result)) {
@@ -82,7 +122,10 @@ export async function recover(run: TurnRun, assembly: Assembly, failure: LoopFai
         // The engine answered that it cannot: asking again would be the same question.
         if (step.trigger === "timeout_recovery") return false;
         run.recovery = { ...run.recovery, overflowAttempts: MAX_OVERFLOW_ATTEMPTS };
-        run.compactionFailure = { reason: result.reason ?? "no reason given", timedOut: result.timedOut };
+        run.compactionFailure = {
+          reason: result.reason ?? "no reason given",
+          timedOut: result.timedOut,
+        };
       }
     }
   }
@@ -98,7 +141,8 @@ function countAttempt(run: TurnRun, trigger: "budget" | "overflow" | "timeout_re
 
 function helped(run: TurnRun, failure: LoopFailure, result: CompactionOutcome): boolean {
   if (result.ok && result.compacted) return true;
-  if (failure.precheck === undefined || !result.ok || result.reason !== NO_CONVERSATION) return false;
+  if (failure.precheck === undefined || !result.ok || result.reason !== NO_CONVERSATION)
+    return false;
   // Nothing to compact, so the number that said otherwise was stale.
   const stale = run.state.measurement !== undefined;
   run.state.measurement = undefined;
@@ -111,7 +155,11 @@ function observedTokens(run: TurnRun, { error, precheck }: LoopFailure): number 
 }
 
 /** Shortens stored tool results by re-appending the branch with cut ones; the originals stay in the file. */
-async function truncateToolResults(run: TurnRun, assembly: Assembly, failure: LoopFailure): Promise<boolean> {
+async function truncateToolResults(
+  run: TurnRun,
+  assembly: Assembly,
+  failure: LoopFailure,
+): Promise<boolean> {
   const { items } = refreshContext(run.state, run.transcript);
   const messages = items.map((item) => item.message);
   const { contextWindow } = run.model;
@@ -119,9 +167,14 @@ async function truncateToolResults(run: TurnRun, assembly: Assembly, failure: Lo
   const plan = planToolResultTruncation(messages, { contextWindow, freeChars });
   if (plan.cuts.length === 0) return false;
   const shortened = applyToolResultTruncation(messages, plan);
-  const replacements = plan.cuts.map(({ index }) => ({ entryId: items[index]!.entryId, message: shortened[index]! }));
+  const replacements = plan.cuts.map(({ index }) => ({
+    entryId: items[index]!.entryId,
+    message: shortened[index]!,
+  }));
   const result = await rewriteEntries(run, { replacements });
-  run.ports.log.info(`recovery: cut ${result.rewrittenEntries} tool results, ${result.bytesFreed} bytes`);
+  run.ports.log.info(
+    `recovery: cut ${result.rewrittenEntries} tool results, ${result.bytesFreed} bytes`,
+  );
   return result.changed;
 }
 

@@ -8,32 +8,51 @@ const factory = () => passThrough({ info: { id: "own-id", name: "Own" } });
 
 describe("registration", () => {
   it("reserves legacy for core", () => {
-    expect(make().register({ engineId: " legacy ", owner: "plugin:x", factory })).toEqual({ ok: false, existingOwner: "core" });
+    expect(make().register({ engineId: " legacy ", owner: "plugin:x", factory })).toEqual({
+      ok: false,
+      existingOwner: "core",
+    });
   });
 
   it("belongs to its first owner, who alone may refresh it, and only on purpose", () => {
     const registry = make();
     expect(registry.register({ engineId: "a", owner: "plugin:a", factory })).toEqual({ ok: true });
-    expect(registry.register({ engineId: "a", owner: "plugin:b", factory, allowSameOwnerRefresh: true })).toEqual({
+    expect(
+      registry.register({ engineId: "a", owner: "plugin:b", factory, allowSameOwnerRefresh: true }),
+    ).toEqual({
       ok: false,
       existingOwner: "plugin:a",
     });
-    expect(registry.register({ engineId: "a", owner: "plugin:a", factory })).toEqual({ ok: false, existingOwner: "plugin:a" });
-    expect(registry.register({ engineId: "a", owner: "plugin:a", factory, allowSameOwnerRefresh: true })).toEqual({ ok: true });
+    expect(registry.register({ engineId: "a", owner: "plugin:a", factory })).toEqual({
+      ok: false,
+      existingOwner: "plugin:a",
+    });
+    expect(
+      registry.register({ engineId: "a", owner: "plugin:a", factory, allowSameOwnerRefresh: true }),
+    ).toEqual({ ok: true });
   });
 
   it("by read-only discovery never replaces a runtime one", async () => {
     const registry = make();
     registry.register({ engineId: "a", owner: "plugin:a", factory });
     const discovery = () => passThrough({ info: { id: "discovery", name: "D" } });
-    expect(registry.register({ engineId: "a", owner: "plugin:a", factory: discovery, lifecycle: "readOnlyDiscovery" })).toEqual({
+    expect(
+      registry.register({
+        engineId: "a",
+        owner: "plugin:a",
+        factory: discovery,
+        lifecycle: "readOnlyDiscovery",
+      }),
+    ).toEqual({
       ok: true,
     });
     expect((await registry.instance("a", {})).info().id).toBe("own-id");
   });
 
   it("needs an owner", () => {
-    expect(() => make().register({ engineId: "a", owner: "  ", factory })).toThrow("without an owner");
+    expect(() => make().register({ engineId: "a", owner: "  ", factory })).toThrow(
+      "without an owner",
+    );
   });
 });
 
@@ -50,7 +69,11 @@ describe("live engines", () => {
         return { ...factory(), dispose: () => void disposed++ };
       },
     });
-    await Promise.all([registry.instance("a", {}), registry.instance("a", {}), registry.instance("a", { agentDir: "/b" })]);
+    await Promise.all([
+      registry.instance("a", {}),
+      registry.instance("a", {}),
+      registry.instance("a", { agentDir: "/b" }),
+    ]);
     expect(made).toBe(2);
     await registry.dispose();
     expect(disposed).toBe(2);
@@ -64,7 +87,11 @@ describe("live engines", () => {
     registry.register({
       engineId: "bad",
       owner: "plugin:bad",
-      factory: (() => ({ info: { id: " " }, assemble() {}, dispose: () => (disposed = true) })) as never,
+      factory: (() => ({
+        info: { id: " " },
+        assemble() {},
+        dispose: () => (disposed = true),
+      })) as never,
     });
     await expect(registry.instance("bad", {})).rejects.toThrow(
       'Context engine "bad" factory returned an invalid ContextEngine: missing info.id, missing info.name, missing ingest(), missing compact().',
@@ -90,7 +117,11 @@ describe("the slot", () => {
 
   it("holds an engine id, and keeps it while its plugin is switched off", () => {
     const slots = { contextEngine: "notes" };
-    expect(planEngineSelection({ slots }, owner)).toMatchObject({ engineId: "notes", source: "configured", switchedOff: null });
+    expect(planEngineSelection({ slots }, owner)).toMatchObject({
+      engineId: "notes",
+      source: "configured",
+      switchedOff: null,
+    });
     expect(planEngineSelection({ slots, enabled: false }, owner)).toMatchObject({
       configured: "notes",
       engineId: "legacy",
@@ -100,13 +131,23 @@ describe("the slot", () => {
       engineId: "legacy",
       switchedOff: 'plugin "notes-plugin" is denied',
     });
-    expect(planEngineSelection({ slots, entries: { "notes-plugin": { enabled: false } } }, owner)).toMatchObject({ engineId: "legacy" });
+    expect(
+      planEngineSelection({ slots, entries: { "notes-plugin": { enabled: false } } }, owner),
+    ).toMatchObject({ engineId: "legacy" });
   });
 
   it("with an engine that is registered for discovery only gives legacy without quarantine", async () => {
     const registry = make();
-    registry.register({ engineId: "a", owner: "plugin:a", factory, lifecycle: "readOnlyDiscovery" });
-    const resolved = await resolveContextEngine({ registry, config: { plugins: { slots: { contextEngine: "a" } } } });
+    registry.register({
+      engineId: "a",
+      owner: "plugin:a",
+      factory,
+      lifecycle: "readOnlyDiscovery",
+    });
+    const resolved = await resolveContextEngine({
+      registry,
+      config: { plugins: { slots: { contextEngine: "a" } } },
+    });
     expect(resolved).toMatchObject({ configured: "a", degraded: { operation: "resolve" } });
     expect(registry.quarantine.list()).toEqual([]);
   });
@@ -120,10 +161,21 @@ describe("the slot", () => {
         throw new Error("no \u001b[31mdatabase\n here");
       },
     });
-    const resolved = await resolveContextEngine({ registry, config: { plugins: { slots: { contextEngine: "a" } } } });
-    expect(resolved).toMatchObject({ degraded: { operation: "factory", reason: "no database here" } });
+    const resolved = await resolveContextEngine({
+      registry,
+      config: { plugins: { slots: { contextEngine: "a" } } },
+    });
+    expect(resolved).toMatchObject({
+      degraded: { operation: "factory", reason: "no database here" },
+    });
     expect(registry.quarantine.list()).toEqual([
-      { engineId: "a", owner: "plugin:a", operation: "factory", reason: "no database here", failedAt: 42 },
+      {
+        engineId: "a",
+        owner: "plugin:a",
+        operation: "factory",
+        reason: "no database here",
+        failedAt: 42,
+      },
     ]);
   });
 });

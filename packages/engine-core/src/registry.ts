@@ -1,5 +1,10 @@
 // Who registered which engine id, and the one live engine per id and agent.
-import type { ContextEngine, ContextEngineFactory, EngineFactoryContext, EngineMethod } from "@clew/plugin-sdk/core";
+import type {
+  ContextEngine,
+  ContextEngineFactory,
+  EngineFactoryContext,
+  EngineMethod,
+} from "@clew/plugin-sdk/core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { type EngineGuard, type FailurePolicy, guardEngine } from "./guard.ts";
 import type { ClockPort, LogPort } from "./ports.ts";
@@ -71,13 +76,19 @@ export function createEngineRegistry(options: RegistryOptions): EngineRegistry {
     return (await instance(FALLBACK_ENGINE_ID, context)).enter({});
   }
 
-  async function make(registration: EngineRegistration, context: EngineFactoryContext): Promise<EngineGuard> {
+  async function make(
+    registration: EngineRegistration,
+    context: EngineFactoryContext,
+  ): Promise<EngineGuard> {
     const { engineId, owner } = registration;
     const product = await registration.factory(context);
     const validation = validateEngine(engineId, product);
     if (!validation.ok) {
       await disposeQuietly(product);
-      throw new ContextEngineError("ENGINE_CONTRACT_INVALID", validation.message, { engineId, operation: "contract-validation" });
+      throw new ContextEngineError("ENGINE_CONTRACT_INVALID", validation.message, {
+        engineId,
+        operation: "contract-validation",
+      });
     }
     return guardEngine({
       engineId,
@@ -94,7 +105,8 @@ export function createEngineRegistry(options: RegistryOptions): EngineRegistry {
 
   function instance(engineId: string, context: EngineFactoryContext): Promise<EngineGuard> {
     const registration = registrations.get(engineId);
-    if (registration === undefined) return Promise.reject(notRegistered(engineId, registrations.keys()));
+    if (registration === undefined)
+      return Promise.reject(notRegistered(engineId, registrations.keys()));
     const perEngine = instances.get(engineId) ?? new Map<string, Promise<EngineGuard>>();
     instances.set(engineId, perEngine);
     const key = `${context.agentDir ?? ""}\0${context.workspaceDir ?? ""}`;
@@ -124,15 +136,28 @@ export function createEngineRegistry(options: RegistryOptions): EngineRegistry {
     get: (engineId) => registrations.get(engineId),
     list: () => [...registrations.values()],
     instance,
-    register({ engineId: rawId, factory, owner: rawOwner, lifecycle = "runtime", allowSameOwnerRefresh = false }) {
+    register({
+      engineId: rawId,
+      factory,
+      owner: rawOwner,
+      lifecycle = "runtime",
+      allowSameOwnerRefresh = false,
+    }) {
       const engineId = rawId.trim();
       const owner = rawOwner.trim();
-      if (owner === "") throw new Error(`Context engine "${engineId}" was registered without an owner; pass "plugin:<pluginId>".`);
-      if (engineId === FALLBACK_ENGINE_ID && owner !== CORE_OWNER) return { ok: false, existingOwner: CORE_OWNER };
+      if (owner === "")
+        throw new Error(
+          `Context engine "${engineId}" was registered without an owner; pass "plugin:<pluginId>".`,
+        );
+      if (engineId === FALLBACK_ENGINE_ID && owner !== CORE_OWNER)
+        return { ok: false, existingOwner: CORE_OWNER };
       const existing = registrations.get(engineId);
-      if (existing !== undefined && existing.owner !== owner) return { ok: false, existingOwner: existing.owner };
-      if (existing?.lifecycle === "runtime" && lifecycle === "readOnlyDiscovery") return { ok: true };
-      if (existing !== undefined && !allowSameOwnerRefresh) return { ok: false, existingOwner: existing.owner };
+      if (existing !== undefined && existing.owner !== owner)
+        return { ok: false, existingOwner: existing.owner };
+      if (existing?.lifecycle === "runtime" && lifecycle === "readOnlyDiscovery")
+        return { ok: true };
+      if (existing !== undefined && !allowSameOwnerRefresh)
+        return { ok: false, existingOwner: existing.owner };
       registrations.set(engineId, { engineId, owner, factory, lifecycle });
       if (lifecycle === "runtime") {
         quarantine.clear(engineId);
@@ -141,7 +166,9 @@ export function createEngineRegistry(options: RegistryOptions): EngineRegistry {
       return { ok: true };
     },
     async unregisterOwner(owner) {
-      const owned = [...registrations.values()].filter((registration) => registration.owner === owner && owner !== CORE_OWNER);
+      const owned = [...registrations.values()].filter(
+        (registration) => registration.owner === owner && owner !== CORE_OWNER,
+      );
       for (const { engineId } of owned) registrations.delete(engineId);
       await disposeInstances(owned.map(({ engineId }) => engineId));
     },
@@ -157,7 +184,11 @@ function notRegistered(engineId: string, known: Iterable<string>): ContextEngine
 
 function factoryFailed(engineId: string, cause: unknown): ContextEngineError {
   const message = `Context engine "${engineId}" could not be made: ${describeError(cause)}.`;
-  return new ContextEngineError("ENGINE_FACTORY_FAILED", message, { engineId, operation: "factory", cause });
+  return new ContextEngineError("ENGINE_FACTORY_FAILED", message, {
+    engineId,
+    operation: "factory",
+    cause,
+  });
 }
 
 async function disposeQuietly(product: unknown): Promise<void> {

@@ -26,7 +26,13 @@ export interface RequestMemory {
   deltas: number;
 }
 
-export const emptyRequestMemory = (): RequestMemory => ({ messages: [], items: [], chain: [], tokens: [], deltas: -1 });
+export const emptyRequestMemory = (): RequestMemory => ({
+  messages: [],
+  items: [],
+  chain: [],
+  tokens: [],
+  deltas: -1,
+});
 
 export interface RequestDescription {
   system: ReportItem[];
@@ -55,7 +61,9 @@ export function describeRequest(request: DescribeRequest): RequestDescription {
   const { items, chain, tokens } = memory;
   const parts: ReportParts = {};
   const known = keptItems(request);
-  const fresh = messages.slice(known).map((message) => describeMessage(message, sourceOf(message), hash, parts));
+  const fresh = messages
+    .slice(known)
+    .map((message) => describeMessage(message, sourceOf(message), hash, parts));
   for (const list of [items, chain, tokens]) list.length = known;
   for (const item of fresh) {
     items.push(item);
@@ -63,9 +71,17 @@ export function describeRequest(request: DescribeRequest): RequestDescription {
     tokens.push((tokens.at(-1) ?? 0) + item.tokens);
   }
 
-  const system = request.system.map(({ id, text }) => describePart({ kind: "system", part: id }, "system prompt", text, hash, parts));
+  const system = request.system.map(({ id, text }) =>
+    describePart({ kind: "system", part: id }, "system prompt", text, hash, parts),
+  );
   const tools = request.tools.map((tool) =>
-    describePart({ kind: "tool-schema", name: tool.name }, "tool schema", JSON.stringify(tool), hash, parts),
+    describePart(
+      { kind: "tool-schema", name: tool.name },
+      "tool schema",
+      JSON.stringify(tool),
+      hash,
+      parts,
+    ),
   );
   const full = memory.deltas < 0 || memory.deltas + 1 >= CALLS_PER_FULL_LIST;
   memory.deltas = full ? 0 : memory.deltas + 1;
@@ -74,7 +90,11 @@ export function describeRequest(request: DescribeRequest): RequestDescription {
   return {
     system,
     tools,
-    messages: { kept: full ? 0 : known, items: full ? items.slice() : fresh, tokens: tokens.at(-1) ?? 0 },
+    messages: {
+      kept: full ? 0 : known,
+      items: full ? items.slice() : fresh,
+      tokens: tokens.at(-1) ?? 0,
+    },
     requestHash: hash([request.model, ...heads, chain.at(-1) ?? ""].join("\n")),
     parts,
   };
@@ -84,7 +104,8 @@ export function describeRequest(request: DescribeRequest): RequestDescription {
 function keptItems({ messages, memory: previous, hash, prefixOf }: DescribeRequest): number {
   const limit = Math.min(messages.length, previous.messages.length);
   let index = prefixOf(messages, previous.messages);
-  while (index < limit && contentHash(messages[index]!, hash) === previous.items[index]!.hash) index++;
+  while (index < limit && contentHash(messages[index]!, hash) === previous.items[index]!.hash)
+    index++;
   return index;
 }
 
@@ -97,10 +118,23 @@ function describeMessage(
   const key = contentHash(message, hash);
   if (source.kind !== "entry" || changed) parts[key] = withoutImages(message, hash);
   const { estimate } = estimateMessage(message);
-  return { source, role: message.role, reason, tokens: Math.ceil(estimate), hash: key, ...(changed && { changed }) };
+  return {
+    source,
+    role: message.role,
+    reason,
+    tokens: Math.ceil(estimate),
+    hash: key,
+    ...(changed && { changed }),
+  };
 }
 
-function describePart(source: ItemSource, reason: string, text: string, hash: (text: string) => string, parts: ReportParts): ReportItem {
+function describePart(
+  source: ItemSource,
+  reason: string,
+  text: string,
+  hash: (text: string) => string,
+  parts: ReportParts,
+): ReportItem {
   const key = hash(text);
   parts[key] = text;
   return { source, reason, tokens: Math.ceil(estimateText(text).estimate), hash: key };

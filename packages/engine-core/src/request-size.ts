@@ -13,7 +13,11 @@ export interface Measurement {
 }
 
 /** Usage that can be relied on: a successful call with a positive count. */
-export function measure(messages: readonly AgentMessage[], reply: AgentMessage, usage: Usage | undefined): Measurement | undefined {
+export function measure(
+  messages: readonly AgentMessage[],
+  reply: AgentMessage,
+  usage: Usage | undefined,
+): Measurement | undefined {
   if (usage === undefined) return undefined;
   const tokens = usage.input + usage.cacheRead + usage.cacheWrite + usage.output;
   return tokens > 0 ? { messages, reply, tokens } : undefined;
@@ -24,8 +28,15 @@ export function sizeOf(state: SessionState, messages: readonly AgentMessage[]): 
   const total = state.requestSums.total(messages);
   const { measurement } = state;
   const counted = measurement?.messages.length ?? 0;
-  if (measurement === undefined || counted === 0 || state.prefixOf(messages, measurement.messages) < counted)
+  if (
+    measurement === undefined ||
+    counted === 0 ||
+    state.prefixOf(messages, measurement.messages) < counted
+  )
     return { messages: total, measured: null };
   const from = messages[counted] === measurement.reply ? counted + 1 : counted;
-  return { messages: total, measured: { tokens: measurement.tokens, after: estimateMessages(messages.slice(from)) } };
+  return {
+    messages: total,
+    measured: { tokens: measurement.tokens, after: estimateMessages(messages.slice(from)) },
+  };
 }

@@ -1,5 +1,9 @@
 // Which engine runs: the slot's choice when it is allowed, registered and sound, else the fallback, with the reason.
-import { ContextEngineError, type EngineFactoryContext, type PluginsConfig } from "@clew/plugin-sdk/core";
+import {
+  ContextEngineError,
+  type EngineFactoryContext,
+  type PluginsConfig,
+} from "@clew/plugin-sdk/core";
 import type { EngineGuard } from "./guard.ts";
 import { type EngineRegistry, FALLBACK_ENGINE_ID } from "./registry.ts";
 
@@ -21,7 +25,8 @@ export function planEngineSelection(
   const slot = plugins?.slots?.contextEngine?.trim() ?? "";
   if (slot === "" || slot.toLowerCase() === "none")
     return { configured: null, engineId: FALLBACK_ENGINE_ID, source: "default", switchedOff: null };
-  if (slot === FALLBACK_ENGINE_ID) return { configured: slot, engineId: slot, source: "configured", switchedOff: null };
+  if (slot === FALLBACK_ENGINE_ID)
+    return { configured: slot, engineId: slot, source: "configured", switchedOff: null };
   const pluginId = ownerPluginOf(slot) ?? slot;
   const switchedOff =
     plugins?.enabled === false
@@ -32,7 +37,12 @@ export function planEngineSelection(
           ? `plugin "${pluginId}" is disabled`
           : null;
   const engineId = switchedOff === null ? slot : FALLBACK_ENGINE_ID;
-  return { configured: slot, engineId, source: switchedOff === null ? "configured" : "default", switchedOff };
+  return {
+    configured: slot,
+    engineId,
+    source: switchedOff === null ? "configured" : "default",
+    switchedOff,
+  };
 }
 
 export interface ResolvedEngine extends EngineSelection {
@@ -67,23 +77,36 @@ export async function resolveContextEngine(request: {
   if (engineId === FALLBACK_ENGINE_ID) return useFallback(null);
 
   const quarantined = registry.quarantine.get(engineId);
-  if (quarantined !== undefined) return useFallback({ operation: quarantined.operation, reason: quarantined.reason });
+  if (quarantined !== undefined)
+    return useFallback({ operation: quarantined.operation, reason: quarantined.reason });
   if (registry.get(engineId)?.lifecycle === "readOnlyDiscovery")
-    return useFallback({ operation: "resolve", reason: "registered for discovery only: its plugin is not fully loaded" });
+    return useFallback({
+      operation: "resolve",
+      reason: "registered for discovery only: its plugin is not fully loaded",
+    });
   try {
     return { ...selection, guard: await registry.instance(engineId, context), degraded: null };
   } catch (error) {
     if (request.strict?.(engineId)) throw error;
-    const { operation, reason } = registry.quarantine.add({ engineId, ...planFailure(error, registry.get(engineId)?.owner) });
+    const { operation, reason } = registry.quarantine.add({
+      engineId,
+      ...planFailure(error, registry.get(engineId)?.owner),
+    });
     return useFallback({ operation, reason });
   }
 }
 
 function planFailure(error: unknown, owner: string | undefined) {
   if (owner === undefined) return { operation: "resolve", error: "not registered" };
-  const operation = ContextEngineError.is(error, "ENGINE_CONTRACT_INVALID") ? "contract-validation" : "factory";
+  const operation = ContextEngineError.is(error, "ENGINE_CONTRACT_INVALID")
+    ? "contract-validation"
+    : "factory";
   // The registry's sentence names the engine already; the quarantine's line does so too.
-  return { operation, owner, error: error instanceof Error && error.cause !== undefined ? error.cause : error };
+  return {
+    operation,
+    owner,
+    error: error instanceof Error && error.cause !== undefined ? error.cause : error,
+  };
 }
 
 /** "plugin:<id>" → "<id>". */

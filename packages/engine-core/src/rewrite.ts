@@ -3,7 +3,10 @@ import type { TranscriptRewriteRequest, TranscriptRewriteResult } from "@clew/pl
 import type { TurnRun } from "./turn-run.ts";
 
 /** `runtimeContext.rewriteTranscriptEntries` (contract §1.5). The originals stay in the file on the branch that was left. */
-export async function rewriteEntries(run: TurnRun, request: TranscriptRewriteRequest): Promise<TranscriptRewriteResult> {
+export async function rewriteEntries(
+  run: TurnRun,
+  request: TranscriptRewriteRequest,
+): Promise<TranscriptRewriteResult> {
   const { remapped = new Map<string, string>(), ...result } = await run.transcript.rewrite(request);
   if (!result.changed) return result;
   const { report, state } = run;
@@ -16,6 +19,7 @@ export async function rewriteEntries(run: TurnRun, request: TranscriptRewriteReq
   const { outbox } = run.transcript;
   const engineId = run.request.engine.guard.engineId;
   const cursor = outbox?.cursor(engineId);
-  if (cursor?.entryId && remapped.has(cursor.entryId)) await outbox?.save({ ...cursor, entryId: renamed(cursor.entryId) });
+  if (cursor?.entryId && remapped.has(cursor.entryId))
+    await outbox?.save({ ...cursor, entryId: renamed(cursor.entryId) });
   return result;
 }

@@ -17,11 +17,17 @@ describe("runtimeSettings", () => {
   });
 
   it("is degraded before it is fallback, and fallback when another model answers", () => {
-    expect(buildRuntimeSettings({ requestedModel: "a", resolvedModel: "b" }).runtime.mode).toBe("fallback");
-    expect(buildRuntimeSettings({ fallbackReason: "x" }).runtime.mode).toBe("fallback");
-    expect(buildRuntimeSettings({ requestedModel: "a", resolvedModel: "b", degradedReason: "context_overflow" }).runtime.mode).toBe(
-      "degraded",
+    expect(buildRuntimeSettings({ requestedModel: "a", resolvedModel: "b" }).runtime.mode).toBe(
+      "fallback",
     );
+    expect(buildRuntimeSettings({ fallbackReason: "x" }).runtime.mode).toBe("fallback");
+    expect(
+      buildRuntimeSettings({
+        requestedModel: "a",
+        resolvedModel: "b",
+        degradedReason: "context_overflow",
+      }).runtime.mode,
+    ).toBe("degraded");
   });
 
   it.each([

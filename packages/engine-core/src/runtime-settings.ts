@@ -27,14 +27,26 @@ export function buildRuntimeSettings(input: RuntimeSettingsInput): RuntimeSettin
   const fallbackReason = toReasonCode(input.fallbackReason);
   const degradedReason = toReasonCode(input.degradedReason);
   const otherModel = requested !== null && resolved !== null && requested !== resolved;
-  const mode = input.mode ?? (degradedReason !== null ? "degraded" : fallbackReason !== null || otherModel ? "fallback" : "normal");
+  const mode =
+    input.mode ??
+    (degradedReason !== null
+      ? "degraded"
+      : fallbackReason !== null || otherModel
+        ? "fallback"
+        : "normal");
   return deepFreeze({
     schemaVersion: 1,
     runtime: { host: "openclaw", mode, harnessId: null, runtimeId: text(input.runtimeId) },
     model: { requested, resolved, provider: text(input.provider), family: text(input.modelFamily) },
-    contextEngineSelection: { selectedId, source: input.selectionSource ?? (selectedId === null ? "unknown" : "configured") },
+    contextEngineSelection: {
+      selectedId,
+      source: input.selectionSource ?? (selectedId === null ? "unknown" : "configured"),
+    },
     executionHost: { id: text(input.executionHost?.id), label: text(input.executionHost?.label) },
-    limits: { promptTokenBudget: finite(input.promptTokenBudget), maxOutputTokens: finite(input.maxOutputTokens) },
+    limits: {
+      promptTokenBudget: finite(input.promptTokenBudget),
+      maxOutputTokens: finite(input.maxOutputTokens),
+    },
     diagnostics: { fallbackReason, degradedReason },
   });
 }
@@ -56,10 +68,13 @@ export function toReasonCode(reason: string | null | undefined): ReasonCode | nu
   return REASON_PATTERNS.find(([pattern]) => pattern.test(given))?.[1] ?? "unknown";
 }
 
-const text = (value: string | null | undefined) => (value === undefined || value === null || value.trim() === "" ? null : value.trim());
-const finite = (value: number | null | undefined) => (typeof value === "number" && Number.isFinite(value) ? value : null);
+const text = (value: string | null | undefined) =>
+  value === undefined || value === null || value.trim() === "" ? null : value.trim();
+const finite = (value: number | null | undefined) =>
+  typeof value === "number" && Number.isFinite(value) ? value : null;
 
 function deepFreeze<T extends object>(value: T): T {
-  for (const part of Object.values(value)) if (typeof part === "object" && part !== null) deepFreeze(part);
+  for (const part of Object.values(value))
+    if (typeof part === "object" && part !== null) deepFreeze(part);
   return Object.freeze(value);
 }

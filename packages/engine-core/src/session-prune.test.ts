@@ -7,7 +7,10 @@ const big: Reply[] = [callTool("big"), "a", "b", "c", "d", "e", "f"];
 const settings = { reserveTokens: 0 };
 
 async function sessionWithOldResult(model = cached) {
-  const host = testHost({ replies: big, tools: tools({ big: () => "line of output\n".repeat(900) }) });
+  const host = testHost({
+    replies: big,
+    tools: tools({ big: () => "line of output\n".repeat(900) }),
+  });
   await host.say("fetch it", { model, settings });
   for (const text of ["1", "2", "3"]) await host.say(text, { model, settings });
   return host;
@@ -26,9 +29,13 @@ describe("session pruning", () => {
     const host = await sessionWithOldResult();
     await host.say("4", { model: cached, settings });
     expect(shownResult(host).length).toBeLessThan(5_000);
-    const stored = host.ports.transcript.entries.find((entry) => entry.type === "message" && entry.message.role === "toolResult");
+    const stored = host.ports.transcript.entries.find(
+      (entry) => entry.type === "message" && entry.message.role === "toolResult",
+    );
     expect(JSON.stringify(stored).length).toBeGreaterThan(13_000);
-    expect(host.ports.transcript.entries.filter((entry) => entry.type === "custom")).toHaveLength(1);
+    expect(host.ports.transcript.entries.filter((entry) => entry.type === "custom")).toHaveLength(
+      1,
+    );
   });
 
   it("shows the same bytes ever after, also to a host that starts again", async () => {

@@ -10,13 +10,23 @@ import {
 import type { TurnRun } from "./turn-run.ts";
 
 /** Pruning by cache time is the default for models whose provider keeps a prompt cache for a known time, else off. */
-export function sessionPruneSettings(model: ModelRef, settings: Partial<SessionPruneSettings> = {}): Partial<SessionPruneSettings> {
+export function sessionPruneSettings(
+  model: ModelRef,
+  settings: Partial<SessionPruneSettings> = {},
+): Partial<SessionPruneSettings> {
   const { cacheTtlMs } = model;
-  return { mode: cacheTtlMs === undefined ? "off" : "cache-ttl", ...(cacheTtlMs !== undefined && { ttlMs: cacheTtlMs }), ...settings };
+  return {
+    mode: cacheTtlMs === undefined ? "off" : "cache-ttl",
+    ...(cacheTtlMs !== undefined && { ttlMs: cacheTtlMs }),
+    ...settings,
+  };
 }
 
 /** Decides for this turn, stores what is new, and gives the view. The transcript keeps every result whole. */
-export async function pruneAssembly(run: TurnRun, messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
+export async function pruneAssembly(
+  run: TurnRun,
+  messages: readonly AgentMessage[],
+): Promise<readonly AgentMessage[]> {
   const settings = sessionPruneSettings(run.model, run.settings.sessionPrune);
   const previous = sessionProjections(run.transcript.branch());
   const { projections, added } = planSessionPrune({
@@ -30,14 +40,19 @@ export async function pruneAssembly(run: TurnRun, messages: readonly AgentMessag
   });
   if (added.length > 0) {
     await run.transcript.append([sessionPruneEntry(added)]);
-    run.ports.log.info(`session prune: ${added.length} tool results shortened in the view`, { sessionKey: run.session.sessionKey });
+    run.ports.log.info(`session prune: ${added.length} tool results shortened in the view`, {
+      sessionKey: run.session.sessionKey,
+    });
   }
   run.projections = settings.mode === "off" ? [] : projections;
   return showPruned(run, messages);
 }
 
 /** The view of messages assembled later in the turn, by the decisions made at its start. */
-export function showPruned(run: TurnRun, messages: readonly AgentMessage[]): readonly AgentMessage[] {
+export function showPruned(
+  run: TurnRun,
+  messages: readonly AgentMessage[],
+): readonly AgentMessage[] {
   return applySessionPrune(messages, run.projections, (message) => run.state.entryIds.get(message));
 }
 

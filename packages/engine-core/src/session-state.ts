@@ -62,21 +62,33 @@ export function refreshContext(state: SessionState, transcript: TranscriptPort):
   const branch = transcript.branch();
   if (before !== undefined && before.branch === branch) return before;
   const context = buildContext(branch, before);
-  const reused = before !== undefined && context.items[before.items.length - 1] === before.items.at(-1) ? before.items.length : 0;
+  const reused =
+    before !== undefined && context.items[before.items.length - 1] === before.items.at(-1)
+      ? before.items.length
+      : 0;
   const fresh = context.items.slice(reused);
   for (const { message, entryId } of fresh) state.entryIds.set(message, entryId);
   state.messages.length = reused;
   for (const { message } of fresh) state.messages.push(message);
-  state.holdsRuntimeContext = (reused > 0 && state.holdsRuntimeContext) || fresh.some(({ message }) => isRuntimeContext(message));
+  state.holdsRuntimeContext =
+    (reused > 0 && state.holdsRuntimeContext) ||
+    fresh.some(({ message }) => isRuntimeContext(message));
   state.context = context;
   return context;
 }
 
 /** Text a host injects for one run; engines and the stored history never see it (transcript policy R2b). */
-const isRuntimeContext = (message: AgentMessage) => message.role === "custom" && message.customType === "openclaw.runtime-context";
+const isRuntimeContext = (message: AgentMessage) =>
+  message.role === "custom" && message.customType === "openclaw.runtime-context";
 
 /** Stored messages from `start` to `end` of the context, without runtime context. */
-export function contextMessages(state: SessionState, start: number, end?: number): readonly AgentMessage[] {
+export function contextMessages(
+  state: SessionState,
+  start: number,
+  end?: number,
+): readonly AgentMessage[] {
   const messages = state.messages.slice(start, end);
-  return state.holdsRuntimeContext ? messages.filter((message) => !isRuntimeContext(message)) : messages;
+  return state.holdsRuntimeContext
+    ? messages.filter((message) => !isRuntimeContext(message))
+    : messages;
 }

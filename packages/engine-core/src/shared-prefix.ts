@@ -14,7 +14,8 @@ export const sharedPrefix: SharedPrefix = (left, right) => {
 export function rememberedPrefix(): SharedPrefix {
   let last: { left: readonly unknown[]; right: readonly unknown[]; count: number } | undefined;
   return (left, right) => {
-    if (last?.left !== left || last.right !== right) last = { left, right, count: sharedPrefix(left, right) };
+    if (last?.left !== left || last.right !== right)
+      last = { left, right, count: sharedPrefix(left, right) };
     return last.count;
   };
 }

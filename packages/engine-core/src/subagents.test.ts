@@ -1,13 +1,26 @@
 import type { ContextEngine } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
 import { memoryLog, passThrough, testHost } from "./__fixtures__/host.ts";
-import { CLEW_EMBEDDED_HOST, notifySubagentEnded, prepareSubagentSpawn, resolveContextEngine } from "./index.ts";
+import {
+  CLEW_EMBEDDED_HOST,
+  notifySubagentEnded,
+  prepareSubagentSpawn,
+  resolveContextEngine,
+} from "./index.ts";
 
 const params = { parentSessionKey: "p", childSessionKey: "c" };
 
-async function prepare(overrides: Partial<ContextEngine>, options: { lightContext?: boolean; contextMode?: "fork" } = {}) {
-  const host = testHost({ engine: passThrough({ info: { id: "parent", name: "Parent" }, ...overrides }) });
-  const engine = await resolveContextEngine({ registry: host.registry, config: { plugins: { slots: { contextEngine: "test" } } } });
+async function prepare(
+  overrides: Partial<ContextEngine>,
+  options: { lightContext?: boolean; contextMode?: "fork" } = {},
+) {
+  const host = testHost({
+    engine: passThrough({ info: { id: "parent", name: "Parent" }, ...overrides }),
+  });
+  const engine = await resolveContextEngine({
+    registry: host.registry,
+    config: { plugins: { slots: { contextEngine: "test" } } },
+  });
   const log = memoryLog();
   const { lightContext, contextMode } = options;
   const spawn = () =>
@@ -46,7 +59,9 @@ describe("a subagent", () => {
       },
     });
     await expect(spawn()).rejects.toThrow("Context engine subagent preparation failed: no grant");
-    expect(host.registry.quarantine.get("test")).toMatchObject({ operation: "prepareSubagentSpawn" });
+    expect(host.registry.quarantine.get("test")).toMatchObject({
+      operation: "prepareSubagentSpawn",
+    });
   });
 
   it("with a light, isolated context needs no preparation", async () => {
@@ -68,7 +83,9 @@ describe("a subagent", () => {
     const info = {
       id: "parent",
       name: "Parent",
-      hostRequirements: { "subagent-spawn": { requiredCapabilities: ["thread-bootstrap-projection" as const] } },
+      hostRequirements: {
+        "subagent-spawn": { requiredCapabilities: ["thread-bootstrap-projection" as const] },
+      },
     };
     await expect((await prepare({ info })).spawn()).resolves.toBeDefined();
     await expect((await prepare({ info }, { contextMode: "fork" })).spawn()).rejects.toThrow(
@@ -79,7 +96,11 @@ describe("a subagent", () => {
   it("that ended is told to the engine, best effort", async () => {
     const ended: unknown[] = [];
     const { engine, log } = await prepare({ onSubagentEnded: (notice) => void ended.push(notice) });
-    await notifySubagentEnded({ engine, params: { childSessionKey: "c", reason: "completed" }, log });
+    await notifySubagentEnded({
+      engine,
+      params: { childSessionKey: "c", reason: "completed" },
+      log,
+    });
     expect(ended).toEqual([{ childSessionKey: "c", reason: "completed" }]);
   });
 });

@@ -14,7 +14,10 @@ export interface PreparedSpawn {
 }
 
 /** A light, isolated child needs nothing of the engine (contract §3.11). */
-export function needsPreparation(request: { lightContext?: boolean; contextMode: SubagentContextMode }): boolean {
+export function needsPreparation(request: {
+  lightContext?: boolean;
+  contextMode: SubagentContextMode;
+}): boolean {
   return !(request.lightContext === true && request.contextMode === "isolated");
 }
 
@@ -32,9 +35,15 @@ export async function prepareSubagentSpawn(request: {
 }): Promise<PreparedSpawn> {
   const { engine, params, log, signal } = request;
   const contextMode = params.contextMode ?? "isolated";
-  if (!needsPreparation({ ...(request.lightContext !== undefined && { lightContext: request.lightContext }), contextMode }))
+  if (
+    !needsPreparation({
+      ...(request.lightContext !== undefined && { lightContext: request.lightContext }),
+      contextMode,
+    })
+  )
     return once(async () => {}, log);
-  if (contextMode === "fork") assertHostSupport(engine.guard.info(), "subagent-spawn", request.host);
+  if (contextMode === "fork")
+    assertHostSupport(engine.guard.info(), "subagent-spawn", request.host);
   const guarded = engine.guard.enter({ signal });
   if (typeof guarded.prepareSubagentSpawn !== "function") return once(async () => {}, log);
   try {
@@ -52,11 +61,17 @@ export async function prepareSubagentSpawn(request: {
 }
 
 /** Best effort: the child is over whatever the engine says. */
-export async function notifySubagentEnded(request: { engine: ResolvedEngine; params: SubagentEndedParams; log: LogPort }): Promise<void> {
+export async function notifySubagentEnded(request: {
+  engine: ResolvedEngine;
+  params: SubagentEndedParams;
+  log: LogPort;
+}): Promise<void> {
   try {
     await request.engine.guard.enter({}).onSubagentEnded?.(request.params);
   } catch (error) {
-    request.log.warn(`context-engine onSubagentEnded failed (best-effort): ${describeError(error)}`);
+    request.log.warn(
+      `context-engine onSubagentEnded failed (best-effort): ${describeError(error)}`,
+    );
   }
 }
 

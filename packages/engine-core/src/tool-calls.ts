@@ -28,7 +28,8 @@ export async function runToolCalls(run: TurnRun, calls: readonly ToolCallBlock[]
 
 async function runOne(run: TurnRun, call: ToolCallBlock): Promise<ToolOutcome> {
   const { tools } = run.ports;
-  if (tools === undefined) return failure(`This host offers no tools, so "${call.name}" could not run.`);
+  if (tools === undefined)
+    return failure(`This host offers no tools, so "${call.name}" could not run.`);
   try {
     return await tools.run({ call, session: run.session, signal: run.signal });
   } catch (error) {
@@ -38,6 +39,9 @@ async function runOne(run: TurnRun, call: ToolCallBlock): Promise<ToolOutcome> {
   }
 }
 
-const failure = (text: string): ToolOutcome => ({ content: [{ type: "text", text }], isError: true });
+const failure = (text: string): ToolOutcome => ({
+  content: [{ type: "text", text }],
+  isError: true,
+});
 /** "aborted" is a protocol word: policies and providers recognise it. */
 const abortedOutcome = () => failure("aborted");

@@ -75,7 +75,10 @@ export interface TurnRequest {
   kind?: "user" | "heartbeat" | "cron";
   settings?: Partial<TurnSettings>;
   /** Called after assembly and before the first model call. */
-  beforePromptBuild?: (context: { prompt: string; messages: readonly AgentMessage[] }) => Promise<PromptAdditions>;
+  beforePromptBuild?: (context: {
+    prompt: string;
+    messages: readonly AgentMessage[];
+  }) => Promise<PromptAdditions>;
   /** Facts for engines' `runtimeContext`, merged under what the host itself knows. */
   runtimeFacts?: Record<string, unknown>;
   /** What the operator lets the engine's own model calls do. */
@@ -152,7 +155,9 @@ export function openTurn(request: TurnRequest): TurnRun {
   const { compaction } = ports;
   const engine = request.engine.guard.enter({
     signal,
-    ...(compaction !== undefined && { compaction: (params, options) => compaction.compact(params, options) }),
+    ...(compaction !== undefined && {
+      compaction: (params, options) => compaction.compact(params, options),
+    }),
     record: (call) => void report.engineCalls.push(call),
   });
   return {
@@ -185,9 +190,14 @@ export function openTurn(request: TurnRequest): TurnRun {
 }
 
 /** Durable when the engine declares both semantics and the host keeps an outbox; nothing is degraded for not declaring. */
-export function lifecycleOf(info: ContextEngineInfo, ports: { transcript: Pick<TranscriptPort, "outbox"> }): TurnReport["lifecycle"] {
+export function lifecycleOf(
+  info: ContextEngineInfo,
+  ports: { transcript: Pick<TranscriptPort, "outbox"> },
+): TurnReport["lifecycle"] {
   const { currentTurnFence, turnAdvancementIdempotency } = info.transcriptSemantics ?? {};
-  const declared = currentTurnFence === "before-current-turn-entry-v1" && turnAdvancementIdempotency === "atomic-idempotent-v1";
+  const declared =
+    currentTurnFence === "before-current-turn-entry-v1" &&
+    turnAdvancementIdempotency === "atomic-idempotent-v1";
   return declared && ports.transcript.outbox !== undefined ? "durable" : "eager";
 }
 

@@ -3,11 +3,15 @@ import { callTool, passThrough, testHost, tools } from "./__fixtures__/host.ts";
 
 describe("a turn", () => {
   it("stores the prompt before the model is called, and the reply after it", async () => {
-    const host = testHost({ replies: [() => `entries before the call: ${host.ports.transcript.entries.length}`] });
+    const host = testHost({
+      replies: [() => `entries before the call: ${host.ports.transcript.entries.length}`],
+    });
     const result = await host.say("hi");
     expect(result.outcome).toBe("completed");
     expect(result.reply?.content).toEqual([{ type: "text", text: "entries before the call: 1" }]);
-    expect(host.ports.transcript.entries.map((entry) => entry.type === "message" && entry.message.role)).toEqual(["user", "assistant"]);
+    expect(
+      host.ports.transcript.entries.map((entry) => entry.type === "message" && entry.message.role),
+    ).toEqual(["user", "assistant"]);
     expect(host.events.map((event) => event.type)).toEqual(["accepted", "text", "message"]);
   });
 
@@ -45,16 +49,27 @@ describe("a turn", () => {
 
   it("keeps what the person sent and shows hook additions to the model only", async () => {
     const host = testHost();
-    await host.say("hello", { beforePromptBuild: async () => ({ prependContext: "[today is Friday]", appendSystemContext: "Be brief." }) });
+    await host.say("hello", {
+      beforePromptBuild: async () => ({
+        prependContext: "[today is Friday]",
+        appendSystemContext: "Be brief.",
+      }),
+    });
     expect(host.lastSeen()).toEqual(["user: [today is Friday]\n\nhello"]);
     expect(host.ports.model.calls[0]?.systemPrompt).toBe("You are a test.\n\nBe brief.");
-    expect(host.ports.transcript.entries[0]).toMatchObject({ message: { role: "user", content: "hello" } });
+    expect(host.ports.transcript.entries[0]).toMatchObject({
+      message: { role: "user", content: "hello" },
+    });
   });
 
   it("puts the engine's addition before the system prompt, or right after its cacheable part", async () => {
     const engine = passThrough({
       info: { id: "memory", name: "Memory" },
-      assemble: ({ messages }) => ({ messages, estimatedTokens: 0, systemPromptAddition: "  Remember.\r\n\r\n" }),
+      assemble: ({ messages }) => ({
+        messages,
+        estimatedTokens: 0,
+        systemPromptAddition: "  Remember.\r\n\r\n",
+      }),
     });
     const plain = testHost({ engine });
     await plain.say("hi");
@@ -70,9 +85,15 @@ describe("a turn", () => {
   });
 
   it("keeps the partial reply of a failed call in the record and says why", async () => {
-    const host = testHost({ replies: [{ error: { kind: "unavailable", message: "The server is down." } }] });
+    const host = testHost({
+      replies: [{ error: { kind: "unavailable", message: "The server is down." } }],
+    });
     const result = await host.say("hi");
-    expect(result).toMatchObject({ outcome: "failed", reply: null, error: { kind: "unavailable", message: "The server is down." } });
+    expect(result).toMatchObject({
+      outcome: "failed",
+      reply: null,
+      error: { kind: "unavailable", message: "The server is down." },
+    });
     expect(host.ports.transcript.entries.at(-1)).toMatchObject({
       message: { role: "assistant", stopReason: "error", errorMessage: "The server is down." },
     });
@@ -93,7 +114,9 @@ describe("a turn", () => {
     });
     const result = await host.say("go", { signal: abort.signal });
     expect(result.outcome).toBe("aborted");
-    const roles = host.ports.transcript.entries.map((entry) => entry.type === "message" && entry.message.role);
+    const roles = host.ports.transcript.entries.map(
+      (entry) => entry.type === "message" && entry.message.role,
+    );
     expect(roles).toEqual(["user", "assistant", "toolResult", "assistant"]);
     expect(host.registry.quarantine.list()).toEqual([]);
   });
@@ -111,9 +134,15 @@ describe("the turn report", () => {
     const host = testHost({ replies: ["one", "two", "three"] });
     const first = await host.say("first");
     const second = await host.say("second");
-    expect(first.report.modelCalls[0]?.messages).toMatchObject({ kept: 0, items: [{ source: { kind: "entry" }, reason: "prompt" }] });
+    expect(first.report.modelCalls[0]?.messages).toMatchObject({
+      kept: 0,
+      items: [{ source: { kind: "entry" }, reason: "prompt" }],
+    });
     expect(second.report.modelCalls[0]?.messages.kept).toBe(1);
-    expect(second.report.modelCalls[0]?.messages.items.map((item) => item.role)).toEqual(["assistant", "user"]);
+    expect(second.report.modelCalls[0]?.messages.items.map((item) => item.role)).toEqual([
+      "assistant",
+      "user",
+    ]);
     const [system] = second.report.modelCalls[0]!.system;
     expect(second.parts[system!.hash]).toBe("You are a test.");
   });
@@ -121,14 +150,16 @@ describe("the turn report", () => {
   it("does not grow with the history", async () => {
     const host = testHost();
     const sizes: number[] = [];
-    for (let turn = 0; turn < 60; turn++) sizes.push(JSON.stringify((await host.say(`turn ${turn}`)).report).length);
+    for (let turn = 0; turn < 60; turn++)
+      sizes.push(JSON.stringify((await host.say(`turn ${turn}`)).report).length);
     expect(Math.max(...sizes.slice(2))).toBeLessThan(sizes[1]! * 1.2);
   });
 
   it("writes a full list every 64 calls, so that a file can be read from the middle", async () => {
     const host = testHost();
     const kept: number[] = [];
-    for (let turn = 0; turn < 66; turn++) kept.push((await host.say("x")).report.modelCalls[0]!.messages.kept);
+    for (let turn = 0; turn < 66; turn++)
+      kept.push((await host.say("x")).report.modelCalls[0]!.messages.kept);
     expect(kept.flatMap((count, index) => (count === 0 ? [index] : []))).toEqual([0, 64]);
   });
 

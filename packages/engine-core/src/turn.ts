@@ -12,14 +12,21 @@ import { admitPrompt } from "./prompt.ts";
 import { describeError } from "./quarantine.ts";
 import { overflowMessage, recover } from "./recovery.ts";
 import { FALLBACK_ENGINE_ID } from "./registry.ts";
-import { openTurn, type TurnError, type TurnRequest, type TurnResult, type TurnRun } from "./turn-run.ts";
+import {
+  openTurn,
+  type TurnError,
+  type TurnRequest,
+  type TurnResult,
+  type TurnRun,
+} from "./turn-run.ts";
 
 /**
  * Runs one turn: the person's message in, the model's accepted reply out, everything that happened in the report (contract §3).
  * What a model, tool or engine did wrong is in the result; throws only HOST_CAPABILITY_MISSING, before anything ran.
  */
 export async function runTurn(request: TurnRequest): Promise<TurnResult> {
-  if (request.engine.guard.engineId !== FALLBACK_ENGINE_ID) assertHostSupport(request.engine.guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
+  if (request.engine.guard.engineId !== FALLBACK_ENGINE_ID)
+    assertHostSupport(request.engine.guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
   const run = openTurn(request);
   try {
     run.signal.throwIfAborted();
@@ -32,7 +39,8 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
       const prompt = await admitPrompt(run, assembly);
       const outcome = await runModelLoop(run, assembly, prompt);
       if (outcome.kind === "completed") return await accept(run, assembly, outcome.message);
-      if (outcome.kind === "failed" && !(await recover(run, assembly, outcome))) return await refuse(run, outcome);
+      if (outcome.kind === "failed" && !(await recover(run, assembly, outcome)))
+        return await refuse(run, outcome);
     }
   } catch (error) {
     keepForNextTurn(run);
@@ -40,13 +48,18 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
   }
 }
 
-async function accept(run: TurnRun, assembly: Assembly, reply: AssistantMessage): Promise<TurnResult> {
+async function accept(
+  run: TurnRun,
+  assembly: Assembly,
+  reply: AssistantMessage,
+): Promise<TurnResult> {
   try {
     await finalizeTurn(run, assembly);
     await autoCompact(run, assembly);
   } catch (error) {
     // The reply is stored and stands; only what follows it was cut short.
-    if (!isAbort(error, run.signal)) run.ports.log.error(`after the reply: ${describeError(error)}`);
+    if (!isAbort(error, run.signal))
+      run.ports.log.error(`after the reply: ${describeError(error)}`);
     keepForNextTurn(run);
   }
   return close(run, reply, null);
@@ -57,7 +70,12 @@ async function refuse(run: TurnRun, failure: LoopFailure): Promise<TurnResult> {
   const { error, partial } = failure;
   const text = error.kind === "overflow" ? overflowMessage(run, failure) : error.message;
   const stopReason = error.kind === "aborted" ? "aborted" : "error";
-  const message: AssistantMessage = { ...partial, stopReason, errorMessage: text, timestamp: run.ports.clock.now() };
+  const message: AssistantMessage = {
+    ...partial,
+    stopReason,
+    errorMessage: text,
+    timestamp: run.ports.clock.now(),
+  };
   const [entry] = await run.transcript.append([{ type: "message", message }]);
   run.emit({ type: "message", entryId: entry!.id, message });
   keepForNextTurn(run);
@@ -66,7 +84,9 @@ async function refuse(run: TurnRun, failure: LoopFailure): Promise<TurnResult> {
 
 function toTurnError(run: TurnRun, error: unknown): TurnError {
   if (isAbort(error, run.signal)) return { kind: "aborted", message: "The run was cancelled." };
-  run.ports.log.error(`turn failed: ${describeError(error)}`, { sessionKey: run.session.sessionKey });
+  run.ports.log.error(`turn failed: ${describeError(error)}`, {
+    sessionKey: run.session.sessionKey,
+  });
   return { kind: run.engine.degraded === null ? "host" : "engine", message: describeError(error) };
 }
 

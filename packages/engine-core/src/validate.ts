@@ -7,24 +7,39 @@ export type EngineValidation = { ok: true; engine: ContextEngine } | { ok: false
 export function validateEngine(engineId: string, product: unknown): EngineValidation {
   if (typeof product !== "object" || product === null) {
     const shown = JSON.stringify(product) ?? String(product);
-    return { ok: false, message: `Context engine "${engineId}" factory returned ${shown} instead of a ContextEngine object.` };
+    return {
+      ok: false,
+      message: `Context engine "${engineId}" factory returned ${shown} instead of a ContextEngine object.`,
+    };
   }
   const { info, ...methods } = pick(product);
   const problems = [
     ...(typeof info !== "object" || info === null
       ? ["missing info"]
-      : (["id", "name"] as const).flatMap((key) => (isText((info as Record<string, unknown>)[key]) ? [] : [`missing info.${key}`]))),
-    ...(["ingest", "assemble", "compact"] as const).flatMap((name) => (typeof methods[name] === "function" ? [] : [`missing ${name}()`])),
+      : (["id", "name"] as const).flatMap((key) =>
+          isText((info as Record<string, unknown>)[key]) ? [] : [`missing info.${key}`],
+        )),
+    ...(["ingest", "assemble", "compact"] as const).flatMap((name) =>
+      typeof methods[name] === "function" ? [] : [`missing ${name}()`],
+    ),
   ];
   if (problems.length === 0) return { ok: true, engine: product as ContextEngine };
-  return { ok: false, message: `Context engine "${engineId}" factory returned an invalid ContextEngine: ${problems.join(", ")}.` };
+  return {
+    ok: false,
+    message: `Context engine "${engineId}" factory returned an invalid ContextEngine: ${problems.join(", ")}.`,
+  };
 }
 
 /**
  * What is wrong with the result of a method, or undefined. Unknown fields are fine: newer engines may send more. Messages that are the
  * `given` ones in the same place need no second look.
  */
-export function resultProblem(engineId: string, method: string, result: unknown, given: readonly unknown[] = []): string | undefined {
+export function resultProblem(
+  engineId: string,
+  method: string,
+  result: unknown,
+  given: readonly unknown[] = [],
+): string | undefined {
   if (method === "assemble" && !isAssembleResult(result, given))
     return `context engine "${engineId}" assemble() returned an invalid result: expected an object with a "messages" array (got ${shapeOf(result)})`;
   if (method === "compact" && !isCompactResult(result))
@@ -35,19 +50,24 @@ export function resultProblem(engineId: string, method: string, result: unknown,
 }
 
 const isText = (value: unknown) => typeof value === "string" && value.trim() !== "";
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
 
 function isAssembleResult(value: unknown, given: readonly unknown[]): value is AssembleResult {
   if (!isRecord(value) || !Array.isArray(value.messages)) return false;
   if (value.messages === given) return true;
-  return value.messages.every((message: unknown, index) => message === given[index] || (isRecord(message) && isText(message.role)));
+  return value.messages.every(
+    (message: unknown, index) =>
+      message === given[index] || (isRecord(message) && isText(message.role)),
+  );
 }
 
 function isCompactResult(value: unknown): value is CompactResult {
   return isRecord(value) && typeof value.ok === "boolean" && typeof value.compacted === "boolean";
 }
 
-const isCommitted = (value: unknown) => isRecord(value) && (value.status === "committed" || value.status === "duplicate");
+const isCommitted = (value: unknown) =>
+  isRecord(value) && (value.status === "committed" || value.status === "duplicate");
 
 function shapeOf(value: unknown): string {
   if (value === null) return "null";
@@ -65,5 +85,10 @@ function pick(product: object): Record<"info" | "ingest" | "assemble" | "compact
       return undefined;
     }
   };
-  return { info: read("info"), ingest: read("ingest"), assemble: read("assemble"), compact: read("compact") };
+  return {
+    info: read("info"),
+    ingest: read("ingest"),
+    assemble: read("assemble"),
+    compact: read("compact"),
+  };
 }

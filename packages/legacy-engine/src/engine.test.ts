@@ -17,11 +17,20 @@ const messages: AgentMessage[] = [
 
 describe("the legacy engine", () => {
   it("says who it is, and claims no compaction of its own", () => {
-    expect(createLegacyEngine().info).toEqual({ id: "legacy", name: "Legacy Context Engine", version: "1.0.0" });
+    expect(createLegacyEngine().info).toEqual({
+      id: "legacy",
+      name: "Legacy Context Engine",
+      version: "1.0.0",
+    });
   });
 
   it("has only the four required members, so that a host calls nothing else", () => {
-    expect(Object.keys(createLegacyEngine()).sort()).toEqual(["assemble", "compact", "info", "ingest"]);
+    expect(Object.keys(createLegacyEngine()).sort()).toEqual([
+      "assemble",
+      "compact",
+      "info",
+      "ingest",
+    ]);
   });
 
   it("returns the very messages it was given, unchanged, whatever the budget", async () => {
@@ -37,7 +46,8 @@ describe("the legacy engine", () => {
 
   it("records nothing", async () => {
     const engine = createLegacyEngine();
-    for (const message of messages) expect(await engine.ingest({ ...session, message })).toEqual({ ingested: false });
+    for (const message of messages)
+      expect(await engine.ingest({ ...session, message })).toEqual({ ingested: false });
   });
 
   it("says so where the host has no built-in compaction", async () => {
@@ -57,8 +67,16 @@ describe("the legacy engine", () => {
       seen.push(params);
       return answer;
     };
-    const params = { ...session, tokenBudget: 500, currentTokenCount: 900, customInstructions: "keep names", force: true };
-    expect(await slot.run(builtIn, async () => createLegacyEngine().compact(params))).toEqual(answer);
+    const params = {
+      ...session,
+      tokenBudget: 500,
+      currentTokenCount: 900,
+      customInstructions: "keep names",
+      force: true,
+    };
+    expect(await slot.run(builtIn, async () => createLegacyEngine().compact(params))).toEqual(
+      answer,
+    );
     expect(seen).toMatchObject([params]);
   });
 

@@ -15,7 +15,13 @@ export {
   splitMessagesByTokenShare,
 } from "./compaction/chunks.ts";
 export type { CompactionDetails, SummariserUsage } from "./compaction/details.ts";
-export { type CompactionLimits, LIMITS, type LimitsInput, planLimits, reserveTokens } from "./compaction/limits.ts";
+export {
+  type CompactionLimits,
+  LIMITS,
+  type LimitsInput,
+  planLimits,
+  reserveTokens,
+} from "./compaction/limits.ts";
 export {
   type CompactionOptions,
   CompactionOptionsSchema,
@@ -52,7 +58,13 @@ export {
   summarizeInStages,
   summarizeWithFallback,
 } from "./compaction/summarize.ts";
-export { learnRatio, RATIO_BOUNDS, type RatioSample, type TokenRatio, UNKNOWN_RATIO } from "./compaction/token-ratio.ts";
+export {
+  learnRatio,
+  RATIO_BOUNDS,
+  type RatioSample,
+  type TokenRatio,
+  UNKNOWN_RATIO,
+} from "./compaction/token-ratio.ts";
 export {
   planUndoCompaction,
   UNDO_RECORD,

@@ -91,7 +91,12 @@ export type {
   TranscriptRewriteRequest,
   TranscriptRewriteResult,
 } from "./contract/runtime.ts";
-export type { SessionRef, SessionTarget, TranscriptEntryAnchor, TurnAdmission } from "./contract/session.ts";
+export type {
+  SessionRef,
+  SessionTarget,
+  TranscriptEntryAnchor,
+  TurnAdmission,
+} from "./contract/session.ts";
 export {
   delegateCompactionToRuntime,
   isRuntimeCompactionDelegate,

@@ -13,10 +13,19 @@ const slot = new AsyncLocalStorage<RuntimeCompaction>();
 provideRuntimeCompaction(slot);
 afterEach(() => provideRuntimeCompaction(slot));
 
-const params = (more: Partial<CompactParams> = {}): CompactParams => ({ sessionId: "s", sessionFile: "/s.jsonl", ...more });
+const params = (more: Partial<CompactParams> = {}): CompactParams => ({
+  sessionId: "s",
+  sessionFile: "/s.jsonl",
+  ...more,
+});
 /** A host compaction that answers with the parameters it was given. */
-const echo: RuntimeCompaction = async (given) => ({ ok: true, compacted: true, result: { tokensBefore: 1, details: given } });
-const seen = async (given: CompactParams) => (await slot.run(echo, () => delegateCompactionToRuntime(given))).result?.details;
+const echo: RuntimeCompaction = async (given) => ({
+  ok: true,
+  compacted: true,
+  result: { tokensBefore: 1, details: given },
+});
+const seen = async (given: CompactParams) =>
+  (await slot.run(echo, () => delegateCompactionToRuntime(given))).result?.details;
 
 describe("delegateCompactionToRuntime", () => {
   it("says honestly that a host has no compaction", async () => {
@@ -37,12 +46,22 @@ describe("delegateCompactionToRuntime", () => {
   });
 
   it("reaches it through runtimeContext when there is no slot, and prefers the slot", async () => {
-    const inContext: RuntimeCompaction = async () => ({ ok: true, compacted: false, reason: "from context" });
-    expect(await delegateCompactionToRuntime(params({ runtimeContext: { compactTranscript: inContext } }))).toMatchObject({
+    const inContext: RuntimeCompaction = async () => ({
+      ok: true,
+      compacted: false,
       reason: "from context",
     });
     expect(
-      await slot.run(echo, () => delegateCompactionToRuntime(params({ runtimeContext: { compactTranscript: inContext } }))),
+      await delegateCompactionToRuntime(
+        params({ runtimeContext: { compactTranscript: inContext } }),
+      ),
+    ).toMatchObject({
+      reason: "from context",
+    });
+    expect(
+      await slot.run(echo, () =>
+        delegateCompactionToRuntime(params({ runtimeContext: { compactTranscript: inContext } })),
+      ),
     ).toMatchObject({ compacted: true });
   });
 
@@ -50,9 +69,12 @@ describe("delegateCompactionToRuntime", () => {
     vi.resetModules();
     const copy = await import("./delegate.ts");
     expect(copy.delegateCompactionToRuntime).not.toBe(delegateCompactionToRuntime);
-    expect(await slot.run(echo, () => copy.delegateCompactionToRuntime(params()))).toMatchObject({ compacted: true });
+    expect(await slot.run(echo, () => copy.delegateCompactionToRuntime(params()))).toMatchObject({
+      compacted: true,
+    });
     expect(
-      isRuntimeCompactionDelegate(copy.delegateCompactionToRuntime) && copy.isRuntimeCompactionDelegate(delegateCompactionToRuntime),
+      isRuntimeCompactionDelegate(copy.delegateCompactionToRuntime) &&
+        copy.isRuntimeCompactionDelegate(delegateCompactionToRuntime),
     ).toBe(true);
   });
 
@@ -75,20 +97,39 @@ describe("delegateCompactionToRuntime", () => {
 
   it("takes what the parameters lack from the context, and the explicit value where both are given", async () => {
     const runtimeContext = { sessionKey: "k", agentId: "a", currentTokenCount: 12.9 };
-    expect(await seen(params({ runtimeContext }))).toMatchObject({ sessionKey: "k", agentId: "a", currentTokenCount: 12 });
-    expect(await seen(params({ runtimeContext, sessionKey: "mine", agentId: "b", currentTokenCount: 3 }))).toMatchObject({
+    expect(await seen(params({ runtimeContext }))).toMatchObject({
+      sessionKey: "k",
+      agentId: "a",
+      currentTokenCount: 12,
+    });
+    expect(
+      await seen(
+        params({ runtimeContext, sessionKey: "mine", agentId: "b", currentTokenCount: 3 }),
+      ),
+    ).toMatchObject({
       sessionKey: "mine",
       agentId: "b",
       currentTokenCount: 3,
     });
-    expect(await seen(params({ runtimeContext: { sessionKey: " ", currentTokenCount: -1 } }))).not.toHaveProperty("sessionKey");
+    expect(
+      await seen(params({ runtimeContext: { sessionKey: " ", currentTokenCount: -1 } })),
+    ).not.toHaveProperty("sessionKey");
   });
 
   it.each([
     ["session identity", params({ sessionTarget: { agentId: "a", sessionId: "other" } })],
-    ["session identity", params({ sessionKey: "k", sessionTarget: { agentId: "a", sessionId: "s", sessionKey: "other" } })],
+    [
+      "session identity",
+      params({
+        sessionKey: "k",
+        sessionTarget: { agentId: "a", sessionId: "s", sessionKey: "other" },
+      }),
+    ],
     ["agent identity", params({ agentId: "b", sessionTarget: { agentId: "a", sessionId: "s" } })],
-    ["session identity", params({ runtimeContext: { sessionTarget: { agentId: "a", sessionId: "other" } } })],
+    [
+      "session identity",
+      params({ runtimeContext: { sessionTarget: { agentId: "a", sessionId: "other" } } }),
+    ],
   ])("refuses a target of another %s", async (identity, given) => {
     await expect(seen(given)).rejects.toThrow(identity);
   });
@@ -96,12 +137,16 @@ describe("delegateCompactionToRuntime", () => {
   it("passes the host's failure and abort through untouched", async () => {
     const abort = new DOMException("stopped", "AbortError");
     const failing: RuntimeCompaction = () => Promise.reject(abort);
-    await expect(slot.run(failing, () => delegateCompactionToRuntime(params()))).rejects.toBe(abort);
+    await expect(slot.run(failing, () => delegateCompactionToRuntime(params()))).rejects.toBe(
+      abort,
+    );
   });
 });
 
 describe("isRuntimeCompactionDelegate", () => {
   it("knows the delegate and nothing else", () => {
-    expect([delegateCompactionToRuntime, () => {}, undefined, "x"].map(isRuntimeCompactionDelegate)).toEqual([true, false, false, false]);
+    expect(
+      [delegateCompactionToRuntime, () => {}, undefined, "x"].map(isRuntimeCompactionDelegate),
+    ).toEqual([true, false, false, false]);
   });
 });

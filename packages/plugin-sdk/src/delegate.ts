@@ -32,7 +32,8 @@ export function runtimeCompactionSlot(): CompactionSlot | undefined {
  */
 export async function delegateCompactionToRuntime(params: CompactParams): Promise<CompactResult> {
   const builtIn = runtimeCompactionSlot()?.getStore() ?? fromContext(params);
-  if (builtIn === undefined) return { ok: false, compacted: false, reason: "this host offers no built-in compaction" };
+  if (builtIn === undefined)
+    return { ok: false, compacted: false, reason: "this host offers no built-in compaction" };
   return builtIn(resolveTarget(params));
 }
 
@@ -58,7 +59,11 @@ function resolveTarget(params: CompactParams): CompactParams {
   const sessionTarget = explicit.sessionTarget ?? context.sessionTarget;
   if (sessionTarget !== undefined && sessionTarget.sessionId !== params.sessionId)
     throw new Error("Compaction target conflicts with the caller session identity");
-  if (sessionTarget?.sessionKey !== undefined && sessionKey !== undefined && sessionTarget.sessionKey !== sessionKey)
+  if (
+    sessionTarget?.sessionKey !== undefined &&
+    sessionKey !== undefined &&
+    sessionTarget.sessionKey !== sessionKey
+  )
     throw new Error("Compaction target conflicts with the caller session identity");
   if (sessionTarget !== undefined && agentId !== undefined && sessionTarget.agentId !== agentId)
     throw new Error("Compaction target conflicts with its agent identity");
@@ -73,5 +78,7 @@ function resolveTarget(params: CompactParams): CompactParams {
   };
 }
 
-const text = (value: unknown) => (typeof value === "string" && value.trim() !== "" ? value : undefined);
-const positive = (value: unknown) => (typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : undefined);
+const text = (value: unknown) =>
+  typeof value === "string" && value.trim() !== "" ? value : undefined;
+const positive = (value: unknown) =>
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : undefined;

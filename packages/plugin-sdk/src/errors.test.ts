@@ -4,7 +4,11 @@ import { ContextEngineError, ERROR_CODES, isAbort } from "./errors.ts";
 describe("ContextEngineError", () => {
   it("carries code, engine, operation and cause, and is an Error", () => {
     const cause = new Error("locked");
-    const error = new ContextEngineError("STORE_BUSY", "The store is busy.", { engineId: "lossless", operation: "assemble", cause });
+    const error = new ContextEngineError("STORE_BUSY", "The store is busy.", {
+      engineId: "lossless",
+      operation: "assemble",
+      cause,
+    });
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({
       name: "ContextEngineError",
@@ -26,7 +30,9 @@ describe("ContextEngineError", () => {
     expect(ContextEngineError.is(error)).toBe(true);
     expect(ContextEngineError.is(error, "SESSION_LOCKED")).toBe(true);
     expect(ContextEngineError.is(error, "STORE_BUSY")).toBe(false);
-    expect([new Error("x"), null, undefined, "x", {}].some((value) => ContextEngineError.is(value))).toBe(false);
+    expect(
+      [new Error("x"), null, undefined, "x", {}].some((value) => ContextEngineError.is(value)),
+    ).toBe(false);
   });
 
   it("has no code twice", () => {
@@ -40,7 +46,9 @@ describe("isAbort", () => {
     const { signal } = new AbortController();
     expect(isAbort(new DOMException("x", "AbortError"))).toBe(true);
     expect(isAbort(reason, AbortSignal.abort(reason))).toBe(true);
-    expect(isAbort(new Error("wrapped", { cause: new DOMException("x", "AbortError") }))).toBe(true);
+    expect(isAbort(new Error("wrapped", { cause: new DOMException("x", "AbortError") }))).toBe(
+      true,
+    );
     expect(isAbort(reason, signal)).toBe(false);
     expect(isAbort(new DOMException("late", "TimeoutError"))).toBe(false);
   });
@@ -48,6 +56,11 @@ describe("isAbort", () => {
   it("ends on causes that run in a circle and on what is no error", () => {
     const circle: { cause?: unknown } = {};
     circle.cause = circle;
-    expect([circle, null, undefined, "x"].map((value) => isAbort(value))).toEqual([false, false, false, false]);
+    expect([circle, null, undefined, "x"].map((value) => isAbort(value))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 });

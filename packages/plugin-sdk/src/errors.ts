@@ -38,7 +38,11 @@ export class ContextEngineError extends Error {
   // A registered symbol, so that two copies of this package in one process recognise each other's errors.
   readonly [BRAND] = true;
 
-  constructor(code: ErrorCode, message: string, options: { engineId?: string; operation?: string; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { engineId?: string; operation?: string; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     if (options.engineId !== undefined) this.engineId = options.engineId;
@@ -48,14 +52,21 @@ export class ContextEngineError extends Error {
   /** True for an error of this class from any copy of the package, and, if given, of this code. */
   static is(error: unknown, code?: ErrorCode): error is ContextEngineError {
     return (
-      typeof error === "object" && error !== null && BRAND in error && (code === undefined || (error as ContextEngineError).code === code)
+      typeof error === "object" &&
+      error !== null &&
+      BRAND in error &&
+      (code === undefined || (error as ContextEngineError).code === code)
     );
   }
 }
 
 /** True for the platform's AbortError and for `signal`'s own reason: an abort is nobody's failure. */
 export function isAbort(error: unknown, signal?: AbortSignal): boolean {
-  for (let current = error, depth = 0; current !== undefined && current !== null && depth < 8; depth++) {
+  for (
+    let current = error, depth = 0;
+    current !== undefined && current !== null && depth < 8;
+    depth++
+  ) {
     if (signal?.aborted && current === signal.reason) return true;
     if ((current as { name?: unknown }).name === "AbortError") return true;
     current = (current as { cause?: unknown }).cause;

@@ -1,5 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { buildMemorySystemPromptAddition, normalizePromptText, provideMemoryPromptSection } from "./memory-prompt.ts";
+import {
+  buildMemorySystemPromptAddition,
+  normalizePromptText,
+  provideMemoryPromptSection,
+} from "./memory-prompt.ts";
 
 afterEach(() => provideMemoryPromptSection(undefined));
 const params = { availableTools: new Set(["memory_search"]) };
@@ -16,7 +20,9 @@ describe("buildMemorySystemPromptAddition", () => {
       `tools: ${[...availableTools].join()}\r\ncitations: ${citationsMode}`,
       "",
     ]);
-    expect(buildMemorySystemPromptAddition({ ...params, citationsMode: "on" })).toBe("## Memory\ntools: memory_search\ncitations: on");
+    expect(buildMemorySystemPromptAddition({ ...params, citationsMode: "on" })).toBe(
+      "## Memory\ntools: memory_search\ncitations: on",
+    );
   });
 
   it("drops lines that are no strings, and is undefined when nothing is left", () => {
@@ -41,6 +47,9 @@ describe("buildMemorySystemPromptAddition", () => {
 describe("normalizePromptText", () => {
   it("trims, makes line ends LF, strips blanks at line ends, and keeps indentation inside", () => {
     expect(normalizePromptText("\r\n a \r\n  b\t\rc\n")).toBe("a\n  b\nc");
-    expect([normalizePromptText(undefined), normalizePromptText(" \r\n\t")]).toEqual([undefined, undefined]);
+    expect([normalizePromptText(undefined), normalizePromptText(" \r\n\t")]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });

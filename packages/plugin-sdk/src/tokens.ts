@@ -10,4 +10,8 @@ export {
   IMAGE_TOKENS,
   MESSAGE_OVERHEAD,
 } from "./tokens/message.ts";
-export { type ExactCounter, type ExactCounterOptions, loadExactCounter } from "./tokens/tiktoken.ts";
+export {
+  type ExactCounter,
+  type ExactCounterOptions,
+  loadExactCounter,
+} from "./tokens/tiktoken.ts";

@@ -20,16 +20,38 @@ export {
   TranscriptHeaderSchema,
 } from "./transcript/entries.ts";
 export { identifiersOf } from "./transcript/extract.ts";
-export { type ExtractiveSummaryOptions, extractiveSummary, SUMMARY_HEADINGS } from "./transcript/extractive-summary.ts";
+export {
+  type ExtractiveSummaryOptions,
+  extractiveSummary,
+  SUMMARY_HEADINGS,
+} from "./transcript/extractive-summary.ts";
 export { type FreshTail, type FreshTailOptions, freshTail } from "./transcript/fresh-tail.ts";
-export { EMPTY_LEDGER, foldLedger, type LedgerItem, type LedgerKind, type LedgerState, ledgerScore } from "./transcript/ledger.ts";
+export {
+  EMPTY_LEDGER,
+  foldLedger,
+  type LedgerItem,
+  type LedgerKind,
+  type LedgerState,
+  ledgerScore,
+} from "./transcript/ledger.ts";
 export { type Name, type NameKind, namesIn } from "./transcript/ledger-names.ts";
 export { splitLedger, withLedger } from "./transcript/ledger-section.ts";
-export { DEFAULT_LEDGER_TOKENS, type LedgerText, pathsInLedger, renderLedger } from "./transcript/ledger-text.ts";
+export {
+  DEFAULT_LEDGER_TOKENS,
+  type LedgerText,
+  pathsInLedger,
+  renderLedger,
+} from "./transcript/ledger-text.ts";
 export { type MigratedTranscript, migrateTranscript } from "./transcript/migrate.ts";
 export { type ModelMessage, toModelMessage } from "./transcript/model-view.ts";
 export { type OpenRequest, openRequest } from "./transcript/open-request.ts";
-export { type BadLine, type ParsedLine, type ParsedTranscript, parseTranscript, parseTranscriptLine } from "./transcript/parse.ts";
+export {
+  type BadLine,
+  type ParsedLine,
+  type ParsedTranscript,
+  parseTranscript,
+  parseTranscriptLine,
+} from "./transcript/parse.ts";
 export {
   ALWAYS_PROTECTED_TOOLS,
   applyPrune,
@@ -41,7 +63,13 @@ export {
   type PrunePlan,
   planPrune,
 } from "./transcript/prune.ts";
-export { applyPruneRecords, PRUNE_ENTRY_TYPE, type PruneRecord, pruneEntry, pruneRecordOf } from "./transcript/prune-records.ts";
+export {
+  applyPruneRecords,
+  PRUNE_ENTRY_TYPE,
+  type PruneRecord,
+  pruneEntry,
+  pruneRecordOf,
+} from "./transcript/prune-records.ts";
 export { moveReferences } from "./transcript/references.ts";
 export {
   applySessionPrune,
@@ -59,7 +87,13 @@ export {
   type SessionPruneSettings,
 } from "./transcript/session-prune.ts";
 export { headOf, oneLine, tailOf, textOf } from "./transcript/text.ts";
-export { type FileOperations, fileOperations, formatToolFailure, type ToolFailure, toolFailures } from "./transcript/tool-facts.ts";
+export {
+  type FileOperations,
+  fileOperations,
+  formatToolFailure,
+  type ToolFailure,
+  toolFailures,
+} from "./transcript/tool-facts.ts";
 export {
   atomicGroups,
   isSafeCut,

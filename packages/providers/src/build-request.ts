@@ -10,7 +10,10 @@ import type { Endpoint, WireRequest } from "./provider.ts";
 export function buildRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
   const driver = findDriver(call.model.api);
   if (driver?.kind === "wire") return driver.buildRequest(call, endpoint);
-  throw new ContextEngineError("CONFIG_INVALID", driver === undefined ? unknownApi(call.model.api) : noWire(call.model.api));
+  throw new ContextEngineError(
+    "CONFIG_INVALID",
+    driver === undefined ? unknownApi(call.model.api) : noWire(call.model.api),
+  );
 }
 
 /** One sentence for an api nobody speaks. */

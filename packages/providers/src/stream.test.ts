@@ -4,7 +4,11 @@ import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/core";
 import { afterEach, describe, expect, it } from "vitest";
 import type { RetryNotice } from "./shared/retry.ts";
 import { completeModel, type StreamModelOptions, streamModel } from "./stream.ts";
-import { createOpenAIEmulator, type EmulatorOptions, type OpenAIEmulator } from "./testing/emulator.ts";
+import {
+  createOpenAIEmulator,
+  type EmulatorOptions,
+  type OpenAIEmulator,
+} from "./testing/emulator.ts";
 
 const servers: OpenAIEmulator[] = [];
 afterEach(async () => {
@@ -19,7 +23,13 @@ async function emulator(options: EmulatorOptions = {}): Promise<OpenAIEmulator> 
 
 function call(options: Partial<ModelCall> = {}): ModelCall {
   return {
-    model: { provider: "local", api: "openai-completions", id: "m", contextWindow: 8000, maxOutputTokens: 1000 },
+    model: {
+      provider: "local",
+      api: "openai-completions",
+      id: "m",
+      contextWindow: 8000,
+      maxOutputTokens: 1000,
+    },
     systemPrompt: "Be brief.",
     messages: [{ role: "user", content: "hi" }],
     tools: [],
@@ -33,7 +43,13 @@ const quick = { baseDelayMs: 1 };
 
 async function gather({ baseUrl, ...settings }: Settings): Promise<StreamEvent[]> {
   const events: StreamEvent[] = [];
-  for await (const event of streamModel({ call: call(), endpoint: { baseUrl }, retry: quick, ...settings })) events.push(event);
+  for await (const event of streamModel({
+    call: call(),
+    endpoint: { baseUrl },
+    retry: quick,
+    ...settings,
+  }))
+    events.push(event);
   const finals = events.filter(({ type }) => type === "done" || type === "error");
   expect(finals).toEqual([events.at(-1)]);
   return events;
@@ -42,15 +58,28 @@ async function gather({ baseUrl, ...settings }: Settings): Promise<StreamEvent[]
 describe("streamModel over a real connection", () => {
   it("streams text, thinking and calls, and ends with the message", async () => {
     const server = await emulator({
-      answers: [{ thinking: "hm", text: "Hello there", toolCalls: [{ id: "c1", name: "read", arguments: { path: "a" } }], chunkChars: 4 }],
+      answers: [
+        {
+          thinking: "hm",
+          text: "Hello there",
+          toolCalls: [{ id: "c1", name: "read", arguments: { path: "a" } }],
+          chunkChars: 4,
+        },
+      ],
     });
     const events = await gather(server);
-    expect(events.filter(({ type }) => type === "text")).toEqual(["Hell", "o th", "ere"].map((delta) => ({ type: "text", delta })));
+    expect(events.filter(({ type }) => type === "text")).toEqual(
+      ["Hell", "o th", "ere"].map((delta) => ({ type: "text", delta })),
+    );
     expect(events.at(-1)).toMatchObject({
       type: "done",
       message: {
         stopReason: "toolUse",
-        content: [{ thinking: "hm" }, { text: "Hello there" }, { id: "c1", name: "read", arguments: { path: "a" } }],
+        content: [
+          { thinking: "hm" },
+          { text: "Hello there" },
+          { id: "c1", name: "read", arguments: { path: "a" } },
+        ],
         usage: { input: 10, output: 5 },
       },
     });
@@ -70,7 +99,11 @@ describe("streamModel over a real connection", () => {
 
   it("tries again after 500 and 429, and tells of each wait", async () => {
     const server = await emulator({
-      answers: [{ fault: "status", status: 500 }, { fault: "status", status: 429, headers: { "retry-after": "0" } }, { text: "ok" }],
+      answers: [
+        { fault: "status", status: 500 },
+        { fault: "status", status: 429, headers: { "retry-after": "0" } },
+        { text: "ok" },
+      ],
     });
     const notices: RetryNotice[] = [];
     const events = await gather({ ...server, onRetry: (notice) => notices.push(notice) });
@@ -83,13 +116,20 @@ describe("streamModel over a real connection", () => {
 
   it("gives up after two retries", async () => {
     const server = await emulator({ answers: [{ fault: "status", status: 503 }] });
-    expect((await gather(server)).at(-1)).toMatchObject({ type: "error", error: { kind: "unavailable", status: 503 } });
+    expect((await gather(server)).at(-1)).toMatchObject({
+      type: "error",
+      error: { kind: "unavailable", status: 503 },
+    });
     expect(server.requests).toHaveLength(3);
   });
 
   it("does not wait for a provider that asks for too long", async () => {
-    const server = await emulator({ answers: [{ fault: "status", status: 429, headers: { "retry-after": "3600" } }] });
-    expect((await gather(server)).at(-1)).toMatchObject({ error: { kind: "rate_limited", retryAfterMs: 3_600_000 } });
+    const server = await emulator({
+      answers: [{ fault: "status", status: 429, headers: { "retry-after": "3600" } }],
+    });
+    expect((await gather(server)).at(-1)).toMatchObject({
+      error: { kind: "rate_limited", retryAfterMs: 3_600_000 },
+    });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -100,8 +140,12 @@ describe("streamModel over a real connection", () => {
         { fault: "status", status: 413, body: "" },
       ],
     });
-    expect((await gather(server)).at(-1)).toMatchObject({ error: { kind: "overflow", status: 400, observedTokens: 5000 } });
-    expect((await gather(server)).at(-1)).toMatchObject({ error: { kind: "overflow", status: 413 } });
+    expect((await gather(server)).at(-1)).toMatchObject({
+      error: { kind: "overflow", status: 400, observedTokens: 5000 },
+    });
+    expect((await gather(server)).at(-1)).toMatchObject({
+      error: { kind: "overflow", status: 413 },
+    });
     expect(server.requests).toHaveLength(2);
   });
 
@@ -117,7 +161,9 @@ describe("streamModel over a real connection", () => {
       error: { kind: "overflow", observedTokens: 8001 },
       partial: { stopReason: "error", content: [{ text: "sure" }] },
     });
-    expect((await gather(server)).at(-1)).toMatchObject({ error: { kind: "overflow", observedTokens: 7990 } });
+    expect((await gather(server)).at(-1)).toMatchObject({
+      error: { kind: "overflow", observedTokens: 7990 },
+    });
     expect((await gather(server)).at(-1)).toMatchObject({ type: "done" });
   });
 
@@ -125,19 +171,31 @@ describe("streamModel over a real connection", () => {
     const server = await emulator({ answers: [{ fault: "cut", text: "Half" }] });
     expect((await gather(server)).at(-1)).toMatchObject({
       error: { kind: "unavailable" },
-      partial: { stopReason: "error", content: [{ text: "Half" }], errorMessage: expect.stringContaining("broke off") },
+      partial: {
+        stopReason: "error",
+        content: [{ text: "Half" }],
+        errorMessage: expect.stringContaining("broke off"),
+      },
     });
     expect(server.requests).toHaveLength(1);
   });
 
   it("counts a clean end without a final event as a failed turn", async () => {
     const server = await emulator({ answers: [{ fault: "unfinished", text: "Half" }] });
-    expect((await gather(server)).at(-1)).toMatchObject({ error: { kind: "invalid_response" }, partial: { content: [{ text: "Half" }] } });
+    expect((await gather(server)).at(-1)).toMatchObject({
+      error: { kind: "invalid_response" },
+      partial: { content: [{ text: "Half" }] },
+    });
   });
 
   it("gives up on a silent provider, before and within the answer", async () => {
-    const server = await emulator({ answers: [{ fault: "hang" }, { fault: "hang", text: "Half" }] });
-    expect((await gather({ ...server, idleTimeoutMs: 50 })).at(-1)).toMatchObject({ error: { kind: "timeout" }, partial: { content: [] } });
+    const server = await emulator({
+      answers: [{ fault: "hang" }, { fault: "hang", text: "Half" }],
+    });
+    expect((await gather({ ...server, idleTimeoutMs: 50 })).at(-1)).toMatchObject({
+      error: { kind: "timeout" },
+      partial: { content: [] },
+    });
     expect((await gather({ ...server, idleTimeoutMs: 500 })).at(-1)).toMatchObject({
       error: { kind: "timeout" },
       partial: { content: [{ text: "Half" }] },
@@ -149,7 +207,10 @@ describe("streamModel over a real connection", () => {
     const server = await emulator({ answers: [{ fault: "hang", text: "Half" }] });
     const controller = new AbortController();
     const events: StreamEvent[] = [];
-    for await (const event of streamModel({ call: call({ signal: controller.signal }), endpoint: server })) {
+    for await (const event of streamModel({
+      call: call({ signal: controller.signal }),
+      endpoint: server,
+    })) {
       events.push(event);
       if (event.type === "text") controller.abort();
     }
@@ -169,11 +230,21 @@ describe("streamModel over a real connection", () => {
         return { fault: "hang" };
       },
     });
-    expect(await gather({ ...server, call: call({ signal: waiting.signal }) })).toMatchObject([{ error: { kind: "aborted" } }]);
+    expect(await gather({ ...server, call: call({ signal: waiting.signal }) })).toMatchObject([
+      { error: { kind: "aborted" } },
+    ]);
     const retrying = new AbortController();
-    const slow = { ...server, retry: { baseDelayMs: 60_000, maxDelayMs: 60_000 }, onRetry: () => retrying.abort() };
-    expect(await gather({ ...slow, call: call({ signal: retrying.signal }) })).toMatchObject([{ error: { kind: "aborted" } }]);
-    expect(await gather({ ...server, call: call({ signal: AbortSignal.abort() }) })).toMatchObject([{ error: { kind: "aborted" } }]);
+    const slow = {
+      ...server,
+      retry: { baseDelayMs: 60_000, maxDelayMs: 60_000 },
+      onRetry: () => retrying.abort(),
+    };
+    expect(await gather({ ...slow, call: call({ signal: retrying.signal }) })).toMatchObject([
+      { error: { kind: "aborted" } },
+    ]);
+    expect(await gather({ ...server, call: call({ signal: AbortSignal.abort() }) })).toMatchObject([
+      { error: { kind: "aborted" } },
+    ]);
     expect(server.requests).toHaveLength(2);
   });
 
@@ -181,25 +252,44 @@ describe("streamModel over a real connection", () => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 20);
     const stuck = () => new Promise<Response>(() => {});
-    expect(await gather({ baseUrl: "http://stuck/v1", fetch: stuck, call: call({ signal: controller.signal }) })).toMatchObject([
-      { error: { kind: "aborted" } },
-    ]);
+    expect(
+      await gather({
+        baseUrl: "http://stuck/v1",
+        fetch: stuck,
+        call: call({ signal: controller.signal }),
+      }),
+    ).toMatchObject([{ error: { kind: "aborted" } }]);
   });
 
   it("does not hang on a body that ignores the signal, nor on one that stays open after its end", async () => {
     const openBody = (text: string) => async () =>
-      new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(text)) }));
+      new Response(
+        new ReadableStream({
+          start: (controller) => controller.enqueue(new TextEncoder().encode(text)),
+        }),
+      );
     const half = 'data: {"choices":[{"delta":{"content":"Half"}}]}\n\n';
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 20);
-    const aborted = await gather({ baseUrl: "http://stuck/v1", fetch: openBody(half), call: call({ signal: controller.signal }) });
-    expect(aborted.at(-1)).toMatchObject({ error: { kind: "aborted" }, partial: { content: [{ text: "Half" }] } });
+    const aborted = await gather({
+      baseUrl: "http://stuck/v1",
+      fetch: openBody(half),
+      call: call({ signal: controller.signal }),
+    });
+    expect(aborted.at(-1)).toMatchObject({
+      error: { kind: "aborted" },
+      partial: { content: [{ text: "Half" }] },
+    });
     const whole = `${half}data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
-    expect((await gather({ baseUrl: "http://open/v1", fetch: openBody(whole) })).at(-1)?.type).toBe("done");
+    expect((await gather({ baseUrl: "http://open/v1", fetch: openBody(whole) })).at(-1)?.type).toBe(
+      "done",
+    );
   });
 
   it("leaves nothing on the caller's signal, which may live as long as a session", async () => {
-    const server = await emulator({ answers: [{ text: "ok" }, { fault: "status", status: 401 }, { fault: "cut", text: "Half" }] });
+    const server = await emulator({
+      answers: [{ text: "ok" }, { fault: "status", status: 401 }, { fault: "cut", text: "Half" }],
+    });
     const { signal } = new AbortController();
     for (let index = 0; index < 3; index++) await gather({ ...server, call: call({ signal }) });
     await gather({ baseUrl: "nonsense", call: call({ signal }) });
@@ -210,11 +300,19 @@ describe("streamModel over a real connection", () => {
     let closed: (() => void) | undefined;
     const gone = new Promise<void>((resolve) => (closed = resolve));
     const body = new ReadableStream<Uint8Array>({
-      pull: (controller) => controller.enqueue(new TextEncoder().encode('data: {"choices":[{"delta":{"content":"x"}}]}\n\n')),
+      pull: (controller) =>
+        controller.enqueue(
+          new TextEncoder().encode('data: {"choices":[{"delta":{"content":"x"}}]}\n\n'),
+        ),
       cancel: () => closed?.(),
     });
-    const fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
-    for await (const event of streamModel({ call: call(), endpoint: { baseUrl: "http://endless/v1" }, fetch }))
+    const fetch = async () =>
+      new Response(body, { headers: { "content-type": "text/event-stream" } });
+    for await (const event of streamModel({
+      call: call(),
+      endpoint: { baseUrl: "http://endless/v1" },
+      fetch,
+    }))
       if (event.type === "text") break;
     await gone;
   });
@@ -241,16 +339,28 @@ describe("streamModel over a real connection", () => {
   });
 
   it("answers an address that is none, and an unknown api, with an error event", async () => {
-    expect(await gather({ baseUrl: "nonsense" })).toMatchObject([{ type: "error", error: { kind: "unavailable" } }]);
+    expect(await gather({ baseUrl: "nonsense" })).toMatchObject([
+      { type: "error", error: { kind: "unavailable" } },
+    ]);
     const model = { ...call().model, api: "telepathy" };
     expect(await gather({ baseUrl: "", call: call({ model }) })).toMatchObject([
-      { error: { kind: "invalid_request", message: expect.stringContaining("openai-completions") } },
+      {
+        error: { kind: "invalid_request", message: expect.stringContaining("openai-completions") },
+      },
     ]);
   });
 
   it("tells of a request that breaks the wire's rules as the server does", async () => {
     const server = await emulator();
-    const messages = [{ role: "toolResult" as const, toolCallId: "x", toolName: "read", content: [], isError: false }];
+    const messages = [
+      {
+        role: "toolResult" as const,
+        toolCallId: "x",
+        toolName: "read",
+        content: [],
+        isError: false,
+      },
+    ];
     expect((await gather({ ...server, call: call({ messages }) })).at(-1)).toMatchObject({
       error: { kind: "invalid_request", status: 400 },
     });

@@ -32,12 +32,15 @@ export interface StreamModelOptions {
  * One model call as a stream of events; the last is `done` or `error`, exactly one. Never throws for what a provider did.
  * Aborting `call.signal` ends it with kind "aborted" and what had arrived. Only a call of which nothing had arrived is tried again.
  */
-export async function* streamModel(options: StreamModelOptions): AsyncGenerator<StreamEvent, void, undefined> {
+export async function* streamModel(
+  options: StreamModelOptions,
+): AsyncGenerator<StreamEvent, void, undefined> {
   const { call, now = Date.now } = options;
   const driver = findDriver(call.model.api);
   const refuse = (error: ModelError) => errorEvent(call, now, error);
   if (call.signal.aborted) yield refuse(abortError());
-  else if (driver === undefined) yield refuse({ kind: "invalid_request", message: unknownApi(call.model.api) });
+  else if (driver === undefined)
+    yield refuse({ kind: "invalid_request", message: unknownApi(call.model.api) });
   else if (driver.kind === "local") yield* driver.stream({ call, now });
   else yield* streamWire(driver, { ...options, now });
 }
@@ -51,26 +54,58 @@ export async function completeModel(options: StreamModelOptions): Promise<Comple
   throw new Error("A driver ended its stream without a final event; this is a bug in the driver.");
 }
 
-export type CompleteResult = { ok: true; message: AssistantMessage } | { ok: false; error: ModelError; partial: AssistantMessage };
+export type CompleteResult =
+  | { ok: true; message: AssistantMessage }
+  | { ok: false; error: ModelError; partial: AssistantMessage };
 
-async function* streamWire(driver: WireDriver, options: StreamModelOptions & { now: () => number }): AsyncGenerator<StreamEvent> {
-  const { call, endpoint, now, random = Math.random, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = options;
+async function* streamWire(
+  driver: WireDriver,
+  options: StreamModelOptions & { now: () => number },
+): AsyncGenerator<StreamEvent> {
+  const {
+    call,
+    endpoint,
+    now,
+    random = Math.random,
+    idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS,
+  } = options;
   const retryOptions = { ...DEFAULT_RETRY, ...options.retry } satisfies RetryOptions;
   const origin: FailureOrigin = { provider: call.model.provider, endpoint, now };
   const request = driver.buildRequest(call, endpoint);
   for (let retriesDone = 0; ; retriesDone++) {
-    const answer = await openAnswer({ request, call, endpoint, fetch: options.fetch ?? globalThis.fetch, idleTimeoutMs, now });
+    const answer = await openAnswer({
+      request,
+      call,
+      endpoint,
+      fetch: options.fetch ?? globalThis.fetch,
+      idleTimeoutMs,
+      now,
+    });
     if (answer.ok) {
-      const decoder = driver.createDecoder({ call, endpoint, contentType: answer.contentType, now });
+      const decoder = driver.createDecoder({
+        call,
+        endpoint,
+        contentType: answer.contentType,
+        now,
+      });
       for await (const piece of answer.pieces) {
         const events =
-          piece.kind === "bytes" ? decoder.push(piece.bytes) : piece.kind === "end" ? decoder.end() : decoder.fail(piece.error);
+          piece.kind === "bytes"
+            ? decoder.push(piece.bytes)
+            : piece.kind === "end"
+              ? decoder.end()
+              : decoder.fail(piece.error);
         for (const event of events) yield distrustSilentOverflow(event, call, origin);
         if (events.some(isFinal)) return;
       }
       return;
     }
-    const plan = planRetry({ error: answer.error, retriesDone, options: retryOptions, random: random() });
+    const plan = planRetry({
+      error: answer.error,
+      retriesDone,
+      options: retryOptions,
+      random: random(),
+    });
     if (plan.kind === "stop") return yield errorEvent(call, now, answer.error);
     options.onRetry?.({ error: answer.error, retry: retriesDone + 1, delayMs: plan.delayMs });
     if (!(await sleep(plan.delayMs, call.signal))) return yield errorEvent(call, now, abortError());
@@ -80,15 +115,27 @@ async function* streamWire(driver: WireDriver, options: StreamModelOptions & { n
 const isFinal = (event: StreamEvent) => event.type === "done" || event.type === "error";
 
 /** A reply whose usage says that the prompt did not fit is an overflow, so that hosts shrink the context instead of keeping it. */
-function distrustSilentOverflow(event: StreamEvent, { model }: ModelCall, origin: FailureOrigin): StreamEvent {
-  const observed = event.type === "done" ? silentOverflow(event.message, model.contextWindow) : undefined;
+function distrustSilentOverflow(
+  event: StreamEvent,
+  { model }: ModelCall,
+  origin: FailureOrigin,
+): StreamEvent {
+  const observed =
+    event.type === "done" ? silentOverflow(event.message, model.contextWindow) : undefined;
   if (event.type !== "done" || observed === undefined) return event;
   const error = silentOverflowError(observed, model.contextWindow, origin);
-  return { type: "error", error, partial: { ...event.message, stopReason: "error", errorMessage: error.message } };
+  return {
+    type: "error",
+    error,
+    partial: { ...event.message, stopReason: "error", errorMessage: error.message },
+  };
 }
 
 function errorEvent(call: ModelCall, now: () => number, error: ModelError): StreamEvent {
-  const partial = new ReplyBuilder(call, now).message(error.kind === "aborted" ? "aborted" : "error", error.message);
+  const partial = new ReplyBuilder(call, now).message(
+    error.kind === "aborted" ? "aborted" : "error",
+    error.message,
+  );
   return { type: "error", error, partial };
 }
 

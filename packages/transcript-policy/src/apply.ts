@@ -7,8 +7,17 @@ import { fitText, fitThinking, settleContentForWire } from "./passes/fit-wire.ts
 import { annotateInterSessionUserMessages } from "./passes/inter-session.ts";
 import { sanitizeToolUseResultPairing } from "./passes/pair-tool-results.ts";
 import { stripTrailingAssistants } from "./passes/prefill.ts";
-import { dropTrailingFailures, normalizeAssistantReplayContent, type ReplayContentOptions } from "./passes/replay-content.ts";
-import { canonicalizeResponsesIds, downgradeReasoningItems, dropRepeatedItems, dropUnbackedItemIds } from "./passes/responses.ts";
+import {
+  dropTrailingFailures,
+  normalizeAssistantReplayContent,
+  type ReplayContentOptions,
+} from "./passes/replay-content.ts";
+import {
+  canonicalizeResponsesIds,
+  downgradeReasoningItems,
+  dropRepeatedItems,
+  dropUnbackedItemIds,
+} from "./passes/responses.ts";
 import {
   dropReasoningFromHistory,
   dropThinkingBlocks,
@@ -20,7 +29,12 @@ import { sanitizeThoughtSignatures } from "./passes/thought-signatures.ts";
 import { sanitizeToolCallInputs } from "./passes/tool-calls.ts";
 import { clearStaleUsage, stripToolResultDetails } from "./passes/tool-details.ts";
 import { sanitizeToolCallIds } from "./passes/tool-ids.ts";
-import { bootstrapFirstTurn, dropForeignToolResultBlocks, validateAnthropicTurns, validateGeminiTurns } from "./passes/turns.ts";
+import {
+  bootstrapFirstTurn,
+  dropForeignToolResultBlocks,
+  validateAnthropicTurns,
+  validateGeminiTurns,
+} from "./passes/turns.ts";
 import type { TranscriptPolicy } from "./policy.ts";
 import type { DerivedFlags } from "./select.ts";
 import type { WireRules } from "./wires.ts";
@@ -79,9 +93,13 @@ export const historySteps = (flags: PassFlags): Step[] => [
   ...callSteps(flags),
   (messages) => stripToolResultDetails({ messages }),
   (messages) => clearStaleUsage({ messages }),
-  ...when(flags.policy.dropAllThinkingBlocks, (messages) => dropThinkingBlocks({ messages, keepLast: false })),
+  ...when(flags.policy.dropAllThinkingBlocks, (messages) =>
+    dropThinkingBlocks({ messages, keepLast: false }),
+  ),
   ...when(flags.derived.isResponses, ...pairSteps(flags)),
-  ...when(flags.policy.applyGoogleTurnOrdering, (messages) => bootstrapFirstTurn({ messages, clock: flags.clock })),
+  ...when(flags.policy.applyGoogleTurnOrdering, (messages) =>
+    bootstrapFirstTurn({ messages, clock: flags.clock }),
+  ),
   // Earlier steps may have laid a failed turn bare at the end.
   (messages) => dropTrailingFailures({ messages }),
 ];
@@ -102,28 +120,40 @@ export function outboundSteps(flags: PassFlags, wire: WireRules): Step[] {
     (messages) => settleContentForWire({ messages, wire }),
     ...thoughtSteps(flags),
     ...thinkingSteps(flags),
-    ...when(policy.dropAllThinkingBlocks, (messages) => dropThinkingBlocks({ messages, keepLast: false })),
+    ...when(policy.dropAllThinkingBlocks, (messages) =>
+      dropThinkingBlocks({ messages, keepLast: false }),
+    ),
     (messages) => fitThinking({ messages, wire }),
     ...when(derived.isResponses, (messages) => dropRepeatedItems({ messages })),
     ...when(policy.validateAnthropicTurns, (messages) => dropForeignToolResultBlocks({ messages })),
     ...callSteps(flags),
     (messages) => fitToolCalls({ messages, wire }),
     (messages) => stripToolResultDetails({ messages }),
-    ...when(policy.validateGeminiTurns || wire.alternates === "assistants", (messages) => validateGeminiTurns({ messages })),
-    ...when(policy.validateAnthropicTurns || wire.alternates === "everybody", (messages) => validateAnthropicTurns({ messages })),
+    ...when(policy.validateGeminiTurns || wire.alternates === "assistants", (messages) =>
+      validateGeminiTurns({ messages }),
+    ),
+    ...when(policy.validateAnthropicTurns || wire.alternates === "everybody", (messages) =>
+      validateAnthropicTurns({ messages }),
+    ),
     ...pairSteps(flags),
     (messages) => dropTrailingFailures({ messages }),
-    ...when(policy.validateAnthropicTurns || policy.validateGeminiTurns || !wire.endsWithAssistant, (messages) =>
-      stripTrailingAssistants({ messages }),
+    ...when(
+      policy.validateAnthropicTurns || policy.validateGeminiTurns || !wire.endsWithAssistant,
+      (messages) => stripTrailingAssistants({ messages }),
     ),
-    ...when(policy.applyGoogleTurnOrdering || wire.startsWithUser, (messages) => bootstrapFirstTurn({ messages, clock })),
+    ...when(policy.applyGoogleTurnOrdering || wire.startsWithUser, (messages) =>
+      bootstrapFirstTurn({ messages, clock }),
+    ),
     (messages) => fitText({ messages, wire }),
   ];
 }
 
 function thoughtSteps({ policy }: PassFlags): Step[] {
-  const { allowBase64Only: base64Only = false, includeCamelCase = false } = policy.sanitizeThoughtSignatures ?? {};
-  return when(!policy.preserveSignatures, (messages) => sanitizeThoughtSignatures({ messages, base64Only, includeCamelCase }));
+  const { allowBase64Only: base64Only = false, includeCamelCase = false } =
+    policy.sanitizeThoughtSignatures ?? {};
+  return when(!policy.preserveSignatures, (messages) =>
+    sanitizeThoughtSignatures({ messages, base64Only, includeCamelCase }),
+  );
 }
 
 const thinkingSteps = ({ policy, derived }: PassFlags): Step[] => [
@@ -134,7 +164,9 @@ const thinkingSteps = ({ policy, derived }: PassFlags): Step[] => [
   ),
   ...when(policy.dropReasoningFromHistory, (messages) => dropReasoningFromHistory({ messages })),
   ...when(policy.dropThinkingBlocks, (messages) => dropThinkingBlocks({ messages })),
-  ...when(policy.normalizeAntigravityThinkingBlocks, (messages) => sanitizeAntigravityThinkingBlocks({ messages })),
+  ...when(policy.normalizeAntigravityThinkingBlocks, (messages) =>
+    sanitizeAntigravityThinkingBlocks({ messages }),
+  ),
 ];
 
 function callSteps(flags: PassFlags): Step[] {
@@ -157,7 +189,13 @@ function callSteps(flags: PassFlags): Step[] {
     ...(policy.sanitizeToolCallIds && mode !== undefined && !isResponses
       ? [
           (messages: readonly AgentMessage[]) =>
-            sanitizeToolCallIds({ messages, mode, keepThinkingTurns, preserveNativeToolUseIds, ...(duplicateStyle && { duplicateStyle }) }),
+            sanitizeToolCallIds({
+              messages,
+              mode,
+              keepThinkingTurns,
+              preserveNativeToolUseIds,
+              ...(duplicateStyle && { duplicateStyle }),
+            }),
         ]
       : []),
   ];
@@ -165,5 +203,10 @@ function callSteps(flags: PassFlags): Step[] {
 
 const pairSteps = ({ policy, derived, clock }: PassFlags): Step[] =>
   when(policy.repairToolUseResultPairing, (messages) =>
-    sanitizeToolUseResultPairing({ messages, failedTurns: "drop", missingResultText: derived.missingResultText, clock }),
+    sanitizeToolUseResultPairing({
+      messages,
+      failedTurns: "drop",
+      missingResultText: derived.missingResultText,
+      clock,
+    }),
   );

@@ -3,7 +3,15 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { mapChanged } from "./pass.ts";
 import { stripInterSessionPromptPrefixForDisplay } from "./passes/inter-session.ts";
 import { RUNTIME_CONTEXT_TYPE, stripHostContext } from "./runtime-context.ts";
-import { asAgentMessages, asStored, blocksOf, isBlank, roleOf, type StoredMessage, textOf } from "./stored.ts";
+import {
+  asAgentMessages,
+  asStored,
+  blocksOf,
+  isBlank,
+  roleOf,
+  type StoredMessage,
+  textOf,
+} from "./stored.ts";
 
 /** The messages a surface may show (rule R2b); the same array when none had to change. */
 export const projectForDisplay = (messages: readonly AgentMessage[]): readonly AgentMessage[] => {
@@ -12,30 +20,43 @@ export const projectForDisplay = (messages: readonly AgentMessage[]): readonly A
 };
 
 /** One message as a surface may show it; undefined when there is nothing to show. */
-export const projectMessageForDisplay = (message: AgentMessage): AgentMessage | undefined => projectForDisplay([message])[0];
+export const projectMessageForDisplay = (message: AgentMessage): AgentMessage | undefined =>
+  projectForDisplay([message])[0];
 
 /** A text as a surface may show it: no markers, no runtime context, no metadata; the same string when it holds none. */
-export const projectTextForDisplay = (text: string): string => stripHostContext(stripInterSessionPromptPrefixForDisplay(text));
+export const projectTextForDisplay = (text: string): string =>
+  stripHostContext(stripInterSessionPromptPrefixForDisplay(text));
 
 /** Drops every runtime-context message: what is stored and shown holds none. */
-export const stripRuntimeContextCustomMessages = (messages: readonly AgentMessage[]): readonly AgentMessage[] =>
+export const stripRuntimeContextCustomMessages = (
+  messages: readonly AgentMessage[],
+): readonly AgentMessage[] =>
   messages.filter((message) => !isRuntimeContext(message)).length === messages.length
     ? messages
     : messages.filter((message) => !isRuntimeContext(message));
 
 /** Drops runtime-context messages except those directly before the last user message, which belong to the running turn. */
-export function stripHistoricalRuntimeContextCustomMessages(messages: readonly AgentMessage[]): readonly AgentMessage[] {
+export function stripHistoricalRuntimeContextCustomMessages(
+  messages: readonly AgentMessage[],
+): readonly AgentMessage[] {
   const user = messages.findLastIndex((message) => roleOf(asStored([message])[0]) === "user");
   let start = user;
   while (start > 0 && isRuntimeContext(messages[start - 1]!)) start -= 1;
-  return mapChanged(messages, (message, index) => (isRuntimeContext(message) && !(index >= start && index < user) ? undefined : message));
+  return mapChanged(messages, (message, index) =>
+    isRuntimeContext(message) && !(index >= start && index < user) ? undefined : message,
+  );
 }
 
-const isRuntimeContext = (message: AgentMessage): boolean => message?.role === "custom" && message.customType === RUNTIME_CONTEXT_TYPE;
+const isRuntimeContext = (message: AgentMessage): boolean =>
+  message?.role === "custom" && message.customType === RUNTIME_CONTEXT_TYPE;
 
 function project(message: StoredMessage): StoredMessage | undefined {
   const role = roleOf(message);
-  if (role === "custom" && (message.customType === RUNTIME_CONTEXT_TYPE || message.display === false)) return undefined;
+  if (
+    role === "custom" &&
+    (message.customType === RUNTIME_CONTEXT_TYPE || message.display === false)
+  )
+    return undefined;
   if (role !== "user" && role !== "assistant" && role !== "custom") return message;
   const { content } = message;
   if (typeof content === "string") {

@@ -44,10 +44,15 @@ type Tell = (fault: Fault, index: number, message: string) => void;
  * Lists why the wire would reject these messages; empty = it would not. Only rules a list of messages can break: what depends on the
  * request around it (tools, thinking settings, sizes) is not looked at.
  */
-export function explainInvalid({ messages, modelApi, modelId = "" }: ExplainRequest): InvalidMessage[] {
+export function explainInvalid({
+  messages,
+  modelApi,
+  modelId = "",
+}: ExplainRequest): InvalidMessage[] {
   const wire = wireRules({ modelApi, modelId });
   const faults: InvalidMessage[] = [];
-  const tell: Tell = (fault, index, message) => faults.push({ rule: wire.ruleNames[fault] ?? fault, index, message });
+  const tell: Tell = (fault, index, message) =>
+    faults.push({ rule: wire.ruleNames[fault] ?? fault, index, message });
   const stored = asStored(messages);
   for (const [index, message] of stored.entries()) explainMessage(message, index, wire, tell);
   explainPairs(stored, tell);
@@ -77,7 +82,13 @@ function explainMessage(message: StoredMessage, index: number, wire: WireRules, 
     tell("thinkingEnd", index, "The message ends with thinking.");
 }
 
-function explainBlock(block: StoredBlock, message: StoredMessage, index: number, wire: WireRules, tell: Tell): void {
+function explainBlock(
+  block: StoredBlock,
+  message: StoredMessage,
+  index: number,
+  wire: WireRules,
+  tell: Tell,
+): void {
   const role = roleOf(message);
   const text = textOf(block);
   if (text !== undefined) {
@@ -86,13 +97,16 @@ function explainBlock(block: StoredBlock, message: StoredMessage, index: number,
     const fault = explainImage(block, wire);
     if (fault !== undefined) tell("image", index, `An image cannot be sent: ${fault}.`);
   } else if (role === "assistant" && isThinking(block)) {
-    if (!isReadable(block, message, wire)) tell("thinkingSignature", index, "Thinking has no signature this model can verify.");
+    if (!isReadable(block, message, wire))
+      tell("thinkingSignature", index, "Thinking has no signature this model can verify.");
   } else if (role === "assistant" && isToolCall(block)) explainCall(block, index, wire, tell);
-  else if (role !== "user" || !isEmbeddedResult(block)) tell("block", index, `A ${role} message cannot hold this kind of block.`);
+  else if (role !== "user" || !isEmbeddedResult(block))
+    tell("block", index, `A ${role} message cannot hold this kind of block.`);
 }
 
 function explainCall(call: StoredBlock, index: number, wire: WireRules, tell: Tell): void {
-  if (!wire.ids.test(String(call.id))) tell("callId", index, "A tool call has an id the provider does not accept.");
+  if (!wire.ids.test(String(call.id)))
+    tell("callId", index, "A tool call has an id the provider does not accept.");
   if (typeof call.name !== "string" || !wire.names.test(call.name))
     tell("callName", index, "A tool call has a name the provider does not accept.");
   if (typeOf(call) !== "toolCall" || !isRecord(call.arguments) || call.partialJson !== undefined)
@@ -104,7 +118,8 @@ function explainPairs(messages: readonly StoredMessage[], tell: Tell): void {
   let waiting: string[] = [];
   let asked = -1;
   const settle = () => {
-    if (waiting.length > 0) tell("unanswered", asked, "A tool call has no result right after its message.");
+    if (waiting.length > 0)
+      tell("unanswered", asked, "A tool call has no result right after its message.");
     waiting = [];
   };
   for (const [index, message] of messages.entries()) {
@@ -128,14 +143,26 @@ function explainPairs(messages: readonly StoredMessage[], tell: Tell): void {
 /** Who speaks first, last and after whom; roles that are rendered as a user count as one, and may stand beside one. */
 function explainOrder(messages: readonly StoredMessage[], wire: WireRules, tell: Tell): void {
   const spoken = messages.flatMap((message, index) =>
-    isKnownRole(message) && message.excludeFromContext !== true ? [{ role: roleOf(message), index }] : [],
+    isKnownRole(message) && message.excludeFromContext !== true
+      ? [{ role: roleOf(message), index }]
+      : [],
   );
   const [first] = spoken;
   const last = spoken.at(-1);
-  if (wire.startsWithUser && first?.role === "assistant") tell("firstUser", first.index, "The history starts with an assistant.");
+  if (wire.startsWithUser && first?.role === "assistant")
+    tell("firstUser", first.index, "The history starts with an assistant.");
   if (!wire.endsWithAssistant && last?.role === "assistant")
-    tell("lastUser", last.index, "The history ends with an answer, which the model would go on with.");
-  const alternating = wire.alternates === "everybody" ? ["assistant", "user"] : wire.alternates === "assistants" ? ["assistant"] : [];
+    tell(
+      "lastUser",
+      last.index,
+      "The history ends with an answer, which the model would go on with.",
+    );
+  const alternating =
+    wire.alternates === "everybody"
+      ? ["assistant", "user"]
+      : wire.alternates === "assistants"
+        ? ["assistant"]
+        : [];
   for (const [position, { role, index }] of spoken.entries())
     if (role !== undefined && alternating.includes(role) && spoken[position - 1]?.role === role)
       tell("alternate", index, `Two ${role} messages stand in a row.`);
@@ -159,7 +186,9 @@ function explainItems(messages: readonly StoredMessage[], tell: Tell): void {
   for (const [index, message] of messages.entries()) {
     if (roleOf(message) !== "assistant") continue;
     const blocks = blocksOf(message);
-    const ids = blocks.flatMap((block) => (isToolCall(block) ? (String(block.id).split("|")[1] ?? []) : (itemId(block) ?? [])));
+    const ids = blocks.flatMap((block) =>
+      isToolCall(block) ? (String(block.id).split("|")[1] ?? []) : (itemId(block) ?? []),
+    );
     if (ids.some((id) => seen.has(id)) || new Set(ids).size < ids.length)
       tell("itemRepeated", index, "An item stands in the history twice.");
     for (const id of ids) seen.add(id);

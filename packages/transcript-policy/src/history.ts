@@ -1,8 +1,20 @@
 // Makes a stored history replayable for one provider: what a run's context starts from.
 import type { AgentMessage, PolicyChange, PolicySideRecord } from "@clew/plugin-sdk/core";
-import { applySteps, contentSteps, historySteps, type PassFlags, type Step, settle, turnSteps } from "./apply.ts";
+import {
+  applySteps,
+  contentSteps,
+  historySteps,
+  type PassFlags,
+  type Step,
+  settle,
+  turnSteps,
+} from "./apply.ts";
 import type { Clock } from "./pass.ts";
-import { type ImageOptions, removeBlankContent, sanitizeSessionMessagesImages } from "./passes/images.ts";
+import {
+  type ImageOptions,
+  removeBlankContent,
+  sanitizeSessionMessagesImages,
+} from "./passes/images.ts";
 import type { ReplayContentOptions } from "./passes/replay-content.ts";
 import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
 import { isSameModel, type ModelSnapshot, planSideRecords } from "./side-records.ts";
@@ -39,15 +51,31 @@ export interface SanitizedHistory {
  * Never changes its input; a second run on its own output changes nothing. Asynchronous only because of images.
  */
 export async function sanitizeSessionHistory(request: SanitizeRequest): Promise<SanitizedHistory> {
-  const { messages, clock = Date, sessionState, allowedToolNames = [], silentReplies = "drop" } = request;
+  const {
+    messages,
+    clock = Date,
+    sessionState,
+    allowedToolNames = [],
+    silentReplies = "drop",
+  } = request;
   const policy = resolveTranscriptPolicy(request);
   const derived = deriveFlags(policy, request);
   const prior = request.priorModelSnapshot ?? undefined;
   const modelChanged = prior !== undefined && !isSameModel(prior, request);
-  const flags: PassFlags = { policy, derived, clock, modelChanged, allowedToolNames, silentReplies };
+  const flags: PassFlags = {
+    policy,
+    derived,
+    clock,
+    modelChanged,
+    allowedToolNames,
+    silentReplies,
+  };
 
   const spoken = applySteps(messages, contentSteps(flags));
-  const shown = await sanitizeSessionMessagesImages({ ...imageOptions(request), messages: spoken.messages });
+  const shown = await sanitizeSessionMessagesImages({
+    ...imageOptions(request),
+    messages: spoken.messages,
+  });
   const clean = applySteps(shown.messages, historySteps(flags));
   const turns = applySteps(clean.messages, turnSteps(flags));
   const changes = [...spoken.changes, ...shown.changes, ...clean.changes, ...turns.changes];
@@ -55,7 +83,9 @@ export async function sanitizeSessionHistory(request: SanitizeRequest): Promise<
   const settled = changes.length === 0 ? turns : settle(turns.messages, again);
 
   const bootstrapped =
-    policy.recordsBootstrap && clean.changes.some(({ rule }) => rule === "bootstrap-turn") && sessionState?.googleBootstrapMarked !== true;
+    policy.recordsBootstrap &&
+    clean.changes.some(({ rule }) => rule === "bootstrap-turn") &&
+    sessionState?.googleBootstrapMarked !== true;
   return {
     messages: settled.messages,
     sanitized: clean.messages,

@@ -26,9 +26,14 @@ export function prepareOutboundMessages(request: OutboundRequest): PassResult {
 }
 
 /** Pairs calls and results again after something cut or re-ordered a history, in the words of the route's wire. */
-export function repairToolPairing({ messages, clock = Date, ...route }: OutboundRequest): PassResult {
+export function repairToolPairing({
+  messages,
+  clock = Date,
+  ...route
+}: OutboundRequest): PassResult {
   const policy = resolveTranscriptPolicy(route);
   const { missingResultText } = deriveFlags(policy, route);
-  const pair: Step = (list) => sanitizeToolUseResultPairing({ messages: list, failedTurns: "drop", missingResultText, clock });
+  const pair: Step = (list) =>
+    sanitizeToolUseResultPairing({ messages: list, failedTurns: "drop", missingResultText, clock });
   return applySteps(messages, policy.repairToolUseResultPairing ? [pair] : []);
 }

@@ -27,18 +27,30 @@ export type Pass<Options> = (input: { messages: readonly AgentMessage[] } & Opti
  */
 export function definePass<Options>(
   rule: string,
-  run: (messages: readonly StoredMessage[], options: Options, report: Report) => readonly StoredMessage[],
+  run: (
+    messages: readonly StoredMessage[],
+    options: Options,
+    report: Report,
+  ) => readonly StoredMessage[],
 ): Pass<Options> {
   return (input) => {
     const changes: PolicyChange[] = [];
     const before = asStored(input.messages);
-    const after = run(before, input, (action, index, reason) => changes.push({ rule, action, index, reason }));
-    return { messages: isSameList(before, after) ? input.messages : asAgentMessages(after), changes };
+    const after = run(before, input, (action, index, reason) =>
+      changes.push({ rule, action, index, reason }),
+    );
+    return {
+      messages: isSameList(before, after) ? input.messages : asAgentMessages(after),
+      changes,
+    };
   };
 }
 
 /** Maps a list, copying it only from the first change on; undefined drops the item. */
-export function mapChanged<T>(items: readonly T[], map: (item: T, index: number) => T | undefined): readonly T[] {
+export function mapChanged<T>(
+  items: readonly T[],
+  map: (item: T, index: number) => T | undefined,
+): readonly T[] {
   let copy: T[] | undefined;
   for (let index = 0; index < items.length; index++) {
     const item = items[index]!;
@@ -53,5 +65,8 @@ export function mapChanged<T>(items: readonly T[], map: (item: T, index: number)
 }
 
 function isSameList<T>(before: readonly T[], after: readonly T[]): boolean {
-  return before === after || (before.length === after.length && before.every((item, index) => item === after[index]));
+  return (
+    before === after ||
+    (before.length === after.length && before.every((item, index) => item === after[index]))
+  );
 }

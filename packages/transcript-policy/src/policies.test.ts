@@ -7,8 +7,16 @@ const policyOf = (provider: string, modelApi: string, modelId: string, model?: M
 
 /** One row of the table in shorthand: mode, ids, then the names of the flags that are on. */
 function shorthand(flags: ReturnType<typeof policyOf>): string {
-  const { sanitizeMode, sanitizeToolCallIds, toolCallIdMode, preserveNativeAnthropicToolUseIds, sanitizeThoughtSignatures } = flags;
-  const ids = sanitizeToolCallIds ? `${toolCallIdMode}${preserveNativeAnthropicToolUseIds ? "+toolu" : ""}` : "-";
+  const {
+    sanitizeMode,
+    sanitizeToolCallIds,
+    toolCallIdMode,
+    preserveNativeAnthropicToolUseIds,
+    sanitizeThoughtSignatures,
+  } = flags;
+  const ids = sanitizeToolCallIds
+    ? `${toolCallIdMode}${preserveNativeAnthropicToolUseIds ? "+toolu" : ""}`
+    : "-";
   const columns: [keyof PolicyFlags, string][] = [
     ["preserveSignatures", "keepSig"],
     ["dropThinkingBlocks", "dropThink"],
@@ -20,7 +28,12 @@ function shorthand(flags: ReturnType<typeof policyOf>): string {
     ["repairToolUseResultPairing", "repair"],
   ];
   const on = columns.filter(([flag]) => flags[flag]).map(([, name]) => name);
-  return [sanitizeMode === "full" ? "full" : "img", ids, ...(sanitizeThoughtSignatures ? ["b64"] : []), ...on].join(" ");
+  return [
+    sanitizeMode === "full" ? "full" : "img",
+    ids,
+    ...(sanitizeThoughtSignatures ? ["b64"] : []),
+    ...on,
+  ].join(" ");
 }
 
 const SIGNED = "keepSig anthropic synth repair";
@@ -33,14 +46,30 @@ const TABLE: [string, string, string, string, ModelTraits?][] = [
   ["anthropic", "anthropic-messages", "claude-12-haiku", `full strict+toolu ${SIGNED}`],
   ["anthropic", "anthropic-messages", "claude-opus-5", `full strict+toolu ${OLD}`],
   ["anthropic-vertex", "anthropic-messages", "claude-opus-4-6", `full strict ${SIGNED}`],
-  ["amazon-bedrock", "bedrock-converse-stream", "anthropic.claude-sonnet-4-6", `full strict ${SIGNED}`],
-  ["amazon-bedrock", "bedrock-converse-stream", "anthropic.claude-3-5-sonnet", `full strict ${OLD}`],
+  [
+    "amazon-bedrock",
+    "bedrock-converse-stream",
+    "anthropic.claude-sonnet-4-6",
+    `full strict ${SIGNED}`,
+  ],
+  [
+    "amazon-bedrock",
+    "bedrock-converse-stream",
+    "anthropic.claude-3-5-sonnet",
+    `full strict ${OLD}`,
+  ],
   ["amazon-bedrock", "bedrock-converse-stream", "amazon.nova-pro", `full strict ${SIGNED}`],
   ["minimax", "anthropic-messages", "MiniMax-M3", `full strict ${SIGNED}`],
   ["minimax", "openai-completions", "MiniMax-M3", `img strict dropReason ${TURNS}`],
   ["minimax-portal", "openai-completions", "MiniMax-M3", `img strict dropReason ${TURNS}`],
   ["proxy-x", "anthropic-messages", "claude-opus-4-6", `full strict ${SIGNED}`],
-  ["proxy-x", "anthropic-messages", "glm", `full strict ${OLD}`, { compat: { supportsReasoningEffort: false } }],
+  [
+    "proxy-x",
+    "anthropic-messages",
+    "glm",
+    `full strict ${OLD}`,
+    { compat: { supportsReasoningEffort: false } },
+  ],
   ["cloudflare-ai-gateway", "anthropic-messages", "claude-opus-4-6", `full strict ${SIGNED}`],
   ["google", "google-generative-ai", "gemini-3-pro", GOOGLE],
   ["google-gemini-cli", "google-gemini-cli", "gemini-3-pro", GOOGLE],
@@ -92,12 +121,18 @@ describe("the provider table", () => {
       normalizeAntigravityThinkingBlocks: true,
       preserveSignatures: true,
     });
-    expect(policyOf("google-antigravity", "google-antigravity", "gemini-3").normalizeAntigravityThinkingBlocks).toBe(false);
+    expect(
+      policyOf("google-antigravity", "google-antigravity", "gemini-3")
+        .normalizeAntigravityThinkingBlocks,
+    ).toBe(false);
   });
 
   it("lets a host add a provider and override one of ours", () => {
     const route = { modelApi: "openai-completions", modelId: "x" };
-    const policies = { acme: { toolCallIdMode: "strict9" as const }, mistral: () => ({ validateGeminiTurns: true }) };
+    const policies = {
+      acme: { toolCallIdMode: "strict9" as const },
+      mistral: () => ({ validateGeminiTurns: true }),
+    };
     expect(resolveTranscriptPolicy({ ...route, provider: "acme", policies })).toMatchObject({
       toolCallIdMode: "strict9",
       applyGoogleTurnOrdering: true,
@@ -109,7 +144,9 @@ describe("the provider table", () => {
   });
 
   it("is not fooled by a provider named like a property of every object", () => {
-    expect(policyOf("constructor", "toString", "x")).toEqual(policyOf("some-host", "some-api", "x"));
+    expect(policyOf("constructor", "toString", "x")).toEqual(
+      policyOf("some-host", "some-api", "x"),
+    );
   });
 
   it("keeps thinking turns whole only where thinking is signed, validated and accepted back", () => {

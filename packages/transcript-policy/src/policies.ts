@@ -1,9 +1,17 @@
 // What each provider and wire insists on, as data: the only file that knows their names.
 import type { PolicyFlags, ProviderPolicies, ProviderPolicy, Route } from "./policy.ts";
 
-const STRICT_IDS = { sanitizeToolCallIds: true, toolCallIdMode: "strict" } as const satisfies PolicyFlags;
-const NINE_IDS = { sanitizeToolCallIds: true, toolCallIdMode: "strict9" } as const satisfies PolicyFlags;
-const BASE64_THOUGHTS = { sanitizeThoughtSignatures: { allowBase64Only: true, includeCamelCase: true } } as const satisfies PolicyFlags;
+const STRICT_IDS = {
+  sanitizeToolCallIds: true,
+  toolCallIdMode: "strict",
+} as const satisfies PolicyFlags;
+const NINE_IDS = {
+  sanitizeToolCallIds: true,
+  toolCallIdMode: "strict9",
+} as const satisfies PolicyFlags;
+const BASE64_THOUGHTS = {
+  sanitizeThoughtSignatures: { allowBase64Only: true, includeCamelCase: true },
+} as const satisfies PolicyFlags;
 
 const COMPLETIONS_TURNS = {
   applyGoogleTurnOrdering: true,
@@ -29,7 +37,10 @@ const nativeAnthropic = (route: Route): PolicyFlags => ({
   verifiesThinkingSignatures: true,
 });
 
-const verifiedAnthropic = (route: Route): PolicyFlags => ({ ...anthropicApi(route), verifiesThinkingSignatures: true });
+const verifiedAnthropic = (route: Route): PolicyFlags => ({
+  ...anthropicApi(route),
+  verifiesThinkingSignatures: true,
+});
 
 const GOOGLE: PolicyFlags = {
   sanitizeMode: "full",
@@ -43,12 +54,17 @@ const GOOGLE: PolicyFlags = {
 /** The same, where the provider is known: its host notes the bootstrap turn in the session. */
 const NATIVE_GOOGLE: PolicyFlags = { ...GOOGLE, recordsBootstrap: true };
 
-const passthrough = ({ modelId }: Route): PolicyFlags => (modelId.includes("gemini") ? BASE64_THOUGHTS : {});
+const passthrough = ({ modelId }: Route): PolicyFlags =>
+  modelId.includes("gemini") ? BASE64_THOUGHTS : {};
 
 // OpenRouter names of models that take nine-character ids, after an optional "openrouter/".
-const OPENROUTER_NINE = /^(?:openrouter\/)?(?:mistralai\/|mistral\/|mistral-|codestral-|devstral-|ministral-|mixtral-|pixtral-|voxtral-)/;
+const OPENROUTER_NINE =
+  /^(?:openrouter\/)?(?:mistralai\/|mistral\/|mistral-|codestral-|devstral-|ministral-|mixtral-|pixtral-|voxtral-)/;
 
-const openrouter = (route: Route): PolicyFlags => ({ ...passthrough(route), ...(OPENROUTER_NINE.test(route.modelId) && NINE_IDS) });
+const openrouter = (route: Route): PolicyFlags => ({
+  ...passthrough(route),
+  ...(OPENROUTER_NINE.test(route.modelId) && NINE_IDS),
+});
 
 const openai = ({ modelApi }: Route): PolicyFlags => {
   if (modelApi === "openai-completions") return STRICT_IDS;
@@ -58,9 +74,12 @@ const openai = ({ modelApi }: Route): PolicyFlags => {
 const compatible =
   (dropReasoningFromHistory: boolean): ProviderPolicy =>
   ({ modelApi }) => {
-    if (modelApi === "openai-completions") return { ...STRICT_IDS, ...COMPLETIONS_TURNS, dropReasoningFromHistory };
+    if (modelApi === "openai-completions")
+      return { ...STRICT_IDS, ...COMPLETIONS_TURNS, dropReasoningFromHistory };
     if (modelApi === "ollama") return { ...COMPLETIONS_TURNS, dropReasoningFromHistory };
-    return isResponsesApi(modelApi) ? { ...STRICT_IDS, allowSyntheticToolResults: true } : undefined;
+    return isResponsesApi(modelApi)
+      ? { ...STRICT_IDS, allowSyntheticToolResults: true }
+      : undefined;
   };
 
 const hybrid = (route: Route): PolicyFlags | undefined =>
@@ -135,7 +154,11 @@ export const API_POLICIES: ProviderPolicies = {
   "google-antigravity": GOOGLE,
   "anthropic-messages": anthropicApi,
   "bedrock-converse-stream": anthropicApi,
-  "openai-completions": (route) => ({ ...STRICT_IDS, ...COMPLETIONS_TURNS, dropReasoningFromHistory: !replaysReasoning(route) }),
+  "openai-completions": (route) => ({
+    ...STRICT_IDS,
+    ...COMPLETIONS_TURNS,
+    dropReasoningFromHistory: !replaysReasoning(route),
+  }),
   "openai-responses": responsesApi,
   "openai-chatgpt-responses": responsesApi,
   "azure-openai-responses": responsesApi,
@@ -147,7 +170,8 @@ const OWN_ROUTER: ReadonlySet<string> = new Set(["openai", "azure-openai"]);
 
 /** Laid over provider and api: what a model's name alone decides. */
 export function policyByModel({ provider, modelApi, modelId }: Route): PolicyFlags {
-  const antigravity = (provider === ANTIGRAVITY || modelApi === ANTIGRAVITY) && modelId.includes("claude");
+  const antigravity =
+    (provider === ANTIGRAVITY || modelApi === ANTIGRAVITY) && modelId.includes("claude");
   return {
     ...(!OWN_ROUTER.has(provider) && NINE_MODELS.test(modelId) && NINE_IDS),
     ...(antigravity && { normalizeAntigravityThinkingBlocks: true, preserveSignatures: true }),
@@ -155,7 +179,11 @@ export function policyByModel({ provider, modelApi, modelId }: Route): PolicyFla
 }
 
 const SIGNED_APIS: ReadonlySet<string> = new Set(["anthropic-messages", "bedrock-converse-stream"]);
-const RESPONSES_APIS: ReadonlySet<string> = new Set(["openai-responses", "openai-chatgpt-responses", "azure-openai-responses"]);
+const RESPONSES_APIS: ReadonlySet<string> = new Set([
+  "openai-responses",
+  "openai-chatgpt-responses",
+  "azure-openai-responses",
+]);
 
 /** An api whose thinking blocks carry a signature that is bound to the history before them. */
 export const isSignedThinkingApi = (modelApi: string): boolean => SIGNED_APIS.has(modelApi);
@@ -168,7 +196,10 @@ export const resolve = (policy: ProviderPolicy, route: Route): PolicyFlags | und
   typeof policy === "function" ? policy(route) : policy;
 
 /** Assistant messages a host wrote as copies of what it delivered: never part of a replayed history. */
-export const MIRRORS = { provider: "openclaw", models: ["delivery-mirror", "gateway-injected"] } as const;
+export const MIRRORS = {
+  provider: "openclaw",
+  models: ["delivery-mirror", "gateway-injected"],
+} as const;
 
 /** The model a Chat request goes to, as far as its route is known. */
 export interface RoutedModel {
@@ -182,9 +213,15 @@ const MESSAGES_MODEL = /^(?:openrouter\/)?anthropic\//i;
 const ROUTER_URL = /^https:\/\/openrouter\.ai(?::443)?\/api\/v1\/*$/i;
 
 /** True when a router certainly passes this Chat request on to a Messages model, which takes no prefill while it thinks. */
-export function isRoutedToMessages({ provider = "", api = "openai-completions", id = "", baseUrl = "" }: RoutedModel): boolean {
+export function isRoutedToMessages({
+  provider = "",
+  api = "openai-completions",
+  id = "",
+  baseUrl = "",
+}: RoutedModel): boolean {
   const url = baseUrl.trim();
-  const isRouter = url === "" ? provider.trim().toLowerCase() === "openrouter" : ROUTER_URL.test(url);
+  const isRouter =
+    url === "" ? provider.trim().toLowerCase() === "openrouter" : ROUTER_URL.test(url);
   return api === "openai-completions" && MESSAGES_MODEL.test(id) && isRouter;
 }
 

@@ -26,7 +26,9 @@ export interface TranscriptPolicyInput {
 /** Fits engine-core's `PolicyPort`. */
 export interface TranscriptPolicyPort {
   /** Before an engine assembles; the result's side records must be appended to the session. */
-  sanitizeHistory(input: TranscriptPolicyInput & { branch: readonly TranscriptEntry[] }): Promise<SanitizedHistory>;
+  sanitizeHistory(
+    input: TranscriptPolicyInput & { branch: readonly TranscriptEntry[] },
+  ): Promise<SanitizedHistory>;
   /** After anything that cut or re-ordered history. */
   repairPairing(input: TranscriptPolicyInput): PassResult;
   /** Before each model call, over history and the running turn. */
@@ -34,18 +36,33 @@ export interface TranscriptPolicyPort {
 }
 
 /** Joins the policy to a host: `policy: createTranscriptPolicy({ imageCodec: createSharpCodec() })`. */
-export function createTranscriptPolicy(options: TranscriptPolicyOptions = {}): TranscriptPolicyPort {
+export function createTranscriptPolicy(
+  options: TranscriptPolicyOptions = {},
+): TranscriptPolicyPort {
   return {
     sanitizeHistory: ({ messages, model, allowedToolNames = [], branch }) =>
-      sanitizeSessionHistory({ ...options, ...routeOf(model), ...readSideRecords(branch), messages, allowedToolNames }),
-    repairPairing: ({ messages, model }) => repairToolPairing({ ...options, ...routeOf(model), messages }),
+      sanitizeSessionHistory({
+        ...options,
+        ...routeOf(model),
+        ...readSideRecords(branch),
+        messages,
+        allowedToolNames,
+      }),
+    repairPairing: ({ messages, model }) =>
+      repairToolPairing({ ...options, ...routeOf(model), messages }),
     // No filter by tool name: a call of a missing tool in the running turn has its answer, and must keep it.
-    prepareOutbound: ({ messages, model }) => prepareOutboundMessages({ ...options, ...routeOf(model), messages }),
+    prepareOutbound: ({ messages, model }) =>
+      prepareOutboundMessages({ ...options, ...routeOf(model), messages }),
   };
 }
 
 function routeOf({ provider, api, id, reasoning }: ModelRef): Route {
-  return { provider, modelApi: api, modelId: id, ...(reasoning !== undefined && { model: { reasoning } }) };
+  return {
+    provider,
+    modelApi: api,
+    modelId: id,
+    ...(reasoning !== undefined && { model: { reasoning } }),
+  };
 }
 
 /** What the policy remembered about a session: custom entries of its branch, newest first. */
@@ -53,10 +70,16 @@ export function readSideRecords(branch: readonly TranscriptEntry[]): {
   priorModelSnapshot: ModelSnapshot | null;
   sessionState: { googleBootstrapMarked: boolean };
 } {
-  const snapshot = branch.findLast((entry) => entry.type === "custom" && entry.customType === SNAPSHOT_RECORD);
+  const snapshot = branch.findLast(
+    (entry) => entry.type === "custom" && entry.customType === SNAPSHOT_RECORD,
+  );
   const data = snapshot?.type === "custom" ? snapshot.data : undefined;
   return {
     priorModelSnapshot: typeof data === "object" && data !== null ? data : null,
-    sessionState: { googleBootstrapMarked: branch.some((entry) => entry.type === "custom" && entry.customType === BOOTSTRAP_RECORD) },
+    sessionState: {
+      googleBootstrapMarked: branch.some(
+        (entry) => entry.type === "custom" && entry.customType === BOOTSTRAP_RECORD,
+      ),
+    },
   };
 }

@@ -33,7 +33,9 @@ function stripDelimited(text: string): string {
   if (depth === 0) kept.push(part.join("\n"));
   if (kept.length === 1 && depth === 0) return text;
   return kept
-    .map((piece, index) => (index === 0 ? piece.trimEnd() : index === kept.length - 1 ? piece.trimStart() : piece.trim()))
+    .map((piece, index) =>
+      index === 0 ? piece.trimEnd() : index === kept.length - 1 ? piece.trimStart() : piece.trim(),
+    )
     .filter((piece) => piece !== "")
     .join("\n\n");
 }
@@ -42,17 +44,22 @@ function stripDelimited(text: string): string {
 const METADATA_BLOCK =
   /^[^\n]*\(untrusted(?: metadata|, for context)\):[ \t]*\r?\n```(?:json)?[ \t]*\r?\n[\s\S]*?^```[ \t]*\r?$(?:\r?\n)*/gm;
 // What a channel appends after a message, to its end.
-const METADATA_TAIL = /(?:^|\n)Untrusted context \(metadata, [^\n]*\):[ \t]*\r?\n[\s\S]*<<<EXTERNAL_UNTRUSTED_CONTENT[\s\S]*$/;
-const LEADING_TIMESTAMP = /^\s*\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d{2}-\d{2} \d{2}:\d{2}[^\]\n]*\][ \t]*/;
+const METADATA_TAIL =
+  /(?:^|\n)Untrusted context \(metadata, [^\n]*\):[ \t]*\r?\n[\s\S]*<<<EXTERNAL_UNTRUSTED_CONTENT[\s\S]*$/;
+const LEADING_TIMESTAMP =
+  /^\s*\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d{2}-\d{2} \d{2}:\d{2}[^\]\n]*\][ \t]*/;
 
 /** The text without the blocks a channel puts around a message, and without the time before it; the same string when it holds none. */
 export function stripInboundMetadata(text: string): string {
   const bareOfBlocks = text.includes("(untrusted") ? text.replace(METADATA_BLOCK, "") : text;
-  const body = bareOfBlocks.includes("Untrusted context (") ? bareOfBlocks.replace(METADATA_TAIL, "") : bareOfBlocks;
+  const body = bareOfBlocks.includes("Untrusted context (")
+    ? bareOfBlocks.replace(METADATA_TAIL, "")
+    : bareOfBlocks;
   const stamped = LEADING_TIMESTAMP.exec(body);
   const bare = stamped === null ? body : body.slice(stamped[0].length);
   return bare === text ? text : bare.trim();
 }
 
 /** The text without anything the host put there. */
-export const stripHostContext = (text: string): string => stripInboundMetadata(stripInternalRuntimeContext(text));
+export const stripHostContext = (text: string): string =>
+  stripInboundMetadata(stripInternalRuntimeContext(text));

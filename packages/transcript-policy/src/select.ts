@@ -1,6 +1,18 @@
 // Which policy a route gets, and what follows from it for the passes.
-import { API_POLICIES, isResponsesApi, isSignedThinkingApi, PROVIDER_POLICIES, policyByModel, resolve } from "./policies.ts";
-import { DEFAULT_POLICY, type ProviderPolicies, type Route, type TranscriptPolicy } from "./policy.ts";
+import {
+  API_POLICIES,
+  isResponsesApi,
+  isSignedThinkingApi,
+  PROVIDER_POLICIES,
+  policyByModel,
+  resolve,
+} from "./policies.ts";
+import {
+  DEFAULT_POLICY,
+  type ProviderPolicies,
+  type Route,
+  type TranscriptPolicy,
+} from "./policy.ts";
 import { TEXTS } from "./texts.ts";
 
 /** A route, and the policies of the host that asks. */
@@ -13,7 +25,10 @@ export interface PolicyRequest extends Route {
  * The policy of a route: the provider's own rules, or else those of its api, over the defaults (spec "transcript-policy" §2).
  * Provider and model id are compared trimmed and in lower case.
  */
-export function resolveTranscriptPolicy({ policies = {}, ...request }: PolicyRequest): TranscriptPolicy {
+export function resolveTranscriptPolicy({
+  policies = {},
+  ...request
+}: PolicyRequest): TranscriptPolicy {
   const route = normalizeRoute(request);
   const own = ownEntry(PROVIDER_POLICIES, route.provider);
   const byApi = ownEntry(API_POLICIES, route.modelApi);
@@ -36,13 +51,20 @@ export interface DerivedFlags {
   missingResultText: string;
 }
 
-export function deriveFlags(policy: TranscriptPolicy, { modelApi }: Pick<Route, "modelApi">): DerivedFlags {
+export function deriveFlags(
+  policy: TranscriptPolicy,
+  { modelApi }: Pick<Route, "modelApi">,
+): DerivedFlags {
   const isResponses = isResponsesApi(modelApi);
   const needsSignedThinking = policy.preserveSignatures || policy.verifiesThinkingSignatures;
   return {
     isResponses,
     needsSignedThinking,
-    keepThinkingTurns: isSignedThinkingApi(modelApi) && policy.validateAnthropicTurns && needsSignedThinking && !policy.dropThinkingBlocks,
+    keepThinkingTurns:
+      isSignedThinkingApi(modelApi) &&
+      policy.validateAnthropicTurns &&
+      needsSignedThinking &&
+      !policy.dropThinkingBlocks,
     missingResultText: isResponses ? TEXTS.abortedToolResult : TEXTS.missingToolResult,
   };
 }

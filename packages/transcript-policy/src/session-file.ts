@@ -1,2 +1,7 @@
 // Everything hosts use to repair a session file; the only part of this package that touches disk.
-export { type FileOperations, type RepairReport, type RepairRequest, repairSessionFileIfNeeded } from "./session-file/repair.ts";
+export {
+  type FileOperations,
+  type RepairReport,
+  type RepairRequest,
+  repairSessionFileIfNeeded,
+} from "./session-file/repair.ts";

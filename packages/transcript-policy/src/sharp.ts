@@ -12,7 +12,12 @@ export function createSharpCodec(): ImageCodec {
     },
     async toJpeg({ bytes, maxSide, quality, maxPixels }) {
       const picture = sharp(bytes, { limitInputPixels: maxPixels, failOn: "none" }).rotate();
-      const resized = picture.resize({ width: maxSide, height: maxSide, fit: "inside", withoutEnlargement: true });
+      const resized = picture.resize({
+        width: maxSide,
+        height: maxSide,
+        fit: "inside",
+        withoutEnlargement: true,
+      });
       return new Uint8Array(await resized.jpeg({ quality }).toBuffer());
     },
   };

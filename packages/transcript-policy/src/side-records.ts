@@ -13,7 +13,9 @@ export interface ModelSnapshot {
 
 /** True when both name the same route; a missing part counts as blank. */
 export const isSameModel = (left: ModelSnapshot, right: ModelSnapshot): boolean =>
-  (["provider", "modelApi", "modelId"] as const).every((field) => (left[field] ?? "") === (right[field] ?? ""));
+  (["provider", "modelApi", "modelId"] as const).every(
+    (field) => (left[field] ?? "") === (right[field] ?? ""),
+  );
 
 /** The records to append: that a user turn was put in front, and which route the history is for now. */
 export function planSideRecords({
@@ -30,6 +32,7 @@ export function planSideRecords({
   const model = { provider, modelApi, modelId };
   const records: PolicySideRecord[] = [];
   if (bootstrapped) records.push({ customType: BOOTSTRAP_RECORD, data: { timestamp } });
-  if (prior === undefined || !isSameModel(prior, model)) records.push({ customType: SNAPSHOT_RECORD, data: { timestamp, ...model } });
+  if (prior === undefined || !isSameModel(prior, model))
+    records.push({ customType: SNAPSHOT_RECORD, data: { timestamp, ...model } });
   return records;
 }

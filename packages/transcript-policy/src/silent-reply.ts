@@ -21,7 +21,12 @@ function isSilentJson(text: string): boolean {
   if (typeof value === "string") return TOKENS.test(value.trim());
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const [entry, ...rest] = Object.entries(value);
-  return entry?.[0] === "action" && rest.length === 0 && typeof entry[1] === "string" && TOKENS.test(entry[1].trim());
+  return (
+    entry?.[0] === "action" &&
+    rest.length === 0 &&
+    typeof entry[1] === "string" &&
+    TOKENS.test(entry[1].trim())
+  );
 }
 
 /** The parsed value, or undefined when the text is no JSON. */

@@ -11,7 +11,8 @@ export interface StoredMessage {
   readonly [field: string]: unknown;
 }
 
-const isObject = (value: unknown): value is StoredBlock => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is StoredBlock =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The one place where a contract type is widened: what a file says it holds is not what it must hold. */
 export const asStored = (messages: readonly AgentMessage[]): readonly StoredMessage[] =>
@@ -32,7 +33,8 @@ export function blocksOf(message: StoredMessage): readonly StoredBlock[] {
 }
 
 /** One field of a block; undefined when the block is no object. */
-export const fieldOf = (block: StoredBlock | undefined, name: string): unknown => (isObject(block) ? block[name] : undefined);
+export const fieldOf = (block: StoredBlock | undefined, name: string): unknown =>
+  isObject(block) ? block[name] : undefined;
 
 export const typeOf = (block: StoredBlock | undefined): unknown => fieldOf(block, "type");
 
@@ -63,7 +65,12 @@ export const isThinking = (block: StoredBlock | undefined): boolean => {
 };
 
 const CALL_TYPES: ReadonlySet<unknown> = new Set(["toolCall", "toolUse", "functionCall"]);
-const ALL_CALL_TYPES: ReadonlySet<unknown> = new Set([...CALL_TYPES, "tool_call", "tool_use", "function_call"]);
+const ALL_CALL_TYPES: ReadonlySet<unknown> = new Set([
+  ...CALL_TYPES,
+  "tool_call",
+  "tool_use",
+  "function_call",
+]);
 
 /** A tool call for pairing and ids: the three camel spellings, with a non-empty string id. */
 export function isToolCall(block: StoredBlock | undefined): boolean {
@@ -72,13 +79,21 @@ export function isToolCall(block: StoredBlock | undefined): boolean {
 }
 
 /** A tool call for validation: all six spellings, whatever else it holds. */
-export const isToolCallLike = (block: StoredBlock | undefined): boolean => ALL_CALL_TYPES.has(typeOf(block));
+export const isToolCallLike = (block: StoredBlock | undefined): boolean =>
+  ALL_CALL_TYPES.has(typeOf(block));
 
 /** The id of a block `isToolCall` accepted. */
 export const callId = (block: StoredBlock): string => String(block.id);
 
 /** Where a result may keep the id of its call, in reading order. */
-export const RESULT_ID_FIELDS = ["toolCallId", "toolUseId", "tool_call_id", "tool_use_id", "callId", "call_id"] as const;
+export const RESULT_ID_FIELDS = [
+  "toolCallId",
+  "toolUseId",
+  "tool_call_id",
+  "tool_use_id",
+  "callId",
+  "call_id",
+] as const;
 
 /** The trimmed id of the call a result answers: the first non-blank one. */
 export function resultId(message: StoredMessage): string | undefined {
@@ -89,7 +104,8 @@ export function resultId(message: StoredMessage): string | undefined {
   return undefined;
 }
 
-export const hasFailed = (message: StoredMessage): boolean => message.stopReason === "error" || message.stopReason === "aborted";
+export const hasFailed = (message: StoredMessage): boolean =>
+  message.stopReason === "error" || message.stopReason === "aborted";
 
 /** ms since the epoch of a numeric or ISO 8601 timestamp; undefined when there is none. */
 export function timestampOf(message: StoredMessage): number | undefined {
@@ -99,9 +115,14 @@ export function timestampOf(message: StoredMessage): number | undefined {
 }
 
 /** A copy without these fields; the same object when it has none of them. */
-export function without<T extends StoredBlock | StoredMessage>(value: T, fields: readonly string[]): T {
+export function without<T extends StoredBlock | StoredMessage>(
+  value: T,
+  fields: readonly string[],
+): T {
   if (!fields.some((field) => field in value)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([field]) => !fields.includes(field))) as T;
+  return Object.fromEntries(
+    Object.entries(value).filter(([field]) => !fields.includes(field)),
+  ) as T;
 }
 
 /** A text block of ours. */

@@ -16,5 +16,7 @@ function mend(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (Array.isArray(value)) return value.map(mend);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), mend(inner)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key.toWellFormed(), mend(inner)]),
+  );
 }

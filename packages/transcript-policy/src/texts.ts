@@ -2,7 +2,8 @@
 
 /** Our own wording of every text a repair inserts; the same names as in `fixtures/texts.json`. */
 export const TEXTS = {
-  missingToolResult: "[no result: this tool call was never answered in the stored history; an error result stands in for it]",
+  missingToolResult:
+    "[no result: this tool call was never answered in the stored history; an error result stands in for it]",
   // A word of the Responses protocol family, not a sentence: it must stay as it is.
   abortedToolResult: "aborted",
   emptyContent: "[nothing to show: the content was empty]",
@@ -25,7 +26,10 @@ const MISSING_RESULT_TEXTS: ReadonlySet<string> = new Set([
   "[openclaw] missing tool result in session history; inserted synthetic error result for transcript repair.",
 ]);
 
-const STREAM_ERROR_TEXTS: ReadonlySet<string> = new Set([TEXTS.streamErrorFallback, "[assistant turn failed before producing content]"]);
+const STREAM_ERROR_TEXTS: ReadonlySet<string> = new Set([
+  TEXTS.streamErrorFallback,
+  "[assistant turn failed before producing content]",
+]);
 
 /** True for a text that stands for a result nobody ever got. */
 export const isMissingResultText = (text: string): boolean => MISSING_RESULT_TEXTS.has(text);

@@ -1,5 +1,14 @@
 // Which messages belong to a turn with tool calls: everything up to the next such turn, and results that strayed further.
-import { blocksOf, callId, isToolCall, nonBlank, resultId, roleOf, type StoredBlock, type StoredMessage } from "./stored.ts";
+import {
+  blocksOf,
+  callId,
+  isToolCall,
+  nonBlank,
+  resultId,
+  roleOf,
+  type StoredBlock,
+  type StoredMessage,
+} from "./stored.ts";
 
 /** An assistant message with calls, and the messages up to the next one. */
 export interface Span {
@@ -71,7 +80,10 @@ export function findStrays(messages: readonly StoredMessage[], spans: readonly S
 }
 
 /** What follows a turn up to the next one with calls: results by the id they answer, and everything that is no result. */
-export function collectSpan(messages: readonly StoredMessage[], span: Span): { others: number[]; results: Map<string, number[]> } {
+export function collectSpan(
+  messages: readonly StoredMessage[],
+  span: Span,
+): { others: number[]; results: Map<string, number[]> } {
   const others: number[] = [];
   const results = new Map<string, number[]>();
   for (let index = span.start + 1; index < span.end; index++) {

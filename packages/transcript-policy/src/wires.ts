@@ -49,7 +49,12 @@ export interface WireRules {
 const MEGABYTE = 1024 * 1024;
 const PLAIN_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const NO_IMAGE_LIMIT = { maxBytes: 20 * MEGABYTE, maxSide: Number.POSITIVE_INFINITY };
-const FOUR_KINDS: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
+const FOUR_KINDS: ReadonlySet<string> = new Set([
+  "image/jpeg",
+  "image/png",
+  "image/gif",
+  "image/webp",
+]);
 
 const ANY_WIRE: WireRules = {
   ids: /^.+$/s,
@@ -227,6 +232,7 @@ export function wireRules({ modelApi, modelId }: { modelApi: string; modelId: st
   // Converse serves models of many makers; only one of them reads signed thinking back.
   if (wire === CONVERSE_WIRE && !model.includes("claude")) return { ...wire, thinking: "none" };
   // A router hands these on to another wire, with its rules for ids.
-  if (wire === CHAT_WIRE && /^(?:openrouter\/)?anthropic\//.test(model)) return { ...wire, ids: MESSAGES_WIRE.ids };
+  if (wire === CHAT_WIRE && /^(?:openrouter\/)?anthropic\//.test(model))
+    return { ...wire, ids: MESSAGES_WIRE.ids };
   return wire;
 }

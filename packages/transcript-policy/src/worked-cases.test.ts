@@ -15,12 +15,22 @@ const run = createCaseRunner({ policy, repairSessionFileIfNeeded, imageCodec: cr
 /** The comparison form of the case format: JSON, zero usage left out, a new image told by its kind and size. */
 function comparable(value: unknown, input: unknown): unknown {
   const known = JSON.stringify(input) ?? "";
-  return JSON.parse(JSON.stringify(value ?? null), function (this: { role?: unknown; type?: unknown }, key, inner: unknown) {
-    if (key === "usage" && this.role === "assistant" && isZeroUsage(inner)) return undefined;
-    if (key !== "data" || this.type !== "image" || typeof inner !== "string" || inner.length <= 64 || known.includes(inner)) return inner;
-    const { mimeType, size } = readImageHeader(decodeBase64(inner)) ?? {};
-    return `<re-encoded ${mimeType} ${size?.width}x${size?.height}>`;
-  });
+  return JSON.parse(
+    JSON.stringify(value ?? null),
+    function (this: { role?: unknown; type?: unknown }, key, inner: unknown) {
+      if (key === "usage" && this.role === "assistant" && isZeroUsage(inner)) return undefined;
+      if (
+        key !== "data" ||
+        this.type !== "image" ||
+        typeof inner !== "string" ||
+        inner.length <= 64 ||
+        known.includes(inner)
+      )
+        return inner;
+      const { mimeType, size } = readImageHeader(decodeBase64(inner)) ?? {};
+      return `<re-encoded ${mimeType} ${size?.width}x${size?.height}>`;
+    },
+  );
 }
 
 const plainFile = (text: string) =>
@@ -45,7 +55,9 @@ async function check(worked: WorkedCase, expected: unknown): Promise<void> {
     expect({ ...result, text: plainFile(result.text) }).toEqual(wanted);
   } else if (worked.kind === "pipeline") {
     const wanted = written(expected);
-    const result = Object.fromEntries(Object.keys(wanted).map((key) => [key, (got as Record<string, unknown>)[key]]));
+    const result = Object.fromEntries(
+      Object.keys(wanted).map((key) => [key, (got as Record<string, unknown>)[key]]),
+    );
     expect(comparable(result, worked.input)).toEqual(comparable(wanted, worked.input));
   } else expect(comparable(got, worked.input)).toEqual(comparable(expected, worked.input));
 }
@@ -58,15 +70,18 @@ function accepted({ expected, newest, disputed, recommend }: WorkedCase): unknow
 }
 
 describe("the worked cases", () => {
-  it.each(cases.map((worked) => [worked.id, worked.name, worked] as const))("%s: %s", async (_id, _name, worked) => {
-    const [first, ...others] = accepted(worked);
-    try {
-      await check(worked, first);
-    } catch (error) {
-      if (others.length === 0) throw error;
-      await check(worked, others[0]);
-    }
-  });
+  it.each(cases.map((worked) => [worked.id, worked.name, worked] as const))(
+    "%s: %s",
+    async (_id, _name, worked) => {
+      const [first, ...others] = accepted(worked);
+      try {
+        await check(worked, first);
+      } catch (error) {
+        if (others.length === 0) throw error;
+        await check(worked, others[0]);
+      }
+    },
+  );
 
   it("are written in our own words, the same in the package and beside the cases", () => {
     expect(JSON.parse(readFileSync(new URL("texts.json", folder), "utf8"))).toEqual(policy.TEXTS);

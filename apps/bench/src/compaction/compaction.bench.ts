@@ -1,19 +1,39 @@
 // What a compaction costs that needs no model: a prune, and a summary made by code, at three lengths of history, with nothing counted before.
-import { type CompactTranscriptRequest, compactTranscript, type SummaryModel } from "@clew/legacy-engine";
+import {
+  type CompactTranscriptRequest,
+  compactTranscript,
+  type SummaryModel,
+} from "@clew/legacy-engine";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
-import { buildContext, type NewTranscriptEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import { type BenchCase, type CaseResult, defineBench, type PreparedCase } from "../runner/bench.ts";
+import {
+  buildContext,
+  type NewTranscriptEntry,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
+import {
+  type BenchCase,
+  type CaseResult,
+  defineBench,
+  type PreparedCase,
+} from "../runner/bench.ts";
 
 const LENGTHS = [100_000, 200_000, 400_000];
 const KINDS = ["prune", "summary by code"] as const;
-const caseName = (kind: (typeof KINDS)[number], tokens: number) => `${kind}, ${tokens / 1000}k tokens`;
+const caseName = (kind: (typeof KINDS)[number], tokens: number) =>
+  `${kind}, ${tokens / 1000}k tokens`;
 /** Issue goal: linear in history. Twice the history may cost this much more. */
 const MOST_FOR_DOUBLE = 2.8;
 
 /** No request is ever answered: what is left is code. */
 const noModel: SummaryModel = {
-  ref: { provider: "bench", api: "none", id: "none", contextWindow: 1_000_000, maxOutputTokens: 16_000 },
+  ref: {
+    provider: "bench",
+    api: "none",
+    id: "none",
+    contextWindow: 1_000_000,
+    maxOutputTokens: 16_000,
+  },
   complete: async () => ({ ok: false, error: { kind: "auth", message: "no model here" } }),
 };
 
@@ -65,7 +85,10 @@ function codingTurn(turn: number): AgentMessage[] {
       role: "assistant",
       stopReason: "stop",
       content: [
-        { type: "text", text: `We decided to keep table_${turn} in src/tables.ts. The next step is the test of module ${turn % 31}.` },
+        {
+          type: "text",
+          text: `We decided to keep table_${turn} in src/tables.ts. The next step is the test of module ${turn % 31}.`,
+        },
       ],
     },
   ];
@@ -75,23 +98,43 @@ function prepare(kind: (typeof KINDS)[number], tokens: number): PreparedCase {
   const messages = history(tokens);
   const options: CompactTranscriptRequest["options"] = kind === "prune" ? {} : { prune: false };
   let last:
-    | { before: readonly TranscriptEntry[]; after: readonly TranscriptEntry[]; tokensBefore: number; tokensAfter: number }
+    | {
+        before: readonly TranscriptEntry[];
+        after: readonly TranscriptEntry[];
+        tokensBefore: number;
+        tokensAfter: number;
+      }
     | undefined;
   return {
     async run() {
       // New objects share their text: nothing is remembered of the ones before, as after a restart.
       const transcript = memoryTranscript(messages.map((message) => ({ ...message })));
       const before = transcript.branch();
-      const result = await compactTranscript({ transcript, model: noModel, trigger: "threshold", options });
+      const result = await compactTranscript({
+        transcript,
+        model: noModel,
+        trigger: "threshold",
+        options,
+      });
       if (!result.compacted) throw new Error(`nothing was compacted: ${result.reason}`);
-      last = { before, after: transcript.branch(), tokensBefore: result.result!.tokensBefore, tokensAfter: result.result!.tokensAfter! };
+      last = {
+        before,
+        after: transcript.branch(),
+        tokensBefore: result.result!.tokensBefore,
+        tokensAfter: result.result!.tokensAfter!,
+      };
       return result;
     },
     facts() {
       if (last === undefined) return {};
       const { before, after, tokensBefore, tokensAfter } = last;
       const [old, fresh] = [shown(before), shown(after)];
-      return { tokensBefore, tokensAfter, "bytes after": fresh.length, "of them cached": commonPrefix(old, fresh) };
+      return {
+        tokensBefore,
+        tokensAfter,
+        "bytes after": fresh.length,
+        "of them cached": commonPrefix(old, fresh),
+      };
     },
   };
 }
@@ -112,18 +155,28 @@ function commonPrefix(one: Buffer, other: Buffer): number {
 }
 
 function memoryTranscript(messages: readonly AgentMessage[]) {
-  let branch: readonly TranscriptEntry[] = messages.map((message, index) => ({ type: "message", message, ...place(index) }));
+  let branch: readonly TranscriptEntry[] = messages.map((message, index) => ({
+    type: "message",
+    message,
+    ...place(index),
+  }));
   return {
     branch: () => branch,
     async append(entries: readonly NewTranscriptEntry[]) {
-      const placed = entries.map((entry, index): TranscriptEntry => ({ ...entry, ...place(branch.length + index) }));
+      const placed = entries.map(
+        (entry, index): TranscriptEntry => ({ ...entry, ...place(branch.length + index) }),
+      );
       branch = [...branch, ...placed];
       return placed;
     },
   };
 }
 
-const place = (index: number) => ({ id: `e${index}`, parentId: index === 0 ? null : `e${index - 1}`, timestamp: "2026-01-01T00:00:00Z" });
+const place = (index: number) => ({
+  id: `e${index}`,
+  parentId: index === 0 ? null : `e${index - 1}`,
+  timestamp: "2026-01-01T00:00:00Z",
+});
 
 export default defineBench({
   name: "compaction",
@@ -144,7 +197,9 @@ export default defineBench({
         // The quickest rounds: how work grows, without what else the machine was doing.
         const least = (count: number) => results.get(caseName(kind, count))?.minMs ?? Number.NaN;
         const ratio = least(tokens) / least(tokens / 2);
-        return ratio <= MOST_FOR_DOUBLE ? [] : [`${caseName(kind, tokens)} takes ×${ratio.toFixed(1)} of half as many.`];
+        return ratio <= MOST_FOR_DOUBLE
+          ? []
+          : [`${caseName(kind, tokens)} takes ×${ratio.toFixed(1)} of half as many.`];
       }),
     );
   },

@@ -9,7 +9,8 @@ const MB = 2 ** 20;
 
 export default defineBench({
   name: "gateway-memory",
-  description: "500 turns; goals: resident memory flat, at most 150 MB idle; disk at most twice the text",
+  description:
+    "500 turns; goals: resident memory flat, at most 150 MB idle; disk at most twice the text",
   rounds: 1,
   warmups: 0,
   cases: [
@@ -26,7 +27,8 @@ export default defineBench({
               const text = `Turn ${turn}: my locker number is ${turn * 7}. ${"The corridor has many lockers. ".repeat(20)}`;
               await say(gateway.url, text);
               textBytes += 2 * text.length;
-              if (turn % 250 === 249) facts[`after${turn + 1}MB`] = Math.round((await gateway.rss()) / MB);
+              if (turn % 250 === 249)
+                facts[`after${turn + 1}MB`] = Math.round((await gateway.rss()) / MB);
             }
           },
           facts() {
@@ -35,7 +37,9 @@ export default defineBench({
           async dispose() {
             await gateway.stop();
             const bytes = await sizeOf(gateway.home);
-            process.stdout.write(`disk: ${(bytes / MB).toFixed(2)} MB for about ${(textBytes / MB).toFixed(2)} MB of text\n`);
+            process.stdout.write(
+              `disk: ${(bytes / MB).toFixed(2)} MB for about ${(textBytes / MB).toFixed(2)} MB of text\n`,
+            );
           },
         };
       },
@@ -45,6 +49,8 @@ export default defineBench({
 
 async function sizeOf(folder: string): Promise<number> {
   const files = await readdir(folder, { recursive: true, withFileTypes: true });
-  const sizes = await Promise.all(files.filter((file) => file.isFile()).map((file) => stat(join(file.parentPath, file.name))));
+  const sizes = await Promise.all(
+    files.filter((file) => file.isFile()).map((file) => stat(join(file.parentPath, file.name))),
+  );
   return sizes.reduce((sum, { size }) => sum + size, 0);
 }

@@ -11,7 +11,9 @@ const BUILT = join(ROOT, "apps/gateway/dist/main.js");
 
 /** The built gateway when there is a build, else its sources; `pnpm build` first for figures that mean something. */
 export function gatewayCommand(): string[] {
-  return existsSync(BUILT) ? [BUILT] : ["--conditions=@clew/source", join(ROOT, "apps/gateway/src/main.ts")];
+  return existsSync(BUILT)
+    ? [BUILT]
+    : ["--conditions=@clew/source", join(ROOT, "apps/gateway/src/main.ts")];
 }
 
 export interface RunningGateway {
@@ -24,7 +26,13 @@ export interface RunningGateway {
 }
 
 /** Resolves when the gateway has printed its address. */
-export async function startGateway({ home, config }: { home?: string; config?: object } = {}): Promise<RunningGateway> {
+export async function startGateway({
+  home,
+  config,
+}: {
+  home?: string;
+  config?: object;
+} = {}): Promise<RunningGateway> {
   const folder = home ?? (await newHome(config));
   const child = spawn(process.execPath, [...gatewayCommand(), "start", "--port", "0"], {
     env: { ...process.env, CLEW_HOME: folder },
@@ -54,18 +62,41 @@ export async function newHome(config: object = {}): Promise<string> {
 export async function writeSession(home: string, messages: number): Promise<void> {
   const folder = join(home, "agents/main/sessions");
   await mkdir(folder, { recursive: true });
-  const header = { type: "session", version: 3, id: "bench-session", timestamp: new Date(0).toISOString(), cwd: home };
+  const header = {
+    type: "session",
+    version: 3,
+    id: "bench-session",
+    timestamp: new Date(0).toISOString(),
+    cwd: home,
+  };
   const lines = Array.from({ length: messages }, (_, index) => {
     const text = `Message ${index}: the file src/module-${index % 97}.ts was read, and line ${index} of it looked at for a while.`;
     const message =
       index % 2 === 0
         ? { role: "user", content: text, timestamp: index }
-        : { role: "assistant", content: [{ type: "text", text }], stopReason: "stop", timestamp: index };
+        : {
+            role: "assistant",
+            content: [{ type: "text", text }],
+            stopReason: "stop",
+            timestamp: index,
+          };
     const parentId = index === 0 ? null : `m${index - 1}`;
-    return { type: "message", id: `m${index}`, parentId, timestamp: new Date(index).toISOString(), message };
+    return {
+      type: "message",
+      id: `m${index}`,
+      parentId,
+      timestamp: new Date(index).toISOString(),
+      message,
+    };
   });
-  await writeFile(join(folder, "bench-session.jsonl"), `${[header, ...lines].map((line) => JSON.stringify(line)).join("\n")}\n`);
-  await writeFile(join(folder, "sessions.json"), JSON.stringify({ "agent:main:main": { sessionId: "bench-session" } }));
+  await writeFile(
+    join(folder, "bench-session.jsonl"),
+    `${[header, ...lines].map((line) => JSON.stringify(line)).join("\n")}\n`,
+  );
+  await writeFile(
+    join(folder, "sessions.json"),
+    JSON.stringify({ "agent:main:main": { sessionId: "bench-session" } }),
+  );
 }
 
 /** Sends one message and reads the stream to its end. Throws when the turn did not complete. */
@@ -76,7 +107,8 @@ export async function say(url: string, text: string): Promise<number> {
     body: JSON.stringify({ text }),
   });
   const body = await response.text();
-  if (!body.includes('"outcome":"completed"')) throw new Error(`the turn did not complete: ${body.slice(-300)}`);
+  if (!body.includes('"outcome":"completed"'))
+    throw new Error(`the turn did not complete: ${body.slice(-300)}`);
   return body.length;
 }
 
@@ -90,7 +122,9 @@ function addressOf(child: ChildProcess): Promise<string> {
       if (found !== null) resolve(found[0]);
     });
     child.stderr!.resume();
-    child.once("exit", () => reject(new Error(`the gateway ended before it printed its address: ${printed}`)));
+    child.once("exit", () =>
+      reject(new Error(`the gateway ended before it printed its address: ${printed}`)),
+    );
   });
 }
 

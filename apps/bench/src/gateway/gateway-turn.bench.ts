@@ -1,6 +1,11 @@
 // What the gateway adds to a turn over HTTP: a model server on this machine that answers at once, at three lengths of history.
 import { createOpenAIEmulator } from "@clew/providers/testing";
-import { type BenchCase, type CaseResult, defineBench, type PreparedCase } from "../runner/bench.ts";
+import {
+  type BenchCase,
+  type CaseResult,
+  defineBench,
+  type PreparedCase,
+} from "../runner/bench.ts";
 import { newHome, say, startGateway, writeSession } from "./gateway-process.ts";
 
 const LENGTHS = [10, 200, 1_000];
@@ -42,7 +47,11 @@ async function prepareBare(messages: number): Promise<PreparedCase> {
     role: index % 2 === 0 ? "user" : "assistant",
     content: `Message ${index}: the file src/module-${index % 97}.ts was read, and line ${index} of it looked at for a while.`,
   }));
-  const body = { model: "instant", stream: true, messages: [...history, { role: "user", content: "What is in line 7?" }] };
+  const body = {
+    model: "instant",
+    stream: true,
+    messages: [...history, { role: "user", content: "What is in line 7?" }],
+  };
   return {
     async run() {
       const response = await fetch(`${model.baseUrl}/chat/completions`, {
@@ -58,16 +67,24 @@ async function prepareBare(messages: number): Promise<PreparedCase> {
 
 export default defineBench({
   name: "gateway-turn",
-  description: "a turn through HTTP, disk included, against the bare request; goal: at most 5 ms added",
+  description:
+    "a turn through HTTP, disk included, against the bare request; goal: at most 5 ms added",
   rounds: 25,
   cases: LENGTHS.flatMap((messages): BenchCase[] => [
     { name: bareName(messages), prepare: () => prepareBare(messages) },
-    { name: turnName(messages), compareTo: bareName(messages), prepare: () => prepareTurn(messages) },
+    {
+      name: turnName(messages),
+      compareTo: bareName(messages),
+      prepare: () => prepareTurn(messages),
+    },
   ]),
   check(results: ReadonlyMap<string, CaseResult>) {
     const added = (messages: number) =>
-      (results.get(turnName(messages))?.medianMs ?? Number.NaN) - (results.get(bareName(messages))?.medianMs ?? 0);
+      (results.get(turnName(messages))?.medianMs ?? Number.NaN) -
+      (results.get(bareName(messages))?.medianMs ?? 0);
     const growth = added(1_000) / added(10);
-    return growth <= 4 ? [] : [`A turn at 1,000 messages adds ×${growth.toFixed(1)} of what one at 10 adds.`];
+    return growth <= 4
+      ? []
+      : [`A turn at 1,000 messages adds ×${growth.toFixed(1)} of what one at 10 adds.`];
   },
 });

@@ -13,10 +13,14 @@ const CASE = `${KILLS} kills`;
 /** Replays into a fresh home, kills at a random moment, and counts acknowledged entries that are not in the file. */
 async function killOnce(recording: string): Promise<{ acknowledged: number; missing: number }> {
   const home = await newHome();
-  const child = spawn(process.execPath, [...gatewayCommand(), "replay", recording, "--into", home, "--acks"], {
-    env: { ...process.env, CLEW_HOME: home },
-    stdio: ["ignore", "pipe", "ignore"],
-  });
+  const child = spawn(
+    process.execPath,
+    [...gatewayCommand(), "replay", recording, "--into", home, "--acks"],
+    {
+      env: { ...process.env, CLEW_HOME: home },
+      stdio: ["ignore", "pipe", "ignore"],
+    },
+  );
   let printed = "";
   const wanted = 20 + Math.floor(Math.random() * (MESSAGES / 2));
   child.stdout.on("data", (chunk: Buffer) => {
@@ -31,7 +35,9 @@ async function killOnce(recording: string): Promise<{ acknowledged: number; miss
     .filter((line) => /^[0-9a-f]{8}$/.test(line));
   const folder = join(home, "agents/main/sessions");
   const files = (await readdir(folder)).filter((name) => name.endsWith(".jsonl"));
-  const stored = (await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")))).join("\n");
+  const stored = (
+    await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")))
+  ).join("\n");
   const missing = acknowledged.filter((id) => !stored.includes(`"id":"${id}"`)).length;
   await rm(home, { recursive: true });
   return { acknowledged: acknowledged.length, missing };
@@ -66,5 +72,7 @@ export default defineBench({
     },
   ],
   check: (results: ReadonlyMap<string, CaseResult>) =>
-    results.get(CASE)?.facts?.missing === 0 ? [] : [`${results.get(CASE)?.facts?.missing} acknowledged entries were gone after a kill.`],
+    results.get(CASE)?.facts?.missing === 0
+      ? []
+      : [`${results.get(CASE)?.facts?.missing} acknowledged entries were gone after a kill.`],
 });

@@ -1,6 +1,13 @@
 // Does every provider accept every cut of every recorded session? Each cut point × each distinct policy, judged by the formal checker.
-import { explainInvalid, prepareOutboundMessages, sanitizeSessionHistory } from "@clew/transcript-policy";
-import { DISTINCT_ROUTES, nameOf } from "../../../../packages/transcript-policy/src/__fixtures__/routes.ts";
+import {
+  explainInvalid,
+  prepareOutboundMessages,
+  sanitizeSessionHistory,
+} from "@clew/transcript-policy";
+import {
+  DISTINCT_ROUTES,
+  nameOf,
+} from "../../../../packages/transcript-policy/src/__fixtures__/routes.ts";
 import { type BenchCase, type CaseResult, defineBench } from "../runner/bench.ts";
 import { type Recording, readRecordings } from "../shared/recordings.ts";
 
@@ -11,13 +18,18 @@ async function countFaults({ messages }: Recording, route: (typeof DISTINCT_ROUT
   let cuts = 0;
   let invalid = 0;
   for (let cut = 0; cut < messages.length; cut++) {
-    const { messages: clean } = await sanitizeSessionHistory({ ...route, messages: messages.slice(cut, cut + TAIL) });
+    const { messages: clean } = await sanitizeSessionHistory({
+      ...route,
+      messages: messages.slice(cut, cut + TAIL),
+    });
     const { messages: sent } = prepareOutboundMessages({ ...route, messages: clean });
     cuts++;
     const faults = explainInvalid({ ...route, messages: sent });
     if (faults.length === 0) continue;
     invalid++;
-    process.stderr.write(`\n${nameOf(route)}, cut ${cut}: ${faults[0]!.rule}: ${faults[0]!.message}\n`);
+    process.stderr.write(
+      `\n${nameOf(route)}, cut ${cut}: ${faults[0]!.rule}: ${faults[0]!.message}\n`,
+    );
   }
   return { cuts, invalid };
 }
@@ -25,7 +37,8 @@ async function countFaults({ messages }: Recording, route: (typeof DISTINCT_ROUT
 export default (folder: string | undefined) =>
   defineBench({
     name: "policy-cuts",
-    description: "every cut point of every recorded session × every distinct policy must be valid (needs FOLDER)",
+    description:
+      "every cut point of every recorded session × every distinct policy must be valid (needs FOLDER)",
     rounds: 1,
     warmups: 0,
     cases: readRecordings(folder).map(
@@ -43,7 +56,11 @@ export default (folder: string | undefined) =>
               }
               return total;
             },
-            facts: () => ({ messages: recording.messages.length, policies: DISTINCT_ROUTES.length, ...total }),
+            facts: () => ({
+              messages: recording.messages.length,
+              policies: DISTINCT_ROUTES.length,
+              ...total,
+            }),
           };
         },
       }),

@@ -29,26 +29,36 @@ function prepare(recording: Recording, contextWindow: number) {
         replays.push(replay);
       }
       const [measured] = replays;
-      if (measured !== undefined) facts = { ...factsOf(measured, replays), ...names(namedLater(measured.branch), client) };
+      if (measured !== undefined)
+        facts = { ...factsOf(measured, replays), ...names(namedLater(measured.branch), client) };
       return facts;
     },
     facts: () => facts,
   };
 }
 
-function factsOf({ result, bytes, reusedBytes }: ObservedReplay, replays: readonly ObservedReplay[]): Record<string, number> {
+function factsOf(
+  { result, bytes, reusedBytes }: ObservedReplay,
+  replays: readonly ObservedReplay[],
+): Record<string, number> {
   const { calls, compactions, time } = result;
   const tokens = calls.map((call) => call.tokens);
-  const over = (all: readonly ObservedReplay[], count: (replay: ObservedReplay) => number) => all.reduce((sum, one) => sum + count(one), 0);
+  const over = (all: readonly ObservedReplay[], count: (replay: ObservedReplay) => number) =>
+    all.reduce((sum, one) => sum + count(one), 0);
   return {
     calls: calls.length,
-    "tokens/call": Math.round(tokens.reduce((sum, count) => sum + count, 0) / Math.max(1, tokens.length)),
+    "tokens/call": Math.round(
+      tokens.reduce((sum, count) => sum + count, 0) / Math.max(1, tokens.length),
+    ),
     most: Math.max(0, ...tokens),
     "over budget": calls.filter(({ isOverBudget }) => isOverBudget).length,
     "prefix reuse %": percent(reusedBytes, bytes),
     summaries: compactions,
     "host s": Math.round(time.total / 100) / 10,
-    overflows: over(replays, ({ result: { failures } }) => failures.filter(({ reason }) => isOverflow(reason)).length),
+    overflows: over(
+      replays,
+      ({ result: { failures } }) => failures.filter(({ reason }) => isOverflow(reason)).length,
+    ),
     "not made": over(replays, ({ result: { callsNotMade } }) => callsNotMade),
     invalid: over(replays, ({ invalid }) => invalid),
   };
@@ -61,7 +71,9 @@ function names(ours: NamedLater, client: ReturnType<typeof namedByClient>): Reco
     "named %": percent(ours.named, ours.evidence),
     "summary alone %": percent(ours.inSummary, ours.evidence),
     "grounded %": percent(ours.grounded, ours.evidence),
-    ...(client.evidence > 0 && { "client's summary %": percent(client.inSummary, client.evidence) }),
+    ...(client.evidence > 0 && {
+      "client's summary %": percent(client.inSummary, client.evidence),
+    }),
   };
 }
 
@@ -69,12 +81,19 @@ function names(ours: NamedLater, client: ReturnType<typeof namedByClient>): Reco
 const isOverflow = (reason: string) => /^(?:Auto-compaction|Context overflow)/.test(reason);
 
 /** To one decimal; nothing to find is all found. */
-const percent = (part: number, whole: number) => (whole === 0 ? 100 : Math.round((1000 * part) / whole) / 10);
+const percent = (part: number, whole: number) =>
+  whole === 0 ? 100 : Math.round((1000 * part) / whole) / 10;
 
-function tell(name: string, { api, contextWindow }: ModelRef, { result, invalid, firstFault }: ObservedReplay): void {
+function tell(
+  name: string,
+  { api, contextWindow }: ModelRef,
+  { result, invalid, firstFault }: ObservedReplay,
+): void {
   const where = `${name}, ${contextWindow} tokens, ${api}`;
-  for (const { turn, reason } of result.failures) process.stderr.write(`\n${where}: turn ${turn} failed: ${reason.slice(0, 200)}\n`);
-  if (invalid > 0) process.stderr.write(`\n${where}: ${invalid} invalid requests, the first: ${firstFault}\n`);
+  for (const { turn, reason } of result.failures)
+    process.stderr.write(`\n${where}: turn ${turn} failed: ${reason.slice(0, 200)}\n`);
+  if (invalid > 0)
+    process.stderr.write(`\n${where}: ${invalid} invalid requests, the first: ${firstFault}\n`);
 }
 
 export default (folder: string | undefined) =>
@@ -84,20 +103,30 @@ export default (folder: string | undefined) =>
     rounds: 1,
     warmups: 0,
     cases: readRecordings(folder).flatMap((recording) =>
-      WINDOWS.map((window): BenchCase => ({ name: `${recording.name}, ${window / 1000}k`, prepare: () => prepare(recording, window) })),
+      WINDOWS.map(
+        (window): BenchCase => ({
+          name: `${recording.name}, ${window / 1000}k`,
+          prepare: () => prepare(recording, window),
+        }),
+      ),
     ),
     check(results: ReadonlyMap<string, CaseResult>) {
       const all = [...results.values()];
-      const sum = (fact: string) => all.reduce((total, { facts }) => total + (facts?.[fact] ?? 0), 0);
+      const sum = (fact: string) =>
+        all.reduce((total, { facts }) => total + (facts?.[fact] ?? 0), 0);
       const share = sum("evidence") === 0 ? 1 : sum("named") / sum("evidence");
       return [
         ...all.flatMap(({ name, facts = {} }) => [
           ...(facts.overflows === 0 && facts["not made"] === 0
             ? []
-            : [`${name}: ${facts.overflows} overflows reached the person, ${facts["not made"]} recorded calls were not made.`]),
+            : [
+                `${name}: ${facts.overflows} overflows reached the person, ${facts["not made"]} recorded calls were not made.`,
+              ]),
           ...(facts.invalid === 0 ? [] : [`${name}: ${facts.invalid} requests would be rejected.`]),
         ]),
-        ...(share >= GOAL ? [] : [`${(share * 100).toFixed(1)} % of the names used later are named; the goal is 97 %.`]),
+        ...(share >= GOAL
+          ? []
+          : [`${(share * 100).toFixed(1)} % of the names used later are named; the goal is 97 %.`]),
       ];
     },
   });

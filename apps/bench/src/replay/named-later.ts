@@ -1,5 +1,10 @@
 // Measure M3 at each compaction of a session: of the names used later, how many do the summary and its ledger still name, and how many stand verbatim?
-import { type CompactionEntry, pathsInLedger, splitLedger, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  type CompactionEntry,
+  pathsInLedger,
+  splitLedger,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
 import { everythingIn, evidenceOf, observedCompactions, stands } from "../shared/evidence.ts";
 
 /** Sums over compactions. */
@@ -19,21 +24,33 @@ const NONE: NamedLater = { evidence: 0, named: 0, inSummary: 0, grounded: 0 };
 
 /** At every compaction of a branch. */
 export function namedLater(branch: readonly TranscriptEntry[]): NamedLater {
-  return branch.reduce((sum, entry, at) => (entry.type === "compaction" ? add(sum, measure(branch, entry, at)) : sum), NONE);
+  return branch.reduce(
+    (sum, entry, at) => (entry.type === "compaction" ? add(sum, measure(branch, entry, at)) : sum),
+    NONE,
+  );
 }
 
 /** The same for what the recorded client itself wrote; it kept messages too, which nobody recorded. */
-export function namedByClient(branch: readonly TranscriptEntry[]): Pick<NamedLater, "evidence" | "inSummary"> {
-  return observedCompactions({ branch }).reduce<Pick<NamedLater, "evidence" | "inSummary">>((sum, { cut, summary }) => {
-    const names = evidenceOf(branch, cut);
-    return {
-      evidence: sum.evidence + names.length,
-      inSummary: sum.inSummary + names.filter((name) => stands(summary, name)).length,
-    };
-  }, NONE);
+export function namedByClient(
+  branch: readonly TranscriptEntry[],
+): Pick<NamedLater, "evidence" | "inSummary"> {
+  return observedCompactions({ branch }).reduce<Pick<NamedLater, "evidence" | "inSummary">>(
+    (sum, { cut, summary }) => {
+      const names = evidenceOf(branch, cut);
+      return {
+        evidence: sum.evidence + names.length,
+        inSummary: sum.inSummary + names.filter((name) => stands(summary, name)).length,
+      };
+    },
+    NONE,
+  );
 }
 
-function measure(branch: readonly TranscriptEntry[], compaction: CompactionEntry, at: number): NamedLater {
+function measure(
+  branch: readonly TranscriptEntry[],
+  compaction: CompactionEntry,
+  at: number,
+): NamedLater {
   const keptFrom = branch.findIndex(({ id }) => id === compaction.firstKeptEntryId);
   const names = evidenceOf(branch, keptFrom, at);
   const { summary, ledger } = splitLedger(compaction.summary);
@@ -43,13 +60,16 @@ function measure(branch: readonly TranscriptEntry[], compaction: CompactionEntry
   const inSummary = names.filter((name) => stands(summary, name));
   return {
     evidence: names.length,
-    named: names.filter((name) => inSummary.includes(name) || inLedger.some((text) => stands(text, name))).length,
+    named: names.filter(
+      (name) => inSummary.includes(name) || inLedger.some((text) => stands(text, name)),
+    ).length,
     inSummary: inSummary.length,
     grounded: names.filter((name) => stayed(kept, name) || isQuoted(summary, source, name)).length,
   };
 }
 
-const stayed = (kept: readonly string[], name: string) => kept.some((text) => text.length >= VERBATIM_CHARS && stands(text, name));
+const stayed = (kept: readonly string[], name: string) =>
+  kept.some((text) => text.length >= VERBATIM_CHARS && stands(text, name));
 
 /** Tried with the name at the beginning, in the middle and at the end of the quotation: a few more may be. */
 function isQuoted(summary: string, source: string, name: string): boolean {

@@ -32,13 +32,23 @@ export interface ObservedReplay {
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** The offline model summarises; nobody is asked over the network. */
-export async function replaySession(recording: Recording, model: ModelRef): Promise<ObservedReplay> {
+export async function replaySession(
+  recording: Recording,
+  model: ModelRef,
+): Promise<ObservedReplay> {
   const home = await mkdtemp(join(tmpdir(), "clew-bench-"));
   try {
     const loaded = checkConfigText("{}", "clew.json");
-    const host = composeHost({ environment: readEnvironment({ CLEW_HOME: home }), loaded, log: silent });
+    const host = composeHost({
+      environment: readEnvironment({ CLEW_HOME: home }),
+      loaded,
+      log: silent,
+    });
     const session = await createSessionStore({ home }).open({ key: "replay", cwd: home });
-    const reports = openReportLog(agentPaths(home, session.session.agentId).reports, session.session.sessionId);
+    const reports = openReportLog(
+      agentPaths(home, session.session.agentId).reports,
+      session.session.sessionId,
+    );
     const seen = observer(model);
     try {
       const result = await runReplay({
@@ -71,7 +81,12 @@ function observed(host: Host, see: (call: ModelCall) => void): Host {
   return {
     ...host,
     answer: ({ replacement, ...request }) =>
-      host.answer({ ...request, ...(replacement !== undefined && { replacement: { ...replacement, model: watch(replacement.model) } }) }),
+      host.answer({
+        ...request,
+        ...(replacement !== undefined && {
+          replacement: { ...replacement, model: watch(replacement.model) },
+        }),
+      }),
   };
 }
 
@@ -81,7 +96,11 @@ function observer(model: ModelRef) {
   return {
     see({ systemPrompt, tools, messages }: ModelCall) {
       const [fault] = explainInvalid({ messages, modelApi: model.api, modelId: model.id });
-      const text = [systemPrompt, JSON.stringify(tools), ...messages.map((message) => JSON.stringify(message))].join("\n");
+      const text = [
+        systemPrompt,
+        JSON.stringify(tools),
+        ...messages.map((message) => JSON.stringify(message)),
+      ].join("\n");
       const request = Buffer.from(text);
       facts = {
         invalid: facts.invalid + (fault === undefined ? 0 : 1),

@@ -49,10 +49,13 @@ export interface Bench {
 /** Returns `bench` as it is; a `*.bench.ts` file exports it by default. Throws when two cases share a name or a comparison has no partner. */
 export function defineBench(bench: Bench): Bench {
   const names = new Set(bench.cases.map(({ name }) => name));
-  if (names.size < bench.cases.length) throw new Error(`Bench "${bench.name}" has two cases of one name; give each its own.`);
+  if (names.size < bench.cases.length)
+    throw new Error(`Bench "${bench.name}" has two cases of one name; give each its own.`);
   for (const { name, compareTo } of bench.cases) {
     if (compareTo !== undefined && !names.has(compareTo))
-      throw new Error(`Bench "${bench.name}" compares case "${name}" to "${compareTo}", which it does not have; correct the name.`);
+      throw new Error(
+        `Bench "${bench.name}" compares case "${name}" to "${compareTo}", which it does not have; correct the name.`,
+      );
   }
   return bench;
 }

@@ -32,9 +32,16 @@ export function describeMachine(): Machine {
 
 function commit(): string | null {
   const git = (...args: string[]) =>
-    execFileSync("git", args, { cwd: import.meta.dirname, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+    execFileSync("git", args, {
+      cwd: import.meta.dirname,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
   try {
-    return git("rev-parse", "--short", "HEAD") + (git("status", "--porcelain", "--untracked-files=no") === "" ? "" : "+");
+    return (
+      git("rev-parse", "--short", "HEAD") +
+      (git("status", "--porcelain", "--untracked-files=no") === "" ? "" : "+")
+    );
   } catch {
     return null;
   }

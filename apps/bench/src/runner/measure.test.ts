@@ -40,7 +40,13 @@ describe("measure", () => {
   it("reports median, extremes, ratios and facts", async () => {
     const { bench, options } = scene({ small: 2, large: 8 }, { large: "small" });
     const [small, large] = await measure(bench, { ...options, rounds: 5, warmups: 0 });
-    expect(small).toMatchObject({ name: "small", medianMs: 2, minMs: 2, maxMs: 2, facts: { cost: 2 } });
+    expect(small).toMatchObject({
+      name: "small",
+      medianMs: 2,
+      minMs: 2,
+      maxMs: 2,
+      facts: { cost: 2 },
+    });
     expect(small).not.toHaveProperty("ratio");
     expect(large).toMatchObject({ ratio: 4, compareTo: "small" });
   });
@@ -54,10 +60,16 @@ describe("measure", () => {
 
   it("awaits asynchronous work and disposes of every case, even when one throws", async () => {
     const { bench, disposed, options } = scene({ a: 1 });
-    const failing: BenchCase = { name: "bad", prepare: () => ({ run: async () => Promise.reject(new Error("broken case")) }) };
-    await expect(measure({ ...bench, cases: [...bench.cases, failing] }, { ...options, rounds: 1, warmups: 0 })).rejects.toThrow(
-      "broken case",
-    );
+    const failing: BenchCase = {
+      name: "bad",
+      prepare: () => ({ run: async () => Promise.reject(new Error("broken case")) }),
+    };
+    await expect(
+      measure(
+        { ...bench, cases: [...bench.cases, failing] },
+        { ...options, rounds: 1, warmups: 0 },
+      ),
+    ).rejects.toThrow("broken case");
     expect(disposed).toEqual(["a"]);
   });
 });
@@ -71,7 +83,11 @@ describe("median", () => {
 describe("defineBench", () => {
   it("refuses two cases of one name and a comparison without partner", () => {
     const one = { name: "a", prepare: () => ({ run: () => 1 }) };
-    expect(() => defineBench({ name: "x", description: "", cases: [one, one] })).toThrow("two cases of one name");
-    expect(() => defineBench({ name: "x", description: "", cases: [{ ...one, compareTo: "b" }] })).toThrow('to "b"');
+    expect(() => defineBench({ name: "x", description: "", cases: [one, one] })).toThrow(
+      "two cases of one name",
+    );
+    expect(() =>
+      defineBench({ name: "x", description: "", cases: [{ ...one, compareTo: "b" }] }),
+    ).toThrow('to "b"');
   });
 });

@@ -13,7 +13,12 @@ export interface MeasureOptions {
   onRound?(round: number): void;
 }
 
-export const DEFAULTS = { rounds: 5, warmups: 1, minSampleMs: 5, now: () => performance.now() } as const satisfies MeasureOptions;
+export const DEFAULTS = {
+  rounds: 5,
+  warmups: 1,
+  minSampleMs: 5,
+  now: () => performance.now(),
+} as const satisfies MeasureOptions;
 
 interface Contestant {
   case: BenchCase;
@@ -29,14 +34,20 @@ export async function measure(bench: Bench, options: MeasureOptions): Promise<Ca
   const contestants: Contestant[] = [];
   try {
     for (const benchCase of bench.cases)
-      contestants.push({ case: benchCase, prepared: await benchCase.prepare(), runsPerSample: 1, samplesMs: [] });
+      contestants.push({
+        case: benchCase,
+        prepared: await benchCase.prepare(),
+        runsPerSample: 1,
+        samplesMs: [],
+      });
     for (let warmup = 0; warmup < options.warmups; warmup++) {
       options.onRound?.(0);
       for (const contestant of contestants) await warmUp(contestant, options);
     }
     for (let round = 0; round < options.rounds; round++) {
       options.onRound?.(round + 1);
-      for (const contestant of rotate(contestants, round)) contestant.samplesMs.push(await sample(contestant, options.now));
+      for (const contestant of rotate(contestants, round))
+        contestant.samplesMs.push(await sample(contestant, options.now));
     }
     return withRatios(contestants.map(toResult));
   } finally {
@@ -60,7 +71,10 @@ function rotate<T>(values: readonly T[], by: number): T[] {
 async function warmUp(contestant: Contestant, { minSampleMs, now }: MeasureOptions): Promise<void> {
   const elapsed = (await sample(contestant, now)) * contestant.runsPerSample;
   if (elapsed < minSampleMs)
-    contestant.runsPerSample = Math.min(100_000, Math.ceil((contestant.runsPerSample * minSampleMs) / Math.max(elapsed, 0.001)));
+    contestant.runsPerSample = Math.min(
+      100_000,
+      Math.ceil((contestant.runsPerSample * minSampleMs) / Math.max(elapsed, 0.001)),
+    );
 }
 
 /** ms per run. Work that returns no promise is not awaited: an await costs more than some work. */
@@ -73,7 +87,12 @@ async function sample({ prepared, runsPerSample }: Contestant, now: () => number
   return (now() - start) / runsPerSample;
 }
 
-function toResult({ case: { name, compareTo }, prepared, runsPerSample, samplesMs }: Contestant): CaseResult {
+function toResult({
+  case: { name, compareTo },
+  prepared,
+  runsPerSample,
+  samplesMs,
+}: Contestant): CaseResult {
   const facts = prepared.facts?.();
   return {
     name,

@@ -17,12 +17,18 @@ export function formatResults(bench: Bench, results: readonly CaseResult[]): str
     milliseconds(result.minMs),
     milliseconds(result.maxMs),
     result.ratio === undefined ? "" : `×${result.ratio.toFixed(2)} of ${result.compareTo}`,
-    ...factNames.map((name) => (result.facts?.[name] === undefined ? "" : number(result.facts[name]))),
+    ...factNames.map((name) =>
+      result.facts?.[name] === undefined ? "" : number(result.facts[name]),
+    ),
   ]);
-  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => row[column]!.length)));
+  const widths = header.map((_, column) =>
+    Math.max(...[header, ...rows].map((row) => row[column]!.length)),
+  );
   const line = (row: readonly string[]) =>
     row
-      .map((cell, column) => (isText(column) ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .map((cell, column) =>
+        isText(column) ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
+      )
       .join("  ")
       .trimEnd();
   return [`${bench.name}: ${bench.description}`, line(header), ...rows.map(line)].join("\n");
@@ -30,5 +36,7 @@ export function formatResults(bench: Bench, results: readonly CaseResult[]): str
 
 // Names and ratios read from the left, numbers from the right.
 const isText = (column: number) => column === 0 || column === 4;
-const milliseconds = (value: number) => (value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(2) : value.toFixed(4));
-const number = (value: number) => (Number.isInteger(value) ? value.toLocaleString("en") : value.toFixed(3));
+const milliseconds = (value: number) =>
+  value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(2) : value.toFixed(4);
+const number = (value: number) =>
+  Number.isInteger(value) ? value.toLocaleString("en") : value.toFixed(3);

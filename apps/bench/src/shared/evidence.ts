@@ -36,17 +36,29 @@ export function observedCompactions({ branch }: Pick<Recording, "branch">): Obse
 }
 
 /** Names in tool calls from `from` on that stand in the entries before `cut`; each once. */
-export function evidenceOf(branch: readonly TranscriptEntry[], cut: number, from: number = cut): string[] {
+export function evidenceOf(
+  branch: readonly TranscriptEntry[],
+  cut: number,
+  from: number = cut,
+): string[] {
   const before = branch.slice(0, cut).map(everythingIn).join("\n");
   const used = branch
     .slice(from)
-    .flatMap((entry) => (entry.type === "message" && entry.message.role === "assistant" ? namesUsed(entry.message) : []));
+    .flatMap((entry) =>
+      entry.type === "message" && entry.message.role === "assistant"
+        ? namesUsed(entry.message)
+        : [],
+    );
   return [...new Set(used)].filter((name) => stands(before, name));
 }
 
 function namesUsed({ content }: AssistantMessage): string[] {
-  const texts = content.flatMap((block) => (block.type === "toolCall" ? textsIn(block.arguments) : []));
-  return texts.flatMap((text) => text.split(/[\s"'`<>()[\]{}|,;:=\\]+/)).filter((word) => word.length > 3 && NAME.test(word));
+  const texts = content.flatMap((block) =>
+    block.type === "toolCall" ? textsIn(block.arguments) : [],
+  );
+  return texts
+    .flatMap((text) => text.split(/[\s"'`<>()[\]{}|,;:=\\]+/))
+    .filter((word) => word.length > 3 && NAME.test(word));
 }
 
 /** All text of an entry's message, arguments of calls included. */
@@ -62,7 +74,9 @@ function allTexts(value: unknown, without: ReadonlySet<string> = new Set()): str
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap((one) => allTexts(one, without));
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, one]) => (without.has(key) ? [] : allTexts(one, without)));
+  return Object.entries(value).flatMap(([key, one]) =>
+    without.has(key) ? [] : allTexts(one, without),
+  );
 }
 
 /** As a whole name, not as a part of a longer word. */

@@ -17,7 +17,13 @@ export function readRecordings(folder: string | undefined): Recording[] {
     .filter((name) => name.endsWith(".jsonl"))
     .sort()
     .map((name) => {
-      const branch = activeBranch(parseTranscript(readFileSync(join(folder, name), "utf8")).entries);
-      return { name, branch, messages: branch.flatMap((entry) => (entry.type === "message" ? [entry.message] : [])) };
+      const branch = activeBranch(
+        parseTranscript(readFileSync(join(folder, name), "utf8")).entries,
+      );
+      return {
+        name,
+        branch,
+        messages: branch.flatMap((entry) => (entry.type === "message" ? [entry.message] : [])),
+      };
     });
 }

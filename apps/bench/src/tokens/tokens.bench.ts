@@ -47,7 +47,9 @@ export default defineBench({
     return METHODS.flatMap((method) =>
       KINDS.flatMap((kind) => {
         const ratio = results.get(caseName(method, kind, 1))?.ratio ?? Number.POSITIVE_INFINITY;
-        return ratio <= MOST_FOR_LINEAR ? [] : [`${method} of ${kind} takes ×${ratio.toFixed(1)} for ×4 the text; linear is ×4.`];
+        return ratio <= MOST_FOR_LINEAR
+          ? []
+          : [`${method} of ${kind} takes ×${ratio.toFixed(1)} for ×4 the text; linear is ×4.`];
       }),
     );
   },

@@ -12,7 +12,12 @@ import {
 import { createLegacyEngine } from "@clew/legacy-engine";
 import type { AgentMessage, ModelCall, StreamEvent } from "@clew/plugin-sdk/core";
 import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import { type BenchCase, type CaseResult, defineBench, type PreparedCase } from "../runner/bench.ts";
+import {
+  type BenchCase,
+  type CaseResult,
+  defineBench,
+  type PreparedCase,
+} from "../runner/bench.ts";
 
 const LENGTHS = [100, 1_000, 10_000];
 const caseName = (messages: number) => `${messages} messages`;
@@ -35,10 +40,16 @@ function memoryTranscript(messages: number): TranscriptPort & { cut(): void } {
       entries.push(placed);
       return placed;
     });
-  for (let index = 0; index < messages; index++) append([{ type: "message", message: historyMessage(index) }]);
+  for (let index = 0; index < messages; index++)
+    append([{ type: "message", message: historyMessage(index) }]);
   let branch: readonly TranscriptEntry[] | undefined;
   return {
-    session: { agentId: "main", sessionId: "bench", sessionKey: "agent:main:bench", sessionFile: "/bench.jsonl" },
+    session: {
+      agentId: "main",
+      sessionId: "bench",
+      sessionKey: "agent:main:bench",
+      sessionFile: "/bench.jsonl",
+    },
     exists: () => true,
     branch: () => (branch ??= entries.slice()),
     async append(fresh) {
@@ -58,16 +69,28 @@ function memoryTranscript(messages: number): TranscriptPort & { cut(): void } {
 function historyMessage(index: number): AgentMessage {
   const text = `Message ${index}: the quick brown fox looks at file src/module-${index % 97}.ts and thinks about it for a while.`;
   if (index % 2 === 0) return { role: "user", content: text, timestamp: index };
-  return { role: "assistant", content: [{ type: "text", text }], stopReason: "stop", timestamp: index };
+  return {
+    role: "assistant",
+    content: [{ type: "text", text }],
+    stopReason: "stop",
+    timestamp: index,
+  };
 }
 
 async function* answer(_call: ModelCall): AsyncIterable<StreamEvent> {
-  yield { type: "done", message: { role: "assistant", content: [{ type: "text", text: "ok" }], stopReason: "stop" } };
+  yield {
+    type: "done",
+    message: { role: "assistant", content: [{ type: "text", text: "ok" }], stopReason: "stop" },
+  };
 }
 
 async function prepare(messages: number): Promise<PreparedCase> {
   const transcript = memoryTranscript(messages);
-  const registry = createEngineRegistry({ fallback: () => createLegacyEngine(), log: silent, clock });
+  const registry = createEngineRegistry({
+    fallback: () => createLegacyEngine(),
+    log: silent,
+    clock,
+  });
   const engine = await resolveContextEngine({ registry });
   const state = createSessionState();
   let ids = 0;
@@ -75,15 +98,28 @@ async function prepare(messages: number): Promise<PreparedCase> {
     transcript,
     model: { stream: answer, complete: () => Promise.reject(new Error("not in this bench")) },
     policy: {
-      sanitizeHistory: async (input) => ({ messages: input.messages, changes: [], sideRecords: [] }),
+      sanitizeHistory: async (input) => ({
+        messages: input.messages,
+        changes: [],
+        sideRecords: [],
+      }),
       repairPairing: (input) => ({ messages: input.messages, changes: [] }),
       prepareOutbound: (input) => ({ messages: input.messages, changes: [] }),
     },
     log: silent,
     clock,
-    ids: { next: () => `id-${ids++}`, hash: (text) => createHash("sha256").update(text).digest("hex") },
+    ids: {
+      next: () => `id-${ids++}`,
+      hash: (text) => createHash("sha256").update(text).digest("hex"),
+    },
   };
-  const model = { provider: "bench", api: "none", id: "instant", contextWindow: 10_000_000, maxOutputTokens: 1_000 };
+  const model = {
+    provider: "bench",
+    api: "none",
+    id: "instant",
+    contextWindow: 10_000_000,
+    maxOutputTokens: 1_000,
+  };
   const turn = async () => {
     const { report } = await runTurn({
       engine,
@@ -119,6 +155,8 @@ export default defineBench({
   ),
   check(results: ReadonlyMap<string, CaseResult>) {
     const ratio = results.get(caseName(10_000))?.ratio ?? Number.POSITIVE_INFINITY;
-    return ratio <= MOST_FOR_LENGTH ? [] : [`A turn at 10,000 messages takes ×${ratio.toFixed(1)} of one at 100.`];
+    return ratio <= MOST_FOR_LENGTH
+      ? []
+      : [`A turn at 10,000 messages takes ×${ratio.toFixed(1)} of one at 100.`];
   },
 });

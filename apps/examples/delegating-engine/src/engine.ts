@@ -1,5 +1,10 @@
 // Shortens long tool results of earlier turns in what the model sees, and leaves compaction to the host.
-import { type AgentMessage, type ContextEngine, definePluginEntry, delegateCompactionToRuntime } from "@clew/plugin-sdk/core";
+import {
+  type AgentMessage,
+  type ContextEngine,
+  definePluginEntry,
+  delegateCompactionToRuntime,
+} from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { freshTail } from "@clew/plugin-sdk/transcript";
 
@@ -22,7 +27,10 @@ function shorten(message: AgentMessage): AgentMessage {
   if (message.role !== "toolResult") return message;
   const content = message.content.map((block) =>
     block.type === "text" && block.text.length > MAX_CHARS
-      ? { ...block, text: `${block.text.slice(0, MAX_CHARS)}\n[${block.text.length - MAX_CHARS} more characters not shown]` }
+      ? {
+          ...block,
+          text: `${block.text.slice(0, MAX_CHARS)}\n[${block.text.length - MAX_CHARS} more characters not shown]`,
+        }
       : block,
   );
   return { ...message, content };

@@ -1,5 +1,9 @@
 // Shows the model the newest part of a session that fits, whole tool pairs only; the host compacts.
-import { type ContextEngine, definePluginEntry, delegateCompactionToRuntime } from "@clew/plugin-sdk/core";
+import {
+  type ContextEngine,
+  definePluginEntry,
+  delegateCompactionToRuntime,
+} from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { atomicGroups } from "@clew/plugin-sdk/transcript";
 

@@ -13,23 +13,46 @@ import type { ContextEngineFactory, ModelRef } from "@clew/plugin-sdk/core";
 import { activeBranch, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { completeModel, streamModel } from "@clew/providers";
 
-const MODEL: ModelRef = { provider: "offline", api: "offline", id: "offline", contextWindow: 200_000, maxOutputTokens: 4_096 };
+const MODEL: ModelRef = {
+  provider: "offline",
+  api: "offline",
+  id: "offline",
+  contextWindow: 200_000,
+  maxOutputTokens: 4_096,
+};
 const endpoint = { baseUrl: "" };
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
-const ids = { next: () => randomUUID(), hash: (text: string) => createHash("sha256").update(text).digest("hex") };
+const ids = {
+  next: () => randomUUID(),
+  hash: (text: string) => createHash("sha256").update(text).digest("hex"),
+};
 
 function memoryTranscript(entries: TranscriptEntry[] = []): TranscriptPort {
   return {
-    session: { agentId: "main", sessionId: "demo", sessionKey: "agent:main:demo", sessionFile: "demo.jsonl" },
+    session: {
+      agentId: "main",
+      sessionId: "demo",
+      sessionKey: "agent:main:demo",
+      sessionFile: "demo.jsonl",
+    },
     exists: () => false, // There is no file an engine could read.
     branch: () => activeBranch(entries),
     append: async (fresh) =>
       fresh.map((entry) => {
-        const place = { id: randomUUID(), parentId: entries.at(-1)?.id ?? null, timestamp: new Date().toISOString() };
+        const place = {
+          id: randomUUID(),
+          parentId: entries.at(-1)?.id ?? null,
+          timestamp: new Date().toISOString(),
+        };
         entries.push({ ...entry, ...place });
         return entries.at(-1)!;
       }),
-    rewrite: async () => ({ changed: false, bytesFreed: 0, rewrittenEntries: 0, reason: "this host rewrites nothing" }),
+    rewrite: async () => ({
+      changed: false,
+      bytesFreed: 0,
+      rewrittenEntries: 0,
+      reason: "this host rewrites nothing",
+    }),
   };
 }
 
@@ -38,12 +61,25 @@ export function createHost(engine: ContextEngineFactory) {
   const log = { info() {}, warn: console.warn, error: console.error };
   const registry = createEngineRegistry({ fallback: () => createLegacyEngine(), log, clock });
   registry.register({ engineId: "mine", owner: "plugin:mine", factory: engine });
-  const model: ModelPort = { stream: (call) => streamModel({ call, endpoint }), complete: (call) => completeModel({ call, endpoint }) };
+  const model: ModelPort = {
+    stream: (call) => streamModel({ call, endpoint }),
+    complete: (call) => completeModel({ call, endpoint }),
+  };
   const ports = { transcript: memoryTranscript(), model, log, clock, ids };
   const state = createSessionState();
   return async (text: string) => {
-    const resolved = await resolveContextEngine({ registry, config: { plugins: { slots: { contextEngine: "mine" } } } });
+    const resolved = await resolveContextEngine({
+      registry,
+      config: { plugins: { slots: { contextEngine: "mine" } } },
+    });
     const systemPrompt = [{ id: "base", text: "You are helpful." }];
-    return runTurn({ engine: resolved, ports, state, model: MODEL, systemPrompt, prompt: { content: text } });
+    return runTurn({
+      engine: resolved,
+      ports,
+      state,
+      model: MODEL,
+      systemPrompt,
+      prompt: { content: text },
+    });
   };
 }

@@ -9,7 +9,13 @@ import {
   type SessionRef,
 } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
-import { activeBranch, buildContext, extractiveSummary, freshTail, parseTranscript } from "@clew/plugin-sdk/transcript";
+import {
+  activeBranch,
+  buildContext,
+  extractiveSummary,
+  freshTail,
+  parseTranscript,
+} from "@clew/plugin-sdk/transcript";
 
 /** What stands for the messages up to and including the event `through`. */
 interface Compacted {
@@ -51,7 +57,11 @@ export function createEngine({ agentDir }: EngineFactoryContext = {}): ContextEn
       if (estimateMessages(whole).high <= tokenBudget) return answer(whole, tokenBudget);
       // It does not fit: what falls out is summarised too, for this assembly only.
       const room = Math.floor(tokenBudget / 5);
-      const { start } = freshTail(view.rest, { tokens: Infinity, maxTokens: tokenBudget - room, count: highOf });
+      const { start } = freshTail(view.rest, {
+        tokens: Infinity,
+        maxTokens: tokenBudget - room,
+        count: highOf,
+      });
       const summary = summarise(view.rest.slice(0, start), room, view.summary);
       return answer([...summaryMessage(summary), ...view.rest.slice(start)], tokenBudget);
     },
@@ -59,28 +69,55 @@ export function createEngine({ agentDir }: EngineFactoryContext = {}): ContextEn
       abortSignal?.throwIfAborted();
       const view = viewOf(readMessages(sessionFile), load(session));
       const before = estimateMessages([...view.head, ...view.rest]).estimate;
-      const { start } = freshTail(view.rest, { tokens: tokenBudget / 2, maxTokens: tokenBudget / 2 });
-      const summary = summarise(view.rest.slice(0, start), Math.floor(tokenBudget / 5), view.summary);
-      const after = estimateMessages([...summaryMessage(summary), ...view.rest.slice(start)]).estimate;
-      if (start === 0 || after >= before) return { ok: true, compacted: false, reason: "nothing older than the newest turns to summarise" };
+      const { start } = freshTail(view.rest, {
+        tokens: tokenBudget / 2,
+        maxTokens: tokenBudget / 2,
+      });
+      const summary = summarise(
+        view.rest.slice(0, start),
+        Math.floor(tokenBudget / 5),
+        view.summary,
+      );
+      const after = estimateMessages([
+        ...summaryMessage(summary),
+        ...view.rest.slice(start),
+      ]).estimate;
+      if (start === 0 || after >= before)
+        return {
+          ok: true,
+          compacted: false,
+          reason: "nothing older than the newest turns to summarise",
+        };
       save(session, { summary, through: eventOf(view.rest[start - 1]!) });
-      return { ok: true, compacted: true, result: { summary, tokensBefore: before, tokensAfter: after } };
+      return {
+        ok: true,
+        compacted: true,
+        result: { summary, tokensBefore: before, tokensAfter: after },
+      };
     },
     dispose: () => inMemory.clear(),
   };
 }
 
 function viewOf(messages: AgentMessage[], compacted: Compacted | undefined) {
-  const cut = compacted === undefined ? -1 : messages.findIndex((message) => eventOf(message) === compacted.through);
+  const cut =
+    compacted === undefined
+      ? -1
+      : messages.findIndex((message) => eventOf(message) === compacted.through);
   // Another branch of the session: what was compacted is not on it.
   if (compacted === undefined || cut < 0) return { head: [], rest: messages, summary: undefined };
-  return { head: summaryMessage(compacted.summary), rest: messages.slice(cut + 1), summary: compacted.summary };
+  return {
+    head: summaryMessage(compacted.summary),
+    rest: messages.slice(cut + 1),
+    summary: compacted.summary,
+  };
 }
 
 function answer(messages: AgentMessage[], tokenBudget: number) {
   const { estimate, high } = estimateMessages(messages);
   // The newest turn is kept whatever it costs; the host is told when that is more than the budget.
-  const promptAuthority = high <= tokenBudget ? ("assembled" as const) : ("preassembly_may_overflow" as const);
+  const promptAuthority =
+    high <= tokenBudget ? ("assembled" as const) : ("preassembly_may_overflow" as const);
   return { messages, estimatedTokens: estimate, promptAuthority };
 }
 
@@ -95,9 +132,18 @@ function readMessages(sessionFile: string): AgentMessage[] {
 
 const eventOf = (message: AgentMessage) => message.idempotencyKey ?? JSON.stringify(message);
 const highOf = (message: AgentMessage) => estimateMessages([message]).high;
-const summaryMessage = (summary: string): AgentMessage[] => (summary === "" ? [] : [{ role: "compactionSummary", summary }]);
-const summarise = (messages: AgentMessage[], maxTokens: number, previousSummary: string | undefined) =>
-  extractiveSummary({ messages, maxTokens, ...(previousSummary !== undefined && { previousSummary }) });
+const summaryMessage = (summary: string): AgentMessage[] =>
+  summary === "" ? [] : [{ role: "compactionSummary", summary }];
+const summarise = (
+  messages: AgentMessage[],
+  maxTokens: number,
+  previousSummary: string | undefined,
+) =>
+  extractiveSummary({
+    messages,
+    maxTokens,
+    ...(previousSummary !== undefined && { previousSummary }),
+  });
 
 export default definePluginEntry({
   id: "example-owning",

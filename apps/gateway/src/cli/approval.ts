@@ -10,7 +10,10 @@ export interface Asking {
   use(lines: Interface): void;
 }
 
-export function askInTerminal(output: Output, isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true): Asking {
+export function askInTerminal(
+  output: Output,
+  isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true,
+): Asking {
   let shared: Interface | undefined;
   const approve: Approve = async ({ call, signal }) => {
     output.note(`\n${printable(call.name)} ${printable(JSON.stringify(call.arguments, null, 2))}`);

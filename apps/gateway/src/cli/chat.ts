@@ -17,12 +17,20 @@ export interface ChatOptions extends Overrides {
 }
 
 export async function chat(words: readonly string[], options: ChatOptions): Promise<number> {
-  const { environment, loaded, log, output } = await setUp(options, { showProblems: options.json !== true });
+  const { environment, loaded, log, output } = await setUp(options, {
+    showProblems: options.json !== true,
+  });
   const plugins = await startPlugins({ environment, loaded, log });
   const gateway = createGateway({ environment, loaded, log, plugins });
   const asking = askInTerminal(output);
   const key = gateway.canonicalKey(options.session ?? loaded.config.session.mainKey);
-  const talk = createTalk({ gateway, key, output, json: options.json === true, approve: asking.approve });
+  const talk = createTalk({
+    gateway,
+    key,
+    output,
+    json: options.json === true,
+    approve: asking.approve,
+  });
   const stopListening = onSignals(talk);
   try {
     if (words.length > 0) return exitCodeOf(await talk.say(words.join(" ")));
@@ -62,16 +70,30 @@ function createTalk({ gateway, key, output, json, approve }: TalkOptions): Talk 
         const show = json ? showAsJson(output) : showEvents(output);
         const line = parseLine(text);
         if (line.kind === "command") {
-          const answer = await gateway.command(key, line, { signal: running.signal, onEvent: show });
+          const answer = await gateway.command(key, line, {
+            signal: running.signal,
+            onEvent: show,
+          });
           if (json) output.write(`${JSON.stringify({ type: "command", ...answer })}\n`);
           else output.line(printable(answer.text));
           return answer.ok ? "completed" : "failed";
         }
-        const { outcome, error } = await gateway.send({ key, content: line.text, signal: running.signal, onEvent: show, approve });
+        const { outcome, error } = await gateway.send({
+          key,
+          content: line.text,
+          signal: running.signal,
+          onEvent: show,
+          approve,
+        });
         if (json) output.write(`${JSON.stringify({ type: "done", outcome, error })}\n`);
         else {
           output.line();
-          if (error !== null) output.note(error.kind === "aborted" ? "(cancelled; what had arrived is kept)" : `clew: ${error.message}`);
+          if (error !== null)
+            output.note(
+              error.kind === "aborted"
+                ? "(cancelled; what had arrived is kept)"
+                : `clew: ${error.message}`,
+            );
         }
         return outcome;
       } finally {
@@ -95,19 +117,31 @@ function showAsJson(output: Output): (event: TurnEvent) => void {
 function showEvents(output: Output): (event: TurnEvent) => void {
   return (event) => {
     if (event.type === "text") output.write(printable(event.delta));
-    else if (event.type === "tool_start") output.note(`· ${event.call.name} ${printable(JSON.stringify(event.call.arguments))}`);
+    else if (event.type === "tool_start")
+      output.note(`· ${event.call.name} ${printable(JSON.stringify(event.call.arguments))}`);
     else if (event.type === "tool_end" && event.isError) output.note(`· ${event.name} failed`);
     else if (event.type === "notice") output.note(printable(event.text));
   };
 }
 
 /** Line by line until the input ends; with a terminal there is a prompt. */
-async function converse(talk: Talk, output: Output, asking: Asking, about: string): Promise<number> {
+async function converse(
+  talk: Talk,
+  output: Output,
+  asking: Asking,
+  about: string,
+): Promise<number> {
   const isTerminal = process.stdin.isTTY === true;
-  const lines = createInterface({ input: process.stdin, output: process.stdout, terminal: isTerminal, prompt: "> " });
+  const lines = createInterface({
+    input: process.stdin,
+    output: process.stdout,
+    terminal: isTerminal,
+    prompt: "> ",
+  });
   let lastOutcome: TurnResult["outcome"] = "completed";
   asking.use(lines);
-  if (isTerminal) output.note(`${about}\nCtrl-C cancels a reply, Ctrl-D leaves, /help lists the commands.`);
+  if (isTerminal)
+    output.note(`${about}\nCtrl-C cancels a reply, Ctrl-D leaves, /help lists the commands.`);
   // In a terminal Ctrl-C is a key, not a signal.
   lines.on("SIGINT", () => {
     if (talk.cancel()) return;

@@ -37,12 +37,20 @@ async function emulatedHome(answers: Parameters<typeof createOpenAIEmulator>[0])
 describe("clew chat", () => {
   it("answers one message, and remembers it in the next run", async () => {
     const home = await temporaryHome();
-    expect(await clew(home, "chat", "My cat is called Minka.")).toEqual({ code: 0, output: "Noted.", errors: "" });
-    expect((await clew(home, "chat", "What", "is", "my", "cat", "called?")).output).toContain("Minka");
+    expect(await clew(home, "chat", "My cat is called Minka.")).toEqual({
+      code: 0,
+      output: "Noted.",
+      errors: "",
+    });
+    expect((await clew(home, "chat", "What", "is", "my", "cat", "called?")).output).toContain(
+      "Minka",
+    );
     const shown = await clew(home, "sessions", "show", "main");
     expect(shown.output).toContain("My cat is called Minka.");
     expect((await clew(home, "sessions", "list")).output).toMatch(/^session.*\n.*\nmain /);
-    expect(JSON.parse((await clew(home, "sessions", "list", "--json")).output).sessions).toHaveLength(1);
+    expect(
+      JSON.parse((await clew(home, "sessions", "list", "--json")).output).sessions,
+    ).toHaveLength(1);
   }, 20_000);
 
   it("answers line by line from a pipe", async () => {
@@ -55,7 +63,9 @@ describe("clew chat", () => {
   });
 
   it("cancels the reply and not the program on Ctrl-C, keeping what had arrived", async () => {
-    const { home } = await emulatedHome({ answers: [{ fault: "hang", text: "begun" }, { text: "second" }] });
+    const { home } = await emulatedHome({
+      answers: [{ fault: "hang", text: "begun" }, { text: "second" }],
+    });
     const child = start(home, ["chat", "--json"]);
     child.process.stdin!.write("hello\n");
     const events = async (type: string) => {
@@ -72,7 +82,9 @@ describe("clew chat", () => {
     child.process.stdin!.end();
     expect(await child.exit).toBe(0);
     const branch = (await createSessionStore({ home }).read("main"))!.branch;
-    expect(branch.flatMap((entry) => (entry.type === "message" ? [entry.message] : []))).toMatchObject([
+    expect(
+      branch.flatMap((entry) => (entry.type === "message" ? [entry.message] : [])),
+    ).toMatchObject([
       { role: "user", content: "hello" },
       { role: "assistant", stopReason: "aborted", content: [{ text: "begun" }] },
       { role: "user", content: "again" },
@@ -99,7 +111,10 @@ describe("clew chat", () => {
 
   it("refuses to start with a wrong configuration, listing its problems", async () => {
     const home = await temporaryHome();
-    await writeFile(join(home, "clew.json"), "{ gateway: { port: 'x', bind: 'lan' }, agents: { defaults: { worksapce: 'y' } } }");
+    await writeFile(
+      join(home, "clew.json"),
+      "{ gateway: { port: 'x', bind: 'lan' }, agents: { defaults: { worksapce: 'y' } } }",
+    );
     const { code, errors } = await clew(home, "chat", "hello");
     expect(code).toBe(1);
     expect(errors).toContain("has 2 problems");
@@ -112,10 +127,15 @@ describe("clew config", () => {
   it("sets, gets and imports", async () => {
     const home = await temporaryHome();
     await clew(home, "config", "set", "agents.defaults.model.primary", "ollama/qwen3:8b");
-    expect((await clew(home, "config", "get", "agents.defaults.model.primary")).output).toBe("ollama/qwen3:8b");
+    expect((await clew(home, "config", "get", "agents.defaults.model.primary")).output).toBe(
+      "ollama/qwen3:8b",
+    );
     expect((await clew(home, "config", "set", "gateway.port", "high")).code).toBe(1);
     const theirs = join(home, "openclaw.json");
-    await writeFile(theirs, "{ agents: { defaults: { model: { primary: 'a/b' } } }, channels: {} }");
+    await writeFile(
+      theirs,
+      "{ agents: { defaults: { model: { primary: 'a/b' } } }, channels: {} }",
+    );
     expect((await clew(home, "config", "import", theirs)).errors).toContain("--force");
     const imported = await clew(home, "config", "import", theirs, "--force");
     expect(imported.output).toContain("left out channels");
@@ -144,10 +164,18 @@ describe("clew doctor", () => {
     const whole = await readFile(file, "utf8");
     await writeFile(file, `${whole}{"type":"mess`);
     await writeFile(join(folder, "sessions.json"), "{");
-    const dead = { token: "t", pid: process.pid, started: "long ago", host: (await import("node:os")).hostname(), since: "" };
+    const dead = {
+      token: "t",
+      pid: process.pid,
+      started: "long ago",
+      host: (await import("node:os")).hostname(),
+      since: "",
+    };
     await writeFile(`${file}.lock`, JSON.stringify(dead));
     const found = await clew(home, "doctor", "--json");
-    const warnings = JSON.parse(found.output).findings.filter((finding: { level: string }) => finding.level === "warning");
+    const warnings = JSON.parse(found.output).findings.filter(
+      (finding: { level: string }) => finding.level === "warning",
+    );
     expect(warnings).toHaveLength(2);
     expect((await clew(home, "doctor", "--fix")).code).toBe(0);
     expect(await readFile(file, "utf8")).toBe(whole);
@@ -155,7 +183,9 @@ describe("clew doctor", () => {
     expect(names.filter((name) => name.includes("torn"))).toHaveLength(1);
     expect(names.filter((name) => name.includes("lock"))).toEqual([]);
     expect(
-      JSON.parse((await clew(home, "doctor", "--json")).output).findings.every((finding: { level: string }) => finding.level !== "warning"),
+      JSON.parse((await clew(home, "doctor", "--json")).output).findings.every(
+        (finding: { level: string }) => finding.level !== "warning",
+      ),
     ).toBe(true);
     expect((await clew(home, "sessions", "list")).output).toContain("main");
   }, 30_000);
@@ -196,13 +226,21 @@ describe("clew", () => {
       Array.from({ length: 100 }, () => user("x".repeat(10_000))),
     );
     const script = `"${process.execPath}" --conditions=@clew/source "${fileURLToPath(MAIN)}" sessions show recorded | head -c 10`;
-    const { stdout, stderr } = await promisify(execFile)("/bin/sh", ["-c", script], { env: { ...process.env, CLEW_HOME: home } });
+    const { stdout, stderr } = await promisify(execFile)("/bin/sh", ["-c", script], {
+      env: { ...process.env, CLEW_HOME: home },
+    });
     expect([stdout, stderr]).toEqual(["[2026-01-0", ""]);
   });
 
   it("answers wrong usage with exit code 2", async () => {
     const home = await temporaryHome();
-    for (const args of [["fly"], ["replay"], ["policy", "check", "file.jsonl"], ["start", "--port", "-1"], ["chat", "--nope"]]) {
+    for (const args of [
+      ["fly"],
+      ["replay"],
+      ["policy", "check", "file.jsonl"],
+      ["start", "--port", "-1"],
+      ["chat", "--nope"],
+    ]) {
       expect((await clew(home, ...args)).code).toBe(2);
     }
   }, 20_000);
@@ -220,7 +258,9 @@ describe("clew", () => {
 
 describe("text of others on the terminal", () => {
   it("cannot steer it", () => {
-    expect(printable("a\u001b[31mred\u001b[0m\u001b]0;title\u0007b\rc\td\n\u0007\u009b2Je")).toBe("aredbc\td\n2Je");
+    expect(printable("a\u001b[31mred\u001b[0m\u001b]0;title\u0007b\rc\td\n\u0007\u009b2Je")).toBe(
+      "aredbc\td\n2Je",
+    );
   });
 });
 

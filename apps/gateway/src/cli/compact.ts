@@ -12,10 +12,13 @@ export interface CompactOptions {
   json?: boolean;
 }
 
-export const compactSessionByName = (name: string, { dryRun = false, focus, json }: CompactOptions): Promise<number> =>
-  run(name, { kind: dryRun ? "preview" : "compact", focus }, json);
+export const compactSessionByName = (
+  name: string,
+  { dryRun = false, focus, json }: CompactOptions,
+): Promise<number> => run(name, { kind: dryRun ? "preview" : "compact", focus }, json);
 
-export const undoCompactionByName = (name: string, { json }: { json?: boolean }): Promise<number> => run(name, { kind: "undo" }, json);
+export const undoCompactionByName = (name: string, { json }: { json?: boolean }): Promise<number> =>
+  run(name, { kind: "undo" }, json);
 
 /** Exit code 1 when it was not done. Throws SESSION_LOCKED while another process has the session. */
 async function run(name: string, request: CompactRequest, json = false): Promise<number> {

@@ -10,7 +10,10 @@ import { checkConfigText, readConfigText } from "../config/load.ts";
 import { configJsonSchema } from "../config/schema.ts";
 import { terminal } from "./output.ts";
 
-export async function configGet(name: string, { json = false }: { json?: boolean }): Promise<number> {
+export async function configGet(
+  name: string,
+  { json = false }: { json?: boolean },
+): Promise<number> {
   const { value } = await getSetting(readEnvironment().configFile, name);
   if (json || typeof value === "object") terminal.json(value);
   else terminal.line(String(value));
@@ -21,15 +24,26 @@ export async function configSet(name: string, text: string): Promise<number> {
   const { configFile } = readEnvironment();
   const { value, warnings } = await setSetting(configFile, name, text);
   for (const warning of warnings) terminal.note(`warning: ${warning}`);
-  const shown = /key|token|secret|password|headers/i.test(name) ? "(hidden)" : JSON.stringify(value);
-  terminal.line(`${name} = ${shown}   (${configFile}; a running gateway reads it at its next start)`);
+  const shown = /key|token|secret|password|headers/i.test(name)
+    ? "(hidden)"
+    : JSON.stringify(value);
+  terminal.line(
+    `${name} = ${shown}   (${configFile}; a running gateway reads it at its next start)`,
+  );
   return 0;
 }
 
-export async function configImport(file: string, { force = false, json = false }: { force?: boolean; json?: boolean }): Promise<number> {
+export async function configImport(
+  file: string,
+  { force = false, json = false }: { force?: boolean; json?: boolean },
+): Promise<number> {
   const { configFile } = readEnvironment();
   const text = await readFile(file, "utf8").catch((error: Error) => {
-    throw new ContextEngineError("CONFIG_INVALID", `${file} cannot be read: ${error.message}; check the path.`, { cause: error });
+    throw new ContextEngineError(
+      "CONFIG_INVALID",
+      `${file} cannot be read: ${error.message}; check the path.`,
+      { cause: error },
+    );
   });
   const exists = (await readConfigText(configFile)) !== null;
   if (exists && !force) {
@@ -45,7 +59,9 @@ export async function configImport(file: string, { force = false, json = false }
   await writeConfigText(configFile, imported);
   if (json) terminal.json({ file: configFile, taken: plan.taken, ignored: plan.ignored });
   else {
-    terminal.line(`Wrote ${configFile}: ${plan.taken.join(", ") || "nothing that Clew knows was in it"}.`);
+    terminal.line(
+      `Wrote ${configFile}: ${plan.taken.join(", ") || "nothing that Clew knows was in it"}.`,
+    );
     for (const { path, reason } of plan.ignored) terminal.line(`  left out ${path}: ${reason}`);
   }
   return 0;

@@ -5,14 +5,31 @@ import { checkSessions } from "../doctor/check-sessions.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { printable, terminal } from "./output.ts";
 
-const SIGNS: Record<Finding["level"], string> = { ok: "ok     ", note: "note   ", warning: "warning", failure: "FAILURE" };
+const SIGNS: Record<Finding["level"], string> = {
+  ok: "ok     ",
+  note: "note   ",
+  warning: "warning",
+  failure: "FAILURE",
+};
 
 /** Exit code 1 when something does not work. */
-export async function doctor({ fix = false, json = false }: { fix?: boolean; json?: boolean }): Promise<number> {
+export async function doctor({
+  fix = false,
+  json = false,
+}: {
+  fix?: boolean;
+  json?: boolean;
+}): Promise<number> {
   const environment = readEnvironment();
   const node: Finding = { level: "ok", subject: "node", text: process.versions.node };
-  const findings = [node, ...(await checkHost(environment, { fix })), ...(await checkSessions({ home: environment.home, fix }))];
+  const findings = [
+    node,
+    ...(await checkHost(environment, { fix })),
+    ...(await checkSessions({ home: environment.home, fix })),
+  ];
   if (json) terminal.json({ findings });
-  else for (const { level, subject, text } of findings) terminal.line(printable(`${SIGNS[level]}  ${subject}: ${text}`));
+  else
+    for (const { level, subject, text } of findings)
+      terminal.line(printable(`${SIGNS[level]}  ${subject}: ${text}`));
   return findings.some(({ level }) => level === "failure") ? 1 : 0;
 }

@@ -15,18 +15,28 @@ import { type Setup, setUp } from "./setup.ts";
 import { formatTable } from "./table.ts";
 
 /** `target`: a registered id, a plugin's folder, or a module; default: the engine that answers now. Exit code 1 when a case fails. */
-export async function engineCheck(target: string | undefined, { json = false }: { json?: boolean }): Promise<number> {
+export async function engineCheck(
+  target: string | undefined,
+  { json = false }: { json?: boolean },
+): Promise<number> {
   const setup = await setUp({}, { showProblems: !json });
   const home = await mkdtemp(join(tmpdir(), "clew-engine-check-"));
   try {
-    const isPath = target !== undefined && (target.includes("/") || (await stat(resolve(target)).catch(() => null)) !== null);
-    const engines = isPath ? await enginesAt(resolve(target), setup, home) : await enginesOf(setup, home, target);
+    const isPath =
+      target !== undefined &&
+      (target.includes("/") || (await stat(resolve(target)).catch(() => null)) !== null);
+    const engines = isPath
+      ? await enginesAt(resolve(target), setup, home)
+      : await enginesOf(setup, home, target);
     const reports: { engineId: string; report: ConformanceReport }[] = [];
     for (const { engineId, factory } of engines) {
-      const report = await checkEngine(({ agentDir }) => factory({ config: setup.loaded.raw, agentDir, workspaceDir: agentDir }));
+      const report = await checkEngine(({ agentDir }) =>
+        factory({ config: setup.loaded.raw, agentDir, workspaceDir: agentDir }),
+      );
       reports.push({ engineId, report });
     }
-    if (json) terminal.json({ engines: reports.map(({ engineId, report }) => ({ engineId, ...report })) });
+    if (json)
+      terminal.json({ engines: reports.map(({ engineId, report }) => ({ engineId, ...report })) });
     else for (const { engineId, report } of reports) showReport(engineId, report);
     return reports.some(({ report }) => report.failed > 0) ? 1 : 0;
   } finally {
@@ -41,7 +51,11 @@ interface CheckedEngine {
 }
 
 /** What a host with this configuration registers; its engines keep what they store in `home`, never in the person's. */
-async function enginesOf({ environment, loaded, log }: Setup, home: string, wanted: string | undefined): Promise<CheckedEngine[]> {
+async function enginesOf(
+  { environment, loaded, log }: Setup,
+  home: string,
+  wanted: string | undefined,
+): Promise<CheckedEngine[]> {
   const plugins = await startPlugins({ environment, stateDir: home, loaded, log });
   const host = composeHost({ environment: { ...environment, home }, loaded, log, plugins });
   const engineId = wanted ?? (await host.inspectEngine(defaultAgentId(loaded.config))).engineId;
@@ -56,8 +70,14 @@ async function enginesOf({ environment, loaded, log }: Setup, home: string, want
 /** A module's engine, or all engines of a plugin in a folder. */
 async function enginesAt(path: string, setup: Setup, home: string): Promise<CheckedEngine[]> {
   const found = await stat(path).catch(() => null);
-  if (found === null) throw new ContextEngineError("ENGINE_NOT_FOUND", `${path} cannot be checked: there is nothing; check the path.`);
-  const engines = found.isDirectory() ? await enginesOfPlugin(path, setup, home) : await enginesOfModule(path);
+  if (found === null)
+    throw new ContextEngineError(
+      "ENGINE_NOT_FOUND",
+      `${path} cannot be checked: there is nothing; check the path.`,
+    );
+  const engines = found.isDirectory()
+    ? await enginesOfPlugin(path, setup, home)
+    : await enginesOfModule(path);
   if (engines.length > 0) return engines;
   throw new ContextEngineError(
     "ENGINE_NOT_FOUND",
@@ -65,31 +85,51 @@ async function enginesAt(path: string, setup: Setup, home: string): Promise<Chec
   );
 }
 
-async function enginesOfPlugin(folder: string, { environment, loaded, log }: Setup, home: string): Promise<CheckedEngine[]> {
+async function enginesOfPlugin(
+  folder: string,
+  { environment, loaded, log }: Setup,
+  home: string,
+): Promise<CheckedEngine[]> {
   const alone = withOnlyPlugin(loaded, folder);
   const plugins = await startPlugins({ environment: { home }, loaded: alone, log });
   const failed = plugins.records().find(({ status }) => status === "error");
-  if (failed !== undefined) throw new ContextEngineError("PLUGIN_INVALID", failed.reason ?? `The plugin in ${folder} cannot be loaded.`);
+  if (failed !== undefined)
+    throw new ContextEngineError(
+      "PLUGIN_INVALID",
+      failed.reason ?? `The plugin in ${folder} cannot be loaded.`,
+    );
   const host = composeHost({ environment: { ...environment, home }, loaded: alone, log, plugins });
   return host.engineIds().flatMap((engineId) => {
-    const factory = plugins.ownerOf(engineId) === undefined ? undefined : host.engineFactory(engineId);
+    const factory =
+      plugins.ownerOf(engineId) === undefined ? undefined : host.engineFactory(engineId);
     return factory === undefined ? [] : [{ engineId, factory }];
   });
 }
 
 /** The plugin's own settings stay; no other is loaded, and no slot has to be right. */
-function withOnlyPlugin({ config, raw }: LoadedConfig, folder: string): Pick<LoadedConfig, "config" | "raw"> {
-  const plugins = { ...(config.plugins.entries !== undefined && { entries: config.plugins.entries }), load: { paths: [folder] } };
+function withOnlyPlugin(
+  { config, raw }: LoadedConfig,
+  folder: string,
+): Pick<LoadedConfig, "config" | "raw"> {
+  const plugins = {
+    ...(config.plugins.entries !== undefined && { entries: config.plugins.entries }),
+    load: { paths: [folder] },
+  };
   return { config: { ...config, plugins }, raw: { ...raw, plugins } };
 }
 
 async function enginesOfModule(file: string): Promise<CheckedEngine[]> {
   const exported = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
-  if (typeof exported.createEngine === "function") return [{ engineId: file, factory: exported.createEngine as ContextEngineFactory }];
+  if (typeof exported.createEngine === "function")
+    return [{ engineId: file, factory: exported.createEngine as ContextEngineFactory }];
   const engines: CheckedEngine[] = [];
-  const registerContextEngine = (engineId: string, factory: ContextEngineFactory) => void engines.push({ engineId, factory });
+  const registerContextEngine = (engineId: string, factory: ContextEngineFactory) =>
+    void engines.push({ engineId, factory });
   // Whatever else a plugin registers is of no interest here.
-  const api = new Proxy({ registerContextEngine }, { get: (known, name) => Reflect.get(known, name) ?? (() => undefined) });
+  const api = new Proxy(
+    { registerContextEngine },
+    { get: (known, name) => Reflect.get(known, name) ?? (() => undefined) },
+  );
   findDefinition(exported, { pluginId: file, manifestId: idOf(exported) ?? file }).register(api);
   return engines;
 }
@@ -99,13 +139,21 @@ function idOf({ default: entry }: Record<string, unknown>): string | undefined {
   return typeof id === "string" ? id.trim() : undefined;
 }
 
-function showReport(engineId: string, { engine, results, passed, failed, notApplicable }: ConformanceReport): void {
-  const named = engine === null ? "it could not be made" : `${engine.name}${engine.version === undefined ? "" : ` ${engine.version}`}`;
+function showReport(
+  engineId: string,
+  { engine, results, passed, failed, notApplicable }: ConformanceReport,
+): void {
+  const named =
+    engine === null
+      ? "it could not be made"
+      : `${engine.name}${engine.version === undefined ? "" : ` ${engine.version}`}`;
   const rows = results.map(({ id, outcome, title, reason }) => [
     outcome === "failed" ? "FAILED" : outcome,
     id,
     printable((reason ?? title).replaceAll("\n", " ")),
   ]);
   terminal.line(formatTable(["outcome", "case", "rule, or why"], rows));
-  terminal.line(`${engineId} (${printable(named)}): ${passed} passed, ${failed} failed, ${notApplicable} not applicable.`);
+  terminal.line(
+    `${engineId} (${printable(named)}): ${passed} passed, ${failed} failed, ${notApplicable} not applicable.`,
+  );
 }

@@ -9,7 +9,13 @@ const folder = mkdtempSync(join(tmpdir(), "clew-policy-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => vi.restoreAllMocks());
 
-const HEADER = { type: "session", version: 3, id: "s", timestamp: "2026-01-01T00:00:00.000Z", cwd: "/" };
+const HEADER = {
+  type: "session",
+  version: 3,
+  id: "s",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  cwd: "/",
+};
 
 function write(name: string, messages: object[], broken = ""): string {
   const lines = messages.map((message, index) => ({
@@ -20,7 +26,10 @@ function write(name: string, messages: object[], broken = ""): string {
     message,
   }));
   const file = join(folder, name);
-  writeFileSync(file, `${[HEADER, ...lines].map((line) => JSON.stringify(line)).join("\n")}\n${broken}`);
+  writeFileSync(
+    file,
+    `${[HEADER, ...lines].map((line) => JSON.stringify(line)).join("\n")}\n${broken}`,
+  );
   return file;
 }
 
@@ -56,7 +65,10 @@ describe("clew policy", () => {
     const file = write("orphan.jsonl", [user, orphan]);
     const printed = captured();
     expect(await policyCheck(file, { ...CLAUDE, json: true })).toBe(1);
-    expect(JSON.parse(printed.out()).faults[0]).toMatchObject({ index: 1, rule: expect.stringContaining("orphan") });
+    expect(JSON.parse(printed.out()).faults[0]).toMatchObject({
+      index: 1,
+      rule: expect.stringContaining("orphan"),
+    });
   });
 
   it("prints the history that would be sent instead, and every change with its reason", async () => {
@@ -83,10 +95,14 @@ describe("clew sessions repair", () => {
     expect(await repairSession(file, {})).toBe(0);
     expect(readFileSync(file, "utf8")).not.toContain("not json");
     expect(await repairSession(file, {})).toBe(0);
-    expect(printed.out()).toMatch(/Would repair:\n {2}1 lines that are no entries[\s\S]*Repaired:[\s\S]*in order/);
+    expect(printed.out()).toMatch(
+      /Would repair:\n {2}1 lines that are no entries[\s\S]*Repaired:[\s\S]*in order/,
+    );
   });
 
   it("says so when there is no such file", async () => {
-    await expect(repairSession(join(folder, "none.jsonl"), {})).rejects.toThrow("there is no such file");
+    await expect(repairSession(join(folder, "none.jsonl"), {})).rejects.toThrow(
+      "there is no such file",
+    );
   });
 });

@@ -2,7 +2,11 @@
 import { resolve } from "node:path";
 import { ContextEngineError, type PolicyChange } from "@clew/plugin-sdk/core";
 import { buildContext } from "@clew/plugin-sdk/transcript";
-import { explainInvalid, prepareOutboundMessages, sanitizeSessionHistory } from "@clew/transcript-policy";
+import {
+  explainInvalid,
+  prepareOutboundMessages,
+  sanitizeSessionHistory,
+} from "@clew/transcript-policy";
 import { createSharpCodec } from "@clew/transcript-policy/sharp";
 import { readTranscript } from "../sessions/store.ts";
 import { printable, terminal } from "./output.ts";
@@ -34,9 +38,12 @@ const USUAL_API: Readonly<Record<string, string>> = {
 export async function policyCheck(file: string, options: PolicyOptions): Promise<number> {
   const { messages, route } = await readHistory(file, options);
   const faults = explainInvalid({ ...route, messages });
-  if (options.json) terminal.json({ file: resolve(file), ...route, messages: messages.length, faults });
+  if (options.json)
+    terminal.json({ file: resolve(file), ...route, messages: messages.length, faults });
   else if (faults.length === 0)
-    terminal.line(`${messages.length} messages: ${route.provider}/${route.modelId} would accept them as they are.`);
+    terminal.line(
+      `${messages.length} messages: ${route.provider}/${route.modelId} would accept them as they are.`,
+    );
   else {
     terminal.line(
       formatTable(
@@ -44,7 +51,9 @@ export async function policyCheck(file: string, options: PolicyOptions): Promise
         faults.map((fault) => [String(fault.index), fault.rule, printable(fault.message)]),
       ),
     );
-    terminal.note(`${faults.length} faults; "clew policy apply" shows the history that would be sent instead.`);
+    terminal.note(
+      `${faults.length} faults; "clew policy apply" shows the history that would be sent instead.`,
+    );
   }
   return faults.length === 0 ? 0 : 1;
 }
@@ -52,13 +61,20 @@ export async function policyCheck(file: string, options: PolicyOptions): Promise
 /** Prints the history as it would be sent, and to stderr what was changed. */
 export async function policyApply(file: string, options: PolicyOptions): Promise<number> {
   const { messages, route } = await readHistory(file, options);
-  const replay = await sanitizeSessionHistory({ ...route, messages, imageCodec: createSharpCodec() });
+  const replay = await sanitizeSessionHistory({
+    ...route,
+    messages,
+    imageCodec: createSharpCodec(),
+  });
   const outbound = prepareOutboundMessages({ ...route, messages: replay.messages });
   const changes = [...replay.changes, ...outbound.changes];
-  if (options.json) terminal.json({ file: resolve(file), ...route, messages: outbound.messages, changes });
+  if (options.json)
+    terminal.json({ file: resolve(file), ...route, messages: outbound.messages, changes });
   else for (const message of outbound.messages) terminal.line(JSON.stringify(message));
   if (!options.json) for (const change of changes) terminal.note(printable(describeChange(change)));
-  terminal.note(`${messages.length} messages in, ${outbound.messages.length} out, ${changes.length} changes.`);
+  terminal.note(
+    `${messages.length} messages in, ${outbound.messages.length} out, ${changes.length} changes.`,
+  );
   return 0;
 }
 
@@ -68,7 +84,14 @@ export const describeChange = ({ action, index, rule, reason, count = 1 }: Polic
 async function readHistory(file: string, { provider, model, api }: PolicyOptions) {
   const { branch } = await readTranscript(resolve(file));
   const { items } = buildContext(branch);
-  if (items.length === 0) throw new ContextEngineError("TRANSCRIPT_UNREADABLE", `${file} holds no messages; name a session that has some.`);
+  if (items.length === 0)
+    throw new ContextEngineError(
+      "TRANSCRIPT_UNREADABLE",
+      `${file} holds no messages; name a session that has some.`,
+    );
   const modelApi = api ?? USUAL_API[provider.trim().toLowerCase()] ?? "openai-completions";
-  return { messages: items.map((item) => item.message), route: { provider, modelApi, modelId: model } };
+  return {
+    messages: items.map((item) => item.message),
+    route: { provider, modelApi, modelId: model },
+  };
 }

@@ -33,14 +33,21 @@ function stopWhenNobodyReads(): void {
 /** `done` receives a command's exit code. */
 function createProgram(done: (exitCode: number) => void): Command {
   const program = new Command("clew")
-    .description("A gateway that shows what a context engine does: chat, HTTP, replay of recorded sessions, and what the model saw.")
+    .description(
+      "A gateway that shows what a context engine does: chat, HTTP, replay of recorded sessions, and what the model saw.",
+    )
     .version(VERSION)
     .exitOverride()
     .showHelpAfterError("(add --help for what there is)")
-    .addHelpText("after", "\nFiles are in $CLEW_HOME (default ~/.clew); settings in its clew.json.");
+    .addHelpText(
+      "after",
+      "\nFiles are in $CLEW_HOME (default ~/.clew); settings in its clew.json.",
+    );
 
-  const model = () => new Option("--model <provider/model>", "model for this run instead of the configured one");
-  const engine = () => new Option("--engine <id>", "context engine for this run instead of the configured one");
+  const model = () =>
+    new Option("--model <provider/model>", "model for this run instead of the configured one");
+  const engine = () =>
+    new Option("--engine <id>", "context engine for this run instead of the configured one");
   const json = () => new Option("--json", "print JSON");
 
   program
@@ -59,21 +66,31 @@ function createProgram(done: (exitCode: number) => void): Command {
     .addOption(model())
     .addOption(engine())
     .addOption(new Option("--json", "print every event as a JSON line"))
-    .action(async (words: string[], options) => done(await (await import("./chat.ts")).chat(words, options)));
+    .action(async (words: string[], options) =>
+      done(await (await import("./chat.ts")).chat(words, options)),
+    );
 
   program
     .command("replay")
-    .description("run a recorded transcript through a context engine: recorded replies stand in for the model, nothing is executed")
+    .description(
+      "run a recorded transcript through a context engine: recorded replies stand in for the model, nothing is executed",
+    )
     .argument("<file>", "transcript (.jsonl)")
     .addOption(engine())
     .addOption(new Option("--context-window <tokens>", "window of the model").argParser(toCount))
-    .addOption(new Option("--model <provider/model>", "take provider rules and limits from this model"))
+    .addOption(
+      new Option("--model <provider/model>", "take provider rules and limits from this model"),
+    )
     .addOption(new Option("--into <folder>", "keep the session: use this folder as CLEW_HOME"))
     .addOption(new Option("--acks", "print the id of each entry once it is durable").hideHelp())
     .addOption(json())
-    .action(async (file: string, options) => done(await (await import("./replay.ts")).replayCommand(file, options)));
+    .action(async (file: string, options) =>
+      done(await (await import("./replay.ts")).replayCommand(file, options)),
+    );
 
-  const sessions = program.command("sessions").description("list, show, compact and repair sessions");
+  const sessions = program
+    .command("sessions")
+    .description("list, show, compact and repair sessions");
   sessions
     .command("list")
     .description("newest first")
@@ -85,15 +102,21 @@ function createProgram(done: (exitCode: number) => void): Command {
     .argument("<name>", "short name or agent:<agent>:<name>")
     .addOption(new Option("--limit <count>", "newest entries only").argParser(toCount))
     .addOption(json())
-    .action(async (name: string, options) => done(await (await import("./sessions.ts")).showSession(name, options)));
+    .action(async (name: string, options) =>
+      done(await (await import("./sessions.ts")).showSession(name, options)),
+    );
 
   sessions
     .command("repair")
-    .description("mend a session file that other programs damaged; a running gateway does it when it opens one")
+    .description(
+      "mend a session file that other programs damaged; a running gateway does it when it opens one",
+    )
     .argument("<file>", "transcript (.jsonl)")
     .option("--dry-run", "only say what would be done")
     .addOption(json())
-    .action(async (file: string, options) => done(await (await import("./repair.ts")).repairSession(file, options)));
+    .action(async (file: string, options) =>
+      done(await (await import("./repair.ts")).repairSession(file, options)),
+    );
 
   sessions
     .command("compact")
@@ -102,22 +125,33 @@ function createProgram(done: (exitCode: number) => void): Command {
     .option("--dry-run", "only say what would be kept, dropped and asked")
     .option("--focus <text>", "what the summary should keep above all")
     .addOption(json())
-    .action(async (name: string, options) => done(await (await import("./compact.ts")).compactSessionByName(name, options)));
+    .action(async (name: string, options) =>
+      done(await (await import("./compact.ts")).compactSessionByName(name, options)),
+    );
   sessions
     .command("undo-compaction")
-    .description("take the newest compaction of a session back; once more takes back the one before")
+    .description(
+      "take the newest compaction of a session back; once more takes back the one before",
+    )
     .argument("<name>", "short name or agent:<agent>:<name>")
     .addOption(json())
-    .action(async (name: string, options) => done(await (await import("./compact.ts")).undoCompactionByName(name, options)));
+    .action(async (name: string, options) =>
+      done(await (await import("./compact.ts")).undoCompactionByName(name, options)),
+    );
 
   program
     .command("engine")
     .description("context engines")
     .command("check")
     .description("prove an engine against the contract; exit code 1 when it breaks a rule")
-    .argument("[target]", "registered id, plugin folder or module; default: the engine that answers now")
+    .argument(
+      "[target]",
+      "registered id, plugin folder or module; default: the engine that answers now",
+    )
     .addOption(json())
-    .action(async (target: string | undefined, options) => done(await (await import("./engine-check.ts")).engineCheck(target, options)));
+    .action(async (target: string | undefined, options) =>
+      done(await (await import("./engine-check.ts")).engineCheck(target, options)),
+    );
 
   const policy = program.command("policy").description("what a provider accepts of a history");
   const forModel = (command: Command) =>
@@ -127,11 +161,17 @@ function createProgram(done: (exitCode: number) => void): Command {
       .requiredOption("--model <id>", "the provider's name of the model")
       .option("--api <wire>", "wire protocol; default: the provider's usual one")
       .addOption(json());
-  forModel(policy.command("check").description("would the provider accept it as it is? exit code 1 when not")).action(
-    async (file: string, options) => done(await (await import("./policy.ts")).policyCheck(file, options)),
+  forModel(
+    policy
+      .command("check")
+      .description("would the provider accept it as it is? exit code 1 when not"),
+  ).action(async (file: string, options) =>
+    done(await (await import("./policy.ts")).policyCheck(file, options)),
   );
-  forModel(policy.command("apply").description("the history as it would be sent, and what was changed")).action(
-    async (file: string, options) => done(await (await import("./policy.ts")).policyApply(file, options)),
+  forModel(
+    policy.command("apply").description("the history as it would be sent, and what was changed"),
+  ).action(async (file: string, options) =>
+    done(await (await import("./policy.ts")).policyApply(file, options)),
   );
 
   addPluginCommands(program, done);
@@ -142,20 +182,26 @@ function createProgram(done: (exitCode: number) => void): Command {
     .description("one setting, or all of them, with defaults; keys are hidden")
     .argument("[name]", "e.g. agents.defaults.model.primary")
     .addOption(json())
-    .action(async (name: string | undefined, options) => done(await (await import("./config.ts")).configGet(name ?? "", options)));
+    .action(async (name: string | undefined, options) =>
+      done(await (await import("./config.ts")).configGet(name ?? "", options)),
+    );
   config
     .command("set")
     .description("change one setting; comments and formatting of the file stay")
     .argument("<name>")
     .argument("<value>", "JSON5, or text")
-    .action(async (name: string, value: string) => done(await (await import("./config.ts")).configSet(name, value)));
+    .action(async (name: string, value: string) =>
+      done(await (await import("./config.ts")).configSet(name, value)),
+    );
   config
     .command("import")
     .description("take over an openclaw.json or clawdbot.json")
     .argument("<file>")
     .option("--force", "replace an existing clew.json; it is kept as clew.json.bak")
     .addOption(json())
-    .action(async (file: string, options) => done(await (await import("./config.ts")).configImport(file, options)));
+    .action(async (file: string, options) =>
+      done(await (await import("./config.ts")).configImport(file, options)),
+    );
   config
     .command("schema")
     .description("JSON Schema of clew.json, for editors")
@@ -172,18 +218,25 @@ function createProgram(done: (exitCode: number) => void): Command {
     .addOption(json())
     .action(async (options) => done(await (await import("./doctor.ts")).doctor(options)));
 
-  for (const command of [program, ...program.commands, ...program.commands.flatMap((group) => group.commands)]) command.exitOverride();
+  for (const command of [
+    program,
+    ...program.commands,
+    ...program.commands.flatMap((group) => group.commands),
+  ])
+    command.exitOverride();
   return program;
 }
 
 function toPort(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError("must be a number from 0 to 65535.");
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError("must be a number from 0 to 65535.");
   return port;
 }
 
 function toCount(text: string): number {
   const count = Number(text);
-  if (!Number.isInteger(count) || count <= 0) throw new InvalidArgumentError("must be a whole number above 0.");
+  if (!Number.isInteger(count) || count <= 0)
+    throw new InvalidArgumentError("must be a whole number above 0.");
   return count;
 }

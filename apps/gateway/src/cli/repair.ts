@@ -6,11 +6,21 @@ import { repairedParts } from "../sessions/notes.ts";
 import { terminal } from "./output.ts";
 
 /** Exit code 1 when the file could not be repaired; throws TRANSCRIPT_UNREADABLE when there is none. */
-export async function repairSession(file: string, { dryRun = false, json = false }: { dryRun?: boolean; json?: boolean }): Promise<number> {
-  const { reason, ...found } = await repairSessionFileIfNeeded({ sessionFile: resolve(file), dryRun });
-  const report: RepairReport = reason === undefined || reason === "dry run" ? found : { ...found, reason };
+export async function repairSession(
+  file: string,
+  { dryRun = false, json = false }: { dryRun?: boolean; json?: boolean },
+): Promise<number> {
+  const { reason, ...found } = await repairSessionFileIfNeeded({
+    sessionFile: resolve(file),
+    dryRun,
+  });
+  const report: RepairReport =
+    reason === undefined || reason === "dry run" ? found : { ...found, reason };
   if (report.reason === "missing session file")
-    throw new ContextEngineError("TRANSCRIPT_UNREADABLE", `${file} cannot be repaired: there is no such file; check the path.`);
+    throw new ContextEngineError(
+      "TRANSCRIPT_UNREADABLE",
+      `${file} cannot be repaired: there is no such file; check the path.`,
+    );
   if (json) terminal.json({ file: resolve(file), dryRun, ...report });
   else for (const line of describeRepair(report, dryRun)) terminal.line(line);
   return report.reason === undefined ? 0 : 1;
@@ -21,6 +31,7 @@ export function describeRepair(report: RepairReport, dryRun: boolean): string[] 
   const found = repairedParts(report);
   if (report.reason !== undefined) return [`Not repaired: ${report.reason}.`, ...found];
   if (found.length === 0) return ["The file is in order; nothing to repair."];
-  const backup = report.backupPath === undefined ? [] : [`The original is kept at ${report.backupPath}.`];
+  const backup =
+    report.backupPath === undefined ? [] : [`The original is kept at ${report.backupPath}.`];
   return [dryRun ? "Would repair:" : "Repaired:", ...found.map((line) => `  ${line}`), ...backup];
 }

@@ -27,10 +27,18 @@ export interface ReplayOptions {
 
 export async function replayCommand(file: string, options: ReplayOptions): Promise<number> {
   const recording = await readTranscript(resolve(file));
-  const { environment, loaded, log, output } = await setUp({ model: options.model, engine: options.engine }, { showProblems: true });
+  const { environment, loaded, log, output } = await setUp(
+    { model: options.model, engine: options.engine },
+    { showProblems: true },
+  );
   if (recording.unreadableLines.length > 0)
-    output.note(`warning: ${file}: lines ${recording.unreadableLines.join(", ")} hold no entry and are skipped.`);
-  const home = options.into === undefined ? await mkdtemp(join(tmpdir(), "clew-replay-")) : resolve(options.into);
+    output.note(
+      `warning: ${file}: lines ${recording.unreadableLines.join(", ")} hold no entry and are skipped.`,
+    );
+  const home =
+    options.into === undefined
+      ? await mkdtemp(join(tmpdir(), "clew-replay-"))
+      : resolve(options.into);
   const place = { ...environment, home } satisfies Environment;
   // Installed plugins are where the person has them; what they store belongs to the replay.
   const plugins = await startPlugins({ environment, stateDir: home, loaded, log });
@@ -40,8 +48,15 @@ export async function replayCommand(file: string, options: ReplayOptions): Promi
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
     const model = withWindow(host.model("main").model, options.contextWindow);
-    const session = await openReplaySession(createSessionStore({ home }), basename(file, ".jsonl"), recording.header.cwd);
-    const reports = openReportLog(agentPaths(home, session.session.agentId).reports, session.session.sessionId);
+    const session = await openReplaySession(
+      createSessionStore({ home }),
+      basename(file, ".jsonl"),
+      recording.header.cwd,
+    );
+    const reports = openReportLog(
+      agentPaths(home, session.session.agentId).reports,
+      session.session.sessionId,
+    );
     try {
       const progress = showProgress(output, basename(file));
       const result = await runReplay({
@@ -64,7 +79,8 @@ export async function replayCommand(file: string, options: ReplayOptions): Promi
         });
       } else if (options.acks !== true) {
         output.line(printable(formatReplay(result)));
-        if (options.into !== undefined) output.line(`The session is ${session.session.sessionKey} in ${home}.`);
+        if (options.into !== undefined)
+          output.line(`The session is ${session.session.sessionKey} in ${home}.`);
       }
       return 0;
     } finally {
@@ -80,17 +96,28 @@ export async function replayCommand(file: string, options: ReplayOptions): Promi
   }
 }
 
-function sessionOf({ session }: OpenSession, { into }: ReplayOptions): { key: string; home: string } | null {
+function sessionOf(
+  { session }: OpenSession,
+  { into }: ReplayOptions,
+): { key: string; home: string } | null {
   return into === undefined ? null : { key: session.sessionKey, home: resolve(into) };
 }
 
 function withWindow(model: ModelRef, contextWindow: number | undefined): ModelRef {
   if (contextWindow === undefined) return model;
-  return { ...model, contextWindow, maxOutputTokens: Math.min(model.maxOutputTokens, Math.floor(contextWindow / 2)) };
+  return {
+    ...model,
+    contextWindow,
+    maxOutputTokens: Math.min(model.maxOutputTokens, Math.floor(contextWindow / 2)),
+  };
 }
 
 /** Each replay has a session of its own; one that is there already is never continued. */
-async function openReplaySession(store: SessionStore, name: string, cwd: string): Promise<OpenSession> {
+async function openReplaySession(
+  store: SessionStore,
+  name: string,
+  cwd: string,
+): Promise<OpenSession> {
   for (let number = 1; ; number++) {
     const key = number === 1 ? `replay-${name}` : `replay-${name}-${number}`;
     if ((await store.read(key)) === null) return store.open({ key, cwd });

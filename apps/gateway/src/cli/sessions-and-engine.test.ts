@@ -15,7 +15,8 @@ async function clew(home: string, ...args: string[]) {
   return { code, output: child.lines.join("\n"), errors: child.errors().trim() };
 }
 
-const settings = (compaction: Record<string, unknown>) => JSON.stringify({ agents: { defaults: { contextTokens: 32_000, compaction } } });
+const settings = (compaction: Record<string, unknown>) =>
+  JSON.stringify({ agents: { defaults: { contextTokens: 32_000, compaction } } });
 
 async function homeWithHistory() {
   const home = await temporaryHome();
@@ -23,8 +24,21 @@ async function homeWithHistory() {
   const session = await createSessionStore({ home }).open({ key: "main", cwd: home });
   for (let number = 1; number <= 10; number++) {
     await session.append([
-      { type: "message", message: { role: "user", content: `Note ${number}: ${"the boat waited for the tide. ".repeat(150)}` } },
-      { type: "message", message: { role: "assistant", content: [{ type: "text", text: "Noted." }], stopReason: "stop" } },
+      {
+        type: "message",
+        message: {
+          role: "user",
+          content: `Note ${number}: ${"the boat waited for the tide. ".repeat(150)}`,
+        },
+      },
+      {
+        type: "message",
+        message: {
+          role: "assistant",
+          content: [{ type: "text", text: "Noted." }],
+          stopReason: "stop",
+        },
+      },
     ]);
   }
   await session.close();
@@ -41,11 +55,18 @@ describe("clew sessions", () => {
     expect(await branch()).toEqual(before);
     const done = await clew(home, "sessions", "compact", "main", "--json");
     expect(JSON.parse(done.output)).toMatchObject({ ok: true, text: expect.stringContaining("→") });
-    expect((await branch()).at(-1)).toMatchObject({ type: "compaction", details: { trigger: "manual" } });
-    expect((await clew(home, "sessions", "undo-compaction", "main")).output).toContain("taken back");
+    expect((await branch()).at(-1)).toMatchObject({
+      type: "compaction",
+      details: { trigger: "manual" },
+    });
+    expect((await clew(home, "sessions", "undo-compaction", "main")).output).toContain(
+      "taken back",
+    );
     expect((await branch()).filter(({ type }) => type !== "custom")).toEqual(before);
     expect((await clew(home, "sessions", "undo-compaction", "main")).code).toBe(1);
-    expect((await clew(home, "sessions", "compact", "nobody")).errors).toContain('"clew sessions list"');
+    expect((await clew(home, "sessions", "compact", "nobody")).errors).toContain(
+      '"clew sessions list"',
+    );
   }, 30_000);
 
   it("repair mends a damaged file, and --dry-run only tells", async () => {
@@ -54,9 +75,13 @@ describe("clew sessions", () => {
     const file = join(folder, (await readdir(folder)).find((name) => name.endsWith(".jsonl"))!);
     const damaged = (await readFile(file, "utf8")).replace("\n", "\n{broken\n");
     await writeFile(file, damaged);
-    expect((await clew(home, "sessions", "repair", file, "--dry-run")).output).toBe("Would repair:\n  1 lines that are no entries");
+    expect((await clew(home, "sessions", "repair", file, "--dry-run")).output).toBe(
+      "Would repair:\n  1 lines that are no entries",
+    );
     expect(await readFile(file, "utf8")).toBe(damaged);
-    expect((await clew(home, "doctor")).output).toContain("needs repair: 1 lines that are no entries");
+    expect((await clew(home, "doctor")).output).toContain(
+      "needs repair: 1 lines that are no entries",
+    );
     expect((await clew(home, "sessions", "repair", file)).code).toBe(0);
     expect((await createSessionStore({ home }).read("main"))!.branch).toHaveLength(20);
   }, 30_000);
@@ -84,9 +109,16 @@ describe("clew chat", () => {
   it("answers commands, with exit code 1 when one is refused or unknown", async () => {
     const { home } = await homeWithHistory();
     expect((await clew(home, "chat", "/status")).output.split("\n")).toHaveLength(5);
-    expect(await clew(home, "chat", "/statsu")).toMatchObject({ code: 1, output: expect.stringContaining("did you mean /status?") });
+    expect(await clew(home, "chat", "/statsu")).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("did you mean /status?"),
+    });
     const asJson = await clew(home, "chat", "--json", "/context");
-    expect(JSON.parse(asJson.output)).toMatchObject({ type: "command", command: "context", ok: true });
+    expect(JSON.parse(asJson.output)).toMatchObject({
+      type: "command",
+      command: "context",
+      ok: true,
+    });
   }, 20_000);
 });
 
@@ -103,12 +135,17 @@ describe("clew engine check", () => {
 
   it("names the rule a plugin's engine breaks, with exit code 1", async () => {
     const home = await temporaryHome();
-    const broken = engineCode("broken", "assemble: async ({ messages }) => ({ messages: [...messages].reverse(), estimatedTokens: 0 }),");
+    const broken = engineCode(
+      "broken",
+      "assemble: async ({ messages }) => ({ messages: [...messages].reverse(), estimatedTokens: 0 }),",
+    );
     const folder = writePlugin(join(home, "sources/broken"), { id: "broken", code: broken });
     const { code, output } = await clew(home, "engine", "check", folder, "--json");
     const [{ engineId, results }] = JSON.parse(output).engines;
     expect([code, engineId]).toEqual([1, "broken"]);
-    const failed = results.filter(({ outcome }: { outcome: string }) => outcome === "failed").map(({ id }: { id: string }) => id);
+    const failed = results
+      .filter(({ outcome }: { outcome: string }) => outcome === "failed")
+      .map(({ id }: { id: string }) => id);
     expect(failed).toContain("order/oldest-first");
   }, 30_000);
 
@@ -118,9 +155,15 @@ describe("clew engine check", () => {
     await writeFile(module, engineCode("alone"));
     expect((await clew(home, "engine", "check", module)).output).toMatch(/passed +contract\/info/);
     await writeFile(module, "export default { id: 'none', register() {} };");
-    expect((await clew(home, "engine", "check", module)).errors).toContain("registers no context engine");
-    expect((await clew(home, "engine", "check", "nope")).errors).toContain('no context engine "nope"; known: legacy');
-    expect((await clew(home, "engine", "check", join(home, "nowhere"))).errors).toContain("there is nothing; check the path");
+    expect((await clew(home, "engine", "check", module)).errors).toContain(
+      "registers no context engine",
+    );
+    expect((await clew(home, "engine", "check", "nope")).errors).toContain(
+      'no context engine "nope"; known: legacy',
+    );
+    expect((await clew(home, "engine", "check", join(home, "nowhere"))).errors).toContain(
+      "there is nothing; check the path",
+    );
   }, 30_000);
 });
 
@@ -128,12 +171,19 @@ describe("clew doctor", () => {
   it("names compaction settings that change nothing, and a summariser that cannot be used", async () => {
     const home = await temporaryHome();
     await mkdir(home, { recursive: true });
-    await writeFile(join(home, "clew.json"), settings({ memoryFlush: { enabled: true }, notifyUser: true, model: "nobody/nothing" }));
+    await writeFile(
+      join(home, "clew.json"),
+      settings({ memoryFlush: { enabled: true }, notifyUser: true, model: "nobody/nothing" }),
+    );
     const { code, output } = await clew(home, "doctor");
     expect(code).toBe(0);
-    expect(output).toContain("agents.defaults.compaction.memoryFlush changes nothing: memory is not flushed");
+    expect(output).toContain(
+      "agents.defaults.compaction.memoryFlush changes nothing: memory is not flushed",
+    );
     expect(output).toContain("agents.defaults.compaction.notifyUser changes nothing");
-    expect(output).toContain("agents.defaults.compaction.model cannot be used, offline/offline summarises instead");
+    expect(output).toContain(
+      "agents.defaults.compaction.model cannot be used, offline/offline summarises instead",
+    );
     expect(output).toContain('"clew engine check" proves the engine');
   }, 20_000);
 });

@@ -12,7 +12,8 @@ export async function listSessions({ json = false }: { json?: boolean }): Promis
   const { home } = readEnvironment();
   const sessions = await createSessionStore({ home }).list();
   if (json) terminal.json({ sessions });
-  else if (sessions.length === 0) terminal.line(`No sessions in ${home} yet; "clew chat" begins one.`);
+  else if (sessions.length === 0)
+    terminal.line(`No sessions in ${home} yet; "clew chat" begins one.`);
   else {
     const rows = sessions.map(({ key, updatedAt, bytes }) => [
       printable(shortName(key)),
@@ -24,7 +25,10 @@ export async function listSessions({ json = false }: { json?: boolean }): Promis
   return 0;
 }
 
-export async function showSession(name: string, { json = false, limit }: { json?: boolean; limit?: number }): Promise<number> {
+export async function showSession(
+  name: string,
+  { json = false, limit }: { json?: boolean; limit?: number },
+): Promise<number> {
   const { home } = readEnvironment();
   const session = await createSessionStore({ home }).read(name);
   if (session === null) {
@@ -45,14 +49,24 @@ function formatEntry(entry: TranscriptEntry): string {
   const { message } = entry;
   const calls =
     message.role === "assistant" && Array.isArray(message.content)
-      ? message.content.flatMap((block) => (block.type === "toolCall" ? [`→ ${block.name} ${JSON.stringify(block.arguments)}`] : []))
+      ? message.content.flatMap((block) =>
+          block.type === "toolCall" ? [`→ ${block.name} ${JSON.stringify(block.arguments)}`] : [],
+        )
       : [];
   const who = message.role === "toolResult" ? `${message.role} ${message.toolName}` : message.role;
-  return [`${head} ${who}:`, ...[textOf(message), ...calls].filter((text) => text !== "").map((text) => indent(text)), ""].join("\n");
+  return [
+    `${head} ${who}:`,
+    ...[textOf(message), ...calls].filter((text) => text !== "").map((text) => indent(text)),
+    "",
+  ].join("\n");
 }
 
 const indent = (text: string) => `  ${text.replaceAll("\n", "\n  ")}`;
 
 function formatBytes(bytes: number): string {
-  return bytes < 1024 ? `${bytes} B` : bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return bytes < 1024
+    ? `${bytes} B`
+    : bytes < 1024 ** 2
+      ? `${(bytes / 1024).toFixed(1)} KiB`
+      : `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 }

@@ -23,19 +23,28 @@ export interface Overrides {
 }
 
 /** Throws CONFIG_INVALID. `showProblems`: warnings and errors of the log go to stderr too. */
-export async function setUp(overrides: Overrides = {}, { showProblems = false, output = terminal } = {}): Promise<Setup> {
+export async function setUp(
+  overrides: Overrides = {},
+  { showProblems = false, output = terminal } = {},
+): Promise<Setup> {
   const environment = readEnvironment();
   const loaded = await loadConfig(environment.configFile);
   for (const warning of loaded.warnings) output.note(`warning: ${loaded.file}: ${warning}`);
   const log = createLog({
     file: join(environment.home, "logs", "gateway.log"),
-    ...(showProblems && { onProblem: (level, message) => output.note(`${level === "warn" ? "warning" : "error"}: ${message}`) }),
+    ...(showProblems && {
+      onProblem: (level, message) =>
+        output.note(`${level === "warn" ? "warning" : "error"}: ${message}`),
+    }),
   });
   return { environment, loaded: { ...loaded, ...applyOverrides(loaded, overrides) }, log, output };
 }
 
 /** The configuration as it is now, under the same flags: for a reload while running. */
-export function rereader(environment: Environment, overrides: Overrides): () => Promise<Pick<LoadedConfig, "raw" | "config">> {
+export function rereader(
+  environment: Environment,
+  overrides: Overrides,
+): () => Promise<Pick<LoadedConfig, "raw" | "config">> {
   return async () => applyOverrides(await loadConfig(environment.configFile), overrides);
 }
 
@@ -52,6 +61,9 @@ export function applyOverrides(
   ];
   const given = settings.filter(([, value]) => value !== undefined);
   if (given.length === 0) return { raw, config };
-  const changed = given.reduce<unknown>((value, [path, setting]) => withValueAt(value, path, setting), raw) as Record<string, unknown>;
+  const changed = given.reduce<unknown>(
+    (value, [path, setting]) => withValueAt(value, path, setting),
+    raw,
+  ) as Record<string, unknown>;
   return { raw: changed, config: ConfigSchema.parse(changed) };
 }

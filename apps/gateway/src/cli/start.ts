@@ -17,13 +17,33 @@ export async function start(overrides: Overrides): Promise<number> {
   const { environment, loaded, log, output } = await setUp(overrides, { showProblems: true });
   survivePluginRejections(log);
   const plugins = await startPlugins({ environment, loaded, log });
-  const gateway = createGateway({ environment, loaded, log, plugins, reread: rereader(environment, overrides) });
+  const gateway = createGateway({
+    environment,
+    loaded,
+    log,
+    plugins,
+    reread: rereader(environment, overrides),
+  });
   const page = loadPage(pageFolder());
-  const server = await startServer({ gateway, log, page, version: VERSION, port: loaded.config.gateway.port });
+  const server = await startServer({
+    gateway,
+    log,
+    page,
+    version: VERSION,
+    port: loaded.config.gateway.port,
+  });
   const model = loaded.config.agents.defaults.model.primary;
   await plugins.hooks.emit("gateway_start", { port: server.port });
-  log.info("gateway started", { url: server.url, model, engine: loaded.config.plugins.slots?.contextEngine ?? "legacy" });
-  greet(output, server, { model, engine: loaded.config.plugins.slots?.contextEngine ?? "legacy", home: environment.home });
+  log.info("gateway started", {
+    url: server.url,
+    model,
+    engine: loaded.config.plugins.slots?.contextEngine ?? "legacy",
+  });
+  greet(output, server, {
+    model,
+    engine: loaded.config.plugins.slots?.contextEngine ?? "legacy",
+    home: environment.home,
+  });
 
   const reason = await untilStopped();
   output.note(`clew: stopping (${reason})`);
@@ -40,14 +60,22 @@ function pageFolder(): string {
   return existsSync(built) ? built : join(import.meta.dirname, "../../dist/web");
 }
 
-function greet(output: Output, { url }: RunningServer, { model, engine, home }: { model: string; engine: string; home: string }): void {
+function greet(
+  output: Output,
+  { url }: RunningServer,
+  { model, engine, home }: { model: string; engine: string; home: string },
+): void {
   const curl = `curl -N ${url}/api/sessions/main/messages -H 'content-type: application/json' -d '{"text":"What is my cat called?"}'`;
   output.line(`Clew is running: ${url}/   (model ${model}, engine ${engine}, files in ${home})`);
   output.line("");
   output.line("Three things to try:");
-  output.line(`  1. Open ${url}/, say "My cat is called Minka." and watch what the model is shown.`);
+  output.line(
+    `  1. Open ${url}/, say "My cat is called Minka." and watch what the model is shown.`,
+  );
   output.line(`  2. Ask from another terminal: ${curl}`);
-  output.line("  3. Run a recorded session through the engine: npm run clew -- replay FILE.jsonl --context-window 32000");
+  output.line(
+    "  3. Run a recorded session through the engine: npm run clew -- replay FILE.jsonl --context-window 32000",
+  );
   output.line("");
   output.line("Ctrl-C stops it.");
 }
@@ -61,7 +89,8 @@ function untilStopped(): Promise<string> {
       stopping = true;
       resolve(reason);
     };
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(signal));
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+      process.on(signal, () => stop(signal));
     process.on("disconnect", () => stop("its parent ended"));
   });
 }

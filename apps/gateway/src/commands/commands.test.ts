@@ -11,7 +11,13 @@ const notes = (number: number) =>
 async function answer({ say }: TestGateway, line: string, session = "main") {
   const { events } = await say(line, { session });
   expect(events[0]).toEqual({ type: "queued" });
-  expect(events.at(-1)).toEqual({ type: "done", outcome: "completed", error: null, turnId: null, replyEntryId: null });
+  expect(events.at(-1)).toEqual({
+    type: "done",
+    outcome: "completed",
+    error: null,
+    turnId: null,
+    replyEntryId: null,
+  });
   const { ok, text, data } = events.find(({ type }) => type === "command")!;
   return { ok: ok === true, text: String(text), data, kinds: events.map(({ type }) => type) };
 }
@@ -20,7 +26,9 @@ async function fileOf({ gateway }: TestGateway, session = "main") {
   return readFile((await gateway.session(session))!.file, "utf8");
 }
 
-const smallWindow = { agents: { defaults: { contextTokens: 32_000, compaction: { keepRecentTokens: 4000 } } } };
+const smallWindow = {
+  agents: { defaults: { contextTokens: 32_000, compaction: { keepRecentTokens: 4000 } } },
+};
 
 describe("a line", () => {
   it("is a command, a message, or a message that begins with a slash", () => {
@@ -30,8 +38,14 @@ describe("a line", () => {
       name: "compact",
       args: "keep the names\nand dates",
     });
-    expect(parseLine("//status is a command")).toEqual({ kind: "message", text: "/status is a command" });
-    expect(parseLine("/etc/hosts is gone")).toEqual({ kind: "message", text: "/etc/hosts is gone" });
+    expect(parseLine("//status is a command")).toEqual({
+      kind: "message",
+      text: "/status is a command",
+    });
+    expect(parseLine("/etc/hosts is gone")).toEqual({
+      kind: "message",
+      text: "/etc/hosts is gone",
+    });
     expect(parseLine("1/2")).toEqual({ kind: "message", text: "1/2" });
     expect(parseLine("/")).toEqual({ kind: "command", name: "", args: "" });
   });
@@ -74,10 +88,15 @@ describe("/context", () => {
     expect([await fileOf(host), server.requests.length]).toEqual([before, 1]);
     await host.say("again");
     const sent = (await host.gateway.context("main"))!;
-    const told = data as unknown as { tokens: number; sources: { source: string; items: number; tokens: number }[] };
+    const told = data as unknown as {
+      tokens: number;
+      sources: { source: string; items: number; tokens: number }[];
+    };
     const next = sent.messages.at(-1)!;
     expect(told.tokens).toBe(sent.tokens.total - next.tokens);
-    expect(told.sources.reduce((sum, { items }) => sum + items, 0)).toBe(sent.system.length + sent.tools.length + sent.messages.length - 1);
+    expect(told.sources.reduce((sum, { items }) => sum + items, 0)).toBe(
+      sent.system.length + sent.tools.length + sent.messages.length - 1,
+    );
     expect(text).toMatch(/your messages +1 +\d+\nreplies +1 +\d+\ntotal/);
   });
 
@@ -85,7 +104,10 @@ describe("/context", () => {
     const host = await startTestGateway({ agents: { defaults: { contextTokens: 200_000 } } });
     for (let number = 1; number <= 12; number++) await host.say(notes(number));
     await host.stop();
-    const smaller = await startTestGateway({ agents: { defaults: { contextTokens: 8000 } } }, host.home);
+    const smaller = await startTestGateway(
+      { agents: { defaults: { contextTokens: 8000 } } },
+      host.home,
+    );
     expect((await answer(smaller, "/context")).text).toMatch(/too many; the turn compacts first/);
   });
 });
@@ -96,32 +118,50 @@ describe("/compact", () => {
     for (let number = 1; number <= 8; number++) await host.say(notes(number));
     const context = async () => (await answer(host, "/context")).data;
     const before = await context();
-    expect((await answer(host, "/compact --dry-run the boats")).text).toMatch(/^Would summarise \d+ messages/);
+    expect((await answer(host, "/compact --dry-run the boats")).text).toMatch(
+      /^Would summarise \d+ messages/,
+    );
     expect(await context()).toEqual(before);
     const { ok, text, kinds } = await answer(host, "/compact the boats");
     expect([ok, kinds]).toEqual([true, ["queued", "notice", "command", "done"]]);
     expect(text).toMatch(/^Compacted: [\d,]+ → [\d,]+ tokens/);
     expect(await context()).not.toEqual(before);
-    expect((await answer(host, "/status")).text).toMatch(/Compactions: 1; the last at .* \(manual\)/);
-    expect((await answer(host, "/engine")).text).toContain("1 compactions of which 0 changed nothing");
-    expect((await answer(host, "/compact undo")).text).toBe("The last compaction is taken back; nothing was said since.");
+    expect((await answer(host, "/status")).text).toMatch(
+      /Compactions: 1; the last at .* \(manual\)/,
+    );
+    expect((await answer(host, "/engine")).text).toContain(
+      "1 compactions of which 0 changed nothing",
+    );
+    expect((await answer(host, "/compact undo")).text).toBe(
+      "The last compaction is taken back; nothing was said since.",
+    );
     expect(await context()).toEqual(before);
-    expect(await answer(host, "/compact undo")).toMatchObject({ ok: false, text: expect.stringContaining("no compaction to undo") });
+    expect(await answer(host, "/compact undo")).toMatchObject({
+      ok: false,
+      text: expect.stringContaining("no compaction to undo"),
+    });
   }, 20_000);
 
   it("of an empty session is told, not failed", async () => {
     const host = await startTestGateway();
-    expect((await answer(host, "/compact")).text).toMatch(/^(Nothing was compacted|Not compacted): .+\.$/);
+    expect((await answer(host, "/compact")).text).toMatch(
+      /^(Nothing was compacted|Not compacted): .+\.$/,
+    );
   });
 
   it("and what else changes a session is refused while a reply is being written; /status answers", async () => {
-    const server = await createOpenAIEmulator({ answers: [{ fault: "hang", text: "slow" }, { text: "after" }] });
+    const server = await createOpenAIEmulator({
+      answers: [{ fault: "hang", text: "slow" }, { text: "after" }],
+    });
     onTestFinished(() => server.close());
     const host = await startTestGateway(emulatedModel(server.baseUrl));
     const running = host.say("hello");
     while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     for (const command of ["/compact", "/new", "/reset", "/context"])
-      expect(await answer(host, command)).toMatchObject({ ok: false, text: expect.stringContaining(`then give ${command} again`) });
+      expect(await answer(host, command)).toMatchObject({
+        ok: false,
+        text: expect.stringContaining(`then give ${command} again`),
+      });
     expect((await answer(host, "/status")).ok).toBe(true);
     await host.get("/api/sessions/main/abort", post({}));
     await running;
@@ -137,8 +177,13 @@ describe("/new and /reset", () => {
     const [, name] = /The old one is session "(main\.\d{8}-\d{6})"/.exec(text) ?? [];
     expect((await host.say("What is my cat called?")).text).not.toContain("Minka");
     expect((await host.say("What is my cat called?", { session: name! })).text).toContain("Minka");
-    expect((await host.gateway.sessions()).map(({ key }) => key).sort()).toEqual(["agent:main:main", `agent:main:${name}`]);
-    expect((await answer(host, "/new", "empty")).text).toContain("There was nothing in the old one.");
+    expect((await host.gateway.sessions()).map(({ key }) => key).sort()).toEqual([
+      "agent:main:main",
+      `agent:main:${name}`,
+    ]);
+    expect((await answer(host, "/new", "empty")).text).toContain(
+      "There was nothing in the old one.",
+    );
   });
 
   it("begin anew: /reset in the same one, where everything stays", async () => {
@@ -146,7 +191,9 @@ describe("/new and /reset", () => {
     await host.say("My cat is called Minka.");
     await answer(host, "/reset");
     expect((await host.say("What is my cat called?")).text).not.toContain("Minka");
-    expect((await host.gateway.context("main"))!.messages.map(({ preview }) => preview)).toEqual(["What is my cat called?"]);
+    expect((await host.gateway.context("main"))!.messages.map(({ preview }) => preview)).toEqual([
+      "What is my cat called?",
+    ]);
     expect(await fileOf(host)).toContain("Minka");
   });
 });
@@ -154,11 +201,23 @@ describe("/new and /reset", () => {
 describe("an unknown command", () => {
   it("is answered with the nearest one, and not sent to the model", async () => {
     const host = await startTestGateway();
-    expect(await answer(host, "/statsu")).toMatchObject({ ok: false, text: expect.stringContaining("did you mean /status?") });
+    expect(await answer(host, "/statsu")).toMatchObject({
+      ok: false,
+      text: expect.stringContaining("did you mean /status?"),
+    });
     expect((await answer(host, "/")).ok).toBe(false);
     expect(await host.gateway.session("main")).toBeNull();
     const { text } = await answer(host, "/help");
-    for (const command of ["/status", "/context", "/compact", "/new", "/reset", "/engine", "//text"]) expect(text).toContain(command);
+    for (const command of [
+      "/status",
+      "/context",
+      "/compact",
+      "/new",
+      "/reset",
+      "/engine",
+      "//text",
+    ])
+      expect(text).toContain(command);
   });
 
   it("can be said to the model with two slashes", async () => {

@@ -16,7 +16,10 @@ export function parseCompact(args: string): CompactRequest {
   return { kind: dryRun === undefined ? "compact" : "preview", focus };
 }
 
-export async function runCompact(request: CompactRequest, session: CommandSession): Promise<Omit<CommandAnswer, "command">> {
+export async function runCompact(
+  request: CompactRequest,
+  session: CommandSession,
+): Promise<Omit<CommandAnswer, "command">> {
   switch (request.kind) {
     case "undo": {
       const undone = await session.undoCompaction();
@@ -37,8 +40,13 @@ export async function runCompact(request: CompactRequest, session: CommandSessio
 export function describeCompaction({ ok, compacted, reason, result }: CompactResult): string {
   const why = reason === undefined ? "" : ` (${reason})`;
   if (!compacted)
-    return ok ? `Nothing was compacted: ${reason ?? "there was nothing to do"}.` : `Not compacted: ${reason ?? "no reason was given"}.`;
-  const sizes = result?.tokensAfter === undefined ? "" : `: ${number(result.tokensBefore)} → ${number(result.tokensAfter)} tokens`;
+    return ok
+      ? `Nothing was compacted: ${reason ?? "there was nothing to do"}.`
+      : `Not compacted: ${reason ?? "no reason was given"}.`;
+  const sizes =
+    result?.tokensAfter === undefined
+      ? ""
+      : `: ${number(result.tokensBefore)} → ${number(result.tokensAfter)} tokens`;
   return `Compacted${sizes}${why}. "/compact undo" takes it back.`;
 }
 
@@ -61,9 +69,13 @@ export function describeCompactionPreview(preview: CompactionPreview): string {
         `Would summarise ${preview.summarisedMessages} messages (${number(preview.summarisedTokens)} tokens) and keep the newest ${preview.keptMessages} (${number(preview.keptTokens)} tokens).`,
         `Tokens: ${number(preview.tokensBefore)} → at most ${number(preview.tokensAfterAtMost)}.`,
         `Asks the model ${preview.requests === 1 ? "once" : `${preview.requests} times`}: about ${number(preview.inputTokens)} tokens in, at most ${number(preview.outputTokensAtMost)} out.`,
-        ...(preview.splitsTurn ? ["The newest kept turn is cut in two; its beginning gets a summary of its own."] : []),
+        ...(preview.splitsTurn
+          ? ["The newest kept turn is cut in two; its beginning gets a summary of its own."]
+          : []),
         ...(preview.repeatsOpenRequest ? ["Your open request is repeated word for word."] : []),
-        ...(preview.clearedResults > 0 ? [`Clears ${preview.clearedResults} old tool results besides.`] : []),
+        ...(preview.clearedResults > 0
+          ? [`Clears ${preview.clearedResults} old tool results besides.`]
+          : []),
       ].join("\n");
   }
 }

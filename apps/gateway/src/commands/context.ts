@@ -18,8 +18,14 @@ export interface ContextSummary {
 }
 
 /** Pure. */
-export function summarizePreview({ call, heldBack, promptEntryId, report }: RequestPreview): ContextSummary {
-  const isNext = ({ source }: ReportItem) => source.kind === "entry" && source.entryId === promptEntryId;
+export function summarizePreview({
+  call,
+  heldBack,
+  promptEntryId,
+  report,
+}: RequestPreview): ContextSummary {
+  const isNext = ({ source }: ReportItem) =>
+    source.kind === "entry" && source.entryId === promptEntryId;
   const messages = (call?.messages.items ?? []).filter((item) => !isNext(item));
   const items = [...(call?.system ?? []), ...(call?.tools ?? []), ...messages];
   const sources = [...group(call?.system ?? []), ...group(call?.tools ?? []), ...group(messages)];
@@ -27,7 +33,10 @@ export function summarizePreview({ call, heldBack, promptEntryId, report }: Requ
   return {
     engine: engine.ran,
     sources,
-    tokens: call === null ? (heldBack?.estimate ?? 0) : items.reduce((sum, { tokens }) => sum + tokens, 0),
+    tokens:
+      call === null
+        ? (heldBack?.estimate ?? 0)
+        : items.reduce((sum, { tokens }) => sum + tokens, 0),
     promptBudget: budget?.promptBudget ?? 0,
     contextWindow: budget?.contextWindow ?? 0,
     leftOut: Math.max(0, (budget?.historyMessages ?? 0) - (budget?.assembledMessages ?? 0)),
@@ -41,13 +50,23 @@ export function describeContextSummary(summary: ContextSummary): string {
   const budget = `${number(promptBudget)} (window ${number(contextWindow)})`;
   if (overflow > 0)
     return `The next call would need about ${number(tokens)} tokens of ${budget}, ${number(overflow)} too many; the turn compacts first. "/compact" does it now.`;
-  const left = leftOut === 0 ? "" : ` Engine "${engine}" leaves out or replaces ${leftOut} messages of the history.`;
-  const rows = sources.map(({ source, items, tokens: each }) => [source, number(items), number(each)]);
+  const left =
+    leftOut === 0
+      ? ""
+      : ` Engine "${engine}" leaves out or replaces ${leftOut} messages of the history.`;
+  const rows = sources.map(({ source, items, tokens: each }) => [
+    source,
+    number(items),
+    number(each),
+  ]);
   return [
     `The next call sends about ${number(tokens)} tokens of ${budget}, and your message.${left}`,
     formatTable(
       ["source", "items", "tokens"],
-      [...rows, ["total", number(sources.reduce((sum, { items }) => sum + items, 0)), number(tokens)]],
+      [
+        ...rows,
+        ["total", number(sources.reduce((sum, { items }) => sum + items, 0)), number(tokens)],
+      ],
     ),
   ].join("\n");
 }
@@ -74,7 +93,9 @@ const ROLES: Readonly<Record<string, string>> = {
 
 function sourceName({ source, role = "", changed }: ReportItem): string {
   const name = ROLES[role] ?? role;
-  return source.kind === "entry" ? `${name}${changed ? ", shortened or changed" : ""}` : otherSource(source, name);
+  return source.kind === "entry"
+    ? `${name}${changed ? ", shortened or changed" : ""}`
+    : otherSource(source, name);
 }
 
 function otherSource(source: Exclude<ItemSource, { kind: "entry" }>, role: string): string {

@@ -35,7 +35,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   compact: {
     usage: "/compact [focus | undo | --dry-run]",
-    description: "replace older history by a summary, take the last one back, or say what it would do",
+    description:
+      "replace older history by a summary, take the last one back, or say what it would do",
     alone: true,
     run: (args, session) => runCompact(parseCompact(args), session),
   },
@@ -45,7 +46,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     alone: true,
     async run(_args, session) {
       const archived = await session.renew();
-      const kept = archived === null ? "There was nothing in the old one." : `The old one is session "${shortName(archived)}".`;
+      const kept =
+        archived === null
+          ? "There was nothing in the old one."
+          : `The old one is session "${shortName(archived)}".`;
       return { ok: true, text: `A new transcript begins. ${kept}` };
     },
   },
@@ -55,7 +59,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     alone: true,
     async run(_args, session) {
       await session.reset();
-      return { ok: true, text: "From here on the model is shown nothing of what was said before; it stays in the transcript." };
+      return {
+        ok: true,
+        text: "From here on the model is shown nothing of what was said before; it stays in the transcript.",
+      };
     },
   },
   engine: {
@@ -73,10 +80,19 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 };
 
 /** Never undefined: an unknown command is answered with the nearest one. Throws what the session's files and engine throw. */
-export async function runCommand({ name, args }: { name: string; args: string }, session: CommandSession): Promise<CommandAnswer> {
+export async function runCommand(
+  { name, args }: { name: string; args: string },
+  session: CommandSession,
+): Promise<CommandAnswer> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined)
-    return (await runOther(name, args, session)) ?? { command: name, ok: false, text: unknownCommand(name, session) };
+    return (
+      (await runOther(name, args, session)) ?? {
+        command: name,
+        ok: false,
+        text: unknownCommand(name, session),
+      }
+    );
   if (command.alone && session.isBusy())
     return {
       command: name,
@@ -86,7 +102,11 @@ export async function runCommand({ name, args }: { name: string; args: string },
   return { command: name, ...(await command.run(args, session)) };
 }
 
-async function runOther(name: string, args: string, session: CommandSession): Promise<CommandAnswer | undefined> {
+async function runOther(
+  name: string,
+  args: string,
+  session: CommandSession,
+): Promise<CommandAnswer | undefined> {
   const text = await session.plugin(`/${name}${args === "" ? "" : ` ${args}`}`);
   return text === undefined ? undefined : { command: name, ok: true, text };
 }
@@ -100,7 +120,9 @@ function unknownCommand(name: string, session: CommandSession): string {
 
 function describeCommands(session: CommandSession): string {
   const own = Object.values(COMMANDS).map(({ usage, description }) => ({ usage, description }));
-  const others = session.pluginCommands().map(({ word, description }) => ({ usage: `/${word}`, description }));
+  const others = session
+    .pluginCommands()
+    .map(({ word, description }) => ({ usage: `/${word}`, description }));
   const rows = [...own, ...others, { usage: "//text", description: 'sends "/text" to the model' }];
   const width = Math.max(...rows.map(({ usage }) => usage.length));
   return rows.map(({ usage, description }) => `${usage.padEnd(width)}  ${description}`).join("\n");

@@ -30,7 +30,8 @@ export interface CommandSessionOptions {
 
 export function createCommandSession(options: CommandSessionOptions): CommandSession {
   const { home, key, agentId, host, store, conversations, plugins, signal, onEvent } = options;
-  const inSession = <Result>(work: (conversation: Conversation) => Promise<Result>) => conversations.run(key, work, signal);
+  const inSession = <Result>(work: (conversation: Conversation) => Promise<Result>) =>
+    conversations.run(key, work, signal);
   const setupOf = (conversation: Conversation) => ({
     transcript: conversation.session,
     state: conversation.state,
@@ -43,7 +44,11 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
     const messages = buildContext(session.branch()).items.map(({ message }) => message);
     const about = { sessionId, sessionKey, agentId };
     await plugins?.hooks.emit("before_reset", { sessionFile, messages, reason }, about);
-    await plugins?.hooks.emit("session_end", { sessionId, sessionKey, messageCount: messages.length, reason }, about);
+    await plugins?.hooks.emit(
+      "session_end",
+      { sessionId, sessionKey, messageCount: messages.length, reason },
+      about,
+    );
   };
 
   return {
@@ -52,7 +57,10 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
       const found = await store.read(key);
       const { model } = host.model(agentId);
       const { info, ...engine } = await host.inspectEngine(agentId);
-      const last = found === null ? null : await readLastRequest(agentPaths(home, agentId).reports, found.sessionId);
+      const last =
+        found === null
+          ? null
+          : await readLastRequest(agentPaths(home, agentId).reports, found.sessionId);
       const usage = last?.call.usage ?? null;
       const facts = contextFacts(found?.branch ?? [], {
         contextWindow: model.contextWindow,
@@ -79,10 +87,15 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
         await options.storeReport(conversation, report);
         return result;
       }),
-    previewCompaction: (focus) => inSession((conversation) => host.previewCompaction(setupOf(conversation), focus)),
-    undoCompaction: () => inSession(({ session, state }) => undoLastCompaction({ session, state, engineIds: host.engineIds() })),
+    previewCompaction: (focus) =>
+      inSession((conversation) => host.previewCompaction(setupOf(conversation), focus)),
+    undoCompaction: () =>
+      inSession(({ session, state }) =>
+        undoLastCompaction({ session, state, engineIds: host.engineIds() }),
+      ),
     async renew() {
-      if (plugins !== undefined) await inSession(async (conversation) => tellPlugins(conversation, "new"));
+      if (plugins !== undefined)
+        await inSession(async (conversation) => tellPlugins(conversation, "new"));
       return conversations.replace(key, async () => (await store.renew(key)).archivedAs);
     },
     reset: () =>
@@ -93,11 +106,18 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
     async plugin(line) {
       if (plugins === undefined) return undefined;
       const sessionId = (await store.read(key))?.sessionId;
-      return plugins.command(line, { agentId, sessionKey: key, ...(sessionId !== undefined && { sessionId }) });
+      return plugins.command(line, {
+        agentId,
+        sessionKey: key,
+        ...(sessionId !== undefined && { sessionId }),
+      });
     },
     pluginCommands: () =>
       (plugins?.commands() ?? []).flatMap(({ pluginId, command, words }) =>
-        words.map((word) => ({ word, description: command.description ?? `of plugin "${pluginId}"` })),
+        words.map((word) => ({
+          word,
+          description: command.description ?? `of plugin "${pluginId}"`,
+        })),
       ),
   };
 }

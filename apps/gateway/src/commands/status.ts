@@ -2,7 +2,11 @@
 import { type BudgetReport, planBudget, type TurnReport } from "@clew/engine-core";
 import type { ModelRef } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
-import { buildContext, type CompactionEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  buildContext,
+  type CompactionEntry,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
 import { number } from "./answer.ts";
 
 export interface StatusFacts {
@@ -25,37 +29,64 @@ export interface StatusFacts {
     /** Tokens the provider counted for the prompt of the last call; null = it did not say, or there was none. */
     measured: number | null;
   };
-  compactions: { count: number; last: { at: string; trigger: string | null; tokensBefore: number } | null };
+  compactions: {
+    count: number;
+    last: { at: string; trigger: string | null; tokensBefore: number } | null;
+  };
 }
 
 /** Pure. What the stored history says. */
 export function contextFacts(
   branch: readonly TranscriptEntry[],
-  { contextWindow, reserveTokens, measured }: { contextWindow: number; reserveTokens: number; measured: number | null },
+  {
+    contextWindow,
+    reserveTokens,
+    measured,
+  }: { contextWindow: number; reserveTokens: number; measured: number | null },
 ): Pick<StatusFacts, "context" | "compactions"> {
   const messages = buildContext(branch).items.map(({ message }) => message);
   const { promptBudget } = planBudget({ contextWindow, reserveTokens, fixedTokens: 0 });
-  const compactions = branch.filter((entry): entry is CompactionEntry => entry.type === "compaction");
+  const compactions = branch.filter(
+    (entry): entry is CompactionEntry => entry.type === "compaction",
+  );
   const last = compactions.at(-1);
   return {
-    context: { tokens: Math.ceil(estimateMessages(messages).estimate), messages: messages.length, promptBudget, measured },
+    context: {
+      tokens: Math.ceil(estimateMessages(messages).estimate),
+      messages: messages.length,
+      promptBudget,
+      measured,
+    },
     compactions: {
       count: compactions.length,
-      last: last === undefined ? null : { at: last.timestamp, trigger: triggerOf(last), tokensBefore: last.tokensBefore },
+      last:
+        last === undefined
+          ? null
+          : { at: last.timestamp, trigger: triggerOf(last), tokensBefore: last.tokensBefore },
     },
   };
 }
 
 function triggerOf({ details }: CompactionEntry): string | null {
-  const trigger = typeof details === "object" && details !== null && "trigger" in details ? details.trigger : undefined;
+  const trigger =
+    typeof details === "object" && details !== null && "trigger" in details
+      ? details.trigger
+      : undefined;
   return typeof trigger === "string" ? trigger : null;
 }
 
 /** Pure. Always five lines. */
-export function describeStatus({ model, engine, lifecycle, context, compactions }: StatusFacts): string {
+export function describeStatus({
+  model,
+  engine,
+  lifecycle,
+  context,
+  compactions,
+}: StatusFacts): string {
   const { tokens, messages, promptBudget, measured } = context;
   const { count, last } = compactions;
-  const counted = measured === null ? "" : `; the provider counted ${number(measured)} in the last call`;
+  const counted =
+    measured === null ? "" : `; the provider counted ${number(measured)} in the last call`;
   const newest =
     last === null
       ? ""
@@ -70,7 +101,8 @@ export function describeStatus({ model, engine, lifecycle, context, compactions 
 }
 
 function whyEngine({ configured, engineId, switchedOff, degraded }: StatusFacts["engine"]): string {
-  if (degraded !== null) return `because "${configured}" failed (${degraded.operation}: ${degraded.reason.replaceAll("\n", " ")})`;
+  if (degraded !== null)
+    return `because "${configured}" failed (${degraded.operation}: ${degraded.reason.replaceAll("\n", " ")})`;
   if (switchedOff !== null) return `because ${switchedOff}`;
   return configured === engineId ? "chosen by plugins.slots.contextEngine" : "the default";
 }

@@ -35,13 +35,17 @@ export function createBuiltInCompaction(given: BuiltInCompactionOptions): BuiltI
   const request = (): Omit<CompactTranscriptRequest, "trigger"> => ({
     transcript: given.transcript().compaction,
     model: { ref: summaryModel, complete: (call) => model.complete(call) },
-    session: { contextWindow: sessionModel.contextWindow, maxOutputTokens: sessionModel.maxOutputTokens },
+    session: {
+      contextWindow: sessionModel.contextWindow,
+      maxOutputTokens: sessionModel.maxOutputTokens,
+    },
     options,
     fixedTokens: fixedTokens(),
     now: () => clock.now(),
   });
   return {
-    compact: (params, { onProgress } = {}) => compactTranscript({ ...request(), ...compactionParams(params), onProgress }),
+    compact: (params, { onProgress } = {}) =>
+      compactTranscript({ ...request(), ...compactionParams(params), onProgress }),
     preview: (focus) => previewCompaction({ ...request(), trigger: "manual", focus }),
   };
 }
@@ -57,6 +61,8 @@ export function chooseSummaryModel(request: {
   if (configured === undefined) return sessionModel;
   const found = model.resolve?.(configured);
   if (found === undefined)
-    log.warn(`agents.defaults.compaction.model names "${configured}", which cannot be used; ${sessionModel.id} summarises instead`);
+    log.warn(
+      `agents.defaults.compaction.model names "${configured}", which cannot be used; ${sessionModel.id} summarises instead`,
+    );
   return found ?? sessionModel;
 }

@@ -39,7 +39,9 @@ async function host(config: Record<string, unknown> = {}) {
   };
 }
 
-const settings = (compaction: Record<string, unknown> = {}) => ({ agents: { defaults: { contextTokens: WINDOW, compaction } } });
+const settings = (compaction: Record<string, unknown> = {}) => ({
+  agents: { defaults: { contextTokens: WINDOW, compaction } },
+});
 
 /** About 1,300 tokens of a person's notes. */
 const notes = (number: number) =>
@@ -63,7 +65,13 @@ describe("the built-in compaction, joined", () => {
   }, 60_000);
 
   it("is taken back byte for byte: the next request is the one from before", async () => {
-    const { host: composed, say, setup, preview, undo } = await host(settings({ keepRecentTokens: 4000 }));
+    const {
+      host: composed,
+      say,
+      setup,
+      preview,
+      undo,
+    } = await host(settings({ keepRecentTokens: 4000 }));
     for (let number = 1; number <= 8; number++) await say(notes(number));
     const before = await preview();
     const { result } = await composed.compact({ ...setup, focus: "lighthouses" });
@@ -77,11 +85,22 @@ describe("the built-in compaction, joined", () => {
   }, 30_000);
 
   it("taken back after more was said keeps all of that, and where engines were told up to", async () => {
-    const { host: composed, say, session, setup, undo } = await host(settings({ keepRecentTokens: 4000 }));
+    const {
+      host: composed,
+      say,
+      session,
+      setup,
+      undo,
+    } = await host(settings({ keepRecentTokens: 4000 }));
     for (let number = 1; number <= 8; number++) await say(notes(number));
     await composed.compact({ ...setup, focus: "lighthouses" });
     const { report } = await say("Who keeps the lighthouse at Skerry 8?");
-    await session.outbox!.save({ engineId: "legacy", entryId: report.replyEntryId, attempts: 0, lastError: null });
+    await session.outbox!.save({
+      engineId: "legacy",
+      entryId: report.replyEntryId,
+      attempts: 0,
+      lastError: null,
+    });
     setup.state.undelivered.add(report.promptEntryId!);
     const undone = await undo();
     const moved = undone.ok ? undone.remapped : new Map<string, string>();
@@ -93,7 +112,12 @@ describe("the built-in compaction, joined", () => {
   }, 30_000);
 
   it("tells beforehand what it would do, and does nothing", async () => {
-    const { host: composed, say, session, setup } = await host(settings({ keepRecentTokens: 4000 }));
+    const {
+      host: composed,
+      say,
+      session,
+      setup,
+    } = await host(settings({ keepRecentTokens: 4000 }));
     for (let number = 1; number <= 8; number++) await say(notes(number));
     const entries = session.branch().length;
     const preview = await composed.previewCompaction(setup, "boats");
@@ -114,10 +138,19 @@ describe("the built-in compaction, joined", () => {
   }, 60_000);
 
   it("falls back to the session's model when the configured one cannot be used, and says so", async () => {
-    const { host: composed, say, setup, lines } = await host(settings({ keepRecentTokens: 4000, model: "nobody/nothing" }));
+    const {
+      host: composed,
+      say,
+      setup,
+      lines,
+    } = await host(settings({ keepRecentTokens: 4000, model: "nobody/nothing" }));
     for (let number = 1; number <= 8; number++) await say(notes(number));
-    expect((await composed.compact({ ...setup, focus: "lighthouses" })).result.compacted).toBe(true);
-    expect(lines.join("\n")).toContain('"nobody/nothing", which cannot be used; offline summarises instead');
+    expect((await composed.compact({ ...setup, focus: "lighthouses" })).result.compacted).toBe(
+      true,
+    );
+    expect(lines.join("\n")).toContain(
+      '"nobody/nothing", which cannot be used; offline summarises instead',
+    );
   });
 });
 
@@ -128,18 +161,28 @@ describe("session pruning", () => {
       [{ mode: "off" }, false],
       [undefined, false],
     ] as const) {
-      const { session, say } = await host({ agents: { defaults: { contextTokens: WINDOW, ...(contextPruning && { contextPruning }) } } });
+      const { session, say } = await host({
+        agents: { defaults: { contextTokens: WINDOW, ...(contextPruning && { contextPruning }) } },
+      });
       for (let number = 1; number <= 10; number++) {
         const call = toolCall("read_file", { path: `${number}.md` }, `c${number}`);
         await session.append([
           { type: "message", message: { ...user(`Read ${number}.md.`), timestamp: number } },
-          { type: "message", message: { ...assistant([call]), stopReason: "toolUse", timestamp: number } },
-          { type: "message", message: { ...toolResult(call, `line ${number} `.repeat(700)), timestamp: number } },
+          {
+            type: "message",
+            message: { ...assistant([call]), stopReason: "toolUse", timestamp: number },
+          },
+          {
+            type: "message",
+            message: { ...toolResult(call, `line ${number} `.repeat(700)), timestamp: number },
+          },
           { type: "message", message: { ...assistant("Done."), timestamp: number } },
         ]);
       }
       const { report } = await say("Thanks.");
-      const changed = report.modelCalls[0]!.messages.items.filter((item) => item.role === "toolResult" && item.changed);
+      const changed = report.modelCalls[0]!.messages.items.filter(
+        (item) => item.role === "toolResult" && item.changed,
+      );
       expect([contextPruning?.mode, changed.length > 0]).toEqual([contextPruning?.mode, shortened]);
     }
   });

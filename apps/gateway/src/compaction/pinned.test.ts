@@ -23,7 +23,9 @@ function listener(words: () => number): ModelPort & { calls: ModelCall[] } {
       calls.push(call);
       const message: AssistantMessage = {
         role: "assistant",
-        content: [{ type: "text", text: `I noted it as note-${calls.length}. ${"tide ".repeat(words())}` }],
+        content: [
+          { type: "text", text: `I noted it as note-${calls.length}. ${"tide ".repeat(words())}` },
+        ],
         stopReason: "stop",
       };
       yield { type: "done", message };
@@ -49,9 +51,16 @@ describe(`${COMPACTIONS} random compactions`, () => {
     onTestFinished(() => host.close());
     const store = createSessionStore({ home });
     const seed = 20_261_121;
-    const rules = fc.sample(fc.string({ unit: "binary", minLength: 1, maxLength: 2000 }), { seed, numRuns: SESSIONS });
+    const rules = fc.sample(fc.string({ unit: "binary", minLength: 1, maxLength: 2000 }), {
+      seed,
+      numRuns: SESSIONS,
+    });
     const picks = fc.sample(
-      fc.record({ asked: fc.integer({ min: 1, max: 900 }), answered: fc.integer({ min: 1, max: 900 }), focus: fc.boolean() }),
+      fc.record({
+        asked: fc.integer({ min: 1, max: 900 }),
+        answered: fc.integer({ min: 1, max: 900 }),
+        focus: fc.boolean(),
+      }),
       { seed, numRuns: 4 * COMPACTIONS },
     );
     let at = 0;
@@ -63,7 +72,13 @@ describe(`${COMPACTIONS} random compactions`, () => {
       const session = await store.open({ key: `s${number}`, cwd: home });
       const state = createSessionState();
       const model = listener(() => picks[at % picks.length]!.answered);
-      const modelRef = { provider: "test", api: "anthropic-messages", id: "listener", contextWindow: 16_000, maxOutputTokens: 2_000 };
+      const modelRef = {
+        provider: "test",
+        api: "anthropic-messages",
+        id: "listener",
+        contextWindow: 16_000,
+        maxOutputTokens: 2_000,
+      };
       const replacement = {
         model,
         modelRef,
@@ -74,15 +89,22 @@ describe(`${COMPACTIONS} random compactions`, () => {
       const before = compactions;
       while (compactions - before < COMPACTIONS / SESSIONS) {
         const { asked, focus } = picks[at++ % picks.length]!;
-        const { outcome, report } = await host.answer({ ...setup, prompt: { content: `Note ${at}: ${"rock ".repeat(asked)}` } });
+        const { outcome, report } = await host.answer({
+          ...setup,
+          prompt: { content: `Note ${at}: ${"rock ".repeat(asked)}` },
+        });
         expect(outcome).toBe("completed");
         const { result } = await host.compact({ ...setup, ...(focus && { focus: "tides" }) });
-        compactions += report.compactions.filter(({ compacted }) => compacted).length + (result.compacted ? 1 : 0);
+        compactions +=
+          report.compactions.filter(({ compacted }) => compacted).length +
+          (result.compacted ? 1 : 0);
       }
       expect(model.calls.length).toBeGreaterThan(COMPACTIONS / SESSIONS / 2);
       for (const { systemPrompt } of model.calls) expect(systemPrompt.endsWith(text)).toBe(true);
       expect(new Set(model.calls.map(({ systemPrompt }) => systemPrompt)).size).toBe(1);
-      expect(session.branch().filter(({ type }) => type === "compaction").length).toBeGreaterThan(COMPACTIONS / SESSIONS / 2);
+      expect(session.branch().filter(({ type }) => type === "compaction").length).toBeGreaterThan(
+        COMPACTIONS / SESSIONS / 2,
+      );
       await session.close();
     }
     expect(compactions).toBeGreaterThanOrEqual(COMPACTIONS);

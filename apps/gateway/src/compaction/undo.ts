@@ -11,7 +11,11 @@ export interface UndoRequest {
 }
 
 /** What there was to take back; throws TRANSCRIPT_MOVED and TRANSCRIPT_UNREADABLE, and nothing is changed then. */
-export async function undoLastCompaction({ session, state, engineIds }: UndoRequest): Promise<UndoResult> {
+export async function undoLastCompaction({
+  session,
+  state,
+  engineIds,
+}: UndoRequest): Promise<UndoResult> {
   const { compaction, outbox } = session;
   const undone = await undoCompaction({ transcript: compaction, nextId: compaction.nextId });
   if (!undone.ok) return undone;

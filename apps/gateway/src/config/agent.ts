@@ -17,17 +17,23 @@ export interface AgentSettings {
 export function agentSettings(config: Config, home: string, agentId: string): AgentSettings {
   const { defaults, list } = config.agents;
   const own = list.find(({ id }) => id === agentId);
-  const workspace = own?.workspace ?? (agentId === DEFAULT_AGENT_ID ? defaults.workspace : undefined);
+  const workspace =
+    own?.workspace ?? (agentId === DEFAULT_AGENT_ID ? defaults.workspace : undefined);
   return {
     id: agentId,
     model: (own?.model ?? defaults.model).primary,
-    workspace: workspace === undefined ? agentPaths(home, agentId).workspace : expandHome(workspace),
+    workspace:
+      workspace === undefined ? agentPaths(home, agentId).workspace : expandHome(workspace),
   };
 }
 
 /** Who answers when no agent is named. */
 export function defaultAgentId(config: Config): string {
-  return config.agents.list.find((agent) => agent.default === true)?.id ?? config.agents.list[0]?.id ?? DEFAULT_AGENT_ID;
+  return (
+    config.agents.list.find((agent) => agent.default === true)?.id ??
+    config.agents.list[0]?.id ??
+    DEFAULT_AGENT_ID
+  );
 }
 
 function expandHome(path: string): string {

@@ -10,18 +10,39 @@ const modelName = z
   .describe('Which model answers, as "provider/model".');
 
 /** A name alone is short for `{ primary }`. */
-const ModelChoiceSchema = z.union([modelName.transform((primary) => ({ primary })), z.object({ primary: modelName })]);
+const ModelChoiceSchema = z.union([
+  modelName.transform((primary) => ({ primary })),
+  z.object({ primary: modelName }),
+]);
 
 export const AgentDefaultsSchema = z.object({
-  model: ModelChoiceSchema.prefault({ primary: "offline/offline" }).describe("The model, or its name alone."),
-  workspace: z.string().min(1).optional().describe("Folder the read-only tools may see; unset = agents/<id>/workspace in CLEW_HOME."),
-  contextTokens: z.number().int().positive().optional().describe("Caps the model's context window, tokens."),
+  model: ModelChoiceSchema.prefault({ primary: "offline/offline" }).describe(
+    "The model, or its name alone.",
+  ),
+  workspace: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Folder the read-only tools may see; unset = agents/<id>/workspace in CLEW_HOME."),
+  contextTokens: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Caps the model's context window, tokens."),
   systemPrompt: z.string().optional().describe("Replaces the built-in system prompt."),
   timeoutSeconds: z.number().int().positive().default(600).describe("Longest run."),
   maxModelCalls: z.number().int().positive().default(200).describe("Most model calls in one turn."),
-  imageMaxDimensionPx: z.number().int().positive().default(1200).describe("Longest side of an image sent to a model."),
+  imageMaxDimensionPx: z
+    .number()
+    .int()
+    .positive()
+    .default(1200)
+    .describe("Longest side of an image sent to a model."),
   compaction: CompactionConfigSchema.prefault({}),
-  contextPruning: ContextPruningSchema.optional().describe("Which old tool results the model sees shortened."),
+  contextPruning: ContextPruningSchema.optional().describe(
+    "Which old tool results the model sees shortened.",
+  ),
 });
 
 export const AgentSchema = z.object({
@@ -34,6 +55,9 @@ export const AgentSchema = z.object({
 
 export const AgentsConfigSchema = z.object({
   defaults: AgentDefaultsSchema.prefault({}),
-  list: z.array(AgentSchema).default([]).describe('Agents that differ from the defaults; without one there is the agent "main".'),
+  list: z
+    .array(AgentSchema)
+    .default([])
+    .describe('Agents that differ from the defaults; without one there is the agent "main".'),
 });
 export type AgentsConfig = z.infer<typeof AgentsConfigSchema>;

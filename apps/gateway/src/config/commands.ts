@@ -21,20 +21,34 @@ export async function getSetting(file: string, name: string): Promise<Setting> {
   const path = settingPath(name);
   const configured = valueAt(loaded.raw, path);
   const value = valueAt(loaded.config, path) ?? configured;
-  if (value === undefined) throw new ContextEngineError("CONFIG_INVALID", `${name} is not set and has no default; ${hint(loaded, name)}.`);
+  if (value === undefined)
+    throw new ContextEngineError(
+      "CONFIG_INVALID",
+      `${name} is not set and has no default; ${hint(loaded, name)}.`,
+    );
   const isSecret = isSecretName(String(path.at(-1)));
-  return { value: isSecret ? maskText(value) : maskSecrets(value), isSet: configured !== undefined };
+  return {
+    value: isSecret ? maskText(value) : maskSecrets(value),
+    isSet: configured !== undefined,
+  };
 }
 
 /** Writes one setting; comments and formatting stay. Throws CONFIG_INVALID and writes nothing when the result would not be valid. */
-export async function setSetting(file: string, name: string, text: string): Promise<{ value: unknown; warnings: string[] }> {
+export async function setSetting(
+  file: string,
+  name: string,
+  text: string,
+): Promise<{ value: unknown; warnings: string[] }> {
   const path = settingPath(name);
   const before = (await readConfigText(file)) ?? "";
   checkConfigText(before, file);
   const { edited, value } = await firstValid(before, path, candidates(text), file, name);
   const { warnings } = checkConfigText(edited, file);
   await writeConfigText(file, edited);
-  return { value, warnings: warnings.filter((warning) => warning.startsWith(`${path.join(".")}:`)) };
+  return {
+    value,
+    warnings: warnings.filter((warning) => warning.startsWith(`${path.join(".")}:`)),
+  };
 }
 
 export async function writeConfigText(file: string, text: string): Promise<void> {
@@ -44,7 +58,13 @@ export async function writeConfigText(file: string, text: string): Promise<void>
 }
 
 /** The parser that keeps comments is loaded only when something is edited. */
-async function firstValid(before: string, path: (string | number)[], values: unknown[], file: string, name: string) {
+async function firstValid(
+  before: string,
+  path: (string | number)[],
+  values: unknown[],
+  file: string,
+  name: string,
+) {
   const { setInText } = await import("./edit.ts");
   let failure: unknown;
   for (const value of values) {
@@ -57,7 +77,11 @@ async function firstValid(before: string, path: (string | number)[], values: unk
     }
   }
   if (ContextEngineError.is(failure)) throw failure;
-  throw new ContextEngineError("CONFIG_INVALID", `${name} cannot be set in ${file}: ${(failure as Error).message}.`, { cause: failure });
+  throw new ContextEngineError(
+    "CONFIG_INVALID",
+    `${name} cannot be set in ${file}: ${(failure as Error).message}.`,
+    { cause: failure },
+  );
 }
 
 /** What the person may have meant: a JSON5 value, or the text itself. */
@@ -73,7 +97,10 @@ function candidates(text: string): unknown[] {
 function settingPath(name: string): (string | number)[] {
   const path = parseSettingPath(name);
   if (path !== null) return path;
-  throw new ContextEngineError("CONFIG_INVALID", `"${name}" names no setting; write it like agents.defaults.model.primary.`);
+  throw new ContextEngineError(
+    "CONFIG_INVALID",
+    `"${name}" names no setting; write it like agents.defaults.model.primary.`,
+  );
 }
 
 function hint(loaded: LoadedConfig, name: string): string {
@@ -90,7 +117,12 @@ const isSecretName = (name: string) => /^(apiKey|token|password|secret|headers)$
 function maskSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskSecrets);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, isSecretName(key) ? maskText(child) : maskSecrets(child)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [
+      key,
+      isSecretName(key) ? maskText(child) : maskSecrets(child),
+    ]),
+  );
 }
 
 /** References to the environment are no secret. */

@@ -26,7 +26,9 @@ describe("the configuration", () => {
   });
 
   it("takes a model by its name alone", () => {
-    expect(check({ agents: { defaults: { model: "ollama/qwen3:8b" } } }).config.agents.defaults.model).toEqual({
+    expect(
+      check({ agents: { defaults: { model: "ollama/qwen3:8b" } } }).config.agents.defaults.model,
+    ).toEqual({
       primary: "ollama/qwen3:8b",
     });
   });
@@ -38,7 +40,10 @@ describe("the configuration", () => {
       models: { providers: { local: { baseUrl: "ftp://x", apiKey: 5 } } },
     };
     expect(() => check(wrong)).toThrow(
-      expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining("clew.json has 7 problems") }),
+      expect.objectContaining({
+        code: "CONFIG_INVALID",
+        message: expect.stringContaining("clew.json has 7 problems"),
+      }),
     );
     const paths = [
       "gateway.port",
@@ -60,7 +65,14 @@ describe("the configuration", () => {
   });
 
   it("never shows a key in a problem", () => {
-    const wrong = { models: { providers: { a: { baseUrl: "nowhere", headers: { authorization: 7 } }, b: { apiKey: 12345678 } } } };
+    const wrong = {
+      models: {
+        providers: {
+          a: { baseUrl: "nowhere", headers: { authorization: 7 } },
+          b: { apiKey: 12345678 },
+        },
+      },
+    };
     expect(() => check(wrong)).toThrow(/headers/);
     expect(() => check(wrong)).not.toThrow(/12345678/);
   });
@@ -83,13 +95,21 @@ describe("the configuration", () => {
     const table = configTable();
     expect(table).toContain("| `gateway.port` | integer | `18790` |");
     expect(table).toContain("`models.providers.<id>.models.[].contextWindow`");
-    expect(configJsonSchema()).toMatchObject({ type: "object", properties: { gateway: { properties: { port: { default: 18790 } } } } });
+    expect(configJsonSchema()).toMatchObject({
+      type: "object",
+      properties: { gateway: { properties: { port: { default: 18790 } } } },
+    });
   });
 });
 
 describe("the environment", () => {
   it("names the home, the file and the keys", () => {
-    const environment = readEnvironment({ CLEW_HOME: "/h", OPENAI_API_KEY: "k", MY_LAB_API_KEY: "lab", GEMINI_API_KEY: " " });
+    const environment = readEnvironment({
+      CLEW_HOME: "/h",
+      OPENAI_API_KEY: "k",
+      MY_LAB_API_KEY: "lab",
+      GEMINI_API_KEY: " ",
+    });
     expect(environment).toMatchObject({ home: "/h", configFile: "/h/clew.json" });
     expect(environment.providerKey("openai")).toBe("k");
     expect(environment.providerKey("my-lab")).toBe("lab");
@@ -122,22 +142,32 @@ const COMMENTED = `// my settings
 
 describe("setting one value", () => {
   it("changes that value and no other byte", () => {
-    expect(setInText(COMMENTED, ["plugins", "slots", "contextEngine"], "legacy")).toBe(COMMENTED.replace('"lossless"', '"legacy"'));
-    expect(setInText(COMMENTED, ["agents", "defaults", "model", "primary"], "c/d")).toBe(COMMENTED.replace('"a/b"', '"c/d"'));
+    expect(setInText(COMMENTED, ["plugins", "slots", "contextEngine"], "legacy")).toBe(
+      COMMENTED.replace('"lossless"', '"legacy"'),
+    );
+    expect(setInText(COMMENTED, ["agents", "defaults", "model", "primary"], "c/d")).toBe(
+      COMMENTED.replace('"a/b"', '"c/d"'),
+    );
   });
 
   it("adds a value in the style of its neighbours", () => {
     expect(setInText(COMMENTED, ["agents", "defaults", "timeoutSeconds"], 5)).toContain(
       'model: { primary: "a/b" }, timeoutSeconds: 5, }, // one line',
     );
-    expect(setInText(COMMENTED, ["plugins", "enabled"], true)).toContain('    load: { paths: [ "one", ] },\n    enabled: true,\n  },\n');
-    expect(setInText(COMMENTED, ["gateway", "port"], 1)).toContain("half: .5,\n  gateway: {\n    port: 1,\n  }\n}\n// the end");
+    expect(setInText(COMMENTED, ["plugins", "enabled"], true)).toContain(
+      '    load: { paths: [ "one", ] },\n    enabled: true,\n  },\n',
+    );
+    expect(setInText(COMMENTED, ["gateway", "port"], 1)).toContain(
+      "half: .5,\n  gateway: {\n    port: 1,\n  }\n}\n// the end",
+    );
     expect(setInText(COMMENTED, ["models", "providers", "x-y", "apiKey"], "k")).toContain(
       'models: {\n    providers: {\n      "x-y": {\n        apiKey: "k",\n      },\n    },\n  }, // none yet',
     );
     expect(setInText('{ "a": 1 }', ["b"], "c")).toBe('{ "a": 1, "b": "c" }');
     expect(setInText("", ["a"], 1)).toBe("{\n  a: 1,\n}\n");
-    expect(setInText("{\n  a: 1, // about a\n  // to do\n}", ["b"], 2)).toBe("{\n  a: 1, // about a\n  b: 2,\n  // to do\n}");
+    expect(setInText("{\n  a: 1, // about a\n  // to do\n}", ["b"], 2)).toBe(
+      "{\n  a: 1, // about a\n  b: 2,\n  // to do\n}",
+    );
     expect(setInText("{ // why\n}", ["b"], 2)).toBe("{ // why\n  b: 2,\n}");
     expect(setInText("{a: [1]}", ["a", 1], 2)).toBe("{a: [1, 2]}");
   });
@@ -145,7 +175,11 @@ describe("setting one value", () => {
   it("always means what was asked, whatever the file", () => {
     const key = fc.constantFrom("a", "b", "c-d", "e f", "ü");
     const tree = fc.letrec((tie) => ({
-      node: fc.oneof({ maxDepth: 3 }, fc.jsonValue({ maxDepth: 0 }), fc.dictionary(key, tie("node"), { maxKeys: 3 })),
+      node: fc.oneof(
+        { maxDepth: 3 },
+        fc.jsonValue({ maxDepth: 0 }),
+        fc.dictionary(key, tie("node"), { maxKeys: 3 }),
+      ),
     })).node;
     const object = fc.dictionary(key, tree, { maxKeys: 4 });
     fc.assert(
@@ -156,7 +190,9 @@ describe("setting one value", () => {
         fc.boolean(),
         fc.constantFrom(0, 2),
         (root, path, value, json5, space) => {
-          const text = json5 ? `// c\n${JSON5.stringify(root, null, space)} /* d */` : JSON.stringify(root, null, space);
+          const text = json5
+            ? `// c\n${JSON5.stringify(root, null, space)} /* d */`
+            : JSON.stringify(root, null, space);
           let edited: string;
           try {
             edited = setInText(text, path, value);
@@ -175,13 +211,18 @@ describe("setting one value", () => {
 
   it("is written atomically, checked first, private, and reads back", async () => {
     const file = join(await temporaryHome(), "deep", "clew.json");
-    expect(await setSetting(file, "agents.defaults.model.primary", "ollama/qwen3:8b")).toEqual({ value: "ollama/qwen3:8b", warnings: [] });
+    expect(await setSetting(file, "agents.defaults.model.primary", "ollama/qwen3:8b")).toEqual({
+      value: "ollama/qwen3:8b",
+      warnings: [],
+    });
     await setSetting(file, "gateway.port", "0");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await getSetting(file, "gateway.port")).toEqual({ value: 0, isSet: true });
     expect(await getSetting(file, "session.mainKey")).toEqual({ value: "main", isSet: false });
     const before = await readFile(file, "utf8");
-    await expect(setSetting(file, "gateway.port", "many")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    await expect(setSetting(file, "gateway.port", "many")).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+    });
     await expect(setSetting(file, "gateway..port", "1")).rejects.toThrow(/names no setting/);
     expect(await readFile(file, "utf8")).toBe(before);
   });
@@ -189,13 +230,18 @@ describe("setting one value", () => {
   it("takes a number as text where text is meant, and warns about a name it does not know", async () => {
     const file = join(await temporaryHome(), "clew.json");
     expect((await setSetting(file, "session.mainKey", "42")).value).toBe("42");
-    expect((await setSetting(file, "agents.defaults.worksapce", "x")).warnings[0]).toContain("did you mean agents.defaults.workspace");
+    expect((await setSetting(file, "agents.defaults.worksapce", "x")).warnings[0]).toContain(
+      "did you mean agents.defaults.workspace",
+    );
     await expect(getSetting(file, "gateway.prot")).rejects.toThrow(/did you mean gateway.port/);
   });
 
   it("hides keys when it shows settings", async () => {
     const file = join(await temporaryHome(), "clew.json");
-    await writeFile(file, "{models: {providers: {a: {apiKey: 'sk-1'}, b: {apiKey: '${B}', headers: {x: 'sk-2'}}}}}");
+    await writeFile(
+      file,
+      "{models: {providers: {a: {apiKey: 'sk-1'}, b: {apiKey: '${B}', headers: {x: 'sk-2'}}}}}",
+    );
     const shown = JSON.stringify([
       await getSetting(file, ""),
       await getSetting(file, "models.providers.a.apiKey"),
@@ -208,8 +254,15 @@ describe("setting one value", () => {
 
 describe("the name of a setting", () => {
   it("is dotted, with brackets for odd keys and list items", () => {
-    expect(parseSettingPath('plugins.entries["a.b"].x[2]')).toEqual(["plugins", "entries", "a.b", "x", 2]);
-    for (const bad of ["", ".", "a..b", "a.", "a[x]", "__proto__.x", "a b"]) expect(parseSettingPath(bad)).toBeNull();
+    expect(parseSettingPath('plugins.entries["a.b"].x[2]')).toEqual([
+      "plugins",
+      "entries",
+      "a.b",
+      "x",
+      2,
+    ]);
+    for (const bad of ["", ".", "a..b", "a.", "a[x]", "__proto__.x", "a b"])
+      expect(parseSettingPath(bad)).toBeNull();
   });
 });
 
@@ -225,9 +278,18 @@ describe("an import", () => {
     }`;
     const plan = planImport(text, "openclaw.json");
     expect(plan.config).toEqual({
-      agents: { defaults: { model: { primary: "anthropic/claude" }, compaction: { mode: "safeguard" } } },
-      models: { providers: { lab: { baseUrl: "http://10.0.0.1/v1", models: [{ id: "m", contextWindow: 8000 }] } } },
-      plugins: { slots: { contextEngine: "lossless-claw" }, entries: { "lossless-claw": { enabled: true, config: { a: 1 } } } },
+      agents: {
+        defaults: { model: { primary: "anthropic/claude" }, compaction: { mode: "safeguard" } },
+      },
+      models: {
+        providers: {
+          lab: { baseUrl: "http://10.0.0.1/v1", models: [{ id: "m", contextWindow: 8000 }] },
+        },
+      },
+      plugins: {
+        slots: { contextEngine: "lossless-claw" },
+        entries: { "lossless-claw": { enabled: true, config: { a: 1 } } },
+      },
     });
     expect(plan.ignored.map(({ path }) => path).sort()).toEqual([
       "agents.defaults.heartbeat",
@@ -243,7 +305,12 @@ describe("an import", () => {
   });
 
   it("knows the older section name of clawdbot.json", () => {
-    const plan = planImport('{ "agent": { "model": "anthropic/claude", "workspace": "~/w" } }', "clawdbot.json");
-    expect(plan.config).toEqual({ agents: { defaults: { model: "anthropic/claude", workspace: "~/w" } } });
+    const plan = planImport(
+      '{ "agent": { "model": "anthropic/claude", "workspace": "~/w" } }',
+      "clawdbot.json",
+    );
+    expect(plan.config).toEqual({
+      agents: { defaults: { model: "anthropic/claude", workspace: "~/w" } },
+    });
   });
 });

@@ -5,7 +5,9 @@ type Schema = ReturnType<typeof configJsonSchema>;
 
 /** Markdown: one row per setting, in the order of the file. */
 export function configTable(): string {
-  const rows = rowsOf(configJsonSchema(), []).map(([name, type, fallback, text]) => `| \`${name}\` | ${type} | ${fallback} | ${text} |`);
+  const rows = rowsOf(configJsonSchema(), []).map(
+    ([name, type, fallback, text]) => `| \`${name}\` | ${type} | ${fallback} | ${text} |`,
+  );
   return ["| setting | type | default | meaning |", "|---|---|---|---|", ...rows].join("\n");
 }
 
@@ -16,7 +18,12 @@ function rowsOf(schema: Schema, path: string[]): [string, string, string, string
     const nested = nestedSchema(child);
     if (nested !== undefined) return rowsOf(nested.schema, [...here, ...nested.suffix]);
     return [
-      [here.join("."), typeText(child), defaultText(child), cell(child.description ?? "")] satisfies [string, string, string, string],
+      [
+        here.join("."),
+        typeText(child),
+        defaultText(child),
+        cell(child.description ?? ""),
+      ] satisfies [string, string, string, string],
     ];
   });
 }
@@ -25,7 +32,8 @@ function rowsOf(schema: Schema, path: string[]): [string, string, string, string
 function nestedSchema(schema: Schema): { schema: Schema; suffix: string[] } | undefined {
   if (schema.properties !== undefined) return { schema, suffix: [] };
   const member = schema.additionalProperties;
-  if (typeof member === "object" && member.properties !== undefined) return { schema: member, suffix: ["<id>"] };
+  if (typeof member === "object" && member.properties !== undefined)
+    return { schema: member, suffix: ["<id>"] };
   const item = schema.items;
   if (typeof item === "object" && !Array.isArray(item) && (item as Schema).properties !== undefined)
     return { schema: item as Schema, suffix: ["[]"] };
@@ -33,11 +41,17 @@ function nestedSchema(schema: Schema): { schema: Schema; suffix: string[] } | un
 }
 
 function typeText(schema: Schema): string {
-  if (schema.enum !== undefined) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(" or ");
+  if (schema.enum !== undefined)
+    return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(" or ");
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
   if (schema.anyOf !== undefined)
-    return [...new Set(schema.anyOf.map((each) => (typeof each === "object" ? typeText(each as Schema) : "any")))].join(" or ");
-  if (schema.type === "array") return `list of ${typeof schema.items === "object" ? typeText(schema.items as Schema) : "any"}`;
+    return [
+      ...new Set(
+        schema.anyOf.map((each) => (typeof each === "object" ? typeText(each as Schema) : "any")),
+      ),
+    ].join(" or ");
+  if (schema.type === "array")
+    return `list of ${typeof schema.items === "object" ? typeText(schema.items as Schema) : "any"}`;
   return typeof schema.type === "string" ? schema.type : "any";
 }
 

@@ -1,6 +1,13 @@
 // Changes one setting in the text of a JSON5 file and leaves every other byte: comments, order, quotes and commas stay.
 import { isDeepStrictEqual } from "node:util";
-import { type ArrayNode, type DocumentNode, type ObjectNode, parse, type Token, type ValueNode } from "@humanwhocodes/momoa";
+import {
+  type ArrayNode,
+  type DocumentNode,
+  type ObjectNode,
+  parse,
+  type Token,
+  type ValueNode,
+} from "@humanwhocodes/momoa";
 import JSON5 from "json5";
 import { withValueAt } from "./path.ts";
 
@@ -15,7 +22,11 @@ interface Edit {
  * Pure. `text` must be JSON5 with an object; blank text is one. The result is read again and compared with what was meant.
  * Throws when something on the way to `path` is neither an object nor a list, or a list index is past its end.
  */
-export function setInText(text: string, path: readonly (string | number)[], given: unknown): string {
+export function setInText(
+  text: string,
+  path: readonly (string | number)[],
+  given: unknown,
+): string {
   // As a file can say it: -0 is 0 there.
   const value: unknown = JSON5.parse(JSON5.stringify(given));
   const source = text.trim() === "" ? `${text}{}\n` : text;
@@ -28,13 +39,26 @@ export function setInText(text: string, path: readonly (string | number)[], give
   return result;
 }
 
-function planEdit(source: string, document: DocumentNode, path: readonly (string | number)[], value: unknown): Edit {
+function planEdit(
+  source: string,
+  document: DocumentNode,
+  path: readonly (string | number)[],
+  value: unknown,
+): Edit {
   let node: ValueNode = document.body;
   for (const [depth, part] of path.entries()) {
     const child = childOf(node, part);
     if (child === undefined) {
-      const rest = path.slice(depth + 1).reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
-      return planInsert(source, document, containerAt(node, path.slice(0, depth), part), part, rest);
+      const rest = path
+        .slice(depth + 1)
+        .reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+      return planInsert(
+        source,
+        document,
+        containerAt(node, path.slice(0, depth), part),
+        part,
+        rest,
+      );
     }
     node = child;
   }
@@ -45,23 +69,39 @@ function planEdit(source: string, document: DocumentNode, path: readonly (string
 function childOf(node: ValueNode, part: string | number): ValueNode | undefined {
   if (node.type === "Array") return node.elements[Number(part)]?.value;
   if (node.type !== "Object") return undefined;
-  return node.members.findLast(({ name }) => (name.type === "String" ? name.value : name.name) === String(part))?.value;
+  return node.members.findLast(
+    ({ name }) => (name.type === "String" ? name.value : name.name) === String(part),
+  )?.value;
 }
 
-function containerAt(node: ValueNode, path: readonly (string | number)[], part: string | number): Container {
+function containerAt(
+  node: ValueNode,
+  path: readonly (string | number)[],
+  part: string | number,
+): Container {
   const isNext = node.type === "Array" && Number(part) === node.elements.length;
   if (node.type === "Object" || isNext) return node as Container;
   const place = path.join(".") || "the file";
-  throw new Error(node.type === "Array" ? `${place} is a list without item ${part}` : `${place} is not an object`);
+  throw new Error(
+    node.type === "Array" ? `${place} is a list without item ${part}` : `${place} is not an object`,
+  );
 }
 
 /** A new member at the end of a container, in the container's own style. */
-function planInsert(source: string, document: DocumentNode, node: Container, part: string | number, value: unknown): Edit {
+function planInsert(
+  source: string,
+  document: DocumentNode,
+  node: Container,
+  part: string | number,
+  value: unknown,
+): Edit {
   const strict = isStrictJson(document);
   const [start, end] = rangeOf(node);
   const closing = end - 1;
   const children = node.type === "Object" ? node.members : node.elements;
-  const inside = (document.tokens ?? []).filter((token) => rangeOf(token)[0] > start && rangeOf(token)[1] <= closing);
+  const inside = (document.tokens ?? []).filter(
+    (token) => rangeOf(token)[0] > start && rangeOf(token)[1] <= closing,
+  );
   const outerIndent = indentAt(source, closing);
   const name = node.type === "Array" ? "" : `${keyText(String(part), strict)}: `;
 
@@ -100,7 +140,9 @@ function endOfComments(source: string, tokens: readonly Token[], position: numbe
 }
 
 function render(value: unknown, indent: string, strict: boolean): string {
-  const text = strict ? JSON.stringify(value, null, 2) : JSON5.stringify(value, { space: 2, quote: '"' });
+  const text = strict
+    ? JSON.stringify(value, null, 2)
+    : JSON5.stringify(value, { space: 2, quote: '"' });
   return text.replaceAll("\n", `\n${indent}`);
 }
 
@@ -110,7 +152,11 @@ function keyText(name: string, strict: boolean): string {
 
 /** True when the file quotes its first key: then it is written as JSON, so that other programs can go on reading it. */
 function isStrictJson(document: DocumentNode): boolean {
-  return document.body.type === "Object" && document.body.members[0]?.name.type === "String" && !usesJson5(document);
+  return (
+    document.body.type === "Object" &&
+    document.body.members[0]?.name.type === "String" &&
+    !usesJson5(document)
+  );
 }
 
 function usesJson5(document: DocumentNode): boolean {
@@ -127,6 +173,10 @@ function indentAt(source: string, position: number): string {
   return /^[ \t]*/.exec(source.slice(lineStart, position))?.[0] ?? "";
 }
 
-function rangeOf({ loc }: { loc: { start: { offset: number }; end: { offset: number } } }): [number, number] {
+function rangeOf({
+  loc,
+}: {
+  loc: { start: { offset: number }; end: { offset: number } };
+}): [number, number] {
   return [loc.start.offset, loc.end.offset];
 }

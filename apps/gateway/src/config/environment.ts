@@ -21,7 +21,9 @@ const KEY_NAMES: Record<string, readonly string[]> = {
 };
 
 /** Blank variables count as unset. */
-export function readEnvironment(variables: Readonly<Record<string, string | undefined>> = process.env): Environment {
+export function readEnvironment(
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+): Environment {
   const variable = (name: string) => variables[name]?.trim() || undefined;
   const home = resolve(variable("CLEW_HOME") ?? join(homedir(), ".clew"));
   return {
@@ -36,7 +38,10 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
 }
 
 /** `text` with every `${NAME}` replaced, or the names that are not set. */
-export function expandVariables(text: string, environment: Pick<Environment, "variable">): { text: string } | { missing: string[] } {
+export function expandVariables(
+  text: string,
+  environment: Pick<Environment, "variable">,
+): { text: string } | { missing: string[] } {
   const missing: string[] = [];
   const expanded = text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
     const value = environment.variable(name);

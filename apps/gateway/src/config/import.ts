@@ -31,28 +31,46 @@ export function planImport(text: string, file: string): ImportPlan {
     ignored.push({ path: formatPath(issue.path), reason: issue.message });
     const shorter = withoutPaths(config, [issue.path.map(String)]);
     // A missing required key cannot be removed; what lacks it can.
-    config = JSON.stringify(shorter) === JSON.stringify(config) ? withoutPaths(config, [issue.path.slice(0, -1).map(String)]) : shorter;
+    config =
+      JSON.stringify(shorter) === JSON.stringify(config)
+        ? withoutPaths(config, [issue.path.slice(0, -1).map(String)])
+        : shorter;
   }
-  return { config: pruneEmpty(config) as Record<string, unknown>, taken: takenPaths(config), ignored };
+  return {
+    config: pruneEmpty(config) as Record<string, unknown>,
+    taken: takenPaths(config),
+    ignored,
+  };
 }
 
 function parseObject(text: string, file: string): Record<string, unknown> {
   try {
     const value: unknown = JSON5.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
   } catch (error) {
-    throw new ContextEngineError("CONFIG_INVALID", `${file} is not JSON5: ${(error as Error).message}; nothing was imported.`, {
-      cause: error,
-    });
+    throw new ContextEngineError(
+      "CONFIG_INVALID",
+      `${file} is not JSON5: ${(error as Error).message}; nothing was imported.`,
+      {
+        cause: error,
+      },
+    );
   }
-  throw new ContextEngineError("CONFIG_INVALID", `${file} is not a configuration: it holds no object; nothing was imported.`);
+  throw new ContextEngineError(
+    "CONFIG_INVALID",
+    `${file} is not a configuration: it holds no object; nothing was imported.`,
+  );
 }
 
 /** `clawdbot.json` called the defaults of all agents `agent`. */
 function renameOldSections(value: Record<string, unknown>): { config: Record<string, unknown> } {
   const { agent, ...rest } = value;
   if (typeof agent !== "object" || agent === null) return { config: value };
-  const defaults = { ...(agent as object), ...(valueAt(rest, ["agents", "defaults"]) as object | undefined) };
+  const defaults = {
+    ...(agent as object),
+    ...(valueAt(rest, ["agents", "defaults"]) as object | undefined),
+  };
   return { config: withValueAt(rest, ["agents", "defaults"], defaults) as Record<string, unknown> };
 }
 
@@ -61,23 +79,40 @@ function withoutPaths(root: Record<string, unknown>, paths: string[][]): Record<
 }
 
 function without(value: unknown, [part, ...rest]: string[]): unknown {
-  if (part === undefined || typeof value !== "object" || value === null || !Object.hasOwn(value, part)) return value;
+  if (
+    part === undefined ||
+    typeof value !== "object" ||
+    value === null ||
+    !Object.hasOwn(value, part)
+  )
+    return value;
   if (Array.isArray(value)) {
-    return rest.length === 0 ? value.toSpliced(Number(part), 1) : value.with(Number(part), without(value[Number(part)], rest));
+    return rest.length === 0
+      ? value.toSpliced(Number(part), 1)
+      : value.with(Number(part), without(value[Number(part)], rest));
   }
   const { [part]: child, ...others } = value as Record<string, unknown>;
-  return rest.length === 0 ? others : { ...(value as Record<string, unknown>), [part]: without(child, rest) };
+  return rest.length === 0
+    ? others
+    : { ...(value as Record<string, unknown>), [part]: without(child, rest) };
 }
 
 function pruneEmpty(value: unknown): unknown {
   if (Array.isArray(value) || typeof value !== "object" || value === null) return value;
   const kept = Object.entries(value).map(([key, child]) => [key, pruneEmpty(child)] as const);
-  return Object.fromEntries(kept.filter(([, child]) => !(typeof child === "object" && child !== null && Object.keys(child).length === 0)));
+  return Object.fromEntries(
+    kept.filter(
+      ([, child]) =>
+        !(typeof child === "object" && child !== null && Object.keys(child).length === 0),
+    ),
+  );
 }
 
 function takenPaths(config: Record<string, unknown>): string[] {
   const pruned = pruneEmpty(config) as Record<string, unknown>;
   return Object.entries(pruned).flatMap(([key, child]) =>
-    typeof child === "object" && child !== null && !Array.isArray(child) ? Object.keys(child).map((name) => `${key}.${name}`) : [key],
+    typeof child === "object" && child !== null && !Array.isArray(child)
+      ? Object.keys(child).map((name) => `${key}.${name}`)
+      : [key],
   );
 }

@@ -29,18 +29,30 @@ export async function readConfigText(file: string): Promise<string | null> {
     return await readFile(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new ContextEngineError("CONFIG_INVALID", `The configuration ${file} cannot be read: ${(error as Error).message}.`, {
-      cause: error,
-    });
+    throw new ContextEngineError(
+      "CONFIG_INVALID",
+      `The configuration ${file} cannot be read: ${(error as Error).message}.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
 /** Pure. Throws CONFIG_INVALID with every problem and its path. */
-export function checkConfigText(text: string, file: string): Pick<LoadedConfig, "config" | "raw" | "warnings"> {
+export function checkConfigText(
+  text: string,
+  file: string,
+): Pick<LoadedConfig, "config" | "raw" | "warnings"> {
   const raw = parseText(text, file);
   const parsed = ConfigSchema.safeParse(raw);
-  if (!parsed.success) throw new ContextEngineError("CONFIG_INVALID", problemsMessage(file, parsed.error.issues, raw));
-  return { config: parsed.data, raw, warnings: findUnknownKeys(ConfigSchema, raw).map(describeUnknownKey) };
+  if (!parsed.success)
+    throw new ContextEngineError("CONFIG_INVALID", problemsMessage(file, parsed.error.issues, raw));
+  return {
+    config: parsed.data,
+    raw,
+    warnings: findUnknownKeys(ConfigSchema, raw).map(describeUnknownKey),
+  };
 }
 
 function parseText(text: string, file: string): Record<string, unknown> {
@@ -48,33 +60,53 @@ function parseText(text: string, file: string): Record<string, unknown> {
   try {
     value = text.trim() === "" ? {} : JSON5.parse(text);
   } catch (error) {
-    const { lineNumber, columnNumber, message } = error as { lineNumber?: number; columnNumber?: number; message: string };
+    const { lineNumber, columnNumber, message } = error as {
+      lineNumber?: number;
+      columnNumber?: number;
+      message: string;
+    };
     const place = lineNumber === undefined ? "" : ` at line ${lineNumber}, column ${columnNumber}`;
     const why = message.replace(/^JSON5: /, "").replace(/ at \d+:\d+$/, "");
-    throw new ContextEngineError("CONFIG_INVALID", `The configuration ${file} is not JSON5: ${why}${place}; mend that line.`, {
-      cause: error,
-    });
+    throw new ContextEngineError(
+      "CONFIG_INVALID",
+      `The configuration ${file} is not JSON5: ${why}${place}; mend that line.`,
+      {
+        cause: error,
+      },
+    );
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new ContextEngineError("CONFIG_INVALID", `The configuration ${file} must be one object in braces; start with {}.`);
+  if (typeof value === "object" && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new ContextEngineError(
+    "CONFIG_INVALID",
+    `The configuration ${file} must be one object in braces; start with {}.`,
+  );
 }
 
 function problemsMessage(file: string, issues: readonly z.core.$ZodIssue[], raw: unknown): string {
-  const lines = issues.flatMap(flatten).map(({ path, message }) => `  ${formatPath(path)}: ${message}${given(raw, path)}`);
+  const lines = issues
+    .flatMap(flatten)
+    .map(({ path, message }) => `  ${formatPath(path)}: ${message}${given(raw, path)}`);
   const count = lines.length === 1 ? "1 problem" : `${lines.length} problems`;
   return `The configuration ${file} has ${count}; correct it or run "clew config set":\n${lines.join("\n")}`;
 }
 
 /** The issues of a union's closest variant, so that "Invalid input" never stands alone. */
 function flatten(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string }[] {
-  if (issue.code !== "invalid_union" || issue.errors.length === 0) return [{ path: issue.path, message: issue.message }];
+  if (issue.code !== "invalid_union" || issue.errors.length === 0)
+    return [{ path: issue.path, message: issue.message }];
   const deepest = issue.errors.reduce((best, each) => (depth(each) >= depth(best) ? each : best));
-  return deepest.flatMap(flatten).map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
+  return deepest
+    .flatMap(flatten)
+    .map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
 }
 
 /** A variant that fails further inside, or at a rule rather than at the type, is the one that was meant. */
 function depth(issues: readonly z.core.$ZodIssue[]): number {
-  return Math.max(0, ...issues.map((issue) => issue.path.length * 2 + (issue.code === "invalid_type" ? 0 : 1)));
+  return Math.max(
+    0,
+    ...issues.map((issue) => issue.path.length * 2 + (issue.code === "invalid_type" ? 0 : 1)),
+  );
 }
 
 export function formatPath(path: readonly PropertyKey[]): string {
@@ -89,7 +121,10 @@ export function formatPath(path: readonly PropertyKey[]): string {
 /** The wrong value where it is short and no secret. */
 function given(raw: unknown, path: readonly PropertyKey[]): string {
   let value: unknown = raw;
-  for (const part of path) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[part];
+  for (const part of path)
+    value = (value as Record<PropertyKey, unknown> | null | undefined)?.[part];
   if (path.some((part) => /key|token|secret|password|headers/i.test(String(part)))) return "";
-  return ["string", "number", "boolean"].includes(typeof value) ? ` (given: ${JSON.stringify(value).slice(0, 80)})` : "";
+  return ["string", "number", "boolean"].includes(typeof value)
+    ? ` (given: ${JSON.stringify(value).slice(0, 80)})`
+    : "";
 }

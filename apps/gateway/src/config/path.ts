@@ -11,7 +11,9 @@ export function parseSettingPath(text: string): (string | number)[] | null {
     else if (match[2] !== undefined) parts.push(Number(match[2]));
     else parts.push(match[3] ?? "");
   }
-  const forbidden = parts.some((part) => part === "__proto__" || part === "constructor" || part === "prototype");
+  const forbidden = parts.some(
+    (part) => part === "__proto__" || part === "constructor" || part === "prototype",
+  );
   return end === text.length && parts.length > 0 && !forbidden ? parts : null;
 }
 
@@ -19,17 +21,23 @@ export function parseSettingPath(text: string): (string | number)[] | null {
 export function valueAt(root: unknown, path: readonly (string | number)[]): unknown {
   let value = root;
   for (const part of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, part)) return undefined;
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, part))
+      return undefined;
     value = (value as Record<string | number, unknown>)[part];
   }
   return value;
 }
 
 /** A copy of `root` with `value` at `path`; missing objects are made. */
-export function withValueAt(root: unknown, path: readonly (string | number)[], value: unknown): unknown {
+export function withValueAt(
+  root: unknown,
+  path: readonly (string | number)[],
+  value: unknown,
+): unknown {
   const [part, ...rest] = path;
   if (part === undefined) return value;
-  if (Array.isArray(root)) return root.toSpliced(Number(part), 1, withValueAt(root[Number(part)], rest, value));
+  if (Array.isArray(root))
+    return root.toSpliced(Number(part), 1, withValueAt(root[Number(part)], rest, value));
   const object = typeof root === "object" && root !== null ? (root as Record<string, unknown>) : {};
   return { ...object, [part]: withValueAt(object[part], rest, value) };
 }

@@ -8,8 +8,14 @@ describe("settings of session pruning", () => {
     expect(sessionPruneOf(undefined)).toBeUndefined();
     expect(settings({})).toEqual({});
     expect(settings({ mode: "off" })).toEqual({ mode: "off" });
-    expect(settings({ mode: "aggressive", ttl: "1h" })).toEqual({ mode: "cache-ttl", ttlMs: 3_600_000 });
-    expect(settings({ ttl: 5, keepLastAssistants: 0 })).toEqual({ ttlMs: 300_000, keepLastAssistants: 0 });
+    expect(settings({ mode: "aggressive", ttl: "1h" })).toEqual({
+      mode: "cache-ttl",
+      ttlMs: 3_600_000,
+    });
+    expect(settings({ ttl: 5, keepLastAssistants: 0 })).toEqual({
+      ttlMs: 300_000,
+      keepLastAssistants: 0,
+    });
     expect(settings({ softTrim: { maxChars: 100 }, tools: { deny: ["exec"] } })).toEqual({
       softTrim: { maxChars: 100, headChars: 1500, tailChars: 1500 },
       tools: { allow: [], deny: ["exec"] },

@@ -1,5 +1,9 @@
 // Settings of session pruning, `agents.defaults.contextPruning`: which old tool results the model sees shortened (spec "compaction" §4.3).
-import { DEFAULT_SESSION_PRUNE, parsePruneTtl, type SessionPruneSettings } from "@clew/plugin-sdk/transcript";
+import {
+  DEFAULT_SESSION_PRUNE,
+  parsePruneTtl,
+  type SessionPruneSettings,
+} from "@clew/plugin-sdk/transcript";
 import { z } from "zod";
 
 const count = z.number().int().nonnegative();
@@ -14,26 +18,57 @@ export const ContextPruningSchema = z.looseObject({
       '"cache-ttl": once the provider\'s prompt cache is cold; unset = for models that have one. The last two are old names of it.',
     ),
   ttl: z
-    .union([z.number().positive(), z.string().refine((text) => parsePruneTtl(text) !== undefined, 'must be a time such as "5m" or "1h"')])
+    .union([
+      z.number().positive(),
+      z
+        .string()
+        .refine((text) => parsePruneTtl(text) !== undefined, 'must be a time such as "5m" or "1h"'),
+    ])
     .optional()
     .describe("How long the provider keeps its cache; a bare number is minutes."),
   tools: z
     .looseObject({ allow: z.array(z.string()).default([]), deny: z.array(z.string()).default([]) })
     .optional()
-    .describe("Whose results may be touched, * stands for anything; deny wins, an empty allow is every tool."),
-  hardClear: z.looseObject({ enabled: z.boolean().optional(), placeholder: z.string().optional() }).optional(),
-  softTrim: z.looseObject({ maxChars: count.optional(), headChars: count.optional(), tailChars: count.optional() }).optional(),
-  keepLastAssistants: count.optional().describe("Newest replies from whose first on nothing is touched."),
-  softTrimRatio: share.optional().describe("Share of the window from which on results are shortened."),
+    .describe(
+      "Whose results may be touched, * stands for anything; deny wins, an empty allow is every tool.",
+    ),
+  hardClear: z
+    .looseObject({ enabled: z.boolean().optional(), placeholder: z.string().optional() })
+    .optional(),
+  softTrim: z
+    .looseObject({
+      maxChars: count.optional(),
+      headChars: count.optional(),
+      tailChars: count.optional(),
+    })
+    .optional(),
+  keepLastAssistants: count
+    .optional()
+    .describe("Newest replies from whose first on nothing is touched."),
+  softTrimRatio: share
+    .optional()
+    .describe("Share of the window from which on results are shortened."),
   hardClearRatio: share.optional().describe("Share of the window from which on they are cleared."),
   minPrunableToolChars: count.optional(),
 });
 export type ContextPruning = z.infer<typeof ContextPruningSchema>;
 
 /** Pure. Only what is set; the rest is the host's default for the model. */
-export function sessionPruneOf(config: ContextPruning | undefined): Partial<SessionPruneSettings> | undefined {
+export function sessionPruneOf(
+  config: ContextPruning | undefined,
+): Partial<SessionPruneSettings> | undefined {
   if (config === undefined) return undefined;
-  const { mode, ttl, tools, hardClear, softTrim, keepLastAssistants, softTrimRatio, hardClearRatio, minPrunableToolChars } = config;
+  const {
+    mode,
+    ttl,
+    tools,
+    hardClear,
+    softTrim,
+    keepLastAssistants,
+    softTrimRatio,
+    hardClearRatio,
+    minPrunableToolChars,
+  } = config;
   const given = {
     mode: mode === undefined || mode === "off" ? mode : ("cache-ttl" as const),
     ttlMs: ttl === undefined ? undefined : parsePruneTtl(ttl),
@@ -46,7 +81,9 @@ export function sessionPruneOf(config: ContextPruning | undefined): Partial<Sess
 }
 
 /** Without keys that are there and undefined. */
-function known<Value extends object>(value: Value): { [Key in keyof Value]?: Exclude<Value[Key], undefined> } {
+function known<Value extends object>(
+  value: Value,
+): { [Key in keyof Value]?: Exclude<Value[Key], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as {
     [Key in keyof Value]?: Exclude<Value[Key], undefined>;
   };

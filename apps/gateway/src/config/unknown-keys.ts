@@ -24,10 +24,17 @@ export function describeUnknownKey({ path, nearest }: UnknownKey): string {
     : `${path}: Clew has no such setting; did you mean ${nearest}?`;
 }
 
-function visit(schema: Schema | undefined, value: unknown, path: string[], all: readonly string[]): UnknownKey[] {
+function visit(
+  schema: Schema | undefined,
+  value: unknown,
+  path: string[],
+  all: readonly string[],
+): UnknownKey[] {
   if (typeof schema !== "object") return [];
   if (Array.isArray(value)) {
-    return value.flatMap((item, index) => visit(schema.items as Schema | undefined, item, [...path, String(index)], all));
+    return value.flatMap((item, index) =>
+      visit(schema.items as Schema | undefined, item, [...path, String(index)], all),
+    );
   }
   if (typeof value !== "object" || value === null) return [];
   const shape = objectShape(schema);
@@ -37,10 +44,12 @@ function visit(schema: Schema | undefined, value: unknown, path: string[], all: 
     const here = [...path, key];
     const known = properties[key];
     if (known !== undefined) return visit(known, child, here, all);
-    if (typeof rest === "object" && Object.keys(rest).length > 0) return visit(rest, child, here, all);
+    if (typeof rest === "object" && Object.keys(rest).length > 0)
+      return visit(rest, child, here, all);
     const siblings = Object.keys(properties).map((name) => [...path, name].join("."));
     const isOpen = rest !== undefined && rest !== false;
-    const nearest = nearestOf(here.join("."), siblings) ?? (isOpen ? null : sameNameElsewhere(key, all));
+    const nearest =
+      nearestOf(here.join("."), siblings) ?? (isOpen ? null : sameNameElsewhere(key, all));
     return isOpen && nearest === null ? [] : [{ path: here.join("."), nearest }];
   });
 }
@@ -54,15 +63,23 @@ interface ObjectShape {
 function objectShape(schema: Exclude<Schema, boolean>): ObjectShape | undefined {
   if (schema.properties === undefined && schema.additionalProperties === undefined) {
     const variants = (schema.anyOf ?? schema.allOf ?? []) as Schema[];
-    return variants.map((each) => (typeof each === "object" ? objectShape(each) : undefined)).find((shape) => shape !== undefined);
+    return variants
+      .map((each) => (typeof each === "object" ? objectShape(each) : undefined))
+      .find((shape) => shape !== undefined);
   }
-  return { properties: (schema.properties ?? {}) as Record<string, Schema>, rest: schema.additionalProperties as Schema | undefined };
+  return {
+    properties: (schema.properties ?? {}) as Record<string, Schema>,
+    rest: schema.additionalProperties as Schema | undefined,
+  };
 }
 
 function knownPaths(schema: Schema | undefined, path: string[]): string[] {
   const shape = typeof schema === "object" ? objectShape(schema) : undefined;
   if (shape === undefined) return [];
-  return Object.entries(shape.properties).flatMap(([key, child]) => [[...path, key].join("."), ...knownPaths(child, [...path, key])]);
+  return Object.entries(shape.properties).flatMap(([key, child]) => [
+    [...path, key].join("."),
+    ...knownPaths(child, [...path, key]),
+  ]);
 }
 
 function sameNameElsewhere(key: string, all: readonly string[]): string | null {
@@ -93,8 +110,13 @@ function editDistance(a: string, b: string): number {
     const current = [row];
     for (let column = 1; column <= b.length; column++) {
       const same = a[row - 1] === b[column - 1];
-      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      const edits = [previous[column]! + 1, current[column - 1]! + 1, previous[column - 1]! + (same ? 0 : 1)];
+      const swapped =
+        row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const edits = [
+        previous[column]! + 1,
+        current[column - 1]! + 1,
+        previous[column - 1]! + (same ? 0 : 1),
+      ];
       current.push(Math.min(...edits, swapped ? older[column - 2]! + 1 : Number.POSITIVE_INFINITY));
     }
     older = previous;

@@ -10,12 +10,22 @@ import type { Finding } from "./finding.ts";
 
 const SECTION = "agents.defaults.compaction";
 
-export function checkCompaction(environment: Environment, { config, raw }: Pick<LoadedConfig, "config" | "raw">): Finding[] {
+export function checkCompaction(
+  environment: Environment,
+  { config, raw }: Pick<LoadedConfig, "config" | "raw">,
+): Finding[] {
   const { enabled, model } = config.agents.defaults.compaction;
   const idle = keysWithoutEffect(valueAt(raw, SECTION.split("."))).map(
-    ({ key, reason }): Finding => ({ level: "note", subject: "compaction", text: `${SECTION}.${key} changes nothing: ${reason}` }),
+    ({ key, reason }): Finding => ({
+      level: "note",
+      subject: "compaction",
+      text: `${SECTION}.${key} changes nothing: ${reason}`,
+    }),
   );
-  const summariser = model === undefined ? null : whyUnusable(() => resolveModel({ ...modelRequest(config, environment), name: model }));
+  const summariser =
+    model === undefined
+      ? null
+      : whyUnusable(() => resolveModel({ ...modelRequest(config, environment), name: model }));
   if (summariser !== null) {
     const instead = agentSettings(config, environment.home, defaultAgentId(config)).model;
     const text = `${SECTION}.model cannot be used, ${instead} summarises instead: ${summariser}`;
@@ -24,7 +34,14 @@ export function checkCompaction(environment: Environment, { config, raw }: Pick<
   const text = enabled
     ? "older history becomes a summary when the window fills"
     : `off (${SECTION}.enabled); only an overflow and /compact compact`;
-  return [{ level: "ok", subject: "compaction", text: `${text}; ${model ?? "the session's model"} summarises` }, ...idle];
+  return [
+    {
+      level: "ok",
+      subject: "compaction",
+      text: `${text}; ${model ?? "the session's model"} summarises`,
+    },
+    ...idle,
+  ];
 }
 
 function whyUnusable(resolve: () => unknown): string | null {

@@ -18,14 +18,25 @@ import type { Finding } from "./finding.ts";
 
 const ASK_MS = 10_000;
 
-export async function checkEngineAndPlugins(environment: Environment, loaded: LoadedConfig, { fix }: { fix: boolean }): Promise<Finding[]> {
+export async function checkEngineAndPlugins(
+  environment: Environment,
+  loaded: LoadedConfig,
+  { fix }: { fix: boolean },
+): Promise<Finding[]> {
   const running = await findGateway(loaded.config.gateway.port);
-  const findings = running === null ? await inspectOffline(environment, loaded) : await askGateway(running, environment, loaded);
+  const findings =
+    running === null
+      ? await inspectOffline(environment, loaded)
+      : await askGateway(running, environment, loaded);
   const all = [...checkRecords(environment.home), ...findings];
   return fix ? [...all, ...(await removeStaleSlots(environment, loaded))] : all;
 }
 
-async function askGateway(running: RunningGateway, { home }: Environment, { config }: LoadedConfig): Promise<Finding[]> {
+async function askGateway(
+  running: RunningGateway,
+  { home }: Environment,
+  { config }: LoadedConfig,
+): Promise<Finding[]> {
   try {
     const ask = async <Answer>(path: string) => {
       const answer = await fetch(`${running.url}${path}`, { signal: AbortSignal.timeout(ASK_MS) });
@@ -34,8 +45,16 @@ async function askGateway(running: RunningGateway, { home }: Environment, { conf
     };
     const status = await ask<EngineStatus>("/api/engine");
     const { plugins } = await ask<{ plugins: PluginRecord[] }>("/api/plugins");
-    const asked: Finding = { level: "note", subject: "engine", text: `as the gateway at ${running.url} says` };
-    return [asked, ...engineFindings(status), ...pluginFindings(plugins, config.plugins, ownersOf(home))];
+    const asked: Finding = {
+      level: "note",
+      subject: "engine",
+      text: `as the gateway at ${running.url} says`,
+    };
+    return [
+      asked,
+      ...engineFindings(status),
+      ...pluginFindings(plugins, config.plugins, ownersOf(home)),
+    ];
   } catch (error) {
     return [
       {
@@ -49,9 +68,18 @@ async function askGateway(running: RunningGateway, { home }: Environment, { conf
 
 async function inspectOffline(environment: Environment, loaded: LoadedConfig): Promise<Finding[]> {
   const problems: string[] = [];
-  const add = (text: string) => void (text.startsWith("[plugins]") || text.startsWith("[context-engine]") || problems.push(text));
+  const add = (text: string) =>
+    void (
+      text.startsWith("[plugins]") ||
+      text.startsWith("[context-engine]") ||
+      problems.push(text)
+    );
   const log: LogPort = { info: () => {}, warn: add, error: add };
-  const asked: Finding = { level: "note", subject: "engine", text: "no gateway runs; looked at as a start would find it" };
+  const asked: Finding = {
+    level: "note",
+    subject: "engine",
+    text: "no gateway runs; looked at as a start would find it",
+  };
   const plugins = await startPlugins({ environment, loaded, log });
   try {
     const host = composeHost({ environment, loaded, log, plugins });
@@ -66,7 +94,14 @@ async function inspectOffline(environment: Environment, loaded: LoadedConfig): P
     ];
   } catch (error) {
     const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
-    return [{ level: "failure", subject: "engine", text: error instanceof Error ? error.message : String(error) }, ...found];
+    return [
+      {
+        level: "failure",
+        subject: "engine",
+        text: error instanceof Error ? error.message : String(error),
+      },
+      ...found,
+    ];
   } finally {
     await plugins.close("doctor is done");
   }
@@ -74,7 +109,8 @@ async function inspectOffline(environment: Environment, loaded: LoadedConfig): P
 
 const silent: LogPort = { info: () => {}, warn: () => {}, error: () => {} };
 
-const ownersOf = (home: string) => (engineId: string) => recallRecords(home, silent).engines[engineId];
+const ownersOf = (home: string) => (engineId: string) =>
+  recallRecords(home, silent).engines[engineId];
 
 /** The list of installs is read leniently everywhere else. */
 function checkRecords(home: string): Finding[] {
@@ -86,7 +122,10 @@ function checkRecords(home: string): Finding[] {
   }
 }
 
-async function removeStaleSlots({ home, configFile }: Environment, { config }: LoadedConfig): Promise<Finding[]> {
+async function removeStaleSlots(
+  { home, configFile }: Environment,
+  { config }: LoadedConfig,
+): Promise<Finding[]> {
   const records = recallRecords(home, silent);
   const found = discoverPlugins({ home, plugins: config.plugins, records, bundled: [] });
   const stale = staleSlots(
@@ -103,5 +142,11 @@ async function removeStaleSlots({ home, configFile }: Environment, { config }: L
     configFile,
     names.reduce((current, slot) => removeAt(current, ["plugins", "slots", slot]), text),
   );
-  return names.map((slot): Finding => ({ level: "note", subject: "settings", text: `plugins.slots.${slot} is removed; "legacy" answers` }));
+  return names.map(
+    (slot): Finding => ({
+      level: "note",
+      subject: "settings",
+      text: `plugins.slots.${slot} is removed; "legacy" answers`,
+    }),
+  );
 }

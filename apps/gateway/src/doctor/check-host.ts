@@ -13,7 +13,10 @@ import type { Finding } from "./finding.ts";
 
 const PROBE_MS = 3000;
 
-export async function checkHost(environment: Environment, { fix = false } = {}): Promise<Finding[]> {
+export async function checkHost(
+  environment: Environment,
+  { fix = false } = {},
+): Promise<Finding[]> {
   const findings = [await checkHome(environment.home)];
   let loaded: LoadedConfig;
   try {
@@ -26,11 +29,17 @@ export async function checkHost(environment: Environment, { fix = false } = {}):
     subject: "settings",
     text: loaded.exists ? loaded.file : `${loaded.file} is not there; everything is default`,
   });
-  findings.push(...loaded.warnings.map((text): Finding => ({ level: "warning", subject: "settings", text })));
+  findings.push(
+    ...loaded.warnings.map((text): Finding => ({ level: "warning", subject: "settings", text })),
+  );
   return [
     ...findings,
     ...(await checkEngineAndPlugins(environment, loaded, { fix })),
-    { level: "ok", subject: "engine check", text: '"clew engine check" proves the engine against the contract' },
+    {
+      level: "ok",
+      subject: "engine check",
+      text: '"clew engine check" proves the engine against the contract',
+    },
     ...checkCompaction(environment, loaded),
     ...(await checkModel(modelOf(environment, loaded))),
     ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
@@ -40,23 +49,39 @@ export async function checkHost(environment: Environment, { fix = false } = {}):
 
 async function checkHome(home: string): Promise<Finding> {
   const found = await stat(home).catch(() => null);
-  if (found === null) return { level: "note", subject: "folder", text: `${home} is not there yet; the first message makes it` };
+  if (found === null)
+    return {
+      level: "note",
+      subject: "folder",
+      text: `${home} is not there yet; the first message makes it`,
+    };
   const writable = await access(home, constants.W_OK).then(
     () => true,
     () => false,
   );
   if (!found.isDirectory() || !writable)
-    return { level: "failure", subject: "folder", text: `${home} is no folder this account may write to; set CLEW_HOME` };
+    return {
+      level: "failure",
+      subject: "folder",
+      text: `${home} is no folder this account may write to; set CLEW_HOME`,
+    };
   const isOpen = (found.mode & 0o077) !== 0;
   return isOpen
-    ? { level: "warning", subject: "folder", text: `${home} can be read by others on this machine; run: chmod 700 ${home}` }
+    ? {
+        level: "warning",
+        subject: "folder",
+        text: `${home} can be read by others on this machine; run: chmod 700 ${home}`,
+      }
     : { level: "ok", subject: "folder", text: home };
 }
 
 const modelOf =
   (environment: Environment, { config }: LoadedConfig) =>
   () =>
-    resolveModel({ ...modelRequest(config, environment), name: agentSettings(config, environment.home, defaultAgentId(config)).model });
+    resolveModel({
+      ...modelRequest(config, environment),
+      name: agentSettings(config, environment.home, defaultAgentId(config)).model,
+    });
 
 async function checkModel(resolve: () => ResolvedModel): Promise<Finding[]> {
   let resolved: ResolvedModel;
@@ -67,10 +92,17 @@ async function checkModel(resolve: () => ResolvedModel): Promise<Finding[]> {
   }
   const { name, model, endpoint } = resolved;
   const about = `${name}, window ${model.contextWindow} tokens`;
-  if (endpoint.baseUrl === "") return [{ level: "ok", subject: "model", text: `${about}; needs no network` }];
-  const headers = { ...(endpoint.apiKey !== undefined && { authorization: `Bearer ${endpoint.apiKey}` }), ...endpoint.headers };
+  if (endpoint.baseUrl === "")
+    return [{ level: "ok", subject: "model", text: `${about}; needs no network` }];
+  const headers = {
+    ...(endpoint.apiKey !== undefined && { authorization: `Bearer ${endpoint.apiKey}` }),
+    ...endpoint.headers,
+  };
   try {
-    const answer = await fetch(`${endpoint.baseUrl.replace(/\/$/, "")}/models`, { headers, signal: AbortSignal.timeout(PROBE_MS) });
+    const answer = await fetch(`${endpoint.baseUrl.replace(/\/$/, "")}/models`, {
+      headers,
+      signal: AbortSignal.timeout(PROBE_MS),
+    });
     await answer.body?.cancel();
     if (answer.status === 401 || answer.status === 403) {
       return [
@@ -97,16 +129,32 @@ async function checkRunning({ config }: LoadedConfig): Promise<Finding> {
   const url = `http://127.0.0.1:${config.gateway.port}`;
   try {
     const answer = await fetch(`${url}/api/health`, { signal: AbortSignal.timeout(PROBE_MS) });
-    const health = (await answer.json()) as { pid?: number; engine?: { quarantined?: { engineId: string; reason: string }[] } };
+    const health = (await answer.json()) as {
+      pid?: number;
+      engine?: { quarantined?: { engineId: string; reason: string }[] };
+    };
     const aside = health.engine?.quarantined ?? [];
-    if (aside.length === 0) return { level: "ok", subject: "gateway", text: `runs at ${url} (process ${health.pid})` };
+    if (aside.length === 0)
+      return { level: "ok", subject: "gateway", text: `runs at ${url} (process ${health.pid})` };
     const list = aside.map(({ engineId, reason }) => `${engineId}: ${reason}`).join("; ");
-    return { level: "warning", subject: "gateway", text: `runs at ${url}, with engines set aside until its restart: ${list}` };
+    return {
+      level: "warning",
+      subject: "gateway",
+      text: `runs at ${url}, with engines set aside until its restart: ${list}`,
+    };
   } catch {
-    return { level: "note", subject: "gateway", text: `does not run at ${url}; "clew start" starts it` };
+    return {
+      level: "note",
+      subject: "gateway",
+      text: `does not run at ${url}; "clew start" starts it`,
+    };
   }
 }
 
 function failure(subject: string, error: unknown): Finding {
-  return { level: "failure", subject, text: error instanceof Error ? error.message : String(error) };
+  return {
+    level: "failure",
+    subject,
+    text: error instanceof Error ? error.message : String(error),
+  };
 }

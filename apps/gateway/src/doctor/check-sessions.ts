@@ -19,7 +19,9 @@ interface SessionsRequest {
 
 export async function checkSessions({ home, fix }: SessionsRequest): Promise<Finding[]> {
   const agents = await readdir(join(home, "agents")).catch(() => []);
-  const found = await Promise.all(agents.filter(isSafeId).map((agentId) => checkAgent({ home, fix }, agentId)));
+  const found = await Promise.all(
+    agents.filter(isSafeId).map((agentId) => checkAgent({ home, fix }, agentId)),
+  );
   return found.flat();
 }
 
@@ -29,7 +31,11 @@ async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Prom
   const findings: Finding[] = [];
   let entries = 0;
   for (const sessionId of ids) {
-    const looked = await checkFile(transcriptFile(home, agentId, sessionId), { agentId, sessionId, fix });
+    const looked = await checkFile(transcriptFile(home, agentId, sessionId), {
+      agentId,
+      sessionId,
+      fix,
+    });
     entries += looked.entries;
     findings.push(...looked.findings);
   }
@@ -39,11 +45,23 @@ async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Prom
   if (missing > 0) {
     if (fix) await writeIndex(home, agentId, complete);
     findings.push(
-      mended(fix, `session index of ${agentId}`, `${index} lacks ${missing} of ${ids.length} sessions`, "made again from the files"),
+      mended(
+        fix,
+        `session index of ${agentId}`,
+        `${index} lacks ${missing} of ${ids.length} sessions`,
+        "made again from the files",
+      ),
     );
   }
   if (fix) await removeDrafts(sessions);
-  return [{ level: "ok", subject: `sessions of ${agentId}`, text: `${ids.length} transcripts, ${entries} entries` }, ...findings];
+  return [
+    {
+      level: "ok",
+      subject: `sessions of ${agentId}`,
+      text: `${ids.length} transcripts, ${entries} entries`,
+    },
+    ...findings,
+  ];
 }
 
 async function checkFile(
@@ -53,25 +71,48 @@ async function checkFile(
   const subject = `session ${sessionId}`;
   const owner = await readOwner(`${file}.lock`);
   if (owner !== null && isAlive(owner)) {
-    return { entries: 0, findings: [{ level: "note", subject, text: `open in process ${owner.pid}; not looked at` }] };
+    return {
+      entries: 0,
+      findings: [{ level: "note", subject, text: `open in process ${owner.pid}; not looked at` }],
+    };
   }
   const bytes = await readFile(file);
   const parsed = parseSessionFile(bytes);
   if (parsed.kind === "not-a-transcript") {
-    return { entries: 0, findings: [{ level: "failure", subject, text: `${file} is no transcript: ${parsed.reason}; move it away` }] };
+    return {
+      entries: 0,
+      findings: [
+        {
+          level: "failure",
+          subject,
+          text: `${file} is no transcript: ${parsed.reason}; move it away`,
+        },
+      ],
+    };
   }
   const problems: string[] = [];
   if (owner !== null) problems.push(`its lock was left by process ${owner.pid}, which is gone`);
   const good = parsed.kind === "empty" ? 0 : parsed.content.goodBytes;
-  if (good < bytes.length) problems.push(`it ends with an interrupted write of ${bytes.length - good} bytes`);
+  if (good < bytes.length)
+    problems.push(`it ends with an interrupted write of ${bytes.length - good} bytes`);
   if (parsed.kind === "transcript" && parsed.content.version < TRANSCRIPT_VERSION)
     problems.push(`it is of version ${parsed.content.version}`);
   const unreadable = parsed.kind === "transcript" ? parsed.content.unreadableLines : [];
-  const damage = parsed.kind === "transcript" ? await repairSessionFileIfNeeded({ sessionFile: file, dryRun: true }) : undefined;
-  if (damage?.reason === "dry run") problems.push(`it needs repair: ${repairedParts(damage).join(", ")}`);
+  const damage =
+    parsed.kind === "transcript"
+      ? await repairSessionFileIfNeeded({ sessionFile: file, dryRun: true })
+      : undefined;
+  if (damage?.reason === "dry run")
+    problems.push(`it needs repair: ${repairedParts(damage).join(", ")}`);
   const findings: Finding[] =
     unreadable.length > (damage?.droppedLines ?? 0)
-      ? [{ level: "warning", subject, text: `lines ${unreadable.join(", ")} of ${file} hold no entry; they are skipped and stay` }]
+      ? [
+          {
+            level: "warning",
+            subject,
+            text: `lines ${unreadable.join(", ")} of ${file} hold no entry; they are skipped and stay`,
+          },
+        ]
       : [];
   if (problems.length > 0) {
     const notes = fix ? await mendByOpening(file, agentId, sessionId) : "";
@@ -81,8 +122,15 @@ async function checkFile(
 }
 
 /** Opening a session mends it; what was cut off is kept beside it. */
-async function mendByOpening(sessionFile: string, agentId: string, sessionId: string): Promise<string> {
-  const session = await openSession({ session: { agentId, sessionId, sessionKey: `agent:${agentId}:${sessionId}`, sessionFile }, cwd: "" });
+async function mendByOpening(
+  sessionFile: string,
+  agentId: string,
+  sessionId: string,
+): Promise<string> {
+  const session = await openSession({
+    session: { agentId, sessionId, sessionKey: `agent:${agentId}:${sessionId}`, sessionFile },
+    cwd: "",
+  });
   await session.close();
   return session.notes
     .filter(({ kind }) => kind !== "unreadable-lines")

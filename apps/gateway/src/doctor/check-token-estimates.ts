@@ -20,7 +20,10 @@ export async function checkTokenEstimates(
   } catch {
     return [];
   }
-  const { ratio, samples } = await createTokenRatios({ home, log: silent }).ratio(defaultAgentId(config), name);
+  const { ratio, samples } = await createTokenRatios({ home, log: silent }).ratio(
+    defaultAgentId(config),
+    name,
+  );
   if (samples === 0) return [];
   return [
     {

@@ -3,10 +3,16 @@ import { z } from "zod";
 
 export const GatewayConfigSchema = z.object({
   port: z.number().int().min(0).max(65_535).default(18_790).describe("TCP port; 0 = any free one."),
-  bind: z.literal("loopback", { error: 'must be "loopback": Clew serves this machine only' }).default("loopback"),
+  bind: z
+    .literal("loopback", { error: 'must be "loopback": Clew serves this machine only' })
+    .default("loopback"),
   auth: z
     .looseObject({
-      token: z.string().min(16, "must have at least 16 characters").optional().describe("Whoever shows it may let tools run."),
+      token: z
+        .string()
+        .min(16, "must have at least 16 characters")
+        .optional()
+        .describe("Whoever shows it may let tools run."),
     })
     .optional(),
   mode: z.literal("local", { error: 'must be "local"' }).optional(),

@@ -13,13 +13,25 @@ const STATUS: Partial<Record<ErrorCode, 400 | 409 | 500 | 503>> = {
   STORE_BUSY: 503,
 };
 
-export function toErrorResponse(error: unknown): { status: 400 | 409 | 500 | 503; body: ErrorBody } {
+export function toErrorResponse(error: unknown): {
+  status: 400 | 409 | 500 | 503;
+  body: ErrorBody;
+} {
   if (ContextEngineError.is(error)) {
-    return { status: STATUS[error.code] ?? 500, body: { error: { code: error.code, message: error.message } } };
+    return {
+      status: STATUS[error.code] ?? 500,
+      body: { error: { code: error.code, message: error.message } },
+    };
   }
-  if (isAbort(error)) return { status: 503, body: { error: { code: "ABORTED", message: "The run was cancelled." } } };
+  if (isAbort(error))
+    return { status: 503, body: { error: { code: "ABORTED", message: "The run was cancelled." } } };
   return {
     status: 500,
-    body: { error: { code: "INTERNAL", message: "Something unexpected happened; the log in CLEW_HOME/logs says what." } },
+    body: {
+      error: {
+        code: "INTERNAL",
+        message: "Something unexpected happened; the log in CLEW_HOME/logs says what.",
+      },
+    },
   };
 }

@@ -9,14 +9,24 @@ export type StreamedEvent =
   | { type: "queued" }
   /** The text was a command; no message was stored and no model asked. `done` follows. */
   | ({ type: "command" } & CommandAnswer)
-  | { type: "done"; outcome: TurnResult["outcome"]; error: TurnResult["error"]; turnId: string | null; replyEntryId: string | null }
+  | {
+      type: "done";
+      outcome: TurnResult["outcome"];
+      error: TurnResult["error"];
+      turnId: string | null;
+      replyEntryId: string | null;
+    }
   | { type: "error"; error: { code: string; message: string } };
 
 /** The event as a client may see it: messages without runtime context and markers; undefined when nothing is left to show. */
 export function shownEvent(event: TurnEvent): TurnEvent | undefined {
   if (event.type !== "message") return event;
   const message = projectMessageForDisplay(event.message);
-  return message === undefined ? undefined : message === event.message ? event : { ...event, message };
+  return message === undefined
+    ? undefined
+    : message === event.message
+      ? event
+      : { ...event, message };
 }
 
 export interface EventStream {
@@ -40,7 +50,10 @@ export function eventStream(onGone: () => void): EventStream {
   });
   return {
     body,
-    send: (event) => controller?.enqueue(encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)),
+    send: (event) =>
+      controller?.enqueue(
+        encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`),
+      ),
     end: () => {
       controller?.close();
       controller = undefined;

@@ -6,7 +6,13 @@ import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createSessionStore } from "../sessions/store.ts";
 import { startChild } from "../testing/child.ts";
-import { emulatedModel, parseStream, post, startTestGateway, type TestGateway } from "../testing/gateway.ts";
+import {
+  emulatedModel,
+  parseStream,
+  post,
+  startTestGateway,
+  type TestGateway,
+} from "../testing/gateway.ts";
 
 const MAIN = new URL("../main.ts", import.meta.url);
 
@@ -17,7 +23,11 @@ async function emulator(options: Parameters<typeof createOpenAIEmulator>[0]) {
 }
 
 /** A request with headers that fetch does not let one set. */
-function rawRequest(url: string, headers: Record<string, string>, method = "GET"): Promise<{ status: number; body: string }> {
+function rawRequest(
+  url: string,
+  headers: Record<string, string>,
+  method = "GET",
+): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers }, (response) => {
       let body = "";
@@ -42,7 +52,9 @@ async function messagesOf(
 ): Promise<{ id: string; message: { role: string; content: unknown; stopReason?: string } }[]> {
   const response = await get(`/api/sessions/${encodeURIComponent(session)}`);
   if (!response.ok) return [];
-  const { entries } = (await response.json()) as { entries: { type: string; id: string; message: { role: string; content: unknown } }[] };
+  const { entries } = (await response.json()) as {
+    entries: { type: string; id: string; message: { role: string; content: unknown } }[];
+  };
   return entries.filter(({ type }) => type === "message");
 }
 
@@ -50,32 +62,61 @@ describe("a message over HTTP", () => {
   it("is accepted with its durable entry, streamed, and finished", async () => {
     const { say, get, home } = await startTestGateway();
     const { events, text } = await say("My cat is called Minka.");
-    expect(events.map(({ type }) => type)).toEqual(["queued", "accepted", "text", "message", "done"]);
+    expect(events.map(({ type }) => type)).toEqual([
+      "queued",
+      "accepted",
+      "text",
+      "message",
+      "done",
+    ]);
     expect(text).toBe("Noted.");
     const answer = await say("What is my cat called?");
     expect(answer.text).toContain("Minka");
     expect(answer.events.at(-1)).toMatchObject({ type: "done", outcome: "completed", error: null });
 
-    const shown = (await (await get("/api/sessions/main")).json()) as { sessionId: string; totalEntries: number };
+    const shown = (await (await get("/api/sessions/main")).json()) as {
+      sessionId: string;
+      totalEntries: number;
+    };
     const messages = await messagesOf(get);
     expect(messages).toHaveLength(4);
     expect(messages[0]!.id).toBe(events[1]!.entryId);
-    const file = await readFile(join(home, "agents/main/sessions", `${shown.sessionId}.jsonl`), "utf8");
+    const file = await readFile(
+      join(home, "agents/main/sessions", `${shown.sessionId}.jsonl`),
+      "utf8",
+    );
     expect(file.trim().split("\n")).toHaveLength(shown.totalEntries + 1);
-    expect(await (await get("/api/sessions")).json()).toMatchObject({ sessions: [{ key: "agent:main:main", busy: false }] });
+    expect(await (await get("/api/sessions")).json()).toMatchObject({
+      sessions: [{ key: "agent:main:main", busy: false }],
+    });
   });
 
   it("is shown to people without what the host put around it, as it arrives and afterwards", async () => {
     const { url, get, home } = await startTestGateway();
-    const hidden = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\nhost: bureau\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>";
+    const hidden =
+      "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\nhost: bureau\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>";
     const session = await createSessionStore({ home }).open({ key: "main", cwd: home });
     await session.append([
-      { type: "message", message: { role: "user", content: `${hidden}\n\nMy cat is called Minka.` } },
-      { type: "message", message: { role: "assistant", content: [{ type: "text", text: "Noted." }], stopReason: "stop" } },
+      {
+        type: "message",
+        message: { role: "user", content: `${hidden}\n\nMy cat is called Minka.` },
+      },
+      {
+        type: "message",
+        message: {
+          role: "assistant",
+          content: [{ type: "text", text: "Noted." }],
+          stopReason: "stop",
+        },
+      },
       { type: "custom_message", customType: "openclaw.runtime-context", content: "host: bureau" },
     ]);
     await session.close();
-    const { text } = parseStream(await (await fetch(`${url}/api/sessions/main/messages`, post({ text: "What is my cat called?" }))).text());
+    const { text } = parseStream(
+      await (
+        await fetch(`${url}/api/sessions/main/messages`, post({ text: "What is my cat called?" }))
+      ).text(),
+    );
     expect(text).toContain("Minka");
     const shown = await (await get("/api/sessions/main")).text();
     expect(shown).toContain("My cat is called Minka.");
@@ -95,9 +136,14 @@ describe("a message over HTTP", () => {
   it("uses the workspace tools", async () => {
     const { say, home } = await startTestGateway();
     await mkdir(join(home, "agents/main/workspace"), { recursive: true });
-    await writeFile(join(home, "agents/main/workspace/harbour.md"), "The harbour master is called Ondine Brack.\n");
+    await writeFile(
+      join(home, "agents/main/workspace/harbour.md"),
+      "The harbour master is called Ondine Brack.\n",
+    );
     const { events, text } = await say("What is the harbour master called?");
-    expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(["tool_start", "tool_end"]));
+    expect(events.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(["tool_start", "tool_end"]),
+    );
     expect(text).toContain("Ondine Brack");
   });
 
@@ -117,7 +163,10 @@ describe("a message over HTTP", () => {
   }, 20_000);
 
   it("waits for the one before it in the same session, and for nothing in another", async () => {
-    const server = await emulator({ answers: (_, index) => (index === 0 ? { fault: "hang", text: "slow" } : { text: `reply ${index}` }) });
+    const server = await emulator({
+      answers: (_, index) =>
+        index === 0 ? { fault: "hang", text: "slow" } : { text: `reply ${index}` },
+    });
     const { say, get } = await startTestGateway(emulatedModel(server.baseUrl));
     const first = say("one");
     await until(() => server.requests.length === 1);
@@ -127,7 +176,10 @@ describe("a message over HTTP", () => {
     await get("/api/sessions/main/abort", post({}));
     expect((await first).events.at(-1)).toMatchObject({ type: "done", outcome: "aborted" });
     // The one that waited was cancelled with it: it never reached the model.
-    expect((await second).events.at(-1)).toMatchObject({ type: "error", error: { code: "ABORTED" } });
+    expect((await second).events.at(-1)).toMatchObject({
+      type: "error",
+      error: { code: "ABORTED" },
+    });
     expect(server.requests).toHaveLength(2);
     expect((await say("three")).text).toBe("reply 2");
   });
@@ -136,7 +188,10 @@ describe("a message over HTTP", () => {
     const server = await emulator({ answers: [{ text: "The whole reply." }] });
     const { get, url } = await startTestGateway(emulatedModel(server.baseUrl));
     const gone = new AbortController();
-    await fetch(`${url}/api/sessions/main/messages`, { ...post({ text: "hi" }), signal: gone.signal });
+    await fetch(`${url}/api/sessions/main/messages`, {
+      ...post({ text: "hi" }),
+      signal: gone.signal,
+    });
     gone.abort();
     await until(async () => (await messagesOf(get)).length === 2);
     expect(JSON.stringify(await messagesOf(get))).toContain("The whole reply.");
@@ -155,7 +210,11 @@ describe("a message over HTTP", () => {
     while (!seen.includes("begun")) seen += new TextDecoder().decode((await reader.read()).value);
     gone.abort();
     await until(async () => (await messagesOf(get)).length === 2);
-    expect((await messagesOf(get))[1]!.message).toMatchObject({ role: "assistant", stopReason: "aborted", content: [{ text: "begun" }] });
+    expect((await messagesOf(get))[1]!.message).toMatchObject({
+      role: "assistant",
+      stopReason: "aborted",
+      content: [{ text: "begun" }],
+    });
   });
 
   it("that is none is refused", async () => {
@@ -169,18 +228,29 @@ describe("a message over HTTP", () => {
     ]) {
       expect((await get("/api/sessions/main/messages", post(body))).status).toBe(400);
     }
-    expect((await get("/api/sessions/main/messages", { method: "POST", body: '{"text":"x"}' })).status).toBe(400);
-    expect((await get(`/api/sessions/${encodeURIComponent("agent:x")}/messages`, post({ text: "x" }))).status).toBe(400);
+    expect(
+      (await get("/api/sessions/main/messages", { method: "POST", body: '{"text":"x"}' })).status,
+    ).toBe(400);
+    expect(
+      (await get(`/api/sessions/${encodeURIComponent("agent:x")}/messages`, post({ text: "x" })))
+        .status,
+    ).toBe(400);
   });
 
   it("to a session that another process has is answered with who has it", async () => {
     const { home, say } = await startTestGateway();
-    const holder = startChild(new URL("../testing/session-writer.ts", import.meta.url), [home, "hold"]);
+    const holder = startChild(new URL("../testing/session-writer.ts", import.meta.url), [
+      home,
+      "hold",
+    ]);
     await holder.nextLine();
     const { events } = await say("hi");
     expect(events.at(-1)).toMatchObject({
       type: "error",
-      error: { code: "SESSION_LOCKED", message: expect.stringContaining(`process ${holder.process.pid}`) },
+      error: {
+        code: "SESSION_LOCKED",
+        message: expect.stringContaining(`process ${holder.process.pid}`),
+      },
     });
   });
 });
@@ -197,12 +267,20 @@ describe("what the model saw", () => {
       tokens: { total: number };
       budget: { contextWindow: number };
     };
-    expect(view.messages.map(({ preview }) => preview)).toEqual(["My cat is called Minka.", "Noted.", "What is my cat called?"]);
-    expect(view.messages.every(({ source, tokens }) => source.kind === "entry" && tokens > 0)).toBe(true);
+    expect(view.messages.map(({ preview }) => preview)).toEqual([
+      "My cat is called Minka.",
+      "Noted.",
+      "What is my cat called?",
+    ]);
+    expect(view.messages.every(({ source, tokens }) => source.kind === "entry" && tokens > 0)).toBe(
+      true,
+    );
     expect(view.system[0]!.preview).toContain("Clew");
     expect(view.budget.contextWindow).toBe(200_000);
     expect(view.tokens.total).toBeGreaterThan(20);
-    expect(await (await get("/api/sessions/main/context/messages/0")).text()).toBe("My cat is called Minka.");
+    expect(await (await get("/api/sessions/main/context/messages/0")).text()).toBe(
+      "My cat is called Minka.",
+    );
     expect(await (await get("/api/sessions/main/context/system/0")).text()).toContain("Clew");
     expect((await get("/api/sessions/main/context/messages/9")).status).toBe(404);
     expect((await get("/api/sessions/main/context/parts/0")).status).toBe(404);
@@ -224,10 +302,21 @@ describe("the server", () => {
   it("answers this machine's own names and pages only", async () => {
     const { url } = await startTestGateway();
     const { host, port } = new URL(url);
-    expect((await rawRequest(`${url}/api/health`, { host: `localhost:${port}`, origin: `http://${host}` })).status).toBe(200);
+    expect(
+      (
+        await rawRequest(`${url}/api/health`, {
+          host: `localhost:${port}`,
+          origin: `http://${host}`,
+        })
+      ).status,
+    ).toBe(200);
     expect((await rawRequest(`${url}/api/health`, { host: "evil.example" })).status).toBe(403);
-    expect((await rawRequest(`${url}/api/health`, { host: `evil.example:${port}` })).status).toBe(403);
-    expect((await rawRequest(`${url}/api/health`, { host, origin: "http://evil.example" })).status).toBe(403);
+    expect((await rawRequest(`${url}/api/health`, { host: `evil.example:${port}` })).status).toBe(
+      403,
+    );
+    expect(
+      (await rawRequest(`${url}/api/health`, { host, origin: "http://evil.example" })).status,
+    ).toBe(403);
     expect((await rawRequest(`${url}/api/health`, { host, origin: "null" })).status).toBe(403);
     expect((await rawRequest(`${url}/`, { host: "evil.example" })).status).toBe(403);
   });
@@ -258,9 +347,15 @@ describe("the server", () => {
     for (const end of ["SIGTERM", "SIGINT", "disconnect"] as const) {
       const { home, stop } = await startTestGateway();
       await stop();
-      const child = startChild(MAIN, ["start", "--port", "0"], { env: { CLEW_HOME: home }, ipc: true, stderr: true });
+      const child = startChild(MAIN, ["start", "--port", "0"], {
+        env: { CLEW_HOME: home },
+        ipc: true,
+        stderr: true,
+      });
       const url = /http:\/\/[\d.:]+/.exec(await child.nextLine())![0];
-      const { events } = parseStream(await (await fetch(`${url}/api/sessions/main/messages`, post({ text: "hello" }))).text());
+      const { events } = parseStream(
+        await (await fetch(`${url}/api/sessions/main/messages`, post({ text: "hello" }))).text(),
+      );
       expect(events.at(-1)).toMatchObject({ type: "done", outcome: "completed" });
       if (end === "disconnect") child.process.disconnect();
       else child.process.kill(end);
@@ -274,7 +369,10 @@ describe("the server", () => {
     const { home, stop } = await startTestGateway();
     await stop();
     await writeFile(join(home, "clew.json"), JSON.stringify(emulatedModel(server.baseUrl)));
-    const child = startChild(MAIN, ["start", "--port", "0"], { env: { CLEW_HOME: home }, stderr: true });
+    const child = startChild(MAIN, ["start", "--port", "0"], {
+      env: { CLEW_HOME: home },
+      stderr: true,
+    });
     const url = /http:\/\/[\d.:]+/.exec(await child.nextLine())![0];
     const response = await fetch(`${url}/api/sessions/main/messages`, post({ text: "hi" }));
     const reader = response.body!.getReader();
@@ -282,17 +380,26 @@ describe("the server", () => {
     let seen = "";
     while (!seen.includes("begun")) seen += decoder.decode((await reader.read()).value);
     child.process.kill("SIGTERM");
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) seen += decoder.decode(piece.value);
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read())
+      seen += decoder.decode(piece.value);
     expect(parseStream(seen).events.at(-1)).toMatchObject({ type: "done", outcome: "aborted" });
     expect(await child.exit).toBe(0);
-    expect((await readdir(join(home, "agents/main/sessions"))).filter((name) => name.includes("lock"))).toEqual([]);
+    expect(
+      (await readdir(join(home, "agents/main/sessions"))).filter((name) => name.includes("lock")),
+    ).toEqual([]);
     const again = await startTestGateway({}, home);
-    expect((await messagesOf(again.get))[1]!.message).toMatchObject({ stopReason: "aborted", content: [{ text: "begun" }] });
+    expect((await messagesOf(again.get))[1]!.message).toMatchObject({
+      stopReason: "aborted",
+      content: [{ text: "begun" }],
+    });
   });
 
   it("says what to do when its port is in use", async () => {
     const { url, home } = await startTestGateway();
-    const child = startChild(MAIN, ["start", "--port", new URL(url).port], { env: { CLEW_HOME: home }, stderr: true });
+    const child = startChild(MAIN, ["start", "--port", new URL(url).port], {
+      env: { CLEW_HOME: home },
+      stderr: true,
+    });
     expect(await child.exit).toBe(1);
     expect(child.errors()).toMatch(/^clew: Port \d+ is in use.*--port 0/);
     expect(child.errors().trim().split("\n")).toHaveLength(1);

@@ -3,19 +3,33 @@ import type { UserBlock } from "@clew/plugin-sdk/core";
 import { z } from "zod";
 
 const TextBlock = z.object({ type: z.literal("text"), text: z.string() });
-const ImageBlock = z.object({ type: z.literal("image"), data: z.base64(), mimeType: z.string().regex(/^image\/[\w.+-]+$/) });
+const ImageBlock = z.object({
+  type: z.literal("image"),
+  data: z.base64(),
+  mimeType: z.string().regex(/^image\/[\w.+-]+$/),
+});
 
 export const MessageBodySchema = z
   .object({
     text: z.string().optional().describe("The message; or `content`."),
     content: z.array(z.discriminatedUnion("type", [TextBlock, ImageBlock])).optional(),
-    allowTools: z.array(z.string()).optional().describe('Tools that may run unasked in this turn, "*" = all; needs the token.'),
-    onDisconnect: z.enum(["continue", "abort"]).default("continue").describe("What happens to the run when the client goes away."),
+    allowTools: z
+      .array(z.string())
+      .optional()
+      .describe('Tools that may run unasked in this turn, "*" = all; needs the token.'),
+    onDisconnect: z
+      .enum(["continue", "abort"])
+      .default("continue")
+      .describe("What happens to the run when the client goes away."),
   })
-  .refine(({ text, content }) => (text !== undefined && text.trim() !== "") || (content !== undefined && content.length > 0), {
-    error: "needs `text` or `content`",
-    path: ["text"],
-  });
+  .refine(
+    ({ text, content }) =>
+      (text !== undefined && text.trim() !== "") || (content !== undefined && content.length > 0),
+    {
+      error: "needs `text` or `content`",
+      path: ["text"],
+    },
+  );
 
 export interface SentMessage {
   content: string | UserBlock[];

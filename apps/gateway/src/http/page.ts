@@ -22,7 +22,10 @@ const TYPES: Record<string, string> = {
 export function loadPage(folder: string): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();
   for (const name of listFiles(folder)) {
-    const file = { bytes: new Uint8Array(readFileSync(join(folder, name))), type: TYPES[extname(name)] ?? "application/octet-stream" };
+    const file = {
+      bytes: new Uint8Array(readFileSync(join(folder, name))),
+      type: TYPES[extname(name)] ?? "application/octet-stream",
+    };
     files.set(`/${name}`, file);
     if (name === "index.html") files.set("/", file);
   }
@@ -32,7 +35,9 @@ export function loadPage(folder: string): ReadonlyMap<string, PageFile> {
 function listFiles(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
   } catch {
     return [];
   }
@@ -40,7 +45,8 @@ function listFiles(folder: string): string[] {
 
 /** The page talks to this server only and loads nothing from elsewhere. */
 export const PAGE_HEADERS = {
-  "content-security-policy": "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "content-security-policy":
+    "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cache-control": "no-cache",

@@ -14,7 +14,9 @@ export interface RunningServer {
 const LOOPBACK = "127.0.0.1";
 
 /** Port 0 takes any free one. Throws CONFIG_INVALID when the port is in use. */
-export async function startServer(options: Omit<AppOptions, "port"> & { port: number }): Promise<RunningServer> {
+export async function startServer(
+  options: Omit<AppOptions, "port"> & { port: number },
+): Promise<RunningServer> {
   let port = options.port;
   const app = createApp({ ...options, port: () => port });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
@@ -45,9 +47,13 @@ function listenError(error: NodeJS.ErrnoException, port: number): Error {
     return new ContextEngineError("CONFIG_INVALID", message, { cause: error });
   }
   if (error.code === "EACCES") {
-    return new ContextEngineError("CONFIG_INVALID", `Port ${port} may not be used by this account; choose one above 1023 with --port.`, {
-      cause: error,
-    });
+    return new ContextEngineError(
+      "CONFIG_INVALID",
+      `Port ${port} may not be used by this account; choose one above 1023 with --port.`,
+      {
+        cause: error,
+      },
+    );
   }
   return error;
 }

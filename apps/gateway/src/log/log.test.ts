@@ -8,7 +8,10 @@ describe("the log", () => {
   it("writes one JSON object per line and hides keys wherever they are", async () => {
     const file = join(await temporaryHome(), "logs/gateway.log");
     const problems: string[] = [];
-    const log = createLog({ file, onProblem: (level, message) => problems.push(`${level}: ${message}`) });
+    const log = createLog({
+      file,
+      onProblem: (level, message) => problems.push(`${level}: ${message}`),
+    });
     log.info("started", { port: 1, endpoint: { apiKey: "abc", headers: { authorization: "x" } } });
     log.warn("server said: bad key sk-proj-abcdefghijklmnop and Bearer abcdefgh12345678");
     log.close();
@@ -18,7 +21,12 @@ describe("the log", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(lines).toMatchObject([
-      { level: "info", msg: "started", port: 1, endpoint: { apiKey: "(hidden)", headers: "(hidden)" } },
+      {
+        level: "info",
+        msg: "started",
+        port: 1,
+        endpoint: { apiKey: "(hidden)", headers: "(hidden)" },
+      },
       { level: "warn", msg: "server said: bad key (hidden) and (hidden)" },
     ]);
     expect(problems).toEqual(["warn: server said: bad key (hidden) and (hidden)"]);
@@ -26,11 +34,19 @@ describe("the log", () => {
 
   it("rotates by size and keeps a bounded number of files", async () => {
     const folder = join(await temporaryHome(), "logs");
-    const log = createLog({ file: join(folder, "gateway.log"), rotation: { maxBytes: 2000, keep: 2 } });
+    const log = createLog({
+      file: join(folder, "gateway.log"),
+      rotation: { maxBytes: 2000, keep: 2 },
+    });
     for (let index = 0; index < 100; index++) log.info(`line ${index}`);
     log.close();
-    expect((await readdir(folder)).sort()).toEqual(["gateway.log", "gateway.log.1", "gateway.log.2"]);
-    for (const name of await readdir(folder)) expect((await readFile(join(folder, name))).length).toBeLessThanOrEqual(2000);
+    expect((await readdir(folder)).sort()).toEqual([
+      "gateway.log",
+      "gateway.log.1",
+      "gateway.log.2",
+    ]);
+    for (const name of await readdir(folder))
+      expect((await readFile(join(folder, name))).length).toBeLessThanOrEqual(2000);
     expect(await readFile(join(folder, "gateway.log"), "utf8")).toContain("line 99");
   });
 

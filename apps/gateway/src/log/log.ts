@@ -1,7 +1,12 @@
 // The gateway's log: structured lines in a rotating file, keys masked.
 import type { LogPort } from "@clew/engine-core";
 import { pino } from "pino";
-import { DEFAULT_ROTATION, type RotatingFile, type RotationOptions, rotatingFile } from "./rotating-file.ts";
+import {
+  DEFAULT_ROTATION,
+  type RotatingFile,
+  type RotationOptions,
+  rotatingFile,
+} from "./rotating-file.ts";
 
 export interface GatewayLog extends LogPort {
   close(): void;
@@ -17,13 +22,18 @@ export interface LogOptions {
 const SECRET_NAMES = ["apiKey", "authorization", "token", "password", "secret", "headers"];
 
 /** Keys in messages of servers and libraries: `sk-…`, `Bearer …` and the like. */
-const SECRET_TEXT = /\b(sk|pk|rk|xox[a-z]|gh[a-z]|key)[-_][A-Za-z0-9_-]{12,}|\bBearer\s+[A-Za-z0-9._~+/=-]{8,}|\bAIza[A-Za-z0-9_-]{20,}/g;
+const SECRET_TEXT =
+  /\b(sk|pk|rk|xox[a-z]|gh[a-z]|key)[-_][A-Za-z0-9_-]{12,}|\bBearer\s+[A-Za-z0-9._~+/=-]{8,}|\bAIza[A-Za-z0-9_-]{20,}/g;
 
 export function maskKeys(text: string): string {
   return text.replace(SECRET_TEXT, "(hidden)");
 }
 
-export function createLog({ file, rotation = DEFAULT_ROTATION, onProblem }: LogOptions): GatewayLog {
+export function createLog({
+  file,
+  rotation = DEFAULT_ROTATION,
+  onProblem,
+}: LogOptions): GatewayLog {
   const destination = rotatingFile(file, rotation);
   const logger = createPino(destination);
   const at =
@@ -33,7 +43,12 @@ export function createLog({ file, rotation = DEFAULT_ROTATION, onProblem }: LogO
       logger[level](fields, masked);
       if (level !== "info") onProblem?.(level, masked);
     };
-  return { info: at("info"), warn: at("warn"), error: at("error"), close: () => destination.close() };
+  return {
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    close: () => destination.close(),
+  };
 }
 
 function createPino(destination: RotatingFile) {

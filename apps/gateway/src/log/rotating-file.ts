@@ -17,7 +17,10 @@ export interface RotatingFile {
   close(): void;
 }
 
-export function rotatingFile(file: string, options: RotationOptions = DEFAULT_ROTATION): RotatingFile {
+export function rotatingFile(
+  file: string,
+  options: RotationOptions = DEFAULT_ROTATION,
+): RotatingFile {
   let descriptor: number | undefined;
   let size = 0;
 
@@ -33,7 +36,8 @@ export function rotatingFile(file: string, options: RotationOptions = DEFAULT_RO
   };
   const rotate = () => {
     close();
-    for (let age = options.keep - 1; age >= 1; age--) renameIfThere(`${file}.${age}`, `${file}.${age + 1}`);
+    for (let age = options.keep - 1; age >= 1; age--)
+      renameIfThere(`${file}.${age}`, `${file}.${age + 1}`);
     renameIfThere(file, `${file}.1`);
   };
   return {

@@ -6,12 +6,22 @@ const price = z.number().nonnegative();
 export const ModelConfigSchema = z.object({
   id: z.string().min(1).describe("The name the server knows."),
   name: z.string().optional(),
-  contextWindow: z.number().int().positive().optional().describe("Tokens of prompt and reply together."),
+  contextWindow: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Tokens of prompt and reply together."),
   maxTokens: z.number().int().positive().optional().describe("Tokens of one reply."),
   reasoning: z.boolean().optional(),
   input: z.array(z.enum(["text", "image", "audio", "video"])).optional(),
   cost: z
-    .looseObject({ input: price.optional(), output: price.optional(), cacheRead: price.optional(), cacheWrite: price.optional() })
+    .looseObject({
+      input: price.optional(),
+      output: price.optional(),
+      cacheRead: price.optional(),
+      cacheWrite: price.optional(),
+    })
     .optional()
     .describe("US dollars per million tokens."),
   api: z.string().optional(),
@@ -26,12 +36,21 @@ export const ProviderConfigSchema = z.object({
   apiKey: z.string().optional().describe('The key, or "${NAME}" to read it from the environment.'),
   api: z.string().optional().describe('Wire protocol; unset = "openai-completions".'),
   headers: z.record(z.string(), z.string()).optional(),
-  models: z.array(ModelConfigSchema).default([]).describe("Its models; none = any name is accepted with default limits."),
+  models: z
+    .array(ModelConfigSchema)
+    .default([])
+    .describe("Its models; none = any name is accepted with default limits."),
 });
 export type ProviderConfig = z.infer<typeof ProviderConfigSchema>;
 
 export const ModelsConfigSchema = z.object({
-  mode: z.string().optional().describe("OpenClaw's merge mode; Clew always merges with the servers it knows."),
-  providers: z.record(z.string().min(1), ProviderConfigSchema).default({}).describe("Model servers by name."),
+  mode: z
+    .string()
+    .optional()
+    .describe("OpenClaw's merge mode; Clew always merges with the servers it knows."),
+  providers: z
+    .record(z.string().min(1), ProviderConfigSchema)
+    .default({})
+    .describe("Model servers by name."),
 });
 export type ModelsConfig = z.infer<typeof ModelsConfigSchema>;

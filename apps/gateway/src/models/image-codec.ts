@@ -5,7 +5,9 @@ import type { ImageCodec } from "@clew/transcript-policy";
 export function lazyImageCodec(): ImageCodec {
   let loading: Promise<ImageCodec> | undefined;
   const codec = () => {
-    loading ??= import("@clew/transcript-policy/sharp").then(({ createSharpCodec }) => createSharpCodec());
+    loading ??= import("@clew/transcript-policy/sharp").then(({ createSharpCodec }) =>
+      createSharpCodec(),
+    );
     return loading;
   };
   return {

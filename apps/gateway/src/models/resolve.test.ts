@@ -3,7 +3,12 @@ import { readEnvironment } from "../config/environment.ts";
 import { ModelsConfigSchema } from "./config.ts";
 import { knownModelNames, resolveModel } from "./resolve.ts";
 
-const resolve = (name: string, providers: unknown = {}, variables: Record<string, string> = {}, contextTokens?: number) =>
+const resolve = (
+  name: string,
+  providers: unknown = {},
+  variables: Record<string, string> = {},
+  contextTokens?: number,
+) =>
   resolveModel({
     name,
     models: ModelsConfigSchema.parse({ providers }),
@@ -14,12 +19,21 @@ const resolve = (name: string, providers: unknown = {}, variables: Record<string
 
 describe("a model name", () => {
   it("finds the offline model without any setting", () => {
-    expect(resolve("offline/offline").model).toMatchObject({ provider: "offline", api: "offline", id: "offline" });
+    expect(resolve("offline/offline").model).toMatchObject({
+      provider: "offline",
+      api: "offline",
+      id: "offline",
+    });
   });
 
   it("finds local servers without any setting, and takes any model they may have", () => {
     expect(resolve("ollama/library/qwen3:8b")).toMatchObject({
-      model: { provider: "ollama", api: "openai-completions", id: "library/qwen3:8b", contextWindow: 32_768 },
+      model: {
+        provider: "ollama",
+        api: "openai-completions",
+        id: "library/qwen3:8b",
+        contextWindow: 32_768,
+      },
       endpoint: { baseUrl: "http://127.0.0.1:11434/v1" },
     });
   });
@@ -33,7 +47,14 @@ describe("a model name", () => {
     };
     expect(resolve("lab/m", { lab }, { LAB: "k" })).toEqual({
       name: "lab/m",
-      model: { provider: "lab", api: "openai-completions", id: "m", contextWindow: 9000, maxOutputTokens: 100, acceptsImages: false },
+      model: {
+        provider: "lab",
+        api: "openai-completions",
+        id: "m",
+        contextWindow: 9000,
+        maxOutputTokens: 100,
+        acceptsImages: false,
+      },
       endpoint: { baseUrl: "http://10.0.0.1/v1", apiKey: "k" },
     });
     expect(resolve("lab/m", { lab }, { LAB: "k" }, 5000).model.contextWindow).toBe(5000);
@@ -41,20 +62,29 @@ describe("a model name", () => {
   });
 
   it("takes a key from the usual variable", () => {
-    expect(resolve("openai/gpt", {}, { OPENAI_API_KEY: "k" }).endpoint).toEqual({ baseUrl: "https://api.openai.com/v1", apiKey: "k" });
+    expect(resolve("openai/gpt", {}, { OPENAI_API_KEY: "k" }).endpoint).toEqual({
+      baseUrl: "https://api.openai.com/v1",
+      apiKey: "k",
+    });
     expect(() => resolve("openai/gpt")).toThrow(/OPENAI_API_KEY/);
   });
 
   it("that is not known is answered with those that are", () => {
-    expect(() => resolve("olama/x")).toThrow(/unknown provider "olama"; known: offline, ollama.*Did you mean "ollama"/);
-    expect(() => resolve("lab/modle", { lab: { baseUrl: "http://x/v1", models: [{ id: "model" }, { id: "other" }] } })).toThrow(
-      /known: model, other. Did you mean "lab\/model"/,
+    expect(() => resolve("olama/x")).toThrow(
+      /unknown provider "olama"; known: offline, ollama.*Did you mean "ollama"/,
     );
+    expect(() =>
+      resolve("lab/modle", {
+        lab: { baseUrl: "http://x/v1", models: [{ id: "model" }, { id: "other" }] },
+      }),
+    ).toThrow(/known: model, other. Did you mean "lab\/model"/);
     expect(() => resolve("offline/other")).toThrow(/known: offline/);
     expect(() => resolve("gpt")).toThrow(/names no model/);
     expect(() => resolve("__proto__/x")).toThrow(/unknown provider/);
     expect(() => resolve("lab/m", { lab: {} })).toThrow(/has no address/);
-    expect(() => resolve("lab/m", { lab: { baseUrl: "http://x", api: "morse" } })).toThrow(/speaks "morse".*openai-completions, offline/);
+    expect(() => resolve("lab/m", { lab: { baseUrl: "http://x", api: "morse" } })).toThrow(
+      /speaks "morse".*openai-completions, offline/,
+    );
     expect(knownModelNames(ModelsConfigSchema.parse({}))).toContain("offline/offline");
   });
 });

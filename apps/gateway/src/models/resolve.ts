@@ -45,10 +45,18 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
   const slash = name.indexOf("/");
   const providerId = name.slice(0, slash);
   const modelId = name.slice(slash + 1);
-  if (slash <= 0 || modelId === "") throw invalid(`"${name}" names no model: write "provider/model", for example ${OFFLINE_MODEL}.`);
-  const configured = Object.hasOwn(models.providers, providerId) ? models.providers[providerId] : undefined;
-  const builtIn = Object.hasOwn(KNOWN_PROVIDERS, providerId) ? KNOWN_PROVIDERS[providerId] : undefined;
-  if (configured === undefined && builtIn === undefined) throw unknownProvider(name, providerId, models);
+  if (slash <= 0 || modelId === "")
+    throw invalid(
+      `"${name}" names no model: write "provider/model", for example ${OFFLINE_MODEL}.`,
+    );
+  const configured = Object.hasOwn(models.providers, providerId)
+    ? models.providers[providerId]
+    : undefined;
+  const builtIn = Object.hasOwn(KNOWN_PROVIDERS, providerId)
+    ? KNOWN_PROVIDERS[providerId]
+    : undefined;
+  if (configured === undefined && builtIn === undefined)
+    throw unknownProvider(name, providerId, models);
   const provider: ProviderConfig = {
     ...builtIn,
     ...configured,
@@ -64,10 +72,15 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
       provider.models.map(({ id }) => id),
     );
   const api = listed?.api ?? provider.api ?? "openai-completions";
-  if (!apis.includes(api)) throw invalid(`Model "${name}" speaks "${api}", for which this Clew has no driver; it has: ${apis.join(", ")}.`);
+  if (!apis.includes(api))
+    throw invalid(
+      `Model "${name}" speaks "${api}", for which this Clew has no driver; it has: ${apis.join(", ")}.`,
+    );
   const isLocal = api === "offline";
   if (!isLocal && provider.baseUrl === undefined) {
-    throw invalid(`Provider "${providerId}" has no address: set models.providers.${providerId}.baseUrl.`);
+    throw invalid(
+      `Provider "${providerId}" has no address: set models.providers.${providerId}.baseUrl.`,
+    );
   }
   const apiKey = isLocal ? undefined : findKey(providerId, provider, environment);
   if (builtIn?.needsKey === true && apiKey === undefined && configured?.baseUrl === undefined) {
@@ -75,7 +88,9 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
       `Provider "${providerId}" needs a key: set ${providerId.toUpperCase()}_API_KEY, or models.providers.${providerId}.apiKey.`,
     );
   }
-  const window = listed?.contextWindow ?? (builtIn?.needsKey === true ? DEFAULT_HOSTED_WINDOW : DEFAULT_CONTEXT_WINDOW);
+  const window =
+    listed?.contextWindow ??
+    (builtIn?.needsKey === true ? DEFAULT_HOSTED_WINDOW : DEFAULT_CONTEXT_WINDOW);
   return {
     name,
     model: {
@@ -104,15 +119,25 @@ export function knownModelNames(models: ModelsConfig): string[] {
   });
 }
 
-function findKey(providerId: string, provider: ProviderConfig, environment: ModelRequest["environment"]): string | undefined {
+function findKey(
+  providerId: string,
+  provider: ProviderConfig,
+  environment: ModelRequest["environment"],
+): string | undefined {
   if (provider.apiKey === undefined) return environment.providerKey(providerId);
   const expanded = expandVariables(provider.apiKey, environment);
   if ("text" in expanded) return expanded.text;
   const names = expanded.missing.join(", ");
-  throw invalid(`models.providers.${providerId}.apiKey names ${names}, which is not in the environment; set it and start again.`);
+  throw invalid(
+    `models.providers.${providerId}.apiKey names ${names}, which is not in the environment; set it and start again.`,
+  );
 }
 
-function unknownProvider(name: string, providerId: string, models: ModelsConfig): ContextEngineError {
+function unknownProvider(
+  name: string,
+  providerId: string,
+  models: ModelsConfig,
+): ContextEngineError {
   const known = [...new Set([...Object.keys(models.providers), ...Object.keys(KNOWN_PROVIDERS)])];
   const nearest = nearestOf(providerId, known);
   const guess = nearest === null ? "" : ` Did you mean "${nearest}"?`;
@@ -121,10 +146,17 @@ function unknownProvider(name: string, providerId: string, models: ModelsConfig)
   );
 }
 
-function unknownModel(name: string, providerId: string, modelId: string, known: string[]): ContextEngineError {
+function unknownModel(
+  name: string,
+  providerId: string,
+  modelId: string,
+  known: string[],
+): ContextEngineError {
   const nearest = nearestOf(modelId, known);
   const guess = nearest === null ? "" : ` Did you mean "${providerId}/${nearest}"?`;
-  return invalid(`Model "${name}" is not in models.providers.${providerId}.models; known: ${known.join(", ")}.${guess}`);
+  return invalid(
+    `Model "${name}" is not in models.providers.${providerId}.models; known: ${known.join(", ")}.${guess}`,
+  );
 }
 
 function invalid(message: string): ContextEngineError {

@@ -5,12 +5,25 @@ import { completeModel, type Endpoint, streamModel } from "@clew/providers";
 import type { ResolvedModel } from "./resolve.ts";
 
 /** `resolve` throws CONFIG_INVALID for a name it does not know. */
-export function createModelPort({ resolve, log }: { resolve: (name: string) => ResolvedModel; log: LogPort }): ModelPort {
+export function createModelPort({
+  resolve,
+  log,
+}: {
+  resolve: (name: string) => ResolvedModel;
+  log: LogPort;
+}): ModelPort {
   const optionsFor = (call: ModelCall) => {
     const name = `${call.model.provider}/${call.model.id}`;
     const endpoint: Endpoint = resolve(name).endpoint;
-    const onRetry = ({ error, retry, delayMs }: { error: { kind: string }; retry: number; delayMs: number }) =>
-      log.warn(`model ${name}: ${error.kind}, retry ${retry} in ${Math.round(delayMs)} ms`);
+    const onRetry = ({
+      error,
+      retry,
+      delayMs,
+    }: {
+      error: { kind: string };
+      retry: number;
+      delayMs: number;
+    }) => log.warn(`model ${name}: ${error.kind}, retry ${retry} in ${Math.round(delayMs)} ms`);
     return { call, endpoint, onRetry };
   };
   return {
@@ -20,7 +33,10 @@ export function createModelPort({ resolve, log }: { resolve: (name: string) => R
   };
 }
 
-function resolveOrNothing(resolve: (name: string) => ResolvedModel, name: string): ModelRef | undefined {
+function resolveOrNothing(
+  resolve: (name: string) => ResolvedModel,
+  name: string,
+): ModelRef | undefined {
   try {
     return resolve(name).model;
   } catch (error) {

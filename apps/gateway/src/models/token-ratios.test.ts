@@ -19,7 +19,17 @@ const report = (estimated: number, measured: number, error: string | null = null
   model: { requested: MODEL, resolved: MODEL, api: "x" },
   modelCalls: [
     {
-      ...{ index: 0, durationMs: 0, system: [], tools: [], requestHash: "", policyChanges: [], stopReason: "stop", error, retries: 0 },
+      ...{
+        index: 0,
+        durationMs: 0,
+        system: [],
+        tools: [],
+        requestHash: "",
+        policyChanges: [],
+        stopReason: "stop",
+        error,
+        retries: 0,
+      },
       messages: { kept: 0, items: [], tokens: estimated },
       usage: { input: measured, output: 5, cacheRead: 0, cacheWrite: 0, totalTokens: measured + 5 },
     },
@@ -56,10 +66,19 @@ describe("the token ratio of a model", () => {
   it("starts anew from a file that cannot be understood, and outlives one that cannot be written", async () => {
     const home = await temporaryHome();
     const warnings: string[] = [];
-    const ratios = createTokenRatios({ home, log: { ...silent, warn: (line) => void warnings.push(line) } });
+    const ratios = createTokenRatios({
+      home,
+      log: { ...silent, warn: (line) => void warnings.push(line) },
+    });
     await ratios.learn("main", report(1_000, 1_400));
-    await writeFile(join(home, "agents/main/token-ratios.json"), '{"v":1,"models":{"test/listener":{"ratio":99,"samples":1}}}');
-    expect(await createTokenRatios({ home, log: silent }).ratio("main", MODEL)).toEqual({ ratio: 1, samples: 0 });
+    await writeFile(
+      join(home, "agents/main/token-ratios.json"),
+      '{"v":1,"models":{"test/listener":{"ratio":99,"samples":1}}}',
+    );
+    expect(await createTokenRatios({ home, log: silent }).ratio("main", MODEL)).toEqual({
+      ratio: 1,
+      samples: 0,
+    });
     await writeFile(join(home, "agents", "file"), "");
     await ratios.learn("file", report(1_000, 1_400));
     expect(warnings).toHaveLength(1);
@@ -77,14 +96,22 @@ describe("the token ratio of a model", () => {
     onTestFinished(() => server.close());
     const home = await temporaryHome();
     const loaded = checkConfigText(JSON.stringify(emulatedModel(server.baseUrl)), "clew.json");
-    const host = composeHost({ environment: readEnvironment({ CLEW_HOME: home }), loaded, log: silent });
+    const host = composeHost({
+      environment: readEnvironment({ CLEW_HOME: home }),
+      loaded,
+      log: silent,
+    });
     onTestFinished(() => host.close());
     const session = await createSessionStore({ home }).open({ key: "main", cwd: home });
     onTestFinished(() => session.close());
-    const say = (content: string) => host.answer({ transcript: session, state: createSessionState(), prompt: { content } });
+    const say = (content: string) =>
+      host.answer({ transcript: session, state: createSessionState(), prompt: { content } });
     const first = await say("river stone ".repeat(800));
     expect(first.report.budget).not.toHaveProperty("tokenRatio");
-    const { ratio } = await createTokenRatios({ home, log: silent }).ratio("main", first.report.model.resolved);
+    const { ratio } = await createTokenRatios({ home, log: silent }).ratio(
+      "main",
+      first.report.model.resolved,
+    );
     expect(ratio).toBeGreaterThan(1.2);
     expect((await say("again")).report.budget?.tokenRatio).toBe(ratio);
   });

@@ -10,7 +10,10 @@ const FileSchema = z.object({
   v: z.literal(1),
   models: z.record(
     z.string(),
-    z.object({ ratio: z.number().min(RATIO_BOUNDS.min).max(RATIO_BOUNDS.max), samples: z.number().int().nonnegative() }),
+    z.object({
+      ratio: z.number().min(RATIO_BOUNDS.min).max(RATIO_BOUNDS.max),
+      samples: z.number().int().nonnegative(),
+    }),
   ),
 });
 
@@ -30,7 +33,9 @@ export function createTokenRatios({ home, log }: { home: string; log: LogPort })
   const file = (agentId: string) => join(home, "agents", agentId, "token-ratios.json");
   const known = new Map<string, Promise<{ now: Ratios; stored: Ratios }>>();
   const load = (agentId: string) => {
-    const loading = known.get(agentId) ?? readRatios(file(agentId)).then((ratios) => ({ now: ratios, stored: ratios }));
+    const loading =
+      known.get(agentId) ??
+      readRatios(file(agentId)).then((ratios) => ({ now: ratios, stored: ratios }));
     known.set(agentId, loading);
     return loading;
   };
@@ -48,16 +53,25 @@ export function createTokenRatios({ home, log }: { home: string; log: LogPort })
       ratios.stored = ratios.now;
       try {
         await mkdir(dirname(file(agentId)), { recursive: true, mode: 0o700 });
-        await writeFileAtomic(file(agentId), `${JSON.stringify({ v: 1, models: ratios.stored }, null, 2)}\n`, { mode: 0o600 });
+        await writeFileAtomic(
+          file(agentId),
+          `${JSON.stringify({ v: 1, models: ratios.stored }, null, 2)}\n`,
+          { mode: 0o600 },
+        );
       } catch (error) {
-        log.warn(`${file(agentId)} could not be written: ${error instanceof Error ? error.message : String(error)}`);
+        log.warn(
+          `${file(agentId)} could not be written: ${error instanceof Error ? error.message : String(error)}`,
+        );
       }
     },
   };
 }
 
 /** Pure. A call that failed or was cut off says nothing. */
-export function learnFrom(known: TokenRatio, { modelCalls }: Pick<TurnReport, "modelCalls">): TokenRatio {
+export function learnFrom(
+  known: TokenRatio,
+  { modelCalls }: Pick<TurnReport, "modelCalls">,
+): TokenRatio {
   return modelCalls.reduce((ratio, { system, tools, messages, usage, error, stopReason }) => {
     if (usage === null) return ratio;
     const fixed = [...system, ...tools].reduce((sum, { tokens }) => sum + tokens, 0);
@@ -69,7 +83,8 @@ export function learnFrom(known: TokenRatio, { modelCalls }: Pick<TurnReport, "m
   }, known);
 }
 
-const of = (ratios: Ratios, model: string): TokenRatio => (Object.hasOwn(ratios, model) ? ratios[model] : undefined) ?? UNKNOWN_RATIO;
+const of = (ratios: Ratios, model: string): TokenRatio =>
+  (Object.hasOwn(ratios, model) ? ratios[model] : undefined) ?? UNKNOWN_RATIO;
 
 /** A file that is missing or cannot be understood is learned anew. */
 async function readRatios(file: string): Promise<Ratios> {

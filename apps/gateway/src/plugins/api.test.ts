@@ -17,7 +17,13 @@ import type {
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../compose.ts";
 import { temporaryHome } from "../testing/home.ts";
-import { collectLog, copyTidepool, startPluginGateway, type WrittenPlugin, writePlugin } from "../testing/plugins.ts";
+import {
+  collectLog,
+  copyTidepool,
+  startPluginGateway,
+  type WrittenPlugin,
+  writePlugin,
+} from "../testing/plugins.ts";
 import { createPluginHost, type PluginHost } from "./host.ts";
 import { nativeImport } from "./native-import.ts";
 
@@ -28,7 +34,10 @@ interface Captured {
     runtime: {
       config: { current(): unknown; loadConfig(): unknown };
       llm: { complete(params: LlmCompleteParams): Promise<LlmCompleteResult> };
-      logging: { getChildLogger(context: { plugin: string }): PluginApi["logger"]; shouldLogVerbose(): boolean };
+      logging: {
+        getChildLogger(context: { plugin: string }): PluginApi["logger"];
+        shouldLogVerbose(): boolean;
+      };
       agent: { session: Record<string, (...args: unknown[]) => unknown> };
       subagent: Record<string, () => Promise<unknown>>;
       inspection: { readOnly: boolean };
@@ -74,8 +83,14 @@ async function tidepoolWithout(member: string) {
     export default { id: plugin.id, register: (api) => plugin.register(without(api, ${JSON.stringify(member.split("."))})) };`,
   );
   const manifest = join(folder, "package.json");
-  const { openclaw, ...rest } = JSON.parse(readFileSync(manifest, "utf8")) as Record<string, object>;
-  writeFileSync(manifest, JSON.stringify({ ...rest, openclaw: { ...openclaw, extensions: ["./lib/without.js"] } }));
+  const { openclaw, ...rest } = JSON.parse(readFileSync(manifest, "utf8")) as Record<
+    string,
+    object
+  >;
+  writeFileSync(
+    manifest,
+    JSON.stringify({ ...rest, openclaw: { ...openclaw, extensions: ["./lib/without.js"] } }),
+  );
   const sound = writePlugin(join(home, "sound"), { id: "sound" });
   const plugins = { load: { paths: [folder, sound] }, slots: { contextEngine: "tidepool" } };
   return { home, folder, ...(await startPluginGateway({ plugins }, home)) };
@@ -84,7 +99,11 @@ async function tidepoolWithout(member: string) {
 /** The engine itself, without the guard and what a turn would lend it. */
 async function tidepoolEngine(plugins: PluginHost): Promise<ContextEngine> {
   const log = collectLog();
-  const registry = createEngineRegistry({ fallback: () => createLegacyEngine(), log, clock: systemClock });
+  const registry = createEngineRegistry({
+    fallback: () => createLegacyEngine(),
+    log,
+    clock: systemClock,
+  });
   plugins.connect({ registry, complete: () => Promise.reject(new Error("no model")) });
   return (await registry.instance("tidepool", {})).enter({});
 }
@@ -92,7 +111,13 @@ async function tidepoolEngine(plugins: PluginHost): Promise<ContextEngine> {
 describe("what a plugin is told about itself", () => {
   it("api.id, name, source, registrationMode, config, pluginConfig", async () => {
     const { api, folder, raw } = await capture({
-      plugin: { manifest: { name: "Small one", version: "1.2.3", configSchema: { type: "object", properties: { a: { default: 1 } } } } },
+      plugin: {
+        manifest: {
+          name: "Small one",
+          version: "1.2.3",
+          configSchema: { type: "object", properties: { a: { default: 1 } } },
+        },
+      },
       plugins: { entries: { small: { config: { b: 2 } } } },
     });
     expect(api).toMatchObject({
@@ -112,21 +137,26 @@ describe("what a plugin is told about itself", () => {
 
   it("api.resolvePath: from the plugin's folder, from home, absolute", async () => {
     const { api, folder } = await capture();
-    expect([api.resolvePath("data/x.db"), api.resolvePath("~/x"), api.resolvePath("/y/../z")]).toEqual([
-      join(folder, "data/x.db"),
-      join(homedir(), "x"),
-      "/z",
-    ]);
+    expect([
+      api.resolvePath("data/x.db"),
+      api.resolvePath("~/x"),
+      api.resolvePath("/y/../z"),
+    ]).toEqual([join(folder, "data/x.db"), join(homedir(), "x"), "/z"]);
   });
 
   it("api.logger and runtime.logging: the gateway's log, named and without secrets", async () => {
     const { api, log } = await capture();
     api.logger.info("hello %s", "there");
-    api.runtime.logging.getChildLogger({ plugin: "small" }).warn("Authorization: Bearer abcdefghijklmnop");
+    api.runtime.logging
+      .getChildLogger({ plugin: "small" })
+      .warn("Authorization: Bearer abcdefghijklmnop");
     api.logger.error("failed", new Error("with token=abcdefghijkl"));
     api.logger.debug?.("nothing");
     expect(api.runtime.logging.shouldLogVerbose()).toBe(false);
-    expect(log.lines.slice(0, 2)).toEqual(["info [plugins] small: hello there", "warn [plugins] small: Authorization: Bearer ***"]);
+    expect(log.lines.slice(0, 2)).toEqual([
+      "info [plugins] small: hello there",
+      "warn [plugins] small: Authorization: Bearer ***",
+    ]);
     expect(log.lines[2]).toMatch(/^error \[plugins\] small: failed Error: with token=\*\*\*/);
     expect(log.lines).toHaveLength(3);
   });
@@ -144,7 +174,11 @@ describe("runtime", () => {
 
   it("inspection, diagnostics and registrationMode tell who only looks", async () => {
     const live = (await capture()).api.runtime;
-    expect([live.inspection, live.diagnostics, live.registrationMode]).toEqual([{ readOnly: false }, { readOnly: false }, "full"]);
+    expect([live.inspection, live.diagnostics, live.registrationMode]).toEqual([
+      { readOnly: false },
+      { readOnly: false },
+      "full",
+    ]);
     const looking = (await capture({ mode: "discovery" })).api.runtime;
     expect([looking.inspection, looking.diagnostics, looking.registrationMode]).toEqual([
       { readOnly: true },
@@ -153,39 +187,66 @@ describe("runtime", () => {
     ]);
   });
 
-  it.each(["run", "waitForRun", "getSessionMessages", "deleteSession"])("subagent.%s: this host offers none", async (method) => {
-    const { api } = await capture();
-    await expect(api.runtime.subagent[method]!()).rejects.toThrow(
-      `This host offers no subagent runtime, so subagent.${method} cannot run.`,
-    );
-  });
+  it.each(["run", "waitForRun", "getSessionMessages", "deleteSession"])(
+    "subagent.%s: this host offers none",
+    async (method) => {
+      const { api } = await capture();
+      await expect(api.runtime.subagent[method]!()).rejects.toThrow(
+        `This host offers no subagent runtime, so subagent.${method} cannot run.`,
+      );
+    },
+  );
 
   it("agent.session: finds real sessions by their index", async () => {
     const home = await temporaryHome();
     const folder = writePlugin(join(home, "sources/small"), { code: CAPTURE });
-    const { say, gateway } = await startPluginGateway({ plugins: { load: { paths: [folder] } } }, home);
+    const { say, gateway } = await startPluginGateway(
+      { plugins: { load: { paths: [folder] } } },
+      home,
+    );
     await say("hello");
     const session = captured().runtime.agent.session;
     const path = session.resolveStorePath!(undefined, { agentId: "main" }) as string;
     expect(path).toBe(join(home, "agents/main/sessions/sessions.json"));
-    expect(session.resolveStorePath!("stores/{agentId}.json", { agentId: "a" })).toBe(join(home, "stores/a.json"));
-    const store = session.loadSessionStore!(path) as Record<string, { sessionId: string; updatedAt: number }>;
+    expect(session.resolveStorePath!("stores/{agentId}.json", { agentId: "a" })).toBe(
+      join(home, "stores/a.json"),
+    );
+    const store = session.loadSessionStore!(path) as Record<
+      string,
+      { sessionId: string; updatedAt: number }
+    >;
     const { file, sessionId } = (await gateway.session("main"))!;
-    expect(store).toEqual({ "agent:main:main": { sessionId, sessionFile: file, updatedAt: expect.any(Number) } });
-    expect(session.resolveSessionFilePath!(sessionId, store["agent:main:main"], { agentId: "main", storePath: path })).toBe(file);
+    expect(store).toEqual({
+      "agent:main:main": { sessionId, sessionFile: file, updatedAt: expect.any(Number) },
+    });
+    expect(
+      session.resolveSessionFilePath!(sessionId, store["agent:main:main"], {
+        agentId: "main",
+        storePath: path,
+      }),
+    ).toBe(file);
     expect(session.resolveSessionFilePath!(sessionId, undefined, { agentId: "main" })).toBe(file);
     expect(() => session.resolveSessionFilePath!("../../etc/passwd")).toThrow("is no session id");
     expect(session.loadSessionStore!(join(home, "nothing.json"))).toEqual({});
     // What a plugin writes back must not confuse the gateway.
-    writeFileSync(path, JSON.stringify({ "agent:main:main": { ...store["agent:main:main"], extra: true } }));
+    writeFileSync(
+      path,
+      JSON.stringify({ "agent:main:main": { ...store["agent:main:main"], extra: true } }),
+    );
     expect((await gateway.session("main"))!.sessionId).toBe(sessionId);
   });
 
   describe("llm.complete", () => {
-    const complete = async (small: Record<string, unknown>, params: Partial<LlmCompleteParams> = {}) => {
+    const complete = async (
+      small: Record<string, unknown>,
+      params: Partial<LlmCompleteParams> = {},
+    ) => {
       const home = await temporaryHome();
       const folder = writePlugin(join(home, "sources/small"), { code: CAPTURE });
-      await startPluginGateway({ plugins: { load: { paths: [folder] }, entries: { small } } }, home);
+      await startPluginGateway(
+        { plugins: { load: { paths: [folder] }, entries: { small } } },
+        home,
+      );
       return captured().runtime.llm.complete({
         messages: [{ role: "user", content: "My cat is called Minka. What is my cat called?" }],
         ...params,
@@ -205,20 +266,30 @@ describe("runtime", () => {
     });
 
     it("keeps to the session's model unless the operator allows another, in the words that plugins look for", async () => {
-      await expect(complete({}, { model: "ollama/x" })).rejects.toThrow("Plugin LLM completion cannot override the target model.");
-      const listed = { llm: { allowModelOverride: true, allowedModels: ["offline/offline", "ollama/y"] } };
+      await expect(complete({}, { model: "ollama/x" })).rejects.toThrow(
+        "Plugin LLM completion cannot override the target model.",
+      );
+      const listed = {
+        llm: { allowModelOverride: true, allowedModels: ["offline/offline", "ollama/y"] },
+      };
       await expect(complete(listed, { model: "ollama/x" })).rejects.toThrow(
         'Plugin LLM completion model override "ollama/x" is not allowlisted.',
       );
-      await expect(complete({ llm: { allowModelOverride: true } }, { model: "offline/offline" })).resolves.toMatchObject({
+      await expect(
+        complete({ llm: { allowModelOverride: true } }, { model: "offline/offline" }),
+      ).resolves.toMatchObject({
         model: "offline",
       });
-      await expect(complete({}, { agentId: "other" })).rejects.toThrow("cannot override the active session agent");
+      await expect(complete({}, { agentId: "other" })).rejects.toThrow(
+        "cannot override the active session agent",
+      );
     });
 
     it("before the gateway is ready says that nothing is bound", async () => {
       const { api } = await capture();
-      await expect(api.runtime.llm.complete({ messages: [] })).rejects.toThrow("not bound to an active session agent");
+      await expect(api.runtime.llm.complete({ messages: [] })).rejects.toThrow(
+        "not bound to an active session agent",
+      );
     });
   });
 });
@@ -229,11 +300,20 @@ describe("session actions", () => {
     handler: ({ payload, sessionKey }) => ({ twice: payload.n * 2, sessionKey }) });`;
 
   it("run with a checked payload, for one session", async () => {
-    const { host } = await capture({ plugin: { code, manifest: { contracts: { sessionActions: ["act"] } } } });
+    const { host } = await capture({
+      plugin: { code, manifest: { contracts: { sessionActions: ["act"] } } },
+    });
     const scope = { agentId: "main", sessionKey: "agent:main:main" };
-    expect(await host.sessionAction("small", "act", { payload: { n: 4 }, scope })).toEqual({ twice: 8, sessionKey: "agent:main:main" });
-    await expect(host.sessionAction("small", "act", { payload: {}, scope })).rejects.toThrow("must have required property 'n'");
-    await expect(host.sessionAction("small", "other", { payload: {}, scope })).rejects.toThrow('offers no session action "other"');
+    expect(await host.sessionAction("small", "act", { payload: { n: 4 }, scope })).toEqual({
+      twice: 8,
+      sessionKey: "agent:main:main",
+    });
+    await expect(host.sessionAction("small", "act", { payload: {}, scope })).rejects.toThrow(
+      "must have required property 'n'",
+    );
+    await expect(host.sessionAction("small", "other", { payload: {}, scope })).rejects.toThrow(
+      'offers no session action "other"',
+    );
   });
 });
 
@@ -241,7 +321,10 @@ describe("modules a plugin imports", () => {
   const ways: [string, string][] = [
     ["a static import", `import * as sdk from "SPEC"; globalThis.found = async () => sdk;`],
     ["a dynamic import", `globalThis.found = () => import("SPEC");`],
-    ["an import hidden in new Function", `const go = new Function("s", "return import(s)"); globalThis.found = () => go("SPEC");`],
+    [
+      "an import hidden in new Function",
+      `const go = new Function("s", "return import(s)"); globalThis.found = () => go("SPEC");`,
+    ],
     ["an import hidden in eval", `globalThis.found = () => (0, eval)("(s) => import(s)")("SPEC");`],
     [
       "createRequire",
@@ -249,7 +332,9 @@ describe("modules a plugin imports", () => {
     ],
   ];
   const find = async (code: string, spec: string) => {
-    await capture({ plugin: { code: `${code.replaceAll("SPEC", spec)} export default () => {};` } });
+    await capture({
+      plugin: { code: `${code.replaceAll("SPEC", spec)} export default () => {};` },
+    });
     return (globalThis as unknown as { found: () => Promise<Record<string, unknown>> }).found();
   };
 
@@ -264,16 +349,25 @@ describe("modules a plugin imports", () => {
     const { redactSensitiveText } = (await find(code, "openclaw/plugin-sdk/logging-core")) as {
       redactSensitiveText: (text: string) => string;
     };
-    expect(redactSensitiveText("key sk-abcdefghijklmnop and token: hunter2hunter2")).toBe("key sk-*** and token: ***");
+    expect(redactSensitiveText("key sk-abcdefghijklmnop and token: hunter2hunter2")).toBe(
+      "key sk-*** and token: ***",
+    );
   });
 
-  it.each(ways.slice(1))("of a part that is not offered are refused by name through %s", async (_, code) => {
-    const failure = await find(code, "openclaw/plugin-sdk/channel-core").catch((error: unknown) => error);
-    expect(failure).toMatchObject({
-      code: "ERR_MODULE_NOT_FOUND",
-      message: expect.stringContaining('Plugin "small" imports "openclaw/plugin-sdk/channel-core", which Clew does not offer'),
-    });
-  });
+  it.each(ways.slice(1))(
+    "of a part that is not offered are refused by name through %s",
+    async (_, code) => {
+      const failure = await find(code, "openclaw/plugin-sdk/channel-core").catch(
+        (error: unknown) => error,
+      );
+      expect(failure).toMatchObject({
+        code: "ERR_MODULE_NOT_FOUND",
+        message: expect.stringContaining(
+          'Plugin "small" imports "openclaw/plugin-sdk/channel-core", which Clew does not offer',
+        ),
+      });
+    },
+  );
 
   it("are the plugin's own otherwise, and nobody else sees the SDK", async () => {
     const { folder, home } = await capture({
@@ -286,8 +380,13 @@ describe("modules a plugin imports", () => {
       },
     });
     expect(globalThis).toMatchObject({ own: 7 });
-    writeFileSync(join(home, "outside.mjs"), "export const sdk = await import('openclaw/plugin-sdk/core');");
-    await expect(nativeImport(pathToFileURL(join(home, "outside.mjs")).href)).rejects.toThrow(/Cannot find package 'openclaw'/);
+    writeFileSync(
+      join(home, "outside.mjs"),
+      "export const sdk = await import('openclaw/plugin-sdk/core');",
+    );
+    await expect(nativeImport(pathToFileURL(join(home, "outside.mjs")).href)).rejects.toThrow(
+      /Cannot find package 'openclaw'/,
+    );
     expect(existsSync(join(folder, "node_modules/openclaw"))).toBe(false);
   });
 });
@@ -301,21 +400,36 @@ describe("a plugin in OpenClaw's style, in a host that lacks", () => {
         { status: "error", reason: expect.stringContaining("failed in register: ") },
         { id: "sound", status: "loaded" },
       ]);
-      expect([plugins.tools(), plugins.commands(), gateway.host.engineIds()]).toEqual([[], [], ["legacy"]]);
+      expect([plugins.tools(), plugins.commands(), gateway.host.engineIds()]).toEqual([
+        [],
+        [],
+        ["legacy"],
+      ]);
       const { outcome, report } = await say("hello");
-      expect([outcome, report.engine.configured, report.engine.ran, report.engine.degraded]).toEqual([
+      expect([
+        outcome,
+        report.engine.configured,
+        report.engine.ran,
+        report.engine.degraded,
+      ]).toEqual([
         "completed",
         "tidepool",
         "legacy",
         { operation: "resolve", reason: "not registered" },
       ]);
-      expect(log.lines).toContainEqual(expect.stringContaining("[plugins] tidepool-context is not used"));
+      expect(log.lines).toContainEqual(
+        expect.stringContaining("[plugins] tidepool-context is not used"),
+      );
     },
   );
 
   it("api.logger and runtime.logging: the one stands in for the other", async () => {
-    expect((await tidepoolWithout("logger")).plugins.records()[0]).toMatchObject({ status: "loaded" });
-    expect((await tidepoolWithout("runtime.logging")).plugins.records()[0]).toMatchObject({ status: "loaded" });
+    expect((await tidepoolWithout("logger")).plugins.records()[0]).toMatchObject({
+      status: "loaded",
+    });
+    expect((await tidepoolWithout("runtime.logging")).plugins.records()[0]).toMatchObject({
+      status: "loaded",
+    });
   });
 
   it.each([
@@ -350,7 +464,11 @@ describe("a plugin in OpenClaw's style, in a host that lacks", () => {
     expect(resolved).toBeNull();
     // Outside a turn there is no engine-bound model either: the summary is a cut of what was said.
     const engine = await tidepoolEngine(plugins);
-    const result = await engine.compact({ sessionId: session.sessionId, sessionFile: session.file, tokenBudget: 1000 });
+    const result = await engine.compact({
+      sessionId: session.sessionId,
+      sessionFile: session.file,
+      tokenBudget: 1000,
+    });
     expect(result).toMatchObject({
       ok: true,
       compacted: true,

@@ -26,20 +26,27 @@ export interface OwnedCommand {
 }
 
 /** Pure. The words of one plugin's commands; aliases of the manifest belong to its first command. */
-export function commandWords(manifest: PluginManifest, commands: readonly PluginCommand[]): string[][] {
+export function commandWords(
+  manifest: PluginManifest,
+  commands: readonly PluginCommand[],
+): string[][] {
   const aliases = (manifest.commandAliases ?? [])
     .filter(({ kind }) => kind === undefined || kind === "runtime-slash")
     .map(({ name }) => name.replace(/^\//, ""));
   return commands.map(({ name, nativeNames }, index) => {
     const words = [name, ...Object.values(nativeNames ?? {}), ...(index === 0 ? aliases : [])];
-    return [...new Set(words.map((word) => word.toLowerCase()))].filter((word) => !RESERVED_COMMANDS.includes(word));
+    return [...new Set(words.map((word) => word.toLowerCase()))].filter(
+      (word) => !RESERVED_COMMANDS.includes(word),
+    );
   });
 }
 
 /** "/tide status now" → the word and the rest; undefined when it is no command. */
 export function parseCommand(text: string): { word: string; args: string } | undefined {
   const match = /^\/([a-z][\w-]*)(?:\s+([\s\S]*))?$/i.exec(text.trim());
-  return match === null ? undefined : { word: match[1]!.toLowerCase(), args: match[2]?.trim() ?? "" };
+  return match === null
+    ? undefined
+    : { word: match[1]!.toLowerCase(), args: match[2]?.trim() ?? "" };
 }
 
 /** The command's answer; a failure is an answer too. */

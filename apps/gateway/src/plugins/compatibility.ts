@@ -22,7 +22,9 @@ export function checkCompatibility(pluginId: string, { compat, install }: Requir
     if (range === undefined) continue;
     const semver = semverModule();
     if (semver.validRange(range) === null)
-      throw invalidPlugin(`Plugin "${pluginId}" asks for openclaw.${name} "${range}", which is no version range.`);
+      throw invalidPlugin(
+        `Plugin "${pluginId}" asks for openclaw.${name} "${range}", which is no version range.`,
+      );
     if (!semver.satisfies(PLUGIN_API_VERSION, range, { includePrerelease: true }))
       throw invalidPlugin(
         `Plugin "${pluginId}" needs the plugin API ${range} (openclaw.${name}); this Clew offers ${PLUGIN_API_VERSION}; install a version of the plugin made for it.`,

@@ -36,7 +36,10 @@ describe("settings that a plugin's install makes", () => {
         entries: { "tidepool-context": { enabled: true } },
       },
     });
-    expect(undoSteps(applied.text, applied.changes, applied.containers)).toEqual({ text, containers: [] });
+    expect(undoSteps(applied.text, applied.changes, applied.containers)).toEqual({
+      text,
+      containers: [],
+    });
   });
 
   it("can be taken back to the byte when two installs are undone in either order", () => {
@@ -53,16 +56,27 @@ describe("settings that a plugin's install makes", () => {
         [two.changes, one.changes],
       ]) {
         const first = undoSteps(two.text, order[0]!, [...one.containers, ...two.containers]);
-        expect(undoSteps(first.text, order[1]!, first.containers)).toEqual({ text, containers: [] });
+        expect(undoSteps(first.text, order[1]!, first.containers)).toEqual({
+          text,
+          containers: [],
+        });
       }
     }
   });
 
   it("can be taken back from any flat text with any spacing and commas", () => {
     const space = fc.constantFrom("", " ", "\n", "\n  ", " // note\n  ", " /* note */ ");
-    const member = fc.tuple(space, fc.constantFrom("a: 1", "'b': [ 2 ]", '"c": {}', "plugins: { }"), space);
+    const member = fc.tuple(
+      space,
+      fc.constantFrom("a: 1", "'b': [ 2 ]", '"c": {}', "plugins: { }"),
+      space,
+    );
     const texts = fc
-      .tuple(fc.uniqueArray(member, { selector: ([, text]) => text, maxLength: 4 }), fc.boolean(), space)
+      .tuple(
+        fc.uniqueArray(member, { selector: ([, text]) => text, maxLength: 4 }),
+        fc.boolean(),
+        space,
+      )
       .map(([members, comma, end]) => {
         const body = members.map((parts) => parts.join("")).join(",");
         return `{${body}${comma && members.length > 0 ? "," : ""}${end}}`;
@@ -83,19 +97,29 @@ describe("settings that a plugin's install makes", () => {
       .replace('"/a/plugin"', '"/a/plugin", "/mine"');
     const undone = undoSteps(edited, applied.changes, applied.containers);
     expect(JSON5.parse(undone.text)).toEqual({
-      plugins: { load: { paths: ["/mine"] }, entries: { "tidepool-context": { config: { depth: 3 } } } },
+      plugins: {
+        load: { paths: ["/mine"] },
+        entries: { "tidepool-context": { config: { depth: 3 } } },
+      },
     });
     expect(undone.text).toContain("// mine");
   });
 
   it("that are gone already are not missed", () => {
     const applied = applySteps("{}\n", STEPS);
-    expect(undoSteps("{ agents: {} }", applied.changes, applied.containers).text).toBe("{ agents: {} }");
-    expect(undoSteps("", applied.changes, applied.containers)).toEqual({ text: "", containers: [] });
+    expect(undoSteps("{ agents: {} }", applied.changes, applied.containers).text).toBe(
+      "{ agents: {} }",
+    );
+    expect(undoSteps("", applied.changes, applied.containers)).toEqual({
+      text: "",
+      containers: [],
+    });
   });
 
   it("keep an object in which the person left a comment", () => {
-    const applied = applySteps("{ a: 1 }", [{ path: ["plugins", "slots", "contextEngine"], value: "x" }]);
+    const applied = applySteps("{ a: 1 }", [
+      { path: ["plugins", "slots", "contextEngine"], value: "x" },
+    ]);
     const commented = applied.text.replace(/contextEngine/, "// remember\n contextEngine");
     const undone = undoSteps(commented, applied.changes, applied.containers);
     expect(undone.text).toContain("// remember");

@@ -1,6 +1,12 @@
 // Changes settings in the text of the configuration so that each change can be taken back to the byte.
 import { isDeepStrictEqual } from "node:util";
-import { type ArrayNode, type DocumentNode, type ObjectNode, parse, type ValueNode } from "@humanwhocodes/momoa";
+import {
+  type ArrayNode,
+  type DocumentNode,
+  type ObjectNode,
+  parse,
+  type ValueNode,
+} from "@humanwhocodes/momoa";
 import JSON5 from "json5";
 import { setInText } from "../config/edit.ts";
 import type { ContainerChange, SettingChange } from "./records.ts";
@@ -30,13 +36,22 @@ export function applySteps(text: string, steps: readonly SettingStep[]): Applied
   for (const step of steps) {
     const document = read(current);
     const list = step.isItem ? find(document, step.path) : undefined;
-    const path = step.isItem ? [...step.path, list?.type === "Array" ? list.elements.length : 0] : [...step.path];
+    const path = step.isItem
+      ? [...step.path, list?.type === "Array" ? list.elements.length : 0]
+      : [...step.path];
     containers.push(...madeFor(current, document, path));
     const existing = step.isItem ? undefined : find(document, path);
     const before = existing === undefined ? null : textOf(current, existing);
-    changes.push({ path: [...step.path], before, ...(step.isItem && { item: String(step.value) }) });
+    changes.push({
+      path: [...step.path],
+      before,
+      ...(step.isItem && { item: String(step.value) }),
+    });
     // A list that is not there yet is made whole: a path into nothing would make an object.
-    current = step.isItem && list === undefined ? setInText(current, step.path, [step.value]) : setInText(current, path, step.value);
+    current =
+      step.isItem && list === undefined
+        ? setInText(current, step.path, [step.value])
+        : setInText(current, path, step.value);
   }
   return { text: current, changes, containers };
 }
@@ -53,7 +68,10 @@ export function undoSteps(
   return deepestFirst.reduce<{ text: string; containers: ContainerChange[] }>(
     (state, container) => {
       const result = prune(state.text, container);
-      return { text: result.text, containers: result.done ? state.containers : [container, ...state.containers] };
+      return {
+        text: result.text,
+        containers: result.done ? state.containers : [container, ...state.containers],
+      };
     },
     { text: undone, containers: [] },
   );
@@ -68,7 +86,10 @@ function undoOne(text: string, { path, before, item }: SettingChange): string {
   const document = read(text);
   if (item !== undefined) {
     const list = find(document, path);
-    const index = list?.type === "Array" ? list.elements.findIndex(({ value }) => value.type === "String" && value.value === item) : -1;
+    const index =
+      list?.type === "Array"
+        ? list.elements.findIndex(({ value }) => value.type === "String" && value.value === item)
+        : -1;
     return index < 0 ? text : removeAt(text, [...path, index]);
   }
   const node = find(document, path);
@@ -76,13 +97,17 @@ function undoOne(text: string, { path, before, item }: SettingChange): string {
   return before === null ? removeAt(text, path) : replace(text, node, before);
 }
 
-function prune(text: string, { path, emptyText }: ContainerChange): { text: string; done: boolean } {
+function prune(
+  text: string,
+  { path, emptyText }: ContainerChange,
+): { text: string; done: boolean } {
   const document = read(text);
   const node = path.length === 0 ? document.body : find(document, path);
   if (node === undefined) return { text, done: true };
   if (!isContainer(node) || childrenOf(node).length > 0) return { text, done: false };
   const comments = commentsIn(textOf(text, node));
-  if (emptyText === null) return comments.length > 0 ? { text, done: false } : { text: removeAt(text, path), done: true };
+  if (emptyText === null)
+    return comments.length > 0 ? { text, done: false } : { text: removeAt(text, path), done: true };
   const isAsFound = isDeepStrictEqual(comments, commentsIn(emptyText));
   return { text: isAsFound ? replace(text, node, emptyText) : text, done: true };
 }
@@ -94,11 +119,17 @@ export function removeAt(text: string, path: Path): string {
   if (container === undefined || !isContainer(container)) return text;
   const children = childrenOf(container);
   const index =
-    container.type === "Array" ? Number(path.at(-1)) : container.members.findIndex((member) => nameOf(member) === String(path.at(-1)));
+    container.type === "Array"
+      ? Number(path.at(-1))
+      : container.members.findIndex((member) => nameOf(member) === String(path.at(-1)));
   const child = children[index];
   if (child === undefined) return text;
   const [start, end] = rangeOf(child);
-  const tokens = (document.tokens ?? []).map((token) => ({ type: token.type, from: rangeOf(token)[0], to: rangeOf(token)[1] }));
+  const tokens = (document.tokens ?? []).map((token) => ({
+    type: token.type,
+    from: rangeOf(token)[0],
+    to: rangeOf(token)[1],
+  }));
   const before = tokens.findLast(({ to }) => to <= start)!;
   const next = tokens.find(({ from, type }) => from >= end && !type.endsWith("Comment"));
   const ownComma = next?.type === "Comma" ? next : undefined;
@@ -107,11 +138,18 @@ export function removeAt(text: string, path: Path): string {
   // Without a comma of its own the last child was given the one before it.
   const previousEnd = index > 0 ? rangeOf(children[index - 1]!)[1] : 0;
   const given =
-    isLast && ownComma === undefined && index > 0 ? tokens.find(({ type, from }) => type === "Comma" && from >= previousEnd) : undefined;
-  const head = given === undefined ? text.slice(0, before.to) : text.slice(0, given.from) + text.slice(given.to, before.to);
+    isLast && ownComma === undefined && index > 0
+      ? tokens.find(({ type, from }) => type === "Comma" && from >= previousEnd)
+      : undefined;
+  const head =
+    given === undefined
+      ? text.slice(0, before.to)
+      : text.slice(0, given.from) + text.slice(given.to, before.to);
   const result = head + text.slice(to);
   if (!isDeepStrictEqual(JSON5.parse(result), without(JSON5.parse(text), path)))
-    throw new Error(`the edited text does not mean what was asked; remove ${path.join(".")} by hand`);
+    throw new Error(
+      `the edited text does not mean what was asked; remove ${path.join(".")} by hand`,
+    );
   return result;
 }
 
@@ -119,7 +157,9 @@ function without(value: unknown, [part, ...rest]: Path): unknown {
   if (part === undefined || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
     const index = Number(part);
-    return rest.length === 0 ? value.toSpliced(index, 1) : value.with(index, without(value[index], rest));
+    return rest.length === 0
+      ? value.toSpliced(index, 1)
+      : value.with(index, without(value[index], rest));
   }
   const { [part]: child, ...others } = value as Record<string, unknown>;
   return rest.length === 0 ? others : { ...(value as object), [part]: without(child, rest) };
@@ -127,12 +167,21 @@ function without(value: unknown, [part, ...rest]: Path): unknown {
 
 /** What a step to `path` makes or fills: the empty container it starts in, and every one that was missing. */
 function madeFor(text: string, document: DocumentNode, path: Path): ContainerChange[] {
-  const depth = path.findIndex((_, index) => find(document, path.slice(0, index + 1)) === undefined);
+  const depth = path.findIndex(
+    (_, index) => find(document, path.slice(0, index + 1)) === undefined,
+  );
   if (depth < 0) return [];
   const start = depth === 0 ? document.body : find(document, path.slice(0, depth));
   const filled = start !== undefined && isContainer(start) && childrenOf(start).length === 0;
-  const missing = path.slice(depth, -1).map((_, index): ContainerChange => ({ path: path.slice(0, depth + index + 1), emptyText: null }));
-  return [...(filled ? [{ path: path.slice(0, depth), emptyText: textOf(text, start) }] : []), ...missing];
+  const missing = path
+    .slice(depth, -1)
+    .map(
+      (_, index): ContainerChange => ({ path: path.slice(0, depth + index + 1), emptyText: null }),
+    );
+  return [
+    ...(filled ? [{ path: path.slice(0, depth), emptyText: textOf(text, start) }] : []),
+    ...missing,
+  ];
 }
 
 function read(text: string): DocumentNode {
@@ -143,15 +192,19 @@ function find(document: DocumentNode, path: Path): ValueNode | undefined {
   let node: ValueNode | undefined = document.body;
   for (const part of path) {
     if (node?.type === "Array") node = node.elements[Number(part)]?.value;
-    else if (node?.type === "Object") node = node.members.findLast((member) => nameOf(member) === String(part))?.value;
+    else if (node?.type === "Object")
+      node = node.members.findLast((member) => nameOf(member) === String(part))?.value;
     else return undefined;
   }
   return node;
 }
 
-const isContainer = (node: ValueNode): node is ObjectNode | ArrayNode => node.type === "Object" || node.type === "Array";
-const childrenOf = (node: ObjectNode | ArrayNode) => (node.type === "Object" ? node.members : node.elements);
-const nameOf = ({ name }: ObjectNode["members"][number]) => (name.type === "String" ? name.value : name.name);
+const isContainer = (node: ValueNode): node is ObjectNode | ArrayNode =>
+  node.type === "Object" || node.type === "Array";
+const childrenOf = (node: ObjectNode | ArrayNode) =>
+  node.type === "Object" ? node.members : node.elements;
+const nameOf = ({ name }: ObjectNode["members"][number]) =>
+  name.type === "String" ? name.value : name.name;
 const textOf = (text: string, node: ValueNode) => text.slice(...rangeOf(node));
 
 function replace(text: string, node: ValueNode, by: string): string {
@@ -161,9 +214,15 @@ function replace(text: string, node: ValueNode, by: string): string {
 
 function commentsIn(text: string): string[] {
   const { tokens = [] } = read(text);
-  return tokens.filter(({ type }) => type.endsWith("Comment")).map((token) => text.slice(...rangeOf(token)));
+  return tokens
+    .filter(({ type }) => type.endsWith("Comment"))
+    .map((token) => text.slice(...rangeOf(token)));
 }
 
-function rangeOf({ loc }: { loc: { start: { offset: number }; end: { offset: number } } }): [number, number] {
+function rangeOf({
+  loc,
+}: {
+  loc: { start: { offset: number }; end: { offset: number } };
+}): [number, number] {
   return [loc.start.offset, loc.end.offset];
 }

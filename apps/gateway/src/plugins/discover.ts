@@ -28,16 +28,37 @@ export interface DiscoverRequest {
 }
 
 /** In the order in which they win: of two with the same id the first is used, the other says so. */
-export function discoverPlugins({ home, plugins, records, bundled }: DiscoverRequest): FoundPlugin[] {
-  const linked = (plugins.load?.paths ?? []).map((path) => ({ folder: expand(path), origin: "linked" as const, name: undefined }));
-  const installed = installedFolders(home, records).map(({ folder, name }) => ({ folder, origin: "installed" as const, name }));
+export function discoverPlugins({
+  home,
+  plugins,
+  records,
+  bundled,
+}: DiscoverRequest): FoundPlugin[] {
+  const linked = (plugins.load?.paths ?? []).map((path) => ({
+    folder: expand(path),
+    origin: "linked" as const,
+    name: undefined,
+  }));
+  const installed = installedFolders(home, records).map(({ folder, name }) => ({
+    folder,
+    origin: "installed" as const,
+    name,
+  }));
   const own = bundled.map((folder) => ({ folder, origin: "bundled" as const, name: undefined }));
   const seen = new Map<string, string>();
   return [...linked, ...installed, ...own].map(({ folder, origin, name }): FoundPlugin => {
     const id = manifestId(folder) ?? name ?? basename(folder);
     const first = seen.get(id);
     if (first !== undefined)
-      return { id, folder, origin, result: { ok: false, reason: `Plugin "${id}" in ${folder} is not used: ${first} has the same id.` } };
+      return {
+        id,
+        folder,
+        origin,
+        result: {
+          ok: false,
+          reason: `Plugin "${id}" in ${folder} is not used: ${first} has the same id.`,
+        },
+      };
     seen.set(id, folder);
     try {
       return { id, folder, origin, result: { ok: true, files: readPluginFiles(folder) } };
@@ -47,12 +68,17 @@ export function discoverPlugins({ home, plugins, records, bundled }: DiscoverReq
   });
 }
 
-function installedFolders(home: string, { plugins }: InstallRecords): { folder: string; name: string }[] {
+function installedFolders(
+  home: string,
+  { plugins }: InstallRecords,
+): { folder: string; name: string }[] {
   const base = pluginsFolder(home);
   const recorded = Object.entries(plugins).filter(([, { source }]) => source !== "link");
   const byRecord = recorded.map(([name, { root }]) => ({ folder: join(base, root), name }));
   const known = new Set(recorded.map(([, { root }]) => root.split("/")[0]));
-  const byHand = listFolders(base).filter((name) => !known.has(name) && existsSync(join(base, name, MANIFEST_FILE)));
+  const byHand = listFolders(base).filter(
+    (name) => !known.has(name) && existsSync(join(base, name, MANIFEST_FILE)),
+  );
   return [...byRecord, ...byHand.map((name) => ({ folder: join(base, name), name }))];
 }
 
@@ -70,7 +96,9 @@ function listFolders(folder: string): string[] {
 
 function manifestId(folder: string): string | undefined {
   try {
-    const id: unknown = (JSON5.parse(readFileSync(join(folder, MANIFEST_FILE), "utf8")) as { id?: unknown }).id;
+    const id: unknown = (
+      JSON5.parse(readFileSync(join(folder, MANIFEST_FILE), "utf8")) as { id?: unknown }
+    ).id;
     return isPluginId(id) ? id : undefined;
   } catch {
     return undefined;

@@ -22,10 +22,16 @@ export function recallRecords(home: string, log: LogPort): InstallRecords {
 export function rememberEngines(home: string, engines: readonly OwnedEngine[], log: LogPort): void {
   try {
     const records = readRecords(home);
-    const current = Object.fromEntries(engines.map(({ engineId, pluginId }) => [engineId, pluginId.split("/")[0]!]));
-    const isKnown = Object.entries(current).every(([engineId, pluginId]) => records.engines[engineId] === pluginId);
+    const current = Object.fromEntries(
+      engines.map(({ engineId, pluginId }) => [engineId, pluginId.split("/")[0]!]),
+    );
+    const isKnown = Object.entries(current).every(
+      ([engineId, pluginId]) => records.engines[engineId] === pluginId,
+    );
     if (!isKnown) writeRecords(home, { ...records, engines: { ...records.engines, ...current } });
   } catch (error) {
-    log.warn(`[plugins] which engine belongs to which plugin could not be remembered: ${messageOf(error)}`);
+    log.warn(
+      `[plugins] which engine belongs to which plugin could not be remembered: ${messageOf(error)}`,
+    );
   }
 }

@@ -1,5 +1,11 @@
 // What there is to know of the engine that answers an agent: who it is, why it and no other, what went wrong lately.
-import { CLEW_EMBEDDED_HOST, evaluateHostSupport, FALLBACK_ENGINE_ID, type QuarantineRecord, type ResolvedEngine } from "@clew/engine-core";
+import {
+  CLEW_EMBEDDED_HOST,
+  evaluateHostSupport,
+  FALLBACK_ENGINE_ID,
+  type QuarantineRecord,
+  type ResolvedEngine,
+} from "@clew/engine-core";
 import type { ContextEngineInfo, HostCapability } from "@clew/plugin-sdk/core";
 import type { PluginHost } from "./host.ts";
 import { messageOf } from "./invalid.ts";
@@ -58,7 +64,9 @@ export async function engineStatus(request: {
   const info = guard.info();
   const entered = guard.enter({});
   const support =
-    guard.engineId === FALLBACK_ENGINE_ID ? { ok: true as const } : evaluateHostSupport(info, "agent-run", CLEW_EMBEDDED_HOST);
+    guard.engineId === FALLBACK_ENGINE_ID
+      ? { ok: true as const }
+      : evaluateHostSupport(info, "agent-run", CLEW_EMBEDDED_HOST);
   return {
     ...{ agentId, configured, source, switchedOff, degraded, quarantined, recent },
     engineId: guard.engineId,
@@ -77,7 +85,8 @@ export async function engineStatus(request: {
 }
 
 const isDurable = ({ transcriptSemantics: semantics }: ContextEngineInfo) =>
-  semantics?.currentTurnFence === "before-current-turn-entry-v1" && semantics.turnAdvancementIdempotency === "atomic-idempotent-v1";
+  semantics?.currentTurnFence === "before-current-turn-entry-v1" &&
+  semantics.turnAdvancementIdempotency === "atomic-idempotent-v1";
 
 /** Engines may offer `control({ operation: "doctor" })`; not part of the contract, so nothing is made of a failure but its text. */
 async function askStore(engine: object): Promise<EngineStatus["store"]> {
@@ -86,9 +95,14 @@ async function askStore(engine: object): Promise<EngineStatus["store"]> {
   let timer: NodeJS.Timeout | undefined;
   try {
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${STORE_CHECK_MS / 1000} s`)), STORE_CHECK_MS);
+      timer = setTimeout(
+        () => reject(new Error(`no answer within ${STORE_CHECK_MS / 1000} s`)),
+        STORE_CHECK_MS,
+      );
     });
-    const answer = (await Promise.race([control({ operation: "doctor" }), late])) as { ok?: unknown; text?: unknown } | undefined;
+    const answer = (await Promise.race([control({ operation: "doctor" }), late])) as
+      | { ok?: unknown; text?: unknown }
+      | undefined;
     const text = typeof answer?.text === "string" ? answer.text : JSON.stringify(answer ?? null);
     return { ok: answer?.ok !== false, text: text.slice(0, 500) };
   } catch (error) {
@@ -99,15 +113,21 @@ async function askStore(engine: object): Promise<EngineStatus["store"]> {
 }
 
 /** Why the plugin of the chosen engine is not loaded; null when it is, or nobody knows whose the engine is. */
-export function pluginProblem({ configured }: EngineStatus, plugins: PluginHost | undefined): string | null {
+export function pluginProblem(
+  { configured }: EngineStatus,
+  plugins: PluginHost | undefined,
+): string | null {
   if (configured === null || plugins === undefined) return null;
   const owner = plugins.ownerOf(configured) ?? configured;
-  return plugins.records().find(({ id, status }) => id === owner && status === "error")?.reason ?? null;
+  return (
+    plugins.records().find(({ id, status }) => id === owner && status === "error")?.reason ?? null
+  );
 }
 
 /** Pure. The answer to `/engine`. */
 export function describeEngine(status: EngineStatus, problem: string | null = null): string {
-  const { engineId, infoId, name, version, configured, owner, degraded, switchedOff, recent } = status;
+  const { engineId, infoId, name, version, configured, owner, degraded, switchedOff, recent } =
+    status;
   const own = infoId === engineId ? "" : `, calls itself "${infoId}"`;
   const from = owner.startsWith("plugin:") ? `, of plugin "${owner.slice("plugin:".length)}"` : "";
   const lines = [
@@ -115,7 +135,8 @@ export function describeEngine(status: EngineStatus, problem: string | null = nu
     `Chosen by: ${configured === null ? "default, plugins.slots.contextEngine is not set" : `plugins.slots.contextEngine = ${configured}`}`,
   ];
   if (switchedOff !== null) lines.push(`Not the chosen one: ${switchedOff}.`);
-  if (degraded !== null) lines.push(`Not the chosen one: it failed (${degraded.operation}: ${degraded.reason}).`);
+  if (degraded !== null)
+    lines.push(`Not the chosen one: it failed (${degraded.operation}: ${degraded.reason}).`);
   if (problem !== null) lines.push(`Its plugin: ${problem}`);
   lines.push(
     `Lifecycle: ${status.lifecycle}; ${status.ownsCompaction ? "compacts by itself" : "leaves compaction to the host"}; has ${status.methods.join(", ") || "no optional methods"}`,
@@ -124,7 +145,10 @@ export function describeEngine(status: EngineStatus, problem: string | null = nu
     `Last ${recent.turns} turns: ${recent.degraded} answered by another engine than the chosen one, ${recent.compactions} compactions of which ${recent.idleCompactions} changed nothing`,
   );
   if (recent.lastDegraded !== null)
-    lines.push(`Last time it failed: ${recent.lastDegraded.at} (${recent.lastDegraded.operation}: ${recent.lastDegraded.reason})`);
-  if (status.store !== null) lines.push(`Store: ${status.store.ok ? "" : "NOT SOUND: "}${status.store.text}`);
+    lines.push(
+      `Last time it failed: ${recent.lastDegraded.at} (${recent.lastDegraded.operation}: ${recent.lastDegraded.reason})`,
+    );
+  if (status.store !== null)
+    lines.push(`Store: ${status.store.ok ? "" : "NOT SOUND: "}${status.store.text}`);
   return lines.join("\n");
 }

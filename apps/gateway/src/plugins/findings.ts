@@ -6,9 +6,21 @@ import type { EngineStatus } from "./engine-status.ts";
 import type { PluginRecord } from "./record.ts";
 
 export function engineFindings(status: EngineStatus): Finding[] {
-  const { engineId, infoId, configured, degraded, switchedOff, owner, recent, missingMessage, store, quarantined } = status;
+  const {
+    engineId,
+    infoId,
+    configured,
+    degraded,
+    switchedOff,
+    owner,
+    recent,
+    missingMessage,
+    store,
+    quarantined,
+  } = status;
   const findings: Finding[] = [];
-  const add = (level: Finding["level"], text: string) => void findings.push({ level, subject: "engine", text });
+  const add = (level: Finding["level"], text: string) =>
+    void findings.push({ level, subject: "engine", text });
   const reinstall = "mend or update its plugin, then run: clew plugins reload";
   if (degraded !== null)
     add(
@@ -21,12 +33,19 @@ export function engineFindings(status: EngineStatus): Finding[] {
       `"${configured}" is configured, but ${switchedOff}; "${engineId}" answers; clew plugins enable brings it back, or clew config set plugins.slots.contextEngine ${engineId} makes it the choice`,
     );
   else if (missingMessage !== null)
-    add("failure", `${missingMessage} No turn can start; choose another engine: clew config set plugins.slots.contextEngine legacy`);
+    add(
+      "failure",
+      `${missingMessage} No turn can start; choose another engine: clew config set plugins.slots.contextEngine legacy`,
+    );
   else add("ok", about(status));
   if (degraded === null && infoId !== engineId)
     add("note", `registered as "${engineId}", calls itself "${infoId}"; settings use the former`);
   for (const { engineId: aside, operation, reason } of quarantined)
-    if (aside !== configured) add("warning", `"${aside}" is set aside since it failed in ${operation}: ${reason}; ${reinstall}`);
+    if (aside !== configured)
+      add(
+        "warning",
+        `"${aside}" is set aside since it failed in ${operation}: ${reason}; ${reinstall}`,
+      );
   if (recent.lastDegraded !== null && degraded === null)
     add(
       "warning",
@@ -41,12 +60,22 @@ export function engineFindings(status: EngineStatus): Finding[] {
     findings.push({
       level: store.ok ? "ok" : "failure",
       subject: "engine store",
-      text: store.ok ? store.text : `${store.text}; keep a copy of the store and see the plugin's own repair command`,
+      text: store.ok
+        ? store.text
+        : `${store.text}; keep a copy of the store and see the plugin's own repair command`,
     });
   return findings;
 }
 
-function about({ engineId, version, configured, lifecycle, ownsCompaction, methods, owner }: EngineStatus): string {
+function about({
+  engineId,
+  version,
+  configured,
+  lifecycle,
+  ownsCompaction,
+  methods,
+  owner,
+}: EngineStatus): string {
   const from = owner.startsWith("plugin:") ? ` of plugin "${owner.slice("plugin:".length)}"` : "";
   const chosen = configured === null ? "default" : "configured";
   const has = methods.length > 0 ? `, has ${methods.join(", ")}` : "";
@@ -62,7 +91,13 @@ export function pluginFindings(
   const findings = records.flatMap((record): Finding[] => {
     const subject = `plugin ${record.id}`;
     if (record.status === "error")
-      return [{ level: isSelected(record, plugins, ownerOf) ? "failure" : "warning", subject, text: record.reason ?? "broken" }];
+      return [
+        {
+          level: isSelected(record, plugins, ownerOf) ? "failure" : "warning",
+          subject,
+          text: record.reason ?? "broken",
+        },
+      ];
     if (record.status === "off") return [{ level: "note", subject, text: `off: ${record.reason}` }];
     const what = [
       ...record.engines.map((id) => `engine ${id}`),
@@ -72,7 +107,9 @@ export function pluginFindings(
     const text = `${record.version ?? "no version"}, ${record.origin}${what.length > 0 ? `: ${what.join("; ")}` : ""}`;
     return [
       { level: "ok", subject, text },
-      ...record.diagnostics.map(({ message }): Finding => ({ level: "warning", subject, text: message })),
+      ...record.diagnostics.map(
+        ({ message }): Finding => ({ level: "warning", subject, text: message }),
+      ),
     ];
   });
   return [...findings, ...staleSlots(records, plugins, ownerOf)];
@@ -88,7 +125,9 @@ export function staleSlots(
     const value = slotValue(plugins, slot);
     if (value === null || value === "legacy" || value === "memory-core") return [];
     const owner = slot === "memory" ? value : (ownerOf(value) ?? value);
-    const isThere = records.some(({ id, engines }) => id === owner || id.startsWith(`${owner}/`) || engines.includes(value));
+    const isThere = records.some(
+      ({ id, engines }) => id === owner || id.startsWith(`${owner}/`) || engines.includes(value),
+    );
     if (isThere) return [];
     return [
       {
@@ -100,7 +139,11 @@ export function staleSlots(
   });
 }
 
-function isSelected({ id, engines }: PluginRecord, plugins: PluginsConfig, ownerOf: (engineId: string) => string | undefined): boolean {
+function isSelected(
+  { id, engines }: PluginRecord,
+  plugins: PluginsConfig,
+  ownerOf: (engineId: string) => string | undefined,
+): boolean {
   const slot = slotValue(plugins);
   return slot !== null && (slot === id || engines.includes(slot) || ownerOf(slot) === id);
 }

@@ -10,7 +10,13 @@ import { checkEngineAndPlugins } from "../doctor/check-engine.ts";
 import { startServer } from "../http/server.ts";
 import { parseStream, post } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
-import { collectLog, copyTidepool, engineCode, startPluginGateway, writePlugin } from "../testing/plugins.ts";
+import {
+  collectLog,
+  copyTidepool,
+  engineCode,
+  startPluginGateway,
+  writePlugin,
+} from "../testing/plugins.ts";
 import { installPlugin } from "./install/install.ts";
 import { disablePlugin, enablePlugin } from "./install/switch.ts";
 import type { PluginRecord } from "./record.ts";
@@ -26,27 +32,45 @@ async function openPlace() {
 
 type Place = Awaited<ReturnType<typeof openPlace>>;
 
-const readRaw = ({ configFile }: Place) => JSON5.parse<Record<string, unknown>>(readFileSync(configFile, "utf8"));
+const readRaw = ({ configFile }: Place) =>
+  JSON5.parse<Record<string, unknown>>(readFileSync(configFile, "utf8"));
 
 async function startServed(place: Place) {
   const started = await startPluginGateway(readRaw(place), place.home);
   const page = new Map();
-  const server = await startServer({ gateway: started.gateway, log: collectLog(), page, version: "0.0.0", port: 0 });
+  const server = await startServer({
+    gateway: started.gateway,
+    log: collectLog(),
+    page,
+    version: "0.0.0",
+    port: 0,
+  });
   onTestFinished(() => server.close());
   // The doctor looks where the configuration says the gateway is.
-  writeFileSync(place.configFile, readFileSync(place.configFile, "utf8").replace(/port: \d+/, `port: ${server.port}`));
-  const get = async <Answer = Record<string, never>>(path: string) => (await fetch(`${server.url}${path}`)).json() as Promise<Answer>;
+  writeFileSync(
+    place.configFile,
+    readFileSync(place.configFile, "utf8").replace(/port: \d+/, `port: ${server.port}`),
+  );
+  const get = async <Answer = Record<string, never>>(path: string) =>
+    (await fetch(`${server.url}${path}`)).json() as Promise<Answer>;
   const reload = async () =>
     (await (await fetch(`${server.url}/api/plugins/reload`, { method: "POST" })).json()) as {
       plugins?: PluginRecord[];
       error?: { message: string };
     };
   const say = async (text: string, init: RequestInit = {}, body: object = {}) => {
-    const response = await fetch(`${server.url}/api/sessions/main/messages`, { ...post({ text, ...body }), ...init });
+    const response = await fetch(`${server.url}/api/sessions/main/messages`, {
+      ...post({ text, ...body }),
+      ...init,
+    });
     if (!response.ok) return { status: response.status, events: [], text: await response.text() };
     const { events, text: streamed } = parseStream(await response.text());
     const answered = events.find(({ type }) => type === "command");
-    return { status: response.status, events, text: answered === undefined ? streamed : String(answered.text) };
+    return {
+      status: response.status,
+      events,
+      text: answered === undefined ? streamed : String(answered.text),
+    };
   };
   return { ...started, server, get, reload, say };
 }
@@ -64,7 +88,13 @@ async function doctor(place: Place, fix = false): Promise<string[]> {
 
 const setPlugins = (place: Place, change: (plugins: PluginsConfig) => PluginsConfig) => {
   const raw = readRaw(place);
-  writeFileSync(place.configFile, JSON5.stringify({ ...raw, plugins: change((raw.plugins ?? {}) as PluginsConfig) }, { space: 2 }));
+  writeFileSync(
+    place.configFile,
+    JSON5.stringify(
+      { ...raw, plugins: change((raw.plugins ?? {}) as PluginsConfig) },
+      { space: 2 },
+    ),
+  );
 };
 
 describe("two engine plugins", () => {
@@ -94,8 +124,16 @@ describe("two engine plugins", () => {
       const { configured, engineId, switchedOff, degraded } = await get("/api/engine");
       return { configured, engineId, switchedOff, degraded };
     };
-    expect(await status()).toEqual({ configured: "wave", engineId: "wave", switchedOff: null, degraded: null });
-    expect((await say("hello")).events.at(-1)).toMatchObject({ type: "done", outcome: "completed" });
+    expect(await status()).toEqual({
+      configured: "wave",
+      engineId: "wave",
+      switchedOff: null,
+      degraded: null,
+    });
+    expect((await say("hello")).events.at(-1)).toMatchObject({
+      type: "done",
+      outcome: "completed",
+    });
 
     // Switched.
     setPlugins(place, (plugins) => ({ ...plugins, slots: { contextEngine: "tidepool" } }));
@@ -119,7 +157,9 @@ describe("two engine plugins", () => {
       "ok engine store: doctor: 4 messages, database ok",
     ]);
     // A command of the plugin, by an alias of its manifest.
-    expect((await say("/pool status")).text).toBe("Tidepool holds 4 messages (status for agent:main:main; slot tidepool).");
+    expect((await say("/pool status")).text).toBe(
+      "Tidepool holds 4 messages (status for agent:main:main; slot tidepool).",
+    );
 
     // Disabled: the slot stays, legacy answers, and nobody calls it a failure.
     await disablePlugin("tidepool-context", place);
@@ -130,7 +170,9 @@ describe("two engine plugins", () => {
       switchedOff: 'plugin "tidepool-context" is disabled',
       degraded: null,
     });
-    expect((await say("/engine")).text).toContain('Not the chosen one: plugin "tidepool-context" is disabled.');
+    expect((await say("/engine")).text).toContain(
+      'Not the chosen one: plugin "tidepool-context" is disabled.',
+    );
     expect(await doctor(place)).toEqual(
       expect.arrayContaining([
         expect.stringMatching(
@@ -149,7 +191,10 @@ describe("two engine plugins", () => {
     expect((await say("/tide")).text).toContain("holds 8 messages");
 
     // A broken one selected.
-    writeFileSync(join(wave, "index.js"), "export default { register() { throw new Error('spring tide'); } };");
+    writeFileSync(
+      join(wave, "index.js"),
+      "export default { register() { throw new Error('spring tide'); } };",
+    );
     setPlugins(place, (plugins) => ({ ...plugins, slots: { contextEngine: "wave" } }));
     await reload();
     expect(await status()).toEqual({
@@ -162,14 +207,18 @@ describe("two engine plugins", () => {
     expect((await say("/engine")).text).toContain(
       'Not the chosen one: it failed (resolve: not registered).\nIts plugin: Plugin "wave-plugin" failed in register: spring tide.\n',
     );
-    expect((await say("/status")).text).toContain('Engine: legacy, because "wave" failed (resolve: not registered)');
+    expect((await say("/status")).text).toContain(
+      'Engine: legacy, because "wave" failed (resolve: not registered)',
+    );
     const said = await doctor(place);
     expect(said).toContainEqual(
       expect.stringMatching(
         /^failure engine: "wave" does not work \(resolve: not registered\); "legacy" answers instead; mend or update its plugin, then run: clew plugins reload$/,
       ),
     );
-    expect(said).toContainEqual('failure plugin wave-plugin: Plugin "wave-plugin" failed in register: spring tide.');
+    expect(said).toContainEqual(
+      'failure plugin wave-plugin: Plugin "wave-plugin" failed in register: spring tide.',
+    );
     const { plugins } = await get<{ plugins: PluginRecord[] }>("/api/plugins");
     expect(plugins.find(({ id }) => id === "wave-plugin")).toMatchObject({
       status: "error",
@@ -194,7 +243,11 @@ describe("two engine plugins", () => {
 describe("a running gateway", () => {
   it("keeps its plugins when the configuration it should reload is broken", async () => {
     const place = await openPlace();
-    writePlugin(join(place.scratch, "wave"), { id: "wave-plugin", manifest: { kind: "context-engine" }, code: engineCode("wave") });
+    writePlugin(join(place.scratch, "wave"), {
+      id: "wave-plugin",
+      manifest: { kind: "context-engine" },
+      code: engineCode("wave"),
+    });
     await installPlugin({ spec: "./wave" }, place);
     const { reload, get, say } = await startServed(place);
     writeFileSync(place.configFile, "{ gateway: }");
@@ -209,7 +262,11 @@ describe("a running gateway", () => {
       const place = await openPlace();
       const code = engineCode("flaky", "assemble: async () => { throw new Error('hiccup'); },");
       const folder = writePlugin(join(place.scratch, "flaky"), { id: "flaky", code });
-      setPlugins(place, () => ({ load: { paths: [folder] }, slots: { contextEngine: "flaky" }, entries: { flaky: { failurePolicy } } }));
+      setPlugins(place, () => ({
+        load: { paths: [folder] },
+        slots: { contextEngine: "flaky" },
+        entries: { flaky: { failurePolicy } },
+      }));
       const { gateway, say } = await startServed(place);
       const { events } = await say("Hello.");
       outcomes.push([failurePolicy, events.at(-1)?.outcome, gateway.host.quarantined().length]);
@@ -226,9 +283,15 @@ describe("a running gateway", () => {
     const paths = [
       writePlugin(join(place.scratch, "a"), { id: "a", manifest: null }),
       writePlugin(join(place.scratch, "b"), { id: "b", manifest: "{" }),
-      writePlugin(join(place.scratch, "c"), { id: "c", code: "export default { async register() {} };" }),
+      writePlugin(join(place.scratch, "c"), {
+        id: "c",
+        code: "export default { async register() {} };",
+      }),
       writePlugin(join(place.scratch, "d"), { id: "d", code: "throw new Error('no');" }),
-      writePlugin(join(place.scratch, "e"), { id: "e", code: "export default (api) => api.registerContextEngine('e', () => 7);" }),
+      writePlugin(join(place.scratch, "e"), {
+        id: "e",
+        code: "export default (api) => api.registerContextEngine('e', () => 7);",
+      }),
       join(place.scratch, "nowhere"),
     ];
     setPlugins(place, () => ({ load: { paths }, slots: { contextEngine: "e" } }));
@@ -236,16 +299,14 @@ describe("a running gateway", () => {
     expect((await say("hello")).events.at(-1)).toMatchObject({ outcome: "completed" });
     expect(await get("/api/engine")).toMatchObject({
       engineId: "legacy",
-      degraded: { operation: "contract-validation", reason: 'Context engine "e" factory returned 7 instead of a ContextEngine object.' },
+      degraded: {
+        operation: "contract-validation",
+        reason: 'Context engine "e" factory returned 7 instead of a ContextEngine object.',
+      },
     });
-    expect((await get<{ plugins: PluginRecord[] }>("/api/plugins")).plugins.map(({ status }) => status)).toEqual([
-      "error",
-      "error",
-      "error",
-      "error",
-      "loaded",
-      "error",
-    ]);
+    expect(
+      (await get<{ plugins: PluginRecord[] }>("/api/plugins")).plugins.map(({ status }) => status),
+    ).toEqual(["error", "error", "error", "error", "loaded", "error"]);
   });
 
   it("lets a plugin's tool run over HTTP only with the token and for the tools named", async () => {
@@ -253,10 +314,18 @@ describe("a running gateway", () => {
     const token = "a-token-of-sixteen-or-more";
     writeFileSync(place.configFile, `{ gateway: { port: 0, auth: { token: "${token}" } } }\n`);
     const { say } = await startServed(place);
-    const authorization = { headers: { "content-type": "application/json", authorization: `Bearer ${token}` } };
+    const authorization = {
+      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+    };
     expect((await say("hello", {}, { allowTools: ["x"] })).status).toBe(403);
     expect(
-      (await say("hello", { headers: { ...authorization.headers, authorization: "Bearer wrong" } }, { allowTools: ["x"] })).status,
+      (
+        await say(
+          "hello",
+          { headers: { ...authorization.headers, authorization: "Bearer wrong" } },
+          { allowTools: ["x"] },
+        )
+      ).status,
     ).toBe(403);
     expect((await say("hello", authorization, { allowTools: ["x"] })).status).toBe(200);
   });
@@ -267,14 +336,20 @@ describe("a running gateway", () => {
     await installPlugin({ spec: "./tidepool" }, place);
     const { server } = await startServed(place);
     const act = async (payload: unknown) => {
-      const response = await fetch(`${server.url}/api/plugins/tidepool-context/actions/tide-control`, post({ payload }));
+      const response = await fetch(
+        `${server.url}/api/plugins/tidepool-context/actions/tide-control`,
+        post({ payload }),
+      );
       return { status: response.status, body: (await response.json()) as unknown };
     };
     expect(await act({ operation: "status" })).toEqual({
       status: 200,
       body: { result: { ok: true, text: "status: 0 messages, database ok" } },
     });
-    expect(await act({ operation: "explode" })).toMatchObject({ status: 400, body: { error: { code: "PLUGIN_INVALID" } } });
+    expect(await act({ operation: "explode" })).toMatchObject({
+      status: 400,
+      body: { error: { code: "PLUGIN_INVALID" } },
+    });
   });
 });
 
@@ -287,7 +362,9 @@ describe("plugins", () => {
     await say("hello");
     await say("/reset");
     await say("/new");
-    const events = (globalThis as Record<symbol, unknown>)[Symbol.for("tidepool.events")] as string[];
+    const events = (globalThis as Record<symbol, unknown>)[
+      Symbol.for("tidepool.events")
+    ] as string[];
     expect(events.slice(-4)).toEqual([
       "before_reset reset",
       "session_end reset agent:main:main",
@@ -302,7 +379,9 @@ describe("a list of installs that somebody broke", () => {
     const place = await openPlace();
     mkdirSync(join(place.home, "plugins"));
     writeFileSync(join(place.home, "plugins/installs.json"), "[]");
-    expect((await doctor(place))[0]).toMatch(/^failure plugins: .*installs\.json cannot be understood/);
+    expect((await doctor(place))[0]).toMatch(
+      /^failure plugins: .*installs\.json cannot be understood/,
+    );
     const { say } = await startServed(place);
     expect((await say("hello")).events.at(-1)).toMatchObject({ outcome: "completed" });
     expect((await doctor(place)).filter((line) => line.startsWith("failure"))).toHaveLength(1);
@@ -312,13 +391,20 @@ describe("a list of installs that somebody broke", () => {
 describe("a stale slot", () => {
   it("is found, and removed on request, comments staying", async () => {
     const place = await openPlace();
-    const disabled = writePlugin(join(place.scratch, "broken"), { id: "broken", code: "throw new Error('x');" });
+    const disabled = writePlugin(join(place.scratch, "broken"), {
+      id: "broken",
+      code: "throw new Error('x');",
+    });
     const text = `{ // mine\n  plugins: { load: { paths: ["${disabled}"] }, slots: { contextEngine: "gone", memory: "gone-too" } } }\n`;
     writeFileSync(place.configFile, text);
     const found = await doctor(place);
     expect(found.filter((line) => line.includes("which no plugin brings"))).toHaveLength(2);
     expect(readFileSync(place.configFile, "utf8")).toBe(text);
-    expect(await doctor(place, true)).toContain('note settings: plugins.slots.contextEngine is removed; "legacy" answers');
-    expect(readFileSync(place.configFile, "utf8")).toBe(`{ // mine\n  plugins: { load: { paths: ["${disabled}"] }, slots: { } } }\n`);
+    expect(await doctor(place, true)).toContain(
+      'note settings: plugins.slots.contextEngine is removed; "legacy" answers',
+    );
+    expect(readFileSync(place.configFile, "utf8")).toBe(
+      `{ // mine\n  plugins: { load: { paths: ["${disabled}"] }, slots: { } } }\n`,
+    );
   });
 });

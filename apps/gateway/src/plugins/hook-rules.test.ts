@@ -8,7 +8,13 @@ const engine = { ...plain, kind: ["context-engine", "other"] };
 
 describe("which hooks a plugin may have", () => {
   it("those that see nothing need no permission", () => {
-    for (const name of ["session_end", "gateway_start", "gateway_stop", "before_compaction", "after_compaction"])
+    for (const name of [
+      "session_end",
+      "gateway_start",
+      "gateway_stop",
+      "before_compaction",
+      "after_compaction",
+    ])
       expect(hookRule(name, undefined, plain)).toEqual({ kind: "allowed" });
   });
 
@@ -20,7 +26,9 @@ describe("which hooks a plugin may have", () => {
       });
       expect(hookRule(name, { allowConversationAccess: true }, plain)).toEqual({ kind: "allowed" });
       expect(hookRule(name, undefined, engine)).toEqual({ kind: "allowed" });
-      expect(hookRule(name, { allowConversationAccess: false }, engine)).toMatchObject({ kind: "blocked" });
+      expect(hookRule(name, { allowConversationAccess: false }, engine)).toMatchObject({
+        kind: "blocked",
+      });
     }
   });
 
@@ -40,7 +48,11 @@ describe("which hooks a plugin may have", () => {
 
 describe("what hooks want added to a prompt", () => {
   it("is put together in order of priority, with blank lines", async () => {
-    const hook = (pluginId: string, priority: number, handler: OwnedHook["handler"]): OwnedHook => ({
+    const hook = (
+      pluginId: string,
+      priority: number,
+      handler: OwnedHook["handler"],
+    ): OwnedHook => ({
       name: "before_prompt_build",
       pluginId,
       priority,
@@ -52,8 +64,16 @@ describe("what hooks want added to a prompt", () => {
       hook("broken", 5, () => {
         throw new Error("no idea");
       }),
-      hook("high", 10, async () => ({ prependContext: "first", systemPrompt: "this", toolsAllow: ["a", "b"] })),
-      hook("middle", 0, () => ({ prependContext: "second", toolsAllow: ["b", "c"], appendSystemContext: " " })),
+      hook("high", 10, async () => ({
+        prependContext: "first",
+        systemPrompt: "this",
+        toolsAllow: ["a", "b"],
+      })),
+      hook("middle", 0, () => ({
+        prependContext: "second",
+        toolsAllow: ["b", "c"],
+        appendSystemContext: " ",
+      })),
     ];
     const runner = createHookRunner({ hooks: () => hooks, log });
     expect(await runner.additions({ prompt: "x" }, {})).toEqual({

@@ -12,7 +12,10 @@ const HOOKS: Record<string, readonly ("conversation" | "prompt")[]> = {
   after_compaction: [],
 };
 
-export type HookRule = { kind: "allowed" } | { kind: "blocked"; reason: string } | { kind: "unknown"; reason: string };
+export type HookRule =
+  | { kind: "allowed" }
+  | { kind: "blocked"; reason: string }
+  | { kind: "unknown"; reason: string };
 
 /**
  * Pure. Prompt injection is allowed unless `allowPromptInjection` is false. The conversation may be seen when `allowConversationAccess` is true,
@@ -21,12 +24,23 @@ export type HookRule = { kind: "allowed" } | { kind: "blocked"; reason: string }
 export function hookRule(name: string, permissions: unknown, manifest: PluginManifest): HookRule {
   const needs = Object.hasOwn(HOOKS, name) ? HOOKS[name] : undefined;
   if (needs === undefined)
-    return { kind: "unknown", reason: `hook "${name}" is never called by this host; it has ${Object.keys(HOOKS).join(", ")}` };
-  const { allowPromptInjection, allowConversationAccess } = (permissions ?? {}) as Record<string, unknown>;
+    return {
+      kind: "unknown",
+      reason: `hook "${name}" is never called by this host; it has ${Object.keys(HOOKS).join(", ")}`,
+    };
+  const { allowPromptInjection, allowConversationAccess } = (permissions ?? {}) as Record<
+    string,
+    unknown
+  >;
   const setting = (key: string) => `plugins.entries.${manifest.id}.hooks.${key}`;
   if (needs.includes("prompt") && allowPromptInjection === false)
-    return { kind: "blocked", reason: `hook "${name}" is blocked by ${setting("allowPromptInjection")}` };
-  const maySee = allowConversationAccess === true || (allowConversationAccess !== false && isEnginePlugin(manifest));
+    return {
+      kind: "blocked",
+      reason: `hook "${name}" is blocked by ${setting("allowPromptInjection")}`,
+    };
+  const maySee =
+    allowConversationAccess === true ||
+    (allowConversationAccess !== false && isEnginePlugin(manifest));
   if (needs.includes("conversation") && !maySee)
     return {
       kind: "blocked",

@@ -18,18 +18,34 @@ export interface HookRunner {
   additions(event: object, context: object): Promise<PromptAdditions>;
 }
 
-export function createHookRunner({ hooks, log }: { hooks: () => readonly OwnedHook[]; log: LogPort }): HookRunner {
+export function createHookRunner({
+  hooks,
+  log,
+}: {
+  hooks: () => readonly OwnedHook[];
+  log: LogPort;
+}): HookRunner {
   const handlersOf = (name: string) =>
     hooks()
       .filter((hook) => hook.name === name)
       .toSorted((a, b) => b.priority - a.priority);
-  const call = async ({ name, pluginId, handler }: OwnedHook, event: object, context: object): Promise<unknown> => {
+  const call = async (
+    { name, pluginId, handler }: OwnedHook,
+    event: object,
+    context: object,
+  ): Promise<unknown> => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`not finished within ${HOOK_MS / 1000} s`)), HOOK_MS);
+      timer = setTimeout(
+        () => reject(new Error(`not finished within ${HOOK_MS / 1000} s`)),
+        HOOK_MS,
+      );
     });
     try {
-      return await Promise.race([(handler as (given: object, about: object) => unknown)(event, context), late]);
+      return await Promise.race([
+        (handler as (given: object, about: object) => unknown)(event, context),
+        late,
+      ]);
     } catch (error) {
       log.warn(`[plugins] ${pluginId}: hook ${name} failed: ${messageOf(error)}`);
       return undefined;
@@ -44,7 +60,8 @@ export function createHookRunner({ hooks, log }: { hooks: () => readonly OwnedHo
     },
     async additions(event, context) {
       const results: unknown[] = [];
-      for (const hook of handlersOf("before_prompt_build")) results.push(await call(hook, event, context));
+      for (const hook of handlersOf("before_prompt_build"))
+        results.push(await call(hook, event, context));
       return mergeAdditions(results);
     },
   };
@@ -52,12 +69,20 @@ export function createHookRunner({ hooks, log }: { hooks: () => readonly OwnedHo
 
 /** Pure. Texts are joined with blank lines, the first system prompt wins, tools must be allowed by everyone who says which. */
 export function mergeAdditions(results: readonly unknown[]): PromptAdditions {
-  const given = results.filter((result) => typeof result === "object" && result !== null) as Record<string, unknown>[];
+  const given = results.filter((result) => typeof result === "object" && result !== null) as Record<
+    string,
+    unknown
+  >[];
   const texts = (key: string) =>
-    given.map((each) => each[key]).filter((text): text is string => typeof text === "string" && text.trim() !== "");
-  const joined = (key: "prependContext" | "appendContext" | "prependSystemContext" | "appendSystemContext") =>
-    texts(key).length === 0 ? {} : { [key]: texts(key).join("\n\n") };
-  const allowed = given.flatMap(({ toolsAllow }) => (Array.isArray(toolsAllow) ? [toolsAllow.map(String)] : []));
+    given
+      .map((each) => each[key])
+      .filter((text): text is string => typeof text === "string" && text.trim() !== "");
+  const joined = (
+    key: "prependContext" | "appendContext" | "prependSystemContext" | "appendSystemContext",
+  ) => (texts(key).length === 0 ? {} : { [key]: texts(key).join("\n\n") });
+  const allowed = given.flatMap(({ toolsAllow }) =>
+    Array.isArray(toolsAllow) ? [toolsAllow.map(String)] : [],
+  );
   const [systemPrompt] = texts("systemPrompt");
   return {
     ...(systemPrompt !== undefined && { systemPrompt }),
@@ -65,6 +90,8 @@ export function mergeAdditions(results: readonly unknown[]): PromptAdditions {
     ...joined("appendContext"),
     ...joined("prependSystemContext"),
     ...joined("appendSystemContext"),
-    ...(allowed.length > 0 && { toolsAllow: allowed.reduce((all, names) => all.filter((name) => names.includes(name))) }),
+    ...(allowed.length > 0 && {
+      toolsAllow: allowed.reduce((all, names) => all.filter((name) => names.includes(name))),
+    }),
   };
 }

@@ -5,14 +5,25 @@ import { createLegacyEngine } from "@clew/legacy-engine";
 import type { PluginsConfig } from "@clew/plugin-sdk/core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
-import { collectLog, copyTidepool, engineCode, type WrittenPlugin, writePlugin } from "../testing/plugins.ts";
+import {
+  collectLog,
+  copyTidepool,
+  engineCode,
+  type WrittenPlugin,
+  writePlugin,
+} from "../testing/plugins.ts";
 import { createPluginHost, type PluginHost } from "./host.ts";
 
 export const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 async function loadHost(plugins: PluginsConfig, home: string) {
   const log = collectLog();
-  const host = await createPluginHost({ home, plugins, raw: { plugins, agents: { defaults: {} } }, log });
+  const host = await createPluginHost({
+    home,
+    plugins,
+    raw: { plugins, agents: { defaults: {} } },
+    log,
+  });
   onTestFinished(() => host.close());
   const registry = createEngineRegistry({ fallback: () => createLegacyEngine(), log, clock });
   host.connect({ registry, complete: () => Promise.reject(new Error("no model here")) });
@@ -31,13 +42,22 @@ const only = (host: PluginHost) => host.records()[0]!;
 describe("a plugin's entry", () => {
   it.each([
     ["a function", "export default (api) => api.registerContextEngine('e', () => 1);"],
-    ["an object", "export default { id: 'small', register: (api) => api.registerContextEngine('e', () => 1) };"],
-    ["a class instance", "class P { #id = 'e'; register(api) { api.registerContextEngine(this.#id, () => 1); } } export default new P();"],
+    [
+      "an object",
+      "export default { id: 'small', register: (api) => api.registerContextEngine('e', () => 1) };",
+    ],
+    [
+      "a class instance",
+      "class P { #id = 'e'; register(api) { api.registerContextEngine(this.#id, () => 1); } } export default new P();",
+    ],
     [
       "an object in default in module",
       "export default { module: { default: { register: (api) => api.registerContextEngine('e', () => 1) } } };",
     ],
-    ["a named register", "export const register = (api) => api.registerContextEngine('e', () => 1);"],
+    [
+      "a named register",
+      "export const register = (api) => api.registerContextEngine('e', () => 1);",
+    ],
   ])("may be %s", async (_, code) => {
     const { host, registry } = await loadOne({ code });
     expect(only(host)).toMatchObject({ status: "loaded", reason: null, engines: ["e"] });
@@ -52,17 +72,34 @@ describe("a plugin's entry", () => {
   });
 
   it("that contains itself ends in a sentence", async () => {
-    const { host } = await loadOne({ code: "const a = {}; a.default = a; a.module = { default: a }; export default a;" });
-    expect(only(host)).toMatchObject({ status: "error", reason: expect.stringContaining("exports no register function") });
+    const { host } = await loadOne({
+      code: "const a = {}; a.default = a; a.module = { default: a }; export default a;",
+    });
+    expect(only(host)).toMatchObject({
+      status: "error",
+      reason: expect.stringContaining("exports no register function"),
+    });
   });
 });
 
 describe("a plugin that breaks a rule", () => {
   it.each<[string, WrittenPlugin, RegExp]>([
     ["has no manifest", { manifest: null }, /is not a plugin: it has no openclaw\.plugin\.json/],
-    ["has a manifest that is no JSON5", { manifest: "{ id: }" }, /openclaw\.plugin\.json is not JSON5/],
-    ["has a manifest without what is required", { manifest: "{ name: 'x' }" }, /is wrong: id: .*; configSchema: /],
-    ["has an id that could be a path", { manifest: "{ id: '../x', configSchema: {} }" }, /may hold only letters/],
+    [
+      "has a manifest that is no JSON5",
+      { manifest: "{ id: }" },
+      /openclaw\.plugin\.json is not JSON5/,
+    ],
+    [
+      "has a manifest without what is required",
+      { manifest: "{ name: 'x' }" },
+      /is wrong: id: .*; configSchema: /,
+    ],
+    [
+      "has an id that could be a path",
+      { manifest: "{ id: '../x', configSchema: {} }" },
+      /may hold only letters/,
+    ],
     [
       "calls itself otherwise than its manifest",
       { code: "export default { id: 'other', register() {} };" },
@@ -73,14 +110,26 @@ describe("a plugin that breaks a rule", () => {
       { code: "export default { async register() { throw new Error('late'); } };" },
       /plugin register must be synchronous/,
     ],
-    ["throws in register", { code: "export default { register() { throw new Error('no luck'); } };" }, /failed in register: no luck\./],
-    ["throws while it is imported", { code: "throw new Error('at once');" }, /cannot be loaded: at once\./],
+    [
+      "throws in register",
+      { code: "export default { register() { throw new Error('no luck'); } };" },
+      /failed in register: no luck\./,
+    ],
+    [
+      "throws while it is imported",
+      { code: "throw new Error('at once');" },
+      /cannot be loaded: at once\./,
+    ],
     [
       "was not built",
       { packageJson: { openclaw: { extensions: ["./dist/index.js"] } } },
       /names the entry \.\/dist\/index\.js, which is not in .*must be built first/,
     ],
-    ["names an entry outside itself", { packageJson: { openclaw: { extensions: ["../evil.js"] } } }, /outside its folder/],
+    [
+      "names an entry outside itself",
+      { packageJson: { openclaw: { extensions: ["../evil.js"] } } },
+      /outside its folder/,
+    ],
     [
       "needs a newer plugin API",
       { packageJson: { openclaw: { compat: { pluginApi: ">=2027.1.0" } } } },
@@ -91,8 +140,16 @@ describe("a plugin that breaks a rule", () => {
       { packageJson: { openclaw: { compat: { pluginApi: "newest" } } } },
       /"newest", which is no version range/,
     ],
-    ["has a schema that is none", { manifest: { configSchema: { type: "nonsense" } } }, /configSchema is no usable JSON Schema/],
-    ["requires a plugin that is not there", { manifest: { requiresPlugins: ["wind"] } }, /requires plugin "wind", which is not loaded/],
+    [
+      "has a schema that is none",
+      { manifest: { configSchema: { type: "nonsense" } } },
+      /configSchema is no usable JSON Schema/,
+    ],
+    [
+      "requires a plugin that is not there",
+      { manifest: { requiresPlugins: ["wind"] } },
+      /requires plugin "wind", which is not loaded/,
+    ],
     [
       "imports what the host does not offer",
       { code: "import 'openclaw/plugin-sdk/channels'; export default () => {};" },
@@ -106,10 +163,18 @@ describe("a plugin that breaks a rule", () => {
   ])("because it %s is a record with one sentence, and others load", async (_, plugin, reason) => {
     const home = await temporaryHome();
     const broken = writePlugin(join(home, "sources/small"), plugin);
-    const sound = writePlugin(join(home, "sources/sound"), { id: "sound", code: engineCode("sound") });
+    const sound = writePlugin(join(home, "sources/sound"), {
+      id: "sound",
+      code: engineCode("sound"),
+    });
     const { host, registry, log } = await loadHost({ load: { paths: [broken, sound] } }, home);
     const [first, second] = host.records();
-    expect(first).toMatchObject({ id: "small", status: "error", reason: expect.stringMatching(reason), engines: [] });
+    expect(first).toMatchObject({
+      id: "small",
+      status: "error",
+      reason: expect.stringMatching(reason),
+      engines: [],
+    });
     expect(first!.reason).not.toContain("\n");
     expect(second).toMatchObject({ id: "sound", status: "loaded" });
     expect(registry.list().map(({ engineId }) => engineId)).toEqual(["legacy", "sound"]);
@@ -119,7 +184,10 @@ describe("a plugin that breaks a rule", () => {
   it("is nothing at all when the path leads nowhere, or to a file", async () => {
     const home = await temporaryHome();
     writeFileSync(join(home, "a-file"), "");
-    const { host } = await loadHost({ load: { paths: [join(home, "nowhere"), join(home, "a-file")] } }, home);
+    const { host } = await loadHost(
+      { load: { paths: [join(home, "nowhere"), join(home, "a-file")] } },
+      home,
+    );
     expect(host.records().map(({ reason }) => reason)).toEqual([
       expect.stringMatching(/^There is nothing at .*nowhere/),
       expect.stringMatching(/is not a folder/),
@@ -134,7 +202,10 @@ describe("a plugin that breaks a rule", () => {
       api.on("gateway_stop", () => { globalThis.halfHook = true; });
       throw new Error("halfway");
     };`;
-    const { host, registry } = await loadOne({ code, manifest: { contracts: { tools: ["half_tool"] } } });
+    const { host, registry } = await loadOne({
+      code,
+      manifest: { contracts: { tools: ["half_tool"] } },
+    });
     expect(registry.get("half")).toBeUndefined();
     expect([host.tools(), host.commands()]).toEqual([[], []]);
     await host.hooks.emit("gateway_stop", {});
@@ -154,7 +225,12 @@ describe("a plugin that breaks a rule", () => {
       api.registerContextEngine(" fine ", () => 1);
     };`;
     const { host } = await loadOne({ code, manifest: { contracts: { tools: ["declared"] } } });
-    expect(only(host)).toMatchObject({ status: "loaded", engines: ["fine"], sessionActions: [], hooks: [] });
+    expect(only(host)).toMatchObject({
+      status: "loaded",
+      engines: ["fine"],
+      sessionActions: [],
+      hooks: [],
+    });
     expect(only(host).diagnostics.map(({ message }) => message)).toEqual([
       "plugin must declare contracts.tools for: undeclared",
       "plugin must declare contracts.tools for: another",
@@ -168,29 +244,42 @@ describe("a plugin that breaks a rule", () => {
   });
 
   it("without contracts.tools may have no tools", async () => {
-    const code = "export default (api) => api.registerTool({ name: 't', description: '', parameters: {}, execute() {} });";
+    const code =
+      "export default (api) => api.registerTool({ name: 't', description: '', parameters: {}, execute() {} });";
     const { host } = await loadOne({ code });
     expect(only(host).diagnostics).toEqual([
-      { level: "error", message: "plugin must declare contracts.tools before registering agent tools" },
+      {
+        level: "error",
+        message: "plugin must declare contracts.tools before registering agent tools",
+      },
     ]);
   });
 
   it("cannot take another plugin's engine", async () => {
     const home = await temporaryHome();
-    const paths = ["one", "two"].map((id) => writePlugin(join(home, "sources", id), { id, code: engineCode("shared") }));
+    const paths = ["one", "two"].map((id) =>
+      writePlugin(join(home, "sources", id), { id, code: engineCode("shared") }),
+    );
     const { host, registry } = await loadHost({ load: { paths } }, home);
     expect(registry.get("shared")?.owner).toBe("plugin:one");
-    expect(host.records()[1]!.diagnostics).toEqual([{ level: "error", message: "context engine already registered: shared (plugin:one)" }]);
+    expect(host.records()[1]!.diagnostics).toEqual([
+      { level: "error", message: "context engine already registered: shared (plugin:one)" },
+    ]);
   });
 });
 
 describe("registration", () => {
   it("is over when register has returned", async () => {
-    const code = "export default (api) => { setImmediate(() => api.registerContextEngine('late', () => 1)); };";
+    const code =
+      "export default (api) => { setImmediate(() => api.registerContextEngine('late', () => 1)); };";
     const { registry, log } = await loadOne({ code });
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(registry.get("late")).toBeUndefined();
-    expect(log.lines).toContainEqual(expect.stringContaining('small: context engine "late" was registered after register() had returned'));
+    expect(log.lines).toContainEqual(
+      expect.stringContaining(
+        'small: context engine "late" was registered after register() had returned',
+      ),
+    );
   });
 
   it("in a mode that only looks takes engines as discovered, never as running", async () => {
@@ -203,7 +292,10 @@ describe("registration", () => {
     host.connect({ registry, complete: () => Promise.reject(new Error("none")) });
     expect(registry.get("seen")?.lifecycle).toBe("readOnlyDiscovery");
     const { guard, degraded } = await resolveContextEngine({ registry, config: { plugins } });
-    expect([guard.engineId, degraded?.reason]).toEqual(["legacy", expect.stringContaining("discovery only")]);
+    expect([guard.engineId, degraded?.reason]).toEqual([
+      "legacy",
+      expect.stringContaining("discovery only"),
+    ]);
     await host.close();
   });
 
@@ -219,9 +311,22 @@ describe("registration", () => {
       api.registerTool({ name: "t", description: "", parameters: {}, execute() {} });
       api.registerCommand({ name: "c", description: "", handler: () => ({ text: "" }) });
     };`;
-    const folder = writePlugin(join(home, "sources/small"), { code, manifest: { contracts: { tools: ["t"] } } });
-    const host = await createPluginHost({ home, plugins: { load: { paths: [folder] } }, raw: {}, log: collectLog(), mode });
-    const found = { tools: host.tools().length, commands: host.commands().length, engines: host.records()[0]!.engines };
+    const folder = writePlugin(join(home, "sources/small"), {
+      code,
+      manifest: { contracts: { tools: ["t"] } },
+    });
+    const host = await createPluginHost({
+      home,
+      plugins: { load: { paths: [folder] } },
+      raw: {},
+      log: collectLog(),
+      mode,
+    });
+    const found = {
+      tools: host.tools().length,
+      commands: host.commands().length,
+      engines: host.records()[0]!.engines,
+    };
     expect(found).toEqual(expected);
     await host.close();
   });
@@ -248,17 +353,24 @@ describe("a plugin's configuration", () => {
     additionalProperties: false,
     properties: { depth: { type: "integer", default: 4 }, name: { type: "string" } },
   };
-  const code = "export default (api) => { globalThis.given = api.pluginConfig; globalThis.wasLoaded = true; };";
+  const code =
+    "export default (api) => { globalThis.given = api.pluginConfig; globalThis.wasLoaded = true; };";
 
   it("gets the defaults of its schema", async () => {
-    await loadOne({ code, manifest: { configSchema: schema } }, { entries: { small: { config: { name: "x" } } } });
+    await loadOne(
+      { code, manifest: { configSchema: schema } },
+      { entries: { small: { config: { name: "x" } } } },
+    );
     expect(globalThis).toMatchObject({ given: { depth: 4, name: "x" } });
   });
 
   it("that does not fit keeps the plugin from being loaded at all", async () => {
     (globalThis as Record<string, unknown>).wasLoaded = false;
     const wrong = { entries: { small: { config: { depth: "deep", colour: "red" } } } };
-    const { host } = await loadOne({ id: "small", code, manifest: { configSchema: schema } }, wrong);
+    const { host } = await loadOne(
+      { id: "small", code, manifest: { configSchema: schema } },
+      wrong,
+    );
     const { status, reason } = only(host);
     expect(status).toBe("error");
     expect(reason).toBe(
@@ -269,22 +381,33 @@ describe("a plugin's configuration", () => {
 });
 
 describe("whether a plugin is on", () => {
-  const load = async (plugins: PluginsConfig) => only((await loadOne({ code: engineCode("wave") }, plugins)).host);
+  const load = async (plugins: PluginsConfig) =>
+    only((await loadOne({ code: engineCode("wave") }, plugins)).host);
 
   it("is for the configuration to say", async () => {
     expect(await load({})).toMatchObject({ status: "loaded" });
-    expect(await load({ enabled: false })).toMatchObject({ status: "off", reason: "plugins are disabled (plugins.enabled)" });
+    expect(await load({ enabled: false })).toMatchObject({
+      status: "off",
+      reason: "plugins are disabled (plugins.enabled)",
+    });
     expect(await load({ deny: ["small"] })).toMatchObject({ status: "off" });
     expect(await load({ entries: { small: { enabled: false } } })).toMatchObject({
       status: "off",
       reason: "it is disabled (plugins.entries.small.enabled)",
     });
-    expect(await load({ allow: ["other"] })).toMatchObject({ status: "off", reason: "it is not in plugins.allow" });
+    expect(await load({ allow: ["other"] })).toMatchObject({
+      status: "off",
+      reason: "it is not in plugins.allow",
+    });
   });
 
   it("is yes for the plugin that the slot selects, unless it is denied or disabled", async () => {
-    expect(await load({ allow: ["other"], slots: { contextEngine: "small" } })).toMatchObject({ status: "loaded" });
-    expect(await load({ deny: ["small"], slots: { contextEngine: "small" } })).toMatchObject({ status: "off" });
+    expect(await load({ allow: ["other"], slots: { contextEngine: "small" } })).toMatchObject({
+      status: "loaded",
+    });
+    expect(await load({ deny: ["small"], slots: { contextEngine: "small" } })).toMatchObject({
+      status: "off",
+    });
   });
 
   it("is remembered together with its engines: a disabled plugin's engine is switched off, not missing", async () => {
@@ -294,8 +417,16 @@ describe("whether a plugin is on", () => {
     await loadHost(plugins, home);
     const off = { ...plugins, entries: { small: { enabled: false } } };
     const { host, registry, log } = await loadHost(off, home);
-    const resolved = await resolveContextEngine({ registry, config: { plugins: off }, ownerPluginOf: host.ownerOf });
-    expect(resolved).toMatchObject({ configured: "wave", switchedOff: 'plugin "small" is disabled', degraded: null });
+    const resolved = await resolveContextEngine({
+      registry,
+      config: { plugins: off },
+      ownerPluginOf: host.ownerOf,
+    });
+    expect(resolved).toMatchObject({
+      configured: "wave",
+      switchedOff: 'plugin "small" is disabled',
+      degraded: null,
+    });
     expect(log.lines.filter((line) => !line.startsWith("info"))).toEqual([]);
   });
 
@@ -308,9 +439,17 @@ describe("whether a plugin is on", () => {
       packageJson: { openclaw: { extensions: ["./a.js", "./b.js"] } },
     });
     await loadHost({ load: { paths: [folder] } }, home);
-    const off = { load: { paths: [folder] }, slots: { contextEngine: "eb" }, entries: { pair: { enabled: false } } };
+    const off = {
+      load: { paths: [folder] },
+      slots: { contextEngine: "eb" },
+      entries: { pair: { enabled: false } },
+    };
     const { host, registry } = await loadHost(off, home);
-    const resolved = await resolveContextEngine({ registry, config: { plugins: off }, ownerPluginOf: host.ownerOf });
+    const resolved = await resolveContextEngine({
+      registry,
+      config: { plugins: off },
+      ownerPluginOf: host.ownerOf,
+    });
     expect(resolved).toMatchObject({ switchedOff: 'plugin "pair" is disabled', degraded: null });
   });
 
@@ -321,7 +460,11 @@ describe("whether a plugin is on", () => {
     writeFileSync(join(home, "plugins/installs.json"), "{ broken");
     const { host, log } = await loadHost({ load: { paths: [folder] } }, home);
     expect(only(host)).toMatchObject({ status: "loaded", engines: ["wave"] });
-    expect(log.lines).toContainEqual(expect.stringMatching(/^error \[plugins\] .*installs\.json cannot be understood .*move it away/));
+    expect(log.lines).toContainEqual(
+      expect.stringMatching(
+        /^error \[plugins\] .*installs\.json cannot be understood .*move it away/,
+      ),
+    );
   });
 
   it("depends on where it is found first", async () => {
@@ -329,7 +472,9 @@ describe("whether a plugin is on", () => {
     const linked = writePlugin(join(home, "sources/small"), { code: engineCode("linked") });
     writePlugin(join(home, "plugins/small"), { code: engineCode("installed") });
     const { host } = await loadHost({ load: { paths: [linked] } }, home);
-    expect(host.records().map(({ origin, status, engines }) => [origin, status, ...engines])).toEqual([
+    expect(
+      host.records().map(({ origin, status, engines }) => [origin, status, ...engines]),
+    ).toEqual([
       ["linked", "loaded", "linked"],
       ["installed", "error"],
     ]);
@@ -359,7 +504,9 @@ describe("a reload", () => {
       packageJson: { type: "commonjs" },
     });
     writeFileSync(join(folder, "name.js"), "exports.name = 'after';");
-    expect((await host.reload({ plugins: { load: { paths: [folder] } }, raw: {} }))[0]!.engines).toEqual(["after"]);
+    expect(
+      (await host.reload({ plugins: { load: { paths: [folder] } }, raw: {} }))[0]!.engines,
+    ).toEqual(["after"]);
   });
 
   it("waits for the run that is going on, and the next run waits for it", async () => {
@@ -372,8 +519,13 @@ describe("a reload", () => {
       });
       order.push("run");
     });
-    const reload = host.reload({ plugins: { load: { paths: [folder] }, allow: ["small"] }, raw: {} });
-    const next = host.gate.run(async () => void order.push(`next run under ${host.settings().allow?.join()}`));
+    const reload = host.reload({
+      plugins: { load: { paths: [folder] }, allow: ["small"] },
+      raw: {},
+    });
+    const next = host.gate.run(
+      async () => void order.push(`next run under ${host.settings().allow?.join()}`),
+    );
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(order).toEqual([]);
     endRun();
@@ -410,12 +562,24 @@ describe("the plugin in OpenClaw's style", () => {
       commands: ["tidepool", "rockpool", "tide", "pool"],
       sessionActions: ["tide-control"],
     });
-    const { guard, degraded } = await resolveContextEngine({ registry, config: { plugins: { slots: { contextEngine: "tidepool" } } } });
+    const { guard, degraded } = await resolveContextEngine({
+      registry,
+      config: { plugins: { slots: { contextEngine: "tidepool" } } },
+    });
     expect(degraded).toBeNull();
     expect(guard.info().id).toBe("tidepool-engine");
     mkdirSync(join(home, "agents"), { recursive: true });
     // Through the SDK imported in both of its ways.
-    const result = await guard.enter({}).assemble({ sessionId: "s", messages: [{ role: "user", content: "hello" }], tokenBudget: 1000 });
-    expect(result).toMatchObject({ messages: [{ role: "user", content: "hello" }], contextProjection: { mode: "thread_bootstrap" } });
+    const result = await guard
+      .enter({})
+      .assemble({
+        sessionId: "s",
+        messages: [{ role: "user", content: "hello" }],
+        tokenBudget: 1000,
+      });
+    expect(result).toMatchObject({
+      messages: [{ role: "user", content: "hello" }],
+      contextProjection: { mode: "thread_bootstrap" },
+    });
   });
 });

@@ -1,6 +1,12 @@
 // The plugins of one gateway: finds, loads and reloads them, and offers what they registered to whoever runs turns.
 import type { EngineRegistry, LogPort } from "@clew/engine-core";
-import type { ContextEngineFactory, LlmCompleteParams, LlmCompleteResult, PluginsConfig, RegistrationMode } from "@clew/plugin-sdk/core";
+import type {
+  ContextEngineFactory,
+  LlmCompleteParams,
+  LlmCompleteResult,
+  PluginsConfig,
+  RegistrationMode,
+} from "@clew/plugin-sdk/core";
 import { type OwnedCommand, parseCommand, runPluginCommand } from "./chat-commands.ts";
 import { discoverPlugins } from "./discover.ts";
 import { recallRecords, rememberEngines } from "./engine-memory.ts";
@@ -40,7 +46,11 @@ export interface PluginHostOptions extends PluginSettings {
 export interface PluginConnection {
   registry: EngineRegistry;
   /** A model call of a plugin; `scope` is undefined outside any session. */
-  complete(request: { pluginId: string; scope: PluginScope | undefined; params: LlmCompleteParams }): Promise<LlmCompleteResult>;
+  complete(request: {
+    pluginId: string;
+    scope: PluginScope | undefined;
+    params: LlmCompleteParams;
+  }): Promise<LlmCompleteResult>;
 }
 
 export interface PluginHost {
@@ -59,7 +69,11 @@ export interface PluginHost {
   command(text: string, scope: PluginScope): Promise<string | undefined>;
   commands(): readonly OwnedCommand[];
   /** Throws PLUGIN_INVALID when there is no such action or the payload does not fit its schema. */
-  sessionAction(pluginId: string, actionId: string, request: { payload: unknown; scope: PluginScope }): Promise<unknown>;
+  sessionAction(
+    pluginId: string,
+    actionId: string,
+    request: { payload: unknown; scope: PluginScope },
+  ): Promise<unknown>;
   /** Loads everything anew under new settings, between runs. */
   reload(settings: PluginSettings): Promise<readonly PluginRecord[]>;
   /** Tells plugins that the gateway stops. Engines are the registry's to dispose. */
@@ -68,7 +82,12 @@ export interface PluginHost {
 
 export interface LoadedPlugins {
   records: PluginRecord[];
-  engines: { pluginId: string; engineId: string; factory: ContextEngineFactory; diagnostics: Diagnostic[] }[];
+  engines: {
+    pluginId: string;
+    engineId: string;
+    factory: ContextEngineFactory;
+    diagnostics: Diagnostic[];
+  }[];
   tools: OwnedTool[];
   commands: OwnedCommand[];
   hooks: OwnedHook[];
@@ -87,14 +106,25 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   let records: InstallRecords;
 
   const complete = (pluginId: string, params: LlmCompleteParams) => {
-    if (connection === undefined) return Promise.reject(new Error("Plugin LLM completion is not bound to an active session agent."));
-    return connection.complete({ pluginId, scope: currentPluginScope(), params }).then((result) => asPlugin(result, pluginId));
+    if (connection === undefined)
+      return Promise.reject(
+        new Error("Plugin LLM completion is not bound to an active session agent."),
+      );
+    return connection
+      .complete({ pluginId, scope: currentPluginScope(), params })
+      .then((result) => asPlugin(result, pluginId));
   };
   const load = () => {
     records = recallRecords(home, log);
     const found = discoverPlugins({ home, plugins: settings.plugins, records, bundled });
     const context = { home: stateDir, mode, generation, log, config: () => snapshot, complete };
-    return loadEverything({ found, plugins: settings.plugins, engineOwners: records.engines, reservedTools, context });
+    return loadEverything({
+      found,
+      plugins: settings.plugins,
+      engineOwners: records.engines,
+      reservedTools,
+      context,
+    });
   };
   let loaded = await load();
   logRecords(loaded.records, log);
@@ -125,22 +155,31 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
       connection = given;
       registerEngines();
     },
-    ownerOf: (engineId) => loaded.engines.find((engine) => engine.engineId === engineId)?.pluginId ?? records.engines[engineId],
+    ownerOf: (engineId) =>
+      loaded.engines.find((engine) => engine.engineId === engineId)?.pluginId ??
+      records.engines[engineId],
     async command(text, scope) {
       const parsed = parseCommand(text);
       const found = parsed && loaded.commands.find(({ words }) => words.includes(parsed.word));
       return found && runPluginCommand(found, { args: parsed.args, scope, config: snapshot });
     },
     async sessionAction(pluginId, actionId, { payload, scope }) {
-      const action = loaded.actions.find((each) => each.pluginId === pluginId && each.id === actionId);
+      const action = loaded.actions.find(
+        (each) => each.pluginId === pluginId && each.id === actionId,
+      );
       if (action === undefined)
         throw invalidPlugin(
           `Plugin "${pluginId}" offers no session action "${actionId}"; "clew plugins inspect ${pluginId}" lists those it has.`,
         );
       const checked = action.schema?.check(payload);
-      if (checked?.ok === false) throw invalidPlugin(`Session action "${actionId}" was asked wrongly: ${checked.problems.join("; ")}.`);
+      if (checked?.ok === false)
+        throw invalidPlugin(
+          `Session action "${actionId}" was asked wrongly: ${checked.problems.join("; ")}.`,
+        );
       const { sessionKey, sessionId, agentId } = scope;
-      return inPluginScope(scope, async () => action.handler({ payload, pluginId, actionId, sessionKey, sessionId, agentId }));
+      return inPluginScope(scope, async () =>
+        action.handler({ payload, pluginId, actionId, sessionKey, sessionId, agentId }),
+      );
     },
     reload: (given) =>
       gate.alone(async () => {
@@ -152,7 +191,8 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
         loaded = await load();
         logRecords(loaded.records, log);
         if (connection !== undefined) {
-          for (const { pluginId } of before.engines) await connection.registry.unregisterOwner(ownerName(pluginId));
+          for (const { pluginId } of before.engines)
+            await connection.registry.unregisterOwner(ownerName(pluginId));
           registerEngines();
         }
         await hooks.emit("gateway_start", {});
@@ -167,7 +207,14 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
 /** The call was the plugin's own, not one of an engine for a session. */
 function asPlugin(result: LlmCompleteResult, pluginId: string): LlmCompleteResult {
   const { sessionKey, ...audit } = result.audit;
-  return { ...result, audit: { ...audit, ...(sessionKey && { sessionKey }), caller: { kind: "plugin", id: pluginId } } };
+  return {
+    ...result,
+    audit: {
+      ...audit,
+      ...(sessionKey && { sessionKey }),
+      caller: { kind: "plugin", id: pluginId },
+    },
+  };
 }
 
 const ownerName = (pluginId: string) => `plugin:${pluginId}`;

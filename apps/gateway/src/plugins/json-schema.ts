@@ -18,21 +18,36 @@ export interface SchemaChecker {
 }
 
 /** Throws when `schema` itself is not usable. Draft 7; formats are not checked. */
-export function compileSchema(schema: Record<string, unknown>, { defaults = false } = {}): SchemaChecker {
-  const ajv = new (ajvModule().Ajv)({ allErrors: true, strict: false, validateFormats: false, useDefaults: defaults, logger: false });
+export function compileSchema(
+  schema: Record<string, unknown>,
+  { defaults = false } = {},
+): SchemaChecker {
+  const ajv = new (ajvModule().Ajv)({
+    allErrors: true,
+    strict: false,
+    validateFormats: false,
+    useDefaults: defaults,
+    logger: false,
+  });
   // A "$schema" of another draft would be refused for its name alone; "$id" must not collide with anything.
   const { $schema: _draft, $id: _id, ...rules } = schema;
   const validate = ajv.compile(rules);
   return {
     check(given) {
       const value: unknown = defaults ? structuredClone(given) : given;
-      return validate(value) ? { ok: true, value } : { ok: false, problems: [...new Set((validate.errors ?? []).map(describe))] };
+      return validate(value)
+        ? { ok: true, value }
+        : { ok: false, problems: [...new Set((validate.errors ?? []).map(describe))] };
     },
   };
 }
 
 function describe({ instancePath, message, keyword, params }: ErrorObject): string {
-  const path = instancePath.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
+  const path = instancePath
+    .slice(1)
+    .replaceAll("/", ".")
+    .replaceAll("~1", "/")
+    .replaceAll("~0", "~");
   const detail =
     keyword === "additionalProperties"
       ? `: "${params.additionalProperty}"`

@@ -30,7 +30,11 @@ export interface LoadContext {
 export type LoadResult = { ok: true; registrations: Registrations } | { ok: false; reason: string };
 
 /** `register` may run more than once in a process: reloads and inspections run it again. Never throws for what a plugin did. */
-export async function loadPlugin(files: PluginFiles, entry: PluginFiles["entries"][number], context: LoadContext): Promise<LoadResult> {
+export async function loadPlugin(
+  files: PluginFiles,
+  entry: PluginFiles["entries"][number],
+  context: LoadContext,
+): Promise<LoadResult> {
   try {
     const pluginConfig = checkPluginConfig(files.manifest, context.entryConfig?.config);
     exposeSdkTo(files.root, files.manifest.id);
@@ -57,7 +61,18 @@ function register(
   const runtime = createPluginRuntime({ pluginId, home, mode, config, complete, logger });
   const hookPermissions = context.entryConfig?.hooks;
   const { api, close } = createPluginApi({
-    ...{ pluginId, manifest, source: file, root, mode, pluginConfig, logger, runtime, hookPermissions, into },
+    ...{
+      pluginId,
+      manifest,
+      source: file,
+      root,
+      mode,
+      pluginConfig,
+      logger,
+      runtime,
+      hookPermissions,
+      into,
+    },
     config: config(),
   });
   try {
@@ -65,11 +80,15 @@ function register(
     if (isThenable(returned)) {
       // Its outcome is nobody's any more; unheard it would end the process.
       returned.then(undefined, () => {});
-      throw invalidPlugin(`Plugin "${pluginId}" cannot be loaded: plugin register must be synchronous.`);
+      throw invalidPlugin(
+        `Plugin "${pluginId}" cannot be loaded: plugin register must be synchronous.`,
+      );
     }
     return into;
   } catch (error) {
-    throw isOurs(error) ? error : invalidPlugin(`Plugin "${pluginId}" failed in register: ${messageOf(error)}.`, error);
+    throw isOurs(error)
+      ? error
+      : invalidPlugin(`Plugin "${pluginId}" failed in register: ${messageOf(error)}.`, error);
   } finally {
     close();
   }
@@ -78,18 +97,32 @@ function register(
 const isOurs = (error: unknown) => (error as { code?: unknown } | null)?.code === "PLUGIN_INVALID";
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as { then?: unknown }).then === "function"
+  );
 }
 
 async function importWithin(url: string, pluginId: string): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(invalidPlugin(`Plugin "${pluginId}" did not finish loading within ${IMPORT_MS / 1000} s.`)), IMPORT_MS);
+    timer = setTimeout(
+      () =>
+        reject(
+          invalidPlugin(
+            `Plugin "${pluginId}" did not finish loading within ${IMPORT_MS / 1000} s.`,
+          ),
+        ),
+      IMPORT_MS,
+    );
   });
   try {
     return await Promise.race([nativeImport(url), late]);
   } catch (error) {
-    throw isOurs(error) ? error : invalidPlugin(`Plugin "${pluginId}" cannot be loaded: ${messageOf(error)}.`, error);
+    throw isOurs(error)
+      ? error
+      : invalidPlugin(`Plugin "${pluginId}" cannot be loaded: ${messageOf(error)}.`, error);
   } finally {
     clearTimeout(timer);
   }

@@ -12,7 +12,9 @@ export const MANIFEST_FILE = "openclaw.plugin.json";
 const OpenClawBlockSchema = z.looseObject({
   extensions: z.array(z.string()).optional(),
   runtimeExtensions: z.array(z.string()).optional(),
-  compat: z.looseObject({ pluginApi: z.string().optional(), minGatewayVersion: z.string().optional() }).optional(),
+  compat: z
+    .looseObject({ pluginApi: z.string().optional(), minGatewayVersion: z.string().optional() })
+    .optional(),
   install: z.looseObject({ minHostVersion: z.string().optional() }).optional(),
 });
 
@@ -44,15 +46,19 @@ export function readPluginFiles(folder: string, { checkHost = true } = {}): Plug
 
 function realFolder(folder: string): string {
   const found = statSync(folder, { throwIfNoEntry: false });
-  if (found === undefined) throw invalidPlugin(`There is nothing at ${folder}; check the path of the plugin.`);
+  if (found === undefined)
+    throw invalidPlugin(`There is nothing at ${folder}; check the path of the plugin.`);
   if (!found.isDirectory())
-    throw invalidPlugin(`${folder} is not a folder, so it is not a plugin; name the folder that holds ${MANIFEST_FILE}.`);
+    throw invalidPlugin(
+      `${folder} is not a folder, so it is not a plugin; name the folder that holds ${MANIFEST_FILE}.`,
+    );
   return realpathSync(folder);
 }
 
 function readManifest(root: string): PluginManifest {
   const text = readText(join(root, MANIFEST_FILE));
-  if (text === undefined) throw invalidPlugin(`${root} is not a plugin: it has no ${MANIFEST_FILE}.`);
+  if (text === undefined)
+    throw invalidPlugin(`${root} is not a plugin: it has no ${MANIFEST_FILE}.`);
   const parsed = PluginManifestSchema.safeParse(parse(text, `${root}/${MANIFEST_FILE}`));
   if (parsed.success && isPluginId(parsed.data.id)) return parsed.data;
   const problems = parsed.success
@@ -76,24 +82,41 @@ export function isPluginId(id: unknown): id is string {
 }
 
 /** `runtimeExtensions` are the built form of `extensions`. Without either, index.js. */
-function findEntries(root: string, id: string, { openclaw }: PluginPackage): PluginFiles["entries"] {
+function findEntries(
+  root: string,
+  id: string,
+  { openclaw }: PluginPackage,
+): PluginFiles["entries"] {
   const named = openclaw?.runtimeExtensions ?? openclaw?.extensions ?? [];
-  const files = (named.length > 0 ? named : defaultEntry(root)).map((name) => ({ name, file: resolve(root, name) }));
+  const files = (named.length > 0 ? named : defaultEntry(root)).map((name) => ({
+    name,
+    file: resolve(root, name),
+  }));
   for (const { name, file } of files) {
-    if (!isInside(root, file)) throw invalidPlugin(`Plugin "${id}" names the entry ${name}, which is outside its folder ${root}.`);
+    if (!isInside(root, file))
+      throw invalidPlugin(
+        `Plugin "${id}" names the entry ${name}, which is outside its folder ${root}.`,
+      );
     if (statSync(file, { throwIfNoEntry: false })?.isFile()) {
       if (isInside(root, realpathSync(file))) continue;
-      throw invalidPlugin(`Plugin "${id}" names the entry ${name}, which leads outside its folder ${root}.`);
+      throw invalidPlugin(
+        `Plugin "${id}" names the entry ${name}, which leads outside its folder ${root}.`,
+      );
     }
     throw invalidPlugin(
       `Plugin "${id}" names the entry ${name}, which is not in ${root}; a source checkout must be built first (often: npm install && npm run build).`,
     );
   }
-  return files.map(({ file }) => ({ pluginId: files.length === 1 ? id : `${id}/${basename(file, extname(file))}`, file }));
+  return files.map(({ file }) => ({
+    pluginId: files.length === 1 ? id : `${id}/${basename(file, extname(file))}`,
+    file,
+  }));
 }
 
 function defaultEntry(root: string): string[] {
-  const found = ["index.js", "index.mjs", "index.cjs"].find((name) => statSync(join(root, name), { throwIfNoEntry: false }) !== undefined);
+  const found = ["index.js", "index.mjs", "index.cjs"].find(
+    (name) => statSync(join(root, name), { throwIfNoEntry: false }) !== undefined,
+  );
   return [found ?? "index.js"];
 }
 
@@ -115,10 +138,15 @@ function parse(text: string, file: string): unknown {
   try {
     return JSON5.parse(text);
   } catch (error) {
-    throw invalidPlugin(`${file} is not JSON5: ${messageOf(error).replace(/^JSON5: /, "")}.`, error);
+    throw invalidPlugin(
+      `${file} is not JSON5: ${messageOf(error).replace(/^JSON5: /, "")}.`,
+      error,
+    );
   }
 }
 
 function describe(error: z.ZodError): string[] {
-  return error.issues.map(({ path, message }) => `${path.join(".") || "the whole file"}: ${message}`);
+  return error.issues.map(
+    ({ path, message }) => `${path.join(".") || "the whole file"}: ${message}`,
+  );
 }

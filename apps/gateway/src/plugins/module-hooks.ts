@@ -35,19 +35,26 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   if (plugin === undefined) return next(specifier, context);
   if (specifier === "openclaw" || specifier.startsWith("openclaw/")) {
     const url = offered?.get(specifier);
-    if (url === undefined) throw notOffered(plugin.pluginId, specifier, [...(offered?.keys() ?? [])]);
+    if (url === undefined)
+      throw notOffered(plugin.pluginId, specifier, [...(offered?.keys() ?? [])]);
     return { url, shortCircuit: true };
   }
   const found = next(specifier, context);
   const generation = new URL(context.parentURL!).searchParams.get(GENERATION);
   // A required module is cached by its file name, which a query would not be part of.
-  if (generation === null || context.conditions.includes("require") || !isOwnModule(found.url, plugin.root)) return found;
+  if (
+    generation === null ||
+    context.conditions.includes("require") ||
+    !isOwnModule(found.url, plugin.root)
+  )
+    return found;
   return { ...found, url: withGeneration(found.url, generation) };
 };
 
 /** The plugin whose module is innermost in a stack trace; undefined when none is. */
 export function pluginOfStack(stack: string): string | undefined {
-  for (const line of stack.split("\n")) for (const [root, pluginId] of roots) if (line.includes(`${root}${sep}`)) return pluginId;
+  for (const line of stack.split("\n"))
+    for (const [root, pluginId] of roots) if (line.includes(`${root}${sep}`)) return pluginId;
   return undefined;
 }
 
@@ -89,5 +96,6 @@ function withGeneration(url: string, generation: string): string {
 
 function forgetRequired(file: string, root: string | undefined): void {
   const { cache } = createRequire(import.meta.url);
-  for (const known of Object.keys(cache)) if (known === file || (root !== undefined && isInside(root, known))) delete cache[known];
+  for (const known of Object.keys(cache))
+    if (known === file || (root !== undefined && isInside(root, known))) delete cache[known];
 }

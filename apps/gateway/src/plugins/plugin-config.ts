@@ -9,13 +9,18 @@ export function checkPluginConfig(manifest: PluginManifest, config: unknown): un
   const result = compiled(id, configSchema).check(config ?? {});
   if (result.ok) return result.value;
   const problems = result.problems.join("; ");
-  throw invalidPlugin(`[plugins] ${id} invalid config: ${problems}; correct plugins.entries.${id}.config.`);
+  throw invalidPlugin(
+    `[plugins] ${id} invalid config: ${problems}; correct plugins.entries.${id}.config.`,
+  );
 }
 
 function compiled(id: string, schema: Record<string, unknown>) {
   try {
     return compileSchema(schema, { defaults: true });
   } catch (error) {
-    throw invalidPlugin(`The manifest of plugin "${id}" is wrong: configSchema is no usable JSON Schema: ${messageOf(error)}.`, error);
+    throw invalidPlugin(
+      `The manifest of plugin "${id}" is wrong: configSchema is no usable JSON Schema: ${messageOf(error)}.`,
+      error,
+    );
   }
 }

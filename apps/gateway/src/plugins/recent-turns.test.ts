@@ -19,9 +19,13 @@ describe("recent turns", () => {
     });
     await writeFile(
       join(folder, "a.jsonl"),
-      line(3, { operation: "assemble", reason: "newest" }) + line(1, null, [compaction(10, 10), compaction(10, 2), compaction(5, null)]),
+      line(3, { operation: "assemble", reason: "newest" }) +
+        line(1, null, [compaction(10, 10), compaction(10, 2), compaction(5, null)]),
     );
-    await writeFile(join(folder, "b.jsonl"), `not json\n${line(2, { operation: "compact", reason: "older" })}{"v":2}\n{"v":1,"half`);
+    await writeFile(
+      join(folder, "b.jsonl"),
+      `not json\n${line(2, { operation: "compact", reason: "older" })}{"v":2}\n{"v":1,"half`,
+    );
     expect(await readRecentTurns(folder)).toEqual({
       turns: 3,
       degraded: 2,
@@ -32,6 +36,12 @@ describe("recent turns", () => {
   });
 
   it("are none where there are no reports", async () => {
-    expect(await readRecentTurns("/nowhere")).toEqual({ turns: 0, degraded: 0, lastDegraded: null, compactions: 0, idleCompactions: 0 });
+    expect(await readRecentTurns("/nowhere")).toEqual({
+      turns: 0,
+      degraded: 0,
+      lastDegraded: null,
+      compactions: 0,
+      idleCompactions: 0,
+    });
   });
 });

@@ -21,11 +21,16 @@ const TAIL_BYTES = 512 * 1024;
 export async function readRecentTurns(folder: string): Promise<RecentTurns> {
   const files = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".jsonl"));
   const dated = await Promise.all(
-    files.map(async (name) => ({ file: join(folder, name), time: (await stat(join(folder, name)).catch(() => null))?.mtimeMs ?? 0 })),
+    files.map(async (name) => ({
+      file: join(folder, name),
+      time: (await stat(join(folder, name)).catch(() => null))?.mtimeMs ?? 0,
+    })),
   );
   const newest = dated.sort((a, b) => b.time - a.time).slice(0, MAX_SESSIONS);
   const reports = (await Promise.all(newest.map(({ file }) => readTail(file)))).flat();
-  return summarizeTurns(reports.sort((a, b) => a.startedAt.localeCompare(b.startedAt)).slice(-MAX_TURNS));
+  return summarizeTurns(
+    reports.sort((a, b) => a.startedAt.localeCompare(b.startedAt)).slice(-MAX_TURNS),
+  );
 }
 
 /** Pure; oldest first. */
@@ -33,7 +38,12 @@ export function summarizeTurns(reports: readonly TurnReport[]): RecentTurns {
   const degraded = reports.filter(({ engine }) => engine.degraded !== null);
   const last = degraded.at(-1);
   const compactions = reports.flatMap((report) => report.compactions);
-  const isIdle = ({ ok, compacted, tokensBefore, tokensAfter }: TurnReport["compactions"][number]) =>
+  const isIdle = ({
+    ok,
+    compacted,
+    tokensBefore,
+    tokensAfter,
+  }: TurnReport["compactions"][number]) =>
     ok && compacted && tokensBefore !== null && tokensAfter !== null && tokensAfter >= tokensBefore;
   return {
     turns: reports.length,
@@ -51,7 +61,12 @@ async function readTail(file: string): Promise<TurnReport[]> {
   try {
     const { size } = await handle.stat();
     const from = Math.max(0, size - TAIL_BYTES);
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - from), 0, size - from, from);
+    const { buffer, bytesRead } = await handle.read(
+      Buffer.alloc(size - from),
+      0,
+      size - from,
+      from,
+    );
     const lines = buffer
       .toString("utf8", 0, bytesRead)
       .split("\n")
@@ -65,7 +80,9 @@ async function readTail(file: string): Promise<TurnReport[]> {
 function parseReport(line: string): TurnReport[] {
   try {
     const report = JSON.parse(line) as Partial<TurnReport>;
-    return report.v === 1 && report.engine !== undefined && Array.isArray(report.compactions) ? [report as TurnReport] : [];
+    return report.v === 1 && report.engine !== undefined && Array.isArray(report.compactions)
+      ? [report as TurnReport]
+      : [];
   } catch {
     return [];
   }

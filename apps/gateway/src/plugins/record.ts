@@ -35,12 +35,29 @@ export interface RecordRequest {
 }
 
 /** Pure. A plugin of which nothing is used. */
-export function unusedRecord(request: RecordRequest, status: "off" | "error", reason: string): PluginRecord {
-  return { ...base(request), status, reason, diagnostics: [], engines: [], commands: [], hooks: [], sessionActions: [] };
+export function unusedRecord(
+  request: RecordRequest,
+  status: "off" | "error",
+  reason: string,
+): PluginRecord {
+  return {
+    ...base(request),
+    status,
+    reason,
+    diagnostics: [],
+    engines: [],
+    commands: [],
+    hooks: [],
+    sessionActions: [],
+  };
 }
 
 /** Pure. */
-export function loadedRecord(request: RecordRequest, registrations: Registrations, commands: readonly string[]): PluginRecord {
+export function loadedRecord(
+  request: RecordRequest,
+  registrations: Registrations,
+  commands: readonly string[],
+): PluginRecord {
   const { engines, hooks, actions, diagnostics } = registrations;
   return {
     ...base(request),
@@ -54,13 +71,22 @@ export function loadedRecord(request: RecordRequest, registrations: Registration
 function base({ id, folder, origin, manifest, version }: RecordRequest) {
   const kinds = kindsOf(manifest?.kind);
   const tools = manifest?.contracts?.tools ?? [];
-  return { id, name: manifest?.name ?? id, version: manifest?.version ?? version ?? null, kinds, origin, folder, tools };
+  return {
+    id,
+    name: manifest?.name ?? id,
+    version: manifest?.version ?? version ?? null,
+    kinds,
+    origin,
+    folder,
+    tools,
+  };
 }
 
 /** One line per plugin that is not used, and per registration that was refused. */
 export function logRecords(records: readonly PluginRecord[], log: LogPort): void {
   for (const { id, status, reason, diagnostics } of records) {
     if (status === "error") log.error(`[plugins] ${id} is not used: ${reason}`);
-    for (const { level, message } of diagnostics) log[level === "error" ? "error" : "warn"](`[plugins] ${id}: ${message}`);
+    for (const { level, message } of diagnostics)
+      log[level === "error" ? "error" : "warn"](`[plugins] ${id}: ${message}`);
   }
 }

@@ -74,7 +74,8 @@ export function readRecords(home: string): InstallRecords {
 export function writeRecords(home: string, records: InstallRecords): void {
   const folder = pluginsFolder(home);
   const file = join(folder, "installs.json");
-  const isEmpty = Object.keys(records.plugins).length === 0 && Object.keys(records.engines).length === 0;
+  const isEmpty =
+    Object.keys(records.plugins).length === 0 && Object.keys(records.engines).length === 0;
   if (isEmpty) {
     rmSync(file, { force: true });
     return;

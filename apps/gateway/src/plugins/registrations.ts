@@ -1,5 +1,11 @@
 // What one plugin registered: collected while `register` runs, handed over only if it ends well.
-import type { ContextEngineFactory, PluginCommand, PluginTool, PluginToolFactory, RegistrationMode } from "@clew/plugin-sdk/core";
+import type {
+  ContextEngineFactory,
+  PluginCommand,
+  PluginTool,
+  PluginToolFactory,
+  RegistrationMode,
+} from "@clew/plugin-sdk/core";
 import type { SchemaChecker } from "./json-schema.ts";
 
 export interface Diagnostic {

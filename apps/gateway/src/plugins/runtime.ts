@@ -1,7 +1,13 @@
 // `api.runtime`: what of the host a plugin may use at any time.
 import { format } from "node:util";
 import type { LogPort } from "@clew/engine-core";
-import type { LlmCompleteParams, LlmCompleteResult, PluginLogger, PluginRuntime, RegistrationMode } from "@clew/plugin-sdk/core";
+import type {
+  LlmCompleteParams,
+  LlmCompleteResult,
+  PluginLogger,
+  PluginRuntime,
+  RegistrationMode,
+} from "@clew/plugin-sdk/core";
 import { redactSensitiveText } from "./sdk/logging-core.ts";
 import { createSessionFiles } from "./session-files.ts";
 
@@ -15,7 +21,13 @@ export interface RuntimeRequest {
   logger: PluginLogger;
 }
 
-export function createPluginRuntime({ home, mode, config, complete, logger }: RuntimeRequest): PluginRuntime {
+export function createPluginRuntime({
+  home,
+  mode,
+  config,
+  complete,
+  logger,
+}: RuntimeRequest): PluginRuntime {
   const readOnly = mode !== "full";
   return {
     registrationMode: mode,
@@ -41,12 +53,16 @@ function withOldName(current: () => unknown): { current(): unknown } {
 }
 
 function notOffered(method: string): () => Promise<never> {
-  return () => Promise.reject(new Error(`This host offers no subagent runtime, so subagent.${method} cannot run.`));
+  return () =>
+    Promise.reject(
+      new Error(`This host offers no subagent runtime, so subagent.${method} cannot run.`),
+    );
 }
 
 /** The gateway's log, with the plugin's name and without secrets. */
 export function createPluginLogger(log: LogPort, pluginId: string): PluginLogger {
-  const line = (message: string, details: unknown[]) => redactSensitiveText(`[plugins] ${pluginId}: ${format(message, ...details)}`);
+  const line = (message: string, details: unknown[]) =>
+    redactSensitiveText(`[plugins] ${pluginId}: ${format(message, ...details)}`);
   return {
     info: (message, ...details) => log.info(line(message, details)),
     warn: (message, ...details) => log.warn(line(message, details)),

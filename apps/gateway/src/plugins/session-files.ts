@@ -19,7 +19,11 @@ export interface SessionFiles {
   /** Session key → its current transcript. Empty when there is no such file, or it cannot be read. */
   loadSessionStore(path: string): Record<string, StoredSession>;
   /** Throws when `sessionId` could not be a file name. */
-  resolveSessionFilePath(sessionId: string, entry?: { sessionFile?: string }, options?: { agentId?: string; storePath?: string }): string;
+  resolveSessionFilePath(
+    sessionId: string,
+    entry?: { sessionFile?: string },
+    options?: { agentId?: string; storePath?: string },
+  ): string;
 }
 
 export function createSessionFiles(home: string): SessionFiles {
@@ -35,7 +39,10 @@ export function createSessionFiles(home: string): SessionFiles {
         Object.entries(stored).map(([key, entry]) => {
           const sessionFile = join(dirname(path), `${entry.sessionId}.jsonl`);
           const found = statSync(sessionFile, { throwIfNoEntry: false });
-          return [key, { ...entry, ...(found !== undefined && { sessionFile, updatedAt: found.mtimeMs }) }];
+          return [
+            key,
+            { ...entry, ...(found !== undefined && { sessionFile, updatedAt: found.mtimeMs }) },
+          ];
         }),
       );
     },
@@ -43,8 +50,13 @@ export function createSessionFiles(home: string): SessionFiles {
       if (!isSafeId(sessionId)) throw new Error(`"${sessionId}" is no session id.`);
       const folder = storePath === undefined ? undefined : dirname(storePath);
       const named = entry?.sessionFile?.trim() ?? "";
-      if (named !== "") return isAbsolute(named) ? named : join(folder ?? agentPaths(home, agentId).sessions, basename(named));
-      return folder === undefined ? transcriptFile(home, agentId, sessionId) : join(folder, `${sessionId}.jsonl`);
+      if (named !== "")
+        return isAbsolute(named)
+          ? named
+          : join(folder ?? agentPaths(home, agentId).sessions, basename(named));
+      return folder === undefined
+        ? transcriptFile(home, agentId, sessionId)
+        : join(folder, `${sessionId}.jsonl`);
     },
   };
 }
@@ -54,7 +66,9 @@ function readIndexFile(path: string): Record<string, StoredSession> {
     const value: unknown = JSON.parse(readFileSync(path, "utf8"));
     if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
     return Object.fromEntries(
-      Object.entries(value).filter((pair): pair is [string, StoredSession] => isSafeId(String(pair[1]?.sessionId))),
+      Object.entries(value).filter((pair): pair is [string, StoredSession] =>
+        isSafeId(String(pair[1]?.sessionId)),
+      ),
     );
   } catch {
     return {};

@@ -31,7 +31,10 @@ function start(home: string, config: Record<string, unknown> = {}): Promise<Plug
   const file = join(home, "clew.json");
   const { raw } = checkConfigText(readFileSync(file, "utf8"), file);
   const plugins = raw.plugins as { entries: Record<string, object> } | undefined;
-  const withConfig = plugins && { ...plugins, entries: { "tidepool-context": { ...plugins.entries["tidepool-context"], config } } };
+  const withConfig = plugins && {
+    ...plugins,
+    entries: { "tidepool-context": { ...plugins.entries["tidepool-context"], config } },
+  };
   return startPluginGateway({ ...raw, ...(withConfig && { plugins: withConfig }) }, home);
 }
 
@@ -63,8 +66,16 @@ describe("a session of two hundred turns", () => {
     const talk = async (running: PluginGateway, from: number, to: number) => {
       for (let turn = from; turn < to; turn++) {
         const filler = "The harbour log mentions wind, tide and the names of boats. ".repeat(8);
-        const { outcome, error, report } = await running.say(`Note ${turn}: boat ${turn} carries ${turn * 13} crates. ${filler}`);
-        expect([turn, outcome, error, report.engine.ran, report.engine.degraded]).toEqual([turn, "completed", null, "tidepool", null]);
+        const { outcome, error, report } = await running.say(
+          `Note ${turn}: boat ${turn} carries ${turn * 13} crates. ${filler}`,
+        );
+        expect([turn, outcome, error, report.engine.ran, report.engine.degraded]).toEqual([
+          turn,
+          "completed",
+          null,
+          "tidepool",
+          null,
+        ]);
         expect(report.modelCalls.at(-1)!.messages.tokens).toBeLessThan(WINDOW);
         compactions += report.compactions.filter(({ ok, compacted }) => ok && compacted).length;
       }
@@ -77,7 +88,10 @@ describe("a session of two hundred turns", () => {
     expect(events()).toContain("before_compaction -1");
     expect(events()).toContain("after_compaction -1");
     await first.stop();
-    expect(events().slice(-2)).toEqual(["session_end shutdown agent:main:main", "gateway_stop shutdown"]);
+    expect(events().slice(-2)).toEqual([
+      "session_end shutdown agent:main:main",
+      "gateway_stop shutdown",
+    ]);
     const before = readStore(home);
     expect(before.messages).toHaveLength(200);
 
@@ -106,7 +120,12 @@ describe("a session of two hundred turns", () => {
     expect(existsSync(join(home, "plugins"))).toBe(false);
     const third = await start(home);
     const { outcome, report } = await third.say("And now?");
-    expect([outcome, report.engine.configured, report.engine.ran, report.engine.degraded]).toEqual(["completed", null, "legacy", null]);
+    expect([outcome, report.engine.configured, report.engine.ran, report.engine.degraded]).toEqual([
+      "completed",
+      null,
+      "legacy",
+      null,
+    ]);
     expect((await third.gateway.session("main"))!.branch.length).toBeGreaterThan(400);
   });
 });

@@ -15,7 +15,13 @@ export interface StartPluginsRequest {
 }
 
 /** A plugin that cannot be loaded is logged and a record; nothing is thrown for it. */
-export function startPlugins({ environment, loaded, log, stateDir, mode }: StartPluginsRequest): Promise<PluginHost> {
+export function startPlugins({
+  environment,
+  loaded,
+  log,
+  stateDir,
+  mode,
+}: StartPluginsRequest): Promise<PluginHost> {
   const reservedTools = workspaceTools(() => "").map(({ name }) => name);
   const { config, raw } = loaded;
   return createPluginHost({

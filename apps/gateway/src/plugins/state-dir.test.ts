@@ -10,7 +10,12 @@ const MAIN = new URL("../main.ts", import.meta.url);
 
 /** A home with files as OpenClaw would have them, each last read long ago. */
 function makeDecoy(home: string): string[] {
-  const names = ["openclaw.json", "tidepool.db", "agents/main/sessions/sessions.json", "extensions/x/openclaw.plugin.json"];
+  const names = [
+    "openclaw.json",
+    "tidepool.db",
+    "agents/main/sessions/sessions.json",
+    "extensions/x/openclaw.plugin.json",
+  ];
   return names.map((name) => {
     const file = join(home, ".openclaw", name);
     mkdirSync(join(file, ".."), { recursive: true });
@@ -41,8 +46,15 @@ describe("a person's own OpenClaw files", () => {
     const before = decoys.map((file) => statSync(file).atimeMs);
     expect(await chat(scratch, clewHome)).toMatchObject({ code: 0 });
     expect(decoys.map((file) => statSync(file).atimeMs)).toEqual(before);
-    expect(decoys.map((file) => readFileSync(file, "utf8"))).toEqual(decoys.map(() => "a decoy, and no database"));
-    expect(readdirSync(join(scratch, ".openclaw")).sort()).toEqual(["agents", "extensions", "openclaw.json", "tidepool.db"]);
+    expect(decoys.map((file) => readFileSync(file, "utf8"))).toEqual(
+      decoys.map(() => "a decoy, and no database"),
+    );
+    expect(readdirSync(join(scratch, ".openclaw")).sort()).toEqual([
+      "agents",
+      "extensions",
+      "openclaw.json",
+      "tidepool.db",
+    ]);
     expect(readdirSync(clewHome)).toContain("tidepool.db");
 
     // The same look does see it when the operator sends the plugin there: the database is no database, and legacy answers.

@@ -5,7 +5,10 @@ const NAME = "OPENCLAW_STATE_DIR";
 let given: string | undefined;
 
 /** To be called before any plugin is loaded. A folder the operator chose stays. Returns the folder plugins will use. */
-export function provideStateDir(home: string, variables: Record<string, string | undefined> = process.env): string {
+export function provideStateDir(
+  home: string,
+  variables: Record<string, string | undefined> = process.env,
+): string {
   const current = variables[NAME]?.trim() ?? "";
   if (current !== "" && current !== given) return current;
   given = home;

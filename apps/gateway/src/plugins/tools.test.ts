@@ -8,7 +8,12 @@ import type { Approve } from "../tools/tool.ts";
 import { createPluginHost } from "./host.ts";
 import { createPluginTools } from "./tools.ts";
 
-const session: HostSession = { agentId: "main", sessionId: "s1", sessionKey: "agent:main:main", sessionFile: "/none.jsonl" };
+const session: HostSession = {
+  agentId: "main",
+  sessionId: "s1",
+  sessionKey: "agent:main:main",
+  sessionFile: "/none.jsonl",
+};
 const call = (name: string, parameters: Record<string, unknown> = {}): ToolCallBlock => ({
   type: "toolCall",
   id: "c1",
@@ -42,14 +47,30 @@ const CODE = `export default (api) => {
 
 async function openTools(permissions: Record<string, unknown> = {}, approve?: Approve) {
   const home = await temporaryHome();
-  const tools = ["look", "change", "who", "absent", "broken", "throws", "hangs", "empty", "own_tool"];
-  const folder = writePlugin(join(home, "sources/small"), { code: CODE, manifest: { contracts: { tools } } });
+  const tools = [
+    "look",
+    "change",
+    "who",
+    "absent",
+    "broken",
+    "throws",
+    "hangs",
+    "empty",
+    "own_tool",
+  ];
+  const folder = writePlugin(join(home, "sources/small"), {
+    code: CODE,
+    manifest: { contracts: { tools } },
+  });
   const log = collectLog();
   const plugins = { load: { paths: [folder] }, entries: { small: { tools: permissions } } };
   const host = await createPluginHost({ home, plugins, raw: {}, log, reservedTools: ["own_tool"] });
   const port = createPluginTools(() => host.tools(), log)({ base, approve });
-  const run = async (name: string, parameters: Record<string, unknown> = {}, signal = new AbortController().signal) =>
-    port.run({ call: call(name, parameters), session, signal });
+  const run = async (
+    name: string,
+    parameters: Record<string, unknown> = {},
+    signal = new AbortController().signal,
+  ) => port.run({ call: call(name, parameters), session, signal });
   const text = async (...given: Parameters<typeof run>) => {
     const { content, isError } = await run(...given);
     return `${isError ? "ERROR " : ""}${content.map((block) => (block.type === "text" ? block.text : block.type)).join("")}`;
@@ -60,9 +81,21 @@ async function openTools(permissions: Record<string, unknown> = {}, approve?: Ap
 describe("tools of plugins", () => {
   it("stand beside the gateway's own, as each session's factories make them", async () => {
     const { port, log, host } = await openTools();
-    expect(port.list(session).map(({ name }) => name)).toEqual(["own_tool", "look", "change", "who", "throws", "hangs", "empty"]);
-    expect(port.list(session).find(({ name }) => name === "who")?.description).toBe("For agent:main:main");
-    expect(log.lines).toContain("warn [plugins] small: plugin must declare contracts.tools for: stray");
+    expect(port.list(session).map(({ name }) => name)).toEqual([
+      "own_tool",
+      "look",
+      "change",
+      "who",
+      "throws",
+      "hangs",
+      "empty",
+    ]);
+    expect(port.list(session).find(({ name }) => name === "who")?.description).toBe(
+      "For agent:main:main",
+    );
+    expect(log.lines).toContain(
+      "warn [plugins] small: plugin must declare contracts.tools for: stray",
+    );
     expect(log.lines).toContain("warn [plugins] small: a tool could not be made: no factory today");
     expect(host.records()[0]!.diagnostics).toEqual([
       { level: "warning", message: 'tool "own_tool" belongs to the gateway; it is left out' },
@@ -74,7 +107,9 @@ describe("tools of plugins", () => {
     const alone = await openTools();
     expect(await alone.text("look", { n: 3 })).toBe("c1 saw 3");
     expect(await alone.text("who")).toBe("s1");
-    expect(await alone.text("change")).toBe("ERROR change may change something, and nobody allowed it to run.");
+    expect(await alone.text("change")).toBe(
+      "ERROR change may change something, and nobody allowed it to run.",
+    );
     const answering =
       (yes: boolean): Approve =>
       async ({ call: { name } }) => {
@@ -83,7 +118,11 @@ describe("tools of plugins", () => {
       };
     expect(await (await openTools({}, answering(false))).text("change")).toMatch(/^ERROR/);
     const allowed = await (await openTools({}, answering(true))).run("change");
-    expect(allowed).toEqual({ content: [{ type: "text", text: "changed" }], isError: false, details: { rows: 1 } });
+    expect(allowed).toEqual({
+      content: [{ type: "text", text: "changed" }],
+      isError: false,
+      details: { rows: 1 },
+    });
     expect(asked).toEqual(["change", "change"]);
   });
 
@@ -96,7 +135,9 @@ describe("tools of plugins", () => {
 
   it("get arguments that fit their schema", async () => {
     const { text } = await openTools();
-    expect(await text("look", { n: "three" })).toBe("ERROR The arguments of look are wrong: n must be integer");
+    expect(await text("look", { n: "three" })).toBe(
+      "ERROR The arguments of look are wrong: n must be integer",
+    );
   });
 
   it("that fail are an answer to the model", async () => {

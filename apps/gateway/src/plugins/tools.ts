@@ -1,6 +1,12 @@
 // Tools of plugins in the agent loop: offered per session, arguments checked, read-only ones run, everything else asks first.
 import type { HostSession, LogPort, ToolOutcome, ToolPort } from "@clew/engine-core";
-import { isAbort, type PluginTool, type ToolCallBlock, type ToolDefinition, type ToolResultBlock } from "@clew/plugin-sdk/core";
+import {
+  isAbort,
+  type PluginTool,
+  type ToolCallBlock,
+  type ToolDefinition,
+  type ToolResultBlock,
+} from "@clew/plugin-sdk/core";
 import type { Approve } from "../tools/tool.ts";
 import { messageOf } from "./invalid.ts";
 import { compileSchema, type SchemaChecker } from "./json-schema.ts";
@@ -38,13 +44,21 @@ export interface PluginToolsRequest {
 }
 
 /** Gives the host's tools and those of plugins behind one port, for one run. `tools`: of the plugins loaded now; a new array after each reload. */
-export function createPluginTools(tools: () => readonly OwnedTool[], log: LogPort): (request: PluginToolsRequest) => ToolPort {
+export function createPluginTools(
+  tools: () => readonly OwnedTool[],
+  log: LogPort,
+): (request: PluginToolsRequest) => ToolPort {
   const offers = createOffers(tools, log);
   return ({ base, approve }) => ({
     list(session) {
       const own = base.list(session);
       const taken = new Set(own.map(({ name }) => name));
-      return [...own, ...offers(session).flatMap(({ definition }) => (taken.has(definition.name) ? [] : [definition]))];
+      return [
+        ...own,
+        ...offers(session).flatMap(({ definition }) =>
+          taken.has(definition.name) ? [] : [definition],
+        ),
+      ];
     },
     async run(request) {
       const { call, session, signal } = request;
@@ -52,7 +66,8 @@ export function createPluginTools(tools: () => readonly OwnedTool[], log: LogPor
       const offered = offers(session).find(({ definition }) => definition.name === call.name);
       if (offered === undefined) return base.run(request);
       const checked = offered.checker.check(call.arguments);
-      if (!checked.ok) return refusal(`The arguments of ${call.name} are wrong: ${checked.problems.join("; ")}`);
+      if (!checked.ok)
+        return refusal(`The arguments of ${call.name} are wrong: ${checked.problems.join("; ")}`);
       if (!offered.runsUnasked && !((await approve?.({ call, session, signal })) ?? false))
         return refusal(`${call.name} may change something, and nobody allowed it to run.`);
       return inPluginScope(session, () => execute(offered, call, signal));
@@ -61,7 +76,10 @@ export function createPluginTools(tools: () => readonly OwnedTool[], log: LogPor
 }
 
 /** Factories run once per session and generation of plugins; sessions that ended are forgotten with their identity object. */
-function createOffers(tools: () => readonly OwnedTool[], log: LogPort): (session: HostSession) => readonly OfferedTool[] {
+function createOffers(
+  tools: () => readonly OwnedTool[],
+  log: LogPort,
+): (session: HostSession) => readonly OfferedTool[] {
   let generation: readonly OwnedTool[] | undefined;
   let made = new Map<string, readonly OfferedTool[]>();
   return (session) => {
@@ -77,15 +95,23 @@ function createOffers(tools: () => readonly OwnedTool[], log: LogPort): (session
   };
 }
 
-function makeOffers(tools: readonly OwnedTool[], session: HostSession, log: LogPort): OfferedTool[] {
+function makeOffers(
+  tools: readonly OwnedTool[],
+  session: HostSession,
+  log: LogPort,
+): OfferedTool[] {
   const offers = new Map<string, OfferedTool>();
   for (const owned of tools) {
     const warn = (problem: string) => log.warn(`[plugins] ${owned.pluginId}: ${problem}`);
     try {
       for (const tool of toList(inPluginScope(session, () => owned.make(contextOf(session))))) {
         if (owned.permissions.deny?.includes(tool.name)) continue;
-        if (!owned.declared.includes(tool.name)) warn(`plugin must declare contracts.tools for: ${tool.name}`);
-        else if (offers.has(tool.name)) warn(`tool "${tool.name}" is offered by plugin "${offers.get(tool.name)!.pluginId}" already`);
+        if (!owned.declared.includes(tool.name))
+          warn(`plugin must declare contracts.tools for: ${tool.name}`);
+        else if (offers.has(tool.name))
+          warn(
+            `tool "${tool.name}" is offered by plugin "${offers.get(tool.name)!.pluginId}" already`,
+          );
         else offers.set(tool.name, toOffer(owned, tool));
       }
     } catch (error) {
@@ -97,11 +123,16 @@ function makeOffers(tools: readonly OwnedTool[], session: HostSession, log: LogP
 
 function toOffer({ pluginId, permissions }: OwnedTool, tool: PluginTool): OfferedTool {
   const { name, description, parameters } = tool;
-  const saysReadOnly = (tool as { annotations?: { readOnlyHint?: unknown } }).annotations?.readOnlyHint === true;
+  const saysReadOnly =
+    (tool as { annotations?: { readOnlyHint?: unknown } }).annotations?.readOnlyHint === true;
   return {
     pluginId,
     tool,
-    definition: { name, description: description ?? "", parameters: parameters ?? { type: "object", properties: {} } },
+    definition: {
+      name,
+      description: description ?? "",
+      parameters: parameters ?? { type: "object", properties: {} },
+    },
     checker: compileSchema(parameters ?? {}),
     runsUnasked: saysReadOnly || (permissions.allow?.includes(name) ?? false),
   };
@@ -110,16 +141,29 @@ function toOffer({ pluginId, permissions }: OwnedTool, tool: PluginTool): Offere
 const toList = (made: PluginTool | PluginTool[] | null | undefined): PluginTool[] =>
   made === null || made === undefined ? [] : Array.isArray(made) ? made : [made];
 
-const contextOf = ({ agentId, sessionId, sessionKey }: HostSession) => ({ agentId, sessionId, sessionKey });
+const contextOf = ({ agentId, sessionId, sessionKey }: HostSession) => ({
+  agentId,
+  sessionId,
+  sessionKey,
+});
 
-async function execute({ tool }: OfferedTool, call: ToolCallBlock, signal: AbortSignal): Promise<ToolOutcome> {
+async function execute(
+  { tool }: OfferedTool,
+  call: ToolCallBlock,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
   try {
     signal.throwIfAborted();
-    const result = await abortable(Promise.resolve(tool.execute(call.id, call.arguments, signal)), signal);
+    const result = await abortable(
+      Promise.resolve(tool.execute(call.id, call.arguments, signal)),
+      signal,
+    );
     const content = (result?.content ?? []).filter(isBlock);
-    if (content.length === 0 && result?.details === undefined) return refusal(`${call.name} gave no result.`);
+    if (content.length === 0 && result?.details === undefined)
+      return refusal(`${call.name} gave no result.`);
     return {
-      content: content.length > 0 ? content : [{ type: "text", text: JSON.stringify(result.details) }],
+      content:
+        content.length > 0 ? content : [{ type: "text", text: JSON.stringify(result.details) }],
       isError: (result as { isError?: unknown }).isError === true,
       ...(result.details !== undefined && { details: result.details }),
     };
@@ -140,7 +184,13 @@ function abortable<Result>(work: Promise<Result>, signal: AbortSignal): Promise<
 
 function isBlock(block: unknown): block is ToolResultBlock {
   const { type, text, data, mimeType } = (block ?? {}) as Record<string, unknown>;
-  return (type === "text" && typeof text === "string") || (type === "image" && typeof data === "string" && typeof mimeType === "string");
+  return (
+    (type === "text" && typeof text === "string") ||
+    (type === "image" && typeof data === "string" && typeof mimeType === "string")
+  );
 }
 
-const refusal = (text: string): ToolOutcome => ({ content: [{ type: "text", text }], isError: true });
+const refusal = (text: string): ToolOutcome => ({
+  content: [{ type: "text", text }],
+  isError: true,
+});

@@ -10,17 +10,30 @@ export interface TurnHooks {
   beforePromptBuild: NonNullable<TurnRequest["beforePromptBuild"]>;
 }
 
-export function turnHooks(hooks: HookRunner, { agentId, sessionId, sessionKey, sessionFile }: HostSession): TurnHooks {
+export function turnHooks(
+  hooks: HookRunner,
+  { agentId, sessionId, sessionKey, sessionFile }: HostSession,
+): TurnHooks {
   const context = { agentId, sessionId, sessionKey };
   return {
     port: {
       beforeCompaction: ({ messageCount, tokenCount, trigger }) =>
-        hooks.emit("before_compaction", { messageCount, tokenCount, trigger, sessionFile }, context),
+        hooks.emit(
+          "before_compaction",
+          { messageCount, tokenCount, trigger, sessionFile },
+          context,
+        ),
       afterCompaction: ({ session, messageCount, tokenCount, compacted, previousSessionId }) =>
         hooks.emit(
           "after_compaction",
           {
-            ...{ messageCount, tokenCount, compacted, compactedCount: UNKNOWN_COUNT, sessionFile: session.sessionFile },
+            ...{
+              messageCount,
+              tokenCount,
+              compacted,
+              compactedCount: UNKNOWN_COUNT,
+              sessionFile: session.sessionFile,
+            },
             ...(previousSessionId !== undefined && { previousSessionId }),
           },
           { ...context, sessionId: session.sessionId },
@@ -28,6 +41,8 @@ export function turnHooks(hooks: HookRunner, { agentId, sessionId, sessionKey, s
     },
     // A list of their own: handlers may keep or change it.
     beforePromptBuild: async ({ prompt, messages }) =>
-      hooks.has("before_prompt_build") ? hooks.additions({ prompt, messages: [...messages] }, context) : {},
+      hooks.has("before_prompt_build")
+        ? hooks.additions({ prompt, messages: [...messages] }, context)
+        : {},
   };
 }

@@ -15,11 +15,16 @@ describe("a turn with plugins", () => {
       { id: "c1", name: "tide_grep", arguments: { word: "Pelican" } },
       { id: "c2", name: "tide_forget", arguments: {} },
     ];
-    const server = await createOpenAIEmulator({ answers: (_, index) => (index % 2 === 1 ? { toolCalls: calls } : { text: "done" }) });
+    const server = await createOpenAIEmulator({
+      answers: (_, index) => (index % 2 === 1 ? { toolCalls: calls } : { text: "done" }),
+    });
     onTestFinished(() => server.close());
     const home = await temporaryHome();
     const plugins = { load: { paths: [copyTidepool(home)] }, slots: { contextEngine: "tidepool" } };
-    const { say, gateway } = await startPluginGateway({ ...emulatedModel(server.baseUrl), plugins }, home);
+    const { say, gateway } = await startPluginGateway(
+      { ...emulatedModel(server.baseUrl), plugins },
+      home,
+    );
     const results = async () => {
       const { branch } = (await gateway.session("main"))!;
       return branch.flatMap((entry) =>
@@ -71,19 +76,28 @@ describe("the built command", () => {
     });
     const home = join(scratch, "home");
     mkdirSync(home);
-    const config = { plugins: { load: { paths: [copyTidepool(scratch)] }, slots: { contextEngine: "tidepool" } } };
+    const config = {
+      plugins: { load: { paths: [copyTidepool(scratch)] }, slots: { contextEngine: "tidepool" } },
+    };
     writeFileSync(join(home, "clew.json"), JSON.stringify(config));
     const clew = (...args: string[]) =>
       execFileSync(
         process.execPath,
-        ["--conditions=@clew/source", "--disable-warning=ExperimentalWarning", join(outDir, "main.js"), ...args],
+        [
+          "--conditions=@clew/source",
+          "--disable-warning=ExperimentalWarning",
+          join(outDir, "main.js"),
+          ...args,
+        ],
         {
           encoding: "utf8",
           env: { ...process.env, CLEW_HOME: home, OPENCLAW_STATE_DIR: "" },
         },
       );
     clew("chat", "My boat is called Pelican.");
-    expect(clew("chat", "/tide")).toBe("Tidepool holds 2 messages (status for agent:main:main; slot tidepool).\n");
+    expect(clew("chat", "/tide")).toBe(
+      "Tidepool holds 2 messages (status for agent:main:main; slot tidepool).\n",
+    );
     expect(clew("chat", "/engine")).toContain("Engine: tidepool (Tidepool 0.3.1");
   });
 });

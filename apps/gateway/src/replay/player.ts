@@ -35,13 +35,21 @@ export function createPlayer({ turn, append, onCall }: PlayerOptions): Player {
     now = timeOf(reply) ?? now;
     if (!hasFailed(reply)) return yield { type: "done", message: withUsageOf(call, reply) };
     const message = reply.errorMessage ?? `The recorded call ended with "${reply.stopReason}".`;
-    yield { type: "error", error: { kind: reply.stopReason === "aborted" ? "aborted" : "invalid_response", message }, partial: reply };
+    yield {
+      type: "error",
+      error: { kind: reply.stopReason === "aborted" ? "aborted" : "invalid_response", message },
+      partial: reply,
+    };
   }
 
   return {
     model: {
       stream,
-      complete: async () => ({ ok: false, error: { kind: "unavailable", message: NO_MODEL }, partial: emptyReply("error", NO_MODEL) }),
+      complete: async () => ({
+        ok: false,
+        error: { kind: "unavailable", message: NO_MODEL },
+        partial: emptyReply("error", NO_MODEL),
+      }),
     },
     tools: {
       list: () => [],
@@ -49,10 +57,19 @@ export function createPlayer({ turn, append, onCall }: PlayerOptions): Player {
         const results = turn.steps[next - 1]?.results ?? [];
         const result = results.find(({ toolCallId }) => toolCallId === call.id);
         if (result === undefined)
-          return { content: [{ type: "text", text: "The recording holds no result of this call." }], isError: true };
+          return {
+            content: [{ type: "text", text: "The recording holds no result of this call." }],
+            isError: true,
+          };
         now = timeOf(result) ?? now;
-        const content = Array.isArray(result.content) ? result.content : [{ type: "text" as const, text: String(result.content ?? "") }];
-        return { content, isError: result.isError === true, ...(result.details !== undefined && { details: result.details }) };
+        const content = Array.isArray(result.content)
+          ? result.content
+          : [{ type: "text" as const, text: String(result.content ?? "") }];
+        return {
+          content,
+          isError: result.isError === true,
+          ...(result.details !== undefined && { details: result.details }),
+        };
       },
     },
     clock: { now: () => now, monotonic: () => performance.now() },
@@ -70,15 +87,27 @@ export function marksEndOfRecording(message: AgentMessage): boolean {
 const NO_MODEL = "A replay has no model to summarise with.";
 
 /** What the provider counted then was another request: the recorder's history, not what was assembled here. So it is estimated. */
-function withUsageOf({ systemPrompt, messages }: ModelCall, reply: AssistantMessage): AssistantMessage {
-  const input = Math.ceil(estimateText(systemPrompt).estimate + estimateMessages(messages).estimate);
+function withUsageOf(
+  { systemPrompt, messages }: ModelCall,
+  reply: AssistantMessage,
+): AssistantMessage {
+  const input = Math.ceil(
+    estimateText(systemPrompt).estimate + estimateMessages(messages).estimate,
+  );
   const output = reply.usage?.output || Math.ceil(estimateMessage(reply).estimate);
-  return { ...reply, usage: { input, output, cacheRead: 0, cacheWrite: 0, totalTokens: input + output } };
+  return {
+    ...reply,
+    usage: { input, output, cacheRead: 0, cacheWrite: 0, totalTokens: input + output },
+  };
 }
 
 /** The recorded turn was left here: by a new message of the person, or because the recording ends. */
 function endOfRecording(): StreamEvent {
-  return { type: "error", error: { kind: "aborted", message: TURN_ENDS }, partial: emptyReply("aborted", TURN_ENDS) };
+  return {
+    type: "error",
+    error: { kind: "aborted", message: TURN_ENDS },
+    partial: emptyReply("aborted", TURN_ENDS),
+  };
 }
 
 function emptyReply(stopReason: "aborted" | "error", errorMessage: string): AssistantMessage {

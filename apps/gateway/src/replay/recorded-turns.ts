@@ -1,5 +1,10 @@
 // What a recorded transcript holds, as turns to be run again: the person's message, each reply with its tool results, and what else stood there.
-import type { AgentMessage, AssistantMessage, ToolResultMessage, UserMessage } from "@clew/plugin-sdk/core";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  ToolResultMessage,
+  UserMessage,
+} from "@clew/plugin-sdk/core";
 import { isUserTurn, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 
 /** One recorded model call. */
@@ -56,7 +61,9 @@ function openCalls({ reply, results }: RecordedStep): string[] {
 }
 
 export function toolCallIds(reply: AssistantMessage): string[] {
-  return Array.isArray(reply.content) ? reply.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : [])) : [];
+  return Array.isArray(reply.content)
+    ? reply.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []))
+    : [];
 }
 
 /** A failed reply that was followed by another one was retried: it is not a step of its own but stands before the next. */
@@ -80,5 +87,7 @@ export function hasFailed({ stopReason }: AssistantMessage): boolean {
 
 /** A reply whose calls were answered was one that asked for tools, whatever the recorder wrote. */
 function withStopReason({ reply, results }: RecordedStep): AssistantMessage {
-  return results.length > 0 && !hasFailed(reply) && reply.stopReason !== "toolUse" ? { ...reply, stopReason: "toolUse" } : reply;
+  return results.length > 0 && !hasFailed(reply) && reply.stopReason !== "toolUse"
+    ? { ...reply, stopReason: "toolUse" }
+    : reply;
 }

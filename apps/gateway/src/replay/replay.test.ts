@@ -40,7 +40,10 @@ async function replay(args: string[], home?: string) {
   const folder = home ?? (await temporaryHome());
   const temporary = join(folder, "tmp");
   await mkdir(temporary, { recursive: true });
-  const child = startChild(MAIN, ["replay", ...args], { env: { CLEW_HOME: folder, TMPDIR: temporary }, stderr: true });
+  const child = startChild(MAIN, ["replay", ...args], {
+    env: { CLEW_HOME: folder, TMPDIR: temporary },
+    stderr: true,
+  });
   const code = await child.exit;
   return { code, output: child.lines.join("\n"), errors: child.errors(), home: folder };
 }
@@ -58,7 +61,9 @@ describe("a recorded transcript", () => {
       ["left while looking", 1],
       ["last", 1],
     ]);
-    expect(turns[1]!.steps.map(({ results }) => results.map((message) => textOf(message)))).toEqual([["A", "B"], ["again"], []]);
+    expect(turns[1]!.steps.map(({ results }) => results.map((message) => textOf(message)))).toEqual(
+      [["A", "B"], ["again"], []],
+    );
     expect(turns[3]!.steps[0]!.before).toMatchObject([{ stopReason: "error" }]);
     expect(turns[3]!.after).toMatchObject([{ role: "bashExecution" }]);
     const all = turns.flatMap(({ prompt, steps, after }) => [
@@ -81,8 +86,12 @@ describe("clew replay", () => {
     expect(output).toContain("7 turns, 8 model calls");
     expect(output).toContain("Nothing was left out.");
     const session = await createSessionStore({ home: into }).read("replay-recorded");
-    const stored = session!.branch.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
-    const recorded = (await readTranscript(file)).branch.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+    const stored = session!.branch.flatMap((entry) =>
+      entry.type === "message" ? [entry.message] : [],
+    );
+    const recorded = (await readTranscript(file)).branch.flatMap((entry) =>
+      entry.type === "message" ? [entry.message] : [],
+    );
     // Only what tells that a turn was left is added: a result for the call that had none, and an empty reply.
     const added = stored.filter(
       (message) =>
@@ -91,7 +100,9 @@ describe("clew replay", () => {
     );
     expect(added).toHaveLength(2);
     expect(
-      stored.filter((message) => !added.includes(message)).map((message) => [message.role, textOf(message), message.timestamp]),
+      stored
+        .filter((message) => !added.includes(message))
+        .map((message) => [message.role, textOf(message), message.timestamp]),
     ).toEqual(recorded.map((message) => [message.role, textOf(message), message.timestamp]));
     expect((await readdir(join(into, "agents/main/reports"))).sort()).toHaveLength(2);
   });
@@ -118,20 +129,30 @@ describe("clew replay", () => {
 
   it("counts what was left out", async () => {
     const home = await temporaryHome();
-    const items = Array.from({ length: 10 }, (_, index) => [user(`question ${index}`), reply(`answer ${index}`)]).flat();
+    const items = Array.from({ length: 10 }, (_, index) => [
+      user(`question ${index}`),
+      reply(`answer ${index}`),
+    ]).flat();
     await writeFile(join(home, "clew.json"), "{ session: { historyLimit: 3 } }");
     const { output } = await replay([await writeRecording(home, items), "--json"], home);
     const json = JSON.parse(output);
-    expect(json.perCall.map((call: { leftOut: { messages: number } }) => call.leftOut.messages)).toEqual([0, 0, 0, 0, 2, 4, 6, 8, 10, 12]);
+    expect(
+      json.perCall.map((call: { leftOut: { messages: number } }) => call.leftOut.messages),
+    ).toEqual([0, 0, 0, 0, 2, 4, 6, 8, 10, 12]);
     expect(json.leftOut).toMatchObject({ calls: 6, maxMessages: 12 });
-    expect((await replay([await writeRecording(home, items.slice(0, 6))], home)).output).toContain("Nothing was left out.");
+    expect((await replay([await writeRecording(home, items.slice(0, 6))], home)).output).toContain(
+      "Nothing was left out.",
+    );
     expect(json.leftOut.maxTokens).toBeGreaterThan(20);
   });
 
   it("goes on after a turn that did not fit, and says so", async () => {
     const home = await temporaryHome();
     const items = [user("x ".repeat(40_000)), reply("big"), user("small"), reply("fine")];
-    const { code, output } = await replay([await writeRecording(home, items), "--context-window", "8000"], home);
+    const { code, output } = await replay(
+      [await writeRecording(home, items), "--context-window", "8000"],
+      home,
+    );
     expect(code).toBe(0);
     expect(output).toContain("2 turns");
     expect(output).toMatch(/recorded calls were not made|larger than the prompt budget/);
@@ -140,7 +161,8 @@ describe("clew replay", () => {
   it("never writes into a session that is there", async () => {
     const home = await temporaryHome();
     const file = await writeRecording(home, [user("one"), reply("first")]);
-    for (let run = 0; run < 2; run++) expect((await replay([file, "--into", home], home)).code).toBe(0);
+    for (let run = 0; run < 2; run++)
+      expect((await replay([file, "--into", home], home)).code).toBe(0);
     expect((await createSessionStore({ home }).list()).map(({ key }) => key).sort()).toEqual([
       "agent:main:replay-recorded",
       "agent:main:replay-recorded-2",
@@ -173,9 +195,15 @@ describe("clew replay", () => {
 
   it("cancelled by Ctrl-C says so, with an exit code of its own, and gives the session back", async () => {
     const home = await temporaryHome();
-    const items = Array.from({ length: 3000 }, (_, index) => [user(`question ${index}`), reply(`answer ${index}`)]).flat();
+    const items = Array.from({ length: 3000 }, (_, index) => [
+      user(`question ${index}`),
+      reply(`answer ${index}`),
+    ]).flat();
     const file = await writeRecording(home, items);
-    const child = startChild(MAIN, ["replay", file, "--into", home, "--acks"], { env: { CLEW_HOME: home }, stderr: true });
+    const child = startChild(MAIN, ["replay", file, "--into", home, "--acks"], {
+      env: { CLEW_HOME: home },
+      stderr: true,
+    });
     while (child.lines.length < 20) await child.nextLine();
     child.process.kill("SIGINT");
     expect(await child.exit).toBe(130);
@@ -191,7 +219,10 @@ describe("clew replay", () => {
     ]).flat();
     const file = await writeRecording(home, items);
     for (let round = 1; round <= 5; round++) {
-      const child = startChild(MAIN, ["replay", file, "--into", home, "--acks"], { env: { CLEW_HOME: home }, stderr: true });
+      const child = startChild(MAIN, ["replay", file, "--into", home, "--acks"], {
+        env: { CLEW_HOME: home },
+        stderr: true,
+      });
       const wanted = 20 + Math.floor(Math.random() * 200);
       while (child.lines.length < wanted) await child.nextLine();
       child.process.kill("SIGKILL");

@@ -1,5 +1,11 @@
 // Runs a recording through the engine, turn by turn, and measures every recorded model call.
-import { createSessionState, type ModelCallReport, type ReportItem, type TurnReport, type TurnResult } from "@clew/engine-core";
+import {
+  createSessionState,
+  type ModelCallReport,
+  type ReportItem,
+  type TurnReport,
+  type TurnResult,
+} from "@clew/engine-core";
 import type { AgentMessage, ModelRef } from "@clew/plugin-sdk/core";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { ContextItem } from "@clew/plugin-sdk/transcript";
@@ -46,7 +52,15 @@ export interface ReplayRequest {
   signal: AbortSignal;
 }
 
-export async function runReplay({ host, session, reports, model, turns, onProgress, signal }: ReplayRequest): Promise<ReplayResult> {
+export async function runReplay({
+  host,
+  session,
+  reports,
+  model,
+  turns,
+  onProgress,
+  signal,
+}: ReplayRequest): Promise<ReplayResult> {
   const state = createSessionState();
   const result: ReplayResult = {
     turns: 0,
@@ -86,13 +100,16 @@ export async function runReplay({ host, session, reports, model, turns, onProgre
         sent = sent.slice(0, report.messages.kept).concat(report.messages.items);
         const visible = known[call];
         if (visible !== undefined)
-          result.calls.push(measureCall({ turn: number, report, sent, known: visible, turnReport: answer.report }));
+          result.calls.push(
+            measureCall({ turn: number, report, sent, known: visible, turnReport: answer.report }),
+          );
       }
       note(result, number, turn, answer, player.remaining().length);
     } else if (turn.prompt !== null) await append([turn.prompt]);
     result.turns += turn.prompt === null ? 0 : 1;
     // What the run did not get to did happen: the next turn's history needs it.
-    for (const { before, reply, results } of player.remaining()) await append([...before, reply, ...results]);
+    for (const { before, reply, results } of player.remaining())
+      await append([...before, reply, ...results]);
     await append(turn.after);
     onProgress?.({ turn: number, turns: turns.length, calls: result.calls.length });
   }
@@ -109,26 +126,46 @@ interface MeasuredCall {
   turnReport: TurnReport;
 }
 
-function measureCall({ turn, report, sent, known, turnReport: { budget } }: MeasuredCall): ReplayedCall {
+function measureCall({
+  turn,
+  report,
+  sent,
+  known,
+  turnReport: { budget },
+}: MeasuredCall): ReplayedCall {
   const fixed = [...report.system, ...report.tools].reduce((sum, item) => sum + item.tokens, 0);
   const tokens = fixed + report.messages.tokens;
-  const shown = new Set(sent.flatMap(({ source }) => (source.kind === "entry" ? [source.entryId] : [])));
-  const leftOut = known.filter(({ entryId, message }) => !shown.has(entryId) && !marksEndOfRecording(message));
+  const shown = new Set(
+    sent.flatMap(({ source }) => (source.kind === "entry" ? [source.entryId] : [])),
+  );
+  const leftOut = known.filter(
+    ({ entryId, message }) => !shown.has(entryId) && !marksEndOfRecording(message),
+  );
   return {
     turn,
     tokens,
     messages: sent.length,
     leftOut: {
       messages: leftOut.length,
-      tokens: Math.ceil(leftOut.reduce((sum, { message }) => sum + estimateMessage(message).estimate, 0)),
+      tokens: Math.ceil(
+        leftOut.reduce((sum, { message }) => sum + estimateMessage(message).estimate, 0),
+      ),
     },
     isOverBudget: budget !== null && tokens > budget.promptBudget,
   };
 }
 
-function note(result: ReplayResult, turn: number, recorded: RecordedTurn, { outcome, error, report }: TurnResult, notMade: number): void {
+function note(
+  result: ReplayResult,
+  turn: number,
+  recorded: RecordedTurn,
+  { outcome, error, report }: TurnResult,
+  notMade: number,
+): void {
   result.callsNotMade += notMade;
-  const endsLikeRecorded = outcome === "completed" || (notMade === 0 && recorded.steps.length > 0 && error?.kind !== "overflow");
+  const endsLikeRecorded =
+    outcome === "completed" ||
+    (notMade === 0 && recorded.steps.length > 0 && error?.kind !== "overflow");
   if (!endsLikeRecorded) result.failures.push({ turn, reason: error?.message ?? outcome });
   result.engine = { ran: report.engine.ran, degraded: report.engine.degraded };
   result.compactions += report.compactions.filter(({ compacted }) => compacted).length;

@@ -18,7 +18,15 @@ export interface ReplaySummary {
 }
 
 /** Pure. */
-export function summarizeReplay({ turns, calls, callsNotMade, failures, engine, compactions, time }: ReplayResult): ReplaySummary {
+export function summarizeReplay({
+  turns,
+  calls,
+  callsNotMade,
+  failures,
+  engine,
+  compactions,
+  time,
+}: ReplayResult): ReplaySummary {
   const tokens = calls.map((call) => call.tokens);
   const left = calls.map((call) => call.leftOut.messages);
   const perCall = (ms: number) => round(calls.length === 0 ? 0 : ms / calls.length);
@@ -42,7 +50,11 @@ export function summarizeReplay({ turns, calls, callsNotMade, failures, engine, 
     compactions,
     failures,
     engine,
-    time: { total: round(time.total), enginePerCall: perCall(time.engine), hostPerCall: perCall(time.host) },
+    time: {
+      total: round(time.total),
+      enginePerCall: perCall(time.engine),
+      hostPerCall: perCall(time.host),
+    },
   };
 }
 
@@ -58,7 +70,15 @@ export function formatReplay(result: ReplayResult): string {
     return formatRow(from === to ? `${from}` : `${from}–${to}`, calls);
   });
   const total = formatRow("all", result.calls);
-  const headings = ["turns", "calls", "tokens per call", "most", "messages", "left out", "left-out tokens"];
+  const headings = [
+    "turns",
+    "calls",
+    "tokens per call",
+    "most",
+    "messages",
+    "left out",
+    "left-out tokens",
+  ];
   return [formatTable(headings, [...rows, total]), "", ...totals(summary)].join("\n");
 }
 
@@ -77,16 +97,31 @@ function formatRow(range: string, calls: readonly ReplayedCall[]): string[] {
 }
 
 function totals(summary: ReplaySummary): string[] {
-  const { turns, calls, callsNotMade, tokens, leftOut, callsOverBudget, compactions, failures, engine, time } = summary;
+  const {
+    turns,
+    calls,
+    callsNotMade,
+    tokens,
+    leftOut,
+    callsOverBudget,
+    compactions,
+    failures,
+    engine,
+    time,
+  } = summary;
   return [
     `${turns} turns, ${calls} model calls, ${format(tokens.total)} tokens sent (${format(tokens.median)} per call, 90 % below ${format(tokens.p90)}).`,
     leftOut.calls === 0
       ? "Nothing was left out."
       : `Messages were left out of ${leftOut.calls} calls, at most ${leftOut.maxMessages} (${format(leftOut.maxTokens)} tokens).`,
-    ...(callsOverBudget > 0 ? [`${callsOverBudget} calls were larger than the prompt budget.`] : []),
+    ...(callsOverBudget > 0
+      ? [`${callsOverBudget} calls were larger than the prompt budget.`]
+      : []),
     ...(compactions > 0 ? [`${compactions} compactions.`] : []),
     ...(callsNotMade > 0
-      ? [`${callsNotMade} recorded calls were not made, because their turn had failed: ${failures[0]?.reason ?? ""}`]
+      ? [
+          `${callsNotMade} recorded calls were not made, because their turn had failed: ${failures[0]?.reason ?? ""}`,
+        ]
       : []),
     `Engine ${engine.ran}${engine.degraded === null ? "" : ` (set aside: ${engine.degraded.operation}: ${engine.degraded.reason})`}: ${time.enginePerCall} ms per call, host ${time.hostPerCall} ms per call, ${(time.total / 1000).toFixed(1)} s in all.`,
   ];

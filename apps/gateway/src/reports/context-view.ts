@@ -23,9 +23,21 @@ export interface ContextView {
   engine: TurnReport["engine"];
   /** Tokens; null when the turn ended before assembly. */
   budget: TurnReport["budget"];
-  call: Pick<ModelCallReport, "index" | "durationMs" | "usage" | "stopReason" | "error" | "requestHash" | "retries">;
+  call: Pick<
+    ModelCallReport,
+    "index" | "durationMs" | "usage" | "stopReason" | "error" | "requestHash" | "retries"
+  >;
   /** The whole turn the call belongs to; `modelCalls` counts its calls. */
-  turn: Pick<TurnReport, "durationMs" | "hostMs" | "reason" | "engineCalls" | "toolCalls" | "compactions" | "historyChanges"> & {
+  turn: Pick<
+    TurnReport,
+    | "durationMs"
+    | "hostMs"
+    | "reason"
+    | "engineCalls"
+    | "toolCalls"
+    | "compactions"
+    | "historyChanges"
+  > & {
     modelCalls: number;
   };
   /** Estimated tokens. */
@@ -48,8 +60,10 @@ export async function describeContext(folder: string, source: Source): Promise<C
   const { report, call } = last;
   const messages = last.messages.map((item) => withCurrentReason(item, report.promptEntryId));
   const contents = contentReader(folder, source);
-  const view = async (items: readonly ReportItem[]) => Promise.all(items.map(async (item) => withPreview(item, await contents(item))));
-  const sum = (items: readonly ReportItem[]) => items.reduce((total, { tokens }) => total + tokens, 0);
+  const view = async (items: readonly ReportItem[]) =>
+    Promise.all(items.map(async (item) => withPreview(item, await contents(item))));
+  const sum = (items: readonly ReportItem[]) =>
+    items.reduce((total, { tokens }) => total + tokens, 0);
   const tokens = { system: sum(call.system), tools: sum(call.tools), messages: sum(messages) };
   const { index, durationMs, usage, stopReason, error, requestHash, retries, policyChanges } = call;
   const { turnId, startedAt, outcome, model, engine, budget } = report;
@@ -95,13 +109,20 @@ export async function readContextItem(
 
 /** A stored message comes from the transcript; everything else, and changed copies, from the report's parts. */
 function contentReader(folder: string, { branch }: Source): (item: ReportItem) => Promise<string> {
-  const messages = new Map(buildContext(branch).items.map(({ entryId, message }) => [entryId, message]));
+  const messages = new Map(
+    buildContext(branch).items.map(({ entryId, message }) => [entryId, message]),
+  );
   return async (item) => {
-    const stored = item.source.kind === "entry" && item.changed !== true ? messages.get(item.source.entryId) : undefined;
+    const stored =
+      item.source.kind === "entry" && item.changed !== true
+        ? messages.get(item.source.entryId)
+        : undefined;
     if (stored !== undefined) return messageText(stored);
     const part = await readPart(folder, item.hash);
     if (part === null) return "(no longer stored)";
-    return item.source.kind === "system" || item.source.kind === "tool-schema" ? part : partText(part);
+    return item.source.kind === "system" || item.source.kind === "tool-schema"
+      ? part
+      : partText(part);
   };
 }
 
@@ -127,7 +148,11 @@ function messageText(message: AgentMessage): string {
 
 /** Kept items say why they were first sent: the prompt of an earlier turn is history by now. */
 function withCurrentReason(item: ReportItem, promptEntryId: string | null): ReportItem {
-  if (!item.reason.startsWith("prompt") || (item.source.kind === "entry" && item.source.entryId === promptEntryId)) return item;
+  if (
+    !item.reason.startsWith("prompt") ||
+    (item.source.kind === "entry" && item.source.entryId === promptEntryId)
+  )
+    return item;
   return { ...item, reason: item.reason.replace("prompt", "history") };
 }
 

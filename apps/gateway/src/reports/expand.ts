@@ -15,11 +15,18 @@ export interface LastRequest {
 export function foldMessages(calls: readonly ModelCallReport[]): ReportItem[] | null {
   const start = calls.findLastIndex(({ messages }) => messages.kept === 0);
   if (start < 0) return null;
-  return calls.slice(start).reduce<ReportItem[]>((items, { messages }) => items.slice(0, messages.kept).concat(messages.items), []);
+  return calls
+    .slice(start)
+    .reduce<ReportItem[]>(
+      (items, { messages }) => items.slice(0, messages.kept).concat(messages.items),
+      [],
+    );
 }
 
 /** The last request of a session; null when the reports hold none, "incomplete" when older ones are needed to know it. */
-export function expandLastRequest(reports: readonly TurnReport[]): LastRequest | null | "incomplete" {
+export function expandLastRequest(
+  reports: readonly TurnReport[],
+): LastRequest | null | "incomplete" {
   const report = reports.findLast(({ modelCalls }) => modelCalls.length > 0);
   const call = report?.modelCalls.at(-1);
   if (report === undefined || call === undefined) return null;

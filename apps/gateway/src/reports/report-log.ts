@@ -30,7 +30,8 @@ export function openReportLog(folder: string, sessionId: string): ReportLog {
   };
   const write = async (report: TurnReport, parts: ReportParts) => {
     const target = await openOnce();
-    for (const [hash, content] of Object.entries(parts)) if (!stored.has(hash)) await storePart(folder, hash, content);
+    for (const [hash, content] of Object.entries(parts))
+      if (!stored.has(hash)) await storePart(folder, hash, content);
     if (stored.size > REMEMBERED_PARTS) stored.clear();
     for (const hash of Object.keys(parts)) stored.add(hash);
     await target.appendFile(`${JSON.stringify(report, roundNumbers)}\n`);
@@ -54,14 +55,22 @@ export function reportFile(folder: string, sessionId: string): string {
 }
 
 /** What the model saw in the session's last call; null when there was none. Reads the end of the file, as far back as needed. */
-export async function readLastRequest(folder: string, sessionId: string): Promise<LastRequest | null> {
+export async function readLastRequest(
+  folder: string,
+  sessionId: string,
+): Promise<LastRequest | null> {
   const handle = await open(reportFile(folder, sessionId), "r").catch(() => null);
   if (handle === null) return null;
   try {
     const { size } = await handle.stat();
     for (let length = 256 * 1024; ; length *= 4) {
       const from = Math.max(0, size - length);
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - from), 0, size - from, from);
+      const { buffer, bytesRead } = await handle.read(
+        Buffer.alloc(size - from),
+        0,
+        size - from,
+        from,
+      );
       const request = expandLastRequest(parseReports(buffer.subarray(0, bytesRead), from > 0));
       if (request !== "incomplete" && (request !== null || from === 0)) return request;
       if (from === 0) return null;
@@ -78,7 +87,9 @@ export async function readPart(folder: string, hash: string): Promise<string | n
 
 /** Durations to the microsecond: more digits say nothing. */
 function roundNumbers(_key: string, value: unknown): unknown {
-  return typeof value === "number" && !Number.isInteger(value) ? Math.round(value * 1000) / 1000 : value;
+  return typeof value === "number" && !Number.isInteger(value)
+    ? Math.round(value * 1000) / 1000
+    : value;
 }
 
 /** Lines that are no report (torn, or of a later version) are skipped. */

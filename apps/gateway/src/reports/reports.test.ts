@@ -7,7 +7,13 @@ import { temporaryHome } from "../testing/home.ts";
 import { expandLastRequest, foldMessages } from "./expand.ts";
 import { openReportLog, readLastRequest, readPart, reportFile } from "./report-log.ts";
 
-const item = (id: string): ReportItem => ({ source: { kind: "entry", entryId: id }, role: "user", reason: "history", tokens: 1, hash: id });
+const item = (id: string): ReportItem => ({
+  source: { kind: "entry", entryId: id },
+  role: "user",
+  reason: "history",
+  tokens: 1,
+  hash: id,
+});
 
 function call(index: number, kept: number, ids: string[]): ModelCallReport {
   return {
@@ -63,13 +69,17 @@ const ids = (items: readonly ReportItem[] | null) => items?.map(({ hash }) => ha
 
 describe("the message list of a call", () => {
   it("is folded from deltas, whatever the requests were", () => {
-    const requests = fc.array(fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 6 }), { minLength: 1, maxLength: 12 });
+    const requests = fc.array(fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 6 }), {
+      minLength: 1,
+      maxLength: 12,
+    });
     fc.assert(
       fc.property(requests, (lists) => {
         const calls = lists.map((list, index) => {
           const previous = lists[index - 1] ?? [];
           const differs = list.findIndex((id, position) => id !== previous[position]);
-          const kept = index === 0 ? 0 : differs < 0 ? Math.min(list.length, previous.length) : differs;
+          const kept =
+            index === 0 ? 0 : differs < 0 ? Math.min(list.length, previous.length) : differs;
           return call(index, kept, list.slice(kept));
         });
         expect(ids(foldMessages(calls))).toEqual(lists.at(-1));
@@ -89,7 +99,9 @@ describe("stored reports", () => {
     const folder = join(await temporaryHome(), "reports");
     expect(await readLastRequest(folder, "s")).toBeNull();
     const first = openReportLog(folder, "s");
-    await first.append(report([call(0, 0, ["a"]), call(1, 1, ["b"])], "one"), { ab12: "part text" });
+    await first.append(report([call(0, 0, ["a"]), call(1, 1, ["b"])], "one"), {
+      ab12: "part text",
+    });
     await first.close();
     await appendFile(reportFile(folder, "s"), '{"v":1,"turnId":"to');
     const second = openReportLog(folder, "s");
@@ -108,7 +120,8 @@ describe("stored reports", () => {
     const folder = join(await temporaryHome(), "reports");
     const log = openReportLog(folder, "s");
     const long = "x".repeat(3000);
-    for (let index = 0; index < 300; index++) await log.append(report([call(index, index === 10 ? 0 : index, [`${index}${long}`])]), {});
+    for (let index = 0; index < 300; index++)
+      await log.append(report([call(index, index === 10 ? 0 : index, [`${index}${long}`])]), {});
     await log.close();
     const last = await readLastRequest(folder, "s");
     expect(last?.call.index).toBe(299);

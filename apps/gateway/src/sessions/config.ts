@@ -2,7 +2,16 @@
 import { z } from "zod";
 
 export const SessionConfigSchema = z.object({
-  historyLimit: z.number().int().positive().optional().describe("Newest turns shown to the engine; unset = all."),
-  mainKey: z.string().min(1).default("main").describe("Name of the session that is used when none is named."),
+  historyLimit: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Newest turns shown to the engine; unset = all."),
+  mainKey: z
+    .string()
+    .min(1)
+    .default("main")
+    .describe("Name of the session that is used when none is named."),
 });
 export type SessionConfig = z.infer<typeof SessionConfigSchema>;

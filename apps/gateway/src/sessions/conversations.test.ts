@@ -18,7 +18,8 @@ async function conversations(options: { maxOpen?: number; idleMs?: number } = {}
     onClosing: async ({ session }) => void closed.push(session.session.sessionKey),
     ...options,
   });
-  const lockOf = (key: string) => all.run(key, async ({ session }) => `${session.session.sessionFile}.lock`);
+  const lockOf = (key: string) =>
+    all.run(key, async ({ session }) => `${session.session.sessionFile}.lock`);
   return { all, opened, closed, lockOf };
 }
 

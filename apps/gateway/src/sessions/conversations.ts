@@ -11,7 +11,11 @@ export interface Conversation {
 
 export interface Conversations {
   /** Waits for the session's turn, opens it if needed, and runs `work`. A signal aborted while waiting gives up the place. */
-  run<Result>(key: string, work: (conversation: Conversation) => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+  run<Result>(
+    key: string,
+    work: (conversation: Conversation) => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result>;
   /** Waits for the session's turn, closes it if it is open, and runs `work`, after which it is opened anew: the way to another transcript. */
   replace<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
   /** Pieces of work running or waiting, per canonical key. */
@@ -37,7 +41,16 @@ const DEFAULT_MAX_OPEN = 16;
 const DEFAULT_IDLE_MS = 5 * 60_000;
 
 export function createConversations(options: ConversationsOptions): Conversations {
-  const { store, canonical, cwd, createState, onOpened, onClosing, maxOpen = DEFAULT_MAX_OPEN, idleMs = DEFAULT_IDLE_MS } = options;
+  const {
+    store,
+    canonical,
+    cwd,
+    createState,
+    onOpened,
+    onClosing,
+    maxOpen = DEFAULT_MAX_OPEN,
+    idleMs = DEFAULT_IDLE_MS,
+  } = options;
   // In order of use: the first one was idle longest.
   const open = new Map<string, { conversation: Conversation; idle: NodeJS.Timeout | undefined }>();
   const queues = new Map<string, Promise<unknown>>();
@@ -66,7 +79,8 @@ export function createConversations(options: ConversationsOptions): Conversation
     await onClosing(found.conversation).finally(() => found.conversation.session.close());
   };
   /** In the session's own queue, so that it never closes under somebody's work. */
-  const retire = (key: string) => void enqueue(key, () => ((pending.get(key) ?? 0) > 1 ? Promise.resolve() : closeOne(key)));
+  const retire = (key: string) =>
+    void enqueue(key, () => ((pending.get(key) ?? 0) > 1 ? Promise.resolve() : closeOne(key)));
   const release = (key: string) => {
     const found = open.get(key);
     if (found === undefined) return;

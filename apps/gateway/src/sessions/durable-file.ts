@@ -100,7 +100,11 @@ function unwritable(file: string, error: unknown): ContextEngineError {
 
 /** An error of the file system while a session was opened, as one sentence; anything else as it is. */
 export function explainStorageError(error: unknown, folder: string): unknown {
-  if (ContextEngineError.is(error) || typeof (error as NodeJS.ErrnoException | null)?.code !== "string") return error;
+  if (
+    ContextEngineError.is(error) ||
+    typeof (error as NodeJS.ErrnoException | null)?.code !== "string"
+  )
+    return error;
   const message = `The session cannot be opened in ${folder}: ${storageReason(error)}; ${storageAdvice(error)} and try again.`;
   return new ContextEngineError("TRANSCRIPT_UNREADABLE", message, { cause: error });
 }

@@ -6,7 +6,9 @@ import { z } from "zod";
 import { archivedKey, isSafeId } from "./keys.ts";
 import { agentPaths } from "./paths.ts";
 
-const IndexEntrySchema = z.looseObject({ sessionId: z.string().refine(isSafeId, "not a session id") });
+const IndexEntrySchema = z.looseObject({
+  sessionId: z.string().refine(isSafeId, "not a session id"),
+});
 const IndexSchema = z.record(z.string(), IndexEntrySchema);
 
 /** Session key → current transcript; the shape of OpenClaw's file, whose other fields are kept. */
@@ -21,20 +23,34 @@ export async function readIndex(home: string, agentId: string): Promise<SessionI
   }
 }
 
-export async function writeIndex(home: string, agentId: string, index: SessionIndex): Promise<void> {
-  await writeFileAtomic(agentPaths(home, agentId).index, `${JSON.stringify(index, null, 2)}\n`, { mode: 0o600 });
+export async function writeIndex(
+  home: string,
+  agentId: string,
+  index: SessionIndex,
+): Promise<void> {
+  await writeFileAtomic(agentPaths(home, agentId).index, `${JSON.stringify(index, null, 2)}\n`, {
+    mode: 0o600,
+  });
 }
 
 /**
  * `index` completed by the transcripts it does not name. The newest transcript of a key is the key's; older ones get an archived key each. Reads one
  * line of each such file.
  */
-export async function completeIndex(home: string, agentId: string, index: SessionIndex): Promise<SessionIndex> {
+export async function completeIndex(
+  home: string,
+  agentId: string,
+  index: SessionIndex,
+): Promise<SessionIndex> {
   const folder = agentPaths(home, agentId).sessions;
   const known = new Set(Object.values(index).map(({ sessionId }) => sessionId));
   const unknown = (await listTranscripts(folder)).filter((sessionId) => !known.has(sessionId));
-  const found = await Promise.all(unknown.map((sessionId) => readSessionHead(folder, sessionId, agentId)));
-  const newestFirst = found.filter((head) => head !== null).sort((a, b) => b.timestamp.localeCompare(a.timestamp));
+  const found = await Promise.all(
+    unknown.map((sessionId) => readSessionHead(folder, sessionId, agentId)),
+  );
+  const newestFirst = found
+    .filter((head) => head !== null)
+    .sort((a, b) => b.timestamp.localeCompare(a.timestamp));
   const completed = { ...index };
   for (const { key, sessionId, timestamp } of newestFirst) {
     const free = Object.hasOwn(completed, key) ? freeArchivedKey(completed, key, timestamp) : key;
@@ -44,10 +60,27 @@ export async function completeIndex(home: string, agentId: string, index: Sessio
 }
 
 /** `index` after `key` moved on to `sessionId`: what it stood for until now is listed under an archived key, if there is a transcript. */
-export async function moveKey(home: string, agentId: string, index: SessionIndex, key: string, sessionId: string): Promise<SessionIndex> {
+export async function moveKey(
+  home: string,
+  agentId: string,
+  index: SessionIndex,
+  key: string,
+  sessionId: string,
+): Promise<SessionIndex> {
   const before = index[key]?.sessionId;
-  const head = before === undefined ? null : await readSessionHead(agentPaths(home, agentId).sessions, before, agentId);
-  const archived = head === null ? {} : { [freeArchivedKey(index, key, head.timestamp)]: { ...index[key], sessionId: head.sessionId } };
+  const head =
+    before === undefined
+      ? null
+      : await readSessionHead(agentPaths(home, agentId).sessions, before, agentId);
+  const archived =
+    head === null
+      ? {}
+      : {
+          [freeArchivedKey(index, key, head.timestamp)]: {
+            ...index[key],
+            sessionId: head.sessionId,
+          },
+        };
   return { ...index, ...archived, [key]: { sessionId } };
 }
 
@@ -78,9 +111,17 @@ interface SessionHead {
   timestamp: string;
 }
 
-const HeadSchema = z.looseObject({ type: z.literal("session"), timestamp: z.string(), sessionKey: z.string().optional() });
+const HeadSchema = z.looseObject({
+  type: z.literal("session"),
+  timestamp: z.string(),
+  sessionKey: z.string().optional(),
+});
 
-async function readSessionHead(folder: string, sessionId: string, agentId: string): Promise<SessionHead | null> {
+async function readSessionHead(
+  folder: string,
+  sessionId: string,
+  agentId: string,
+): Promise<SessionHead | null> {
   const handle = await open(join(folder, `${sessionId}.jsonl`), "r").catch(() => null);
   if (handle === null) return null;
   try {
@@ -88,7 +129,11 @@ async function readSessionHead(folder: string, sessionId: string, agentId: strin
     const line = buffer.toString("utf8", 0, bytesRead).split("\n", 1)[0] ?? "";
     const head = HeadSchema.safeParse(JSON.parse(line));
     if (!head.success) return null;
-    return { key: head.data.sessionKey ?? `agent:${agentId}:${sessionId}`, sessionId, timestamp: head.data.timestamp };
+    return {
+      key: head.data.sessionKey ?? `agent:${agentId}:${sessionId}`,
+      sessionId,
+      timestamp: head.data.timestamp,
+    };
   } catch {
     return null;
   } finally {

@@ -22,13 +22,23 @@ export function isSafeId(id: string): boolean {
  * Reads a canonical key, or a short name of the given agent ("main" → "agent:main:main").
  * Undefined when it names no session: blank, over 256 characters, control characters, or an agent id that is no file name.
  */
-export function parseSessionName(text: string, agentId: string = DEFAULT_AGENT_ID): SessionName | undefined {
+export function parseSessionName(
+  text: string,
+  agentId: string = DEFAULT_AGENT_ID,
+): SessionName | undefined {
   const trimmed = text.trim();
   const canonical = /^agent:([^:]+):(.+)$/s.exec(trimmed);
   const agent = canonical?.[1] ?? agentId;
   const name = canonical?.[2] ?? trimmed;
   const startsLikeAKey = canonical === null && trimmed.startsWith("agent:");
-  if (name === "" || name.length > 256 || /[\u0000-\u001f\u007f]/.test(name) || startsLikeAKey || !isSafeId(agent)) return undefined;
+  if (
+    name === "" ||
+    name.length > 256 ||
+    /[\u0000-\u001f\u007f]/.test(name) ||
+    startsLikeAKey ||
+    !isSafeId(agent)
+  )
+    return undefined;
   return { agentId: agent, name, key: `agent:${agent}:${name}` };
 }
 

@@ -22,7 +22,9 @@ export interface Lock {
   release(): Promise<void>;
 }
 
-export type LockOutcome = { held: true; lock: Lock } | { held: false; owner: LockOwner | null; file: string };
+export type LockOutcome =
+  | { held: true; lock: Lock }
+  | { held: false; owner: LockOwner | null; file: string };
 
 /**
  * Takes the lock `file` or says who has it. Creation is atomic with its content (a hard link of a finished file). A dead owner is
@@ -51,7 +53,11 @@ export async function acquireLock(file: string): Promise<LockOutcome> {
   }
 }
 
-async function tryOnce(file: string, draft: string, own: LockOwner): Promise<LockOutcome | "changed"> {
+async function tryOnce(
+  file: string,
+  draft: string,
+  own: LockOwner,
+): Promise<LockOutcome | "changed"> {
   if (await linked(draft, file)) return held(file, own);
   const root = await readOwner(file);
   if (root === null) return (await exists(file)) ? { held: false, owner: null, file } : "changed";

@@ -50,9 +50,16 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
   const lock = await takeLock(session);
   try {
     const loaded = await loadTranscript(session.sessionFile);
-    const takenOver: SessionNote[] = lock.takenFrom === undefined ? [] : [{ kind: "lock-taken-over", pid: lock.takenFrom.pid }];
-    const outbox = request.outboxFile === undefined ? undefined : await openOutbox(request.outboxFile);
-    return createHandle(request, lock, { ...loaded, notes: [...takenOver, ...loaded.notes] }, outbox);
+    const takenOver: SessionNote[] =
+      lock.takenFrom === undefined ? [] : [{ kind: "lock-taken-over", pid: lock.takenFrom.pid }];
+    const outbox =
+      request.outboxFile === undefined ? undefined : await openOutbox(request.outboxFile);
+    return createHandle(
+      request,
+      lock,
+      { ...loaded, notes: [...takenOver, ...loaded.notes] },
+      outbox,
+    );
   } catch (error) {
     await lock.release();
     throw error;
@@ -113,7 +120,12 @@ function createHandle(
   const append = (added: readonly NewTranscriptEntry[], atomic: boolean) =>
     enqueue(async () => {
       if (added.length === 0) return [];
-      const entries = placeEntries(added, branch.at(-1)?.id ?? null, nextId, new Date(now()).toISOString());
+      const entries = placeEntries(
+        added,
+        branch.at(-1)?.id ?? null,
+        nextId,
+        new Date(now()).toISOString(),
+      );
       await write(entries, branch.length, atomic);
       return entries;
     });
@@ -169,31 +181,52 @@ function placeEntries(
   });
 }
 
-function newHeader(session: HostSession, cwd: string, now: number): TranscriptHeader & { sessionKey: string } {
+function newHeader(
+  session: HostSession,
+  cwd: string,
+  now: number,
+): TranscriptHeader & { sessionKey: string } {
   // The key is in the file as well, so that the index can be made again from the files.
   const { sessionId, sessionKey } = session;
-  return { type: "session", version: TRANSCRIPT_VERSION, id: sessionId, timestamp: new Date(now).toISOString(), cwd, sessionKey };
+  return {
+    type: "session",
+    version: TRANSCRIPT_VERSION,
+    id: sessionId,
+    timestamp: new Date(now).toISOString(),
+    cwd,
+    sessionKey,
+  };
 }
 
 async function takeLock(session: HostSession): Promise<Lock> {
   const outcome = await acquireLock(`${session.sessionFile}.lock`);
   if (outcome.held) return outcome.lock;
-  throw new ContextEngineError("SESSION_LOCKED", lockedMessage(session, outcome.owner, outcome.file));
+  throw new ContextEngineError(
+    "SESSION_LOCKED",
+    lockedMessage(session, outcome.owner, outcome.file),
+  );
 }
 
 function lockedMessage({ sessionKey }: HostSession, owner: LockOwner | null, file: string): string {
   if (owner === null)
     return `Session ${sessionKey} is locked by ${file}, which cannot be read; delete that file if no other Clew is running.`;
-  if (owner.pid === process.pid) return `Session ${sessionKey} is already open in this process; wait for its current turn to end.`;
+  if (owner.pid === process.pid)
+    return `Session ${sessionKey} is already open in this process; wait for its current turn to end.`;
   return `Session ${sessionKey} is open in process ${owner.pid} on ${owner.host} since ${owner.since}; use it there, stop that process, or choose another session.`;
 }
 
 function closedError(session: HostSession): ContextEngineError {
-  return new ContextEngineError("TRANSCRIPT_UNREADABLE", `Session ${session.sessionKey} was closed; open it again before writing.`);
+  return new ContextEngineError(
+    "TRANSCRIPT_UNREADABLE",
+    `Session ${session.sessionKey} was closed; open it again before writing.`,
+  );
 }
 
 function movedError(session: HostSession): ContextEngineError {
-  return new ContextEngineError("TRANSCRIPT_MOVED", `Session ${session.sessionKey} went on meanwhile; nothing was changed, try again.`);
+  return new ContextEngineError(
+    "TRANSCRIPT_MOVED",
+    `Session ${session.sessionKey} went on meanwhile; nothing was changed, try again.`,
+  );
 }
 
 /**
@@ -202,7 +235,8 @@ function movedError(session: HostSession): ContextEngineError {
  */
 async function loadTranscript(file: string): Promise<Loaded> {
   const loaded = await readMended(file);
-  const { note, changed } = loaded.header === undefined ? { note: undefined, changed: false } : await repairFile(file);
+  const { note, changed } =
+    loaded.header === undefined ? { note: undefined, changed: false } : await repairFile(file);
   if (note === undefined) return loaded;
   if (!changed) return { ...loaded, notes: [...loaded.notes, note] };
   const earlier = loaded.notes.filter(({ kind }) => kind !== "unreadable-lines");
@@ -225,9 +259,15 @@ async function readMended(file: string): Promise<Loaded> {
     case "transcript": {
       const { content } = parsed;
       const { header, entries } = content;
-      const notes = [...(await setAside(file, bytes, content.goodBytes)), ...unreadableNote(content)];
-      if (content.version < TRANSCRIPT_VERSION) return { header, entries, ...(await replaceMigrated(file, bytes, content, notes)) };
-      const size = content.missingNewline ? await endLine(file, content.goodBytes) : content.goodBytes;
+      const notes = [
+        ...(await setAside(file, bytes, content.goodBytes)),
+        ...unreadableNote(content),
+      ];
+      if (content.version < TRANSCRIPT_VERSION)
+        return { header, entries, ...(await replaceMigrated(file, bytes, content, notes)) };
+      const size = content.missingNewline
+        ? await endLine(file, content.goodBytes)
+        : content.goodBytes;
       return { header, entries, size, notes };
     }
   }
@@ -258,12 +298,20 @@ async function endLine(file: string, size: number): Promise<number> {
 }
 
 /** The file in the current version, with the original beside it: appended entries must find their parents by id. */
-async function replaceMigrated(file: string, bytes: Buffer, { header, entries, version }: FileContent, notes: SessionNote[]) {
+async function replaceMigrated(
+  file: string,
+  bytes: Buffer,
+  { header, entries, version }: FileContent,
+  notes: SessionNote[],
+) {
   const original = `${file}.v${version}`;
   await writeFileAtomic(original, bytes, { mode: 0o600 });
   const text = formatHeader(header) + formatEntries(entries);
   await writeFileAtomic(file, text, { mode: 0o600 });
-  return { size: Buffer.byteLength(text), notes: [...notes, { kind: "migrated", fromVersion: version, original } satisfies SessionNote] };
+  return {
+    size: Buffer.byteLength(text),
+    notes: [...notes, { kind: "migrated", fromVersion: version, original } satisfies SessionNote],
+  };
 }
 
 async function readIfThere(file: string): Promise<Buffer> {
@@ -271,8 +319,12 @@ async function readIfThere(file: string): Promise<Buffer> {
     return await readFile(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
-    throw new ContextEngineError("TRANSCRIPT_UNREADABLE", `The session file ${file} cannot be read: ${(error as Error).message}.`, {
-      cause: error,
-    });
+    throw new ContextEngineError(
+      "TRANSCRIPT_UNREADABLE",
+      `The session file ${file} cannot be read: ${(error as Error).message}.`,
+      {
+        cause: error,
+      },
+    );
   }
 }

@@ -4,7 +4,12 @@ import { describe, expect, it } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
 import { openOutbox } from "./outbox.ts";
 
-const cursor = (entryId: string | null, engineId = "durable") => ({ engineId, entryId, attempts: 0, lastError: null });
+const cursor = (entryId: string | null, engineId = "durable") => ({
+  engineId,
+  entryId,
+  attempts: 0,
+  lastError: null,
+});
 
 describe("the outbox", () => {
   it("remembers per engine how far it committed, across a restart", async () => {

@@ -24,7 +24,9 @@ export async function openOutbox(file: string): Promise<OutboxPort> {
     async save(cursor) {
       const changed = new Map(cursors).set(cursor.engineId, cursor);
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      await writeFileAtomic(file, `${JSON.stringify({ v: 1, cursors: [...changed.values()] })}\n`, { mode: 0o600 });
+      await writeFileAtomic(file, `${JSON.stringify({ v: 1, cursors: [...changed.values()] })}\n`, {
+        mode: 0o600,
+      });
       cursors.set(cursor.engineId, cursor);
     },
   };

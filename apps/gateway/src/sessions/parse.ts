@@ -41,7 +41,8 @@ export function parseSessionFile(bytes: Buffer): ParseOutcome {
   const text = goodBytes === bytes.length ? whole : bytes.toString("utf8", 0, goodBytes);
   if (text.trim() === "") return { kind: "empty" };
   const { header, entries, badLines } = parseTranscript(text);
-  if (header === undefined) return { kind: "not-a-transcript", reason: "its first line is not a session header" };
+  if (header === undefined)
+    return { kind: "not-a-transcript", reason: "its first line is not a session header" };
   const content = {
     header,
     entries: entries.map(withoutGroup),
@@ -71,7 +72,8 @@ function withoutOpenGroup(bytes: Buffer, end: number): number {
   for (let line = 0; line < group.size; line++) {
     const feed = bytes.indexOf(10, position);
     // Only the last line may lack its line feed.
-    if (feed < 0 || feed >= end) return line === group.size - 1 && position < end ? end : group.start;
+    if (feed < 0 || feed >= end)
+      return line === group.size - 1 && position < end ? end : group.start;
     position = feed + 1;
   }
   return end;
@@ -106,10 +108,16 @@ function withoutGroup(entry: TranscriptEntry & { [GROUP_KEY]?: unknown }): Trans
 }
 
 /** The lines of `entries`; `atomic`: all or none of them count when the write is interrupted. */
-export function formatEntries(entries: readonly TranscriptEntry[], options: { atomic?: boolean } = {}): string {
+export function formatEntries(
+  entries: readonly TranscriptEntry[],
+  options: { atomic?: boolean } = {},
+): string {
   const group = options.atomic === true && entries.length > 1;
   return entries
-    .map((entry, index) => `${JSON.stringify(group && index === 0 ? { ...entry, [GROUP_KEY]: { group: entries.length } } : entry)}\n`)
+    .map(
+      (entry, index) =>
+        `${JSON.stringify(group && index === 0 ? { ...entry, [GROUP_KEY]: { group: entries.length } } : entry)}\n`,
+    )
     .join("");
 }
 

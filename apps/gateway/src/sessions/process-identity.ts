@@ -9,7 +9,10 @@ import { readFileSync } from "node:fs";
 export function processStart(pid: number): string | undefined {
   if (process.platform === "linux") return linuxStart(pid);
   try {
-    const started = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    const started = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
     return started.trim() || undefined;
   } catch {
     return undefined;

@@ -15,16 +15,21 @@ export interface RepairOutcome {
 export async function repairFile(file: string): Promise<RepairOutcome> {
   const found = await repairSessionFileIfNeeded({ sessionFile: file, dryRun: true });
   if (found.reason === undefined) return { note: undefined, changed: false };
-  if (found.reason !== "dry run") return { note: { kind: "not-repaired", reason: found.reason }, changed: false };
+  if (found.reason !== "dry run")
+    return { note: { kind: "not-repaired", reason: found.reason }, changed: false };
   const lost = found.droppedLines > 0 ? await linesToLose(file) : { bytes: undefined };
   // Without its lines a rewrite would look interrupted, and be cut off at the next opening.
   if (lost === "in a rewrite") return { note: undefined, changed: false };
 
-  const keptIn = lost.bytes === undefined ? undefined : await keepBeside(file, "removed", lost.bytes);
+  const keptIn =
+    lost.bytes === undefined ? undefined : await keepBeside(file, "removed", lost.bytes);
   const report = await repairSessionFileIfNeeded({ sessionFile: file });
   if (report.repaired) return { note: { kind: "repaired", report, keptIn }, changed: true };
   if (keptIn !== undefined) await rm(keptIn, { force: true });
-  return { note: { kind: "not-repaired", reason: report.reason ?? "it changed meanwhile" }, changed: false };
+  return {
+    note: { kind: "not-repaired", reason: report.reason ?? "it changed meanwhile" },
+    changed: false,
+  };
 }
 
 /** The lines a repair takes out: those that are no JSON, and messages that say nothing. */
@@ -41,7 +46,12 @@ function isEntry(line: string): boolean {
     const entry: unknown = JSON.parse(line);
     if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return false;
     const { type, message } = entry as { type?: unknown; message?: { role?: unknown } | null };
-    return type !== "message" || (typeof message === "object" && typeof message?.role === "string" && message.role.trim() !== "");
+    return (
+      type !== "message" ||
+      (typeof message === "object" &&
+        typeof message?.role === "string" &&
+        message.role.trim() !== "")
+    );
   } catch {
     return false;
   }

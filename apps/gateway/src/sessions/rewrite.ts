@@ -1,5 +1,9 @@
 // Which entries a transcript rewrite appends: the suffix of the branch again, from the parent of the first replaced message (contract §1.5).
-import { ContextEngineError, type TranscriptRewriteRequest, type TranscriptRewriteResult } from "@clew/plugin-sdk/core";
+import {
+  ContextEngineError,
+  type TranscriptRewriteRequest,
+  type TranscriptRewriteResult,
+} from "@clew/plugin-sdk/core";
 import { moveReferences, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 
 export type RewritePlan =
@@ -22,7 +26,11 @@ export interface RewriteInput {
 
 /** Pure but for `nextId`. Throws TRANSCRIPT_MOVED when the suffix holds entries the caller did not allow. */
 export function planRewrite({ branch, request, nextId }: RewriteInput): RewritePlan {
-  const wanted = new Map(request.replacements.filter(({ entryId }) => entryId.trim() !== "").map((each) => [each.entryId, each.message]));
+  const wanted = new Map(
+    request.replacements
+      .filter(({ entryId }) => entryId.trim() !== "")
+      .map((each) => [each.entryId, each.message]),
+  );
   if (wanted.size === 0) return nothing("no replacements requested");
   if (branch.length === 0) return nothing("empty session");
 
@@ -45,16 +53,32 @@ export function planRewrite({ branch, request, nextId }: RewriteInput): RewriteP
   const newIds = new Map(suffix.map((entry) => [entry.id, nextId()]));
   const entries = suffix.map((entry, index): TranscriptEntry => {
     const parentId = index === 0 ? entry.parentId : newIds.get(suffix[index - 1]!.id)!;
-    return moveReferences({ ...(changed.get(entry.id) ?? entry), id: newIds.get(entry.id)!, parentId }, (id) => newIds.get(id) ?? id);
+    return moveReferences(
+      { ...(changed.get(entry.id) ?? entry), id: newIds.get(entry.id)!, parentId },
+      (id) => newIds.get(id) ?? id,
+    );
   });
-  return { kind: "append", kept, entries, remapped: newIds, result: { changed: true, bytesFreed, rewrittenEntries: changed.size } };
+  return {
+    kind: "append",
+    kept,
+    entries,
+    remapped: newIds,
+    result: { changed: true, bytesFreed, rewrittenEntries: changed.size },
+  };
 }
 
 function nothing(reason: string): RewritePlan {
-  return { kind: "nothing", result: { changed: false, bytesFreed: 0, rewrittenEntries: 0, reason } };
+  return {
+    kind: "nothing",
+    result: { changed: false, bytesFreed: 0, rewrittenEntries: 0, reason },
+  };
 }
 
-function refuseForeignEntries(suffix: readonly TranscriptEntry[], changed: ReadonlyMap<string, unknown>, allowed: string[] | undefined) {
+function refuseForeignEntries(
+  suffix: readonly TranscriptEntry[],
+  changed: ReadonlyMap<string, unknown>,
+  allowed: string[] | undefined,
+) {
   if (allowed === undefined) return;
   const known = new Set(allowed);
   const foreign = suffix.find(({ id }) => !known.has(id) && !changed.has(id));

@@ -4,7 +4,10 @@ import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 
 /** The newest `limit` entries a surface may show, oldest first; default: all of them. Work grows with what is returned. */
-export function shownEntries(branch: readonly TranscriptEntry[], limit: number = branch.length): TranscriptEntry[] {
+export function shownEntries(
+  branch: readonly TranscriptEntry[],
+  limit: number = branch.length,
+): TranscriptEntry[] {
   const shown: TranscriptEntry[] = [];
   for (let index = branch.length - 1; index >= 0 && shown.length < limit; index--) {
     const entry = shownEntry(branch[index]!);
@@ -17,11 +20,20 @@ export function shownEntries(branch: readonly TranscriptEntry[], limit: number =
 export function shownEntry(entry: TranscriptEntry): TranscriptEntry | undefined {
   if (entry.type === "message") {
     const message = projectMessageForDisplay(entry.message);
-    return message === entry.message ? entry : message === undefined ? undefined : { ...entry, message };
+    return message === entry.message
+      ? entry
+      : message === undefined
+        ? undefined
+        : { ...entry, message };
   }
   if (entry.type !== "custom_message") return entry;
   const { customType, content, display } = entry;
-  const message: AgentMessage = { role: "custom", customType, content, ...(display !== undefined && { display }) };
+  const message: AgentMessage = {
+    role: "custom",
+    customType,
+    content,
+    ...(display !== undefined && { display }),
+  };
   const shown = projectMessageForDisplay(message);
   if (shown === message) return entry;
   return shown?.role === "custom" ? { ...entry, content: shown.content } : undefined;

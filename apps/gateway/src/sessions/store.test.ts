@@ -1,7 +1,21 @@
-import { appendFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { assistant, toolCall, toolResult } from "@clew/plugin-sdk/testing";
-import { buildContext, type NewTranscriptEntry, PRUNE_ENTRY_TYPE, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  buildContext,
+  type NewTranscriptEntry,
+  PRUNE_ENTRY_TYPE,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { startChild } from "../testing/child.ts";
@@ -10,9 +24,14 @@ import { createSessionStore } from "./store.ts";
 
 const WRITER = new URL("../testing/session-writer.ts", import.meta.url);
 
-const user = (content: string): NewTranscriptEntry => ({ type: "message", message: { role: "user", content } });
+const user = (content: string): NewTranscriptEntry => ({
+  type: "message",
+  message: { role: "user", content },
+});
 const texts = (branch: readonly TranscriptEntry[]) =>
-  branch.map((entry) => (entry.type === "message" ? (entry.message as { content: unknown }).content : entry.type));
+  branch.map((entry) =>
+    entry.type === "message" ? (entry.message as { content: unknown }).content : entry.type,
+  );
 
 async function opened(home: string, key = "main") {
   return createSessionStore({ home }).open({ key, cwd: "/somewhere" });
@@ -37,7 +56,11 @@ describe("a session", () => {
       cwd: "/somewhere",
       sessionKey: "agent:main:main",
     });
-    expect(first).toMatchObject({ type: "message", parentId: null, id: expect.stringMatching(/^[0-9a-f]{8}$/) });
+    expect(first).toMatchObject({
+      type: "message",
+      parentId: null,
+      id: expect.stringMatching(/^[0-9a-f]{8}$/),
+    });
     expect(second.parentId).toBe(first.id);
     await session.close();
   });
@@ -65,8 +88,12 @@ describe("a session", () => {
 
   it("keeps the order of appends that were not awaited", async () => {
     const session = await opened(await temporaryHome());
-    await Promise.all(Array.from({ length: 50 }, (_, index) => session.append([user(String(index))])));
-    expect(texts(session.branch())).toEqual(Array.from({ length: 50 }, (_, index) => String(index)));
+    await Promise.all(
+      Array.from({ length: 50 }, (_, index) => session.append([user(String(index))])),
+    );
+    expect(texts(session.branch())).toEqual(
+      Array.from({ length: 50 }, (_, index) => String(index)),
+    );
     await session.close();
   });
 
@@ -75,16 +102,20 @@ describe("a session", () => {
     // Blank ones are given a text when the file is opened again.
     const spoken = fc.string({ unit: "grapheme" }).filter((text) => /[\p{L}\p{N}]/u.test(text));
     await fc.assert(
-      fc.asyncProperty(fc.array(spoken, { minLength: 1, maxLength: 5 }), fc.uuid(), async (contents, key) => {
-        const session = await opened(home, key);
-        for (const content of contents) await session.append([user(content)]);
-        const before = session.branch();
-        await session.close();
-        const again = await opened(home, key);
-        expect(again.branch()).toEqual(before);
-        expect(again.notes).toEqual([]);
-        await again.close();
-      }),
+      fc.asyncProperty(
+        fc.array(spoken, { minLength: 1, maxLength: 5 }),
+        fc.uuid(),
+        async (contents, key) => {
+          const session = await opened(home, key);
+          for (const content of contents) await session.append([user(content)]);
+          const before = session.branch();
+          await session.close();
+          const again = await opened(home, key);
+          expect(again.branch()).toEqual(before);
+          expect(again.notes).toEqual([]);
+          await again.close();
+        },
+      ),
       { numRuns: 20 },
     );
   });
@@ -127,7 +158,11 @@ describe("the lock", () => {
     const session = await opened(home);
     expect(session.notes).toContainEqual({ kind: "lock-taken-over", pid: child.process.pid });
     await session.close();
-    expect((await readdir(join(session.session.sessionFile, ".."))).filter((name) => name.includes(".lock"))).toEqual([]);
+    expect(
+      (await readdir(join(session.session.sessionFile, ".."))).filter((name) =>
+        name.includes(".lock"),
+      ),
+    ).toEqual([]);
   });
 
   it("takes over from a process whose pid was given to another one", async () => {
@@ -180,7 +215,9 @@ describe("an interrupted write", () => {
     await session.close();
     const file = session.session.sessionFile;
     const whole = await readFile(file);
-    const lineEnds = [...whole.entries()].filter(([, byte]) => byte === 10).map(([index]) => index + 1);
+    const lineEnds = [...whole.entries()]
+      .filter(([, byte]) => byte === 10)
+      .map(([index]) => index + 1);
     for (let cut = 0; cut < whole.length; cut += 7) {
       await writeFile(file, whole.subarray(0, cut));
       const again = await opened(home);
@@ -261,7 +298,10 @@ describe("a folder that cannot be written", () => {
   it("is told in one sentence with the next step", async () => {
     const home = join(await temporaryHome(), "file");
     await writeFile(home, "no folder");
-    await expect(opened(home)).rejects.toMatchObject({ code: "TRANSCRIPT_UNREADABLE", message: expect.stringContaining("set CLEW_HOME") });
+    await expect(opened(home)).rejects.toMatchObject({
+      code: "TRANSCRIPT_UNREADABLE",
+      message: expect.stringContaining("set CLEW_HOME"),
+    });
   });
 });
 
@@ -277,7 +317,9 @@ describe("damaged and older files", () => {
     await writeFile(file, lines.join("\n"));
     const again = await opened(home);
     expect(texts(again.branch())).toEqual(["one", "three"]);
-    expect(again.notes).toMatchObject([{ kind: "repaired", report: { repaired: true, droppedLines: 1 } }]);
+    expect(again.notes).toMatchObject([
+      { kind: "repaired", report: { repaired: true, droppedLines: 1 } },
+    ]);
     const [note] = again.notes;
     expect(note?.kind === "repaired" && (await readFile(note.keptIn!, "utf8"))).toBe("{broken\n");
     expect(await readFile(file, "utf8")).not.toContain("{broken");
@@ -293,14 +335,22 @@ describe("damaged and older files", () => {
     const home = await temporaryHome();
     const session = await opened(home);
     await session.append([user("one")]);
-    await session.append([{ type: "message", message: { role: "assistant", content: [], stopReason: "error", errorMessage: "gone" } }]);
+    await session.append([
+      {
+        type: "message",
+        message: { role: "assistant", content: [], stopReason: "error", errorMessage: "gone" },
+      },
+    ]);
     await session.append([user("three")]);
     await session.close();
     const file = session.session.sessionFile;
     await appendFile(file, '{"type":"message","id":"99');
     const again = await opened(home);
     expect(again.notes.map(({ kind }) => kind)).toEqual(["torn-tail", "repaired"]);
-    expect(again.notes[1]).toMatchObject({ report: { droppedLines: 0, rewrittenAssistantMessages: 1 }, keptIn: undefined });
+    expect(again.notes[1]).toMatchObject({
+      report: { droppedLines: 0, rewrittenAssistantMessages: 1 },
+      keptIn: undefined,
+    });
     expect(again.branch()[1]).toMatchObject({ message: { content: [{ type: "text" }] } });
     await again.append([user("four")]);
     expect(again.branch()).toHaveLength(4);
@@ -314,7 +364,9 @@ describe("damaged and older files", () => {
     const home = await temporaryHome();
     const session = await opened(home);
     const [first] = await session.append([user("one"), user("two"), user("three")]);
-    await session.rewrite({ replacements: [{ entryId: first!.id, message: { role: "user", content: "uno" } }] });
+    await session.rewrite({
+      replacements: [{ entryId: first!.id, message: { role: "user", content: "uno" } }],
+    });
     await session.close();
     const file = session.session.sessionFile;
     const lines = (await readFile(file, "utf8")).split("\n");
@@ -332,7 +384,12 @@ describe("damaged and older files", () => {
     const session = await opened(home);
     const [first] = await session.append([user("one")]);
     await session.close();
-    const line = JSON.stringify({ type: "from_the_future", id: "ffffffff", parentId: first!.id, timestamp: "2030-01-01T00:00:00.000Z" });
+    const line = JSON.stringify({
+      type: "from_the_future",
+      id: "ffffffff",
+      parentId: first!.id,
+      timestamp: "2030-01-01T00:00:00.000Z",
+    });
     await appendFile(session.session.sessionFile, `${line}\n`);
     const again = await opened(home);
     expect(texts(again.branch())).toEqual(["one", "custom"]);
@@ -372,8 +429,14 @@ describe("a rewrite", () => {
     const session = await opened(home);
     const [, second] = await session.append([user("one"), user("two long"), user("three")]);
     const before = await readFile(session.session.sessionFile, "utf8");
-    const result = await session.rewrite({ replacements: [{ entryId: second!.id, message: { role: "user", content: "2" } }] });
-    expect(result).toMatchObject({ changed: true, bytesFreed: "two long".length - 1, rewrittenEntries: 1 });
+    const result = await session.rewrite({
+      replacements: [{ entryId: second!.id, message: { role: "user", content: "2" } }],
+    });
+    expect(result).toMatchObject({
+      changed: true,
+      bytesFreed: "two long".length - 1,
+      rewrittenEntries: 1,
+    });
     expect(texts(session.branch())).toEqual(["one", "2", "three"]);
     expect((await readFile(session.session.sessionFile, "utf8")).startsWith(before)).toBe(true);
     await session.close();
@@ -391,10 +454,20 @@ describe("a rewrite", () => {
       { type: "message", message: { ...assistant([call]), stopReason: "toolUse" } },
       { type: "message", message: toolResult(call, "a long result") },
     ]);
-    const data = { v: 1, entryIds: [result!.id], placeholder: "[cleared]", tokensFreed: 3, reason: "compaction" };
+    const data = {
+      v: 1,
+      entryIds: [result!.id],
+      placeholder: "[cleared]",
+      tokensFreed: 3,
+      reason: "compaction",
+    };
     await session.append([{ type: "custom", customType: PRUNE_ENTRY_TYPE, data }]);
-    await session.rewrite({ replacements: [{ entryId: first!.id, message: { role: "user", content: "read it" } }] });
-    expect(JSON.stringify(buildContext(session.branch()).items.at(-1)!.message)).toContain("[cleared]");
+    await session.rewrite({
+      replacements: [{ entryId: first!.id, message: { role: "user", content: "read it" } }],
+    });
+    expect(JSON.stringify(buildContext(session.branch()).items.at(-1)!.message)).toContain(
+      "[cleared]",
+    );
     await session.close();
   });
 });
@@ -403,8 +476,16 @@ describe("the mark of a rewrite", () => {
   it("inside a message means nothing", async () => {
     const home = await temporaryHome();
     const session = await opened(home);
-    const call = { type: "toolCall" as const, id: "c", name: "n", arguments: { __clew: { group: 9 } } };
-    await session.append([user("one"), { type: "message", message: { role: "assistant", content: [call], stopReason: "toolUse" } }]);
+    const call = {
+      type: "toolCall" as const,
+      id: "c",
+      name: "n",
+      arguments: { __clew: { group: 9 } },
+    };
+    await session.append([
+      user("one"),
+      { type: "message", message: { role: "assistant", content: [call], stopReason: "toolUse" } },
+    ]);
     await session.close();
     const again = await opened(home);
     expect(again.branch()).toHaveLength(2);
@@ -417,8 +498,19 @@ const SUCCESSOR = "5ucce550-r000";
 
 /** What an engine that rotates transcripts leaves behind. */
 async function writeSuccessor(file: string, id = SUCCESSOR) {
-  const header = { type: "session", version: 3, id, timestamp: "2030-01-01T00:00:00.000Z", cwd: "/" };
-  const entry = { id: "a0000000", parentId: null, timestamp: header.timestamp, ...user("carried over") };
+  const header = {
+    type: "session",
+    version: 3,
+    id,
+    timestamp: "2030-01-01T00:00:00.000Z",
+    cwd: "/",
+  };
+  const entry = {
+    id: "a0000000",
+    parentId: null,
+    timestamp: header.timestamp,
+    ...user("carried over"),
+  };
   await writeFile(file, `${JSON.stringify(header)}\n${JSON.stringify(entry)}\n`);
 }
 
@@ -454,7 +546,10 @@ describe("a session that moves on", () => {
       await session.close();
       archived.push((await store.renew("main")).archivedAs);
     }
-    expect(archived).toEqual(["agent:main:main.20260301-080000", "agent:main:main.20260301-080000-2"]);
+    expect(archived).toEqual([
+      "agent:main:main.20260301-080000",
+      "agent:main:main.20260301-080000-2",
+    ]);
     expect(await store.read("main")).toBeNull();
   });
 
@@ -465,7 +560,12 @@ describe("a session that moves on", () => {
     await session.append([user("before")]);
     const file = join(home, "agents/main/sessions", `${SUCCESSOR}.jsonl`);
     await writeSuccessor(file);
-    const adopted = await store.adopt({ from: session.session, sessionId: SUCCESSOR, sessionFile: file, cwd: home });
+    const adopted = await store.adopt({
+      from: session.session,
+      sessionId: SUCCESSOR,
+      sessionFile: file,
+      cwd: home,
+    });
     expect(texts(adopted!.branch())).toEqual(["carried over"]);
     expect(adopted!.session).toMatchObject({ sessionId: SUCCESSOR, sessionKey: "agent:main:main" });
     await session.close();
@@ -482,9 +582,18 @@ describe("a session that moves on", () => {
     await session.append([user("before")]);
     await writeSuccessor(join(home, "agents/main/sessions", `${SUCCESSOR}.jsonl`));
     await store.renew("main");
-    expect(await store.adopt({ from: session.session, sessionId: SUCCESSOR, sessionFile: undefined, cwd: home })).toBeUndefined();
+    expect(
+      await store.adopt({
+        from: session.session,
+        sessionId: SUCCESSOR,
+        sessionFile: undefined,
+        cwd: home,
+      }),
+    ).toBeUndefined();
     await session.close();
-    expect((await readdir(join(home, "agents/main/sessions"))).filter((name) => name.includes("lock"))).toEqual([]);
+    expect(
+      (await readdir(join(home, "agents/main/sessions"))).filter((name) => name.includes("lock")),
+    ).toEqual([]);
   });
 
   it("refuses a successor that is none, elsewhere, or another's", async () => {
@@ -492,13 +601,16 @@ describe("a session that moves on", () => {
     const store = createSessionStore({ home });
     const session = await opened(home);
     await session.append([user("before")]);
-    const adopt = (sessionId: string, sessionFile?: string) => store.adopt({ from: session.session, sessionId, sessionFile, cwd: home });
+    const adopt = (sessionId: string, sessionFile?: string) =>
+      store.adopt({ from: session.session, sessionId, sessionFile, cwd: home });
     await expect(adopt("nowhere")).rejects.toThrow("there is no file");
     await expect(adopt("../../escape")).rejects.toThrow("no session id");
     const elsewhere = join(home, `${SUCCESSOR}.jsonl`);
     await writeSuccessor(elsewhere);
     await writeSuccessor(join(home, "agents/main/sessions", `${SUCCESSOR}.jsonl`));
-    await expect(adopt(SUCCESSOR, elsewhere)).rejects.toThrow("outside the agent's sessions folder");
+    await expect(adopt(SUCCESSOR, elsewhere)).rejects.toThrow(
+      "outside the agent's sessions folder",
+    );
     await writeSuccessor(join(home, "agents/main/sessions/other.jsonl"), "someone-else");
     await expect(adopt("other")).rejects.toThrow('calls itself "someone-else"');
     await session.append([user("after")]);
@@ -521,14 +633,19 @@ describe("the index", () => {
       const session = await opened(home, "agent:main:work: plans");
       expect(texts(session.branch())).toEqual(["work: plans"]);
       await session.close();
-      expect(Object.keys(JSON.parse(await readFile(index, "utf8"))).sort()).toEqual(["agent:main:main", "agent:main:work: plans"]);
+      expect(Object.keys(JSON.parse(await readFile(index, "utf8"))).sort()).toEqual([
+        "agent:main:main",
+        "agent:main:work: plans",
+      ]);
     }
   });
 
   it("gives a key one transcript although several ask for it at once", async () => {
     const home = await temporaryHome();
     const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => opened(home, "new")));
-    const winners = outcomes.filter((outcome) => outcome.status === "fulfilled").map(({ value }) => value);
+    const winners = outcomes
+      .filter((outcome) => outcome.status === "fulfilled")
+      .map(({ value }) => value);
     expect(winners).toHaveLength(1);
     await winners[0]!.close();
   });
@@ -539,14 +656,19 @@ describe("the index", () => {
     await (await opened(home, "empty")).close();
     const session = await opened(home, "agent:other:notes");
     await session.append([user("x")]);
-    expect(await store.list()).toMatchObject([{ key: "agent:other:notes", agentId: "other", sessionId: session.session.sessionId }]);
-    expect((await store.read("agent:other:notes"))?.branch.map(({ id }) => id)).toEqual(session.branch().map(({ id }) => id));
+    expect(await store.list()).toMatchObject([
+      { key: "agent:other:notes", agentId: "other", sessionId: session.session.sessionId },
+    ]);
+    expect((await store.read("agent:other:notes"))?.branch.map(({ id }) => id)).toEqual(
+      session.branch().map(({ id }) => id),
+    );
     expect(await store.read("nothing")).toBeNull();
     await session.close();
   });
 
   it("refuses names that are none", async () => {
     const home = await temporaryHome();
-    for (const key of ["", "  ", "agent:", "agent:../x:y", "a\nb"]) await expect(opened(home, key)).rejects.toThrow(/names no session/);
+    for (const key of ["", "  ", "agent:", "agent:../x:y", "a\nb"])
+      await expect(opened(home, key)).rejects.toThrow(/names no session/);
   });
 });

@@ -5,7 +5,11 @@ import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { HostSession } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { activeBranch, type TranscriptEntry, type TranscriptHeader } from "@clew/plugin-sdk/transcript";
+import {
+  activeBranch,
+  type TranscriptEntry,
+  type TranscriptHeader,
+} from "@clew/plugin-sdk/transcript";
 import { explainStorageError } from "./durable-file.ts";
 import { completeIndex, moveKey, readIndex, type SessionIndex, writeIndex } from "./index-file.ts";
 import { isSafeId, parseSessionName, type SessionName } from "./keys.ts";
@@ -39,7 +43,12 @@ export interface SessionStore {
    * Moves a session to the transcript `sessionId` of the same agent and opens it: compare-and-set, so undefined when the session has another
    * transcript than `from` by now. Throws TRANSCRIPT_UNREADABLE when there is no such transcript in the agent's folder.
    */
-  adopt(move: { from: HostSession; sessionId: string; sessionFile: string | undefined; cwd: string }): Promise<OpenSession | undefined>;
+  adopt(move: {
+    from: HostSession;
+    sessionId: string;
+    sessionFile: string | undefined;
+    cwd: string;
+  }): Promise<OpenSession | undefined>;
   /** Newest first. Reads no transcript. */
   list(): Promise<SessionSummary[]>;
   /** The session as its file says now, whoever writes it; null when there is none. */
@@ -61,9 +70,13 @@ export function createSessionStore({ home }: { home: string }): SessionStore {
     async renew(key) {
       const name = parseName(key);
       const sessionId = randomUUID();
-      const { before, after } = await changeIndex(home, name.agentId, (index) => moveKey(home, name.agentId, index, name.key, sessionId));
+      const { before, after } = await changeIndex(home, name.agentId, (index) =>
+        moveKey(home, name.agentId, index, name.key, sessionId),
+      );
       const old = before[name.key]?.sessionId;
-      const archivedAs = Object.keys(after).find((each) => each !== name.key && old !== undefined && after[each]?.sessionId === old);
+      const archivedAs = Object.keys(after).find(
+        (each) => each !== name.key && old !== undefined && after[each]?.sessionId === old,
+      );
       return { sessionId, archivedAs: archivedAs ?? null };
     },
     adopt: (move) => adoptSuccessor(home, move),
@@ -74,27 +87,44 @@ export function createSessionStore({ home }: { home: string }): SessionStore {
     },
     async read(key) {
       const { name, sessionId } = await find(key);
-      const summary = sessionId === undefined ? null : await summarize(home, name.agentId, name.key, sessionId);
+      const summary =
+        sessionId === undefined ? null : await summarize(home, name.agentId, name.key, sessionId);
       return summary === null ? null : { ...summary, ...(await readTranscript(summary.file)) };
     },
   };
 }
 
-async function openByKey(home: string, { key, cwd, now }: Parameters<SessionStore["open"]>[0]): Promise<OpenSession> {
+async function openByKey(
+  home: string,
+  { key, cwd, now }: Parameters<SessionStore["open"]>[0],
+): Promise<OpenSession> {
   const name = parseName(key);
   const sessionId = (await findSessionId(home, name)) ?? (await registerSession(home, name));
   const sessionFile = transcriptFile(home, name.agentId, sessionId);
   const session = { agentId: name.agentId, sessionId, sessionKey: name.key, sessionFile };
-  return openSession({ session, cwd, outboxFile: outboxFile(home, name.agentId, sessionId), ...(now !== undefined && { now }) });
+  return openSession({
+    session,
+    cwd,
+    outboxFile: outboxFile(home, name.agentId, sessionId),
+    ...(now !== undefined && { now }),
+  });
 }
 
-const outboxFile = (home: string, agentId: string, sessionId: string) => join(agentPaths(home, agentId).outbox, `${sessionId}.json`);
+const outboxFile = (home: string, agentId: string, sessionId: string) =>
+  join(agentPaths(home, agentId).outbox, `${sessionId}.json`);
 
-async function adoptSuccessor(home: string, { from, sessionId, sessionFile, cwd }: Parameters<SessionStore["adopt"]>[0]) {
+async function adoptSuccessor(
+  home: string,
+  { from, sessionId, sessionFile, cwd }: Parameters<SessionStore["adopt"]>[0],
+) {
   const { agentId, sessionKey } = from;
   const file = await checkSuccessor(home, agentId, { sessionId, sessionFile });
   const session: HostSession = { agentId, sessionId, sessionKey, sessionFile: file };
-  const opened = await openSession({ session, cwd, outboxFile: outboxFile(home, agentId, sessionId) });
+  const opened = await openSession({
+    session,
+    cwd,
+    outboxFile: outboxFile(home, agentId, sessionId),
+  });
   try {
     const { before, after } = await changeIndex(home, agentId, async (index) =>
       index[sessionKey]?.sessionId === from.sessionId
@@ -130,7 +160,8 @@ async function checkSuccessor(
   const realOf = (path: string) => realpath(path).catch(() => null);
   const [real, named] = [await realOf(file), await realOf(given.sessionFile ?? file)];
   if (real === null) throw refuse(`there is no file ${file}`);
-  if (named !== real || dirname(real) !== (await realpath(dirname(file)))) throw refuse("it is outside the agent's sessions folder");
+  if (named !== real || dirname(real) !== (await realpath(dirname(file))))
+    throw refuse("it is outside the agent's sessions folder");
   const { header } = await readTranscript(file);
   if (header.id !== given.sessionId) throw refuse(`the file calls itself "${header.id}"`);
   return file;
@@ -141,8 +172,17 @@ export async function readTranscript(
   file: string,
 ): Promise<{ header: TranscriptHeader; branch: TranscriptEntry[]; unreadableLines: number[] }> {
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "ENOENT" ? "there is no such file" : error.code === "EISDIR" ? "it is a folder" : error.message;
-    throw new ContextEngineError("TRANSCRIPT_UNREADABLE", `${file} cannot be read: ${why}; check the path.`, { cause: error });
+    const why =
+      error.code === "ENOENT"
+        ? "there is no such file"
+        : error.code === "EISDIR"
+          ? "it is a folder"
+          : error.message;
+    throw new ContextEngineError(
+      "TRANSCRIPT_UNREADABLE",
+      `${file} cannot be read: ${why}; check the path.`,
+      { cause: error },
+    );
   });
   const parsed = parseSessionFile(bytes);
   if (parsed.kind === "transcript") {
@@ -165,18 +205,25 @@ function parseName(text: string): SessionName {
   );
 }
 
-async function findSessionId(home: string, { agentId, key }: SessionName): Promise<string | undefined> {
+async function findSessionId(
+  home: string,
+  { agentId, key }: SessionName,
+): Promise<string | undefined> {
   const stored = await readIndex(home, agentId);
   const known = stored?.[key]?.sessionId;
   if (known !== undefined) return known;
   const completed = await completeIndex(home, agentId, stored ?? {});
-  if (Object.keys(completed).length > Object.keys(stored ?? {}).length) await writeIndex(home, agentId, completed);
+  if (Object.keys(completed).length > Object.keys(stored ?? {}).length)
+    await writeIndex(home, agentId, completed);
   return completed[key]?.sessionId;
 }
 
 async function registerSession(home: string, { agentId, key }: SessionName): Promise<string> {
   // Another process may have named the session while we waited.
-  const { after } = await changeIndex(home, agentId, async (index) => ({ ...index, [key]: index[key] ?? { sessionId: randomUUID() } }));
+  const { after } = await changeIndex(home, agentId, async (index) => ({
+    ...index,
+    [key]: index[key] ?? { sessionId: randomUUID() },
+  }));
   return after[key]!.sessionId;
 }
 
@@ -215,7 +262,9 @@ async function waitForLock(file: string): Promise<Lock> {
 async function listAgents(home: string): Promise<string[]> {
   try {
     const entries = await readdir(join(home, "agents"), { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory() && isSafeId(entry.name)).map(({ name }) => name);
+    return entries
+      .filter((entry) => entry.isDirectory() && isSafeId(entry.name))
+      .map(({ name }) => name);
   } catch {
     return [];
   }
@@ -223,12 +272,19 @@ async function listAgents(home: string): Promise<string[]> {
 
 async function listAgentSessions(home: string, agentId: string): Promise<SessionSummary[]> {
   const index = await completeIndex(home, agentId, (await readIndex(home, agentId)) ?? {});
-  const summaries = await Promise.all(Object.entries(index).map(([key, { sessionId }]) => summarize(home, agentId, key, sessionId)));
+  const summaries = await Promise.all(
+    Object.entries(index).map(([key, { sessionId }]) => summarize(home, agentId, key, sessionId)),
+  );
   return summaries.filter((summary) => summary !== null);
 }
 
 /** Null when the key has no transcript yet. */
-async function summarize(home: string, agentId: string, key: string, sessionId: string): Promise<SessionSummary | null> {
+async function summarize(
+  home: string,
+  agentId: string,
+  key: string,
+  sessionId: string,
+): Promise<SessionSummary | null> {
   const file = transcriptFile(home, agentId, sessionId);
   const found = await stat(file).catch(() => null);
   return found === null || found.size === 0

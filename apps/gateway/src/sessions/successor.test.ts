@@ -28,8 +28,14 @@ ${engineCode(
 async function gatewayWith(folder: string) {
   const home = await temporaryHome();
   mkdirSync(join(home, "elsewhere"));
-  const plugin = writePlugin(join(home, "sources/rotating"), { id: "rotating", code: rotatingEngine(folder.replace("HOME", home)) });
-  const started = await startPluginGateway({ plugins: { load: { paths: [plugin] }, slots: { contextEngine: "rotating" } } }, home);
+  const plugin = writePlugin(join(home, "sources/rotating"), {
+    id: "rotating",
+    code: rotatingEngine(folder.replace("HOME", home)),
+  });
+  const started = await startPluginGateway(
+    { plugins: { load: { paths: [plugin] }, slots: { contextEngine: "rotating" } } },
+    home,
+  );
   const command = (line: string) => {
     const parsed = parseLine(line);
     if (parsed.kind === "message") throw new Error(`${line} is no command`);
@@ -43,14 +49,21 @@ describe("the successor an engine made", () => {
     const { say, command, gateway } = await gatewayWith("dirname(sessionFile)");
     await say("hello");
     const before = (await gateway.session("main"))!;
-    expect(await command("/compact")).toMatchObject({ ok: true, text: expect.stringContaining("100 → 10 tokens") });
-    expect((await say("What is the cat called?")).reply).toMatchObject({ content: [{ text: expect.stringContaining("Minka") }] });
+    expect(await command("/compact")).toMatchObject({
+      ok: true,
+      text: expect.stringContaining("100 → 10 tokens"),
+    });
+    expect((await say("What is the cat called?")).reply).toMatchObject({
+      content: [{ text: expect.stringContaining("Minka") }],
+    });
     const after = (await gateway.session("main"))!;
     expect(after.sessionId).not.toBe(before.sessionId);
     expect(after.branch.filter(({ type }) => type === "message")).toHaveLength(3);
     expect((await gateway.context("main"))!.messages.map(({ preview }) => preview)).toHaveLength(2);
     const listed = await gateway.sessions();
-    expect(listed.map(({ sessionId }) => sessionId).sort()).toEqual([before.sessionId, after.sessionId].sort());
+    expect(listed.map(({ sessionId }) => sessionId).sort()).toEqual(
+      [before.sessionId, after.sessionId].sort(),
+    );
     expect(readFileSync(before.file, "utf8")).not.toContain("Minka");
   });
 
@@ -59,8 +72,12 @@ describe("the successor an engine made", () => {
     await say("My cat is called Minka.");
     const before = (await gateway.session("main"))!;
     expect((await command("/compact")).ok).toBe(true);
-    expect(log.lines.join("\n")).toMatch(/warn The session cannot move to transcript .*stays where it is/);
-    expect((await say("What is my cat called?")).reply).toMatchObject({ content: [{ text: expect.stringContaining("Minka") }] });
+    expect(log.lines.join("\n")).toMatch(
+      /warn The session cannot move to transcript .*stays where it is/,
+    );
+    expect((await say("What is my cat called?")).reply).toMatchObject({
+      content: [{ text: expect.stringContaining("Minka") }],
+    });
     expect((await gateway.session("main"))!.sessionId).toBe(before.sessionId);
   });
 });

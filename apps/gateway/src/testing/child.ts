@@ -22,10 +22,21 @@ export function startChild(
   args: string[],
   options: { shellPrefix?: string; env?: NodeJS.ProcessEnv; ipc?: boolean; stderr?: boolean } = {},
 ): Child {
-  const node = [process.execPath, "--conditions=@clew/source", "--disable-warning=ExperimentalWarning", fileURLToPath(file), ...args];
+  const node = [
+    process.execPath,
+    "--conditions=@clew/source",
+    "--disable-warning=ExperimentalWarning",
+    fileURLToPath(file),
+    ...args,
+  ];
   const prefix = options.shellPrefix === undefined ? "" : `${options.shellPrefix}; `;
   const child = spawn("/bin/sh", ["-c", `${prefix}exec "$@"`, "sh", ...node], {
-    stdio: ["pipe", "pipe", options.stderr ? "pipe" : "inherit", ...(options.ipc ? (["ipc"] as const) : [])],
+    stdio: [
+      "pipe",
+      "pipe",
+      options.stderr ? "pipe" : "inherit",
+      ...(options.ipc ? (["ipc"] as const) : []),
+    ],
     env: { ...process.env, ...options.env },
   });
   onTestFinished(() => {
@@ -52,7 +63,9 @@ export function startChild(
     wake();
   });
   // "close" does not come for a child whose channel we closed; its end and that of its output do.
-  const exit = Promise.all([once(child, "exit"), once(reader, "close")]).then(([[code]]) => code as number | null);
+  const exit = Promise.all([once(child, "exit"), once(reader, "close")]).then(
+    ([[code]]) => code as number | null,
+  );
   const nextLine = async () => {
     while (taken >= lines.length) {
       if (ended) throw new Error(`the child ended after: ${lines.join("\n")}`);

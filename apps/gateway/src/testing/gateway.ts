@@ -23,13 +23,18 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
-export async function startTestGateway(config: Record<string, unknown> = {}, home?: string): Promise<TestGateway> {
+export async function startTestGateway(
+  config: Record<string, unknown> = {},
+  home?: string,
+): Promise<TestGateway> {
   const folder = home ?? (await temporaryHome());
   const environment = readEnvironment({ CLEW_HOME: folder });
   const loaded = checkConfigText(JSON.stringify(config), "clew.json");
   const log = createLog({ file: join(folder, "logs/gateway.log") });
   const gateway = createGateway({ environment, loaded, log });
-  const page = new Map([["/", { bytes: new TextEncoder().encode("<p>page</p>"), type: "text/html; charset=utf-8" }]]);
+  const page = new Map([
+    ["/", { bytes: new TextEncoder().encode("<p>page</p>"), type: "text/html; charset=utf-8" }],
+  ]);
   const server = await startServer({ gateway, log, page, version: "0.0.0", port: 0 });
   let stopped: Promise<void> | undefined;
   const stop = () => {
@@ -43,14 +48,21 @@ export async function startTestGateway(config: Record<string, unknown> = {}, hom
   const { url } = server;
   const get = (path: string, init?: RequestInit) => fetch(`${url}${path}`, init);
   const say: TestGateway["say"] = async (text, { session = "main" } = {}) => {
-    const response = await get(`/api/sessions/${encodeURIComponent(session)}/messages`, post({ text }));
+    const response = await get(
+      `/api/sessions/${encodeURIComponent(session)}/messages`,
+      post({ text }),
+    );
     return parseStream(await response.text());
   };
   return { home: folder, url, gateway, get, say, stop };
 }
 
 export function post(body: unknown): RequestInit {
-  return { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  return {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  };
 }
 
 export function parseStream(text: string): StreamedTurn {
@@ -65,13 +77,23 @@ export function parseStream(text: string): StreamedTurn {
           .slice(6),
       ),
     );
-  return { events, text: events.flatMap((event) => (event.type === "text" ? [event.delta] : [])).join("") };
+  return {
+    events,
+    text: events.flatMap((event) => (event.type === "text" ? [event.delta] : [])).join(""),
+  };
 }
 
 /** The settings that make an emulated server the model. */
-export function emulatedModel(baseUrl: string, model: Record<string, unknown> = {}): Record<string, unknown> {
+export function emulatedModel(
+  baseUrl: string,
+  model: Record<string, unknown> = {},
+): Record<string, unknown> {
   return {
     agents: { defaults: { model: "emulated/emulated" } },
-    models: { providers: { emulated: { baseUrl, models: [{ id: "emulated", contextWindow: 100_000, ...model }] } } },
+    models: {
+      providers: {
+        emulated: { baseUrl, models: [{ id: "emulated", contextWindow: 100_000, ...model }] },
+      },
+    },
   };
 }

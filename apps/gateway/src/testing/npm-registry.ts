@@ -28,7 +28,11 @@ export async function startRegistry(scratch: string): Promise<TestRegistry> {
     response.writeHead(found === undefined ? 404 : 200, { "content-type": "application/json" });
     const { latest, versions } = found ?? {};
     return response.end(
-      JSON.stringify(found === undefined ? { error: "Not found" } : { name: path.slice(1), "dist-tags": { latest }, versions }),
+      JSON.stringify(
+        found === undefined
+          ? { error: "Not found" }
+          : { name: path.slice(1), "dist-tags": { latest }, versions },
+      ),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -40,11 +44,20 @@ export async function startRegistry(scratch: string): Promise<TestRegistry> {
     requests,
     publish(folder) {
       const archive = readFileSync(packFolder(folder, scratch));
-      const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { name: string; version: string };
+      const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+        name: string;
+        version: string;
+      };
       const path = `/archives/${manifest.name.replace("/", "-")}-${manifest.version}.tgz`;
       archives.set(path, archive);
-      const dist = { tarball: `${url}${path}`, integrity: `sha512-${createHash("sha512").update(archive).digest("base64")}` };
-      const versions = { ...packages.get(manifest.name)?.versions, [manifest.version]: { ...manifest, dist } };
+      const dist = {
+        tarball: `${url}${path}`,
+        integrity: `sha512-${createHash("sha512").update(archive).digest("base64")}`,
+      };
+      const versions = {
+        ...packages.get(manifest.name)?.versions,
+        [manifest.version]: { ...manifest, dist },
+      };
       packages.set(manifest.name, { latest: manifest.version, versions });
     },
   };
@@ -69,7 +82,13 @@ export function useRegistry(url: string, scratch: string): void {
 /** The archive `npm pack` makes of a folder. */
 export function packFolder(folder: string, into: string): string {
   const args = ["pack", "--ignore-scripts", "--silent", "--json", "--pack-destination", into];
-  const packed: unknown = JSON.parse(execFileSync("npm", args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }));
+  const packed: unknown = JSON.parse(
+    execFileSync("npm", args, {
+      cwd: folder,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }),
+  );
   const [first] = Object.values(packed as object) as { filename: string }[];
   return join(into, first!.filename.replace(/^@/, "").replace("/", "-"));
 }

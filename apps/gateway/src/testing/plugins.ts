@@ -35,7 +35,10 @@ export function writePlugin(
   { id = "small", manifest = {}, packageJson = {}, code, files = {} }: WrittenPlugin = {},
 ): string {
   mkdirSync(folder, { recursive: true });
-  const text = typeof manifest === "string" ? manifest : JSON.stringify({ id, configSchema: { type: "object" }, ...manifest });
+  const text =
+    typeof manifest === "string"
+      ? manifest
+      : JSON.stringify({ id, configSchema: { type: "object" }, ...manifest });
   const all: Record<string, string> = {
     ...(manifest !== null && { "openclaw.plugin.json": text }),
     "package.json": JSON.stringify({
@@ -87,7 +90,10 @@ export interface PluginGateway {
 }
 
 /** A gateway without its server, with the offline model and the given `plugins` section. */
-export async function startPluginGateway(config: Record<string, unknown>, home: string): Promise<PluginGateway> {
+export async function startPluginGateway(
+  config: Record<string, unknown>,
+  home: string,
+): Promise<PluginGateway> {
   const environment = readEnvironment({ CLEW_HOME: home });
   const loaded = checkConfigText(JSON.stringify(config), environment.configFile);
   const log = collectLog();
@@ -101,6 +107,7 @@ export async function startPluginGateway(config: Record<string, unknown>, home: 
   onTestFinished(stop);
   return {
     ...{ gateway, plugins, log, config, stop },
-    say: (text, { session = "main", approve } = {}) => gateway.send({ key: session, content: text, approve }),
+    say: (text, { session = "main", approve } = {}) =>
+      gateway.send({ key: session, content: text, approve }),
   };
 }

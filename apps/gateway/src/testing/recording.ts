@@ -12,11 +12,23 @@ export async function writeRecording(
   items: readonly (AgentMessage | NewTranscriptEntry)[],
   name = "recorded",
 ): Promise<string> {
-  const header = { type: "session", version: TRANSCRIPT_VERSION, id: name, timestamp: new Date(START).toISOString(), cwd: "/somewhere" };
+  const header = {
+    type: "session",
+    version: TRANSCRIPT_VERSION,
+    id: name,
+    timestamp: new Date(START).toISOString(),
+    cwd: "/somewhere",
+  };
   const lines = items.map((item, index) => {
     const time = START + index * 1000;
-    const entry: NewTranscriptEntry = "type" in item ? item : { type: "message", message: { ...item, timestamp: time } };
-    return { ...entry, id: idOf(index), parentId: index === 0 ? null : idOf(index - 1), timestamp: new Date(time).toISOString() };
+    const entry: NewTranscriptEntry =
+      "type" in item ? item : { type: "message", message: { ...item, timestamp: time } };
+    return {
+      ...entry,
+      id: idOf(index),
+      parentId: index === 0 ? null : idOf(index - 1),
+      timestamp: new Date(time).toISOString(),
+    };
   });
   const file = join(folder, `${name}.jsonl`);
   await writeFile(file, [header, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -27,7 +39,11 @@ const idOf = (index: number) => (index + 1).toString(16).padStart(8, "0");
 
 export const user = (content: string): AgentMessage => ({ role: "user", content });
 
-export const reply = (text: string): AgentMessage => ({ role: "assistant", content: [{ type: "text", text }], stopReason: "stop" });
+export const reply = (text: string): AgentMessage => ({
+  role: "assistant",
+  content: [{ type: "text", text }],
+  stopReason: "stop",
+});
 
 export const calls = (...ids: string[]): AgentMessage => ({
   role: "assistant",

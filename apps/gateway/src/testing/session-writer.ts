@@ -30,11 +30,16 @@ async function rewriteForEver() {
   for (let number = 0; number < 50; number++) await session.append([message(number)]);
   for (let round = 0; ; round++) {
     const first = session.branch()[0]!;
-    await session.rewrite({ replacements: [{ entryId: first.id, message: { role: "user", content: `round ${round}` } }] });
+    await session.rewrite({
+      replacements: [{ entryId: first.id, message: { role: "user", content: `round ${round}` } }],
+    });
     console.log(round);
   }
 }
 
 function message(number: number) {
-  return { type: "message" as const, message: { role: "user" as const, content: `${number} ${"x".repeat(Number(size))}` } };
+  return {
+    type: "message" as const,
+    message: { role: "user" as const, content: `${number} ${"x".repeat(Number(size))}` },
+  };
 }

@@ -12,24 +12,41 @@ export interface Tool<Arguments = unknown> {
   /** Whether the tool is of any use in this session; default true. */
   isAvailable?(session: HostSession): boolean;
   /** Text for the model. A `ToolRefusal` is an answer the model may act on; other throws are failures. */
-  run(parameters: Arguments, context: { session: HostSession; signal: AbortSignal }): Promise<string>;
+  run(
+    parameters: Arguments,
+    context: { session: HostSession; signal: AbortSignal },
+  ): Promise<string>;
 }
 
 /** Why a tool does not do what was asked, in words for the model. */
 export class ToolRefusal extends Error {}
 
 /** Asks a person; false = not allowed. */
-export type Approve = (request: { call: ToolCallBlock; session: HostSession; signal: AbortSignal }) => Promise<boolean>;
+export type Approve = (request: {
+  call: ToolCallBlock;
+  session: HostSession;
+  signal: AbortSignal;
+}) => Promise<boolean>;
 
 /** Lets a list hold tools of different arguments; they are checked by each tool's own schema. */
 export function defineTool<Arguments>(tool: Tool<Arguments>): Tool {
-  return { ...tool, run: (parameters, context) => tool.run(tool.parameters.parse(parameters), context) };
+  return {
+    ...tool,
+    run: (parameters, context) => tool.run(tool.parameters.parse(parameters), context),
+  };
 }
 
 /** Without `approve`, tools that change something are refused. */
-export function createToolPort({ tools, approve }: { tools: readonly Tool[]; approve?: Approve }): ToolPort {
+export function createToolPort({
+  tools,
+  approve,
+}: {
+  tools: readonly Tool[];
+  approve?: Approve;
+}): ToolPort {
   const definitions = new Map(tools.map((tool) => [tool, describe(tool)]));
-  const available = (session: HostSession) => tools.filter((tool) => tool.isAvailable?.(session) ?? true);
+  const available = (session: HostSession) =>
+    tools.filter((tool) => tool.isAvailable?.(session) ?? true);
   return {
     list: (session) => available(session).map((tool) => definitions.get(tool)!),
     async run({ call, session, signal }) {
@@ -39,7 +56,10 @@ export function createToolPort({ tools, approve }: { tools: readonly Tool[]; app
         return refusal(`There is no tool "${call.name}"; there is: ${names.join(", ") || "none"}.`);
       }
       const checked = tool.parameters.safeParse(call.arguments);
-      if (!checked.success) return refusal(`The arguments of ${tool.name} are wrong: ${z.prettifyError(checked.error)}`);
+      if (!checked.success)
+        return refusal(
+          `The arguments of ${tool.name} are wrong: ${z.prettifyError(checked.error)}`,
+        );
       if (!tool.readOnly && !(await (approve?.({ call, session, signal }) ?? false))) {
         return refusal(`The person did not allow ${tool.name} to run.`);
       }
@@ -48,13 +68,24 @@ export function createToolPort({ tools, approve }: { tools: readonly Tool[]; app
   };
 }
 
-async function runTool(tool: Tool, parameters: unknown, context: { session: HostSession; signal: AbortSignal }): Promise<ToolOutcome> {
+async function runTool(
+  tool: Tool,
+  parameters: unknown,
+  context: { session: HostSession; signal: AbortSignal },
+): Promise<ToolOutcome> {
   try {
     context.signal.throwIfAborted();
-    return { content: [{ type: "text", text: await tool.run(parameters, context) }], isError: false };
+    return {
+      content: [{ type: "text", text: await tool.run(parameters, context) }],
+      isError: false,
+    };
   } catch (error) {
     if (isAbort(error, context.signal)) throw error;
-    return refusal(error instanceof ToolRefusal ? error.message : `${tool.name} failed: ${(error as Error).message}`);
+    return refusal(
+      error instanceof ToolRefusal
+        ? error.message
+        : `${tool.name} failed: ${(error as Error).message}`,
+    );
   }
 }
 

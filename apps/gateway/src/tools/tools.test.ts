@@ -7,7 +7,12 @@ import { temporaryHome } from "../testing/home.ts";
 import { createToolPort, defineTool } from "./tool.ts";
 import { workspaceTools } from "./workspace-tools.ts";
 
-const session: HostSession = { agentId: "main", sessionId: "s", sessionKey: "agent:main:main", sessionFile: "/none" };
+const session: HostSession = {
+  agentId: "main",
+  sessionId: "s",
+  sessionKey: "agent:main:main",
+  sessionFile: "/none",
+};
 
 async function workspace(files: Record<string, string>) {
   const home = await temporaryHome();
@@ -18,8 +23,16 @@ async function workspace(files: Record<string, string>) {
     await writeFile(join(root, path), text);
   }
   const port = createToolPort({ tools: workspaceTools(() => root) });
-  const call = async (name: string, parameters: Record<string, unknown>, signal = new AbortController().signal) => {
-    const outcome = await port.run({ call: { type: "toolCall", id: "1", name, arguments: parameters }, session, signal });
+  const call = async (
+    name: string,
+    parameters: Record<string, unknown>,
+    signal = new AbortController().signal,
+  ) => {
+    const outcome = await port.run({
+      call: { type: "toolCall", id: "1", name, arguments: parameters },
+      session,
+      signal,
+    });
     const [block] = outcome.content;
     return { text: block?.type === "text" ? block.text : "", isError: outcome.isError };
   };
@@ -30,12 +43,17 @@ describe("the workspace tools", () => {
   it("are offered only where there is a workspace", async () => {
     const { port } = await workspace({});
     expect(port.list(session).map(({ name }) => name)).toEqual(["search_workspace", "read_file"]);
-    expect(createToolPort({ tools: workspaceTools(() => "/no/such/folder") }).list(session)).toEqual([]);
+    expect(
+      createToolPort({ tools: workspaceTools(() => "/no/such/folder") }).list(session),
+    ).toEqual([]);
   });
 
   it("ask for one required text, so that any model can call them", async () => {
     const { port } = await workspace({});
-    expect(port.list(session).map(({ parameters }) => parameters.required)).toEqual([["query"], ["path"]]);
+    expect(port.list(session).map(({ parameters }) => parameters.required)).toEqual([
+      ["query"],
+      ["path"],
+    ]);
   });
 
   it("find the best matching line first", async () => {
@@ -47,17 +65,26 @@ describe("the workspace tools", () => {
       "bin.dat": "harbour\0nine",
     });
     const { text } = await call("search_workspace", { query: "harbour opens" });
-    expect(text.split("\n")).toEqual(["notes/a.md:1: The harbour opens at nine.", "b.txt:1: opening hours of the harbour: nine"]);
+    expect(text.split("\n")).toEqual([
+      "notes/a.md:1: The harbour opens at nine.",
+      "b.txt:1: opening hours of the harbour: nine",
+    ]);
     expect((await call("search_workspace", { query: "zebra" })).text).toContain("No line");
   });
 
   it("read a file from a line on and say when they cut it", async () => {
-    const { call } = await workspace({ "long.txt": Array.from({ length: 5000 }, (_, index) => `line ${index + 1}`).join("\n") });
+    const { call } = await workspace({
+      "long.txt": Array.from({ length: 5000 }, (_, index) => `line ${index + 1}`).join("\n"),
+    });
     const first = await call("read_file", { path: "long.txt" });
     expect(first.text.length).toBeLessThan(17_000);
     const next = Number(/from_line (\d+)/.exec(first.text)![1]);
-    expect((await call("read_file", { path: "long.txt", from_line: next })).text).toMatch(new RegExp(`^line ${next}\n`));
-    expect((await call("read_file", { path: "long.txt", from_line: 9999 })).text).toContain("only 5000 lines");
+    expect((await call("read_file", { path: "long.txt", from_line: next })).text).toMatch(
+      new RegExp(`^line ${next}\n`),
+    );
+    expect((await call("read_file", { path: "long.txt", from_line: 9999 })).text).toContain(
+      "only 5000 lines",
+    );
   });
 
   it("never leave the workspace", async () => {
@@ -84,13 +111,21 @@ describe("the workspace tools", () => {
 
   it("stop when the run is cancelled", async () => {
     const { call } = await workspace({ "a.txt": "x" });
-    await expect(call("search_workspace", { query: "xx" }, AbortSignal.abort())).rejects.toMatchObject({ name: "AbortError" });
+    await expect(
+      call("search_workspace", { query: "xx" }, AbortSignal.abort()),
+    ).rejects.toMatchObject({ name: "AbortError" });
   });
 
   it("answer a wrong call with what is wrong", async () => {
     const { call } = await workspace({});
-    expect(await call("search_workspace", {})).toMatchObject({ isError: true, text: expect.stringContaining("query") });
-    expect(await call("fly", {})).toMatchObject({ isError: true, text: expect.stringContaining("search_workspace, read_file") });
+    expect(await call("search_workspace", {})).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("query"),
+    });
+    expect(await call("fly", {})).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("search_workspace, read_file"),
+    });
   });
 });
 
@@ -111,10 +146,26 @@ describe("a tool that changes something", () => {
 
   it("runs only when a person allows it", async () => {
     const { tool, runs } = erase();
-    expect((await createToolPort({ tools: [tool] }).run({ call, session, signal })).isError).toBe(true);
-    expect((await createToolPort({ tools: [tool], approve: async () => false }).run({ call, session, signal })).isError).toBe(true);
+    expect((await createToolPort({ tools: [tool] }).run({ call, session, signal })).isError).toBe(
+      true,
+    );
+    expect(
+      (
+        await createToolPort({ tools: [tool], approve: async () => false }).run({
+          call,
+          session,
+          signal,
+        })
+      ).isError,
+    ).toBe(true);
     expect(runs()).toBe(0);
-    expect(await createToolPort({ tools: [tool], approve: async () => true }).run({ call, session, signal })).toMatchObject({
+    expect(
+      await createToolPort({ tools: [tool], approve: async () => true }).run({
+        call,
+        session,
+        signal,
+      }),
+    ).toMatchObject({
       isError: false,
       content: [{ text: "run 1" }],
     });

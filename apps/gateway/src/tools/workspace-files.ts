@@ -20,14 +20,16 @@ export function workspaceRoot(folder: string): string | undefined {
 export async function resolveInside(root: string, path: string): Promise<string> {
   if (path.includes("\0")) throw new ToolRefusal("The path holds a null character.");
   const asked = resolve(root, path);
-  if (!isInside(root, asked)) throw new ToolRefusal(`"${path}" is outside the workspace; only files inside it can be read.`);
+  if (!isInside(root, asked))
+    throw new ToolRefusal(`"${path}" is outside the workspace; only files inside it can be read.`);
   let real: string;
   try {
     real = await realpath(asked);
   } catch {
     throw new ToolRefusal(`There is no file "${path}" in the workspace.`);
   }
-  if (!isInside(root, real)) throw new ToolRefusal(`"${path}" is a link that leaves the workspace; it was not followed.`);
+  if (!isInside(root, real))
+    throw new ToolRefusal(`"${path}" is a link that leaves the workspace; it was not followed.`);
   return real;
 }
 
@@ -58,7 +60,11 @@ export async function readText(file: string, maxBytes: number): Promise<TextFile
 }
 
 /** Regular files below `root`, relative, in order of name; hidden ones, links and build folders are left out. */
-export async function* walkFiles(root: string, signal: AbortSignal, folder = ""): AsyncGenerator<string> {
+export async function* walkFiles(
+  root: string,
+  signal: AbortSignal,
+  folder = "",
+): AsyncGenerator<string> {
   signal.throwIfAborted();
   let entries: Dirent[];
   try {
@@ -70,6 +76,7 @@ export async function* walkFiles(root: string, signal: AbortSignal, folder = "")
     if (entry.name.startsWith(".")) continue;
     const path = join(folder, entry.name);
     if (entry.isFile()) yield path;
-    else if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) yield* walkFiles(root, signal, path);
+    else if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name))
+      yield* walkFiles(root, signal, path);
   }
 }

@@ -21,8 +21,11 @@ export function workspaceTools(workspaceOf: (session: HostSession) => string): T
   return [
     defineTool({
       name: "search_workspace",
-      description: "Searches the text files of the workspace folder and returns the lines that match best, as path:line: text.",
-      parameters: z.object({ query: z.string().min(1).describe("Words to look for; case does not matter.") }),
+      description:
+        "Searches the text files of the workspace folder and returns the lines that match best, as path:line: text.",
+      parameters: z.object({
+        query: z.string().min(1).describe("Words to look for; case does not matter."),
+      }),
       readOnly: true,
       isAvailable,
       run: ({ query }, { session, signal }) => search(rootOf(session), query, signal),
@@ -47,13 +50,17 @@ interface Hit {
 }
 
 async function search(root: string, query: string, signal: AbortSignal): Promise<string> {
-  const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_]{2,}/gu) ?? [query.toLowerCase()])];
+  const words = [
+    ...new Set(query.toLowerCase().match(/[\p{L}\p{N}_]{2,}/gu) ?? [query.toLowerCase()]),
+  ];
   let hits: Hit[] = [];
   let found = 0;
   let files = 0;
   for await (const path of walkFiles(root, signal)) {
     if (++files > MAX_SEARCHED_FILES) break;
-    const file = await readText(await resolveInside(root, path), MAX_FILE_BYTES).catch(() => undefined);
+    const file = await readText(await resolveInside(root, path), MAX_FILE_BYTES).catch(
+      () => undefined,
+    );
     signal.throwIfAborted();
     if (file === undefined) continue;
     for (const [index, line] of file.text.split("\n").entries()) {

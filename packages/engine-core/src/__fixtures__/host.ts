@@ -11,7 +11,11 @@ import type {
   PluginsConfig,
   StreamEvent,
 } from "@clew/plugin-sdk/core";
-import { activeBranch, type NewTranscriptEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  activeBranch,
+  type NewTranscriptEntry,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
 import {
   createEngineRegistry,
   createSessionState,
@@ -29,7 +33,13 @@ import {
   type TurnResult,
 } from "../index.ts";
 
-export const MODEL: ModelRef = { provider: "test", api: "scripted", id: "model", contextWindow: 100_000, maxOutputTokens: 4096 };
+export const MODEL: ModelRef = {
+  provider: "test",
+  api: "scripted",
+  id: "model",
+  contextWindow: 100_000,
+  maxOutputTokens: 4096,
+};
 
 /** The engine hosts fall back to in these tests: pass-through, like the built-in one. */
 export function passThrough(overrides: Partial<ContextEngine> = {}): ContextEngine {
@@ -42,18 +52,30 @@ export function passThrough(overrides: Partial<ContextEngine> = {}): ContextEngi
   };
 }
 
-export function memoryTranscript(entries: TranscriptEntry[] = []): TranscriptPort & { entries: TranscriptEntry[] } {
+export function memoryTranscript(
+  entries: TranscriptEntry[] = [],
+): TranscriptPort & { entries: TranscriptEntry[] } {
   let branch: readonly TranscriptEntry[] = activeBranch(entries);
   let next = 0;
   return {
     entries,
-    session: { agentId: "main", sessionId: "session-1", sessionKey: "agent:main:main", sessionFile: "/nowhere/session-1.jsonl" },
+    session: {
+      agentId: "main",
+      sessionId: "session-1",
+      sessionKey: "agent:main:main",
+      sessionFile: "/nowhere/session-1.jsonl",
+    },
     exists: () => entries.length > 0,
     branch: () => branch,
     async append(fresh: readonly NewTranscriptEntry[]) {
       const made = fresh.map((entry) => {
         const parentId = branch.at(-1)?.id ?? null;
-        const placed = { ...entry, id: `entry-${next++}`, parentId, timestamp: new Date(0).toISOString() } as TranscriptEntry;
+        const placed = {
+          ...entry,
+          id: `entry-${next++}`,
+          parentId,
+          timestamp: new Date(0).toISOString(),
+        } as TranscriptEntry;
         entries.push(placed);
         branch = [...branch, placed];
         return placed;
@@ -63,7 +85,13 @@ export function memoryTranscript(entries: TranscriptEntry[] = []): TranscriptPor
     async rewrite({ replacements }) {
       const byId = new Map(replacements.map(({ entryId, message }) => [entryId, message]));
       const first = branch.findIndex((entry) => byId.has(entry.id));
-      if (first < 0) return { changed: false, bytesFreed: 0, rewrittenEntries: 0, reason: "no changed matching message entries" };
+      if (first < 0)
+        return {
+          changed: false,
+          bytesFreed: 0,
+          rewrittenEntries: 0,
+          reason: "no changed matching message entries",
+        };
       const suffix = branch.slice(first);
       const remapped = new Map<string, string>();
       branch = branch.slice(0, first);
@@ -84,7 +112,11 @@ export function memoryTranscript(entries: TranscriptEntry[] = []): TranscriptPor
   };
 }
 
-export type Reply = string | AssistantMessage | { error: ModelError } | ((call: ModelCall) => Reply | Promise<Reply>);
+export type Reply =
+  | string
+  | AssistantMessage
+  | { error: ModelError }
+  | ((call: ModelCall) => Reply | Promise<Reply>);
 
 /** Answers call after call from the script; keeps every call it got. The last reply repeats. */
 export function scriptedModel(replies: Reply[]) {
@@ -94,12 +126,19 @@ export function scriptedModel(replies: Reply[]) {
     calls.push(call);
     while (typeof reply === "function") reply = await reply(call);
     if (typeof reply === "object" && "error" in reply) {
-      yield { type: "error", error: reply.error, partial: { role: "assistant", content: [], stopReason: "error" } };
+      yield {
+        type: "error",
+        error: reply.error,
+        partial: { role: "assistant", content: [], stopReason: "error" },
+      };
       return;
     }
     const message: AssistantMessage =
-      typeof reply === "string" ? { role: "assistant", content: [{ type: "text", text: reply }], stopReason: "stop" } : reply;
-    for (const block of message.content) if (block.type === "text") yield { type: "text", delta: block.text };
+      typeof reply === "string"
+        ? { role: "assistant", content: [{ type: "text", text: reply }], stopReason: "stop" }
+        : reply;
+    for (const block of message.content)
+      if (block.type === "text") yield { type: "text", delta: block.text };
     yield { type: "done", message };
   }
   return {
@@ -108,24 +147,37 @@ export function scriptedModel(replies: Reply[]) {
     async complete(call: ModelCall) {
       for await (const event of stream(call)) {
         if (event.type === "done") return { ok: true as const, message: event.message };
-        if (event.type === "error") return { ok: false as const, error: event.error, partial: event.partial };
+        if (event.type === "error")
+          return { ok: false as const, error: event.error, partial: event.partial };
       }
       throw new Error("the script ended without a reply");
     },
   };
 }
 
-export const callTool = (name: string, args: Record<string, unknown> = {}, id = `call_${name}`): AssistantMessage => ({
+export const callTool = (
+  name: string,
+  args: Record<string, unknown> = {},
+  id = `call_${name}`,
+): AssistantMessage => ({
   role: "assistant",
   content: [{ type: "toolCall", id, name, arguments: args }],
   stopReason: "toolUse",
 });
 
 export function tools(
-  functions: Record<string, (args: Record<string, unknown>, signal: AbortSignal) => string | Promise<string>>,
+  functions: Record<
+    string,
+    (args: Record<string, unknown>, signal: AbortSignal) => string | Promise<string>
+  >,
 ): ToolPort {
   return {
-    list: () => Object.keys(functions).map((name) => ({ name, description: name, parameters: { type: "object" } })),
+    list: () =>
+      Object.keys(functions).map((name) => ({
+        name,
+        description: name,
+        parameters: { type: "object" },
+      })),
     async run({ call, signal }) {
       const text = await functions[call.name]!(call.arguments, signal);
       return { content: [{ type: "text", text }], isError: false };
@@ -142,13 +194,17 @@ export function memoryLog(): LogPort & { lines: string[] } {
 /** Hosts bring a real hash; a short one keeps test output readable. */
 function hash(text: string): string {
   let value = 0;
-  for (let index = 0; index < text.length; index++) value = (Math.imul(value, 31) + text.charCodeAt(index)) | 0;
+  for (let index = 0; index < text.length; index++)
+    value = (Math.imul(value, 31) + text.charCodeAt(index)) | 0;
   return (value >>> 0).toString(16);
 }
 
 export interface TestHost {
   registry: EngineRegistry;
-  ports: HostPorts & { transcript: ReturnType<typeof memoryTranscript>; model: ReturnType<typeof scriptedModel> };
+  ports: HostPorts & {
+    transcript: ReturnType<typeof memoryTranscript>;
+    model: ReturnType<typeof scriptedModel>;
+  };
   state: SessionState;
   log: ReturnType<typeof memoryLog>;
   events: TurnEvent[];
@@ -174,10 +230,19 @@ export function testHost(
   let ids = 0;
   let now = 1_000;
   const clock = { now: () => now++, monotonic: () => performance.now() };
-  const registry = createEngineRegistry({ fallback: options.fallback ?? (() => passThrough()), log, clock, ...options.registry });
+  const registry = createEngineRegistry({
+    fallback: options.fallback ?? (() => passThrough()),
+    log,
+    clock,
+    ...options.registry,
+  });
   const { engine } = options;
   if (engine !== undefined)
-    registry.register({ engineId: "test", owner: "plugin:test", factory: typeof engine === "function" ? engine : () => engine });
+    registry.register({
+      engineId: "test",
+      owner: "plugin:test",
+      factory: typeof engine === "function" ? engine : () => engine,
+    });
   const ports = {
     transcript: options.transcript ?? memoryTranscript(),
     model: scriptedModel(options.replies ?? ["ok"]),
@@ -189,7 +254,8 @@ export function testHost(
   } as TestHost["ports"];
   const state = options.state ?? createSessionState();
   const events: TurnEvent[] = [];
-  const plugins = options.plugins ?? (engine === undefined ? {} : { slots: { contextEngine: "test" } });
+  const plugins =
+    options.plugins ?? (engine === undefined ? {} : { slots: { contextEngine: "test" } });
   return {
     registry,
     ports,

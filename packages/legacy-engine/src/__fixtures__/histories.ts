@@ -5,10 +5,24 @@ import fc from "fast-check";
 
 /** Text of about `words` words, each different from the next. */
 export function prose(words: number, seed = 0): string {
-  const vocabulary = ["river", "stone", "engine", "window", "paper", "signal", "garden", "copper", "letter", "season", "harbor", "thread"];
-  return Array.from({ length: words }, (_, index) => vocabulary[(index * 7 + seed * 5 + ((index * index) % 11)) % vocabulary.length]).join(
-    " ",
-  );
+  const vocabulary = [
+    "river",
+    "stone",
+    "engine",
+    "window",
+    "paper",
+    "signal",
+    "garden",
+    "copper",
+    "letter",
+    "season",
+    "harbor",
+    "thread",
+  ];
+  return Array.from(
+    { length: words },
+    (_, index) => vocabulary[(index * 7 + seed * 5 + ((index * index) % 11)) % vocabulary.length],
+  ).join(" ");
 }
 
 const size = fc.oneof(
@@ -27,13 +41,23 @@ const toolStep = fc
   })
   .map(({ calls, words, failed, answered, seed }): AgentMessage[] => {
     const made = Array.from({ length: calls }, (_, index) =>
-      toolCall(index % 2 === 0 ? "read" : "exec", { path: `src/part-${seed % 40}/file-${index}.ts` }, `call_${seed}_${index}`),
+      toolCall(
+        index % 2 === 0 ? "read" : "exec",
+        { path: `src/part-${seed % 40}/file-${index}.ts` },
+        `call_${seed}_${index}`,
+      ),
     );
     // One in ten leaves its last call unanswered, as a killed process does.
     const results = (answered === 0 ? made.slice(0, -1) : made).map((call, index) =>
-      toolResult(call, failed && index === 0 ? `Error: ENOENT /srv/data/${seed}.json ${prose(words)}` : prose(words, seed), {
-        isError: failed && index === 0,
-      }),
+      toolResult(
+        call,
+        failed && index === 0
+          ? `Error: ENOENT /srv/data/${seed}.json ${prose(words)}`
+          : prose(words, seed),
+        {
+          isError: failed && index === 0,
+        },
+      ),
     );
     return [assistant(made), ...results];
   });
@@ -41,10 +65,18 @@ const toolStep = fc
 const extra = fc.oneof(
   fc.constant<AgentMessage[]>([]),
   fc.constant<AgentMessage[]>([]),
-  fc.constant<AgentMessage[]>([{ role: "custom", customType: "note", content: "A note of a plugin." }]),
-  fc.constant<AgentMessage[]>([{ role: "bashExecution", command: "ls", output: "a.ts b.ts", exitCode: 0 }]),
+  fc.constant<AgentMessage[]>([
+    { role: "custom", customType: "note", content: "A note of a plugin." },
+  ]),
+  fc.constant<AgentMessage[]>([
+    { role: "bashExecution", command: "ls", output: "a.ts b.ts", exitCode: 0 },
+  ]),
   fc.constant<AgentMessage[]>([assistant("cut off", { stopReason: "aborted" })]),
-  fc.nat(99).map((id): AgentMessage[] => [toolResult({ id: `nobody_${id}`, name: "read" }, "a result without its call")]),
+  fc
+    .nat(99)
+    .map((id): AgentMessage[] => [
+      toolResult({ id: `nobody_${id}`, name: "read" }, "a result without its call"),
+    ]),
 );
 
 const turn = fc
@@ -64,5 +96,7 @@ const turn = fc
   ]);
 
 export const anyTurn = turn;
-export const anyHistory = fc.array(turn, { minLength: 1, maxLength: 14 }).map((turns) => turns.flat());
+export const anyHistory = fc
+  .array(turn, { minLength: 1, maxLength: 14 })
+  .map((turns) => turns.flat());
 export const anyWindow = fc.constantFrom(8_000, 16_000, 32_000, 64_000, 128_000, 200_000);

@@ -1,6 +1,12 @@
 // What compaction tests run against: a transcript in memory that behaves like a file, and a model that answers by script.
 import type { AgentMessage, AssistantMessage, ModelCall, ModelError } from "@clew/plugin-sdk/core";
-import { buildContext, type NewTranscriptEntry, SUMMARY_HEADINGS, type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
+import {
+  buildContext,
+  type NewTranscriptEntry,
+  SUMMARY_HEADINGS,
+  type TranscriptEntry,
+  textOf,
+} from "@clew/plugin-sdk/transcript";
 import type { SummaryModel } from "../compaction/request.ts";
 import type { CompactionTranscript } from "../compaction/run.ts";
 import type { UndoTranscript } from "../compaction/undo.ts";
@@ -27,7 +33,12 @@ export function memorySession(messages: readonly AgentMessage[] = []): MemorySes
   const place = (entries: readonly NewTranscriptEntry[]) => {
     for (const entry of entries) {
       const timestamp = new Date(START + ids * 1000).toISOString();
-      const placed: TranscriptEntry = { ...entry, id: nextId(), parentId: branch.at(-1)?.id ?? null, timestamp };
+      const placed: TranscriptEntry = {
+        ...entry,
+        id: nextId(),
+        parentId: branch.at(-1)?.id ?? null,
+        timestamp,
+      };
       written.push(placed);
       branch = [...branch, placed];
     }
@@ -72,10 +83,20 @@ export function scripted(
   const calls: ModelCall[] = [];
   return {
     calls,
-    ref: { provider: "test", api: "script", id: "scripted", contextWindow: 128_000, maxOutputTokens: 8_000, ...limits },
+    ref: {
+      provider: "test",
+      api: "script",
+      id: "scripted",
+      contextWindow: 128_000,
+      maxOutputTokens: 8_000,
+      ...limits,
+    },
     async complete(call) {
       calls.push(call);
-      const answer = typeof script === "function" ? script(call, calls.length - 1) : script[Math.min(calls.length, script.length) - 1]!;
+      const answer =
+        typeof script === "function"
+          ? script(call, calls.length - 1)
+          : script[Math.min(calls.length, script.length) - 1]!;
       if (answer === "never") return new Promise(() => {});
       if (answer instanceof Error) throw answer;
       if (typeof answer === "string") return { ok: true, message: reply(answer) };
@@ -104,19 +125,25 @@ export function obedientSummary(prompt: string): string {
     [SUMMARY_HEADINGS[3]]: asks.slice(-2).map((ask) => `- ${ask}`),
     [SUMMARY_HEADINGS[4]]: listed.map((identifier) => `- ${identifier}`),
   };
-  return SUMMARY_HEADINGS.map((heading) => [heading, ...(under[heading]?.length ? under[heading] : ["- (none)"])].join("\n")).join("\n\n");
+  return SUMMARY_HEADINGS.map((heading) =>
+    [heading, ...(under[heading]?.length ? under[heading] : ["- (none)"])].join("\n"),
+  ).join("\n\n");
 }
 
 export const promptOf = (call: ModelCall): string => textOf(call.messages[0]!);
 
 /** Waits between attempts end at once; longer ones, which are bounds of requests, never end but by abort. */
-export function patientSleep(waits: number[] = []): (ms: number, signal: AbortSignal) => Promise<void> {
+export function patientSleep(
+  waits: number[] = [],
+): (ms: number, signal: AbortSignal) => Promise<void> {
   return (ms, signal) => {
     if (ms <= 5000) {
       waits.push(ms);
       return Promise.resolve();
     }
-    return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+    return new Promise((_, reject) =>
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true }),
+    );
   };
 }
 

@@ -15,19 +15,33 @@ describe("the check of a summary", () => {
   });
 
   it.each(SUMMARY_HEADINGS)("misses %s", (heading) => {
-    expect(audit(good.replace(heading, "## Other"))).toContainEqual({ kind: "heading", heading, found: "missing" });
-    expect(audit(`${good}\n${heading}`)).toContainEqual({ kind: "heading", heading, found: "twice" });
+    expect(audit(good.replace(heading, "## Other"))).toContainEqual({
+      kind: "heading",
+      heading,
+      found: "missing",
+    });
+    expect(audit(`${good}\n${heading}`)).toContainEqual({
+      kind: "heading",
+      heading,
+      found: "twice",
+    });
   });
 
   it("notices headings in the wrong order", () => {
     const swapped = [...SUMMARY_HEADINGS].reverse().join("\n");
-    expect(audit(swapped)).toContainEqual({ kind: "heading", heading: "## Open TODOs", found: "out of order" });
+    expect(audit(swapped)).toContainEqual({
+      kind: "heading",
+      heading: "## Open TODOs",
+      found: "out of order",
+    });
   });
 
   it("wants identifiers exactly, hexadecimal ones in any case", () => {
     const identifiers = ["src/Main.ts", "DEADBEEF42"];
     expect(audit(`${good}\nsrc/Main.ts deadbeef42`, { identifiers })).toEqual([]);
-    expect(audit(`${good}\nsrc/main.ts`, { identifiers })).toEqual([{ kind: "identifiers", missing: identifiers }]);
+    expect(audit(`${good}\nsrc/main.ts`, { identifiers })).toEqual([
+      { kind: "identifiers", missing: identifiers },
+    ]);
   });
 
   it.each([
@@ -65,7 +79,12 @@ describe("identifiers to keep", () => {
       user("see https://example.com/a?b=1 and PROJ-17, order 4711003"),
     ];
     const found = identifiersToKeep(messages);
-    expect(found.slice(0, 4)).toEqual(["https://example.com/a?b=1", "PROJ-17", "4711003", "/srv/app/config.yaml"]);
+    expect(found.slice(0, 4)).toEqual([
+      "https://example.com/a?b=1",
+      "PROJ-17",
+      "4711003",
+      "/srv/app/config.yaml",
+    ]);
     expect(found).toContain("10.0.0.7:8443");
     expect(found).toContain("0f3a9c1");
     expect(found).not.toContain("/too/old/path.txt");
@@ -77,17 +96,18 @@ describe("identifiers to keep", () => {
   });
 
   it("leaves ordinary words alone", () => {
-    expect(identifiersToKeep([user("Please make the summary shorter and use camelCase names, version 1.2.3 or so.")])).toEqual([]);
+    expect(
+      identifiersToKeep([
+        user("Please make the summary shorter and use camelCase names, version 1.2.3 or so."),
+      ]),
+    ).toEqual([]);
   });
 });
 
 describe("keywords", () => {
   it("are words that say something, each once", () => {
-    expect(keywordsOf("Could you please rename the Billing suite in src/billing.ts? Billing!")).toEqual([
-      "rename",
-      "billing",
-      "suite",
-      "src/billing.ts",
-    ]);
+    expect(
+      keywordsOf("Could you please rename the Billing suite in src/billing.ts? Billing!"),
+    ).toEqual(["rename", "billing", "suite", "src/billing.ts"]);
   });
 });

@@ -27,7 +27,9 @@ export function auditSummary({ text, identifiers, latestAsk }: AuditInput): Audi
   return [
     ...headingProblems(text),
     ...(missing.length > 0 ? [{ kind: "identifiers" as const, missing }] : []),
-    ...(latestAsk !== undefined && !reflects(text, latestAsk) ? [{ kind: "latest-ask" as const }] : []),
+    ...(latestAsk !== undefined && !reflects(text, latestAsk)
+      ? [{ kind: "latest-ask" as const }]
+      : []),
   ];
 }
 
@@ -52,7 +54,8 @@ function headingProblems(text: string): AuditProblem[] {
   for (const heading of SUMMARY_HEADINGS) {
     const at = lines.indexOf(heading);
     if (at < 0) problems.push({ kind: "heading", heading, found: "missing" });
-    else if (lines.indexOf(heading, at + 1) >= 0) problems.push({ kind: "heading", heading, found: "twice" });
+    else if (lines.indexOf(heading, at + 1) >= 0)
+      problems.push({ kind: "heading", heading, found: "twice" });
     else if (at < last) problems.push({ kind: "heading", heading, found: "out of order" });
     last = Math.max(last, at);
   }
@@ -63,7 +66,12 @@ const HEX = /^(?=.*[a-f])(?=.*\d)[0-9a-f-]{7,}$/i;
 
 function missingIdentifiers(text: string, identifiers: readonly string[]): string[] {
   const lower = text.toLowerCase();
-  return identifiers.filter((identifier) => !(HEX.test(identifier) ? lower.includes(identifier.toLowerCase()) : text.includes(identifier)));
+  return identifiers.filter(
+    (identifier) =>
+      !(HEX.test(identifier)
+        ? lower.includes(identifier.toLowerCase())
+        : text.includes(identifier)),
+  );
 }
 
 // Only what nobody could guess again: a camelCase name or a version is no loss worth a second request.
@@ -91,7 +99,9 @@ export function identifiersToKeep(messages: readonly AgentMessage[]): string[] {
   const spoken = recent
     .filter(({ role }) => role !== "toolResult")
     .flatMap((message) => [...opaqueIn(textOf(message)), ...opaqueArguments(message)]);
-  const printed = recent.filter(({ role }) => role === "toolResult").flatMap((message) => opaqueIn(textOf(message)));
+  const printed = recent
+    .filter(({ role }) => role === "toolResult")
+    .flatMap((message) => opaqueIn(textOf(message)));
   return [...new Set([...spoken, ...printed])].slice(0, MAX_IDENTIFIERS);
 }
 
@@ -106,8 +116,12 @@ function opaqueIn(text: string): string[] {
 
 function opaqueArguments(message: AgentMessage): string[] {
   if (message.role !== "assistant") return [];
-  const values = blocksIn(message.content).flatMap((block) => (block.type === "toolCall" ? argumentsOf(block) : []));
-  return values.flatMap(([, value]) => (typeof value === "string" && value.length <= 400 ? opaqueIn(value) : []));
+  const values = blocksIn(message.content).flatMap((block) =>
+    block.type === "toolCall" ? argumentsOf(block) : [],
+  );
+  return values.flatMap(([, value]) =>
+    typeof value === "string" && value.length <= 400 ? opaqueIn(value) : [],
+  );
 }
 
 const STOP_WORDS = new Set(
@@ -123,9 +137,11 @@ export function keywordsOf(text: string): string[] {
   const words = (lower.match(/[\p{L}\p{N}_./-]{3,}/gu) ?? []).filter(
     (word) => !STOP_WORDS.has(word) && !DENSE.test(word) && word.length <= 60,
   );
-  const pairs = [...lower.matchAll(/(?=([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]{2}))/gu)].map(
-    (match) => match[1]!,
-  );
+  const pairs = [
+    ...lower.matchAll(
+      /(?=([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]{2}))/gu,
+    ),
+  ].map((match) => match[1]!);
   return [...new Set([...words, ...pairs])].slice(0, MAX_KEYWORDS);
 }
 
@@ -144,12 +160,18 @@ function reflects(text: string, ask: string): boolean {
  * The summary with what the check missed added by code, under its own headings. Only for a summary whose headings are right;
  * undefined when they are not.
  */
-export function amendSummary(body: string, problems: readonly AuditProblem[], latestAsk: string | undefined): string | undefined {
+export function amendSummary(
+  body: string,
+  problems: readonly AuditProblem[],
+  latestAsk: string | undefined,
+): string | undefined {
   if (problems.some(({ kind }) => kind === "heading")) return undefined;
   let text = body;
   for (const problem of problems) {
-    if (problem.kind === "identifiers") text = addUnder(text, "## Exact identifiers", problem.missing);
-    if (problem.kind === "latest-ask" && latestAsk !== undefined) text = addUnder(text, "## Pending user asks", [latestAsk]);
+    if (problem.kind === "identifiers")
+      text = addUnder(text, "## Exact identifiers", problem.missing);
+    if (problem.kind === "latest-ask" && latestAsk !== undefined)
+      text = addUnder(text, "## Pending user asks", [latestAsk]);
   }
   return text;
 }
@@ -157,5 +179,9 @@ export function amendSummary(body: string, problems: readonly AuditProblem[], la
 function addUnder(text: string, heading: string, items: readonly string[]): string {
   const lines = text.split("\n");
   const at = lines.findIndex((line) => line.trimEnd() === heading);
-  return [...lines.slice(0, at + 1), ...items.map((item) => `- ${item}`), ...lines.slice(at + 1)].join("\n");
+  return [
+    ...lines.slice(0, at + 1),
+    ...items.map((item) => `- ${item}`),
+    ...lines.slice(at + 1),
+  ].join("\n");
 }

@@ -8,7 +8,10 @@ export interface LooseBlock {
 /** The blocks of a list; what is no block, and content that is no list, is left out. */
 export function blocksIn(content: unknown): LooseBlock[] {
   if (!Array.isArray(content)) return [];
-  return content.filter((block): block is LooseBlock => typeof block === "object" && block !== null && typeof block.type === "string");
+  return content.filter(
+    (block): block is LooseBlock =>
+      typeof block === "object" && block !== null && typeof block.type === "string",
+  );
 }
 
 /** The values of a tool call's arguments by name; none when they are no object. */

@@ -15,7 +15,8 @@ import {
 /** A message's text says how many tokens it counts. */
 const of = (tokens: number) => user(String(tokens));
 const count = (message: AgentMessage) => (message.role === "user" ? Number(message.content) : 1);
-const sizes = (chunks: readonly (readonly AgentMessage[])[]) => chunks.map((chunk) => chunk.map(count));
+const sizes = (chunks: readonly (readonly AgentMessage[])[]) =>
+  chunks.map((chunk) => chunk.map(count));
 
 describe("the share of the window for one chunk", () => {
   it.each([
@@ -27,7 +28,10 @@ describe("the share of the window for one chunk", () => {
     [50_000, 200_000, 0.15],
     [200_000, 200_000, 0.15],
   ])("messages of %i tokens on average in a window of %i: %f", (average, window, ratio) => {
-    expect(computeAdaptiveChunkRatio([of(average), of(average)], window, count)).toBeCloseTo(ratio, 10);
+    expect(computeAdaptiveChunkRatio([of(average), of(average)], window, count)).toBeCloseTo(
+      ratio,
+      10,
+    );
   });
 
   it("is the base share for no messages", () => {
@@ -79,7 +83,9 @@ describe("splitting by token share", () => {
     const messages = [of(10), assistant([call]), toolResult(call, "x"), of(10)];
     const heavy = (message: AgentMessage) => (message.role === "toolResult" ? 100 : count(message));
     for (const chunk of splitMessagesByTokenShare(messages, 4, heavy)) {
-      expect(chunk.some(({ role }) => role === "toolResult")).toBe(chunk.some(({ role }) => role === "assistant"));
+      expect(chunk.some(({ role }) => role === "toolResult")).toBe(
+        chunk.some(({ role }) => role === "assistant"),
+      );
     }
   });
 });
@@ -100,7 +106,9 @@ describe("any way of dividing", () => {
     fc.integer({ min: 0, max: 500 }).map((tokens) => [of(tokens)]),
     fc.integer({ min: 1, max: 3 }).chain((calls) =>
       fc.constantFrom("a", "b").map((id) => {
-        const all = Array.from({ length: calls }, (_, index) => toolCall("read", {}, `${id}${index}`));
+        const all = Array.from({ length: calls }, (_, index) =>
+          toolCall("read", {}, `${id}${index}`),
+        );
         return [assistant(all), ...all.map((call) => toolResult(call, "done"))];
       }),
     ),
@@ -110,19 +118,29 @@ describe("any way of dividing", () => {
 
   it("keeps every message, in order, and never parts a group", () => {
     fc.assert(
-      fc.property(history, fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 600 }), (messages, parts, max) => {
-        const starts = new Set(atomicGroups(messages).map(({ start }) => start));
-        for (const chunks of [splitMessagesByTokenShare(messages, parts, count), chunkMessagesByMaxTokens(messages, max, count)]) {
-          expect(chunks.flat()).toEqual(messages);
-          expect(chunks.every((chunk) => chunk.length > 0)).toBe(true);
-          let at = 0;
-          for (const chunk of chunks) {
-            expect(starts.has(at)).toBe(true);
-            at += chunk.length;
+      fc.property(
+        history,
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 1, max: 600 }),
+        (messages, parts, max) => {
+          const starts = new Set(atomicGroups(messages).map(({ start }) => start));
+          for (const chunks of [
+            splitMessagesByTokenShare(messages, parts, count),
+            chunkMessagesByMaxTokens(messages, max, count),
+          ]) {
+            expect(chunks.flat()).toEqual(messages);
+            expect(chunks.every((chunk) => chunk.length > 0)).toBe(true);
+            let at = 0;
+            for (const chunk of chunks) {
+              expect(starts.has(at)).toBe(true);
+              at += chunk.length;
+            }
           }
-        }
-        expect(splitMessagesByTokenShare(messages, parts, count).length).toBeLessThanOrEqual(parts);
-      }),
+          expect(splitMessagesByTokenShare(messages, parts, count).length).toBeLessThanOrEqual(
+            parts,
+          );
+        },
+      ),
     );
   });
 });
@@ -136,7 +154,11 @@ describe("what no request should hold", () => {
   });
 
   it("leaves out what a host injected for one run", () => {
-    const injected: AgentMessage = { role: "custom", customType: "openclaw.runtime-context", content: "clock" };
+    const injected: AgentMessage = {
+      role: "custom",
+      customType: "openclaw.runtime-context",
+      content: "clock",
+    };
     const note: AgentMessage = { role: "custom", customType: "note", content: "keep" };
     expect(conversationOnly([of(1), injected, note])).toEqual([of(1), note]);
   });

@@ -18,12 +18,19 @@ export const CHUNKS = {
 export type CountMessage = (message: AgentMessage) => number;
 
 /** Share of the window for one chunk; smaller when messages are large on average. */
-export function computeAdaptiveChunkRatio(messages: readonly AgentMessage[], contextWindow: number, count: CountMessage): number {
+export function computeAdaptiveChunkRatio(
+  messages: readonly AgentMessage[],
+  contextWindow: number,
+  count: CountMessage,
+): number {
   if (messages.length === 0) return CHUNKS.baseRatio;
   const average = total(messages, count) / messages.length;
   const ratio = (average * CHUNKS.safetyMargin) / contextWindow;
   if (ratio <= 0.1) return CHUNKS.baseRatio;
-  return Math.max(CHUNKS.minRatio, CHUNKS.baseRatio - Math.min(ratio * 2, CHUNKS.baseRatio - CHUNKS.minRatio));
+  return Math.max(
+    CHUNKS.minRatio,
+    CHUNKS.baseRatio - Math.min(ratio * 2, CHUNKS.baseRatio - CHUNKS.minRatio),
+  );
 }
 
 /** The share minus the overhead, at least 1. On windows so small that the overhead would take more than half of it, half of the share. */
@@ -33,28 +40,46 @@ export function maxChunkTokens(contextWindow: number, ratio: number): number {
 }
 
 /** At most `parts` chunks of about equal tokens; a tool call stays with its results. */
-export function splitMessagesByTokenShare(messages: readonly AgentMessage[], parts: number, count: CountMessage): AgentMessage[][] {
+export function splitMessagesByTokenShare(
+  messages: readonly AgentMessage[],
+  parts: number,
+  count: CountMessage,
+): AgentMessage[][] {
   if (messages.length === 0) return [];
   const wanted = Number.isFinite(parts) ? Math.min(Math.floor(parts), messages.length) : 1;
   if (wanted <= 1) return [messages.slice()];
   const target = total(messages, count) / wanted;
-  return pack(messages, count, ({ tokens, next, closed }) => tokens + next > target && closed < wanted - 1);
+  return pack(
+    messages,
+    count,
+    ({ tokens, next, closed }) => tokens + next > target && closed < wanted - 1,
+  );
 }
 
 /** Chunks of at most `maxTokens` with a safety margin; a group that is larger is a chunk of its own. */
-export function chunkMessagesByMaxTokens(messages: readonly AgentMessage[], maxTokens: number, count: CountMessage): AgentMessage[][] {
+export function chunkMessagesByMaxTokens(
+  messages: readonly AgentMessage[],
+  maxTokens: number,
+  count: CountMessage,
+): AgentMessage[][] {
   const limit = Math.max(1, Math.floor(maxTokens / CHUNKS.safetyMargin));
   return pack(messages, count, ({ tokens, next }) => tokens + next > limit);
 }
 
 /** True for a message no summary request should hold: with its margin it takes more than half of the window. */
-export function isOversized(message: AgentMessage, contextWindow: number, count: CountMessage): boolean {
+export function isOversized(
+  message: AgentMessage,
+  contextWindow: number,
+  count: CountMessage,
+): boolean {
   return count(message) * CHUNKS.safetyMargin > CHUNKS.oversizedShare * contextWindow;
 }
 
 /** Without what a host injected for one run only: it is no part of the conversation. */
 export function conversationOnly(messages: readonly AgentMessage[]): AgentMessage[] {
-  return messages.filter((message) => message.role !== "custom" || message.customType !== "openclaw.runtime-context");
+  return messages.filter(
+    (message) => message.role !== "custom" || message.customType !== "openclaw.runtime-context",
+  );
 }
 
 export const total = (messages: readonly AgentMessage[], count: CountMessage): number =>
@@ -69,7 +94,11 @@ interface Packing {
   closed: number;
 }
 
-function pack(messages: readonly AgentMessage[], count: CountMessage, closesBefore: (state: Packing) => boolean): AgentMessage[][] {
+function pack(
+  messages: readonly AgentMessage[],
+  count: CountMessage,
+  closesBefore: (state: Packing) => boolean,
+): AgentMessage[][] {
   const chunks: AgentMessage[][] = [];
   let open: AgentMessage[] = [];
   let tokens = 0;

@@ -5,7 +5,15 @@ import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { PRUNE_PLACEHOLDER, splitLedger } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { prose } from "../__fixtures__/histories.ts";
-import { memorySession, now, obedient, obedientSummary, patientSleep, promptOf, scripted } from "../__fixtures__/session.ts";
+import {
+  memorySession,
+  now,
+  obedient,
+  obedientSummary,
+  patientSleep,
+  promptOf,
+  scripted,
+} from "../__fixtures__/session.ts";
 import { type CompactTranscriptRequest, compactTranscript } from "./run.ts";
 import { undoCompaction } from "./undo.ts";
 
@@ -38,9 +46,12 @@ const dead = () => scripted([{ kind: "unavailable", message: "503" }]);
 
 describe("4: standing rules lost", () => {
   it("rules a person states survive a summary made without a model", async () => {
-    const { session, compact } = setup([user("Never push to main. Always run the linter."), assistant("Understood."), ...turns(60)], {
-      model: dead(),
-    });
+    const { session, compact } = setup(
+      [user("Never push to main. Always run the linter."), assistant("Understood."), ...turns(60)],
+      {
+        model: dead(),
+      },
+    );
     await compact();
     expect(JSON.stringify(session.context()[0])).toContain("Never push to main");
   });
@@ -49,7 +60,10 @@ describe("4: standing rules lost", () => {
 describe("5: latest request lost, finished work redone", () => {
   it("the open request stands word for word in the context through fifty compactions of its own turn", async () => {
     const request = 'Rename "a  b" to\n\n`c` — in every file; then stop.';
-    const { session, compact } = setup([...turns(3), user(request)], { trigger: "overflow", options: { prune: false } });
+    const { session, compact } = setup([...turns(3), user(request)], {
+      trigger: "overflow",
+      options: { prune: false },
+    });
     let compactions = 0;
     for (let index = 0; compactions < 50; index++) {
       session.say(...step(index, 9000), ...step(1000 + index, 9000), ...step(2000 + index, 9000));
@@ -75,17 +89,25 @@ describe("6: working knowledge lost", () => {
     const edit = toolCall("edit", { path: "src/billing/tax.ts" });
     const work = [
       assistant([failing]),
-      toolResult(failing, "FAIL tax.test.ts: expected 7 got 8", { isError: true, details: { exitCode: 1 } }),
+      toolResult(failing, "FAIL tax.test.ts: expected 7 got 8", {
+        isError: true,
+        details: { exitCode: 1 },
+      }),
       assistant([edit]),
       toolResult(edit, "ok"),
       assistant("The order is 4711-0815-77 at https://shop.example/orders/9."),
     ];
-    const forgetful = scripted((call) => obedientSummary(promptOf(call)).replace(/^- (?!\(none\)).*$/gm, "- (none)"));
-    const { session, compact } = setup([user("mend the tax"), ...work, ...turns(2), ...turns(60, 500).slice(4)], {
-      model: forgetful,
-      trigger: "manual",
-      options: { keepRecentTokens: 60_000 },
-    });
+    const forgetful = scripted((call) =>
+      obedientSummary(promptOf(call)).replace(/^- (?!\(none\)).*$/gm, "- (none)"),
+    );
+    const { session, compact } = setup(
+      [user("mend the tax"), ...work, ...turns(2), ...turns(60, 500).slice(4)],
+      {
+        model: forgetful,
+        trigger: "manual",
+        options: { keepRecentTokens: 60_000 },
+      },
+    );
     await compact();
     const summary = JSON.stringify(session.context()[0]);
     expect(summary).toContain("exec (exitCode=1): FAIL tax.test.ts");
@@ -99,7 +121,9 @@ describe("6: working knowledge lost", () => {
       assistant("Deployed /srv/releases/2026-11-20."),
       ...turns(12, 2000).slice(0, 24),
     ];
-    const forgetful = scripted((call) => obedientSummary(promptOf(call)).replace(/^- (?!\(none\)).*$/gm, "- (none)"));
+    const forgetful = scripted((call) =>
+      obedientSummary(promptOf(call)).replace(/^- (?!\(none\)).*$/gm, "- (none)"),
+    );
     const { session, compact } = setup(messages, {
       model: forgetful,
       options: { keepRecentTokens: 62_000, recentTurnsPreserve: 0 },
@@ -108,22 +132,35 @@ describe("6: working knowledge lost", () => {
     const result = await compact();
     expect(result.compacted).toBe(true);
     const summary = JSON.stringify(session.context()[0]);
-    for (const identifier of ["0f3a9c1e", "10.0.0.7:8443", "/srv/releases/2026-11-20"]) expect(summary).toContain(identifier);
+    for (const identifier of ["0f3a9c1e", "10.0.0.7:8443", "/srv/releases/2026-11-20"])
+      expect(summary).toContain(identifier);
   });
 });
 
 describe("6: working knowledge lost, for good", () => {
   it("names that were worked with stand in the ledger through fifty compactions by a model that forgets everything", async () => {
-    const forgetful = scripted((call) => obedientSummary(promptOf(call)).replace(/^- (?!\(none\)).*$/gm, "- (none)"));
+    const forgetful = scripted((call) =>
+      obedientSummary(promptOf(call)).replace(/^- (?!\(none\)).*$/gm, "- (none)"),
+    );
     const edit = toolCall("edit", { path: "src/billing/tax.ts" });
     const { session, compact } = setup(
-      [user("Mend roundHalfEven in src/billing/tax.ts for ORDER-4711."), assistant([edit]), toolResult(edit, "ok"), assistant("Mended.")],
+      [
+        user("Mend roundHalfEven in src/billing/tax.ts for ORDER-4711."),
+        assistant([edit]),
+        toolResult(edit, "ok"),
+        assistant("Mended."),
+      ],
       { model: forgetful, trigger: "overflow", options: { prune: false } },
     );
     const names = ["tax.ts", "roundHalfEven", "ORDER-4711"];
     let compactions = 0;
     for (let index = 0; compactions < 50; index++) {
-      session.say(user(`go on with part ${index}`), ...step(index, 9000), ...step(1000 + index, 9000), assistant("done"));
+      session.say(
+        user(`go on with part ${index}`),
+        ...step(index, 9000),
+        ...step(1000 + index, 9000),
+        assistant("done"),
+      );
       if (!(await compact()).compacted) continue;
       compactions++;
       const [head] = session.context();
@@ -150,19 +187,32 @@ describe("7: compaction loops and thrash", () => {
 
   it("does not compact by threshold for a few messages before a tail that fills the window", async () => {
     const model = obedient();
-    const { compact } = setup([user("small"), assistant("talk ".repeat(300)), user("read it"), ...step(1, 80_000)], {
-      model,
-      options: { prune: false },
+    const { compact } = setup(
+      [user("small"), assistant("talk ".repeat(300)), user("read it"), ...step(1, 80_000)],
+      {
+        model,
+        options: { prune: false },
+      },
+    );
+    expect(await compact()).toMatchObject({
+      compacted: false,
+      reason: expect.stringContaining("would not pay"),
     });
-    expect(await compact()).toMatchObject({ compacted: false, reason: expect.stringContaining("would not pay") });
     expect(model.calls).toHaveLength(0);
   });
 
-  it.each([8_000, 32_000, 128_000])("leaves room for more than one turn in a window of %i", async (contextWindow) => {
-    const { session, compact } = setup(turns(Math.ceil(contextWindow / 800)), { model: obedient({ contextWindow }) });
-    expect((await compact()).compacted).toBe(true);
-    expect(estimateMessages(session.context()).high).toBeLessThan(contextWindow * 0.75 - contextWindow * 0.1);
-  });
+  it.each([8_000, 32_000, 128_000])(
+    "leaves room for more than one turn in a window of %i",
+    async (contextWindow) => {
+      const { session, compact } = setup(turns(Math.ceil(contextWindow / 800)), {
+        model: obedient({ contextWindow }),
+      });
+      expect((await compact()).compacted).toBe(true);
+      expect(estimateMessages(session.context()).high).toBeLessThan(
+        contextWindow * 0.75 - contextWindow * 0.1,
+      );
+    },
+  );
 });
 
 describe("8: compaction impossible exactly when needed", () => {
@@ -184,10 +234,18 @@ describe("8: compaction impossible exactly when needed", () => {
 
   it("works when the newest reply alone fills the window: it is summarised, and its request stands word for word", async () => {
     const write = toolCall("write", { path: "src/big.ts", content: prose(24_000) });
-    const { session, compact } = setup([...turns(10), user("Write src/big.ts, all of it."), assistant([write]), toolResult(write, "ok")], {
-      model: obedient({ contextWindow: 32_000 }),
-      trigger: "budget",
-    });
+    const { session, compact } = setup(
+      [
+        ...turns(10),
+        user("Write src/big.ts, all of it."),
+        assistant([write]),
+        toolResult(write, "ok"),
+      ],
+      {
+        model: obedient({ contextWindow: 32_000 }),
+        trigger: "budget",
+      },
+    );
     const before = JSON.stringify(session.context());
     const { compacted, result } = await compact();
     expect(compacted).toBe(true);
@@ -202,7 +260,10 @@ describe("8: compaction impossible exactly when needed", () => {
   });
 
   it("works when the provider counts four times our estimate", async () => {
-    const { session, compact } = setup(turns(20), { trigger: "overflow", currentTokenCount: 129_000 });
+    const { session, compact } = setup(turns(20), {
+      trigger: "overflow",
+      currentTokenCount: 129_000,
+    });
     expect(await compact()).toMatchObject({ compacted: true });
     expect(estimateMessages(session.context()).estimate).toBeLessThan(12_000);
   });
@@ -211,7 +272,11 @@ describe("8: compaction impossible exactly when needed", () => {
 describe("9: the summarising service fails and kills the session", () => {
   it("a dead service costs the model's wording, nothing else", async () => {
     const { session, compact } = setup(turns(60), { model: dead() });
-    expect(await compact()).toMatchObject({ ok: true, compacted: true, reason: expect.stringContaining("unavailable") });
+    expect(await compact()).toMatchObject({
+      ok: true,
+      compacted: true,
+      reason: expect.stringContaining("unavailable"),
+    });
     expect(session.context().length).toBeGreaterThan(2);
     session.say(user("go on"), assistant("gladly"));
     expect(session.context().at(-1)).toMatchObject({ role: "assistant" });
@@ -220,7 +285,9 @@ describe("9: the summarising service fails and kills the session", () => {
 
 describe("10: compression that grows or barely shrinks", () => {
   it("is never written: a summary longer than its history gives way to a shorter one", async () => {
-    const { compact } = setup(turns(60), { model: scripted((call) => `${obedientSummary(promptOf(call))}\n\n${prose(80_000)}`) });
+    const { compact } = setup(turns(60), {
+      model: scripted((call) => `${obedientSummary(promptOf(call))}\n\n${prose(80_000)}`),
+    });
     const { result } = await compact();
     expect(result!.tokensAfter!).toBeLessThan(result!.tokensBefore * 0.6);
   });
@@ -229,7 +296,13 @@ describe("10: compression that grows or barely shrinks", () => {
 describe("11: silent clearing", () => {
   it("clearing is told, can be read in the transcript, switched off and undone", async () => {
     const big = toolCall("read", { path: "log" });
-    const messages = [user("a"), assistant([big]), toolResult(big, prose(90_000)), assistant("read"), ...turns(3)];
+    const messages = [
+      user("a"),
+      assistant([big]),
+      toolResult(big, prose(90_000)),
+      assistant("read"),
+      ...turns(3),
+    ];
     const { session, compact } = setup(messages, { trigger: "manual" });
     const before = JSON.stringify(session.context());
     expect(await compact()).toMatchObject({
@@ -237,7 +310,10 @@ describe("11: silent clearing", () => {
       reason: "pruned only; /compact <focus> summarises",
       result: { details: { pruneOnly: true, prunedCount: 1 } },
     });
-    expect(session.context()[2]).toMatchObject({ content: [{ text: PRUNE_PLACEHOLDER }], toolCallId: big.id });
+    expect(session.context()[2]).toMatchObject({
+      content: [{ text: PRUNE_PLACEHOLDER }],
+      toolCallId: big.id,
+    });
     expect(session.branch().at(-1)).toMatchObject({ type: "custom", customType: "clew.prune" });
     await undoCompaction({ transcript: session, nextId: session.nextId, now });
     expect(JSON.stringify(session.context())).toBe(before);
@@ -249,7 +325,8 @@ describe("11: silent clearing", () => {
 });
 
 describe("12: the prompt cache destroyed", () => {
-  const stable = (session: ReturnType<typeof memorySession>) => session.context().map((message) => JSON.stringify(message));
+  const stable = (session: ReturnType<typeof memorySession>) =>
+    session.context().map((message) => JSON.stringify(message));
 
   it("between compactions the context only grows at its end", async () => {
     const { session, compact } = setup(turns(60));
@@ -263,7 +340,14 @@ describe("12: the prompt cache destroyed", () => {
   it("a prune keeps every byte before the first cleared result, and its placeholder never changes", async () => {
     const big = toolCall("read", { path: "log" });
     const { session, compact } = setup(
-      [...turns(4), user("a"), assistant([big]), toolResult(big, prose(90_000)), assistant("read"), ...turns(3)],
+      [
+        ...turns(4),
+        user("a"),
+        assistant([big]),
+        toolResult(big, prose(90_000)),
+        assistant("read"),
+        ...turns(3),
+      ],
       { trigger: "manual" },
     );
     const before = stable(session);

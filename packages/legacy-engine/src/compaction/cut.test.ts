@@ -13,11 +13,31 @@ const two = [...turn, ...turn];
 function cutOf(
   messages: readonly AgentMessage[],
   keepTokens: number,
-  extras: { start?: number; maxTailTokens?: number; preferKeptFrom?: number; maxReplyTokens?: number; each?: readonly number[] } = {},
+  extras: {
+    start?: number;
+    maxTailTokens?: number;
+    preferKeptFrom?: number;
+    maxReplyTokens?: number;
+    each?: readonly number[];
+  } = {},
 ) {
   const tokens = extras.each ?? messages.map(() => 10);
-  const { start = 0, maxTailTokens = Number.POSITIVE_INFINITY, preferKeptFrom, maxReplyTokens } = extras;
-  return findCut({ messages, start, tokens, highTokens: tokens, keepTokens, maxTailTokens, preferKeptFrom, maxReplyTokens });
+  const {
+    start = 0,
+    maxTailTokens = Number.POSITIVE_INFINITY,
+    preferKeptFrom,
+    maxReplyTokens,
+  } = extras;
+  return findCut({
+    messages,
+    start,
+    tokens,
+    highTokens: tokens,
+    keepTokens,
+    maxTailTokens,
+    preferKeptFrom,
+    maxReplyTokens,
+  });
 }
 
 describe("the cut point", () => {
@@ -35,10 +55,20 @@ describe("the cut point", () => {
 
   it("is at the end, nothing kept, when the newest reply alone has no room beside a summary; never for what a tool or a person said", () => {
     const writes = [...turn, user("write it"), assistant([call]), toolResult(call, "r")];
-    expect(cutOf(writes, 10, { each: [10, 10, 10, 10, 10, 90, 10], maxReplyTokens: 80 })).toEqual({ cut: 7, turnStart: 4 });
-    expect(cutOf(writes, 10, { each: [10, 10, 10, 10, 10, 80, 90], maxReplyTokens: 80 })).toEqual({ cut: 5, turnStart: 4 });
-    expect(cutOf(writes.slice(0, 5), 10, { each: [10, 10, 10, 10, 90], maxReplyTokens: 80 })).toEqual({ cut: 4, turnStart: 4 });
-    expect(cutOf([assistant([call]), toolResult(call, "r")], 10, { each: [90, 10], maxReplyTokens: 80 })).toEqual({ cut: 2, turnStart: 2 });
+    expect(cutOf(writes, 10, { each: [10, 10, 10, 10, 10, 90, 10], maxReplyTokens: 80 })).toEqual({
+      cut: 7,
+      turnStart: 4,
+    });
+    expect(cutOf(writes, 10, { each: [10, 10, 10, 10, 10, 80, 90], maxReplyTokens: 80 })).toEqual({
+      cut: 5,
+      turnStart: 4,
+    });
+    expect(
+      cutOf(writes.slice(0, 5), 10, { each: [10, 10, 10, 10, 90], maxReplyTokens: 80 }),
+    ).toEqual({ cut: 4, turnStart: 4 });
+    expect(
+      cutOf([assistant([call]), toolResult(call, "r")], 10, { each: [90, 10], maxReplyTokens: 80 }),
+    ).toEqual({ cut: 2, turnStart: 2 });
   });
 
   it("is none when all is kept", () => {
@@ -49,7 +79,11 @@ describe("the cut point", () => {
   });
 
   it("comes after an earlier summary, which is never a turn's start", () => {
-    const messages: AgentMessage[] = [{ role: "compactionSummary", summary: "before" }, assistant("b"), ...turn];
+    const messages: AgentMessage[] = [
+      { role: "compactionSummary", summary: "before" },
+      assistant("b"),
+      ...turn,
+    ];
     expect(cutOf(messages, 40, { start: 1 })).toEqual({ cut: 2, turnStart: 2 });
     expect(cutOf(messages, 60, { start: 1 })).toBeUndefined();
   });
@@ -66,22 +100,40 @@ describe("the cut point", () => {
 
   it("keeps the open request with all after it where that fits", () => {
     expect(cutOf(two, 10, { preferKeptFrom: 4 })).toEqual({ cut: 4, turnStart: 4 });
-    expect(cutOf(two, 10, { preferKeptFrom: 4, maxTailTokens: 30 })).toEqual({ cut: 7, turnStart: 4 });
+    expect(cutOf(two, 10, { preferKeptFrom: 4, maxTailTokens: 30 })).toEqual({
+      cut: 7,
+      turnStart: 4,
+    });
   });
 
   it("never leads with a tool result and never parts a call from its result, in any history", () => {
     fc.assert(
-      fc.property(anyHistory, fc.nat(40_000), fc.nat(40_000), fc.nat(20), (messages, keepTokens, maxTailTokens, preferred) => {
-        const tokens = messages.map((message) => JSON.stringify(message).length / 4);
-        const found = findCut({ messages, start: 0, tokens, highTokens: tokens, keepTokens, maxTailTokens, preferKeptFrom: preferred });
-        if (found === undefined) return;
-        expect(messages[found.cut]!.role).not.toBe("toolResult");
-        expect(atomicGroups(messages).map(({ start }) => start)).toContain(found.cut);
-        for (const { call: made, result } of pairToolCalls(messages).pairs) expect(made.message < found.cut).toBe(result < found.cut);
-        expect(found.turnStart).toBeLessThanOrEqual(found.cut);
-        expect(found.cut).toBeGreaterThan(0);
-        expect(found.cut).toBeLessThan(messages.length);
-      }),
+      fc.property(
+        anyHistory,
+        fc.nat(40_000),
+        fc.nat(40_000),
+        fc.nat(20),
+        (messages, keepTokens, maxTailTokens, preferred) => {
+          const tokens = messages.map((message) => JSON.stringify(message).length / 4);
+          const found = findCut({
+            messages,
+            start: 0,
+            tokens,
+            highTokens: tokens,
+            keepTokens,
+            maxTailTokens,
+            preferKeptFrom: preferred,
+          });
+          if (found === undefined) return;
+          expect(messages[found.cut]!.role).not.toBe("toolResult");
+          expect(atomicGroups(messages).map(({ start }) => start)).toContain(found.cut);
+          for (const { call: made, result } of pairToolCalls(messages).pairs)
+            expect(made.message < found.cut).toBe(result < found.cut);
+          expect(found.turnStart).toBeLessThanOrEqual(found.cut);
+          expect(found.cut).toBeGreaterThan(0);
+          expect(found.cut).toBeLessThan(messages.length);
+        },
+      ),
     );
   });
 });

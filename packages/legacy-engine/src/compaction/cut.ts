@@ -33,7 +33,16 @@ export interface Cut {
  * stays (spec "compaction" §2.5), unless it is a reply that no request could hold beside a summary: a session must get out of that too.
  */
 export function findCut(input: CutInput): Cut | undefined {
-  const { messages, start, tokens, highTokens, keepTokens, maxTailTokens, preferKeptFrom, maxReplyTokens = Infinity } = input;
+  const {
+    messages,
+    start,
+    tokens,
+    highTokens,
+    keepTokens,
+    maxTailTokens,
+    preferKeptFrom,
+    maxReplyTokens = Infinity,
+  } = input;
   const candidates = atomicGroups(messages)
     .map((group) => group.start)
     .filter((index) => index >= start && messages[index]!.role !== "toolResult");
@@ -41,7 +50,10 @@ export function findCut(input: CutInput): Cut | undefined {
   if (candidates.length === 0 || reached === undefined) return undefined;
 
   if (ownTokens(messages, highTokens, candidates.at(-1)!) > maxReplyTokens)
-    return { cut: messages.length, turnStart: splitTurnStart(messages, start, messages.length) ?? messages.length };
+    return {
+      cut: messages.length,
+      turnStart: splitTurnStart(messages, start, messages.length) ?? messages.length,
+    };
   // The newest group alone may be more than asked for: then it is what stays.
   let at = candidates.findIndex((index) => index >= reached);
   if (at < 0) at = candidates.length - 1;
@@ -49,7 +61,12 @@ export function findCut(input: CutInput): Cut | undefined {
   while (at < candidates.length - 1 && tail[candidates[at]!]! > maxTailTokens) at++;
 
   let cut = candidates[at]!;
-  if (preferKeptFrom !== undefined && preferKeptFrom < cut && candidates.includes(preferKeptFrom) && tail[preferKeptFrom]! <= maxTailTokens)
+  if (
+    preferKeptFrom !== undefined &&
+    preferKeptFrom < cut &&
+    candidates.includes(preferKeptFrom) &&
+    tail[preferKeptFrom]! <= maxTailTokens
+  )
     cut = preferKeptFrom;
   if (cut === start) return undefined;
   return { cut, turnStart: splitTurnStart(messages, start, cut) ?? cut };
@@ -66,11 +83,19 @@ function reachIndex(tokens: readonly number[], start: number, wanted: number): n
 }
 
 /** Of the newest group, if it is a reply: its own words and calls. Results do not count, because a host can shorten them; nor does a person's message. */
-function ownTokens(messages: readonly AgentMessage[], highTokens: readonly number[], from: number): number {
+function ownTokens(
+  messages: readonly AgentMessage[],
+  highTokens: readonly number[],
+  from: number,
+): number {
   return messages[from]!.role === "assistant" ? highTokens[from]! : 0;
 }
 
-function splitTurnStart(messages: readonly AgentMessage[], start: number, cut: number): number | undefined {
+function splitTurnStart(
+  messages: readonly AgentMessage[],
+  start: number,
+  cut: number,
+): number | undefined {
   if (cut < messages.length && startsTurn(messages[cut]!)) return undefined;
   for (let index = cut - 1; index >= start; index--) if (startsTurn(messages[index]!)) return index;
   return undefined;
@@ -80,6 +105,7 @@ const startsTurn = ({ role }: AgentMessage) => role !== "assistant" && role !== 
 
 function suffixSums(values: readonly number[]): number[] {
   const sums = new Array<number>(values.length + 1).fill(0);
-  for (let index = values.length - 1; index >= 0; index--) sums[index] = sums[index + 1]! + values[index]!;
+  for (let index = values.length - 1; index >= 0; index--)
+    sums[index] = sums[index + 1]! + values[index]!;
   return sums;
 }

@@ -52,7 +52,10 @@ export function detailsOf(
     ...coveredFiles(plan),
     ...(openRequest !== undefined && {
       openRequestEntryId: openRequest.entryId,
-      latestUnresolvedUserRequest: headAndTail(textOf(openRequest.message), SECTION_LIMITS.openRequest),
+      latestUnresolvedUserRequest: headAndTail(
+        textOf(openRequest.message),
+        SECTION_LIMITS.openRequest,
+      ),
     }),
     withPrune,
     summariser,
@@ -60,7 +63,10 @@ export function detailsOf(
 }
 
 /** Adds up what the requests of one compaction were billed. */
-export function usageSum(): { add: (usage: Usage | undefined) => void; total: () => SummariserUsage } {
+export function usageSum(): {
+  add: (usage: Usage | undefined) => void;
+  total: () => SummariserUsage;
+} {
   let sum: SummariserUsage = { requests: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   return {
     add(usage) {

@@ -3,11 +3,19 @@ import { estimateMessages, estimateText } from "@clew/plugin-sdk/tokens";
 import { splitLedger } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { prose } from "../__fixtures__/histories.ts";
-import { memorySession, now, obedientSummary, patientSleep, promptOf, scripted } from "../__fixtures__/session.ts";
+import {
+  memorySession,
+  now,
+  obedientSummary,
+  patientSleep,
+  promptOf,
+  scripted,
+} from "../__fixtures__/session.ts";
 import { ledgerRoom } from "./ledger.ts";
 import { compactTranscript } from "./run.ts";
 
-const forgetful = () => scripted((call) => obedientSummary(promptOf(call)).replace(/^- (?!\(none\)).*$/gm, "- (none)"));
+const forgetful = () =>
+  scripted((call) => obedientSummary(promptOf(call)).replace(/^- (?!\(none\)).*$/gm, "- (none)"));
 
 /** Turns that read a file, edit it and run a command, each with names of its own. */
 const work = (from: number, count: number) =>
@@ -29,7 +37,14 @@ function setup(messages = work(0, 60), contextWindow = 64_000) {
   const model = forgetful();
   const compact = () =>
     compactTranscript({
-      ...{ transcript: session, trigger: "overflow" as const, now, sleep: patientSleep(), random: () => 0.5, options: { prune: false } },
+      ...{
+        transcript: session,
+        trigger: "overflow" as const,
+        now,
+        sleep: patientSleep(),
+        random: () => 0.5,
+        options: { prune: false },
+      },
       model: { ...model, ref: { ...model.ref, contextWindow } },
     });
   const parts = () => {
@@ -47,7 +62,10 @@ describe("the ledger beside a summary", () => {
     expect(summary).not.toContain("TICKET-1003");
     expect(ledger).toContain("TICKET-1003");
     expect(ledger).toMatch(/^src\/part3\/: widget3\.ts/m);
-    const entry = (text: string) => session.branch().find((one) => one.type === "message" && JSON.stringify(one.message).includes(text))!;
+    const entry = (text: string) =>
+      session
+        .branch()
+        .find((one) => one.type === "message" && JSON.stringify(one.message).includes(text))!;
     expect(ledger).toContain(`widget20.ts (edited @${entry('"toolCallId":"e20"').id})`);
     expect(ledger).toMatch(/- pnpm test widget\d+ → failed: Error: widgetBroken\d+/);
   });
@@ -82,7 +100,11 @@ describe("the ledger beside a summary", () => {
     going.session.say(...work(60, 60));
     const { session } = going;
     const restarted = setup([user("empty")]);
-    await restarted.session.graft({ keep: 0, leafId: restarted.session.branch()[0]!.id, entries: session.branch() });
+    await restarted.session.graft({
+      keep: 0,
+      leafId: restarted.session.branch()[0]!.id,
+      entries: session.branch(),
+    });
     await Promise.all([going.compact(), restarted.compact()]);
     expect(restarted.parts()).toEqual(going.parts());
   });
@@ -102,6 +124,8 @@ describe("the ledger beside a summary", () => {
   it("takes a share of what little is summarised, and an earlier ledger's room besides", () => {
     expect(ledgerRoom({ limit: 3_000, summarisedTokens: 400, previousTokens: 0 })).toBe(100);
     expect(ledgerRoom({ limit: 3_000, summarisedTokens: 400, previousTokens: 1_500 })).toBe(1_600);
-    expect(ledgerRoom({ limit: 2_000, summarisedTokens: 90_000, previousTokens: 1_500 })).toBe(2_000);
+    expect(ledgerRoom({ limit: 2_000, summarisedTokens: 90_000, previousTokens: 1_500 })).toBe(
+      2_000,
+    );
   });
 });

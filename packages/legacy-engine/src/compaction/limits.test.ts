@@ -17,16 +17,40 @@ describe("the reserve", () => {
 });
 
 describe("the limits of one compaction", () => {
-  const input = { contextWindow: 128_000, maxOutputTokens: 64_000, reserveTokensFloor: 20_000, fixedTokens: 0 };
+  const input = {
+    contextWindow: 128_000,
+    maxOutputTokens: 64_000,
+    reserveTokensFloor: 20_000,
+    fixedTokens: 0,
+  };
 
   it.each([
     // summary min(0.8 × reserve, model), prefix min(0.5 × reserve, model), at most 16,000 characters
     [
       {},
-      { summaryTokens: 16_000, prefixTokens: 10_000, summaryChars: 16_000, promptBudget: 108_000, ledgerTokens: 3_000, tailTokens: 52_500 },
+      {
+        summaryTokens: 16_000,
+        prefixTokens: 10_000,
+        summaryChars: 16_000,
+        promptBudget: 108_000,
+        ledgerTokens: 3_000,
+        tailTokens: 52_500,
+      },
     ],
-    [{ maxOutputTokens: 4_096 }, { summaryTokens: 4_096, prefixTokens: 4_096, summaryChars: 16_000 }],
-    [{ contextWindow: 16_000 }, { reserve: 4_000, summaryTokens: 3_200, summaryChars: 12_800, ledgerTokens: 1_500, tailTokens: 5_250 }],
+    [
+      { maxOutputTokens: 4_096 },
+      { summaryTokens: 4_096, prefixTokens: 4_096, summaryChars: 16_000 },
+    ],
+    [
+      { contextWindow: 16_000 },
+      {
+        reserve: 4_000,
+        summaryTokens: 3_200,
+        summaryChars: 12_800,
+        ledgerTokens: 1_500,
+        tailTokens: 5_250,
+      },
+    ],
     [{ contextWindow: 0 }, { contextWindow: 200_000, promptBudget: 180_000 }],
     [{ contextWindow: Number.NaN }, { contextWindow: 200_000 }],
     [{ tokenBudget: 50_000 }, { promptBudget: 50_000, tailTokens: 23_500 }],

@@ -48,13 +48,24 @@ export interface LimitsInput {
   fixedTokens: number;
 }
 
-export function planLimits({ maxOutputTokens, reserveTokensFloor, tokenBudget, fixedTokens, ...input }: LimitsInput): CompactionLimits {
+export function planLimits({
+  maxOutputTokens,
+  reserveTokensFloor,
+  tokenBudget,
+  fixedTokens,
+  ...input
+}: LimitsInput): CompactionLimits {
   const contextWindow = positive(input.contextWindow) ?? LIMITS.defaultContextTokens;
   const reserve = reserveTokens(contextWindow, reserveTokensFloor);
   const promptBudget = Math.min(positive(tokenBudget) ?? contextWindow, contextWindow - reserve);
   const longestReply = positive(maxOutputTokens) ?? Number.POSITIVE_INFINITY;
-  const ledgerTokens = Math.floor(Math.min(DEFAULT_LEDGER_TOKENS, LIMITS.ledgerShare * Math.max(0, promptBudget - fixedTokens)));
-  const summaryTokens = Math.max(1, Math.min(Math.floor(LIMITS.summaryShareOfReserve * reserve), longestReply));
+  const ledgerTokens = Math.floor(
+    Math.min(DEFAULT_LEDGER_TOKENS, LIMITS.ledgerShare * Math.max(0, promptBudget - fixedTokens)),
+  );
+  const summaryTokens = Math.max(
+    1,
+    Math.min(Math.floor(LIMITS.summaryShareOfReserve * reserve), longestReply),
+  );
   const summaryChars = Math.min(LIMITS.maxSummaryChars, summaryTokens * CHARS_PER_TOKEN);
   const room = Math.max(0, promptBudget - fixedTokens - ledgerTokens);
   return {
@@ -62,7 +73,10 @@ export function planLimits({ maxOutputTokens, reserveTokensFloor, tokenBudget, f
     reserve,
     promptBudget,
     summaryTokens,
-    prefixTokens: Math.max(1, Math.min(Math.floor(LIMITS.prefixShareOfReserve * reserve), longestReply)),
+    prefixTokens: Math.max(
+      1,
+      Math.min(Math.floor(LIMITS.prefixShareOfReserve * reserve), longestReply),
+    ),
     summaryChars,
     ledgerTokens,
     tailTokens: Math.floor(TAIL_SHARE * room),
@@ -72,7 +86,10 @@ export function planLimits({ maxOutputTokens, reserveTokensFloor, tokenBudget, f
 
 /** max(16,384, floor), but no more than a quarter of the window. */
 export function reserveTokens(contextWindow: number, floor: number): number {
-  return Math.min(Math.max(LIMITS.reserveTokens, floor), Math.floor(contextWindow * LIMITS.reserveShare));
+  return Math.min(
+    Math.max(LIMITS.reserveTokens, floor),
+    Math.floor(contextWindow * LIMITS.reserveShare),
+  );
 }
 
 const positive = (value: number | undefined) =>

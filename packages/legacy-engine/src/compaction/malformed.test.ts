@@ -4,7 +4,14 @@ import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { prose } from "../__fixtures__/histories.ts";
-import { hastySleep, memorySession, now, obedientSummary, promptOf, scripted } from "../__fixtures__/session.ts";
+import {
+  hastySleep,
+  memorySession,
+  now,
+  obedientSummary,
+  promptOf,
+  scripted,
+} from "../__fixtures__/session.ts";
 import { compactTranscript, previewCompaction } from "./run.ts";
 import { undoCompaction } from "./undo.ts";
 
@@ -13,13 +20,28 @@ const odd = fc.constantFrom<unknown>(
   { role: "assistant", content: "a plain string" },
   { role: "assistant", content: null },
   { role: "assistant" },
-  { role: "assistant", content: { type: "text", text: "one block" }, stopReason: "stop", timestamp: "2026-01-01" },
   {
     role: "assistant",
-    content: [null, 7, "text", { type: "toolCall" }, { type: "toolCall", id: 5, name: null, arguments: "{" }],
+    content: { type: "text", text: "one block" },
+    stopReason: "stop",
+    timestamp: "2026-01-01",
+  },
+  {
+    role: "assistant",
+    content: [
+      null,
+      7,
+      "text",
+      { type: "toolCall" },
+      { type: "toolCall", id: 5, name: null, arguments: "{" },
+    ],
     stopReason: "toolUse",
   },
-  { role: "assistant", content: [{ type: "toolCall", id: "same", name: "read", arguments: null }], stopReason: "toolUse" },
+  {
+    role: "assistant",
+    content: [{ type: "toolCall", id: "same", name: "read", arguments: null }],
+    stopReason: "toolUse",
+  },
   { role: "toolResult", toolCallId: "same", content: "a string" },
   { role: "toolResult", toolCallId: "same", toolName: "read", content: undefined, isError: true },
   { role: "toolResult", content: [{ type: "image", data: "AAAA", mimeType: "image/png" }] },
@@ -43,8 +65,16 @@ describe("a history of malformed messages", () => {
         async (messages, contextWindow, answers) => {
           const session = memorySession(messages as AgentMessage[]);
           const before = JSON.stringify(session.context());
-          const model = scripted((call) => (answers ? obedientSummary(promptOf(call)) : ""), { contextWindow });
-          const request = { transcript: session, model, trigger: "overflow", now, sleep: hastySleep } as const;
+          const model = scripted((call) => (answers ? obedientSummary(promptOf(call)) : ""), {
+            contextWindow,
+          });
+          const request = {
+            transcript: session,
+            model,
+            trigger: "overflow",
+            now,
+            sleep: hastySleep,
+          } as const;
           previewCompaction(request);
           const result = await compactTranscript(request);
           if (result.compacted) {
@@ -78,7 +108,13 @@ describe("a history of malformed messages", () => {
         stopReason: "stop",
       });
     const model = scripted([""]);
-    const result = await compactTranscript({ transcript: session, model, trigger: "overflow", now, sleep: hastySleep });
+    const result = await compactTranscript({
+      transcript: session,
+      model,
+      trigger: "overflow",
+      now,
+      sleep: hastySleep,
+    });
     expect(result).toMatchObject({ ok: true, compacted: true });
     expect(result.result!.summary).toContain("Goal: mend it.");
   });

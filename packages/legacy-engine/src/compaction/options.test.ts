@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { CompactionOptionsSchema, compactionOptions, KEYS_WITHOUT_EFFECT, keysWithoutEffect } from "./options.ts";
+import {
+  CompactionOptionsSchema,
+  compactionOptions,
+  KEYS_WITHOUT_EFFECT,
+  keysWithoutEffect,
+} from "./options.ts";
 
 describe("compaction options", () => {
   it("has the documented defaults", () => {
@@ -51,16 +56,20 @@ describe("compaction options", () => {
   });
 
   it("names the keys that change nothing, with a reason, and no working one", () => {
-    expect(keysWithoutEffect({ memoryFlush: {}, prune: true, notifyUser: true, unknown: 1 })).toEqual([
+    expect(
+      keysWithoutEffect({ memoryFlush: {}, prune: true, notifyUser: true, unknown: 1 }),
+    ).toEqual([
       { key: "memoryFlush", reason: expect.stringContaining("memory") },
       { key: "notifyUser", reason: expect.any(String) },
     ]);
-    for (const key of Object.keys(CompactionOptionsSchema.shape)) expect(KEYS_WITHOUT_EFFECT).not.toHaveProperty(key);
+    for (const key of Object.keys(CompactionOptionsSchema.shape))
+      expect(KEYS_WITHOUT_EFFECT).not.toHaveProperty(key);
     expect(keysWithoutEffect("nonsense")).toEqual([]);
   });
 
   it("describes every key, so that the docs table can be generated", () => {
     const { properties } = z.toJSONSchema(CompactionOptionsSchema, { io: "input" });
-    for (const [key, schema] of Object.entries(properties ?? {})) expect(schema, key).toHaveProperty("description");
+    for (const [key, schema] of Object.entries(properties ?? {}))
+      expect(schema, key).toHaveProperty("description");
   });
 });

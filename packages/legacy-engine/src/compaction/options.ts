@@ -8,43 +8,92 @@ const tokens = z.number().int().nonnegative();
  * `keysWithoutEffect` names them.
  */
 export const CompactionOptionsSchema = z.looseObject({
-  enabled: z.boolean().default(true).describe("False: no compaction by threshold; overflow recovery and manual compaction remain."),
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe("False: no compaction by threshold; overflow recovery and manual compaction remain."),
   mode: z
     .enum(["default", "safeguard"])
     .default("default")
-    .describe("Safeguard: a history larger than its share of the window is summarised in two steps, oldest part first."),
-  model: z.string().min(1).optional().describe('Model that summarises, as "provider/model"; unset = the session\'s model.'),
-  timeoutSeconds: z.number().int().positive().default(180).describe("Longest time of one request to the summarising model."),
-  keepRecentTokens: z.number().int().positive().default(20_000).describe("About this many newest tokens stay as they are."),
+    .describe(
+      "Safeguard: a history larger than its share of the window is summarised in two steps, oldest part first.",
+    ),
+  model: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Model that summarises, as "provider/model"; unset = the session\'s model.'),
+  timeoutSeconds: z
+    .number()
+    .int()
+    .positive()
+    .default(180)
+    .describe("Longest time of one request to the summarising model."),
+  keepRecentTokens: z
+    .number()
+    .int()
+    .positive()
+    .default(20_000)
+    .describe("About this many newest tokens stay as they are."),
   recentTurnsPreserve: z
     .number()
     .int()
     .min(0)
     .max(12)
     .default(3)
-    .describe("Newest summarised turns that are also quoted after the summary, 600 characters per message."),
-  reserveTokensFloor: tokens.default(20_000).describe("Least tokens held back for reply and summary; 0 = the built-in 16,384."),
-  maxHistoryShare: z.number().min(0.1).max(0.9).default(0.5).describe("Safeguard: largest share of the window for history in one pass."),
+    .describe(
+      "Newest summarised turns that are also quoted after the summary, 600 characters per message.",
+    ),
+  reserveTokensFloor: tokens
+    .default(20_000)
+    .describe("Least tokens held back for reply and summary; 0 = the built-in 16,384."),
+  maxHistoryShare: z
+    .number()
+    .min(0.1)
+    .max(0.9)
+    .default(0.5)
+    .describe("Safeguard: largest share of the window for history in one pass."),
   identifierPolicy: z
     .enum(["strict", "off"])
     .default("strict")
-    .describe("Strict: the model is told to keep ids, paths and addresses verbatim, and the summary is checked for it."),
+    .describe(
+      "Strict: the model is told to keep ids, paths and addresses verbatim, and the summary is checked for it.",
+    ),
   qualityGuard: z
     .looseObject({
-      enabled: z.boolean().default(true).describe("Check every summary for headings, identifiers and the latest request."),
-      maxRetries: z.number().int().min(0).default(1).describe("Corrective requests after a failed check; at most 3."),
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe("Check every summary for headings, identifiers and the latest request."),
+      maxRetries: z
+        .number()
+        .int()
+        .min(0)
+        .default(1)
+        .describe("Corrective requests after a failed check; at most 3."),
     })
     .prefault({})
     .describe("The check of summaries."),
-  prune: z.boolean().default(true).describe("First replace old tool output by a placeholder; often that is enough."),
-  pruneProtectTokens: tokens.default(40_000).describe("Newest tool output, in tokens, that no prune clears."),
-  pruneMinimumTokens: tokens.default(20_000).describe("A prune must free at least this many tokens."),
+  prune: z
+    .boolean()
+    .default(true)
+    .describe("First replace old tool output by a placeholder; often that is enough."),
+  pruneProtectTokens: tokens
+    .default(40_000)
+    .describe("Newest tool output, in tokens, that no prune clears."),
+  pruneMinimumTokens: tokens
+    .default(20_000)
+    .describe("A prune must free at least this many tokens."),
   pruneProtectedTools: z
     .array(z.string())
     .default([])
-    .describe("Tools whose output no prune clears, besides skill, memory_search and gandiva_recall."),
+    .describe(
+      "Tools whose output no prune clears, besides skill, memory_search and gandiva_recall.",
+    ),
   midTurnPrecheck: z
-    .looseObject({ enabled: z.boolean().default(false).describe("Check the size again after each tool result.") })
+    .looseObject({
+      enabled: z.boolean().default(false).describe("Check the size again after each tool result."),
+    })
     .prefault({})
     .describe("The size check between tool calls."),
 });
@@ -76,11 +125,18 @@ export function keysWithoutEffect(raw: unknown): { key: string; reason: string }
 
 /** Complete options: what is missing or unusable (a wrong type, NaN, a negative size) takes its default; fractions of tokens are cut off. */
 export function compactionOptions(raw: Record<string, unknown> = {}): CompactionOptions {
-  const given = Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, isFraction(key, value) ? Math.floor(value) : value]));
+  const given = Object.fromEntries(
+    Object.entries(raw).map(([key, value]) => [
+      key,
+      isFraction(key, value) ? Math.floor(value) : value,
+    ]),
+  );
   const parsed = CompactionOptionsSchema.safeParse(given);
   if (parsed.success) return parsed.data;
   const bad = new Set(parsed.error.issues.map(({ path }) => path[0]));
-  return CompactionOptionsSchema.parse(Object.fromEntries(Object.entries(given).filter(([key]) => !bad.has(key))));
+  return CompactionOptionsSchema.parse(
+    Object.fromEntries(Object.entries(given).filter(([key]) => !bad.has(key))),
+  );
 }
 
 const isFraction = (key: string, value: unknown): value is number =>

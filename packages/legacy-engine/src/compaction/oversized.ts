@@ -20,10 +20,14 @@ export function withoutOversized(
     const group = messages.slice(start, end);
     const tooLarge = group.filter(isOversized);
     const goes = (message: AgentMessage) =>
-      tooLarge.includes(message) || (tooLarge.length > 0 && (message.role === "assistant" || message.role === "toolResult"));
+      tooLarge.includes(message) ||
+      (tooLarge.length > 0 && (message.role === "assistant" || message.role === "toolResult"));
     kept.push(...group.filter((message) => !goes(message)));
     omitted.push(
-      ...tooLarge.map((message) => `[Large ${message.role} (~${Math.round(count(message) / 1000)}K tokens) omitted from summary]`),
+      ...tooLarge.map(
+        (message) =>
+          `[Large ${message.role} (~${Math.round(count(message) / 1000)}K tokens) omitted from summary]`,
+      ),
     );
   }
   return { kept, omitted };

@@ -1,7 +1,12 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
-import { atomicGroups, type NewTranscriptEntry, PRUNE_PLACEHOLDER, pairToolCalls } from "@clew/plugin-sdk/transcript";
+import {
+  atomicGroups,
+  type NewTranscriptEntry,
+  PRUNE_PLACEHOLDER,
+  pairToolCalls,
+} from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyHistory, anyWindow, prose } from "../__fixtures__/histories.ts";
@@ -20,25 +25,51 @@ const input = (messages: readonly AgentMessage[], extras: Partial<PlanInput> = {
 
 /** Messages of exactly so many tokens at four characters each. */
 const text = (tokens: number) => "abcd".repeat(tokens);
-const result = (tokens: number, toolName = "read") => toolResult({ id: `r${tokens}`, name: toolName }, text(tokens));
+const result = (tokens: number, toolName = "read") =>
+  toolResult({ id: `r${tokens}`, name: toolName }, text(tokens));
 
 describe("clearing first", () => {
   // The shape of worked cases 27 to 29: 60,000 and 30,000 old tokens of output, 42,000 in the protected turns.
-  const old = [user(text(20)), assistant(text(20)), result(60_000), assistant(text(20)), result(30_000, "exec")];
-  const recent = [user(text(20)), assistant(text(9000)), user(text(20)), assistant(text(12_000)), result(42_000, "exec")];
+  const old = [
+    user(text(20)),
+    assistant(text(20)),
+    result(60_000),
+    assistant(text(20)),
+    result(30_000, "exec"),
+  ];
+  const recent = [
+    user(text(20)),
+    assistant(text(9000)),
+    user(text(20)),
+    assistant(text(12_000)),
+    result(42_000, "exec"),
+  ];
 
   it("is enough where less than 80 % of the window is left", () => {
-    const plan = planCompaction(input([...old, ...recent], { contextWindow: 128_000, countTokens: "chars4" }));
-    expect(plan).toMatchObject({ kind: "prune", tokensBefore: 153_100, prune: { freedTokens: 59_993 } });
+    const plan = planCompaction(
+      input([...old, ...recent], { contextWindow: 128_000, countTokens: "chars4" }),
+    );
+    expect(plan).toMatchObject({
+      kind: "prune",
+      tokensBefore: 153_100,
+      prune: { freedTokens: 59_993 },
+    });
   });
 
   it("is not enough in a smaller window, nor at exactly 80 %", () => {
-    expect(planCompaction(input([...old, ...recent], { contextWindow: 64_000, countTokens: "chars4" })).kind).toBe("summarise");
+    expect(
+      planCompaction(input([...old, ...recent], { contextWindow: 64_000, countTokens: "chars4" }))
+        .kind,
+    ).toBe("summarise");
     // 139,993 − 59,993 = 80,000 of 100,000.
     const exactly = [...old.slice(0, 4), result(16_893, "exec"), ...recent];
-    expect(planCompaction(input(exactly, { contextWindow: 100_000, countTokens: "chars4" })).kind).not.toBe("prune");
+    expect(
+      planCompaction(input(exactly, { contextWindow: 100_000, countTokens: "chars4" })).kind,
+    ).not.toBe("prune");
     const below = [...old.slice(0, 4), result(16_892, "exec"), ...recent];
-    expect(planCompaction(input(below, { contextWindow: 100_000, countTokens: "chars4" }))).toMatchObject({
+    expect(
+      planCompaction(input(below, { contextWindow: 100_000, countTokens: "chars4" })),
+    ).toMatchObject({
       kind: "prune",
       tokensBefore: 139_992,
     });
@@ -46,29 +77,51 @@ describe("clearing first", () => {
 
   it("believes the provider's count when that is larger than the estimate", () => {
     const plan = planCompaction(
-      input([...old, ...recent], { contextWindow: 128_000, countTokens: "chars4", trigger: "overflow", currentTokenCount: 170_000 }),
+      input([...old, ...recent], {
+        contextWindow: 128_000,
+        countTokens: "chars4",
+        trigger: "overflow",
+        currentTokenCount: 170_000,
+      }),
     );
     expect(plan.kind).toBe("summarise");
   });
 
   it("is never enough for a person who said what to keep", () => {
     const messages = [...old, ...recent];
-    expect(planCompaction(input(messages, { countTokens: "chars4", focus: "the tests" })).kind).toBe("summarise");
-    expect(planCompaction(input(messages, { countTokens: "chars4", focus: "  " })).kind).toBe("prune");
+    expect(
+      planCompaction(input(messages, { countTokens: "chars4", focus: "the tests" })).kind,
+    ).toBe("summarise");
+    expect(planCompaction(input(messages, { countTokens: "chars4", focus: "  " })).kind).toBe(
+      "prune",
+    );
   });
 
   it("can be switched off, and follows its settings", () => {
     const messages = [...old, ...recent];
     const plan = (options: Record<string, unknown>) =>
-      planCompaction(input(messages, { countTokens: "chars4", options: compactionOptions(options) }));
+      planCompaction(
+        input(messages, { countTokens: "chars4", options: compactionOptions(options) }),
+      );
     expect(plan({ prune: false }).kind).toBe("summarise");
-    expect(plan({ pruneProtectedTools: ["read"] })).toMatchObject({ kind: "summarise", prune: undefined });
+    expect(plan({ pruneProtectedTools: ["read"] })).toMatchObject({
+      kind: "summarise",
+      prune: undefined,
+    });
     expect(plan({ pruneMinimumTokens: 60_001 })).toMatchObject({ prune: undefined });
-    expect(plan({ pruneProtectTokens: 0 })).toMatchObject({ kind: "prune", prune: { freedTokens: 89_986 } });
+    expect(plan({ pruneProtectTokens: 0 })).toMatchObject({
+      kind: "prune",
+      prune: { freedTokens: 89_986 },
+    });
   });
 
   it("is what remains when nothing can be summarised", () => {
-    const messages = [user("go"), ...Array.from({ length: 3 }, () => result(30_000)), user("a"), user(text(90_000))];
+    const messages = [
+      user("go"),
+      ...Array.from({ length: 3 }, () => result(30_000)),
+      user("a"),
+      user(text(90_000)),
+    ];
     const plan = planCompaction(
       input(messages, {
         trigger: "threshold",
@@ -91,7 +144,12 @@ describe("clearing first", () => {
       user("b"),
       assistant(prose(30_000)),
     ];
-    const plan = planCompaction(input(messages, { contextWindow: 64_000, options: compactionOptions({ pruneProtectTokens: 0 }) }));
+    const plan = planCompaction(
+      input(messages, {
+        contextWindow: 64_000,
+        options: compactionOptions({ pruneProtectTokens: 0 }),
+      }),
+    );
     expect(plan.kind).toBe("summarise");
     if (plan.kind !== "summarise") return;
     expect(plan.prune).toBeDefined();
@@ -102,7 +160,10 @@ describe("clearing first", () => {
 });
 
 describe("how much is kept", () => {
-  const turns = Array.from({ length: 100 }, (_, turn) => [user(`q${turn} ${prose(500, turn)}`), assistant(prose(500, turn))]).flat();
+  const turns = Array.from({ length: 100 }, (_, turn) => [
+    user(`q${turn} ${prose(500, turn)}`),
+    assistant(prose(500, turn)),
+  ]).flat();
   const kept = (extras: Partial<PlanInput>) => {
     const plan = planCompaction(input(turns, { trigger: "overflow", ...extras }));
     return plan.kind === "summarise" ? plan.keptTokens : Number.NaN;
@@ -122,15 +183,25 @@ describe("how much is kept", () => {
     expect(kept({ currentTokenCount: Number.NaN })).toBe(kept({}));
   });
 
-  it.each([8_000, 16_000, 32_000])("is no more than half of the room in a window of %i", (contextWindow) => {
-    expect(kept({ contextWindow })).toBeLessThanOrEqual(contextWindow / 2);
-    expect(kept({ contextWindow, fixedTokens: contextWindow / 4 })).toBeLessThanOrEqual(contextWindow / 4);
-  });
+  it.each([8_000, 16_000, 32_000])(
+    "is no more than half of the room in a window of %i",
+    (contextWindow) => {
+      expect(kept({ contextWindow })).toBeLessThanOrEqual(contextWindow / 2);
+      expect(kept({ contextWindow, fixedTokens: contextWindow / 4 })).toBeLessThanOrEqual(
+        contextWindow / 4,
+      );
+    },
+  );
 });
 
 describe("the first kept entry", () => {
   it("is none right after a reset, whatever the reset keeps", async () => {
-    const session = memorySession([user(prose(30_000)), assistant(prose(30_000)), user("b"), assistant(prose(30_000))]);
+    const session = memorySession([
+      user(prose(30_000)),
+      assistant(prose(30_000)),
+      user("b"),
+      assistant(prose(30_000)),
+    ]);
     await session.append([{ type: "reset", firstKeptEntryId: session.branch()[0]!.id }]);
     expect(planCompaction({ ...input([]), branch: session.branch() })).toMatchObject({
       kind: "nothing",
@@ -159,7 +230,13 @@ describe("the first kept entry", () => {
 });
 
 describe("any plan over any history", () => {
-  const trigger = fc.constantFrom<CompactionTrigger>("manual", "threshold", "budget", "overflow", "timeout_recovery");
+  const trigger = fc.constantFrom<CompactionTrigger>(
+    "manual",
+    "threshold",
+    "budget",
+    "overflow",
+    "timeout_recovery",
+  );
 
   it("cuts between groups, names an entry of the branch, and loses no message", () => {
     fc.assert(
@@ -169,13 +246,16 @@ describe("any plan over any history", () => {
         const plan = planCompaction({ ...input([]), branch, contextWindow, trigger: by });
         if (plan.kind !== "summarise") return;
         const nothingKept = plan.firstKeptEntryId === undefined;
-        const at = nothingKept ? branch.length : branch.findIndex(({ id }) => id === plan.firstKeptEntryId);
+        const at = nothingKept
+          ? branch.length
+          : branch.findIndex(({ id }) => id === plan.firstKeptEntryId);
         expect(at).toBeGreaterThan(0);
         expect(plan.covered).toEqual(branch.slice(0, at));
         expect([...plan.history, ...plan.prefix]).toEqual(messages.slice(0, at));
         expect(plan.keptMessages).toBe(messages.length - at);
         if (!nothingKept) expect(atomicGroups(messages).map(({ start }) => start)).toContain(at);
-        for (const { call, result } of pairToolCalls(messages).pairs) expect(call.message < at).toBe(result < at);
+        for (const { call, result } of pairToolCalls(messages).pairs)
+          expect(call.message < at).toBe(result < at);
       }),
       { numRuns: 300 },
     );

@@ -104,12 +104,24 @@ export function planCompaction(input: PlanInput): CompactionPlan {
   const messages = items.map(({ message }) => message);
   const tokens = messages.map(counterOf(input.countTokens));
   const tokensBefore = sum(tokens);
-  const nothing = (reason: string, ok = true): NothingPlan => ({ kind: "nothing", ok, reason, tokensBefore });
+  const nothing = (reason: string, ok = true): NothingPlan => ({
+    kind: "nothing",
+    ok,
+    reason,
+    tokensBefore,
+  });
   if (!messages.some(isConversation)) return nothing(NO_CONVERSATION);
-  if (branch.at(-1)?.type === "reset") return nothing("nothing to compact: the session was just reset");
+  if (branch.at(-1)?.type === "reset")
+    return nothing("nothing to compact: the session was just reset");
 
-  const limits = planLimits({ ...input, reserveTokensFloor: options.reserveTokensFloor, fixedTokens });
-  const prune = options.prune ? planPruneStep({ items, options, countTokens: input.countTokens }) : undefined;
+  const limits = planLimits({
+    ...input,
+    reserveTokensFloor: options.reserveTokensFloor,
+    fixedTokens,
+  });
+  const prune = options.prune
+    ? planPruneStep({ items, options, countTokens: input.countTokens })
+    : undefined;
   if (prune !== undefined && isPruneEnough(input, prune, messages, limits))
     return { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId };
   // Nothing can be written that makes room for these; a prune may still help the next request.
@@ -121,7 +133,8 @@ export function planCompaction(input: PlanInput): CompactionPlan {
 
   const summary = planSummary(input, { items, messages, tokens, tokensBefore, limits, prune });
   if (typeof summary !== "string") return summary;
-  if (prune !== undefined) return { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId };
+  if (prune !== undefined)
+    return { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId };
   return nothing(summary);
 }
 
@@ -141,10 +154,14 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | string
   const view = prune?.messages ?? material.messages;
   const tokens = prune === undefined ? material.tokens : view.map(counterOf(input.countTokens));
   const boundary = branch.findLastIndex(({ type }) => type === "compaction" || type === "reset");
-  const previous = branch[boundary]?.type === "compaction" ? (branch[boundary] as CompactionEntry) : undefined;
+  const previous =
+    branch[boundary]?.type === "compaction" ? (branch[boundary] as CompactionEntry) : undefined;
   const start = previous === undefined ? 0 : 1;
   const openRequest = openRequestOf(branch);
-  const openAt = openRequest === undefined ? -1 : items.findIndex(({ entryId }) => entryId === openRequest.entryId);
+  const openAt =
+    openRequest === undefined
+      ? -1
+      : items.findIndex(({ entryId }) => entryId === openRequest.entryId);
 
   const scale = observedScale(input, tokensBefore);
   const found = findCut({
@@ -152,20 +169,24 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | string
     start,
     tokens,
     highTokens: view.map((message) => estimateMessage(message).high),
-    keepTokens: Math.floor(Math.min(keepTokens(input, sum(tokens)), LOW_SHARE * limits.tailTokens) / scale),
+    keepTokens: Math.floor(
+      Math.min(keepTokens(input, sum(tokens)), LOW_SHARE * limits.tailTokens) / scale,
+    ),
     maxTailTokens: Math.floor(limits.tailTokens / scale),
     preferKeptFrom: openAt < 0 ? undefined : openAt,
     maxReplyTokens: Math.floor(limits.replyTokens / scale),
   });
   if (found === undefined) return "nothing to compact: what is kept anyway is all there is";
   const summarisedTokens = sum(tokens.slice(start, found.cut));
-  if (summarisedTokens < MIN_SUMMARISED_TOKENS) return `nothing to compact: only ${summarisedTokens} tokens could be summarised`;
+  if (summarisedTokens < MIN_SUMMARISED_TOKENS)
+    return `nothing to compact: only ${summarisedTokens} tokens could be summarised`;
   const least = Math.min(MAX_MIN_THRESHOLD, Math.floor(limits.contextWindow * MIN_THRESHOLD_SHARE));
   if (trigger === "threshold" && summarisedTokens < least)
     return `nothing to compact: summarising ${summarisedTokens} tokens would not pay before ${least}`;
 
   const keptItem = items[found.cut];
-  const keptFrom = keptItem === undefined ? branch.length : firstKeptIndex(branch, boundary, keptItem.entryId);
+  const keptFrom =
+    keptItem === undefined ? branch.length : firstKeptIndex(branch, boundary, keptItem.entryId);
   return {
     kind: "summarise",
     limits,
@@ -196,7 +217,10 @@ function isPruneEnough(
   { contextWindow }: CompactionLimits,
 ): boolean {
   const { trigger, focus, currentTokenCount, fixedTokens = 0, countTokens } = input;
-  const high = countTokens === "chars4" ? chars4Message : (message: AgentMessage) => estimateMessage(message).high;
+  const high =
+    countTokens === "chars4"
+      ? chars4Message
+      : (message: AgentMessage) => estimateMessage(message).high;
   const { enough } = decidePruneEnough({
     plan: { clear: prune.entryIds.map((_, index) => index), freed: prune.freedTokens },
     tokensBefore: sum(messages.map(high)),
@@ -209,15 +233,23 @@ function isPruneEnough(
 }
 
 /** How much larger the provider's count is than the estimate: what is kept is measured in the provider's tokens. */
-function observedScale({ currentTokenCount, fixedTokens = 0 }: PlanInput, estimated: number): number {
+function observedScale(
+  { currentTokenCount, fixedTokens = 0 }: PlanInput,
+  estimated: number,
+): number {
   const observed = positive(currentTokenCount);
-  return observed === undefined ? 1 : Math.min(MAX_SCALE, Math.max(1, observed / Math.max(1, estimated + fixedTokens)));
+  return observed === undefined
+    ? 1
+    : Math.min(MAX_SCALE, Math.max(1, observed / Math.max(1, estimated + fixedTokens)));
 }
 
 /** A person who asks, or an overflow, must be served although the session is smaller than what is usually kept. */
 function keepTokens({ options, trigger }: PlanInput, all: number): number {
   if (trigger === "threshold") return options.keepRecentTokens;
-  return Math.min(options.keepRecentTokens, Math.floor(all * (trigger === "manual" ? MANUAL_KEEP_SHARE : FORCED_KEEP_SHARE)));
+  return Math.min(
+    options.keepRecentTokens,
+    Math.floor(all * (trigger === "manual" ? MANUAL_KEEP_SHARE : FORCED_KEEP_SHARE)),
+  );
 }
 
 /** The messages as they were written, also where the context shows a placeholder. */
@@ -227,29 +259,43 @@ function originals(
   { start, turnStart, cut }: { start: number; turnStart: number; cut: number },
 ) {
   const wanted = new Set(items.slice(start, cut).map(({ entryId }) => entryId));
-  const written = buildContext(branch.filter(({ id }) => wanted.has(id))).items.map(({ message }) => message);
+  const written = buildContext(branch.filter(({ id }) => wanted.has(id))).items.map(
+    ({ message }) => message,
+  );
   return { history: written.slice(0, turnStart - start), prefix: written.slice(turnStart - start) };
 }
 
 /** Settings and labels right before the kept message stay with it. Throws when the entry is not on the branch after its last boundary. */
-function firstKeptIndex(branch: readonly TranscriptEntry[], boundary: number, entryId: string): number {
+function firstKeptIndex(
+  branch: readonly TranscriptEntry[],
+  boundary: number,
+  entryId: string,
+): number {
   let index = branch.findIndex(({ id }) => id === entryId);
-  if (index < 0) throw new Error(`The first kept entry ${entryId} is not on the active branch; this is a bug in planCompaction.`);
+  if (index < 0)
+    throw new Error(
+      `The first kept entry ${entryId} is not on the active branch; this is a bug in planCompaction.`,
+    );
   while (index - 1 > boundary && !holdsMessage(branch[index - 1]!)) index--;
   return index;
 }
 
-const holdsMessage = ({ type }: TranscriptEntry) => type === "message" || type === "custom_message" || type === "branch_summary";
+const holdsMessage = ({ type }: TranscriptEntry) =>
+  type === "message" || type === "custom_message" || type === "branch_summary";
 
 /** Something a person or a model said, or a call it made. */
 function isConversation(message: AgentMessage): boolean {
   if (message.role === "toolResult" || message.role === "custom") return false;
   if (message.role !== "assistant") return textOf(message).trim() !== "";
-  return textOf(message).trim() !== "" || blocksIn(message.content).some(({ type }) => type === "toolCall");
+  return (
+    textOf(message).trim() !== "" ||
+    blocksIn(message.content).some(({ type }) => type === "toolCall")
+  );
 }
 
 export const counterOf = (kind: PlanInput["countTokens"]) =>
   kind === "chars4" ? chars4Message : (message: AgentMessage) => estimateMessage(message).estimate;
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-const positive = (value: number | undefined) => (value !== undefined && Number.isFinite(value) && value > 0 ? value : undefined);
+const positive = (value: number | undefined) =>
+  value !== undefined && Number.isFinite(value) && value > 0 ? value : undefined;

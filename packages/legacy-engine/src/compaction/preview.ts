@@ -1,13 +1,24 @@
 // Tells what a compaction would keep, drop and cost, without asking a model and without writing anything.
 
-import { chunkMessagesByMaxTokens, computeAdaptiveChunkRatio, maxChunkTokens, total } from "./chunks.ts";
+import {
+  chunkMessagesByMaxTokens,
+  computeAdaptiveChunkRatio,
+  maxChunkTokens,
+  total,
+} from "./chunks.ts";
 import type { CompactionPlan, SummaryPlan } from "./plan.ts";
 import { serializedTokens } from "./serialize.ts";
 
 /** For people and `--dry-run`; all numbers are estimates in tokens unless their name says otherwise. */
 export type CompactionPreview =
   | { kind: "nothing"; reason: string; tokensBefore: number }
-  | { kind: "prune"; tokensBefore: number; tokensAfter: number; clearedResults: number; clearedEntryIds: readonly string[] }
+  | {
+      kind: "prune";
+      tokensBefore: number;
+      tokensAfter: number;
+      clearedResults: number;
+      clearedEntryIds: readonly string[];
+    }
   | {
       kind: "summarise";
       tokensBefore: number;
@@ -54,7 +65,10 @@ function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
   const { history, prefix, limits, tokensBefore, keptTokens, summarisedTokens } = plan;
   const requests = (messages: typeof history) => {
     if (messages.length === 0) return 0;
-    const most = maxChunkTokens(window, computeAdaptiveChunkRatio(messages, window, serializedTokens));
+    const most = maxChunkTokens(
+      window,
+      computeAdaptiveChunkRatio(messages, window, serializedTokens),
+    );
     const chunks = chunkMessagesByMaxTokens(messages, most, serializedTokens).length;
     return chunks > 1 && total(messages, serializedTokens) > most ? chunks + 1 : 1;
   };
@@ -63,7 +77,10 @@ function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
   return {
     kind: "summarise",
     tokensBefore,
-    tokensAfterAtMost: Math.min(tokensBefore - 1, keptTokens + plan.ledgerTokens + Math.ceil(limits.summaryChars / 3)),
+    tokensAfterAtMost: Math.min(
+      tokensBefore - 1,
+      keptTokens + plan.ledgerTokens + Math.ceil(limits.summaryChars / 3),
+    ),
     firstKeptEntryId: plan.firstKeptEntryId ?? null,
     keptMessages: plan.keptMessages,
     keptTokens,
@@ -73,7 +90,8 @@ function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
     repeatsOpenRequest: plan.openRequestCut,
     clearedResults: plan.prune?.entryIds.length ?? 0,
     requests: forHistory + forPrefix,
-    inputTokens: total([...history, ...prefix], serializedTokens) + REQUEST_TOKENS * (forHistory + forPrefix),
+    inputTokens:
+      total([...history, ...prefix], serializedTokens) + REQUEST_TOKENS * (forHistory + forPrefix),
     outputTokensAtMost: forHistory * limits.summaryTokens + forPrefix * limits.prefixTokens,
   };
 }

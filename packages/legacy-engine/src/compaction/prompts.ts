@@ -55,7 +55,8 @@ What a reader of the end must know to understand it: names, paths, values, open 
 const KEEP_IDENTIFIERS =
   "Copy identifiers character by character: UUIDs, hashes, ids, host names, IP addresses, ports, URLs, paths and file names. Never shorten, translate or guess one.";
 
-const LANGUAGE = "Write in the language of the conversation; leave code, paths, identifiers and error messages as they are.";
+const LANGUAGE =
+  "Write in the language of the conversation; leave code, paths, identifiers and error messages as they are.";
 
 /** Asks to make one summary of the summaries of consecutive parts (spec "compaction" §2.3). */
 export const MERGE_INSTRUCTION =
@@ -87,7 +88,9 @@ export function summaryPrompt({
 }: SummaryPrompt): string {
   const parts = [
     `<conversation>\n${conversation}\n</conversation>`,
-    ...(previousSummary === undefined ? [] : [`<previous-summary>\n${neutral(previousSummary)}\n</previous-summary>`]),
+    ...(previousSummary === undefined
+      ? []
+      : [`<previous-summary>\n${neutral(previousSummary)}\n</previous-summary>`]),
     FORM[form],
     LANGUAGE,
     ...(identifierPolicy === "strict" ? [KEEP_IDENTIFIERS] : []),

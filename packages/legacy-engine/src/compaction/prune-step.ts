@@ -53,4 +53,5 @@ export function planPruneStep({
 }
 
 /** True for the record of a prune that a compaction made. */
-export const isCompactionPrune = (entry: TranscriptEntry | undefined): boolean => pruneRecordOf(entry)?.reason === REASON;
+export const isCompactionPrune = (entry: TranscriptEntry | undefined): boolean =>
+  pruneRecordOf(entry)?.reason === REASON;

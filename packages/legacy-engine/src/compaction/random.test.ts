@@ -1,9 +1,21 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { openRequest, pairToolCalls, type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
+import {
+  openRequest,
+  pairToolCalls,
+  type TranscriptEntry,
+  textOf,
+} from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyTurn, prose } from "../__fixtures__/histories.ts";
-import { hastySleep, memorySession, now, obedientSummary, promptOf, scripted } from "../__fixtures__/session.ts";
+import {
+  hastySleep,
+  memorySession,
+  now,
+  obedientSummary,
+  promptOf,
+  scripted,
+} from "../__fixtures__/session.ts";
 import { pinnedText } from "./facts.ts";
 import { planLimits } from "./limits.ts";
 import { type CompactTranscriptRequest, compactTranscript, previewCompaction } from "./run.ts";
@@ -27,13 +39,19 @@ const behaviours: readonly Parameters<typeof scripted>[0][] = [
 function holds(context: readonly AgentMessage[], text: string): boolean {
   const asMessage = context.some((message) => message.role === "user" && message.content === text);
   const [head] = context;
-  return asMessage || (head?.role === "compactionSummary" && head.summary.includes(`<open-request>\n${text}\n</open-request>`));
+  return (
+    asMessage ||
+    (head?.role === "compactionSummary" &&
+      head.summary.includes(`<open-request>\n${text}\n</open-request>`))
+  );
 }
 
 function whole(context: readonly AgentMessage[], before: readonly AgentMessage[]): void {
   // A result without its call is only where the history itself had one.
-  const orphans = (messages: readonly AgentMessage[]) => pairToolCalls(messages).orphanResults.length;
-  const unanswered = (messages: readonly AgentMessage[]) => pairToolCalls(messages).unanswered.length;
+  const orphans = (messages: readonly AgentMessage[]) =>
+    pairToolCalls(messages).orphanResults.length;
+  const unanswered = (messages: readonly AgentMessage[]) =>
+    pairToolCalls(messages).unanswered.length;
   expect(orphans(context)).toBeLessThanOrEqual(orphans(before));
   expect(unanswered(context)).toBeLessThanOrEqual(unanswered(before));
 }
@@ -89,14 +107,20 @@ describe(`${COMPACTIONS} random compactions`, () => {
         expect(result.reason).toBeTruthy();
       }
       if (open !== undefined) {
-        const limits = planLimits({ contextWindow: pick.window, maxOutputTokens: 8_000, reserveTokensFloor: 20_000, fixedTokens: 0 });
+        const limits = planLimits({
+          contextWindow: pick.window,
+          maxOutputTokens: 8_000,
+          reserveTokensFloor: 20_000,
+          fixedTokens: 0,
+        });
         const text = textOf(open.message);
         const pinned = holds(after, text) || holds(after, pinnedText(text, limits));
         expect(pinned).toBe(true);
         pins.push(pinnedText(text, limits) === text);
       }
       // As written, so it stays: byte for byte, to the end of the session.
-      for (const entry of session.written) if (!written.has(entry)) written.set(entry, JSON.stringify(entry));
+      for (const entry of session.written)
+        if (!written.has(entry)) written.set(entry, JSON.stringify(entry));
     }
     expect(done).toBeGreaterThan(COMPACTIONS / 4);
     expect(pins.filter(Boolean).length).toBeGreaterThan(COMPACTIONS / 20);

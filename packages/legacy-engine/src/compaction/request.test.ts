@@ -3,13 +3,26 @@ import { describe, expect, it } from "vitest";
 import { hastySleep, patientSleep, reply, scripted } from "../__fixtures__/session.ts";
 import { requestSummary, retryDelay } from "./request.ts";
 
-const thinkingOnly: AssistantMessage = { role: "assistant", content: [{ type: "thinking", thinking: "hm" }], stopReason: "stop" };
-const failing = (kind: ModelError["kind"], extras = {}) => ({ kind, message: "no", ...extras }) as ModelError;
+const thinkingOnly: AssistantMessage = {
+  role: "assistant",
+  content: [{ type: "thinking", thinking: "hm" }],
+  stopReason: "stop",
+};
+const failing = (kind: ModelError["kind"], extras = {}) =>
+  ({ kind, message: "no", ...extras }) as ModelError;
 
-async function ask(script: Parameters<typeof scripted>[0], extras: Partial<Parameters<typeof requestSummary>[2]> = {}) {
+async function ask(
+  script: Parameters<typeof scripted>[0],
+  extras: Partial<Parameters<typeof requestSummary>[2]> = {},
+) {
   const waits: number[] = [];
   const model = scripted(script);
-  const outcome = await requestSummary("prompt", 1000, { model, sleep: patientSleep(waits), random: () => 0.5, ...extras });
+  const outcome = await requestSummary("prompt", 1000, {
+    model,
+    sleep: patientSleep(waits),
+    random: () => 0.5,
+    ...extras,
+  });
   return { outcome, waits, calls: model.calls };
 }
 
@@ -17,7 +30,9 @@ describe("one summary request", () => {
   it("is one user message without tools, within the given output", async () => {
     const { outcome, calls } = await ask(["  text  "]);
     expect(outcome).toEqual({ ok: true, text: "text" });
-    expect(calls).toMatchObject([{ messages: [{ role: "user", content: "prompt" }], tools: [], maxOutputTokens: 1000 }]);
+    expect(calls).toMatchObject([
+      { messages: [{ role: "user", content: "prompt" }], tools: [], maxOutputTokens: 1000 },
+    ]);
   });
 
   it.each([
@@ -39,14 +54,20 @@ describe("one summary request", () => {
   });
 
   it("succeeds when a later attempt does", async () => {
-    expect((await ask([failing("unavailable"), reply(""), "there"])).outcome).toEqual({ ok: true, text: "there" });
+    expect((await ask([failing("unavailable"), reply(""), "there"])).outcome).toEqual({
+      ok: true,
+      text: "there",
+    });
   });
 
-  it.each([["timeout"], ["auth"], ["invalid_request"]] as const)("is not repeated after %s", async (kind) => {
-    const { outcome, calls } = await ask([failing(kind)]);
-    expect(outcome).toMatchObject({ ok: false, kind: "terminal" });
-    expect(calls).toHaveLength(1);
-  });
+  it.each([["timeout"], ["auth"], ["invalid_request"]] as const)(
+    "is not repeated after %s",
+    async (kind) => {
+      const { outcome, calls } = await ask([failing(kind)]);
+      expect(outcome).toMatchObject({ ok: false, kind: "terminal" });
+      expect(calls).toHaveLength(1);
+    },
+  );
 
   it("says when it was too large", async () => {
     const { outcome, calls } = await ask([failing("overflow", { observedTokens: 9 })]);
@@ -55,7 +76,11 @@ describe("one summary request", () => {
 
   it("ends after its bound when the model never answers, and tells the model to stop", async () => {
     const { outcome, calls } = await ask(["never"], { sleep: hastySleep, timeoutMs: 60_000 });
-    expect(outcome).toEqual({ ok: false, kind: "terminal", reason: "the summarising model did not answer within 60 s" });
+    expect(outcome).toEqual({
+      ok: false,
+      kind: "terminal",
+      reason: "the summarising model did not answer within 60 s",
+    });
     expect(calls[0]!.signal.aborted).toBe(true);
   });
 
@@ -73,7 +98,8 @@ describe("one summary request", () => {
     };
     const waiting = ask([failing("unavailable")], {
       signal: inWait.signal,
-      sleep: (ms, signal) => (ms <= 5000 ? Promise.resolve(inWait.abort(reason)) : sleep(ms, signal)),
+      sleep: (ms, signal) =>
+        ms <= 5000 ? Promise.resolve(inWait.abort(reason)) : sleep(ms, signal),
     });
     await expect(waiting).rejects.toBe(reason);
   });
@@ -93,11 +119,17 @@ describe("one summary request", () => {
   it("sends nothing more once the circuit is broken", async () => {
     const circuit = { brokenBy: undefined };
     expect((await ask([failing("auth")], { circuit })).calls).toHaveLength(1);
-    expect(await ask(["text"], { circuit })).toMatchObject({ outcome: { ok: false, kind: "terminal" }, calls: [] });
+    expect(await ask(["text"], { circuit })).toMatchObject({
+      outcome: { ok: false, kind: "terminal" },
+      calls: [],
+    });
   });
 
   it("takes a text out of its code fence", async () => {
-    expect((await ask(["```markdown\n## Goal\nx\n```"])).outcome).toEqual({ ok: true, text: "## Goal\nx" });
+    expect((await ask(["```markdown\n## Goal\nx\n```"])).outcome).toEqual({
+      ok: true,
+      text: "## Goal\nx",
+    });
   });
 
   it("does not take a summary about a refusal for one", async () => {
@@ -116,7 +148,10 @@ describe("the wait between attempts", () => {
     [9, 0.5, 0, 5000],
     [1, 0.5, 3000, 3000],
     [1, 0.5, 60_000, 5000],
-  ])("attempt %i, jitter at %f, provider asks %i ms: %i ms", (attempt, random, retryAfter, delay) => {
-    expect(retryDelay(attempt, random, retryAfter)).toBe(delay);
-  });
+  ])(
+    "attempt %i, jitter at %f, provider asks %i ms: %i ms",
+    (attempt, random, retryAfter, delay) => {
+      expect(retryDelay(attempt, random, retryAfter)).toBe(delay);
+    },
+  );
 });

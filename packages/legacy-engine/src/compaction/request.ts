@@ -1,12 +1,21 @@
 // One request to the summarising model: bounded in time, retried when that can help, and judged by what came back.
-import { type AssistantMessage, isAbort, type ModelCall, type ModelError, type ModelRef, type Usage } from "@clew/plugin-sdk/core";
+import {
+  type AssistantMessage,
+  isAbort,
+  type ModelCall,
+  type ModelError,
+  type ModelRef,
+  type Usage,
+} from "@clew/plugin-sdk/core";
 import { headOf, textOf } from "@clew/plugin-sdk/transcript";
 import { SUMMARY_SYSTEM_PROMPT } from "./prompts.ts";
 
 /** The model that summarises; a host's model port with the model it shall ask. */
 export interface SummaryModel {
   ref: ModelRef;
-  complete(call: ModelCall): Promise<{ ok: true; message: AssistantMessage } | { ok: false; error: ModelError }>;
+  complete(
+    call: ModelCall,
+  ): Promise<{ ok: true; message: AssistantMessage } | { ok: false; error: ModelError }>;
 }
 
 /** What requests need besides their text. */
@@ -37,19 +46,30 @@ export type SummaryOutcome =
   /** overflow: ask for less. terminal: no further request can help. failed: this one did not, after every attempt. */
   | { ok: false; kind: "overflow" | "terminal" | "failed"; reason: string };
 
-type AttemptOutcome = SummaryOutcome | { ok: false; kind: "again"; reason: string; retryAfterMs?: number | undefined };
+type AttemptOutcome =
+  | SummaryOutcome
+  | { ok: false; kind: "again"; reason: string; retryAfterMs?: number | undefined };
 
 /** Asks until there is a usable text, at most three times. Throws only the caller's abort. */
-export async function requestSummary(prompt: string, maxOutputTokens: number, environment: RequestEnvironment): Promise<SummaryOutcome> {
+export async function requestSummary(
+  prompt: string,
+  maxOutputTokens: number,
+  environment: RequestEnvironment,
+): Promise<SummaryOutcome> {
   const { signal, sleep = timer, random = Math.random, circuit } = environment;
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted();
-    if (circuit?.brokenBy !== undefined) return { ok: false, kind: "terminal", reason: circuit.brokenBy };
+    if (circuit?.brokenBy !== undefined)
+      return { ok: false, kind: "terminal", reason: circuit.brokenBy };
     const outcome = await attemptOnce(prompt, maxOutputTokens, environment);
-    if (!outcome.ok && outcome.kind === "terminal" && circuit !== undefined) circuit.brokenBy = outcome.reason;
+    if (!outcome.ok && outcome.kind === "terminal" && circuit !== undefined)
+      circuit.brokenBy = outcome.reason;
     if (outcome.ok || outcome.kind !== "again") return outcome;
     if (attempt >= RETRY.attempts) return { ok: false, kind: "failed", reason: outcome.reason };
-    await sleep(retryDelay(attempt, random(), outcome.retryAfterMs), signal ?? new AbortController().signal);
+    await sleep(
+      retryDelay(attempt, random(), outcome.retryAfterMs),
+      signal ?? new AbortController().signal,
+    );
   }
 }
 
@@ -59,8 +79,19 @@ export function retryDelay(attempt: number, random: number, retryAfterMs = 0): n
   return Math.min(RETRY.maxDelayMs, Math.max(RETRY.minDelayMs, Math.round(backoff), retryAfterMs));
 }
 
-async function attemptOnce(prompt: string, maxOutputTokens: number, environment: RequestEnvironment): Promise<AttemptOutcome> {
-  const { model, signal, timeoutMs = DEFAULT_TIMEOUT_MS, sleep = timer, onProgress, onUsage } = environment;
+async function attemptOnce(
+  prompt: string,
+  maxOutputTokens: number,
+  environment: RequestEnvironment,
+): Promise<AttemptOutcome> {
+  const {
+    model,
+    signal,
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+    sleep = timer,
+    onProgress,
+    onUsage,
+  } = environment;
   const request = new AbortController();
   const clock = new AbortController();
   // Before anything else may abort: neither a model nor a timer need listen to signals.
@@ -92,7 +123,11 @@ async function attemptOnce(prompt: string, maxOutputTokens: number, environment:
     await sleep(timeoutMs / 2, clock.signal);
     onProgress?.();
     await sleep(timeoutMs / 2, clock.signal);
-    return { ok: false, kind: "terminal", reason: `the summarising model did not answer within ${timeoutMs / 1000} s` };
+    return {
+      ok: false,
+      kind: "terminal",
+      reason: `the summarising model did not answer within ${timeoutMs / 1000} s`,
+    };
   };
   const answered = ask();
   const late = bound();
@@ -105,7 +140,9 @@ async function attemptOnce(prompt: string, maxOutputTokens: number, environment:
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     // A provider's abort that nobody here asked for is a failure like any other.
-    const what = isAbort(error) ? "the provider broke the request off" : `the model port threw ${nameOf(error)}`;
+    const what = isAbort(error)
+      ? "the provider broke the request off"
+      : `the model port threw ${nameOf(error)}`;
     return { ok: false, kind: "again", reason: what };
   } finally {
     signal?.removeEventListener("abort", onAbort);
@@ -125,7 +162,12 @@ function judgeError(error: ModelError): AttemptOutcome {
     case "invalid_request":
       return { ok: false, kind: "terminal", reason };
     default:
-      return { ok: false, kind: "again", reason, ...(error.kind === "rate_limited" && { retryAfterMs: error.retryAfterMs }) };
+      return {
+        ok: false,
+        kind: "again",
+        reason,
+        ...(error.kind === "rate_limited" && { retryAfterMs: error.retryAfterMs }),
+      };
   }
 }
 
@@ -133,12 +175,14 @@ function judgeMessage(message: AssistantMessage): AttemptOutcome {
   if (message.stopReason === "error" || message.stopReason === "aborted")
     return { ok: false, kind: "again", reason: `the summary ended with "${message.stopReason}"` };
   const text = withoutFence(textOf(message).trim());
-  if (text === "") return { ok: false, kind: "again", reason: "the summarising model returned no text" };
+  if (text === "")
+    return { ok: false, kind: "again", reason: "the summarising model returned no text" };
   if (isRefusal(text)) return { ok: false, kind: "again", reason: "the summarising model refused" };
   return { ok: true, text };
 }
 
-const withoutFence = (text: string) => /^```[a-z]*\n([\s\S]*?)\n```$/i.exec(text)?.[1]?.trim() ?? text;
+const withoutFence = (text: string) =>
+  /^```[a-z]*\n([\s\S]*?)\n```$/i.exec(text)?.[1]?.trim() ?? text;
 
 const REFUSAL =
   /^(?:i['’]m sorry|i am sorry|sorry,|i can(?:no|['’])t (?:help|assist|comply|summari[sz]e|provide)|i am unable|i['’]m unable|as an ai)\b/i;

@@ -40,7 +40,8 @@ function setup(messages: readonly AgentMessage[], extras: Partial<CompactTranscr
   return { session, model, request };
 }
 
-const details = (result: Awaited<ReturnType<typeof compactTranscript>>) => result.result?.details as CompactionDetails;
+const details = (result: Awaited<ReturnType<typeof compactTranscript>>) =>
+  result.result?.details as CompactionDetails;
 
 describe("a compaction", () => {
   it("replaces older history by a summary, keeps the newest messages as they are, and is smaller afterwards", async () => {
@@ -72,20 +73,31 @@ describe("a compaction", () => {
     const branch = session.branch();
     expect(branch.slice(0, before.length)).toEqual(before);
     expect(branch).toHaveLength(before.length + 1);
-    expect(branch.at(-1)).toMatchObject({ type: "compaction", firstKeptEntryId: result.result!.firstKeptEntryId });
+    expect(branch.at(-1)).toMatchObject({
+      type: "compaction",
+      firstKeptEntryId: result.result!.firstKeptEntryId,
+    });
     expect(before.some(({ id }) => id === result.result!.firstKeptEntryId)).toBe(true);
     expect(JSON.stringify(session.written.slice(0, before.length))).toBe(written);
   });
 
   it("brings the earlier summary up to date the next time, and carries file lists on", async () => {
     const read = toolCall("read", { path: "src/first.ts" });
-    const { session, model, request } = setup([user("read it"), assistant([read]), toolResult(read, "x"), assistant("read"), ...turns(40)]);
+    const { session, model, request } = setup([
+      user("read it"),
+      assistant([read]),
+      toolResult(read, "x"),
+      assistant("read"),
+      ...turns(40),
+    ]);
     await compactTranscript(request);
     const calls = model.calls.length;
     session.say(...turns(40));
     const second = await compactTranscript(request);
     expect(promptOf(model.calls[calls]!)).not.toContain("src/first.ts");
-    expect(model.calls.slice(calls).some((call) => promptOf(call).includes("<previous-summary>"))).toBe(true);
+    expect(
+      model.calls.slice(calls).some((call) => promptOf(call).includes("<previous-summary>")),
+    ).toBe(true);
     expect(details(second).readFiles).toEqual(["src/first.ts"]);
     expect(session.context().filter(({ role }) => role === "compactionSummary")).toHaveLength(1);
   });
@@ -95,11 +107,17 @@ describe("a compaction", () => {
       const call = toolCall("exec", { command: `make step-${index}` }, `step_${index}`);
       return [assistant([call]), toolResult(call, prose(400, index))];
     }).flat();
-    const { model, request } = setup([...turns(4), user("Now run all the steps"), ...steps], { options: { prune: false } });
+    const { model, request } = setup([...turns(4), user("Now run all the steps"), ...steps], {
+      options: { prune: false },
+    });
     const result = await compactTranscript(request);
     expect(result.result!.summary).toContain("**Turn Context (split turn):**");
     expect(model.calls.some((call) => promptOf(call).includes("## Original Request"))).toBe(true);
-    expect(result.result!.summary!.startsWith("## Open request\n<open-request>\nNow run all the steps\n</open-request>")).toBe(true);
+    expect(
+      result.result!.summary!.startsWith(
+        "## Open request\n<open-request>\nNow run all the steps\n</open-request>",
+      ),
+    ).toBe(true);
   });
 
   it("reads trigger, focus, counts and signal out of what hosts pass", () => {
@@ -121,7 +139,9 @@ describe("a compaction", () => {
       currentTokenCount: 8,
       signal,
     });
-    expect(compactionParams({ ...base, runtimeContext: { manualCompaction: true } }).trigger).toBe("manual");
+    expect(compactionParams({ ...base, runtimeContext: { manualCompaction: true } }).trigger).toBe(
+      "manual",
+    );
     expect(compactionParams({ ...base, force: true }).trigger).toBe("budget");
     expect(compactionParams(base).trigger).toBe("threshold");
   });
@@ -133,18 +153,26 @@ describe("a compaction", () => {
   });
 
   it("in safeguard mode summarises an oversized history in two steps, the older part first", async () => {
-    const { model, request } = setup(turns(150), { options: { mode: "safeguard", maxHistoryShare: 0.3 } });
+    const { model, request } = setup(turns(150), {
+      options: { mode: "safeguard", maxHistoryShare: 0.3 },
+    });
     expect(await compactTranscript(request)).toMatchObject({ compacted: true });
-    const withPrevious = model.calls.filter((call) => promptOf(call).includes("<previous-summary>"));
+    const withPrevious = model.calls.filter((call) =>
+      promptOf(call).includes("<previous-summary>"),
+    );
     expect(withPrevious.length).toBeGreaterThan(0);
     expect(model.calls.findIndex((call) => promptOf(call).includes("Request 0:"))).toBe(0);
   });
 
   it("asks the model of the session for nothing that the summarising model does not hold", async () => {
     const small = obedient({ contextWindow: 16_000 });
-    const { request } = setup(turns(100), { model: small, session: { contextWindow: 200_000, maxOutputTokens: 8_000 } });
+    const { request } = setup(turns(100), {
+      model: small,
+      session: { contextWindow: 200_000, maxOutputTokens: 8_000 },
+    });
     expect(await compactTranscript(request)).toMatchObject({ compacted: true });
-    for (const call of small.calls) expect(estimateMessages(call.messages).high).toBeLessThan(16_000);
+    for (const call of small.calls)
+      expect(estimateMessages(call.messages).high).toBeLessThan(16_000);
   });
 });
 
@@ -152,7 +180,9 @@ describe("the check of a summary in a compaction", () => {
   const incomplete = "## Decisions\n- something";
 
   it("gives the model one more try, with what was wrong", async () => {
-    const model = scripted((call, index) => (index === 0 ? incomplete : obedientSummary(promptOf(call))));
+    const model = scripted((call, index) =>
+      index === 0 ? incomplete : obedientSummary(promptOf(call)),
+    );
     const { request } = setup(turns(20), { model });
     const result = await compactTranscript(request);
     expect(details(result)).toMatchObject({ tier: "full", summariser: { requests: 2 } });
@@ -162,7 +192,11 @@ describe("the check of a summary in a compaction", () => {
   it("falls to a summary by code when the second try is no better, and says so", async () => {
     const { request } = setup(turns(20), { model: scripted([incomplete]) });
     const result = await compactTranscript(request);
-    expect(result).toMatchObject({ ok: true, compacted: true, reason: expect.stringContaining("failed the check (heading") });
+    expect(result).toMatchObject({
+      ok: true,
+      compacted: true,
+      reason: expect.stringContaining("failed the check (heading"),
+    });
     expect(details(result)).toMatchObject({ tier: "extract", summariser: { requests: 2 } });
     for (const heading of SUMMARY_HEADINGS) expect(result.result!.summary).toContain(heading);
   });
@@ -214,9 +248,16 @@ describe("a bad summariser", () => {
 
   it("that never answers is given its time once, and then replaced", async () => {
     const model = scripted(["never"]);
-    const { request } = setup(turns(20), { model, sleep: hastySleep, options: { timeoutSeconds: 30 } });
+    const { request } = setup(turns(20), {
+      model,
+      sleep: hastySleep,
+      options: { timeoutSeconds: 30 },
+    });
     const result = await compactTranscript(request);
-    expect(result).toMatchObject({ compacted: true, reason: "the summarising model did not answer within 30 s" });
+    expect(result).toMatchObject({
+      compacted: true,
+      reason: "the summarising model did not answer within 30 s",
+    });
     expect([details(result).tier, model.calls.length]).toEqual(["extract", 1]);
   });
 
@@ -228,7 +269,10 @@ describe("a bad summariser", () => {
 });
 
 describe("bad input", () => {
-  const untouched = async (request: CompactTranscriptRequest, act: () => Promise<unknown> = () => compactTranscript(request)) => {
+  const untouched = async (
+    request: CompactTranscriptRequest,
+    act: () => Promise<unknown> = () => compactTranscript(request),
+  ) => {
     const before = JSON.stringify(request.transcript.branch());
     const result = await act();
     expect(JSON.stringify(request.transcript.branch())).toBe(before);
@@ -236,16 +280,29 @@ describe("bad input", () => {
   };
 
   it("an empty session has no conversation to compact", async () => {
-    expect(await untouched(setup([]).request)).toEqual({ ok: true, compacted: false, reason: "no real conversation messages" });
+    expect(await untouched(setup([]).request)).toEqual({
+      ok: true,
+      compacted: false,
+      reason: "no real conversation messages",
+    });
   });
 
   it("a history of tool results only has none either", async () => {
-    const orphans = Array.from({ length: 30 }, (_, index) => toolResult({ id: `x${index}`, name: "read" }, prose(2000)));
-    expect(await untouched(setup(orphans).request)).toEqual({ ok: true, compacted: false, reason: "no real conversation messages" });
+    const orphans = Array.from({ length: 30 }, (_, index) =>
+      toolResult({ id: `x${index}`, name: "read" }, prose(2000)),
+    );
+    expect(await untouched(setup(orphans).request)).toEqual({
+      ok: true,
+      compacted: false,
+      reason: "no real conversation messages",
+    });
   });
 
   it("a window smaller than the system prompt is told with the way out", async () => {
-    const { request } = setup(turns(20), { model: obedient({ contextWindow: 8_000 }), fixedTokens: 9_000 });
+    const { request } = setup(turns(20), {
+      model: obedient({ contextWindow: 8_000 }),
+      fixedTokens: 9_000,
+    });
     expect(await untouched(request)).toMatchObject({
       ok: false,
       compacted: false,
@@ -255,11 +312,19 @@ describe("bad input", () => {
 
   it("one message larger than the window, and nothing else, leaves nothing to cut", async () => {
     const { request } = setup([user(prose(200_000))]);
-    expect(await untouched(request)).toMatchObject({ compacted: false, reason: expect.stringContaining("nothing to compact") });
+    expect(await untouched(request)).toMatchObject({
+      compacted: false,
+      reason: expect.stringContaining("nothing to compact"),
+    });
   });
 
   it("one message larger than the window among others is summarised without it being sent whole", async () => {
-    const { model, request } = setup([...turns(5), user(`Read this: ${prose(200_000)}`), assistant("Read."), ...turns(5)]);
+    const { model, request } = setup([
+      ...turns(5),
+      user(`Read this: ${prose(200_000)}`),
+      assistant("Read."),
+      ...turns(5),
+    ]);
     const result = await compactTranscript(request);
     expect(result).toMatchObject({ ok: true, compacted: true });
     expect(result.result!.tokensAfter!).toBeLessThan(60_000);
@@ -275,15 +340,24 @@ describe("bad input", () => {
     const { request } = setup(turns(200), { model, signal: controller.signal });
     await untouched(request, () => expect(compactTranscript(request)).rejects.toThrow("stopped"));
     const before = setup(turns(20), { signal: controller.signal });
-    await untouched(before.request, () => expect(compactTranscript(before.request)).rejects.toThrow("stopped"));
+    await untouched(before.request, () =>
+      expect(compactTranscript(before.request)).rejects.toThrow("stopped"),
+    );
     expect(before.model.calls).toHaveLength(0);
   });
 
   it("of two compactions at once the second is refused, and the next one works again", async () => {
     const { session, request } = setup(turns(60));
-    const [first, second] = await Promise.all([compactTranscript(request), compactTranscript(request)]);
+    const [first, second] = await Promise.all([
+      compactTranscript(request),
+      compactTranscript(request),
+    ]);
     expect(first).toMatchObject({ compacted: true });
-    expect(second).toEqual({ ok: false, compacted: false, reason: "another compaction of this session is running; wait for it" });
+    expect(second).toEqual({
+      ok: false,
+      compacted: false,
+      reason: "another compaction of this session is running; wait for it",
+    });
     session.say(...turns(60));
     expect(await compactTranscript(request)).toMatchObject({ compacted: true });
   });
@@ -294,7 +368,8 @@ describe("bad input", () => {
     expect(await untouched(request)).toEqual({
       ok: false,
       compacted: false,
-      reason: "the compaction could not be written (ENOSPC: no space left on device); history is untouched",
+      reason:
+        "the compaction could not be written (ENOSPC: no space left on device); history is untouched",
     });
     expect(await compactTranscript(request)).toMatchObject({ compacted: true });
   });
@@ -305,7 +380,9 @@ describe("bad input", () => {
       late.say(user("said meanwhile"));
       return obedientSummary(promptOf(call));
     });
-    expect(await compactTranscript(setup([], { transcript: late, model }).request)).toMatchObject({ compacted: true });
+    expect(await compactTranscript(setup([], { transcript: late, model }).request)).toMatchObject({
+      compacted: true,
+    });
     expect(late.context()).toContainEqual(expect.objectContaining({ content: "said meanwhile" }));
 
     const moved = memorySession(turns(60));
@@ -313,7 +390,9 @@ describe("bad input", () => {
       void moved.graft({ keep: 2, leafId: moved.branch().at(-1)!.id, entries: [] });
       return obedientSummary(promptOf(call));
     });
-    expect(await compactTranscript(setup([], { transcript: moved, model: mover }).request)).toMatchObject({
+    expect(
+      await compactTranscript(setup([], { transcript: moved, model: mover }).request),
+    ).toMatchObject({
       ok: false,
       compacted: false,
       reason: expect.stringContaining("another branch"),
@@ -328,32 +407,50 @@ describe("bad input", () => {
       return obedientSummary(promptOf(call));
     });
     const result = await compactTranscript(setup([], { transcript: session, model }).request);
-    expect(result).toMatchObject({ ok: false, compacted: false, reason: expect.stringContaining("reset meanwhile") });
+    expect(result).toMatchObject({
+      ok: false,
+      compacted: false,
+      reason: expect.stringContaining("reset meanwhile"),
+    });
     expect(session.context()).toEqual([]);
   });
 
   it("a session too small to be shortened stays as it is", async () => {
-    const { request } = setup([user("hi"), assistant("hello"), user("bye"), assistant("see you")], { trigger: "manual" });
-    expect(await untouched(request)).toMatchObject({ ok: true, compacted: false, reason: expect.stringContaining("nothing to compact") });
+    const { request } = setup([user("hi"), assistant("hello"), user("bye"), assistant("see you")], {
+      trigger: "manual",
+    });
+    expect(await untouched(request)).toMatchObject({
+      ok: true,
+      compacted: false,
+      reason: expect.stringContaining("nothing to compact"),
+    });
   });
 });
 
 describe("a dry run", () => {
   it("tells what would be kept, dropped and asked, and does none of it", async () => {
-    const { session, model, request } = setup(turns(60), { options: { qualityGuard: { enabled: false, maxRetries: 0 } } });
+    const { session, model, request } = setup(turns(60), {
+      options: { qualityGuard: { enabled: false, maxRetries: 0 } },
+    });
     const before = JSON.stringify(session.branch());
     const preview = previewCompaction(request);
     expect(preview.kind).toBe("summarise");
     if (preview.kind !== "summarise") return;
     expect([model.calls.length, JSON.stringify(session.branch())]).toEqual([0, before]);
     const result = await compactTranscript(request);
-    expect(result.result).toMatchObject({ tokensBefore: preview.tokensBefore, firstKeptEntryId: preview.firstKeptEntryId });
+    expect(result.result).toMatchObject({
+      tokensBefore: preview.tokensBefore,
+      firstKeptEntryId: preview.firstKeptEntryId,
+    });
     expect(result.result!.tokensAfter!).toBeLessThanOrEqual(preview.tokensAfterAtMost);
     expect(preview.keptMessages + preview.summarisedMessages).toBe(120);
     expect(model.calls.length).toBe(preview.requests);
   });
 
   it("says why there is nothing to do", () => {
-    expect(previewCompaction(setup([user("hi")]).request)).toMatchObject({ kind: "nothing", reason: expect.any(String) });
+    expect(previewCompaction(setup([user("hi")]).request)).toMatchObject({
+      kind: "nothing",
+      reason: expect.any(String),
+    });
   });
 });

@@ -1,10 +1,22 @@
 // Carries a compaction out: plan, summary, proof that it shrinks, and one append; or nothing is written and the reason is told.
 import { type CompactResult, isAbort } from "@clew/plugin-sdk/core";
-import { buildContext, headOf, type NewTranscriptEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  buildContext,
+  headOf,
+  type NewTranscriptEntry,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
 import { detailsOf, usageSum } from "./details.ts";
 import { ledgerTextOf } from "./ledger.ts";
 import { type CompactionOptions, compactionOptions } from "./options.ts";
-import { type CompactionTrigger, counterOf, type PlanInput, type PrunePlan, planCompaction, type SummaryPlan } from "./plan.ts";
+import {
+  type CompactionTrigger,
+  counterOf,
+  type PlanInput,
+  type PrunePlan,
+  planCompaction,
+  type SummaryPlan,
+} from "./plan.ts";
 import { type CompactionPreview, describePlan } from "./preview.ts";
 import type { RequestEnvironment, SummaryModel } from "./request.ts";
 import { writeSummary } from "./write-summary.ts";
@@ -17,7 +29,8 @@ export interface CompactionTranscript {
   append(entries: readonly NewTranscriptEntry[]): Promise<readonly TranscriptEntry[]>;
 }
 
-export interface CompactTranscriptRequest extends Omit<RequestEnvironment, "model" | "circuit" | "timeoutMs" | "onUsage"> {
+export interface CompactTranscriptRequest
+  extends Omit<RequestEnvironment, "model" | "circuit" | "timeoutMs" | "onUsage"> {
   transcript: CompactionTranscript;
   /** The model that summarises. */
   model: SummaryModel;
@@ -48,7 +61,12 @@ const running = new WeakSet<CompactionTranscript>();
 export async function compactTranscript(request: CompactTranscriptRequest): Promise<CompactResult> {
   request.signal?.throwIfAborted();
   const { transcript } = request;
-  if (running.has(transcript)) return { ok: false, compacted: false, reason: "another compaction of this session is running; wait for it" };
+  if (running.has(transcript))
+    return {
+      ok: false,
+      compacted: false,
+      reason: "another compaction of this session is running; wait for it",
+    };
   running.add(transcript);
   try {
     return await compact(request);
@@ -71,10 +89,25 @@ async function compact(request: CompactTranscriptRequest): Promise<CompactResult
   }
 }
 
-function planInput(request: CompactTranscriptRequest, branch: readonly TranscriptEntry[], options: CompactionOptions): PlanInput {
+function planInput(
+  request: CompactTranscriptRequest,
+  branch: readonly TranscriptEntry[],
+  options: CompactionOptions,
+): PlanInput {
   const { contextWindow, maxOutputTokens } = request.session ?? request.model.ref;
   const { trigger, focus, tokenBudget, currentTokenCount, fixedTokens, countTokens } = request;
-  return { branch, options, contextWindow, maxOutputTokens, trigger, focus, tokenBudget, currentTokenCount, fixedTokens, countTokens };
+  return {
+    branch,
+    options,
+    contextWindow,
+    maxOutputTokens,
+    trigger,
+    focus,
+    tokenBudget,
+    currentTokenCount,
+    fixedTokens,
+    countTokens,
+  };
 }
 
 async function writePrune(
@@ -85,11 +118,21 @@ async function writePrune(
 ): Promise<CompactResult> {
   const tokensAfter = tokensOf(request, branch, [prune.record]);
   if (tokensAfter >= tokensBefore)
-    return { ok: false, compacted: false, reason: "removed nothing: clearing old tool output does not shrink the context" };
+    return {
+      ok: false,
+      compacted: false,
+      reason: "removed nothing: clearing old tool output does not shrink the context",
+    };
   const wrote = await write(request, branch, [prune.record]);
   if (!wrote.ok) return wrote;
-  const reason = why ?? (request.trigger === "manual" ? "pruned only; /compact <focus> summarises" : "pruned only");
-  const details = { pruneOnly: true, prunedCount: prune.entryIds.length, prunedTokens: prune.freedTokens };
+  const reason =
+    why ??
+    (request.trigger === "manual" ? "pruned only; /compact <focus> summarises" : "pruned only");
+  const details = {
+    pruneOnly: true,
+    prunedCount: prune.entryIds.length,
+    prunedTokens: prune.freedTokens,
+  };
   return {
     ok: true,
     compacted: true,
@@ -113,7 +156,8 @@ async function summarise(
     onUsage: usage.add,
   };
   const { tokensBefore } = plan;
-  const shrinks = (summary: string) => tokensOf(request, branch, [plannedEntry(summary, plan)]) < tokensBefore;
+  const shrinks = (summary: string) =>
+    tokensOf(request, branch, [plannedEntry(summary, plan)]) < tokensBefore;
   const ledger = ledgerTextOf(plan, request.transcript);
   const written = await writeSummary({ plan, options, environment, focus, shrinks, ledger });
   signal?.throwIfAborted();
@@ -130,7 +174,13 @@ async function summarise(
   const withPrune = plan.prune !== undefined && prunesKept(branch, plan);
   const details = detailsOf(request.trigger, plan, written, withPrune, usage.total());
   const entriesFor = (firstKeptEntryId: string) => {
-    const entry = { type: "compaction" as const, summary: written.text, firstKeptEntryId, tokensBefore, details };
+    const entry = {
+      type: "compaction" as const,
+      summary: written.text,
+      firstKeptEntryId,
+      tokensBefore,
+      details,
+    };
     return withPrune ? [plan.prune!.record, entry] : [entry];
   };
   const kept = await firstKept(request, branch, plan);
@@ -139,8 +189,19 @@ async function summarise(
   const tokensAfter = tokensOf(request, branch, entries);
   const wrote = await write(request, branch, entries);
   if (!wrote.ok) return wrote;
-  const result = { summary: written.text, firstKeptEntryId: kept.entryId, tokensBefore, tokensAfter, details };
-  return { ok: true, compacted: true, ...(written.reason !== undefined && { reason: written.reason }), result };
+  const result = {
+    summary: written.text,
+    firstKeptEntryId: kept.entryId,
+    tokensBefore,
+    tokensAfter,
+    details,
+  };
+  return {
+    ok: true,
+    compacted: true,
+    ...(written.reason !== undefined && { reason: written.reason }),
+    result,
+  };
 }
 
 /** What a compaction points to that keeps nothing: an entry on the path, never part of the context. */
@@ -154,7 +215,9 @@ async function firstKept(
   { firstKeptEntryId }: SummaryPlan,
 ): Promise<Written<{ entryId: string }>> {
   if (firstKeptEntryId !== undefined) return { ok: true, entryId: firstKeptEntryId };
-  const wrote = await write(request, branch, [{ type: "custom", customType: NOTHING_KEPT_RECORD, data: { v: 1 } }]);
+  const wrote = await write(request, branch, [
+    { type: "custom", customType: NOTHING_KEPT_RECORD, data: { v: 1 } },
+  ]);
   return wrote.ok ? { ok: true, entryId: wrote.entries[0]!.id } : wrote;
 }
 
@@ -166,16 +229,28 @@ async function write(
 ): Promise<Written<{ entries: readonly TranscriptEntry[] }>> {
   const now = transcript.branch();
   if (now.length < planned.length || now[planned.length - 1]?.id !== planned.at(-1)?.id)
-    return { ok: false, compacted: false, reason: "the session moved to another branch meanwhile; nothing was written" };
+    return {
+      ok: false,
+      compacted: false,
+      reason: "the session moved to another branch meanwhile; nothing was written",
+    };
   if (now.slice(planned.length).some(({ type }) => type === "compaction" || type === "reset"))
-    return { ok: false, compacted: false, reason: "the session was compacted or reset meanwhile; nothing was written" };
+    return {
+      ok: false,
+      compacted: false,
+      reason: "the session was compacted or reset meanwhile; nothing was written",
+    };
   try {
     return { ok: true, entries: await transcript.append(entries) };
   } catch (error) {
     if (isAbort(error, signal)) throw error;
     // The disk's failure, not the session's: append wrote all or nothing.
     const what = error instanceof Error ? headOf(error.message, 300) : "unknown error";
-    return { ok: false, compacted: false, reason: `the compaction could not be written (${what}); history is untouched` };
+    return {
+      ok: false,
+      compacted: false,
+      reason: `the compaction could not be written (${what}); history is untouched`,
+    };
   }
 }
 
@@ -186,9 +261,19 @@ function tokensOf(
   added: readonly NewTranscriptEntry[],
 ): number {
   const timestamp = new Date(now()).toISOString();
-  const placed = added.map((entry, index): TranscriptEntry => ({ ...entry, id: `planned-${index}`, parentId: null, timestamp }));
+  const placed = added.map(
+    (entry, index): TranscriptEntry => ({
+      ...entry,
+      id: `planned-${index}`,
+      parentId: null,
+      timestamp,
+    }),
+  );
   const count = counterOf(countTokens);
-  return buildContext([...branch, ...placed]).items.reduce((sum, { message }) => sum + count(message), 0);
+  return buildContext([...branch, ...placed]).items.reduce(
+    (sum, { message }) => sum + count(message),
+    0,
+  );
 }
 
 /** To be counted only: an id that is nowhere keeps nothing. */
@@ -200,14 +285,21 @@ const plannedEntry = (summary: string, { firstKeptEntryId = "", tokensBefore }: 
 });
 
 /** True when some of what was cleared stays in the context. */
-function prunesKept(branch: readonly TranscriptEntry[], { prune, firstKeptEntryId }: SummaryPlan): boolean {
+function prunesKept(
+  branch: readonly TranscriptEntry[],
+  { prune, firstKeptEntryId }: SummaryPlan,
+): boolean {
   if (firstKeptEntryId === undefined) return false;
-  const kept = new Set(branch.slice(branch.findIndex(({ id }) => id === firstKeptEntryId)).map(({ id }) => id));
+  const kept = new Set(
+    branch.slice(branch.findIndex(({ id }) => id === firstKeptEntryId)).map(({ id }) => id),
+  );
   return prune?.entryIds.some((id) => kept.has(id)) ?? false;
 }
 
 /** What a compaction would do; nothing is asked of a model and nothing is written. */
 export function previewCompaction(request: CompactTranscriptRequest): CompactionPreview {
-  const plan = planCompaction(planInput(request, request.transcript.branch(), compactionOptions(request.options)));
+  const plan = planCompaction(
+    planInput(request, request.transcript.branch(), compactionOptions(request.options)),
+  );
   return describePlan(plan, request.model.ref.contextWindow);
 }

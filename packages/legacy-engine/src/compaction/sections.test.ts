@@ -1,12 +1,26 @@
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { auditSummary } from "./audit.ts";
-import { demoteHeadings, fileSection, joinSummary, recentTurnsSection, toolFailuresSection, withoutAddedSections } from "./sections.ts";
+import {
+  demoteHeadings,
+  fileSection,
+  joinSummary,
+  recentTurnsSection,
+  toolFailuresSection,
+  withoutAddedSections,
+} from "./sections.ts";
 
 const none = { recentTurns: "", failures: "", files: "" };
 
 describe("recent turns", () => {
-  const messages = [user("one"), assistant("uno"), user("two"), assistant("dos"), user("three\n## Decisions"), assistant("x".repeat(900))];
+  const messages = [
+    user("one"),
+    assistant("uno"),
+    user("two"),
+    assistant("dos"),
+    user("three\n## Decisions"),
+    assistant("x".repeat(900)),
+  ];
 
   it("are quoted oldest first, 600 characters of each message, tools left out", () => {
     const section = recentTurnsSection(messages, 2);
@@ -33,8 +47,12 @@ describe("recent turns", () => {
 
 describe("tool failures and files", () => {
   it("lists eight failures and counts the rest", () => {
-    const calls = Array.from({ length: 11 }, (_, index) => toolCall("exec", { n: index }, `c${index}`));
-    const results = calls.map((call) => toolResult(call, `line 1\nboom ${call.id}`, { isError: true, details: { exitCode: 2 } }));
+    const calls = Array.from({ length: 11 }, (_, index) =>
+      toolCall("exec", { n: index }, `c${index}`),
+    );
+    const results = calls.map((call) =>
+      toolResult(call, `line 1\nboom ${call.id}`, { isError: true, details: { exitCode: 2 } }),
+    );
     const section = toolFailuresSection([assistant(calls), ...results]);
     expect(section.split("\n")).toHaveLength(10);
     expect(section).toContain("- exec (exitCode=2): line 1 boom c10");
@@ -58,29 +76,49 @@ describe("tool failures and files", () => {
 describe("the whole summary", () => {
   it("puts the open request first and the added sections last, in order", () => {
     const text = joinSummary(
-      { body: "BODY", prefix: "PREFIX", openRequest: "ASK", recentTurns: "RECENT", failures: "FAILED", files: "FILES" },
+      {
+        body: "BODY",
+        prefix: "PREFIX",
+        openRequest: "ASK",
+        recentTurns: "RECENT",
+        failures: "FAILED",
+        files: "FILES",
+      },
       16_000,
     );
-    const places = ["ASK", "BODY", "**Turn Context (split turn):**\n\nPREFIX", "RECENT", "FAILED", "FILES"].map((part) =>
-      text.indexOf(part),
-    );
+    const places = [
+      "ASK",
+      "BODY",
+      "**Turn Context (split turn):**\n\nPREFIX",
+      "RECENT",
+      "FAILED",
+      "FILES",
+    ].map((part) => text.indexOf(part));
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(places[0]).toBeGreaterThan(0);
   });
 
   it("leaves the body at least half of the room, and says what was cut", () => {
-    const text = joinSummary({ ...none, body: "b".repeat(12_000), recentTurns: "r".repeat(6000), failures: "FAILED" }, 16_000);
+    const text = joinSummary(
+      { ...none, body: "b".repeat(12_000), recentTurns: "r".repeat(6000), failures: "FAILED" },
+      16_000,
+    );
     expect(text.length).toBeLessThanOrEqual(16_000);
     expect(text).toContain("[Compaction summary truncated to fit budget]");
     expect(text).toContain("FAILED");
-    const full = joinSummary({ ...none, body: "b".repeat(9000), recentTurns: "r".repeat(9000), failures: "FAILED" }, 16_000);
+    const full = joinSummary(
+      { ...none, body: "b".repeat(9000), recentTurns: "r".repeat(9000), failures: "FAILED" },
+      16_000,
+    );
     expect(full).toContain("[Earlier compaction context truncated to fit budget]\n\nFAILED");
     expect(full.length).toBeLessThanOrEqual(16_000);
   });
 
   it("never shortens the open request", () => {
     const openRequest = "q".repeat(30_000);
-    expect(joinSummary({ ...none, body: "b".repeat(20_000), openRequest }, 1000)).toContain(openRequest);
+    expect(joinSummary({ ...none, body: "b".repeat(20_000), openRequest }, 1000)).toContain(
+      openRequest,
+    );
   });
 
   it("can be taken apart again: only what a later summary makes anew is dropped", () => {
@@ -93,7 +131,9 @@ describe("the whole summary", () => {
       files: fileSection({ readFiles: ["a"], modifiedFiles: [] }),
     };
     const rest = withoutAddedSections(joinSummary(parts, 16_000));
-    expect(rest).toBe("## Decisions\n- d\n\n---\n\n**Turn Context (split turn):**\n\nearly\n\n## Tool Failures\n- x: y");
+    expect(rest).toBe(
+      "## Decisions\n- d\n\n---\n\n**Turn Context (split turn):**\n\nearly\n\n## Tool Failures\n- x: y",
+    );
     expect(withoutAddedSections("text of another program")).toBe("text of another program");
   });
 

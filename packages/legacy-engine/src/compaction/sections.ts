@@ -16,7 +16,14 @@ import {
 import { neutral } from "./serialize.ts";
 
 /** Spec "compaction" §2.6; characters. */
-export const SECTION_LIMITS = { recentMessage: 600, recentTurns: 8000, failures: 8, fileList: 900, files: 2000, openRequest: 800 } as const;
+export const SECTION_LIMITS = {
+  recentMessage: 600,
+  recentTurns: 8000,
+  failures: 8,
+  fileList: 900,
+  files: 2000,
+  openRequest: 800,
+} as const;
 
 export const HEADING = {
   openRequest: "## Open request",
@@ -45,21 +52,30 @@ export interface SummaryParts {
 const OPEN_REQUEST = ["<open-request>\n", "\n</open-request>\n\n"] as const;
 
 /** A request as it was made, byte for byte, under its heading. */
-export const openRequestSection = (text: string): string => `${HEADING.openRequest}\n${OPEN_REQUEST[0]}${text}${OPEN_REQUEST[1]}`;
+export const openRequestSection = (text: string): string =>
+  `${HEADING.openRequest}\n${OPEN_REQUEST[0]}${text}${OPEN_REQUEST[1]}`;
 
 /**
  * One text: the open request, whole, then at most `maxChars` of body and added sections, and the ledger, which has a bound of its own. When they are
  * too long the body keeps at least half of the room, and the suffix loses its first segments.
  */
-export function joinSummary({ openRequest, ledger = "", ...parts }: SummaryParts, maxChars: number): string {
+export function joinSummary(
+  { openRequest, ledger = "", ...parts }: SummaryParts,
+  maxChars: number,
+): string {
   const head = openRequest === undefined ? "" : openRequestSection(openRequest);
   return withLedger(head + joinBody(parts, maxChars), ledger);
 }
 
-function joinBody({ body, prefix, ...rest }: Omit<SummaryParts, "openRequest" | "ledger">, maxChars: number): string {
+function joinBody(
+  { body, prefix, ...rest }: Omit<SummaryParts, "openRequest" | "ledger">,
+  maxChars: number,
+): string {
   const segments = [
     ...(prefix === undefined ? [] : [`${SPLIT_TURN}${prefix}`]),
-    ...[rest.recentTurns, rest.failures, rest.files].filter((text) => text !== "").map((text) => `\n\n${text}`),
+    ...[rest.recentTurns, rest.failures, rest.files]
+      .filter((text) => text !== "")
+      .map((text) => `\n\n${text}`),
   ];
   const suffixLength = segments.reduce((sum, { length }) => sum + length, 0);
   if (body.length + suffixLength <= maxChars) return body + segments.join("");
@@ -100,7 +116,8 @@ export function recentTurnsSection(
   const lines: string[] = [];
   let left = Math.min(maxChars, SECTION_LIMITS.recentTurns) - HEADING.recentTurns.length;
   for (const message of messages.slice(first).reverse()) {
-    const text = message.role === "user" || message.role === "assistant" ? textOf(message).trim() : "";
+    const text =
+      message.role === "user" || message.role === "assistant" ? textOf(message).trim() : "";
     if (text === "") continue;
     const line = `[${message.role === "user" ? "User" : "Assistant"}]: ${quoted(headAndTail(text, SECTION_LIMITS.recentMessage))}`;
     if (line.length + 1 > left) break;
@@ -119,26 +136,36 @@ export function toolFailuresSection(messages: readonly AgentMessage[]): string {
   if (failures.length === 0) return "";
   const shown = failures.slice(-SECTION_LIMITS.failures).map(formatToolFailure);
   const more = failures.length - shown.length;
-  return [HEADING.toolFailures, ...shown, ...(more > 0 ? [`- ...and ${more} more`] : [])].join("\n");
+  return [HEADING.toolFailures, ...shown, ...(more > 0 ? [`- ...and ${more} more`] : [])].join(
+    "\n",
+  );
 }
 
 /** `<read-files>` and `<modified-files>`, sorted, at most 900 characters each; empty lists are left out. */
 export function fileSection({ readFiles, modifiedFiles }: FileOperations): string {
-  const lists = [fileList("modified-files", modifiedFiles), fileList("read-files", readFiles)].filter((list) => list !== "");
-  return lists.join("\n").length <= SECTION_LIMITS.files ? lists.reverse().join("\n") : (lists[0] ?? "");
+  const lists = [
+    fileList("modified-files", modifiedFiles),
+    fileList("read-files", readFiles),
+  ].filter((list) => list !== "");
+  return lists.join("\n").length <= SECTION_LIMITS.files
+    ? lists.reverse().join("\n")
+    : (lists[0] ?? "");
 }
 
 function fileList(tag: string, paths: readonly string[]): string {
   if (paths.length === 0) return "";
   const shown: string[] = [];
-  let left = SECTION_LIMITS.fileList - 2 * tag.length - "<>\n\n</>".length - "...and 99999 more\n".length;
+  let left =
+    SECTION_LIMITS.fileList - 2 * tag.length - "<>\n\n</>".length - "...and 99999 more\n".length;
   for (const path of paths) {
     if (path.length + 1 > left) break;
     shown.push(path);
     left -= path.length + 1;
   }
   const more = paths.length - shown.length;
-  return [`<${tag}>`, ...shown, ...(more > 0 ? [`...and ${more} more`] : []), `</${tag}>`].join("\n");
+  return [`<${tag}>`, ...shown, ...(more > 0 ? [`...and ${more} more`] : []), `</${tag}>`].join(
+    "\n",
+  );
 }
 
 /** `text`, or its beginning and end with a sign between them; at most `limit` characters. */

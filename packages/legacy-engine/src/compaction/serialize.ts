@@ -26,7 +26,8 @@ export function serializeConversation(messages: readonly AgentMessage[]): string
     return serializeMessage(message, withMedia <= NAMED_MEDIA ? marker : undefined);
   });
   const unnamed = withMedia - NAMED_MEDIA;
-  if (unnamed > 0) paragraphs.push(`[media of ${unnamed} more messages omitted from summary input]`);
+  if (unnamed > 0)
+    paragraphs.push(`[media of ${unnamed} more messages omitted from summary input]`);
   return paragraphs.join("\n\n");
 }
 
@@ -46,7 +47,10 @@ function serializeMessage(message: AgentMessage, marker: string | undefined): st
   switch (message.role) {
     case "assistant": {
       const calls = toolCalls(message);
-      return [...(text === "" ? [] : [`[Assistant]: ${text}`]), ...(calls === "" ? [] : [`[Assistant tool calls]: ${neutral(calls)}`])];
+      return [
+        ...(text === "" ? [] : [`[Assistant]: ${text}`]),
+        ...(calls === "" ? [] : [`[Assistant tool calls]: ${neutral(calls)}`]),
+      ];
     }
     case "toolResult":
       return [`[Tool result]: ${text}`];
@@ -59,7 +63,8 @@ function visibleText(message: AgentMessage): string {
   if (message.role === "toolResult") return cutToolText(textOf(message));
   if (message.role === "assistant" || message.role === "user") return textOf(message);
   // A summary needs no sentence that says it is one.
-  if (message.role === "branchSummary" || message.role === "compactionSummary") return message.summary;
+  if (message.role === "branchSummary" || message.role === "compactionSummary")
+    return message.summary;
   const view = toModelMessage(message);
   if (view === undefined) return "";
   return message.role === "bashExecution" ? cutToolText(textOf(view)) : textOf(view);
@@ -69,7 +74,9 @@ function visibleText(message: AgentMessage): string {
 export function cutToolText(text: string): string {
   if (text.length <= TOOL_TEXT_CHARS) return text;
   const tailLength = Math.min(TAIL_CHARS, Math.floor(TOOL_TEXT_CHARS * TAIL_SHARE));
-  const wantsTail = TELLING.test(text.slice(-TOOL_TEXT_CHARS)) && !TELLING.test(text.slice(TOOL_TEXT_CHARS - tailLength, TOOL_TEXT_CHARS));
+  const wantsTail =
+    TELLING.test(text.slice(-TOOL_TEXT_CHARS)) &&
+    !TELLING.test(text.slice(TOOL_TEXT_CHARS - tailLength, TOOL_TEXT_CHARS));
   const tail = wantsTail ? tailOf(text, tailLength) : "";
   const head = headOf(text, TOOL_TEXT_CHARS - tail.length);
   return `${head}\n[${text.length - head.length - tail.length} characters cut]${tail === "" ? "" : `\n${tail}`}`;

@@ -76,7 +76,8 @@ export async function summarizeStages(request: SummarizeRequest): Promise<Summar
   if (messages.length === 0) return { summary: previousSummary ?? EMPTY_HISTORY, tier: "none" };
   const parts = request.parts ?? CHUNKS.defaultParts;
   const fewest = Math.max(2, request.minMessagesForSplit ?? CHUNKS.minMessagesForSplit);
-  if (parts <= 1 || messages.length < fewest || total(messages, count) <= job.maxChunkTokens) return finish(job, await attemptTiers(job));
+  if (parts <= 1 || messages.length < fewest || total(messages, count) <= job.maxChunkTokens)
+    return finish(job, await attemptTiers(job));
   const shares = splitMessagesByTokenShare(messages, parts, count);
   if (shares.length <= 1) return finish(job, await attemptTiers(job));
 
@@ -86,7 +87,11 @@ export async function summarizeStages(request: SummarizeRequest): Promise<Summar
     const attempt = await attemptTiers(part);
     if (!attempt.ok && attempt.terminal) {
       // No request will be answered any more: the rest is summarised as one.
-      const done = joined([previousSummary, ...partial.map(({ summary }) => summary), attempt.done]);
+      const done = joined([
+        previousSummary,
+        ...partial.map(({ summary }) => summary),
+        attempt.done,
+      ]);
       const rest = [...attempt.rest, ...shares.slice(index + 1).flat()];
       return finish(job, { ...attempt, done, rest });
     }
@@ -98,7 +103,8 @@ export async function summarizeStages(request: SummarizeRequest): Promise<Summar
 /** `summarizeWithFallback`, telling how. */
 export async function summarizeTiers(request: SummarizeRequest): Promise<SummaryResult> {
   const job = prepare(request);
-  if (job.messages.length === 0) return { summary: job.previousSummary ?? EMPTY_HISTORY, tier: "none" };
+  if (job.messages.length === 0)
+    return { summary: job.previousSummary ?? EMPTY_HISTORY, tier: "none" };
   return finish(job, await attemptTiers(job));
 }
 
@@ -130,7 +136,8 @@ function prepare(request: SummarizeRequest): Job {
     contextWindow,
     previousSummary: request.previousSummary,
     maxChunkTokens: request.maxChunkTokens ?? maxChunkTokens(contextWindow, ratio),
-    maxOutputTokens: request.maxOutputTokens ?? Math.min(DEFAULT_OUTPUT_TOKENS, model.ref.maxOutputTokens),
+    maxOutputTokens:
+      request.maxOutputTokens ?? Math.min(DEFAULT_OUTPUT_TOKENS, model.ref.maxOutputTokens),
     maxChars: request.maxChars,
     form: request.form ?? "conversation",
     identifierPolicy: request.identifierPolicy ?? "strict",
@@ -158,14 +165,20 @@ async function attemptTiers(job: Job): Promise<Attempt> {
   const full = await summarizeChunks(job);
   if (full.ok || full.terminal) return full;
   const { kept, omitted } = withoutOversized(job.messages, {
-    isOversized: (message) => full.refused.has(message) || isOversized(message, job.contextWindow, job.count),
+    isOversized: (message) =>
+      full.refused.has(message) || isOversized(message, job.contextWindow, job.count),
     count: job.count,
   });
   // With nothing left out it would be the same requests again.
   if (omitted.length === 0 || kept.length === 0) return full;
   const partial = await summarizeChunks({ ...job, messages: kept });
   if (!partial.ok) return partial.done === undefined ? full : partial;
-  return { ok: true, tier: "partial", summary: `${partial.summary}\n\n${omitted.join("\n")}`, reason: full.reason };
+  return {
+    ok: true,
+    tier: "partial",
+    summary: `${partial.summary}\n\n${omitted.join("\n")}`,
+    reason: full.reason,
+  };
 }
 
 /** Chunk by chunk, each request bringing the summary so far up to date. A chunk that does not fit is halved. */
@@ -180,14 +193,22 @@ async function summarizeChunks(job: Job): Promise<Attempt> {
       covered = true;
       continue;
     }
-    const halves = outcome.kind === "overflow" ? splitMessagesByTokenShare(chunk, 2, job.count) : [];
+    const halves =
+      outcome.kind === "overflow" ? splitMessagesByTokenShare(chunk, 2, job.count) : [];
     if (halves.length > 1) {
       queue.unshift(...halves);
       continue;
     }
     const refused = new Set(outcome.kind === "overflow" ? [largest(chunk, job.count)] : []);
     const done = covered ? summary : job.previousSummary;
-    return { ok: false, terminal: outcome.kind === "terminal", reason: outcome.reason, done, rest: [...chunk, ...queue.flat()], refused };
+    return {
+      ok: false,
+      terminal: outcome.kind === "terminal",
+      reason: outcome.reason,
+      done,
+      rest: [...chunk, ...queue.flat()],
+      refused,
+    };
   }
   return { ok: true, summary: summary ?? EMPTY_HISTORY, tier: "full" };
 }
@@ -200,7 +221,8 @@ function promptFor(
   return summaryPrompt({
     conversation: serializeConversation(chunk),
     previousSummary,
-    form: form === "turn-prefix" ? "turn-prefix" : previousSummary === undefined ? "first" : "update",
+    form:
+      form === "turn-prefix" ? "turn-prefix" : previousSummary === undefined ? "first" : "update",
     identifierPolicy,
     maxChars,
     instructions,
@@ -209,18 +231,32 @@ function promptFor(
 }
 
 /** One summary of the parts' summaries; `previousSummary` belongs here and nowhere before. */
-async function merge(job: Job, shares: readonly AgentMessage[][], partial: readonly SummaryResult[]): Promise<SummaryResult> {
+async function merge(
+  job: Job,
+  shares: readonly AgentMessage[][],
+  partial: readonly SummaryResult[],
+): Promise<SummaryResult> {
   const messages = partial.map(
     ({ summary }, index): AgentMessage => ({
       role: "user",
       content: `${chunkLabel(shares[index]!, index, shares.length)}\n${summary}`,
     }),
   );
-  const attempt = await attemptTiers({ ...job, messages, instructions: [MERGE_INSTRUCTION, ...job.instructions] });
-  const weakest = partial.find(({ tier }) => tier === "extract" || tier === "note") ?? partial.find(({ tier }) => tier === "partial");
+  const attempt = await attemptTiers({
+    ...job,
+    messages,
+    instructions: [MERGE_INSTRUCTION, ...job.instructions],
+  });
+  const weakest =
+    partial.find(({ tier }) => tier === "extract" || tier === "note") ??
+    partial.find(({ tier }) => tier === "partial");
   if (attempt.ok) {
     const reason = attempt.reason ?? weakest?.reason;
-    return { summary: attempt.summary, tier: weakest?.tier ?? attempt.tier, ...(reason !== undefined && { reason }) };
+    return {
+      summary: attempt.summary,
+      tier: weakest?.tier ?? attempt.tier,
+      ...(reason !== undefined && { reason }),
+    };
   }
   const done = joined([job.previousSummary, ...partial.map(({ summary }) => summary)]);
   return finish(job, { ...attempt, done, rest: [] });
@@ -234,9 +270,14 @@ function finish(job: Job, attempt: Attempt): SummaryResult {
   return { ...LAST_RESORT[job.lastResort](job, attempt), reason: attempt.reason };
 }
 
-const LAST_RESORT: Record<"note" | "extract", (job: Job, attempt: Extract<Attempt, { ok: false }>) => SummaryResult> = {
+const LAST_RESORT: Record<
+  "note" | "extract",
+  (job: Job, attempt: Extract<Attempt, { ok: false }>) => SummaryResult
+> = {
   note({ messages, contextWindow, count }) {
-    const oversized = messages.filter((message) => isOversized(message, contextWindow, count)).length;
+    const oversized = messages.filter((message) =>
+      isOversized(message, contextWindow, count),
+    ).length;
     const summary = `Context contained ${messages.length} messages (${oversized} oversized). Summary unavailable due to size limits.`;
     return { tier: "note", summary };
   },
@@ -254,7 +295,10 @@ export function extract(input: {
   rest: readonly AgentMessage[];
 }): string {
   // Three characters to a token is dense text: what fits then, fits always.
-  const maxTokens = Math.min(input.maxOutputTokens, Math.floor((input.maxChars ?? Number.POSITIVE_INFINITY) / 3));
+  const maxTokens = Math.min(
+    input.maxOutputTokens,
+    Math.floor((input.maxChars ?? Number.POSITIVE_INFINITY) / 3),
+  );
   const previous = input.done === undefined ? {} : { previousSummary: input.done };
   return extractiveSummary({ messages: input.rest, maxTokens, ...previous });
 }
@@ -268,10 +312,13 @@ const largest = (messages: readonly AgentMessage[], count: CountMessage) =>
   messages.reduce((most, message) => (count(message) > count(most) ? message : most), messages[0]!);
 
 function chunkLabel(messages: readonly AgentMessage[], index: number, parts: number): string {
-  const age = index === 0 ? " — oldest messages" : index === parts - 1 ? " — most recent messages" : "";
+  const age =
+    index === 0 ? " — oldest messages" : index === parts - 1 ? " — most recent messages" : "";
   const position = index === 0 ? "1" : `${index + 1}/${parts}`;
   const times = messages
-    .flatMap(({ timestamp }) => (timestamp === undefined || !Number.isFinite(timestamp) ? [] : [timestamp]))
+    .flatMap(({ timestamp }) =>
+      timestamp === undefined || !Number.isFinite(timestamp) ? [] : [timestamp],
+    )
     .sort((a, b) => a - b);
   const range = times.length === 0 ? "" : ` [${utc(times[0]!)} – ${utc(times.at(-1)!)} UTC]`;
   return `[Chunk ${position}${age}${range}]`;
@@ -279,5 +326,7 @@ function chunkLabel(messages: readonly AgentMessage[], index: number, parts: num
 
 function utc(ms: number): string {
   // Stored times may be anything; those no calendar knows are told as they are.
-  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString().slice(0, 16).replace("T", " ") : String(ms);
+  return Math.abs(ms) <= 8.64e15
+    ? new Date(ms).toISOString().slice(0, 16).replace("T", " ")
+    : String(ms);
 }

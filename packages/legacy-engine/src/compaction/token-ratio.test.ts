@@ -3,7 +3,10 @@ import { describe, expect, it } from "vitest";
 import { learnRatio, type TokenRatio, UNKNOWN_RATIO } from "./token-ratio.ts";
 
 const after = (samples: [number, number][]) =>
-  samples.reduce<TokenRatio>((known, [measured, estimated]) => learnRatio(known, { measured, estimated }), UNKNOWN_RATIO);
+  samples.reduce<TokenRatio>(
+    (known, [measured, estimated]) => learnRatio(known, { measured, estimated }),
+    UNKNOWN_RATIO,
+  );
 
 describe("the learned ratio", () => {
   it.each([
@@ -43,14 +46,20 @@ describe("the learned ratio", () => {
   it("stays within its bounds and settles on a steady model", () => {
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(fc.double({ min: 1, max: 1e7, noNaN: true }), fc.double({ min: 500, max: 1e7, noNaN: true }))),
+        fc.array(
+          fc.tuple(
+            fc.double({ min: 1, max: 1e7, noNaN: true }),
+            fc.double({ min: 500, max: 1e7, noNaN: true }),
+          ),
+        ),
         fc.double({ min: 0.7, max: 1.8, noNaN: true }),
         (noise, steady) => {
           const noisy = after(noise);
           expect(noisy.ratio).toBeGreaterThanOrEqual(0.7);
           expect(noisy.ratio).toBeLessThanOrEqual(1.8);
           let known = noisy;
-          for (let call = 0; call < 40; call++) known = learnRatio(known, { measured: steady * 10_000, estimated: 10_000 });
+          for (let call = 0; call < 40; call++)
+            known = learnRatio(known, { measured: steady * 10_000, estimated: 10_000 });
           expect(known.ratio).toBeCloseTo(steady, 3);
         },
       ),

@@ -29,8 +29,15 @@ export interface RatioSample {
  * A moving average, bounded on both sides: one odd count moves it by a fifth at most. Pure: fold it over the calls of a model and store the result.
  * Unusable samples and those under 500 tokens change nothing.
  */
-export function learnRatio(known: TokenRatio, { measured, estimated, usable = true }: RatioSample): TokenRatio {
-  const isNumber = Number.isFinite(measured) && measured > 0 && Number.isFinite(estimated) && estimated >= MIN_ESTIMATE;
+export function learnRatio(
+  known: TokenRatio,
+  { measured, estimated, usable = true }: RatioSample,
+): TokenRatio {
+  const isNumber =
+    Number.isFinite(measured) &&
+    measured > 0 &&
+    Number.isFinite(estimated) &&
+    estimated >= MIN_ESTIMATE;
   if (!usable || !isNumber) return known;
   const seen = clamp(measured / estimated);
   // The first sample counts whole: there is nothing to average it with.

@@ -3,15 +3,31 @@ import { buildContext } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyHistory, anyTurn, prose } from "../__fixtures__/histories.ts";
-import { type MemorySession, memorySession, now, obedient, patientSleep } from "../__fixtures__/session.ts";
+import {
+  type MemorySession,
+  memorySession,
+  now,
+  obedient,
+  patientSleep,
+} from "../__fixtures__/session.ts";
 import { compactTranscript } from "./run.ts";
 import { undoCompaction } from "./undo.ts";
 
 const talk = (count: number) =>
-  Array.from({ length: count }, (_, turn) => [user(`q${turn} ${prose(400, turn)}`), assistant(prose(400, turn))]).flat();
+  Array.from({ length: count }, (_, turn) => [
+    user(`q${turn} ${prose(400, turn)}`),
+    assistant(prose(400, turn)),
+  ]).flat();
 const compact = (session: MemorySession) =>
-  compactTranscript({ transcript: session, model: obedient(), trigger: "overflow", now, sleep: patientSleep() });
-const undo = (session: MemorySession) => undoCompaction({ transcript: session, nextId: session.nextId, now });
+  compactTranscript({
+    transcript: session,
+    model: obedient(),
+    trigger: "overflow",
+    now,
+    sleep: patientSleep(),
+  });
+const undo = (session: MemorySession) =>
+  undoCompaction({ transcript: session, nextId: session.nextId, now });
 const assembly = (session: MemorySession) => JSON.stringify(buildContext(session.branch()).items);
 const messagesOf = (session: MemorySession) => JSON.stringify(session.context());
 
@@ -39,8 +55,13 @@ describe("undo", () => {
     const labelled = session.branch().at(-2)!;
     const result = await undo(session);
     expect(messagesOf(session)).toBe(JSON.stringify([...JSON.parse(before), ...later]));
-    expect(session.branch().at(-1)).toMatchObject({ type: "label", targetId: result.ok ? result.remapped.get(labelled.id) : "" });
-    expect(session.branch().at(-2)).toMatchObject({ message: labelled.type === "message" ? labelled.message : null });
+    expect(session.branch().at(-1)).toMatchObject({
+      type: "label",
+      targetId: result.ok ? result.remapped.get(labelled.id) : "",
+    });
+    expect(session.branch().at(-2)).toMatchObject({
+      message: labelled.type === "message" ? labelled.message : null,
+    });
   });
 
   it("takes one compaction back at a time", async () => {
@@ -61,7 +82,13 @@ describe("undo", () => {
 
   it("brings cleared tool output back", async () => {
     const call = toolCall("read", { path: "big" });
-    const session = memorySession([user("a"), assistant([call]), toolResult(call, prose(90_000)), assistant("seen"), ...talk(3)]);
+    const session = memorySession([
+      user("a"),
+      assistant([call]),
+      toolResult(call, prose(90_000)),
+      assistant("seen"),
+      ...talk(3),
+    ]);
     const before = assembly(session);
     const result = await compact(session);
     expect(result.result?.details).toMatchObject({ pruneOnly: true });
@@ -90,7 +117,10 @@ describe("undo", () => {
       sleep: patientSleep(),
     });
     expect(result.result?.details).toMatchObject({ withPrune: true });
-    expect(session.branch().slice(-2)).toMatchObject([{ customType: "clew.prune" }, { type: "compaction" }]);
+    expect(session.branch().slice(-2)).toMatchObject([
+      { customType: "clew.prune" },
+      { type: "compaction" },
+    ]);
     expect(JSON.stringify(session.context())).toContain("[output pruned for context]");
     expect(await undo(session)).toMatchObject({ ok: true, undone: { length: 2 } });
     expect(assembly(session)).toBe(before);
@@ -101,14 +131,21 @@ describe("undo", () => {
     await compact(session);
     await session.append([{ type: "reset" }]);
     const before = assembly(session);
-    expect(await undo(session)).toEqual({ ok: false, reason: "the session was reset after its last compaction" });
+    expect(await undo(session)).toEqual({
+      ok: false,
+      reason: "the session was reset after its last compaction",
+    });
     expect(assembly(session)).toBe(before);
   });
 
   it("does not take back what a host pruned on its own", async () => {
     const session = memorySession(talk(3));
     await session.append([
-      { type: "custom", customType: "clew.prune", data: { v: 1, entryIds: [], placeholder: "p", tokensFreed: 1, reason: "session" } },
+      {
+        type: "custom",
+        customType: "clew.prune",
+        data: { v: 1, entryIds: [], placeholder: "p", tokensFreed: 1, reason: "session" },
+      },
     ]);
     expect(await undo(session)).toMatchObject({ ok: false });
   });
@@ -130,7 +167,8 @@ describe("undo", () => {
           }
         }
         // Everything said, in order, once every compaction is taken back.
-        for (let taken = 0; taken < assemblies.length; taken++) expect((await undo(session)).ok).toBe(true);
+        for (let taken = 0; taken < assemblies.length; taken++)
+          expect((await undo(session)).ok).toBe(true);
         expect(messagesOf(session)).toBe(JSON.stringify([...history, ...later.flat()]));
       }),
       { numRuns: 60 },

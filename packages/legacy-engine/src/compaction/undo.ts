@@ -1,5 +1,9 @@
 // Takes the newest compaction back: the branch goes on from before it, with everything that came after it appended again.
-import { type CompactionEntry, moveReferences, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  type CompactionEntry,
+  moveReferences,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
 import { isCompactionPrune } from "./prune-step.ts";
 
 export type UndoPlan =
@@ -32,11 +36,17 @@ export const UNDO_RECORD = "clew.compaction-undone";
  * entries are the same entries, later ones keep their messages and times. Undo again takes the compaction before back.
  */
 export function planUndoCompaction({ branch, nextId, timestamp }: UndoInput): UndoPlan {
-  const at = branch.findLastIndex((entry) => entry.type === "reset" || entry.type === "compaction" || isCompactionPrune(entry));
+  const at = branch.findLastIndex(
+    (entry) => entry.type === "reset" || entry.type === "compaction" || isCompactionPrune(entry),
+  );
   const target = branch[at];
   if (target === undefined) return { kind: "nothing", reason: "there is no compaction to undo" };
-  if (target.type === "reset") return { kind: "nothing", reason: "the session was reset after its last compaction" };
-  const keep = target.type === "compaction" && wasWrittenWithPrune(target) && isCompactionPrune(branch[at - 1]) ? at - 1 : at;
+  if (target.type === "reset")
+    return { kind: "nothing", reason: "the session was reset after its last compaction" };
+  const keep =
+    target.type === "compaction" && wasWrittenWithPrune(target) && isCompactionPrune(branch[at - 1])
+      ? at - 1
+      : at;
   const undone = branch.slice(keep, at + 1);
   const following = branch.slice(at + 1);
   const ids = new Map(following.map(({ id }) => [id, nextId()]));
@@ -50,7 +60,10 @@ export function planUndoCompaction({ branch, nextId, timestamp }: UndoInput): Un
   };
   let parentId = record.id;
   const again = following.map((entry) => {
-    const moved = moveReferences({ ...entry, id: ids.get(entry.id)!, parentId }, (id) => ids.get(id) ?? id);
+    const moved = moveReferences(
+      { ...entry, id: ids.get(entry.id)!, parentId },
+      (id) => ids.get(id) ?? id,
+    );
     parentId = moved.id;
     return moved;
   });
@@ -64,10 +77,16 @@ export interface UndoTranscript {
    * Makes `entries`, which are complete, follow the first `keep` entries of the branch; `leafId` is the end of the branch the plan was made for.
    * All or nothing, durable when resolved; throws TRANSCRIPT_MOVED when the branch ends elsewhere by now.
    */
-  graft(request: { keep: number; leafId: string; entries: readonly TranscriptEntry[] }): Promise<void>;
+  graft(request: {
+    keep: number;
+    leafId: string;
+    entries: readonly TranscriptEntry[];
+  }): Promise<void>;
 }
 
-export type UndoResult = { ok: true; undone: readonly string[]; remapped: ReadonlyMap<string, string> } | { ok: false; reason: string };
+export type UndoResult =
+  | { ok: true; undone: readonly string[]; remapped: ReadonlyMap<string, string> }
+  | { ok: false; reason: string };
 
 /** `/compact undo`. Throws what `graft` throws; nothing is changed then. */
 export async function undoCompaction({
@@ -87,5 +106,9 @@ export async function undoCompaction({
 }
 
 function wasWrittenWithPrune({ details }: CompactionEntry): boolean {
-  return typeof details === "object" && details !== null && (details as { withPrune?: unknown }).withPrune === true;
+  return (
+    typeof details === "object" &&
+    details !== null &&
+    (details as { withPrune?: unknown }).withPrune === true
+  );
 }

@@ -42,7 +42,9 @@ export interface SummaryWriting {
 const MAX_RETRIES = 3;
 
 /** Asks the model, at most `maxRetries` times again with what was wrong. Undefined, with a reason, when no text passes and shrinks. */
-export async function writeSummary(writing: SummaryWriting): Promise<WrittenSummary | { text: undefined; reason: string }> {
+export async function writeSummary(
+  writing: SummaryWriting,
+): Promise<WrittenSummary | { text: undefined; reason: string }> {
   const { plan, options } = writing;
   const facts = collectFacts(plan, options);
   const earlier = await shareStep(writing, facts);
@@ -50,15 +52,28 @@ export async function writeSummary(writing: SummaryWriting): Promise<WrittenSumm
   let problems: AuditProblem[] = [];
   let reason: string | undefined;
 
-  const retries = options.qualityGuard.enabled ? Math.min(MAX_RETRIES, options.qualityGuard.maxRetries) : 0;
+  const retries = options.qualityGuard.enabled
+    ? Math.min(MAX_RETRIES, options.qualityGuard.maxRetries)
+    : 0;
   for (let attempt = 0; attempt <= retries; attempt++) {
     const body = await summariseHistory(writing, earlier, problems);
     reason = body.reason ?? prefix?.reason;
     // Code writes the same again; only a model can correct itself.
     const byCode = body.tier === "extract" || body.tier === "none";
-    const parts = { ...facts.parts, body: body.summary, prefix: prefix?.summary, ledger: writing.ledger };
+    const parts = {
+      ...facts.parts,
+      body: body.summary,
+      prefix: prefix?.summary,
+      ledger: writing.ledger,
+    };
     const checked = check(writing, facts, parts, { mayAmend: byCode || attempt === retries });
-    if (checked.ok) return { text: checked.text, tier: weaker(body.tier, prefix?.tier), reason, amended: checked.amended };
+    if (checked.ok)
+      return {
+        text: checked.text,
+        tier: weaker(body.tier, prefix?.tier),
+        reason,
+        amended: checked.amended,
+      };
     problems = checked.problems;
     if (byCode || problems.length === 0) {
       reason ??= "its summary was no shorter than what it replaces";
@@ -70,19 +85,42 @@ export async function writeSummary(writing: SummaryWriting): Promise<WrittenSumm
 }
 
 /** A summary made by code, smaller each time until it shrinks the context. */
-function writeByCode(writing: SummaryWriting, facts: Facts, reason: string): WrittenSummary | { text: undefined; reason: string } {
+function writeByCode(
+  writing: SummaryWriting,
+  facts: Facts,
+  reason: string,
+): WrittenSummary | { text: undefined; reason: string } {
   const { plan } = writing;
   const rest = [...plan.history, ...plan.prefix];
   for (const share of [0.5, 0.25, 0.1]) {
-    const maxOutputTokens = Math.min(plan.limits.summaryTokens, Math.floor(plan.summarisedTokens * share));
-    const body = extract({ maxOutputTokens, maxChars: plan.limits.summaryChars, done: facts.previousSummary, rest });
-    const checked = check(writing, facts, { ...facts.parts, body, prefix: undefined, ledger: writing.ledger }, { mayAmend: true });
-    if (checked.ok) return { text: checked.text, tier: "extract", reason, amended: checked.amended };
+    const maxOutputTokens = Math.min(
+      plan.limits.summaryTokens,
+      Math.floor(plan.summarisedTokens * share),
+    );
+    const body = extract({
+      maxOutputTokens,
+      maxChars: plan.limits.summaryChars,
+      done: facts.previousSummary,
+      rest,
+    });
+    const checked = check(
+      writing,
+      facts,
+      { ...facts.parts, body, prefix: undefined, ledger: writing.ledger },
+      { mayAmend: true },
+    );
+    if (checked.ok)
+      return { text: checked.text, tier: "extract", reason, amended: checked.amended };
   }
-  return { text: undefined, reason: `removed nothing: ${reason}, and a summary made by code is not shorter than what it would replace` };
+  return {
+    text: undefined,
+    reason: `removed nothing: ${reason}, and a summary made by code is not shorter than what it would replace`,
+  };
 }
 
-type Checked = { ok: true; text: string; amended: boolean } | { ok: false; problems: AuditProblem[] };
+type Checked =
+  | { ok: true; text: string; amended: boolean }
+  | { ok: false; problems: AuditProblem[] };
 
 /** The fullest text of these parts that passes and shrinks; the quotation of recent turns goes first, then the lists that code adds, the ledger last. */
 function check(
@@ -92,9 +130,11 @@ function check(
   { mayAmend }: { mayAmend: boolean },
 ): Checked {
   const { summaryChars } = plan.limits;
-  const audit = (text: string) => (options.qualityGuard.enabled ? auditSummary({ text, ...facts.audit }) : []);
+  const audit = (text: string) =>
+    options.qualityGuard.enabled ? auditSummary({ text, ...facts.audit }) : [];
   // What a person wrote may hold any heading, and the ledger is not the model's: neither is judged.
-  const judged = (candidate: SummaryParts) => joinSummary({ ...candidate, openRequest: undefined, ledger: "" }, summaryChars);
+  const judged = (candidate: SummaryParts) =>
+    joinSummary({ ...candidate, openRequest: undefined, ledger: "" }, summaryChars);
   let fewest: AuditProblem[] | undefined;
   for (const variant of variants(parts)) {
     const problems = audit(judged(variant));
@@ -102,7 +142,10 @@ function check(
       fewest ??= problems;
       continue;
     }
-    const body = problems.length === 0 ? variant.body : amendSummary(variant.body, problems, facts.audit.latestAsk);
+    const body =
+      problems.length === 0
+        ? variant.body
+        : amendSummary(variant.body, problems, facts.audit.latestAsk);
     if (body === undefined) {
       fewest ??= problems;
       continue;
@@ -110,7 +153,8 @@ function check(
     const amended = { ...variant, body };
     const remaining = problems.length === 0 ? [] : audit(judged(amended));
     const text = joinSummary(amended, summaryChars);
-    if (remaining.length === 0 && shrinks(text)) return { ok: true, text, amended: problems.length > 0 };
+    if (remaining.length === 0 && shrinks(text))
+      return { ok: true, text, amended: problems.length > 0 };
     if (remaining.length > 0) fewest ??= remaining;
   }
   return { ok: false, problems: fewest ?? [] };
@@ -141,7 +185,11 @@ async function shareStep(
     rest = newer.flat();
   }
   if (dropped.length === 0) return { messages: rest, previousSummary: facts.previousSummary };
-  const earlier = await summarizeStages({ ...summaryRequest(writing), messages: dropped, previousSummary: facts.previousSummary });
+  const earlier = await summarizeStages({
+    ...summaryRequest(writing),
+    messages: dropped,
+    previousSummary: facts.previousSummary,
+  });
   return { messages: rest, previousSummary: earlier.summary };
 }
 
@@ -162,22 +210,38 @@ async function summariseHistory(
   { messages, previousSummary }: { messages: AgentMessage[]; previousSummary: string | undefined },
   problems: readonly AuditProblem[],
 ): Promise<SummaryResult> {
-  if (messages.length === 0) return { tier: "none", summary: withHeadings(writing, previousSummary) };
+  if (messages.length === 0)
+    return { tier: "none", summary: withHeadings(writing, previousSummary) };
   const corrections = problems.map(describeProblem);
-  const instructions = corrections.length === 0 ? [] : [`A first attempt was refused. ${corrections.join(" ")} Write it anew, complete.`];
+  const instructions =
+    corrections.length === 0
+      ? []
+      : [`A first attempt was refused. ${corrections.join(" ")} Write it anew, complete.`];
   return summarizeStages({ ...summaryRequest(writing), messages, previousSummary, instructions });
 }
 
 /** An earlier summary in our form; one of another form is read into it. */
 function withHeadings({ plan }: SummaryWriting, previousSummary: string | undefined): string {
   const complete =
-    previousSummary !== undefined && auditSummary({ text: previousSummary, identifiers: [], latestAsk: undefined }).length === 0;
+    previousSummary !== undefined &&
+    auditSummary({ text: previousSummary, identifiers: [], latestAsk: undefined }).length === 0;
   if (complete) return previousSummary;
-  if (previousSummary === undefined) return `${EMPTY_HISTORY}\n\n${SUMMARY_HEADINGS.map((heading) => `${heading}\n- (none)`).join("\n\n")}`;
-  return extract({ maxOutputTokens: plan.limits.summaryTokens, maxChars: plan.limits.summaryChars, done: previousSummary, rest: [] });
+  if (previousSummary === undefined)
+    return `${EMPTY_HISTORY}\n\n${SUMMARY_HEADINGS.map((heading) => `${heading}\n- (none)`).join("\n\n")}`;
+  return extract({
+    maxOutputTokens: plan.limits.summaryTokens,
+    maxChars: plan.limits.summaryChars,
+    done: previousSummary,
+    rest: [],
+  });
 }
 
-function summaryRequest({ plan, options, environment, focus }: SummaryWriting): Omit<SummarizeRequest, "messages"> {
+function summaryRequest({
+  plan,
+  options,
+  environment,
+  focus,
+}: SummaryWriting): Omit<SummarizeRequest, "messages"> {
   return {
     ...environment,
     maxOutputTokens: plan.limits.summaryTokens,

@@ -72,7 +72,9 @@ export interface ContextEngine {
   compact(params: CompactParams): Awaitable<CompactResult>;
 
   /** Before a child session starts. If it throws, the spawn fails; the returned rollback undoes the preparation. */
-  prepareSubagentSpawn?(params: PrepareSubagentSpawnParams): Awaitable<SubagentPreparation | undefined>;
+  prepareSubagentSpawn?(
+    params: PrepareSubagentSpawnParams,
+  ): Awaitable<SubagentPreparation | undefined>;
 
   /** After a child session ended, best effort: must not assume that prepareSubagentSpawn ran in this process. */
   onSubagentEnded?(params: SubagentEndedParams): Awaitable<void>;

@@ -18,7 +18,13 @@ export interface HostRequirement {
 }
 
 /** Keys that newer hosts add to method parameters; an engine may declare which of them it accepts. */
-export type HostAddedParam = "sessionKey" | "prompt" | "runtimeSettings" | "sessionTarget" | "runtimeContext" | "abortSignal";
+export type HostAddedParam =
+  | "sessionKey"
+  | "prompt"
+  | "runtimeSettings"
+  | "sessionTarget"
+  | "runtimeContext"
+  | "abortSignal";
 
 /**
  * Who an engine is and what it promises (contract §1.1). May be a getter: hosts read it anew each time.

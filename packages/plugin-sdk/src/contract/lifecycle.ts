@@ -71,7 +71,11 @@ export interface AssembleResult {
   promptAuthority?: "assembled" | "preassembly_may_overflow";
   systemPromptAddition?: string;
   /** For hosts whose backend keeps its own thread. */
-  contextProjection?: { mode: "per_turn" | "thread_bootstrap"; epoch?: string; fingerprint?: string };
+  contextProjection?: {
+    mode: "per_turn" | "thread_bootstrap";
+    epoch?: string;
+    fingerprint?: string;
+  };
 }
 
 export interface CompactParams extends SessionRef, HostAdded {

@@ -178,8 +178,18 @@ export const AgentMessageSchema = z.discriminatedUnion("role", [
     timestamp: z.union([z.number(), z.string()]).optional(),
   }),
   z.looseObject({ role: z.literal("toolResult"), content: z.unknown(), ...stamped }),
-  z.looseObject({ role: z.literal("custom"), customType: z.string(), content: textOrBlocks, ...stamped }),
-  z.looseObject({ role: z.literal("bashExecution"), command: z.string(), output: z.string(), ...stamped }),
+  z.looseObject({
+    role: z.literal("custom"),
+    customType: z.string(),
+    content: textOrBlocks,
+    ...stamped,
+  }),
+  z.looseObject({
+    role: z.literal("bashExecution"),
+    command: z.string(),
+    output: z.string(),
+    ...stamped,
+  }),
   z.looseObject({ role: z.literal("compactionSummary"), summary: z.string(), ...stamped }),
   z.looseObject({ role: z.literal("branchSummary"), summary: z.string(), ...stamped }),
 ]);

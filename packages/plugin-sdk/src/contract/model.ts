@@ -43,7 +43,10 @@ export interface ModelCall {
 
 /** Why a call failed, as data: hosts decide by `kind`, people read `message`. */
 export type ModelError = { message: string; status?: number } & (
-  | { kind: "overflow" /** Tokens the provider counted, when it said so. */; observedTokens?: number }
+  | {
+      kind: "overflow" /** Tokens the provider counted, when it said so. */;
+      observedTokens?: number;
+    }
   | { kind: "rate_limited"; retryAfterMs?: number }
   | { kind: "unavailable" }
   | { kind: "timeout" }
@@ -62,4 +65,10 @@ export type StreamEvent =
   /** `partial` holds what had arrived, with stopReason "error" or "aborted". */
   | { type: "error"; error: ModelError; partial: AssistantMessage };
 
-export const ZERO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
+export const ZERO_USAGE: Usage = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+};

@@ -25,7 +25,11 @@ describe("PluginManifestSchema", () => {
     ["no configSchema", { id: "x" }, "configSchema"],
     ["a configSchema that is a list", { id: "x", configSchema: [] }, "configSchema"],
     ["a kind that is a number", { id: "x", configSchema: {}, kind: 1 }, "kind"],
-    ["tools that are no names", { id: "x", configSchema: {}, contracts: { tools: [1] } }, "contracts.tools.0"],
+    [
+      "tools that are no names",
+      { id: "x", configSchema: {}, contracts: { tools: [1] } },
+      "contracts.tools.0",
+    ],
   ])("refuses %s and says where", (_what, manifest, path) => {
     const issues = PluginManifestSchema.safeParse(manifest).error?.issues ?? [];
     expect(issues.map((issue) => issue.path.join("."))).toContain(path);
@@ -49,7 +53,9 @@ describe("PluginsConfigSchema", () => {
   });
 
   it("refuses a slot that names no engine", () => {
-    expect(PluginsConfigSchema.safeParse({ slots: { contextEngine: 3 } }).error?.issues[0]?.path).toEqual(["slots", "contextEngine"]);
+    expect(
+      PluginsConfigSchema.safeParse({ slots: { contextEngine: 3 } }).error?.issues[0]?.path,
+    ).toEqual(["slots", "contextEngine"]);
   });
 });
 

@@ -8,7 +8,9 @@ const kind = z.union([z.string(), z.array(z.string())]);
 /** `openclaw.plugin.json` (contract §4.1): read without running any code of the plugin. Unknown keys are kept. */
 export const PluginManifestSchema = z.looseObject({
   id: z.string().trim().min(1).describe("Plugin id; the entry's id must equal it."),
-  configSchema: z.record(z.string(), z.unknown()).describe("JSON Schema of plugins.entries.<id>.config."),
+  configSchema: z
+    .record(z.string(), z.unknown())
+    .describe("JSON Schema of plugins.entries.<id>.config."),
   name: z.string().optional(),
   description: z.string().optional(),
   version: z.string().optional(),
@@ -18,10 +20,15 @@ export const PluginManifestSchema = z.looseObject({
   legacyPluginIds: z.array(z.string()).optional(),
   activation: z.looseObject({ onStartup: z.boolean().optional() }).optional(),
   contracts: z
-    .looseObject({ tools: z.array(z.string()).optional(), sessionActions: z.array(z.string()).optional() })
+    .looseObject({
+      tools: z.array(z.string()).optional(),
+      sessionActions: z.array(z.string()).optional(),
+    })
     .optional()
     .describe("Tools and session actions the plugin may register; undeclared ones are refused."),
-  commandAliases: z.array(z.looseObject({ name: z.string(), kind: z.string().optional() })).optional(),
+  commandAliases: z
+    .array(z.looseObject({ name: z.string(), kind: z.string().optional() }))
+    .optional(),
   skills: z.array(z.string()).optional(),
 });
 export type PluginManifest = z.infer<typeof PluginManifestSchema>;
@@ -47,11 +54,19 @@ export const PluginsConfigSchema = z.looseObject({
       }),
     )
     .optional()
-    .describe("Per plugin id: enabled, config, llm and hook permissions; timeoutSeconds and failurePolicy of its engines."),
+    .describe(
+      "Per plugin id: enabled, config, llm and hook permissions; timeoutSeconds and failurePolicy of its engines.",
+    ),
 });
 export type PluginsConfig = z.infer<typeof PluginsConfigSchema>;
 
-export type RegistrationMode = "full" | "discovery" | "tool-discovery" | "setup-only" | "setup-runtime" | "cli-metadata";
+export type RegistrationMode =
+  | "full"
+  | "discovery"
+  | "tool-discovery"
+  | "setup-only"
+  | "setup-runtime"
+  | "cli-metadata";
 
 export interface PluginLogger {
   info(message: string, ...details: unknown[]): void;
@@ -71,10 +86,17 @@ export interface PluginTool {
   description: string;
   /** JSON Schema of the arguments. */
   parameters: Record<string, unknown>;
-  execute(toolCallId: string, params: unknown, signal?: AbortSignal): Promise<PluginToolResult> | PluginToolResult;
+  execute(
+    toolCallId: string,
+    params: unknown,
+    signal?: AbortSignal,
+  ): Promise<PluginToolResult> | PluginToolResult;
 }
 
-export type PluginToolFactory = (context: { sessionId?: string; sessionKey?: string }) => PluginTool | PluginTool[] | null | undefined;
+export type PluginToolFactory = (context: {
+  sessionId?: string;
+  sessionKey?: string;
+}) => PluginTool | PluginTool[] | null | undefined;
 
 export interface PluginCommand {
   name: string;
@@ -95,7 +117,10 @@ export interface PluginCommand {
 export interface PluginRuntime {
   config?: { current(): unknown };
   llm?: { complete(params: LlmCompleteParams): Promise<LlmCompleteResult> };
-  logging?: { getChildLogger(context: { plugin: string }): PluginLogger; shouldLogVerbose(): boolean };
+  logging?: {
+    getChildLogger(context: { plugin: string }): PluginLogger;
+    shouldLogVerbose(): boolean;
+  };
   [key: string]: unknown;
 }
 
@@ -113,7 +138,11 @@ export interface PluginApi {
   registerContextEngine(id: string, factory: ContextEngineFactory): void;
   registerTool(tool: PluginTool | PluginToolFactory, options?: { names?: string[] }): void;
   registerCommand(command: PluginCommand): void;
-  on(hook: string, handler: (event: never, context: never) => unknown, options?: { priority?: number }): void;
+  on(
+    hook: string,
+    handler: (event: never, context: never) => unknown,
+    options?: { priority?: number },
+  ): void;
   resolvePath(path: string): string;
   [key: string]: unknown;
 }

@@ -25,11 +25,20 @@ export interface RuntimeSettings {
     readonly provider: string | null;
     readonly family: string | null;
   };
-  readonly contextEngineSelection: { readonly selectedId: string | null; readonly source: "configured" | "default" | "unknown" };
+  readonly contextEngineSelection: {
+    readonly selectedId: string | null;
+    readonly source: "configured" | "default" | "unknown";
+  };
   readonly executionHost: { readonly id: string | null; readonly label: string | null };
   /** Tokens. In the assemble before the prompt `maxOutputTokens` is the compaction reserve. */
-  readonly limits: { readonly promptTokenBudget: number | null; readonly maxOutputTokens: number | null };
-  readonly diagnostics: { readonly fallbackReason: ReasonCode | null; readonly degradedReason: ReasonCode | null };
+  readonly limits: {
+    readonly promptTokenBudget: number | null;
+    readonly maxOutputTokens: number | null;
+  };
+  readonly diagnostics: {
+    readonly fallbackReason: ReasonCode | null;
+    readonly degradedReason: ReasonCode | null;
+  };
 }
 
 export interface LlmCompleteParams {
@@ -68,8 +77,20 @@ export interface LlmCompleteResult {
 
 export interface PromptCacheInfo {
   retention?: "none" | "short" | "long" | "in_memory" | "24h";
-  lastCallUsage?: { input: number; output: number; cacheRead: number; cacheWrite: number; total: number; contextUsage?: number };
-  observation?: { broke: boolean; previousCacheRead?: number; cacheRead?: number; changes?: { code: string; detail: string }[] };
+  lastCallUsage?: {
+    input: number;
+    output: number;
+    cacheRead: number;
+    cacheWrite: number;
+    total: number;
+    contextUsage?: number;
+  };
+  observation?: {
+    broke: boolean;
+    previousCacheRead?: number;
+    cacheRead?: number;
+    changes?: { code: string; detail: string }[];
+  };
   /** ms since the epoch. */
   lastCacheTouchAt?: number;
   expiresAt?: number;
@@ -98,7 +119,9 @@ export interface RuntimeContext {
   promptCache?: PromptCacheInfo;
   transcriptStorage?: { kind: "jsonl" | "sqlite" };
   sessionTarget?: SessionTarget;
-  rewriteTranscriptEntries?: (request: TranscriptRewriteRequest) => Promise<TranscriptRewriteResult>;
+  rewriteTranscriptEntries?: (
+    request: TranscriptRewriteRequest,
+  ) => Promise<TranscriptRewriteResult>;
   llm?: { complete: (params: LlmCompleteParams) => Promise<LlmCompleteResult> };
   [key: string]: unknown;
 }

@@ -21,7 +21,9 @@ const memory = (change: (memory: ContextEngine) => Partial<ContextEngine>): Brea
     return { ...engine, ...change(engine) };
   };
 };
-const full = (change: (full: Full, store: EngineStore, restarts: number) => Partial<ContextEngine>): Break => {
+const full = (
+  change: (full: Full, store: EngineStore, restarts: number) => Partial<ContextEngine>,
+): Break => {
   return (engine, store, restarts) => ({ ...engine, ...change(engine, store, restarts) });
 };
 /** An assemble whose result is changed afterwards. */
@@ -44,7 +46,11 @@ const newest = (messages: readonly AgentMessage[], tokenBudget: number) => {
 /** Stores copies under new names, as an engine without stable ids does. */
 const storeAgain = (store: EngineStore, ref: SessionRef, messages: readonly AgentMessage[]) => {
   const session = stored(store, ref);
-  for (const message of messages) session.messages.set(`${eventOf(message)} copy ${session.messages.size}`, structuredClone(message));
+  for (const message of messages)
+    session.messages.set(
+      `${eventOf(message)} copy ${session.messages.size}`,
+      structuredClone(message),
+    );
 };
 
 /** By the id of the case that must catch it. */
@@ -69,11 +75,24 @@ export const BROKEN_ENGINES: Readonly<Record<string, Break>> = {
   })),
 
   "host/minimal-params": memory((engine) => ({
-    assemble: (params) => engine.assemble({ ...params, messages: params.messages.slice(0, lie<string>(params.sessionKey).length * 1000) }),
+    assemble: (params) =>
+      engine.assemble({
+        ...params,
+        messages: params.messages.slice(0, lie<string>(params.sessionKey).length * 1000),
+      }),
   })),
   "host/extra-params": memory((engine) => ({
     assemble(params) {
-      const known = ["sessionId", "sessionKey", "messages", "tokenBudget", "availableTools", "prompt", "runtimeContext", "sessionFile"];
+      const known = [
+        "sessionId",
+        "sessionKey",
+        "messages",
+        "tokenBudget",
+        "availableTools",
+        "prompt",
+        "runtimeContext",
+        "sessionFile",
+      ];
       const unknown = Object.keys(params).find((key) => !known.includes(key));
       if (unknown !== undefined) throw new Error(`unknown parameter ${unknown}`);
       return engine.assemble(params);
@@ -161,17 +180,22 @@ export const BROKEN_ENGINES: Readonly<Record<string, Break>> = {
         const start = `${params.sessionId} ${params.prePromptMessageCount}`;
         const isThird = starts.size === 2 && !starts.has(start);
         starts.add(start);
-        if (isThird) storeAgain(store, params, params.messages.slice(0, params.prePromptMessageCount));
+        if (isThird)
+          storeAgain(store, params, params.messages.slice(0, params.prePromptMessageCount));
         await engine.afterTurn(params);
       },
     };
   }),
 
   "assemble/empty-session": memory(
-    reassemble(({ messages }) => ({ messages: messages.length > 0 ? messages : [{ role: "user", content: "Welcome!" }] })),
+    reassemble(({ messages }) => ({
+      messages: messages.length > 0 ? messages : [{ role: "user", content: "Welcome!" }],
+    })),
   ),
   "assemble/newest-kept": memory(
-    reassemble(({ messages }) => ({ messages: messages.slice(0, atomicGroups(messages).at(-1)?.start ?? 0) })),
+    reassemble(({ messages }) => ({
+      messages: messages.slice(0, atomicGroups(messages).at(-1)?.start ?? 0),
+    })),
   ),
   "order/oldest-first": memory(
     reassemble(({ messages }) => {
@@ -182,7 +206,10 @@ export const BROKEN_ENGINES: Readonly<Record<string, Break>> = {
     }),
   ),
   "pairing/every-budget": memory(() => ({
-    assemble: ({ messages, tokenBudget = Infinity }) => ({ messages: newest(messages, tokenBudget), estimatedTokens: 0 }),
+    assemble: ({ messages, tokenBudget = Infinity }) => ({
+      messages: newest(messages, tokenBudget),
+      estimatedTokens: 0,
+    }),
   })),
   "determinism/same-input": memory((engine) => {
     let calls = 0;
@@ -192,12 +219,17 @@ export const BROKEN_ENGINES: Readonly<Record<string, Break>> = {
   "budget/never-throws": memory((engine) => ({
     async assemble(params) {
       const result = await engine.assemble(params);
-      if (result.messages.length === 0 && params.messages.length > 0) throw new Error("nothing fits");
+      if (result.messages.length === 0 && params.messages.length > 0)
+        throw new Error("nothing fits");
       return result;
     },
   })),
-  "budget/never-above": full((engine) => ({ assemble: ({ tokenBudget: _budget, ...params }) => engine.assemble(params) })),
-  "budget/honest-estimate": memory(reassemble(({ messages }) => ({ estimatedTokens: messages.length }))),
+  "budget/never-above": full((engine) => ({
+    assemble: ({ tokenBudget: _budget, ...params }) => engine.assemble(params),
+  })),
+  "budget/honest-estimate": memory(
+    reassemble(({ messages }) => ({ estimatedTokens: messages.length })),
+  ),
 
   "input/assemble": memory((engine) => ({
     async assemble(params) {
@@ -220,7 +252,9 @@ export const BROKEN_ENGINES: Readonly<Record<string, Break>> = {
     },
   })),
 
-  "compact/delegates": memory(() => ({ compact: () => ({ ok: true, compacted: false, reason: "nothing to compact" }) })),
+  "compact/delegates": memory(() => ({
+    compact: () => ({ ok: true, compacted: false, reason: "nothing to compact" }),
+  })),
   "compact/no-built-in": memory(() => ({
     compact(params) {
       const builtIn = runtimeCompactionSlot()?.getStore();
@@ -231,20 +265,27 @@ export const BROKEN_ENGINES: Readonly<Record<string, Break>> = {
   "compact/smaller": full(() => ({
     compact: ({ currentTokenCount = 0, abortSignal }) => {
       abortSignal?.throwIfAborted();
-      return { ok: true, compacted: true, result: { tokensBefore: currentTokenCount, tokensAfter: 0 } };
+      return {
+        ok: true,
+        compacted: true,
+        result: { tokensBefore: currentTokenCount, tokensAfter: 0 },
+      };
     },
   })),
   "compact/reported-numbers": full((engine) => ({
     async compact(params) {
       const outcome = await engine.compact(params);
-      return outcome.result ? { ...outcome, result: { ...outcome.result, tokensAfter: outcome.result.tokensBefore } } : outcome;
+      return outcome.result
+        ? { ...outcome, result: { ...outcome.result, tokensAfter: outcome.result.tokensBefore } }
+        : outcome;
     },
   })),
   "compact/keeps-request": full((engine, store) => ({
     async compact(params) {
       const outcome = await engine.compact(params);
       const session = stored(store, params);
-      if (outcome.compacted) for (const event of session.messages.keys()) session.covered.add(event);
+      if (outcome.compacted)
+        for (const event of session.messages.keys()) session.covered.add(event);
       return outcome;
     },
   })),
@@ -253,14 +294,17 @@ export const BROKEN_ENGINES: Readonly<Record<string, Break>> = {
     return {
       async compact(params) {
         const session = stored(store, params);
-        if (compacted.has(params.sessionId)) session.summary = `${session.summary}\n${session.summary}`;
+        if (compacted.has(params.sessionId))
+          session.summary = `${session.summary}\n${session.summary}`;
         compacted.add(params.sessionId);
         return engine.compact(params);
       },
     };
   }),
 
-  "abort/before-compact": full((engine) => ({ compact: ({ abortSignal: _signal, ...params }) => engine.compact(params) })),
+  "abort/before-compact": full((engine) => ({
+    compact: ({ abortSignal: _signal, ...params }) => engine.compact(params),
+  })),
   "abort/during-compact": full((engine) => ({
     compact({ abortSignal, ...params }) {
       abortSignal?.throwIfAborted();
@@ -299,11 +343,16 @@ export const BROKEN_ENGINES: Readonly<Record<string, Break>> = {
   })),
 
   "crash/same-assembly": full((engine, _store, restarts) =>
-    restarts === 0 ? {} : reassemble(({ messages }) => ({ messages: messages.slice(atomicGroups(messages)[0]?.end) }))(engine),
+    restarts === 0
+      ? {}
+      : reassemble(({ messages }) => ({
+          messages: messages.slice(atomicGroups(messages)[0]?.end),
+        }))(engine),
   ),
   "crash/redelivery": full((engine, store, restarts) => ({
     async afterTurn(params) {
-      if (restarts > 0) storeAgain(store, params, params.messages.slice(params.prePromptMessageCount));
+      if (restarts > 0)
+        storeAgain(store, params, params.messages.slice(params.prePromptMessageCount));
       await engine.afterTurn(params);
     },
   })),

@@ -1,7 +1,11 @@
 // What a case works with: the engine, a way to make it anew over the same storage, sessions, and the kit's built-in compaction.
 import type { ContextEngine } from "../contract/engine.ts";
 import type { CompactParams, CompactResult } from "../contract/lifecycle.ts";
-import { provideRuntimeCompaction, type RuntimeCompaction, runtimeCompactionSlot } from "../delegate.ts";
+import {
+  provideRuntimeCompaction,
+  type RuntimeCompaction,
+  runtimeCompactionSlot,
+} from "../delegate.ts";
 import { CaseSession } from "./case-session.ts";
 import type { CaseStorage } from "./case-storage.ts";
 
@@ -13,7 +17,9 @@ export interface EngineUnderTestContext {
   compaction: RuntimeCompaction;
 }
 
-export type EngineMaker = (context: EngineUnderTestContext) => ContextEngine | Promise<ContextEngine>;
+export type EngineMaker = (
+  context: EngineUnderTestContext,
+) => ContextEngine | Promise<ContextEngine>;
 
 /** How the kit's built-in compaction behaves. */
 type CompactionMode = "works" | "hangs" | "absent";
@@ -38,14 +44,18 @@ export class CaseContext {
 
   /** The engine made anew over the same storage, as after a crash: the one before was not disposed. */
   async reopen(): Promise<ContextEngine> {
-    const engine = await this.#create({ agentDir: this.#storage.agentDir, compaction: this.#compact });
+    const engine = await this.#create({
+      agentDir: this.#storage.agentDir,
+      compaction: this.#compact,
+    });
     this.#opened.push(engine);
     return engine;
   }
 
   /** The session of that name; unique to this case and run, so that engines with one store for all cannot mix cases. */
   session(name = "main"): CaseSession {
-    const known = this.#sessions.get(name) ?? new CaseSession(this.#storage, `${this.#prefix}-${name}`);
+    const known =
+      this.#sessions.get(name) ?? new CaseSession(this.#storage, `${this.#prefix}-${name}`);
     this.#sessions.set(name, known);
     return known;
   }
@@ -73,15 +83,22 @@ export class CaseContext {
   }
 
   readonly #compact = async (params: CompactParams): Promise<CompactResult> => {
-    if (this.#mode === "absent") return { ok: false, compacted: false, reason: "this host offers no built-in compaction" };
+    if (this.#mode === "absent")
+      return { ok: false, compacted: false, reason: "this host offers no built-in compaction" };
     this.compactions.push(params);
     params.abortSignal?.throwIfAborted();
     if (this.#mode === "hangs")
       return new Promise((_, reject) =>
-        params.abortSignal?.addEventListener("abort", () => reject(params.abortSignal?.reason), { once: true }),
+        params.abortSignal?.addEventListener("abort", () => reject(params.abortSignal?.reason), {
+          once: true,
+        }),
       );
-    const session = [...this.#sessions.values()].find(({ ref }) => ref.sessionId === params.sessionId);
-    return session?.compactTranscript() ?? { ok: true, compacted: false, reason: "unknown session" };
+    const session = [...this.#sessions.values()].find(
+      ({ ref }) => ref.sessionId === params.sessionId,
+    );
+    return (
+      session?.compactTranscript() ?? { ok: true, compacted: false, reason: "unknown session" }
+    );
   };
 }
 

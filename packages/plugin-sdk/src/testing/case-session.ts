@@ -1,6 +1,11 @@
 // One session as the kit's host keeps it: a real transcript file, told to the engine the way hosts do.
 import type { ContextEngine } from "../contract/engine.ts";
-import type { AssembleParams, AssembleResult, CompactParams, CompactResult } from "../contract/lifecycle.ts";
+import type {
+  AssembleParams,
+  AssembleResult,
+  CompactParams,
+  CompactResult,
+} from "../contract/lifecycle.ts";
 import type { AgentMessage } from "../contract/message.ts";
 import type { LlmCompleteParams, LlmCompleteResult, RuntimeContext } from "../contract/runtime.ts";
 import { estimateMessages } from "../tokens/message.ts";
@@ -23,7 +28,11 @@ export class CaseSession {
 
   constructor(storage: CaseStorage, name: string) {
     this.#storage = storage;
-    this.ref = { sessionId: name, sessionKey: `agent:kit:${name}`, sessionFile: `${storage.agentDir}/sessions/${name}.jsonl` };
+    this.ref = {
+      sessionId: name,
+      sessionKey: `agent:kit:${name}`,
+      sessionFile: `${storage.agentDir}/sessions/${name}.jsonl`,
+    };
   }
 
   /** The session's messages now, as fresh objects. */
@@ -33,7 +42,8 @@ export class CaseSession {
 
   /** Appends to the transcript file only. */
   async write(messages: readonly AgentMessage[]): Promise<void> {
-    for (const message of messages) this.#append({ type: "message", message: structuredClone(message) });
+    for (const message of messages)
+      this.#append({ type: "message", message: structuredClone(message) });
     await this.#save();
   }
 
@@ -48,7 +58,12 @@ export class CaseSession {
   async tell(engine: ContextEngine, start: number): Promise<void> {
     const fresh = () => this.history().slice(start);
     if (typeof engine.afterTurn === "function") {
-      const params = { ...this.ref, messages: this.history(), prePromptMessageCount: start, tokenBudget: AMPLE_BUDGET };
+      const params = {
+        ...this.ref,
+        messages: this.history(),
+        prePromptMessageCount: start,
+        tokenBudget: AMPLE_BUDGET,
+      };
       await call(engine, "afterTurn", params);
     } else if (typeof engine.ingestBatch === "function") {
       await call(engine, "ingestBatch", { ...this.#named(), messages: fresh() });
@@ -61,11 +76,22 @@ export class CaseSession {
     return call(engine, "bootstrap", { ...this.ref });
   }
 
-  async assemble(engine: ContextEngine, params: Partial<AssembleParams> = {}): Promise<AssembleResult> {
-    return call(engine, "assemble", { ...this.#named(), messages: this.history(), tokenBudget: AMPLE_BUDGET, ...params });
+  async assemble(
+    engine: ContextEngine,
+    params: Partial<AssembleParams> = {},
+  ): Promise<AssembleResult> {
+    return call(engine, "assemble", {
+      ...this.#named(),
+      messages: this.history(),
+      tokenBudget: AMPLE_BUDGET,
+      ...params,
+    });
   }
 
-  async compact(engine: ContextEngine, params: Partial<CompactParams> = {}): Promise<CompactResult> {
+  async compact(
+    engine: ContextEngine,
+    params: Partial<CompactParams> = {},
+  ): Promise<CompactResult> {
     return call(engine, "compact", this.compactParams(params));
   }
 
@@ -73,7 +99,14 @@ export class CaseSession {
   compactParams(params: Partial<CompactParams> = {}): CompactParams {
     const currentTokenCount = estimateMessages(this.history()).high;
     const tokenBudget = Math.max(1, Math.floor(currentTokenCount / 4));
-    return { ...this.ref, tokenBudget, currentTokenCount, force: true, runtimeContext: { llm: quickModel, tokenBudget }, ...params };
+    return {
+      ...this.ref,
+      tokenBudget,
+      currentTokenCount,
+      force: true,
+      runtimeContext: { llm: quickModel, tokenBudget },
+      ...params,
+    };
   }
 
   /** The kit's built-in compaction: older turns replaced by a summary made by code, as one entry of the transcript. */
@@ -81,14 +114,19 @@ export class CaseSession {
     const { items } = buildContext(this.#entries);
     const messages = items.map(({ message }) => message);
     const { start } = freshTail(messages, { turns: 1 });
-    if (start === 0) return { ok: true, compacted: false, reason: "the newest turn is all there is" };
+    if (start === 0)
+      return { ok: true, compacted: false, reason: "the newest turn is all there is" };
     const summary = extractiveSummary({ messages: messages.slice(0, start), maxTokens: 200 });
     const tokensBefore = estimateMessages(messages).estimate;
     const firstKeptEntryId = items[start]!.entryId;
     this.#append({ type: "compaction", summary, firstKeptEntryId, tokensBefore });
     await this.#save();
     const tokensAfter = estimateMessages(this.history()).estimate;
-    return { ok: true, compacted: true, result: { summary, firstKeptEntryId, tokensBefore, tokensAfter } };
+    return {
+      ok: true,
+      compacted: true,
+      result: { summary, firstKeptEntryId, tokensBefore, tokensAfter },
+    };
   }
 
   #named() {
@@ -103,23 +141,50 @@ export class CaseSession {
   }
 
   async #save(): Promise<void> {
-    const header = { type: "session", version: 3, id: this.ref.sessionId, timestamp: new Date(FIRST_TIMESTAMP).toISOString(), cwd: "" };
-    await this.#storage.write(this.ref.sessionFile, `${[header, ...this.#entries].map((line) => JSON.stringify(line)).join("\n")}\n`);
+    const header = {
+      type: "session",
+      version: 3,
+      id: this.ref.sessionId,
+      timestamp: new Date(FIRST_TIMESTAMP).toISOString(),
+      cwd: "",
+    };
+    await this.#storage.write(
+      this.ref.sessionFile,
+      `${[header, ...this.#entries].map((line) => JSON.stringify(line)).join("\n")}\n`,
+    );
   }
 }
 
 type Llm = NonNullable<RuntimeContext["llm"]>;
 
 /** A model that answers at once with the head of what it was asked. */
-export const quickModel: Llm = { complete: async (params) => reply(headOf(params.messages.at(-1)?.content ?? "", 200)) };
+export const quickModel: Llm = {
+  complete: async (params) => reply(headOf(params.messages.at(-1)?.content ?? "", 200)),
+};
 
 /** A model that answers only when its signal is aborted, and then by that abort. */
 export const silentModel: Llm = {
   complete: ({ signal }: LlmCompleteParams) =>
-    new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason), { once: true })),
+    new Promise((_, reject) =>
+      signal?.addEventListener("abort", () => reject(signal.reason), { once: true }),
+    ),
 };
 
 function reply(text: string): LlmCompleteResult {
-  const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, totalTokens: 2, costUsd: 0 };
-  return { text, provider: "kit", model: "kit", agentId: "kit", usage, audit: { caller: { kind: "context-engine", id: "kit" } } };
+  const usage = {
+    inputTokens: 1,
+    outputTokens: 1,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    totalTokens: 2,
+    costUsd: 0,
+  };
+  return {
+    text,
+    provider: "kit",
+    model: "kit",
+    agentId: "kit",
+    usage,
+    audit: { caller: { kind: "context-engine", id: "kit" } },
+  };
 }

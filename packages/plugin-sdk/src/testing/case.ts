@@ -56,7 +56,11 @@ type Params<M extends EngineMethod> = Parameters<Method<M>>[0];
 type Result<M extends EngineMethod> = Awaited<ReturnType<Method<M>>>;
 
 /** Calls an engine as a host does; a throw is a CaseFailure that names the method. */
-export async function call<M extends EngineMethod>(engine: ContextEngine, method: M, params: Params<M>): Promise<Result<M>> {
+export async function call<M extends EngineMethod>(
+  engine: ContextEngine,
+  method: M,
+  params: Params<M>,
+): Promise<Result<M>> {
   try {
     return await callRaw(engine, method, params);
   } catch (error) {
@@ -65,7 +69,11 @@ export async function call<M extends EngineMethod>(engine: ContextEngine, method
 }
 
 /** The same call; what the engine throws comes through as it is. */
-export async function callRaw<M extends EngineMethod>(engine: ContextEngine, method: M, params: Params<M>): Promise<Result<M>> {
+export async function callRaw<M extends EngineMethod>(
+  engine: ContextEngine,
+  method: M,
+  params: Params<M>,
+): Promise<Result<M>> {
   const implementation = engine[method] as ((params: unknown) => unknown) | undefined;
   if (typeof implementation !== "function") throw new CaseFailure(`${method}() is not a function.`);
   return (await implementation.call(engine, accepted(engine, method, params))) as Result<M>;
@@ -79,7 +87,9 @@ export function describe(error: unknown): string {
 export const ownsCompaction = (engine: ContextEngine) => engine.info.ownsCompaction === true;
 
 /** For a case about one optional method. */
-export function onlyWith(...methods: (EngineMethod | "dispose")[]): Required<Pick<ConformanceCase, "appliesTo" | "when">> {
+export function onlyWith(
+  ...methods: (EngineMethod | "dispose")[]
+): Required<Pick<ConformanceCase, "appliesTo" | "when">> {
   return {
     appliesTo: `engines with ${methods.join(" and ")}`,
     when: (engine) => methods.every((method) => typeof engine[method] === "function"),
@@ -92,12 +102,23 @@ export const nonOwnersOnly = {
   when: (engine: ContextEngine) => !ownsCompaction(engine),
 };
 
-const HOST_ADDED: readonly HostAddedParam[] = ["sessionKey", "prompt", "runtimeSettings", "sessionTarget", "runtimeContext", "abortSignal"];
+const HOST_ADDED: readonly HostAddedParam[] = [
+  "sessionKey",
+  "prompt",
+  "runtimeSettings",
+  "sessionTarget",
+  "runtimeContext",
+  "abortSignal",
+];
 
 /** Hosts leave out what an engine says it does not accept (contract §2.4); `compact` keeps its signal. */
 function accepted(engine: ContextEngine, method: EngineMethod, params: object): object {
   const declared = engine.info.acceptedHostParams;
   if (declared === undefined) return params;
-  const dropped = HOST_ADDED.filter((key) => !declared.includes(key) && !(method === "compact" && key === "abortSignal"));
-  return Object.fromEntries(Object.entries(params).filter(([key]) => !dropped.some((name) => name === key)));
+  const dropped = HOST_ADDED.filter(
+    (key) => !declared.includes(key) && !(method === "compact" && key === "abortSignal"),
+  );
+  return Object.fromEntries(
+    Object.entries(params).filter(([key]) => !dropped.some((name) => name === key)),
+  );
 }

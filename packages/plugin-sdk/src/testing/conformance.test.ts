@@ -11,12 +11,16 @@ import { createFullEngine, type EngineStore, emptyStore } from "./full-engine.ts
 import { createMemoryEngine } from "./memory-engine.ts";
 
 const readTranscript = (file: string) =>
-  parseTranscript(readFileSync(file, "utf8")).entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+  parseTranscript(readFileSync(file, "utf8")).entries.flatMap((entry) =>
+    entry.type === "message" ? [entry.message] : [],
+  );
 
 type Full = ReturnType<typeof createFullEngine>;
 
 /** Makes full engines whose storage belongs to the folder and outlives them. */
-function overStorage(shape: (full: Full, store: EngineStore, restarts: number) => ContextEngine = (full) => full): EngineMaker {
+function overStorage(
+  shape: (full: Full, store: EngineStore, restarts: number) => ContextEngine = (full) => full,
+): EngineMaker {
   const disks = new Map<string, { store: EngineStore; restarts: number }>();
   return ({ agentDir }) => {
     const disk = disks.get(agentDir) ?? { store: emptyStore(), restarts: 0 };
@@ -37,30 +41,38 @@ describe("the list of conformance cases", () => {
   });
 
   it("has one broken engine for each case", () => {
-    expect(Object.keys(BROKEN_ENGINES).sort()).toEqual(CONFORMANCE_CASES.map(({ id }) => id).sort());
+    expect(Object.keys(BROKEN_ENGINES).sort()).toEqual(
+      CONFORMANCE_CASES.map(({ id }) => id).sort(),
+    );
   });
 });
 
-describe.concurrent.each(Object.entries(BROKEN_ENGINES))("the engine that breaks %s", (id, breakEngine) => {
-  it("fails that case, by one sentence, and no case of another group", async () => {
-    const { results } = await checkEngine(overStorage(breakEngine));
-    const failed = results.filter(({ outcome }) => outcome === "failed");
-    expect(failed.map((result) => result.id)).toContain(id);
-    const group = id.split("/")[0]!;
-    expect(failed.filter((result) => result.group !== group)).toEqual([]);
-    for (const { reason } of failed) expect(reason).toMatch(/^[^\n]{20,}$/);
-  });
-});
+describe.concurrent.each(Object.entries(BROKEN_ENGINES))(
+  "the engine that breaks %s",
+  (id, breakEngine) => {
+    it("fails that case, by one sentence, and no case of another group", async () => {
+      const { results } = await checkEngine(overStorage(breakEngine));
+      const failed = results.filter(({ outcome }) => outcome === "failed");
+      expect(failed.map((result) => result.id)).toContain(id);
+      const group = id.split("/")[0]!;
+      expect(failed.filter((result) => result.group !== group)).toEqual([]);
+      for (const { reason } of failed) expect(reason).toMatch(/^[^\n]{20,}$/);
+    });
+  },
+);
 
 describe("checkEngine", () => {
   it("passes an engine with every method in every case that is for owners", async () => {
     const report = await checkEngine(overStorage());
     expect(report.results.filter(({ outcome }) => outcome === "failed")).toEqual([]);
-    expect(report.results.filter(({ outcome }) => outcome === "not applicable").map(({ id }) => id)).toEqual([
-      "compact/delegates",
-      "compact/no-built-in",
-    ]);
-    expect(report).toMatchObject({ engine: { id: "full", name: "Full engine", version: "1.0.0" }, failed: 0, notApplicable: 2 });
+    expect(
+      report.results.filter(({ outcome }) => outcome === "not applicable").map(({ id }) => id),
+    ).toEqual(["compact/delegates", "compact/no-built-in"]);
+    expect(report).toMatchObject({
+      engine: { id: "full", name: "Full engine", version: "1.0.0" },
+      failed: 0,
+      notApplicable: 2,
+    });
     expect(report.passed + report.notApplicable).toBe(CONFORMANCE_CASES.length);
   });
 
@@ -93,7 +105,14 @@ describe("checkEngine", () => {
       },
     };
     expect(await checkEngine(() => picky)).toMatchObject({ failed: 0 });
-    expect([...seen].sort()).toEqual(["availableTools", "kitNewerHostParam", "messages", "sessionFile", "sessionId", "tokenBudget"]);
+    expect([...seen].sort()).toEqual([
+      "availableTools",
+      "kitNewerHostParam",
+      "messages",
+      "sessionFile",
+      "sessionId",
+      "tokenBudget",
+    ]);
   });
 });
 
@@ -102,10 +121,15 @@ describe("testEngine", () => {
 
   it("works with any function that takes a name and a test, and skips through the runner's context", async () => {
     const tests = new Map<string, (...args: unknown[]) => Promise<void>>();
-    testEngine({ test: (name, run) => tests.set(name, run), create: overStorage(BROKEN_ENGINES["budget/never-above"]) });
+    testEngine({
+      test: (name, run) => tests.set(name, run),
+      create: overStorage(BROKEN_ENGINES["budget/never-above"]),
+    });
     expect(tests.size).toBe(CONFORMANCE_CASES.length);
     const named = (id: string) => [...tests].find(([name]) => name.startsWith(`${id}: `))![1];
-    await expect(named("budget/never-above")()).rejects.toThrow(/^With a budget of \d+ tokens it assembled at least \d+/);
+    await expect(named("budget/never-above")()).rejects.toThrow(
+      /^With a budget of \d+ tokens it assembled at least \d+/,
+    );
     await named("order/oldest-first")();
     const skipped: unknown[] = [];
     await named("compact/delegates")({ skip: (reason: unknown) => skipped.push(reason) });

@@ -54,7 +54,10 @@ export function testEngine({ test, create, ...options }: TestEngineOptions): voi
 }
 
 /** Runs every case, one after the other, and never throws for what the engine does. */
-export async function checkEngine(create: EngineMaker, options: ConformanceOptions = {}): Promise<ConformanceReport> {
+export async function checkEngine(
+  create: EngineMaker,
+  options: ConformanceOptions = {},
+): Promise<ConformanceReport> {
   const results: CaseResult[] = [];
   let engine: ConformanceReport["engine"] = null;
   const remembering: EngineMaker = async (context) => {
@@ -63,18 +66,39 @@ export async function checkEngine(create: EngineMaker, options: ConformanceOptio
     return made;
   };
   for (const one of CONFORMANCE_CASES) results.push(await runCase(one, remembering, options));
-  const count = (outcome: CaseResult["outcome"]) => results.filter((result) => result.outcome === outcome).length;
-  return { engine, results, passed: count("passed"), failed: count("failed"), notApplicable: count("not applicable") };
+  const count = (outcome: CaseResult["outcome"]) =>
+    results.filter((result) => result.outcome === outcome).length;
+  return {
+    engine,
+    results,
+    passed: count("passed"),
+    failed: count("failed"),
+    notApplicable: count("not applicable"),
+  };
 }
 
 let runs = 0;
 
 /** One case against one engine, in a folder and sessions of its own. */
-export async function runCase(one: ConformanceCase, create: EngineMaker, options: ConformanceOptions = {}): Promise<CaseResult> {
+export async function runCase(
+  one: ConformanceCase,
+  create: EngineMaker,
+  options: ConformanceOptions = {},
+): Promise<CaseResult> {
   const { id, group, title } = one;
-  const result = (outcome: CaseResult["outcome"], reason?: string) => ({ id, group, title, outcome, ...(reason && { reason }) });
+  const result = (outcome: CaseResult["outcome"], reason?: string) => ({
+    id,
+    group,
+    title,
+    outcome,
+    ...(reason && { reason }),
+  });
   const storage = await (options.storage ?? temporaryStorage)();
-  const context = new CaseContext(storage, create, `${id.replace("/", "-")}-${(runs++).toString(36)}`);
+  const context = new CaseContext(
+    storage,
+    create,
+    `${id.replace("/", "-")}-${(runs++).toString(36)}`,
+  );
   try {
     const judged = await within(options.caseTimeoutMs ?? 20_000, async () =>
       context.withCompaction(async () => {
@@ -88,9 +112,14 @@ export async function runCase(one: ConformanceCase, create: EngineMaker, options
         return "passed" as const;
       }),
     );
-    return judged === "passed" ? result("passed") : result("not applicable", `Only for ${one.appliesTo}.`);
+    return judged === "passed"
+      ? result("passed")
+      : result("not applicable", `Only for ${one.appliesTo}.`);
   } catch (error) {
-    return result("failed", error instanceof CaseFailure ? error.message : `Unexpected: ${describe(error)}`);
+    return result(
+      "failed",
+      error instanceof CaseFailure ? error.message : `Unexpected: ${describe(error)}`,
+    );
   } finally {
     await within(2_000, () => context.close()).catch(() => {});
   }
@@ -100,7 +129,10 @@ export async function runCase(one: ConformanceCase, create: EngineMaker, options
 async function within<T>(ms: number, work: () => Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const expired = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new CaseFailure(`It did not finish within ${ms / 1000} s.`)), ms);
+    timer = setTimeout(
+      () => reject(new CaseFailure(`It did not finish within ${ms / 1000} s.`)),
+      ms,
+    );
   });
   try {
     return await Promise.race([work(), expired]);
@@ -111,7 +143,11 @@ async function within<T>(ms: number, work: () => Promise<T>): Promise<T> {
 
 function identityOf({ info }: ContextEngine): ConformanceReport["engine"] {
   if (typeof info?.id !== "string" || typeof info.name !== "string") return null;
-  return { id: info.id, name: info.name, ...(info.version !== undefined && { version: info.version }) };
+  return {
+    id: info.id,
+    name: info.name,
+    ...(info.version !== undefined && { version: info.version }),
+  };
 }
 
 function skip(context: unknown, reason: string | undefined): void {

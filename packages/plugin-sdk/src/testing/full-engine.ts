@@ -23,9 +23,14 @@ export interface EngineStore {
   prepared: Set<string>;
 }
 
-export const emptyStore = (): EngineStore => ({ sessions: new Map(), committed: new Set(), prepared: new Set() });
+export const emptyStore = (): EngineStore => ({
+  sessions: new Map(),
+  committed: new Set(),
+  prepared: new Set(),
+});
 
-export const eventOf = (message: AgentMessage): string => message.idempotencyKey ?? JSON.stringify(message);
+export const eventOf = (message: AgentMessage): string =>
+  message.idempotencyKey ?? JSON.stringify(message);
 
 /** The session's record, made on first use. */
 export function stored(store: EngineStore, { sessionKey, sessionId }: SessionRef): StoredSession {
@@ -42,7 +47,10 @@ export function record(session: StoredSession, messages: readonly AgentMessage[]
   return fresh.length;
 }
 
-export function createFullEngine(store: EngineStore, readTranscript: (file: string) => AgentMessage[]): Required<ContextEngine> {
+export function createFullEngine(
+  store: EngineStore,
+  readTranscript: (file: string) => AgentMessage[],
+): Required<ContextEngine> {
   const visible = (session: StoredSession, given: readonly AgentMessage[]) => {
     const history = given.length > 0 ? given : [...session.messages.values()];
     return history.filter((message) => !session.covered.has(eventOf(message)));
@@ -63,15 +71,22 @@ export function createFullEngine(store: EngineStore, readTranscript: (file: stri
       return { bootstrapped: true, importedMessages };
     },
     maintain: () => ({ changed: false, bytesFreed: 0, rewrittenEntries: 0 }),
-    ingest: ({ message, ...session }) => ({ ingested: record(stored(store, session), [message]) === 1 }),
-    ingestBatch: ({ messages, ...session }) => ({ ingestedCount: record(stored(store, session), messages) }),
+    ingest: ({ message, ...session }) => ({
+      ingested: record(stored(store, session), [message]) === 1,
+    }),
+    ingestBatch: ({ messages, ...session }) => ({
+      ingestedCount: record(stored(store, session), messages),
+    }),
     afterTurn({ messages, prePromptMessageCount, ...session }) {
       record(stored(store, session), messages.slice(prePromptMessageCount));
     },
     assemble({ messages, tokenBudget = Infinity, ...ref }) {
       const session = stored(store, ref);
       const history = visible(session, messages);
-      const head: AgentMessage[] = session.summary === undefined ? [] : [{ role: "compactionSummary", summary: session.summary }];
+      const head: AgentMessage[] =
+        session.summary === undefined
+          ? []
+          : [{ role: "compactionSummary", summary: session.summary }];
       let start = history.length;
       let tokens = estimateMessages(head).high;
       for (const group of atomicGroups(history).reverse()) {
@@ -80,7 +95,10 @@ export function createFullEngine(store: EngineStore, readTranscript: (file: stri
         if (!(tokens <= tokenBudget)) break;
         start = group.start;
       }
-      const kept = [...(estimateMessages(head).high <= tokenBudget ? head : []), ...history.slice(start)];
+      const kept = [
+        ...(estimateMessages(head).high <= tokenBudget ? head : []),
+        ...history.slice(start),
+      ];
       return { messages: kept, estimatedTokens: estimateMessages(kept).estimate };
     },
     async compact({ runtimeContext, abortSignal, tokenBudget = 1_000, ...ref }) {
@@ -89,7 +107,8 @@ export function createFullEngine(store: EngineStore, readTranscript: (file: stri
       const history = visible(session, []);
       const { start } = freshTail(history, { turns: 1 });
       const old = history.slice(0, start);
-      if (old.length === 0) return { ok: true, compacted: false, reason: "the newest turn is all there is" };
+      if (old.length === 0)
+        return { ok: true, compacted: false, reason: "the newest turn is all there is" };
       const written = extractiveSummary({
         messages: old,
         maxTokens: Math.min(400, Math.floor(tokenBudget / 2)),
@@ -102,8 +121,16 @@ export function createFullEngine(store: EngineStore, readTranscript: (file: stri
       abortSignal?.throwIfAborted();
       const summary = polished?.text || written;
       const tokensBefore = estimateMessages(history).estimate;
-      const tokensAfter = estimateMessages([{ role: "compactionSummary", summary }, ...history.slice(start)]).estimate;
-      if (tokensAfter >= tokensBefore) return { ok: true, compacted: false, reason: "the summary is not shorter than what it stands for" };
+      const tokensAfter = estimateMessages([
+        { role: "compactionSummary", summary },
+        ...history.slice(start),
+      ]).estimate;
+      if (tokensAfter >= tokensBefore)
+        return {
+          ok: true,
+          compacted: false,
+          reason: "the summary is not shorter than what it stands for",
+        };
       for (const message of old) session.covered.add(eventOf(message));
       session.summary = summary;
       return { ok: true, compacted: true, result: { summary, tokensBefore, tokensAfter } };

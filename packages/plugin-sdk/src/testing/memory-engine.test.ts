@@ -11,7 +11,11 @@ describe("createMemoryEngine", () => {
     const given = structuredClone(messages);
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 6000 }), async (tokenBudget) => {
-        const { messages: kept, estimatedTokens } = await createMemoryEngine().assemble({ sessionId: "s", messages, tokenBudget });
+        const { messages: kept, estimatedTokens } = await createMemoryEngine().assemble({
+          sessionId: "s",
+          messages,
+          tokenBudget,
+        });
         expect(kept).toEqual(messages.slice(messages.length - kept.length));
         expect(estimateMessages(kept).high).toBeLessThanOrEqual(tokenBudget);
         expect(estimatedTokens).toBe(estimateMessages(kept).estimate);
@@ -23,32 +27,50 @@ describe("createMemoryEngine", () => {
 
   it("keeps everything without a budget", async () => {
     const messages = conversation({ turns: 3 });
-    expect((await createMemoryEngine().assemble({ sessionId: "s", messages })).messages).toEqual(messages);
+    expect((await createMemoryEngine().assemble({ sessionId: "s", messages })).messages).toEqual(
+      messages,
+    );
   });
 
   it("remembers a message once per session, as it was when it came", async () => {
     const engine = createMemoryEngine();
     const message = user("hello");
     expect(await engine.ingest({ sessionId: "a", message })).toEqual({ ingested: true });
-    expect(await engine.ingest({ sessionId: "a", message: { ...message } })).toEqual({ ingested: false });
+    expect(await engine.ingest({ sessionId: "a", message: { ...message } })).toEqual({
+      ingested: false,
+    });
     message.content = "changed later";
-    expect(await engine.assemble({ sessionId: "a", messages: [] })).toMatchObject({ messages: [user("hello")] });
+    expect(await engine.assemble({ sessionId: "a", messages: [] })).toMatchObject({
+      messages: [user("hello")],
+    });
     expect(await engine.assemble({ sessionId: "b", messages: [] })).toMatchObject({ messages: [] });
   });
 
   it("knows a session by its key when the transcript's id changes, and an event by its idempotency key", async () => {
     const engine = createMemoryEngine();
-    await engine.ingest({ sessionId: "1", sessionKey: "k", message: user("x", { idempotencyKey: "e" }) });
-    expect(await engine.ingest({ sessionId: "2", sessionKey: "k", message: user("x again", { idempotencyKey: "e" }) })).toEqual({
+    await engine.ingest({
+      sessionId: "1",
+      sessionKey: "k",
+      message: user("x", { idempotencyKey: "e" }),
+    });
+    expect(
+      await engine.ingest({
+        sessionId: "2",
+        sessionKey: "k",
+        message: user("x again", { idempotencyKey: "e" }),
+      }),
+    ).toEqual({
       ingested: false,
     });
   });
 
   it("leaves compaction to the host, and says so when there is none", async () => {
-    expect(await createMemoryEngine().compact({ sessionId: "s", sessionFile: "/s.jsonl" })).toEqual({
-      ok: false,
-      compacted: false,
-      reason: "this host offers no built-in compaction",
-    });
+    expect(await createMemoryEngine().compact({ sessionId: "s", sessionFile: "/s.jsonl" })).toEqual(
+      {
+        ok: false,
+        compacted: false,
+        reason: "this host offers no built-in compaction",
+      },
+    );
   });
 });

@@ -33,7 +33,10 @@ export function createMemoryEngine(): ContextEngine {
         if (tokens > tokenBudget) break;
         start = group.start;
       }
-      return { messages: history.slice(start), estimatedTokens: estimateMessages(history.slice(start)).estimate };
+      return {
+        messages: history.slice(start),
+        estimatedTokens: estimateMessages(history.slice(start)).estimate,
+      };
     },
     compact: delegateCompactionToRuntime,
   };

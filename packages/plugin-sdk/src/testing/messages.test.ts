@@ -2,15 +2,29 @@ import { describe, expect, it } from "vitest";
 import { AgentMessageSchema } from "../contract/message.ts";
 import { pairToolCalls } from "../transcript/tool-pairs.ts";
 import { splitTurns } from "../transcript/turns.ts";
-import { assistant, conversation, FIRST_TIMESTAMP, toolCall, toolResult, user } from "./messages.ts";
+import {
+  assistant,
+  conversation,
+  FIRST_TIMESTAMP,
+  toolCall,
+  toolResult,
+  user,
+} from "./messages.ts";
 
 describe("message builders", () => {
   it("build valid messages with a fixed time", () => {
     const call = toolCall("read", { path: "a" });
-    const messages = [user("hi"), assistant([call]), toolResult(call, "text", { isError: true }), assistant("bye", { model: "m" })];
+    const messages = [
+      user("hi"),
+      assistant([call]),
+      toolResult(call, "text", { isError: true }),
+      assistant("bye", { model: "m" }),
+    ];
     for (const message of messages) expect(AgentMessageSchema.parse(message)).toEqual(message);
     expect(messages.map(({ timestamp }) => timestamp)).toEqual(Array(4).fill(FIRST_TIMESTAMP));
-    expect(messages.map((message) => ("stopReason" in message ? message.stopReason : null))).toEqual([null, "toolUse", null, "stop"]);
+    expect(
+      messages.map((message) => ("stopReason" in message ? message.stopReason : null)),
+    ).toEqual([null, "toolUse", null, "stop"]);
     expect(new Date(FIRST_TIMESTAMP).toISOString()).toBe("2026-01-01T00:00:00.000Z");
   });
 

@@ -14,13 +14,20 @@ import type {
 export const FIRST_TIMESTAMP = 1_767_225_600_000;
 
 /** A person's message. */
-export function user(content: string | UserBlock[], extras: Partial<UserMessage> = {}): UserMessage {
+export function user(
+  content: string | UserBlock[],
+  extras: Partial<UserMessage> = {},
+): UserMessage {
   return { role: "user", content, timestamp: FIRST_TIMESTAMP, ...extras };
 }
 
 /** A model's message; its stop reason is "toolUse" when it calls a tool, else "stop". */
-export function assistant(content: string | AssistantBlock[], extras: Partial<AssistantMessage> = {}): AssistantMessage {
-  const blocks: AssistantBlock[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+export function assistant(
+  content: string | AssistantBlock[],
+  extras: Partial<AssistantMessage> = {},
+): AssistantMessage {
+  const blocks: AssistantBlock[] =
+    typeof content === "string" ? [{ type: "text", text: content }] : content;
   const stopReason = blocks.some((block) => block.type === "toolCall") ? "toolUse" : "stop";
   return { role: "assistant", content: blocks, stopReason, timestamp: FIRST_TIMESTAMP, ...extras };
 }
@@ -40,7 +47,8 @@ export function toolResult(
   content: string | ToolResultBlock[],
   extras: Partial<ToolResultMessage> = {},
 ): ToolResultMessage {
-  const blocks: ToolResultBlock[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  const blocks: ToolResultBlock[] =
+    typeof content === "string" ? [{ type: "text", text: content }] : content;
   return {
     role: "toolResult",
     toolCallId: call.id,
@@ -61,17 +69,33 @@ export interface ConversationOptions {
 }
 
 /** A conversation, the same every time: each turn asks about its own number and is answered with it; one second between messages. */
-export function conversation({ turns, tools = 0, toolResultChars = 200 }: ConversationOptions): AgentMessage[] {
-  const messages = Array.from({ length: turns }, (_, turn) => oneTurn(turn + 1, tools, toolResultChars)).flat();
-  return messages.map((message, index) => ({ ...message, timestamp: FIRST_TIMESTAMP + index * 1000 }));
+export function conversation({
+  turns,
+  tools = 0,
+  toolResultChars = 200,
+}: ConversationOptions): AgentMessage[] {
+  const messages = Array.from({ length: turns }, (_, turn) =>
+    oneTurn(turn + 1, tools, toolResultChars),
+  ).flat();
+  return messages.map((message, index) => ({
+    ...message,
+    timestamp: FIRST_TIMESTAMP + index * 1000,
+  }));
 }
 
 function oneTurn(turn: number, tools: number, toolResultChars: number): AgentMessage[] {
-  const calls = Array.from({ length: tools }, (_, index) => toolCall("read", { path: `notes-${turn}.md` }, `call_${turn}_${index}`));
+  const calls = Array.from({ length: tools }, (_, index) =>
+    toolCall("read", { path: `notes-${turn}.md` }, `call_${turn}_${index}`),
+  );
   return [
     user(`Question ${turn}: what do the notes say about item ${turn}?`),
     ...(calls.length === 0 ? [] : [assistant(calls)]),
-    ...calls.map((call) => toolResult(call, `Item ${turn} weighs ${turn} kg. `.repeat(toolResultChars).slice(0, toolResultChars))),
+    ...calls.map((call) =>
+      toolResult(
+        call,
+        `Item ${turn} weighs ${turn} kg. `.repeat(toolResultChars).slice(0, toolResultChars),
+      ),
+    ),
     assistant(`Answer ${turn}: item ${turn} weighs ${turn} kg.`),
   ];
 }

@@ -8,7 +8,9 @@ import { type ExactCounter, loadExactCounter } from "./tiktoken.ts";
 const anyText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 400 }),
   fc.string({ unit: "grapheme", maxLength: 200 }),
-  fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 200 }).map((codes) => String.fromCharCode(...codes)),
+  fc
+    .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 200 })
+    .map((codes) => String.fromCharCode(...codes)),
 );
 
 describe("estimateText", () => {
@@ -17,7 +19,9 @@ describe("estimateText", () => {
       fc.property(anyText, (text) => {
         const { estimate, low, high } = estimateText(text);
         expect([estimate, low, high].every(Number.isInteger)).toBe(true);
-        expect(0 <= low && low <= estimate && estimate <= high && high <= byteBound(text)).toBe(true);
+        expect(0 <= low && low <= estimate && estimate <= high && high <= byteBound(text)).toBe(
+          true,
+        );
         expect(estimate > 0).toBe(text !== "");
       }),
     );
@@ -34,7 +38,9 @@ describe("estimateText", () => {
   });
 
   it("does not depend on where the same words stand", () => {
-    expect(estimateText("alpha beta\n".repeat(50)).estimate).toBe(estimateText("alpha beta\n".repeat(49)).estimate + 2);
+    expect(estimateText("alpha beta\n".repeat(50)).estimate).toBe(
+      estimateText("alpha beta\n".repeat(49)).estimate + 2,
+    );
   });
 
   describe("against the exact count", () => {
@@ -49,7 +55,8 @@ describe("estimateText", () => {
       const { estimate, low, high } = estimateText(text);
       const counted = exact.count(text);
       // Endless repetition is estimated high on purpose: cheap to be wrong there, dear to be under.
-      if (!["oneLetter", "ruler", "newlines"].includes(kind)) expect(low, `${estimate} for ${counted}`).toBeLessThanOrEqual(counted);
+      if (!["oneLetter", "ruler", "newlines"].includes(kind))
+        expect(low, `${estimate} for ${counted}`).toBeLessThanOrEqual(counted);
       expect(high, `${estimate} for ${counted}`).toBeGreaterThanOrEqual(counted);
     });
   });

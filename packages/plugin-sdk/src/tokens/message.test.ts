@@ -25,7 +25,9 @@ describe("byteBound", () => {
   });
 
   it("counts a lone surrogate as the three bytes it is replaced by", () => {
-    expect([byteBound("\ud800"), byteBound("\udc00x"), byteBound("\ud83d\ude00")]).toEqual([3, 4, 4]);
+    expect([byteBound("\ud800"), byteBound("\udc00x"), byteBound("\ud83d\ude00")]).toEqual([
+      3, 4, 4,
+    ]);
   });
 });
 
@@ -39,8 +41,11 @@ describe("estimateMessage", () => {
       ],
       stopReason: "toolUse",
     };
-    const blocks = estimateText("I will look.").estimate + estimateText('read{"path":"a.ts"}').estimate;
-    expect(estimateMessage(message).estimate).toBe(MESSAGE_OVERHEAD.estimate + 2 * BLOCK_OVERHEAD.estimate + blocks);
+    const blocks =
+      estimateText("I will look.").estimate + estimateText('read{"path":"a.ts"}').estimate;
+    expect(estimateMessage(message).estimate).toBe(
+      MESSAGE_OVERHEAD.estimate + 2 * BLOCK_OVERHEAD.estimate + blocks,
+    );
     expect(countMessage(message, estimator)).toBe(estimateMessage(message).estimate);
   });
 
@@ -56,9 +61,14 @@ describe("estimateMessage", () => {
   });
 
   it("counts an image by fixed numbers and not by its bytes", () => {
-    const image = (data: string): AgentMessage => ({ role: "user", content: [{ type: "image", data, mimeType: "image/png" }] });
+    const image = (data: string): AgentMessage => ({
+      role: "user",
+      content: [{ type: "image", data, mimeType: "image/png" }],
+    });
     expect(estimateMessage(image("A".repeat(100_000)))).toEqual(estimateMessage(image("")));
-    expect(estimateMessage(image("")).high).toBe(MESSAGE_OVERHEAD.high + BLOCK_OVERHEAD.high + IMAGE_TOKENS.high);
+    expect(estimateMessage(image("")).high).toBe(
+      MESSAGE_OVERHEAD.high + BLOCK_OVERHEAD.high + IMAGE_TOKENS.high,
+    );
   });
 
   it("costs nothing for what is not sent: details of a tool result, a shell command kept out of the context", () => {
@@ -69,14 +79,25 @@ describe("estimateMessage", () => {
       content: [{ type: "text", text: "a" }],
       isError: false,
     };
-    expect(estimateMessage({ ...result, details: { rows: "x".repeat(9999) } })).toEqual(estimateMessage(result));
-    expect(estimateMessage({ role: "bashExecution", command: "ls", output: "x", excludeFromContext: true }).high).toBe(0);
+    expect(estimateMessage({ ...result, details: { rows: "x".repeat(9999) } })).toEqual(
+      estimateMessage(result),
+    );
+    expect(
+      estimateMessage({
+        role: "bashExecution",
+        command: "ls",
+        output: "x",
+        excludeFromContext: true,
+      }).high,
+    ).toBe(0);
   });
 
   it("returns the same object for the same message and survives blocks without text", () => {
     const message = text("hello");
     expect(estimateMessage(message)).toBe(estimateMessage(message));
-    const odd = JSON.parse('{"role":"user","content":[{"type":"text"},{"type":"video","url":"u"}]}') as AgentMessage;
+    const odd = JSON.parse(
+      '{"role":"user","content":[{"type":"text"},{"type":"video","url":"u"}]}',
+    ) as AgentMessage;
     expect(estimateMessage(odd).estimate).toBeGreaterThan(0);
   });
 });

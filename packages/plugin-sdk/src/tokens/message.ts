@@ -22,7 +22,8 @@ export function estimateMessage(message: AgentMessage): TokenEstimate {
   const before = known.get(message);
   if (before !== undefined) return before;
   const parts = messageParts(message);
-  const estimate = parts === undefined ? NOTHING : Object.freeze(addEstimates(costs(parts.texts, parts.images)));
+  const estimate =
+    parts === undefined ? NOTHING : Object.freeze(addEstimates(costs(parts.texts, parts.images)));
   known.set(message, estimate);
   return estimate;
 }
@@ -47,7 +48,12 @@ export function countMessage(message: AgentMessage, counter: TokenCounter): numb
   if (parts === undefined) return 0;
   const blocks = parts.texts.length + parts.images;
   const texts = parts.texts.reduce((sum, text) => sum + counter.count(text), 0);
-  return MESSAGE_OVERHEAD.estimate + blocks * BLOCK_OVERHEAD.estimate + parts.images * IMAGE_TOKENS.estimate + texts;
+  return (
+    MESSAGE_OVERHEAD.estimate +
+    blocks * BLOCK_OVERHEAD.estimate +
+    parts.images * IMAGE_TOKENS.estimate +
+    texts
+  );
 }
 
 /**
@@ -64,7 +70,9 @@ export function chars4Message(message: AgentMessage): number {
     default: {
       const parts = messageParts(message);
       if (parts === undefined) return 0;
-      return Math.ceil(parts.texts.reduce((sum, text) => sum + text.length, parts.images * 4800) / 4);
+      return Math.ceil(
+        parts.texts.reduce((sum, text) => sum + text.length, parts.images * 4800) / 4,
+      );
     }
   }
 }

@@ -3,14 +3,18 @@ import { describe, expect, it } from "vitest";
 import { corpora } from "./__fixtures__/corpora.ts";
 import { cutRuns, RUN_LIMIT } from "./runs.ts";
 
-const splitsPair = (left: string, right: string) => /[\ud800-\udbff]$/.test(left) && /^[\udc00-\udfff]/.test(right);
+const splitsPair = (left: string, right: string) =>
+  /[\ud800-\udbff]$/.test(left) && /^[\udc00-\udfff]/.test(right);
 
 describe("cutRuns", () => {
   it("loses nothing and never cuts inside a surrogate pair", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary", maxLength: 3000, minLength: 200 }),
       fc
-        .array(fc.constantFrom("😀", "x", "\u200d", "中", "。", "\n", " ", "'", "7"), { minLength: 300, maxLength: 3000 })
+        .array(fc.constantFrom("😀", "x", "\u200d", "中", "。", "\n", " ", "'", "7"), {
+          minLength: 300,
+          maxLength: 3000,
+        })
         .map((units) => units.join("")),
     );
     fc.assert(
@@ -24,10 +28,13 @@ describe("cutRuns", () => {
     );
   });
 
-  it.each(["x", "=", "\n", " ", "中", "😀", "👩‍💻", "\u0301", "é", "-="])("leaves no long run of %j uncut", (unit) => {
-    const longest = Math.max(...[...cutRuns(unit.repeat(20_000))].map((piece) => piece.length));
-    expect(longest).toBeLessThanOrEqual(RUN_LIMIT + 1);
-  });
+  it.each(["x", "=", "\n", " ", "中", "😀", "👩‍💻", "\u0301", "é", "-="])(
+    "leaves no long run of %j uncut",
+    (unit) => {
+      const longest = Math.max(...[...cutRuns(unit.repeat(20_000))].map((piece) => piece.length));
+      expect(longest).toBeLessThanOrEqual(RUN_LIMIT + 1);
+    },
+  );
 
   it("cuts a long run after a line end or a full stop when there is one", () => {
     const pieces = [...cutRuns(`${"中".repeat(200)}。${"中".repeat(200)}`)];

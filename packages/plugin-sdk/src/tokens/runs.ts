@@ -36,11 +36,13 @@ export function* cutRuns(text: string): Generator<string> {
 /** After the last line end or CJK stop in [from, to), else at `to`. */
 function cutBetween(text: string, from: number, to: number): number {
   for (let i = to - 1; i >= from; i--) if (STOPS.has(text.charCodeAt(i))) return i + 1;
-  const splitsPair = (text.charCodeAt(to - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(to) & 0xfc00) === 0xdc00;
+  const splitsPair =
+    (text.charCodeAt(to - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(to) & 0xfc00) === 0xdc00;
   return splitsPair ? to - 1 : to;
 }
 
 // Line feed, CJK comma and full stop, full-width ! , : ; ?
 const STOPS = new Set([0x0a, 0x3001, 0x3002, 0xff01, 0xff0c, 0xff1a, 0xff1b, 0xff1f]);
 
-const isAsciiLetter = (code: number) => (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
+const isAsciiLetter = (code: number) =>
+  (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);

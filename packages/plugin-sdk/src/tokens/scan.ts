@@ -85,14 +85,20 @@ export function scanText(text: string): TextScan {
     }
     const starts = kind !== previousClass;
     // A digit beside a capital is the mark of random ids and base64.
-    if (starts && kind + previousClass === CLASS.digit + CLASS.upper && (kind === CLASS.digit || kind === CLASS.upper)) {
+    if (
+      starts &&
+      kind + previousClass === CLASS.digit + CLASS.upper &&
+      (kind === CLASS.digit || kind === CLASS.upper)
+    ) {
       features[FEATURE.digitBesideCapital]!++;
     }
     const runBefore = run;
     run = starts ? 1 : run + 1;
     // The fourth equal character and on: tokenisers know rules and fillings ("====", "────", "xxxx") as few tokens.
     if (same >= 3 && mergesWhenRepeated(code, kind)) {
-      features[kind === CLASS.lower || kind === CLASS.upper ? FEATURE.repeatedLetters : FEATURE.rules]!++;
+      features[
+        kind === CLASS.lower || kind === CLASS.upper ? FEATURE.repeatedLetters : FEATURE.rules
+      ]!++;
       continue;
     }
     switch (kind) {
@@ -119,7 +125,9 @@ export function scanText(text: string): TextScan {
         if (run > 4) features[FEATURE.moreNewlines]!++;
         break;
       case CLASS.punctuation:
-        features[starts ? FEATURE.punctuation : run > 4 ? FEATURE.punctuation5up : FEATURE.morePunctuation]!++;
+        features[
+          starts ? FEATURE.punctuation : run > 4 ? FEATURE.punctuation5up : FEATURE.morePunctuation
+        ]!++;
         break;
       case CLASS.han:
         features[FEATURE.han]!++;

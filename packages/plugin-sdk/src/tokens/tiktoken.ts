@@ -25,7 +25,10 @@ export async function loadExactCounter(options: ExactCounterOptions = {}): Promi
     id: "tiktoken/o200k_base",
     bound: byteBound,
     count(text) {
-      if (freed) throw new Error("This exact token counter was freed; load another one with loadExactCounter().");
+      if (freed)
+        throw new Error(
+          "This exact token counter was freed; load another one with loadExactCounter().",
+        );
       const before = remembered.get(text);
       if (before !== undefined) return before;
       let tokens = 0;

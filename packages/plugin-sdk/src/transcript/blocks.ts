@@ -16,7 +16,11 @@ export function blocksOf(content: unknown): AnyBlock[] {
 }
 
 function isBlock(value: unknown): value is AnyBlock {
-  return typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as { type?: unknown }).type === "string"
+  );
 }
 
 /** The value when it is a string, else the empty string. */

@@ -13,7 +13,13 @@ const entry = (id: string, parentId: string | null): TranscriptEntry => ({
 const ids = (entries: readonly TranscriptEntry[]) => entries.map(({ id }) => id).join("");
 
 describe("activeBranch", () => {
-  const tree = [entry("a", null), entry("b", "a"), entry("c", "b"), entry("d", "a"), entry("e", "d")];
+  const tree = [
+    entry("a", null),
+    entry("b", "a"),
+    entry("c", "b"),
+    entry("d", "a"),
+    entry("e", "d"),
+  ];
 
   it("is the path from the root to the last entry, or to the given leaf", () => {
     expect(ids(activeBranch(tree))).toBe("ade");
@@ -30,7 +36,11 @@ describe("activeBranch", () => {
   it("gives every entry's parent directly before it, for any tree", () => {
     const trees = fc
       .array(fc.nat(), { minLength: 1, maxLength: 60 })
-      .map((picks) => picks.map((pick, index) => entry(`n${index}`, index === 0 || pick % 7 === 0 ? null : `n${pick % index}`)));
+      .map((picks) =>
+        picks.map((pick, index) =>
+          entry(`n${index}`, index === 0 || pick % 7 === 0 ? null : `n${pick % index}`),
+        ),
+      );
     fc.assert(
       fc.property(trees, (entries) => {
         const branch = activeBranch(entries);

@@ -5,7 +5,10 @@ import type { TranscriptEntry } from "./entries.ts";
  * The path from the root to `leafId` (default: the last entry), oldest first. Linear in the number of entries.
  * An unknown parent ends the path there, so that a damaged file still shows its newest part; a cycle ends it too.
  */
-export function activeBranch(entries: readonly TranscriptEntry[], leafId?: string | null): TranscriptEntry[] {
+export function activeBranch(
+  entries: readonly TranscriptEntry[],
+  leafId?: string | null,
+): TranscriptEntry[] {
   if (leafId === null) return [];
   const leaf = leafId === undefined ? entries.at(-1)?.id : leafId;
   if (isLinear(entries) && leaf === entries.at(-1)?.id) return entries.slice();
@@ -23,11 +26,16 @@ export function activeBranch(entries: readonly TranscriptEntry[], leafId?: strin
 }
 
 /** Entries strictly before `entryId`: what engines may read while that entry's turn is running (read fence, contract §3.9). */
-export function branchBefore(branch: readonly TranscriptEntry[], entryId: string): TranscriptEntry[] {
+export function branchBefore(
+  branch: readonly TranscriptEntry[],
+  entryId: string,
+): TranscriptEntry[] {
   const index = branch.findIndex((entry) => entry.id === entryId);
   return index < 0 ? branch.slice() : branch.slice(0, index);
 }
 
 function isLinear(entries: readonly TranscriptEntry[]): boolean {
-  return entries.every((entry, index) => entry.parentId === (index === 0 ? null : entries[index - 1]!.id));
+  return entries.every(
+    (entry, index) => entry.parentId === (index === 0 ? null : entries[index - 1]!.id),
+  );
 }

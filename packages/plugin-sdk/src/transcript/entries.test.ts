@@ -7,8 +7,14 @@ const base = { id: "00000001", parentId: null, timestamp: "2026-01-01T00:00:00.0
 describe("TranscriptEntrySchema", () => {
   it.each([
     { type: "message", message: { role: "user", content: "hi" } },
-    { type: "message", message: { role: "assistant", content: [{ type: "text", text: "a" }], stopReason: "stop" } },
-    { type: "message", message: { role: "toolResult", toolCallId: "1", toolName: "t", content: [], isError: false } },
+    {
+      type: "message",
+      message: { role: "assistant", content: [{ type: "text", text: "a" }], stopReason: "stop" },
+    },
+    {
+      type: "message",
+      message: { role: "toolResult", toolCallId: "1", toolName: "t", content: [], isError: false },
+    },
     { type: "message", message: { role: "bashExecution", command: "ls", output: "" } },
     { type: "compaction", summary: "s", firstKeptEntryId: "x", tokensBefore: 1 },
     { type: "branch_summary", fromId: "x", summary: "s" },
@@ -29,8 +35,14 @@ describe("TranscriptEntrySchema", () => {
     ["no id", { type: "reset", parentId: null, timestamp: "t" }],
     ["an empty id", { ...base, id: "", type: "reset" }],
     ["no parent", { type: "reset", id: "1", timestamp: "t" }],
-    ["a compaction without summary", { ...base, type: "compaction", firstKeptEntryId: "x", tokensBefore: 1 }],
-    ["a message of an unknown role", { ...base, type: "message", message: { role: "robot", content: "x" } }],
+    [
+      "a compaction without summary",
+      { ...base, type: "compaction", firstKeptEntryId: "x", tokensBefore: 1 },
+    ],
+    [
+      "a message of an unknown role",
+      { ...base, type: "message", message: { role: "robot", content: "x" } },
+    ],
   ])("refuses %s", (_what, entry) => {
     expect(TranscriptEntrySchema.safeParse(entry).success).toBe(false);
   });
@@ -38,8 +50,12 @@ describe("TranscriptEntrySchema", () => {
 
 describe("TranscriptHeaderSchema", () => {
   it("takes a header without version as version 1 and one without folder as none", () => {
-    expect(TranscriptHeaderSchema.parse({ type: "session", id: "s", timestamp: "t" })).toMatchObject({ version: 1, cwd: "" });
-    expect(TranscriptHeaderSchema.safeParse({ type: "session", id: " ", timestamp: "t" }).success).toBe(false);
+    expect(
+      TranscriptHeaderSchema.parse({ type: "session", id: "s", timestamp: "t" }),
+    ).toMatchObject({ version: 1, cwd: "" });
+    expect(
+      TranscriptHeaderSchema.safeParse({ type: "session", id: " ", timestamp: "t" }).success,
+    ).toBe(false);
   });
 });
 
@@ -47,6 +63,8 @@ describe("AgentMessageSchema", () => {
   it("carries block kinds through that it does not know and refuses a block without type", () => {
     const message = { role: "user", content: [{ type: "video", url: "u" }] };
     expect(AgentMessageSchema.parse(message)).toEqual(message);
-    expect(AgentMessageSchema.safeParse({ role: "user", content: [{ url: "u" }] }).success).toBe(false);
+    expect(AgentMessageSchema.safeParse({ role: "user", content: [{ url: "u" }] }).success).toBe(
+      false,
+    );
   });
 });

@@ -123,13 +123,44 @@ const textOrBlocks = z.union([z.string(), z.array(z.looseObject({ type: z.string
 /** Checks one entry of the current version. Loose: unknown keys are kept. Spec "compaction" §2.9. */
 export const TranscriptEntrySchema = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("message"), message: AgentMessageSchema, ...base }),
-  z.looseObject({ type: z.literal("compaction"), summary: z.string(), firstKeptEntryId: z.string(), tokensBefore: z.number(), ...base }),
-  z.looseObject({ type: z.literal("branch_summary"), fromId: z.string(), summary: z.string(), ...base }),
-  z.looseObject({ type: z.literal("custom"), customType: z.string(), data: z.unknown().optional(), ...base }),
-  z.looseObject({ type: z.literal("custom_message"), customType: z.string(), content: textOrBlocks, ...base }),
+  z.looseObject({
+    type: z.literal("compaction"),
+    summary: z.string(),
+    firstKeptEntryId: z.string(),
+    tokensBefore: z.number(),
+    ...base,
+  }),
+  z.looseObject({
+    type: z.literal("branch_summary"),
+    fromId: z.string(),
+    summary: z.string(),
+    ...base,
+  }),
+  z.looseObject({
+    type: z.literal("custom"),
+    customType: z.string(),
+    data: z.unknown().optional(),
+    ...base,
+  }),
+  z.looseObject({
+    type: z.literal("custom_message"),
+    customType: z.string(),
+    content: textOrBlocks,
+    ...base,
+  }),
   z.looseObject({ type: z.literal("reset"), firstKeptEntryId: z.string().optional(), ...base }),
-  z.looseObject({ type: z.literal("model_change"), provider: z.string(), modelId: z.string(), ...base }),
+  z.looseObject({
+    type: z.literal("model_change"),
+    provider: z.string(),
+    modelId: z.string(),
+    ...base,
+  }),
   z.looseObject({ type: z.literal("thinking_level_change"), thinkingLevel: z.string(), ...base }),
-  z.looseObject({ type: z.literal("label"), targetId: z.string(), label: z.string().optional(), ...base }),
+  z.looseObject({
+    type: z.literal("label"),
+    targetId: z.string(),
+    label: z.string().optional(),
+    ...base,
+  }),
   z.looseObject({ type: z.literal("session_info"), name: z.string().optional(), ...base }),
 ]);

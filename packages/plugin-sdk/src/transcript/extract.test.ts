@@ -3,12 +3,22 @@ import { identifiersOf, isDecision, isOpenItem, isRule, sentencesOf } from "./ex
 
 describe("sentencesOf", () => {
   it("splits sentences and list items, drops bullets, code blocks and lines without words", () => {
-    const text = "First. Second one!\n- third item\n2) fourth\n```\nconst code = 1;\n```\n---\n用中文写。第二句。";
-    expect(sentencesOf(text)).toEqual(["First.", "Second one!", "third item", "fourth", "用中文写。", "第二句。"]);
+    const text =
+      "First. Second one!\n- third item\n2) fourth\n```\nconst code = 1;\n```\n---\n用中文写。第二句。";
+    expect(sentencesOf(text)).toEqual([
+      "First.",
+      "Second one!",
+      "third item",
+      "fourth",
+      "用中文写。",
+      "第二句。",
+    ]);
   });
 
   it("does not split versions, file names and abbreviations before a small letter", () => {
-    expect(sentencesOf("Use v1.2 of a.ts, e.g. for tests.")).toEqual(["Use v1.2 of a.ts, e.g. for tests."]);
+    expect(sentencesOf("Use v1.2 of a.ts, e.g. for tests.")).toEqual([
+      "Use v1.2 of a.ts, e.g. for tests.",
+    ]);
   });
 });
 

@@ -46,6 +46,14 @@ const MAX_IDENTIFIER = 200;
 export function identifiersOf(text: string): string[] {
   // Word by word: on one endless run the pattern would look ahead from every character.
   const words = headOf(text, MAX_CHARS).split(/[\s"'`<>()[\]{}|,;]+/);
-  const found = words.filter(({ length }) => length >= 3 && length <= MAX_IDENTIFIER).flatMap((word) => word.match(IDENTIFIERS) ?? []);
-  return [...new Set(found.map((identifier) => identifier.replace(/[.,;:!?]+$/, "")).filter(({ length }) => length >= 3))];
+  const found = words
+    .filter(({ length }) => length >= 3 && length <= MAX_IDENTIFIER)
+    .flatMap((word) => word.match(IDENTIFIERS) ?? []);
+  return [
+    ...new Set(
+      found
+        .map((identifier) => identifier.replace(/[.,;:!?]+$/, ""))
+        .filter(({ length }) => length >= 3),
+    ),
+  ];
 }

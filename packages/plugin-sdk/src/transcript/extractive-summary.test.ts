@@ -5,7 +5,8 @@ import { estimateText } from "../tokens/estimate.ts";
 import { extractiveSummary, SUMMARY_HEADINGS } from "./extractive-summary.ts";
 import { parseSections } from "./sections.ts";
 
-const section = (summary: string, heading: string) => parseSections(summary).find((found) => found.heading === heading)?.lines;
+const section = (summary: string, heading: string) =>
+  parseSections(summary).find((found) => found.heading === heading)?.lines;
 
 const run = toolCall("bash", { command: "npm test" }, "c1");
 const write = toolCall("edit", { path: "src/refund.ts" }, "c2");
@@ -14,17 +15,24 @@ const story = [
   user("Please fix the refund bug in ticket PAY-4711. You must never change the public API."),
   assistant([read, run]),
   toolResult(read, "text"),
-  toolResult(run, "Error: expected 3 to be 4\n  at refund.test.ts", { isError: true, details: { status: "failed", exitCode: 1 } }),
+  toolResult(run, "Error: expected 3 to be 4\n  at refund.test.ts", {
+    isError: true,
+    details: { status: "failed", exitCode: 1 },
+  }),
   assistant([write]),
   toolResult(write, "ok"),
-  assistant("Fixed the rounding. We decided to keep integers instead of floats. The changelog still needs an entry."),
+  assistant(
+    "Fixed the rounding. We decided to keep integers instead of floats. The changelog still needs an entry.",
+  ),
   user("Thanks! Now also handle order 9f8e7d6c5b and mail anna@example.com about it."),
 ];
 
 describe("extractiveSummary", () => {
   it("has the five headings in order, each once, whatever the messages", () => {
     for (const messages of [[], story, conversation({ turns: 50, tools: 2 })]) {
-      const headings = parseSections(extractiveSummary({ messages, maxTokens: 500 })).map(({ heading }) => heading);
+      const headings = parseSections(extractiveSummary({ messages, maxTokens: 500 })).map(
+        ({ heading }) => heading,
+      );
       expect(headings.slice(0, 5)).toEqual([...SUMMARY_HEADINGS]);
       expect(new Set(headings).size).toBe(headings.length);
     }
@@ -32,17 +40,26 @@ describe("extractiveSummary", () => {
 
   it("lists decisions, rules, open items, the pending request, identifiers, failures and files", () => {
     const summary = extractiveSummary({ messages: story, maxTokens: 2000 });
-    expect(section(summary, "## Decisions")).toEqual(["- We decided to keep integers instead of floats."]);
+    expect(section(summary, "## Decisions")).toEqual([
+      "- We decided to keep integers instead of floats.",
+    ]);
     expect(section(summary, "## Open TODOs")).toEqual(["- The changelog still needs an entry."]);
-    expect(section(summary, "## Constraints/Rules")).toEqual(["- You must never change the public API."]);
+    expect(section(summary, "## Constraints/Rules")).toEqual([
+      "- You must never change the public API.",
+    ]);
     expect(section(summary, "## Pending user asks")).toEqual([
       "- Thanks! Now also handle order 9f8e7d6c5b and mail anna@example.com about it.",
     ]);
-    expect(section(summary, "## Exact identifiers")).toEqual(expect.arrayContaining(["- PAY-4711", "- 9f8e7d6c5b", "- anna@example.com"]));
+    expect(section(summary, "## Exact identifiers")).toEqual(
+      expect.arrayContaining(["- PAY-4711", "- 9f8e7d6c5b", "- anna@example.com"]),
+    );
     expect(section(summary, "## Tool Failures")).toEqual([
       "- bash (status=failed exitCode=1): Error: expected 3 to be 4 at refund.test.ts",
     ]);
-    expect(section(summary, "## Files")).toEqual(["- read: docs/policy.md", "- modified: src/refund.ts"]);
+    expect(section(summary, "## Files")).toEqual([
+      "- read: docs/policy.md",
+      "- modified: src/refund.ts",
+    ]);
     expect(section(summary, "## Earlier requests")).toEqual([
       "- Please fix the refund bug in ticket PAY-4711. You must never change the public API.",
     ]);
@@ -50,7 +67,9 @@ describe("extractiveSummary", () => {
   });
 
   it("says so where it found nothing", () => {
-    expect(section(extractiveSummary({ messages: [user("hi")], maxTokens: 500 }), "## Decisions")).toEqual(["- (none found)"]);
+    expect(
+      section(extractiveSummary({ messages: [user("hi")], maxTokens: 500 }), "## Decisions"),
+    ).toEqual(["- (none found)"]);
   });
 
   it("stays within maxTokens at every size and gets no shorter with more room", () => {
@@ -66,11 +85,15 @@ describe("extractiveSummary", () => {
   });
 
   it("prefers the newest items when there is little room", () => {
-    const messages = Array.from({ length: 60 }, (_, n) => assistant(`In step ${n} we decided to use plan number ${n}.`));
+    const messages = Array.from({ length: 60 }, (_, n) =>
+      assistant(`In step ${n} we decided to use plan number ${n}.`),
+    );
     const decisions = section(extractiveSummary({ messages, maxTokens: 300 }), "## Decisions")!;
     expect(decisions.at(-1)).toContain("plan number 59");
     expect(decisions.length).toBeLessThan(60);
-    expect(decisions).toEqual([...decisions].sort((a, b) => Number(a.match(/\d+/)![0]) - Number(b.match(/\d+/)![0])));
+    expect(decisions).toEqual(
+      [...decisions].sort((a, b) => Number(a.match(/\d+/)![0]) - Number(b.match(/\d+/)![0])),
+    );
   });
 
   it("quotes a very long request from both ends", () => {
@@ -89,10 +112,15 @@ describe("extractiveSummary", () => {
       maxTokens: 2000,
       previousSummary: first,
     });
-    expect(section(second, "## Decisions")).toEqual(["- We decided to keep integers instead of floats."]);
+    expect(section(second, "## Decisions")).toEqual([
+      "- We decided to keep integers instead of floats.",
+    ]);
     expect(section(second, "## Pending user asks")).toEqual(["- And close the ticket."]);
     expect(section(second, "## Earlier requests")?.at(-1)).toContain("handle order 9f8e7d6c5b");
-    expect(section(second, "## Files")).toEqual(["- read: docs/policy.md", "- modified: src/refund.ts"]);
+    expect(section(second, "## Files")).toEqual([
+      "- read: docs/policy.md",
+      "- modified: src/refund.ts",
+    ]);
   });
 
   it("keeps a summary of another form as progress", () => {
@@ -101,7 +129,10 @@ describe("extractiveSummary", () => {
       maxTokens: 500,
       previousSummary: "We moved the shop to Lisbon.\n\n## Goal\nOpen in May",
     });
-    expect(section(summary, "## Progress")).toEqual(["- We moved the shop to Lisbon.", "- Open in May"]);
+    expect(section(summary, "## Progress")).toEqual([
+      "- We moved the shop to Lisbon.",
+      "- Open in May",
+    ]);
   });
 
   it("is the same for the same input and leaves the input alone", () => {

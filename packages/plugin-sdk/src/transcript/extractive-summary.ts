@@ -25,7 +25,12 @@ export const SUMMARY_HEADINGS = [
 ] as const;
 
 // There when there is something to say.
-const EXTRA_HEADINGS = ["## Earlier requests", "## Progress", "## Tool Failures", "## Files"] as const;
+const EXTRA_HEADINGS = [
+  "## Earlier requests",
+  "## Progress",
+  "## Tool Failures",
+  "## Files",
+] as const;
 type Heading = (typeof SUMMARY_HEADINGS)[number] | (typeof EXTRA_HEADINGS)[number];
 
 const NOTHING_FOUND = "- (none found)";
@@ -41,7 +46,11 @@ type Findings = Record<Heading, string[]>;
  * A summary of `messages` in a fixed form, deterministic. The newest request comes first into the budget, then, in turns, the newest item of
  * each heading. It quotes and never interprets: what it leaves out is lost to a reader, what it says was said.
  */
-export function extractiveSummary({ messages, maxTokens, previousSummary }: ExtractiveSummaryOptions): string {
+export function extractiveSummary({
+  messages,
+  maxTokens,
+  previousSummary,
+}: ExtractiveSummaryOptions): string {
   const findings = merge(readPrevious(previousSummary), collect(messages));
   return render(choose(findings, maxTokens), maxTokens);
 }
@@ -56,10 +65,14 @@ function collect(messages: readonly AgentMessage[]): Findings {
       else findings["## Earlier requests"].push(item(text));
       findings["## Constraints/Rules"].push(...sentencesOf(text).filter(isRule).map(item));
     }
-    if (message.role === "assistant") findings["## Open TODOs"].push(...sentencesOf(text).filter(isOpenItem).map(item));
+    if (message.role === "assistant")
+      findings["## Open TODOs"].push(...sentencesOf(text).filter(isOpenItem).map(item));
     if (message.role === "assistant" || message.role === "user")
       findings["## Decisions"].push(...sentencesOf(text).filter(isDecision).map(item));
-    if (message.role === "assistant" && (index + 1 === messages.length || isUserTurn(messages[index + 1]!))) {
+    if (
+      message.role === "assistant" &&
+      (index + 1 === messages.length || isUserTurn(messages[index + 1]!))
+    ) {
       findings["## Progress"].push(...sentencesOf(text).slice(0, 1).map(item));
     }
     // Old tool output names a thousand things; the newest messages' are what the work is about.
@@ -73,20 +86,32 @@ function collect(messages: readonly AgentMessage[]): Findings {
   });
   const failures = toolFailures(messages).map(formatToolFailure);
   const more = failures.length - MAX_FAILURES;
-  findings["## Tool Failures"] = more > 0 ? [...failures.slice(0, MAX_FAILURES), `- ...and ${more} more`] : failures;
+  findings["## Tool Failures"] =
+    more > 0 ? [...failures.slice(0, MAX_FAILURES), `- ...and ${more} more`] : failures;
   const { readFiles, modifiedFiles } = fileOperations(messages);
-  findings["## Files"] = [...readFiles.map((path) => `- read: ${path}`), ...modifiedFiles.map((path) => `- modified: ${path}`)];
+  findings["## Files"] = [
+    ...readFiles.map((path) => `- read: ${path}`),
+    ...modifiedFiles.map((path) => `- modified: ${path}`),
+  ];
   return findings;
 }
 
 /** The newest of equal items stays, so that what is still talked about counts as new. A new request makes the old one an earlier one. */
 function merge(before: Findings, now: Findings): Findings {
-  const superseded = now["## Pending user asks"].length > 0 ? before["## Pending user asks"].map((ask) => item(ask.slice(2))) : [];
+  const superseded =
+    now["## Pending user asks"].length > 0
+      ? before["## Pending user asks"].map((ask) => item(ask.slice(2)))
+      : [];
   const merged = emptyFindings();
-  for (const heading of HEADINGS) merged[heading] = newestOnce([...before[heading], ...now[heading]]);
+  for (const heading of HEADINGS)
+    merged[heading] = newestOnce([...before[heading], ...now[heading]]);
   if (superseded.length > 0) {
     merged["## Pending user asks"] = now["## Pending user asks"];
-    merged["## Earlier requests"] = newestOnce([...before["## Earlier requests"], ...superseded, ...now["## Earlier requests"]]);
+    merged["## Earlier requests"] = newestOnce([
+      ...before["## Earlier requests"],
+      ...superseded,
+      ...now["## Earlier requests"],
+    ]);
   }
   return merged;
 }
@@ -96,7 +121,11 @@ function readPrevious(summary: string | undefined): Findings {
   for (const { heading, lines } of parseSections(summary ?? "")) {
     // Text of another form is carried as progress: better in the wrong place than lost.
     const target = HEADINGS.find((known) => known === heading) ?? "## Progress";
-    findings[target].push(...lines.filter((line) => line !== NOTHING_FOUND).map((line) => (line.startsWith("- ") ? line : item(line))));
+    findings[target].push(
+      ...lines
+        .filter((line) => line !== NOTHING_FOUND)
+        .map((line) => (line.startsWith("- ") ? line : item(line))),
+    );
   }
   return findings;
 }
@@ -104,7 +133,9 @@ function readPrevious(summary: string | undefined): Findings {
 /** Takes items newest first, one per heading and round, while they fit; returns them oldest first. */
 function choose(findings: Findings, maxTokens: number): Findings {
   const chosen = emptyFindings();
-  const rest = Object.fromEntries(HEADINGS.map((heading) => [heading, findings[heading].slice()])) as Findings;
+  const rest = Object.fromEntries(
+    HEADINGS.map((heading) => [heading, findings[heading].slice()]),
+  ) as Findings;
   let left = maxTokens - cost(render(chosen, Infinity));
   const take = (heading: Heading) => {
     const line = rest[heading].pop();
@@ -123,7 +154,9 @@ function choose(findings: Findings, maxTokens: number): Findings {
 }
 
 function render(findings: Findings, maxTokens: number): string {
-  const required = SUMMARY_HEADINGS.map((heading) => [heading, ...or(findings[heading], NOTHING_FOUND)].join("\n"));
+  const required = SUMMARY_HEADINGS.map((heading) =>
+    [heading, ...or(findings[heading], NOTHING_FOUND)].join("\n"),
+  );
   const extra = EXTRA_HEADINGS.filter((heading) => findings[heading].length > 0).map((heading) =>
     [heading, ...findings[heading]].join("\n"),
   );
@@ -131,7 +164,8 @@ function render(findings: Findings, maxTokens: number): string {
   if (estimateText(summary).estimate <= maxTokens) return summary;
   // Not even the headings fit: as much of them as does.
   let shorter = summary;
-  while (shorter !== "" && estimateText(shorter).estimate > maxTokens) shorter = headOf(shorter, Math.floor(shorter.length * 0.8));
+  while (shorter !== "" && estimateText(shorter).estimate > maxTokens)
+    shorter = headOf(shorter, Math.floor(shorter.length * 0.8));
   return shorter;
 }
 
@@ -139,9 +173,11 @@ const HEADINGS: readonly Heading[] = [...SUMMARY_HEADINGS, ...EXTRA_HEADINGS];
 // Identifiers are short: three for each item of another heading.
 const ROUND: readonly Heading[] = [...HEADINGS, "## Exact identifiers", "## Exact identifiers"];
 const isExtra = (heading: Heading) => EXTRA_HEADINGS.some((extra) => extra === heading);
-const emptyFindings = () => Object.fromEntries(HEADINGS.map((heading) => [heading, []])) as unknown as Findings;
+const emptyFindings = () =>
+  Object.fromEntries(HEADINGS.map((heading) => [heading, []])) as unknown as Findings;
 const newestOnce = (lines: readonly string[]) => [...new Set([...lines].reverse())].reverse();
-const or = (lines: readonly string[], fallback: string) => (lines.length === 0 ? [fallback] : lines);
+const or = (lines: readonly string[], fallback: string) =>
+  lines.length === 0 ? [fallback] : lines;
 const item = (text: string) => `- ${oneLine(text, MAX_ITEM_CHARS)}`;
 const cost = (text: string) => estimateText(text).high;
 

@@ -36,7 +36,9 @@ export function freshTail(messages: readonly AgentMessage[], options: FreshTailO
   let turns = 0;
   for (const group of atomicGroups(messages).reverse()) {
     const wanted =
-      tail.tokens < (options.tokens ?? 0) || turns < (options.turns ?? 0) || messages.length - tail.start < (options.messages ?? 0);
+      tail.tokens < (options.tokens ?? 0) ||
+      turns < (options.turns ?? 0) ||
+      messages.length - tail.start < (options.messages ?? 0);
     const newestTurnWhole = turns > 0 || (tail.start < messages.length && !hasUser);
     const members = messages.slice(group.start, group.end);
     const tokens = tail.tokens + members.reduce((sum, message) => sum + count(message), 0);

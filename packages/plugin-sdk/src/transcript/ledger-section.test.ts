@@ -42,7 +42,9 @@ describe("a ledger beside a summary", () => {
     const plain = foldLedger(EMPTY_LEDGER, compaction("Work on src/tax.ts goes on."));
     const beside = foldLedger(
       EMPTY_LEDGER,
-      compaction(withLedger("Work on src/tax.ts goes on.", "# Ledger\n## Files\nsrc/: old.ts tax.ts")),
+      compaction(
+        withLedger("Work on src/tax.ts goes on.", "# Ledger\n## Files\nsrc/: old.ts tax.ts"),
+      ),
     );
     expect(beside).toEqual(plain);
   });

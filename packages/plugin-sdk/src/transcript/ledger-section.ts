@@ -11,5 +11,7 @@ export function withLedger(summary: string, ledger: string): string {
 /** A summary taken apart: its own words, and its ledger's text; empty when it holds none. A ledger's text has no blank line in it. */
 export function splitLedger(summary: string): { summary: string; ledger: string } {
   const at = summary.endsWith(END) ? summary.lastIndexOf(BEGIN) : -1;
-  return at < 0 ? { summary, ledger: "" } : { summary: summary.slice(0, at), ledger: summary.slice(at + BEGIN.length, -END.length) };
+  return at < 0
+    ? { summary, ledger: "" }
+    : { summary: summary.slice(0, at), ledger: summary.slice(at + BEGIN.length, -END.length) };
 }

@@ -11,7 +11,8 @@ export interface LedgerText {
   items: readonly LedgerItem[];
 }
 
-const HEADING = "# Ledger of this session: exact names as last seen, kept by code; @ is the transcript entry";
+const HEADING =
+  "# Ledger of this session: exact names as last seen, kept by code; @ is the transcript entry";
 /** Lists of names are under-estimated by up to 5 %, counted against o200k_base. */
 const SLACK = 0.95;
 const RECENT_WEIGHT = 3;
@@ -26,10 +27,15 @@ const MAX_COMMANDS = 8;
 const MAX_ERRORS = 5;
 
 /** Text and items of a ledger, at most `maxTokens`, estimated with some slack. Deterministic. */
-export function renderLedger(state: LedgerState, { maxTokens = DEFAULT_LEDGER_TOKENS }: { maxTokens?: number } = {}): LedgerText {
+export function renderLedger(
+  state: LedgerState,
+  { maxTokens = DEFAULT_LEDGER_TOKENS }: { maxTokens?: number } = {},
+): LedgerText {
   const ranked = [...state.items.values()]
     .map((item) => ({ item, rank: rankOf(item, state.entries) }))
-    .sort((a, b) => b.rank - a.rank || b.item.at - a.item.at || (a.item.name < b.item.name ? -1 : 1))
+    .sort(
+      (a, b) => b.rank - a.rank || b.item.at - a.item.at || (a.item.name < b.item.name ? -1 : 1),
+    )
     .map(({ item }) => item);
   const chosen = withoutCovered(limited(ranked));
   let fits: LedgerText = { text: "", items: [] };
@@ -54,17 +60,25 @@ function limited(ranked: readonly LedgerItem[]): LedgerItem[] {
       .sort((a, b) => b.at - a.at)
       .slice(0, limit);
   const lines = new Set([...newest("command", MAX_COMMANDS), ...newest("error", MAX_ERRORS)]);
-  return ranked.filter((item) => lines.has(item) || (item.kind !== "command" && item.kind !== "error"));
+  return ranked.filter(
+    (item) => lines.has(item) || (item.kind !== "command" && item.kind !== "error"),
+  );
 }
 
 function textOfItems(items: readonly LedgerItem[]): string {
   const of = (kind: LedgerItem["kind"]) => items.filter((item) => item.kind === kind);
-  const list = (heading: string, names: readonly string[]) => (names.length === 0 ? [] : [`${heading}: ${names.join(" ")}`]);
+  const list = (heading: string, names: readonly string[]) =>
+    names.length === 0 ? [] : [`${heading}: ${names.join(" ")}`];
   const lines = (heading: string, kind: LedgerItem["kind"]) => {
     const found = of(kind).sort((a, b) => a.at - b.at);
     return found.length === 0
       ? []
-      : [heading, ...found.map(({ name, state, entryId }) => `- ${name}${state ? ` → ${state}` : ""} @${entryId}`)];
+      : [
+          heading,
+          ...found.map(
+            ({ name, state, entryId }) => `- ${name}${state ? ` → ${state}` : ""} @${entryId}`,
+          ),
+        ];
   };
   const files = fileLines(of("path"));
   return [
@@ -90,7 +104,8 @@ function withoutCovered(ranked: readonly LedgerItem[]): LedgerItem[] {
     if (kind !== "path") return true;
     const whole = name.replace(/\/$/, "");
     if (covered.has(whole)) return false;
-    for (let at = whole.indexOf("/"); at >= 0; at = whole.indexOf("/", at + 1)) covered.add(whole.slice(at + 1)).add(whole.slice(0, at));
+    for (let at = whole.indexOf("/"); at >= 0; at = whole.indexOf("/", at + 1))
+      covered.add(whole.slice(at + 1)).add(whole.slice(0, at));
     return true;
   });
 }
@@ -102,7 +117,10 @@ function fileLines(items: readonly LedgerItem[]): string[] {
     const { name, state, entryId } = item;
     const shown = shownName(item);
     const folder = name.slice(0, name.length - shown.length) || "./";
-    const changed = state !== undefined && /^(?:edited|written|failed)/.test(state) ? ` (${state} @${entryId})` : "";
+    const changed =
+      state !== undefined && /^(?:edited|written|failed)/.test(state)
+        ? ` (${state} @${entryId})`
+        : "";
     folders.set(folder, [...(folders.get(folder) ?? []), `${shown}${changed}`]);
   }
   return [...folders].map(([folder, names]) => `${folder}: ${names.join(" ")}`);

@@ -16,7 +16,8 @@ const entriesOf = (news: readonly (NewTranscriptEntry | AgentMessage)[]): Transc
     timestamp: "2026-01-01T00:00:00.000Z",
   }));
 
-const itemsAfter = (...news: (NewTranscriptEntry | AgentMessage)[]) => foldLedger(EMPTY_LEDGER, entriesOf(news)).items;
+const itemsAfter = (...news: (NewTranscriptEntry | AgentMessage)[]) =>
+  foldLedger(EMPTY_LEDGER, entriesOf(news)).items;
 const short = ({ kind, state, entryId }: LedgerItem) => ({ kind, state, entryId });
 
 describe("namesIn", () => {
@@ -37,7 +38,9 @@ describe("namesIn", () => {
   });
 
   it("takes no plain words, alternatives or closing tags for names", () => {
-    expect(namesIn("Read and/or write it; </system> the feedback, 12 times, however short. a/b")).toEqual([]);
+    expect(
+      namesIn("Read and/or write it; </system> the feedback, 12 times, however short. a/b"),
+    ).toEqual([]);
   });
 
   it("stays linear on words made to be slow", () => {
@@ -74,9 +77,19 @@ describe("foldLedger", () => {
   });
 
   it("keeps commands with how they ended, and what went wrong", () => {
-    const failing = itemsAfter(assistant([run]), toolResult(run, "2 tests failed\nin b.ts", { isError: true }));
-    expect(short(failing.get("command npm test")!)).toEqual({ kind: "command", state: "failed: 2 tests failed in b.ts", entryId: "e1" });
-    expect(failing.get("error bash: 2 tests failed in b.ts")).toMatchObject({ kind: "error", entryId: "e1" });
+    const failing = itemsAfter(
+      assistant([run]),
+      toolResult(run, "2 tests failed\nin b.ts", { isError: true }),
+    );
+    expect(short(failing.get("command npm test")!)).toEqual({
+      kind: "command",
+      state: "failed: 2 tests failed in b.ts",
+      entryId: "e1",
+    });
+    expect(failing.get("error bash: 2 tests failed in b.ts")).toMatchObject({
+      kind: "error",
+      entryId: "e1",
+    });
     const mended = itemsAfter(
       assistant([run]),
       toolResult(run, "no", { isError: true }),
@@ -89,8 +102,16 @@ describe("foldLedger", () => {
   });
 
   it("reads summaries, and starts anew after a reset", () => {
-    const summary = { type: "compaction" as const, summary: "Working on TICKET-9.", firstKeptEntryId: "e0", tokensBefore: 1 };
-    expect(itemsAfter(user("hi"), summary).get("TICKET-9")).toMatchObject({ kind: "id", entryId: "e1" });
+    const summary = {
+      type: "compaction" as const,
+      summary: "Working on TICKET-9.",
+      firstKeptEntryId: "e0",
+      tokensBefore: 1,
+    };
+    expect(itemsAfter(user("hi"), summary).get("TICKET-9")).toMatchObject({
+      kind: "id",
+      entryId: "e1",
+    });
     expect(itemsAfter(user("see src/a.ts"), { type: "reset" }).size).toBe(0);
   });
 
@@ -114,7 +135,9 @@ describe("foldLedger", () => {
         expect(JSON.stringify([...first.items, ...first.open])).toBe(frozen);
       }),
     );
-    expect(entries.reduce((state, entry) => foldLedger(state, entry), EMPTY_LEDGER).items).toEqual(whole.items);
+    expect(entries.reduce((state, entry) => foldLedger(state, entry), EMPTY_LEDGER).items).toEqual(
+      whole.items,
+    );
     expect(EMPTY_LEDGER.items.size).toBe(0);
   });
 
@@ -122,7 +145,10 @@ describe("foldLedger", () => {
     const flood = Array.from({ length: 30 }, (_, page) =>
       toolResult(read, Array.from({ length: 500 }, (_, n) => `file_${page}_${n}.ts`).join(" ")),
     );
-    const { items } = foldLedger(EMPTY_LEDGER, entriesOf([user("Mind src/important.ts"), ...flood]));
+    const { items } = foldLedger(
+      EMPTY_LEDGER,
+      entriesOf([user("Mind src/important.ts"), ...flood]),
+    );
     expect(items.size).toBeLessThanOrEqual(8_000);
     expect(items.has("src/important.ts")).toBe(true);
   });
@@ -156,9 +182,15 @@ describe("renderLedger", () => {
 
   it("stays within its tokens at every size, newest and most used names first", () => {
     const many = Array.from({ length: 400 }, (_, n) =>
-      toolResult({ id: `c${n}`, name: "grep" }, `lib/part${n % 7}/module_${n}.ts has runThing${n}Now`),
+      toolResult(
+        { id: `c${n}`, name: "grep" },
+        `lib/part${n % 7}/module_${n}.ts has runThing${n}Now`,
+      ),
     );
-    const state = foldLedger(EMPTY_LEDGER, entriesOf([...many, user("Continue with lib/part1/module_399.ts")]));
+    const state = foldLedger(
+      EMPTY_LEDGER,
+      entriesOf([...many, user("Continue with lib/part1/module_399.ts")]),
+    );
     for (const maxTokens of [0, 10, 60, 200, 1_000, 3_000]) {
       const { text, items } = renderLedger(state, { maxTokens });
       expect(estimateText(text).estimate).toBeLessThanOrEqual(maxTokens);
@@ -172,7 +204,10 @@ describe("renderLedger", () => {
       ...conversation({ turns: 4, tools: 1 }),
       { type: "compaction", summary: `part ${turn}`, firstKeptEntryId: "e0", tokensBefore: 1 },
     ]).flat();
-    const state = foldLedger(EMPTY_LEDGER, entriesOf([user("The contract is docs/contracts/ito-2291.pdf, case CASE-88121."), ...turns]));
+    const state = foldLedger(
+      EMPTY_LEDGER,
+      entriesOf([user("The contract is docs/contracts/ito-2291.pdf, case CASE-88121."), ...turns]),
+    );
     const { text } = renderLedger(state);
     expect(text).toContain("CASE-88121");
     expect(pathsInLedger(text)).toContain("docs/contracts/ito-2291.pdf");

@@ -32,23 +32,49 @@ export interface LedgerState {
   readonly lastEntryId: string | null;
 }
 
-export const EMPTY_LEDGER: LedgerState = Object.freeze({ items: new Map(), open: new Map(), entries: 0, lastEntryId: null });
+export const EMPTY_LEDGER: LedgerState = Object.freeze({
+  items: new Map(),
+  open: new Map(),
+  entries: 0,
+  lastEntryId: null,
+});
 
 /** Who named it: a person's word counts most, one name among a thousand of a tool's output least. */
-const WEIGHT = { person: 8, call: 6, summary: 4, model: 3, thought: 2, written: 2, output: 1 } as const;
+const WEIGHT = {
+  person: 8,
+  call: 6,
+  summary: 4,
+  model: 3,
+  thought: 2,
+  written: 2,
+  output: 1,
+} as const;
 /** Entries after which a mention counts half: what a session is about stays for long. */
 const HALF_LIFE = 1_000;
 /** The least important are forgotten above this, so that a session of any length takes bounded memory. */
 const MAX_ITEMS = 8_000;
 const MAX_LINE = 160;
 /** Arguments that hold whole texts; what is named there is written, not asked for. */
-const BULK = new Set(["content", "old_string", "new_string", "oldText", "newText", "oldString", "newString", "patch", "prompt"]);
+const BULK = new Set([
+  "content",
+  "old_string",
+  "new_string",
+  "oldText",
+  "newText",
+  "oldString",
+  "newString",
+  "patch",
+  "prompt",
+]);
 
 /**
  * The state after more entries of a branch, oldest first. Pure: the same entries give the same state, in one piece or in many. Linear in the
  * new entries plus the (bounded) state.
  */
-export function foldLedger(state: LedgerState, entries: TranscriptEntry | readonly TranscriptEntry[]): LedgerState {
+export function foldLedger(
+  state: LedgerState,
+  entries: TranscriptEntry | readonly TranscriptEntry[],
+): LedgerState {
   const fold = new Fold(state);
   for (const entry of [entries].flat()) fold.entry(entry);
   return fold.state();
@@ -73,7 +99,12 @@ class Fold {
   }
 
   state(): LedgerState {
-    return { items: this.#items, open: this.#open, entries: this.#entries, lastEntryId: this.#lastEntryId };
+    return {
+      items: this.#items,
+      open: this.#open,
+      entries: this.#entries,
+      lastEntryId: this.#lastEntryId,
+    };
   }
 
   entry(entry: TranscriptEntry): void {
@@ -92,7 +123,10 @@ class Fold {
         this.#text(entry.summary, WEIGHT.summary);
         break;
       case "custom_message":
-        this.#text(textOf({ role: "custom", customType: entry.customType, content: entry.content }), WEIGHT.output);
+        this.#text(
+          textOf({ role: "custom", customType: entry.customType, content: entry.content }),
+          WEIGHT.output,
+        );
         break;
       case "message":
         this.#message(entry.message);
@@ -123,7 +157,12 @@ class Fold {
       }
       case "bashExecution": {
         const failed = message.exitCode ? `failed: exit code ${message.exitCode}` : "ok";
-        this.#name("command", oneLine(message.command, MAX_LINE), WEIGHT.person, message.cancelled ? "cancelled" : failed);
+        this.#name(
+          "command",
+          oneLine(message.command, MAX_LINE),
+          WEIGHT.person,
+          message.cancelled ? "cancelled" : failed,
+        );
         this.#text(message.command, WEIGHT.person);
         this.#text(message.output, WEIGHT.output);
         return;
@@ -145,14 +184,24 @@ class Fold {
         this.#text(value, WEIGHT.call);
       } else this.#text(textsOf(value), BULK.has(key) ? WEIGHT.written : WEIGHT.call);
     }
-    if (targets.length > 0 && stringOf(block.id) !== "") this.#open.set(stringOf(block.id), targets);
+    if (targets.length > 0 && stringOf(block.id) !== "")
+      this.#open.set(stringOf(block.id), targets);
   }
 
   #settle(key: string, failure: string | undefined): void {
     const item = this.#items.get(key);
     if (item === undefined) return;
-    const state = failure !== undefined ? `failed: ${oneLine(failure, 80)}` : item.kind === "command" ? "ok" : item.state;
-    this.#items.set(key, { ...item, ...(state !== undefined && { state }), entryId: this.#lastEntryId ?? item.entryId });
+    const state =
+      failure !== undefined
+        ? `failed: ${oneLine(failure, 80)}`
+        : item.kind === "command"
+          ? "ok"
+          : item.state;
+    this.#items.set(key, {
+      ...item,
+      ...(state !== undefined && { state }),
+      entryId: this.#lastEntryId ?? item.entryId,
+    });
   }
 
   #text(text: string, weight: number): void {
@@ -179,16 +228,25 @@ class Fold {
   }
 
   #forget(): void {
-    const ranked = [...this.#items].sort(([, a], [, b]) => ledgerScore(b, this.#entries) - ledgerScore(a, this.#entries));
+    const ranked = [...this.#items].sort(
+      ([, a], [, b]) => ledgerScore(b, this.#entries) - ledgerScore(a, this.#entries),
+    );
     for (const [key] of ranked.slice(Math.floor(MAX_ITEMS * 0.75))) this.#items.delete(key);
   }
 }
 
-const isPathKey = (key: string) => /^(?:path|file_path|filePath|notebook_path|file|cwd|dir|directory)$/.test(key);
+const isPathKey = (key: string) =>
+  /^(?:path|file_path|filePath|notebook_path|file|cwd|dir|directory)$/.test(key);
 
 function doing(toolName: string): string {
   const name = toolName.toLowerCase().replace(/^mcp__.*?__/, "");
-  return name === "write" ? "written" : name.includes("edit") ? "edited" : name === "read" ? "read" : `named in ${name}`;
+  return name === "write"
+    ? "written"
+    : name.includes("edit")
+      ? "edited"
+      : name === "read"
+        ? "read"
+        : `named in ${name}`;
 }
 
 /** Every text in an argument. */

@@ -12,8 +12,13 @@ const header = (version: number): TranscriptHeader => ({
   timestamp: "2026-01-01T00:00:00.000Z",
   cwd: "/",
 });
-const said = (content: string) => ({ type: "message", timestamp: "2026-01-01T00:00:01.000Z", message: { role: "user", content } });
-const file = (version: number, records: object[]) => [header(version), ...records].map((line) => `${JSON.stringify(line)}\n`).join("");
+const said = (content: string) => ({
+  type: "message",
+  timestamp: "2026-01-01T00:00:01.000Z",
+  message: { role: "user", content },
+});
+const file = (version: number, records: object[]) =>
+  [header(version), ...records].map((line) => `${JSON.stringify(line)}\n`).join("");
 const contents = (text: string) =>
   buildContext(activeBranch(parseTranscript(text).entries)).items.map(({ message }) =>
     "content" in message ? message.content : message.role,
@@ -33,8 +38,18 @@ describe("migrateTranscript", () => {
 
   it("turns the file number a version 1 compaction keeps from into the entry's id", () => {
     // Line 0 is the header, so 2 is the second entry.
-    const compaction = { type: "compaction", timestamp: "t", summary: "S", tokensBefore: 5, firstKeptEntryIndex: 2 };
-    expect(contents(file(1, [said("a"), said("b"), compaction, said("c")]))).toEqual(["compactionSummary", "b", "c"]);
+    const compaction = {
+      type: "compaction",
+      timestamp: "t",
+      summary: "S",
+      tokensBefore: 5,
+      firstKeptEntryIndex: 2,
+    };
+    expect(contents(file(1, [said("a"), said("b"), compaction, said("c")]))).toEqual([
+      "compactionSummary",
+      "b",
+      "c",
+    ]);
   });
 
   it.each([
@@ -42,13 +57,32 @@ describe("migrateTranscript", () => {
     [99, ["compactionSummary", "c"]],
     [undefined, ["compactionSummary", "c"]],
   ])("keeps what it can when that number is %s", (firstKeptEntryIndex, expected) => {
-    const compaction = { type: "compaction", timestamp: "t", summary: "S", tokensBefore: 5, firstKeptEntryIndex };
+    const compaction = {
+      type: "compaction",
+      timestamp: "t",
+      summary: "S",
+      tokensBefore: 5,
+      firstKeptEntryIndex,
+    };
     expect(contents(file(1, [said("a"), said("b"), compaction, said("c")]))).toEqual(expected);
   });
 
   it("counts an unreadable line of version 1 when it resolves such a number", () => {
-    const compaction = JSON.stringify({ type: "compaction", timestamp: "t", summary: "S", tokensBefore: 5, firstKeptEntryIndex: 3 });
-    const text = [JSON.stringify(header(1)), JSON.stringify(said("a")), "{broken", JSON.stringify(said("b")), compaction, ""].join("\n");
+    const compaction = JSON.stringify({
+      type: "compaction",
+      timestamp: "t",
+      summary: "S",
+      tokensBefore: 5,
+      firstKeptEntryIndex: 3,
+    });
+    const text = [
+      JSON.stringify(header(1)),
+      JSON.stringify(said("a")),
+      "{broken",
+      JSON.stringify(said("b")),
+      compaction,
+      "",
+    ].join("\n");
     expect(contents(text)).toEqual(["compactionSummary", "b"]);
     expect(parseTranscript(text)).toMatchObject({ migrated: true, badLines: [{ line: 3 }] });
   });
@@ -64,13 +98,20 @@ describe("migrateTranscript", () => {
     const first = { ...said("a"), id: "a", parentId: null };
     const { entries } = migrateTranscript(header(2), [first, hook]);
     expect(entries[0]).toBe(first);
-    expect(entries[1]).toEqual({ ...hook, message: { role: "custom", customType: "x", content: "note" } });
+    expect(entries[1]).toEqual({
+      ...hook,
+      message: { role: "custom", customType: "x", content: "note" },
+    });
     expect(contents(file(2, [first, hook]))).toEqual(["a", "note"]);
   });
 
   it("gives version 3 back as it is and changes nothing it was given", () => {
     const records = [{ ...said("a"), id: "a", parentId: null }];
-    expect(migrateTranscript(header(3), records)).toEqual({ header: header(3), entries: records, migrated: false });
+    expect(migrateTranscript(header(3), records)).toEqual({
+      header: header(3),
+      entries: records,
+      migrated: false,
+    });
     const old = Object.freeze({ ...said("a") });
     migrateTranscript(Object.freeze(header(1)), Object.freeze([old]));
     expect(old).not.toHaveProperty("id");

@@ -14,11 +14,18 @@ export interface MigratedTranscript {
  * `records` are the file's lines after the header, in order; unchecked. Version 1 is a list without ids whose compactions point into the file by
  * number (0 = the header); version 2 is a tree whose custom messages had the role "hookMessage". Pure: the same file gives the same ids.
  */
-export function migrateTranscript(header: TranscriptHeader, records: readonly FileRecord[]): MigratedTranscript {
+export function migrateTranscript(
+  header: TranscriptHeader,
+  records: readonly FileRecord[],
+): MigratedTranscript {
   const version = header.version ?? 1;
   if (version >= TRANSCRIPT_VERSION) return { header, entries: records.slice(), migrated: false };
   const tree = version < 2 ? linkRecords(header, records) : records;
-  return { header: { ...header, version: TRANSCRIPT_VERSION }, entries: tree.map(renameHookMessage), migrated: true };
+  return {
+    header: { ...header, version: TRANSCRIPT_VERSION },
+    entries: tree.map(renameHookMessage),
+    migrated: true,
+  };
 }
 
 function linkRecords(header: TranscriptHeader, records: readonly FileRecord[]): FileRecord[] {
@@ -30,7 +37,9 @@ function linkRecords(header: TranscriptHeader, records: readonly FileRecord[]): 
       ...rest,
       id: ids[index]!,
       parentId: ids[index - 1] ?? null,
-      ...(record.type === "compaction" && { firstKeptEntryId: keptId(firstKeptEntryIndex, ids, index) }),
+      ...(record.type === "compaction" && {
+        firstKeptEntryId: keptId(firstKeptEntryIndex, ids, index),
+      }),
     };
   });
 }
@@ -61,6 +70,11 @@ function hash8(text: string): string {
 
 function renameHookMessage(record: FileRecord): FileRecord {
   const message = record.message;
-  if (typeof message !== "object" || message === null || (message as { role?: unknown }).role !== "hookMessage") return record;
+  if (
+    typeof message !== "object" ||
+    message === null ||
+    (message as { role?: unknown }).role !== "hookMessage"
+  )
+    return record;
   return { ...record, message: { ...message, role: "custom" } };
 }

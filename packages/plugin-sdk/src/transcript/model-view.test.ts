@@ -16,7 +16,9 @@ describe("toModelMessage", () => {
     const view = toModelMessage({ role: "compactionSummary", summary: "THE PAST", timestamp: 5 });
     expect(view).toMatchObject({ role: "user", timestamp: 5 });
     expect(view?.content).toContain("<summary>\nTHE PAST\n</summary>");
-    expect(toModelMessage({ role: "branchSummary", summary: "B" })?.content).toContain("<summary>\nB\n</summary>");
+    expect(toModelMessage({ role: "branchSummary", summary: "B" })?.content).toContain(
+      "<summary>\nB\n</summary>",
+    );
   });
 
   it("shows a shell command with its output and how it ended, unless it was kept out", () => {
@@ -28,13 +30,18 @@ describe("toModelMessage", () => {
       truncated: true,
       fullOutputPath: "/x",
     };
-    expect(toModelMessage(run)?.content).toBe("The person ran: make\n```\nboom\n```\n(exit code 2)\n(cut; full output in /x)");
+    expect(toModelMessage(run)?.content).toBe(
+      "The person ran: make\n```\nboom\n```\n(exit code 2)\n(cut; full output in /x)",
+    );
     expect(toModelMessage({ ...run, cancelled: true })?.content).toContain("(cancelled)");
     expect(toModelMessage({ ...run, excludeFromContext: true })).toBeUndefined();
   });
 
   it("shows custom messages as a user's, with their blocks", () => {
     const content = [{ type: "text" as const, text: "note" }];
-    expect(toModelMessage({ role: "custom", customType: "c", content })).toEqual({ role: "user", content });
+    expect(toModelMessage({ role: "custom", customType: "c", content })).toEqual({
+      role: "user",
+      content,
+    });
   });
 });

@@ -1,5 +1,10 @@
 // How each message role reads to a model: only user, assistant and toolResult reach a wire.
-import type { AgentMessage, AssistantMessage, ToolResultMessage, UserMessage } from "../contract/message.ts";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  ToolResultMessage,
+  UserMessage,
+} from "../contract/message.ts";
 
 export type ModelMessage = UserMessage | AssistantMessage | ToolResultMessage;
 
@@ -33,8 +38,14 @@ function user(content: UserMessage["content"], timestamp: number | undefined): U
 
 function shellText(message: Extract<AgentMessage, { role: "bashExecution" }>): string {
   const notes = [
-    ...(message.cancelled ? ["(cancelled)"] : message.exitCode ? [`(exit code ${message.exitCode})`] : []),
-    ...(message.truncated && message.fullOutputPath ? [`(cut; full output in ${message.fullOutputPath})`] : []),
+    ...(message.cancelled
+      ? ["(cancelled)"]
+      : message.exitCode
+        ? [`(exit code ${message.exitCode})`]
+        : []),
+    ...(message.truncated && message.fullOutputPath
+      ? [`(cut; full output in ${message.fullOutputPath})`]
+      : []),
   ];
   return [`The person ran: ${message.command}`, "```", message.output, "```", ...notes].join("\n");
 }

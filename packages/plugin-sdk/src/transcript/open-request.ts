@@ -25,6 +25,8 @@ export function openRequest(entries: readonly TranscriptEntry[]): OpenRequest | 
 
 function isAcceptedAnswer(message: AgentMessage): boolean {
   return (
-    message.role === "assistant" && (message.stopReason === "stop" || message.stopReason === "length") && textOf(message).trim() !== ""
+    message.role === "assistant" &&
+    (message.stopReason === "stop" || message.stopReason === "length") &&
+    textOf(message).trim() !== ""
   );
 }

@@ -1,5 +1,10 @@
 // Reads the text of a session file: header, entries, and as data every line that is neither.
-import { type TranscriptEntry, TranscriptEntrySchema, type TranscriptHeader, TranscriptHeaderSchema } from "./entries.ts";
+import {
+  type TranscriptEntry,
+  TranscriptEntrySchema,
+  type TranscriptHeader,
+  TranscriptHeaderSchema,
+} from "./entries.ts";
 import { migrateTranscript } from "./migrate.ts";
 
 type FileRecord = Record<string, unknown>;
@@ -41,7 +46,9 @@ export function parseTranscriptLine(line: string): ParsedLine {
       ? { kind: "header", header: header.data as TranscriptHeader }
       : { kind: "bad", reason: "not a valid session header" };
   }
-  return isEntry(record) ? { kind: "entry", entry: record } : { kind: "bad", reason: describeFault(record) };
+  return isEntry(record)
+    ? { kind: "entry", entry: record }
+    : { kind: "bad", reason: describeFault(record) };
 }
 
 /**
@@ -55,13 +62,18 @@ export function parseTranscript(text: string): ParsedTranscript {
   if (torn) lines.pop();
   const header = parseTranscriptLine(lines[0] ?? "");
   if (header.kind !== "header") {
-    const badLines = lines[0] === undefined || lines[0].trim() === "" ? [] : [{ line: 1, reason: "not a session header" }];
+    const badLines =
+      lines[0] === undefined || lines[0].trim() === ""
+        ? []
+        : [{ line: 1, reason: "not a session header" }];
     return { header: undefined, entries: [], badLines, torn, migrated: false };
   }
 
   const read = lines
     .slice(1)
-    .flatMap((line, index): NumberedRecord[] => (line.trim() === "" ? [] : [{ line: index + 2, record: toRecord(line) }]));
+    .flatMap((line, index): NumberedRecord[] =>
+      line.trim() === "" ? [] : [{ line: index + 2, record: toRecord(line) }],
+    );
   // Unreadable lines go along: version 1 points at entries by their place in the file.
   const moved = migrateTranscript(
     header.header,
@@ -72,11 +84,20 @@ export function parseTranscript(text: string): ParsedTranscript {
     const { line, record: original } = read[index]!;
     const good = original !== undefined && isEntry(record);
     if (good) return [record];
-    badLines.push({ line, reason: original === undefined ? "not a JSON object" : describeFault(record) });
+    badLines.push({
+      line,
+      reason: original === undefined ? "not a JSON object" : describeFault(record),
+    });
     return placeholderFor(record);
   });
   // Also without a bad line: a repair, ours or another program's, may have taken it out.
-  return { header: moved.header, entries: bridgeGaps(entries), badLines, torn, migrated: moved.migrated };
+  return {
+    header: moved.header,
+    entries: bridgeGaps(entries),
+    badLines,
+    torn,
+    migrated: moved.migrated,
+  };
 }
 
 interface NumberedRecord {
@@ -89,7 +110,9 @@ const UNREADABLE: FileRecord = { type: "unreadable" };
 function toRecord(line: string): FileRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as FileRecord) : undefined;
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as FileRecord)
+      : undefined;
   } catch {
     return undefined;
   }
@@ -108,13 +131,24 @@ function describeFault(record: FileRecord): string {
 
 /** Keeps the place of an entry we cannot read in the tree. */
 function placeholderFor({ id, parentId, timestamp }: FileRecord): TranscriptEntry[] {
-  if (typeof id !== "string" || id === "" || (parentId !== null && typeof parentId !== "string")) return [];
-  return [{ type: "custom", customType: "clew.unreadable", id, parentId, timestamp: typeof timestamp === "string" ? timestamp : "" }];
+  if (typeof id !== "string" || id === "" || (parentId !== null && typeof parentId !== "string"))
+    return [];
+  return [
+    {
+      type: "custom",
+      customType: "clew.unreadable",
+      id,
+      parentId,
+      timestamp: typeof timestamp === "string" ? timestamp : "",
+    },
+  ];
 }
 
 function bridgeGaps(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
   const ids = new Set(entries.map(({ id }) => id));
   return entries.map((entry, index) =>
-    entry.parentId === null || ids.has(entry.parentId) ? entry : { ...entry, parentId: entries[index - 1]?.id ?? null },
+    entry.parentId === null || ids.has(entry.parentId)
+      ? entry
+      : { ...entry, parentId: entries[index - 1]?.id ?? null },
   );
 }

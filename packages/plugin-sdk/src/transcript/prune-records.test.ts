@@ -14,7 +14,12 @@ function transcript() {
     entries,
     append(entry: NewTranscriptEntry, parentId = entries.at(-1)?.id ?? null): TranscriptEntry {
       const id = `e${entries.length}`;
-      entries.push({ ...entry, id, parentId, timestamp: new Date(1_000 * entries.length).toISOString() });
+      entries.push({
+        ...entry,
+        id,
+        parentId,
+        timestamp: new Date(1_000 * entries.length).toISOString(),
+      });
       return entries.at(-1)!;
     },
   };
@@ -24,7 +29,8 @@ const OPTIONS = { protectTokens: 100, minimumTokens: 0 };
 
 function prunedSession() {
   const session = transcript();
-  for (const message of conversation({ turns: 6, tools: 2, toolResultChars: 2_000 })) session.append({ type: "message", message });
+  for (const message of conversation({ turns: 6, tools: 2, toolResultChars: 2_000 }))
+    session.append({ type: "message", message });
   const unpruned = buildContext(activeBranch(session.entries));
   const plan = planPrune(
     unpruned.items.map(({ message }) => message),
@@ -35,7 +41,8 @@ function prunedSession() {
   return { session, unpruned, plan, last };
 }
 
-const textsOf = (entries: readonly TranscriptEntry[]) => buildContext(activeBranch(entries)).items.map(({ message }) => textOf(message));
+const textsOf = (entries: readonly TranscriptEntry[]) =>
+  buildContext(activeBranch(entries)).items.map(({ message }) => textOf(message));
 
 describe("a recorded prune", () => {
   it("is applied whenever the context is built, byte-identical after a restart, and rewrites no entry", () => {
@@ -43,9 +50,13 @@ describe("a recorded prune", () => {
     expect(plan.clear.length).toBeGreaterThan(3);
     const written = JSON.stringify(session.entries);
     const context = buildContext(activeBranch(session.entries));
-    expect(plan.clear.map((index) => textOf(context.items[index]!.message))).toEqual(plan.clear.map(() => plan.placeholder));
+    expect(plan.clear.map((index) => textOf(context.items[index]!.message))).toEqual(
+      plan.clear.map(() => plan.placeholder),
+    );
     const reloaded: TranscriptEntry[] = JSON.parse(written);
-    expect(JSON.stringify(buildContext(activeBranch(reloaded)).items)).toBe(JSON.stringify(context.items));
+    expect(JSON.stringify(buildContext(activeBranch(reloaded)).items)).toBe(
+      JSON.stringify(context.items),
+    );
     expect(JSON.stringify(session.entries)).toBe(written);
   });
 
@@ -60,7 +71,10 @@ describe("a recorded prune", () => {
 
   it("does not concern another branch", () => {
     const { session, last } = prunedSession();
-    session.append({ type: "message", message: { role: "user", content: "from before the prune" } }, last.id);
+    session.append(
+      { type: "message", message: { role: "user", content: "from before the prune" } },
+      last.id,
+    );
     expect(textsOf(session.entries)).not.toContain("[output pruned for context]");
   });
 
@@ -74,11 +88,21 @@ describe("a recorded prune", () => {
   it("falls away with what a later compaction replaces, and holds for what that keeps", () => {
     const { session, unpruned, plan } = prunedSession();
     const kept = unpruned.items[plan.clear.at(-1)! - 1]!;
-    session.append({ type: "compaction", summary: "s", firstKeptEntryId: kept.entryId, tokensBefore: 1 });
+    session.append({
+      type: "compaction",
+      summary: "s",
+      firstKeptEntryId: kept.entryId,
+      tokensBefore: 1,
+    });
     const texts = textsOf(session.entries);
     expect(texts[0]).toBe("s");
     expect(texts.filter((text) => text === plan.placeholder).length).toBeGreaterThan(0);
-    session.append({ type: "compaction", summary: "t", firstKeptEntryId: unpruned.items.at(-1)!.entryId, tokensBefore: 1 });
+    session.append({
+      type: "compaction",
+      summary: "t",
+      firstKeptEntryId: unpruned.items.at(-1)!.entryId,
+      tokensBefore: 1,
+    });
     expect(textsOf(session.entries)).not.toContain(plan.placeholder);
   });
 
@@ -93,7 +117,12 @@ describe("a recorded prune", () => {
       reason: "threshold",
     });
     const odd = { ...entry, data: { v: 2, entryIds: ["e3"] } } as TranscriptEntry;
-    const items = [{ entryId: "e3", message: session.entries[3]!.type === "message" ? session.entries[3]!.message : neverHere() }];
+    const items = [
+      {
+        entryId: "e3",
+        message: session.entries[3]!.type === "message" ? session.entries[3]!.message : neverHere(),
+      },
+    ];
     expect(applyPruneRecords(items, [odd])).toBe(items);
     expect(pruneRecordOf({ ...entry, customType: "other" } as TranscriptEntry)).toBeUndefined();
   });

@@ -18,9 +18,19 @@ const PruneRecordSchema = z.object({
 export type PruneRecord = z.infer<typeof PruneRecordSchema>;
 
 /** What `plan`, made from these items' messages, is recorded as. `reason`: what asked for it, in a few words without content. */
-export function pruneEntry(items: readonly ContextItem[], plan: PrunePlan, reason: string): NewTranscriptEntry {
+export function pruneEntry(
+  items: readonly ContextItem[],
+  plan: PrunePlan,
+  reason: string,
+): NewTranscriptEntry {
   const entryIds = plan.clear.map((index) => items[index]!.entryId);
-  const data: PruneRecord = { v: 1, entryIds, placeholder: plan.placeholder, tokensFreed: plan.freed, reason };
+  const data: PruneRecord = {
+    v: 1,
+    entryIds,
+    placeholder: plan.placeholder,
+    tokensFreed: plan.freed,
+    reason,
+  };
   return { type: "custom", customType: PRUNE_ENTRY_TYPE, data };
 }
 
@@ -34,7 +44,10 @@ export function pruneRecordOf(entry: TranscriptEntry | undefined): PruneRecord |
  * The items with everything cleared that a record of `branch` names; the same array when that is nothing. The first record of an entry
  * counts, so that its bytes never change again. Pure, and the same after a restart: time and placeholder come from the record's entry.
  */
-export function applyPruneRecords(items: readonly ContextItem[], branch: readonly TranscriptEntry[]): readonly ContextItem[] {
+export function applyPruneRecords(
+  items: readonly ContextItem[],
+  branch: readonly TranscriptEntry[],
+): readonly ContextItem[] {
   const cleared = new Map<string, { placeholder: string; prunedAt: number | undefined }>();
   for (const entry of branch) {
     const record = pruneRecordOf(entry);

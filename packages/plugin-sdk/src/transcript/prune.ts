@@ -9,7 +9,11 @@ import { isUserTurn } from "./turns.ts";
 export const PRUNE_PLACEHOLDER = "[output pruned for context]";
 
 /** Their results are never cleared; configuration can only add to them. Exact names. */
-export const ALWAYS_PROTECTED_TOOLS: readonly string[] = ["skill", "memory_search", "gandiva_recall"];
+export const ALWAYS_PROTECTED_TOOLS: readonly string[] = [
+  "skill",
+  "memory_search",
+  "gandiva_recall",
+];
 
 export interface PruneOptions {
   /** Tokens of newest tool results kept beyond the last two user turns. Default 40,000. */
@@ -68,7 +72,12 @@ export function planPrune(
     if (isSummaryBoundary(message)) break;
     if (isUserTurn(message)) users++;
     if (users < PROTECTED_USER_TURNS || message.role !== "toolResult") continue;
-    if (protectedTools.has(nameOf(message, index)) || message.pruneProtect === true || isCleared(message, placeholder)) continue;
+    if (
+      protectedTools.has(nameOf(message, index)) ||
+      message.pruneProtect === true ||
+      isCleared(message, placeholder)
+    )
+      continue;
     const tokens = count(message);
     seen += tokens;
     if (seen <= protectTokens) continue;
@@ -78,7 +87,12 @@ export function planPrune(
     prunable += tokens;
     freed += tokens - cleared;
   }
-  const counted = { prunable, prunableCount: clear.length, stoppedAt: index < 0 ? null : index, placeholder };
+  const counted = {
+    prunable,
+    prunableCount: clear.length,
+    stoppedAt: index < 0 ? null : index,
+    placeholder,
+  };
   if (prunable < minimumTokens || clear.length === 0) return { clear: [], freed: 0, ...counted };
   return { clear: clear.reverse(), freed, ...counted };
 }
@@ -98,9 +112,17 @@ export function applyPrune(
 }
 
 /** A tool result without its output: the pair stays whole, `details` go too. */
-export function clearedResult(message: ToolResultMessage, placeholder: string, prunedAt?: number): ToolResultMessage {
+export function clearedResult(
+  message: ToolResultMessage,
+  placeholder: string,
+  prunedAt?: number,
+): ToolResultMessage {
   const { details: _details, ...kept } = message;
-  return { ...kept, content: [{ type: "text", text: placeholder }], ...(prunedAt !== undefined && { prunedAt }) };
+  return {
+    ...kept,
+    content: [{ type: "text", text: placeholder }],
+    ...(prunedAt !== undefined && { prunedAt }),
+  };
 }
 
 export interface PruneEnoughInput {
@@ -117,7 +139,10 @@ export interface PruneEnoughInput {
 }
 
 /** Is the prune alone enough? Iff something is cleared and what is left is below 80 % of the window (spec "compaction" §1.4). */
-export function decidePruneEnough(input: PruneEnoughInput): { enough: boolean; tokensAfter: number } {
+export function decidePruneEnough(input: PruneEnoughInput): {
+  enough: boolean;
+  tokensAfter: number;
+} {
   const base = Math.max(input.tokensBefore + (input.fixedTokens ?? 0), input.observedTokens ?? 0);
   const tokensAfter = base - input.plan.freed;
   // Five times instead of 0.8: whole numbers compare exactly.
@@ -131,7 +156,9 @@ function counterOf(kind: PruneOptions["countTokens"]): (message: AgentMessage) =
 
 /** Stands for everything before it: nothing older is touched. */
 function isSummaryBoundary(message: AgentMessage): boolean {
-  return message.role === "compactionSummary" || (message as { summary?: unknown }).summary === true;
+  return (
+    message.role === "compactionSummary" || (message as { summary?: unknown }).summary === true
+  );
 }
 
 function isCleared(message: ToolResultMessage, placeholder: string): boolean {
@@ -141,11 +168,15 @@ function isCleared(message: ToolResultMessage, placeholder: string): boolean {
 }
 
 /** The result's own tool name, else that of the call it answers; the empty string when neither is known. */
-function toolNames(messages: readonly AgentMessage[]): (message: ToolResultMessage, index: number) => string {
+function toolNames(
+  messages: readonly AgentMessage[],
+): (message: ToolResultMessage, index: number) => string {
   let called: Map<number, string> | undefined;
   return (message, index) => {
     if (typeof message.toolName === "string" && message.toolName !== "") return message.toolName;
-    called ??= new Map(pairToolCalls(messages).pairs.map(({ call, result }) => [result, call.name]));
+    called ??= new Map(
+      pairToolCalls(messages).pairs.map(({ call, result }) => [result, call.name]),
+    );
     return called.get(index) ?? "";
   };
 }

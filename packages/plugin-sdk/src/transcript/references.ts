@@ -4,13 +4,18 @@ import { PRUNE_ENTRY_TYPE, pruneRecordOf } from "./prune-records.ts";
 import { moveSessionPrune } from "./session-projection.ts";
 
 /** The entry with every id in it replaced by what `moved` says; the very entry where none changes. Its own id and parent stay. */
-export function moveReferences(entry: TranscriptEntry, moved: (id: string) => string): TranscriptEntry {
+export function moveReferences(
+  entry: TranscriptEntry,
+  moved: (id: string) => string,
+): TranscriptEntry {
   switch (entry.type) {
     case "compaction":
     case "reset": {
       const { firstKeptEntryId } = entry;
       const kept = firstKeptEntryId === undefined ? undefined : moved(firstKeptEntryId);
-      return kept === undefined || kept === firstKeptEntryId ? entry : { ...entry, firstKeptEntryId: kept };
+      return kept === undefined || kept === firstKeptEntryId
+        ? entry
+        : { ...entry, firstKeptEntryId: kept };
     }
     case "label": {
       const targetId = moved(entry.targetId);
@@ -21,7 +26,9 @@ export function moveReferences(entry: TranscriptEntry, moved: (id: string) => st
       return fromId === entry.fromId ? entry : { ...entry, fromId };
     }
     case "custom":
-      return entry.customType === PRUNE_ENTRY_TYPE ? movePrune(entry, moved) : moveSessionPrune(entry, moved);
+      return entry.customType === PRUNE_ENTRY_TYPE
+        ? movePrune(entry, moved)
+        : moveSessionPrune(entry, moved);
     default:
       return entry;
   }
@@ -31,5 +38,7 @@ function movePrune(entry: CustomEntry, moved: (id: string) => string): CustomEnt
   const record = pruneRecordOf(entry);
   if (record === undefined) return entry;
   const entryIds = record.entryIds.map(moved);
-  return entryIds.every((id, index) => id === record.entryIds[index]) ? entry : { ...entry, data: { ...record, entryIds } };
+  return entryIds.every((id, index) => id === record.entryIds[index])
+    ? entry
+    : { ...entry, data: { ...record, entryIds } };
 }

@@ -8,7 +8,12 @@ import { headOf, tailOf } from "./text.ts";
 export const SESSION_PRUNE_ENTRY_TYPE = "clew.session-prune";
 
 const SessionProjectionSchema = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("soft"), entryId: z.string(), headChars: z.number(), tailChars: z.number() }),
+  z.object({
+    kind: z.literal("soft"),
+    entryId: z.string(),
+    headChars: z.number(),
+    tailChars: z.number(),
+  }),
   z.object({ kind: z.literal("hard"), entryId: z.string(), placeholder: z.string() }),
 ]);
 
@@ -19,14 +24,25 @@ const RecordSchema = z.object({ v: z.literal(1), projections: z.array(SessionPro
 
 /** What is appended to remember the decisions of one prune. */
 export function sessionPruneEntry(added: readonly SessionProjection[]): NewTranscriptEntry {
-  return { type: "custom", customType: SESSION_PRUNE_ENTRY_TYPE, data: { v: 1, projections: added } };
+  return {
+    type: "custom",
+    customType: SESSION_PRUNE_ENTRY_TYPE,
+    data: { v: 1, projections: added },
+  };
 }
 
 /** The entry with its decisions about entries under new ids; the very entry where none moved, and for any other entry. */
 export function moveSessionPrune(entry: CustomEntry, moved: (id: string) => string): CustomEntry {
-  const record = entry.customType === SESSION_PRUNE_ENTRY_TYPE ? RecordSchema.safeParse(entry.data).data : undefined;
-  if (record === undefined || record.projections.every(({ entryId }) => moved(entryId) === entryId)) return entry;
-  const projections = record.projections.map((projection) => ({ ...projection, entryId: moved(projection.entryId) }));
+  const record =
+    entry.customType === SESSION_PRUNE_ENTRY_TYPE
+      ? RecordSchema.safeParse(entry.data).data
+      : undefined;
+  if (record === undefined || record.projections.every(({ entryId }) => moved(entryId) === entryId))
+    return entry;
+  const projections = record.projections.map((projection) => ({
+    ...projection,
+    entryId: moved(projection.entryId),
+  }));
   return { ...entry, data: { ...record, projections } };
 }
 
@@ -37,7 +53,8 @@ export function sessionProjections(branch: readonly TranscriptEntry[]): SessionP
     if (entry.type !== "custom" || entry.customType !== SESSION_PRUNE_ENTRY_TYPE) continue;
     for (const projection of RecordSchema.safeParse(entry.data).data?.projections ?? []) {
       const before = decided.get(projection.entryId);
-      if (before === undefined || (before.kind === "soft" && projection.kind === "hard")) decided.set(projection.entryId, projection);
+      if (before === undefined || (before.kind === "soft" && projection.kind === "hard"))
+        decided.set(projection.entryId, projection);
     }
   }
   return [...decided.values()];
@@ -70,7 +87,10 @@ export function applySessionPrune(
 const known = new WeakMap<ToolResultMessage, { key: string; shown: ToolResultMessage }>();
 
 /** One result as `projection` shows it. A function of the two alone; the same object as long as they are the same. */
-export function projectResult(message: ToolResultMessage, projection: SessionProjection): ToolResultMessage {
+export function projectResult(
+  message: ToolResultMessage,
+  projection: SessionProjection,
+): ToolResultMessage {
   // A durable prune has cleared it already.
   if (message.prunedAt !== undefined) return message;
   const key = JSON.stringify(projection);
@@ -78,15 +98,22 @@ export function projectResult(message: ToolResultMessage, projection: SessionPro
   if (before?.key === key) return before.shown;
   const { details: _details, ...kept } = message;
   const text = projection.kind === "hard" ? projection.placeholder : trimmed(message, projection);
-  const shown: ToolResultMessage = { ...kept, content: [{ type: "text", text }] satisfies ToolResultBlock[] };
+  const shown: ToolResultMessage = {
+    ...kept,
+    content: [{ type: "text", text }] satisfies ToolResultBlock[],
+  };
   known.set(message, { key, shown });
   return shown;
 }
 
 /** True when the projection shows something else than the message. */
-export const isProjected = (message: ToolResultMessage, projection: SessionProjection) => projectResult(message, projection) !== message;
+export const isProjected = (message: ToolResultMessage, projection: SessionProjection) =>
+  projectResult(message, projection) !== message;
 
-function trimmed(message: ToolResultMessage, { headChars, tailChars }: { headChars: number; tailChars: number }): string {
+function trimmed(
+  message: ToolResultMessage,
+  { headChars, tailChars }: { headChars: number; tailChars: number },
+): string {
   const text = blocksOf(message.content)
     .map((block) => (block.type === "image" ? "[image not shown]" : stringOf(block.text)))
     .join("\n");

@@ -66,10 +66,20 @@ const CHARS_PER_TOKEN = 4;
  */
 export function planSessionPrune(input: SessionPruneInput): SessionPrunePlan {
   const settings = { ...DEFAULT_SESSION_PRUNE, ...input.settings } satisfies SessionPruneSettings;
-  const projections = new Map((input.previous ?? []).map((projection) => [projection.entryId, projection]));
-  const keep = (reason: SessionPrunePlan["reason"]): SessionPrunePlan => ({ projections: [...projections.values()], added: [], reason });
+  const projections = new Map(
+    (input.previous ?? []).map((projection) => [projection.entryId, projection]),
+  );
+  const keep = (reason: SessionPrunePlan["reason"]): SessionPrunePlan => ({
+    projections: [...projections.values()],
+    added: [],
+    reason,
+  });
   if (settings.mode === "off") return keep("off");
-  if (typeof input.lastCacheTouchAt === "number" && input.now - input.lastCacheTouchAt < settings.ttlMs) return keep("cache-warm");
+  if (
+    typeof input.lastCacheTouchAt === "number" &&
+    input.now - input.lastCacheTouchAt < settings.ttlMs
+  )
+    return keep("cache-warm");
   const zone = prunableZone(input.messages, settings.keepLastAssistants);
   if (zone === undefined) return keep("too-short");
 
@@ -92,7 +102,11 @@ export function planSessionPrune(input: SessionPruneInput): SessionPrunePlan {
   if (settings.hardClear.enabled && clearableChars >= settings.minPrunableToolChars)
     for (const candidate of clearable) {
       if (view.chars / windowChars < settings.hardClearRatio) break;
-      project(candidate, { entryId: candidate.entryId, kind: "hard", placeholder: settings.hardClear.placeholder });
+      project(candidate, {
+        entryId: candidate.entryId,
+        kind: "hard",
+        placeholder: settings.hardClear.placeholder,
+      });
     }
   if (added.size === 0) return keep("nothing-to-prune");
   for (const [entryId, projection] of added) projections.set(entryId, projection);
@@ -101,7 +115,8 @@ export function planSessionPrune(input: SessionPruneInput): SessionPrunePlan {
 
 /** "5m", "1h", "90s", "250ms", "1d"; a bare number is minutes. Milliseconds; undefined for anything else. */
 export function parsePruneTtl(value: string | number): number | undefined {
-  const [, amount, unit = "m"] = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?\s*$/.exec(String(value)) ?? [];
+  const [, amount, unit = "m"] =
+    /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?\s*$/.exec(String(value)) ?? [];
   if (amount === undefined) return undefined;
   const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit];
   return unitMs === undefined ? undefined : Number(amount) * unitMs;
@@ -130,9 +145,17 @@ class View {
     for (const message of this.#shown) this.chars += charsOf(message);
   }
 
-  candidates({ start, end }: { start: number; end: number }, isAllowed: (toolName: string) => boolean): Candidate[] {
+  candidates(
+    { start, end }: { start: number; end: number },
+    isAllowed: (toolName: string) => boolean,
+  ): Candidate[] {
     return this.#input.messages.slice(start, end).flatMap((message, offset) => {
-      if (message.role !== "toolResult" || message.pruneProtect === true || message.prunedAt !== undefined) return [];
+      if (
+        message.role !== "toolResult" ||
+        message.pruneProtect === true ||
+        message.prunedAt !== undefined
+      )
+        return [];
       const entryId = this.#input.entryIdOf(message);
       if (entryId === undefined || !isAllowed(message.toolName ?? "")) return [];
       return [{ entryId, message, chars: charsOf(this.#shown[start + offset]!) }];
@@ -150,25 +173,33 @@ class View {
 }
 
 /** From the first user message up to the first of the newest assistant messages; undefined when there are not that many. */
-function prunableZone(messages: readonly AgentMessage[], keepLastAssistants: number): { start: number; end: number } | undefined {
+function prunableZone(
+  messages: readonly AgentMessage[],
+  keepLastAssistants: number,
+): { start: number; end: number } | undefined {
   const start = messages.findIndex(isUserTurn);
   if (start < 0) return undefined;
   if (keepLastAssistants <= 0) return { start, end: messages.length };
   let assistants = 0;
   for (let end = messages.length - 1; end > start; end--)
-    if (messages[end]!.role === "assistant" && ++assistants === keepLastAssistants) return { start, end };
+    if (messages[end]!.role === "assistant" && ++assistants === keepLastAssistants)
+      return { start, end };
   return undefined;
 }
 
 /** As the model sees it; an image counts as 4,800. */
 function charsOf(message: AgentMessage): number {
   const parts = messageParts(message);
-  return parts === undefined ? 0 : parts.texts.reduce((sum, text) => sum + text.length, parts.images * 4_800);
+  return parts === undefined
+    ? 0
+    : parts.texts.reduce((sum, text) => sum + text.length, parts.images * 4_800);
 }
 
 function toolFilter({ allow, deny }: SessionPruneSettings["tools"]): (toolName: string) => boolean {
   const [allowed, denied] = [allow.map(globPattern), deny.map(globPattern)];
-  return (name) => !denied.some((glob) => glob.test(name)) && (allowed.length === 0 || allowed.some((glob) => glob.test(name)));
+  return (name) =>
+    !denied.some((glob) => glob.test(name)) &&
+    (allowed.length === 0 || allowed.some((glob) => glob.test(name)));
 }
 
 function globPattern(glob: string): RegExp {

@@ -16,7 +16,15 @@ describe("textOf", () => {
         ]),
       ),
     ).toBe("a\nb");
-    expect(textOf(assistant([{ type: "thinking", thinking: "hm" }, { type: "text", text: "said" }, toolCall("read")]))).toBe("said");
+    expect(
+      textOf(
+        assistant([
+          { type: "thinking", thinking: "hm" },
+          { type: "text", text: "said" },
+          toolCall("read"),
+        ]),
+      ),
+    ).toBe("said");
     expect(textOf(toolResult({ id: "1", name: "ls" }, "out"))).toBe("out");
   });
 
@@ -27,13 +35,13 @@ describe("textOf", () => {
   });
 
   it("reads content that is a string, one block, null or something else", () => {
-    const stored = (content: unknown) => JSON.parse(JSON.stringify({ role: "assistant", content })) as AgentMessage;
-    expect([stored("x"), stored({ type: "text", text: "y" }), stored(null), stored({ rows: 1 })].map(textOf)).toEqual([
-      "x",
-      "y",
-      "",
-      '{"rows":1}',
-    ]);
+    const stored = (content: unknown) =>
+      JSON.parse(JSON.stringify({ role: "assistant", content })) as AgentMessage;
+    expect(
+      [stored("x"), stored({ type: "text", text: "y" }), stored(null), stored({ rows: 1 })].map(
+        textOf,
+      ),
+    ).toEqual(["x", "y", "", '{"rows":1}']);
   });
 });
 

@@ -6,7 +6,9 @@ import { blocksOf, stringOf } from "./blocks.ts";
 export function textOf(message: AgentMessage): string {
   switch (message.role) {
     case "bashExecution":
-      return message.output === "" ? `$ ${message.command}` : `$ ${message.command}\n${message.output}`;
+      return message.output === ""
+        ? `$ ${message.command}`
+        : `$ ${message.command}\n${message.output}`;
     case "compactionSummary":
     case "branchSummary":
       return message.summary;
@@ -27,14 +29,19 @@ export function oneLine(text: string, limit: number): string {
 /** The first `limit` characters, one less when the cut would split a surrogate pair. */
 export function headOf(text: string, limit: number): string {
   const end = Math.max(0, limit);
-  const splits = end > 0 && end < text.length && isHigh(text.charCodeAt(end - 1)) && isLow(text.charCodeAt(end));
+  const splits =
+    end > 0 && end < text.length && isHigh(text.charCodeAt(end - 1)) && isLow(text.charCodeAt(end));
   return text.slice(0, splits ? end - 1 : end);
 }
 
 /** The last `limit` characters, one less when the cut would split a surrogate pair. */
 export function tailOf(text: string, limit: number): string {
   const start = Math.max(0, text.length - Math.max(0, limit));
-  const splits = start > 0 && start < text.length && isHigh(text.charCodeAt(start - 1)) && isLow(text.charCodeAt(start));
+  const splits =
+    start > 0 &&
+    start < text.length &&
+    isHigh(text.charCodeAt(start - 1)) &&
+    isLow(text.charCodeAt(start));
   return text.slice(splits ? start + 1 : start);
 }
 

@@ -18,14 +18,18 @@ describe("toolFailures", () => {
 
   it("finds the name of a tool from its call when the result lacks it", () => {
     const call = toolCall("deploy", {}, "1");
-    expect(toolFailures([assistant([call]), toolResult({ id: "1", name: "" }, "no", { isError: true })])).toMatchObject([
-      { toolName: "deploy" },
-    ]);
+    expect(
+      toolFailures([assistant([call]), toolResult({ id: "1", name: "" }, "no", { isError: true })]),
+    ).toMatchObject([{ toolName: "deploy" }]);
   });
 
   it("formats without facts and without output", () => {
-    expect(formatToolFailure({ toolName: "t", toolCallId: "1", text: "" })).toBe("- t: (no output)");
-    expect(formatToolFailure({ toolName: "t", toolCallId: "1", exitCode: 0, text: "x" })).toBe("- t (exitCode=0): x");
+    expect(formatToolFailure({ toolName: "t", toolCallId: "1", text: "" })).toBe(
+      "- t: (no output)",
+    );
+    expect(formatToolFailure({ toolName: "t", toolCallId: "1", exitCode: 0, text: "x" })).toBe(
+      "- t (exitCode=0): x",
+    );
   });
 });
 
@@ -39,7 +43,9 @@ describe("fileOperations", () => {
       toolCall("read", { path: 7 }),
       toolCall("bash", { path: "d.ts" }),
     ];
-    expect(fileOperations([assistant(calls)], { readFiles: ["z.ts", "c.ts"], modifiedFiles: ["y.ts"] })).toEqual({
+    expect(
+      fileOperations([assistant(calls)], { readFiles: ["z.ts", "c.ts"], modifiedFiles: ["y.ts"] }),
+    ).toEqual({
       readFiles: ["a.ts", "z.ts"],
       modifiedFiles: ["b.ts", "c.ts", "y.ts"],
     });

@@ -17,10 +17,16 @@ export interface ToolFailure {
 /** The tool results that are errors, oldest first, one per call id (spec "compaction" §2.6). */
 export function toolFailures(messages: readonly AgentMessage[]): ToolFailure[] {
   const failures = new Map<string, ToolFailure>();
-  const names = new Map(pairToolCalls(messages).pairs.map(({ call, result }) => [result, call.name]));
+  const names = new Map(
+    pairToolCalls(messages).pairs.map(({ call, result }) => [result, call.name]),
+  );
   messages.forEach((message, index) => {
-    if (message.role !== "toolResult" || !message.isError || failures.has(message.toolCallId)) return;
-    const details = typeof message.details === "object" && message.details !== null ? (message.details as Record<string, unknown>) : {};
+    if (message.role !== "toolResult" || !message.isError || failures.has(message.toolCallId))
+      return;
+    const details =
+      typeof message.details === "object" && message.details !== null
+        ? (message.details as Record<string, unknown>)
+        : {};
     failures.set(message.toolCallId, {
       toolName: stringOf(message.toolName) || (names.get(index) ?? "tool"),
       toolCallId: message.toolCallId,
@@ -34,7 +40,10 @@ export function toolFailures(messages: readonly AgentMessage[]): ToolFailure[] {
 
 /** `- tool (status=… exitCode=…): text`. */
 export function formatToolFailure({ toolName, status, exitCode, text }: ToolFailure): string {
-  const facts = [status !== undefined && `status=${status}`, exitCode !== undefined && `exitCode=${exitCode}`].filter(Boolean);
+  const facts = [
+    status !== undefined && `status=${status}`,
+    exitCode !== undefined && `exitCode=${exitCode}`,
+  ].filter(Boolean);
   return `- ${toolName}${facts.length > 0 ? ` (${facts.join(" ")})` : ""}: ${text === "" ? "(no output)" : text}`;
 }
 
@@ -46,7 +55,10 @@ export interface FileOperations {
 }
 
 /** Files named by calls of read, write and edit tools; `earlier` are those of the history before (spec "compaction" §2.6). */
-export function fileOperations(messages: readonly AgentMessage[], earlier: Partial<FileOperations> = {}): FileOperations {
+export function fileOperations(
+  messages: readonly AgentMessage[],
+  earlier: Partial<FileOperations> = {},
+): FileOperations {
   const read = new Set(earlier.readFiles ?? []);
   const modified = new Set(earlier.modifiedFiles ?? []);
   for (const message of messages) {
@@ -58,10 +70,17 @@ export function fileOperations(messages: readonly AgentMessage[], earlier: Parti
       if (path !== undefined) set?.add(path);
     }
   }
-  return { readFiles: [...read].filter((path) => !modified.has(path)).sort(), modifiedFiles: [...modified].sort() };
+  return {
+    readFiles: [...read].filter((path) => !modified.has(path)).sort(),
+    modifiedFiles: [...modified].sort(),
+  };
 }
 
-function setFor(toolName: string, read: Set<string>, modified: Set<string>): Set<string> | undefined {
+function setFor(
+  toolName: string,
+  read: Set<string>,
+  modified: Set<string>,
+): Set<string> | undefined {
   switch (toolName.toLowerCase().replace(/^mcp__.*?__/, "")) {
     case "read":
       return read;
@@ -76,5 +95,7 @@ function setFor(toolName: string, read: Set<string>, modified: Set<string>): Set
 function pathOf(args: unknown): string | undefined {
   if (typeof args !== "object" || args === null) return undefined;
   const { path, file_path, filePath } = args as Record<string, unknown>;
-  return [path, file_path, filePath].find((value): value is string => typeof value === "string" && value.trim() !== "");
+  return [path, file_path, filePath].find(
+    (value): value is string => typeof value === "string" && value.trim() !== "",
+  );
 }

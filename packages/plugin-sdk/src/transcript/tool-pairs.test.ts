@@ -6,7 +6,8 @@ import { atomicGroups, isSafeCut, pairToolCalls } from "./tool-pairs.ts";
 
 const a = toolCall("read", {}, "a");
 const b = toolCall("read", {}, "b");
-const places = (messages: AgentMessage[]) => pairToolCalls(messages).pairs.map(({ call, result }) => [call.message, call.block, result]);
+const places = (messages: AgentMessage[]) =>
+  pairToolCalls(messages).pairs.map(({ call, result }) => [call.message, call.block, result]);
 const starts = (messages: AgentMessage[]) => atomicGroups(messages).map(({ start }) => start);
 
 /** Any order of calls and results over three ids, each message as a file may hold it. */
@@ -14,7 +15,9 @@ const anyMessages = fc.array(
   fc.oneof(
     fc.constant(user("u")),
     fc.constant(assistant("t")),
-    fc.subarray(["a", "b", "c"], { minLength: 1 }).map((ids) => assistant(ids.map((id) => toolCall("read", {}, id)))),
+    fc
+      .subarray(["a", "b", "c"], { minLength: 1 })
+      .map((ids) => assistant(ids.map((id) => toolCall("read", {}, id)))),
     fc.constantFrom("a", "b", "c").map((id) => toolResult({ id, name: "read" }, "r")),
   ),
   { maxLength: 25 },
@@ -29,7 +32,9 @@ describe("pairToolCalls", () => {
   });
 
   it("pairs a repeated id with the newest open call before it, one result per call", () => {
-    expect(places([assistant([a]), toolResult(a, "1"), assistant([a]), toolResult(a, "2")])).toEqual([
+    expect(
+      places([assistant([a]), toolResult(a, "1"), assistant([a]), toolResult(a, "2")]),
+    ).toEqual([
       [0, 0, 1],
       [2, 0, 3],
     ]);
@@ -46,22 +51,35 @@ describe("pairToolCalls", () => {
   });
 
   it("names results without a call, second results and results before their call as orphans", () => {
-    expect(pairToolCalls([toolResult(a, "early"), assistant([a]), toolResult(a, "1"), toolResult(a, "again")]).orphanResults).toEqual([
-      0, 3,
-    ]);
+    expect(
+      pairToolCalls([
+        toolResult(a, "early"),
+        assistant([a]),
+        toolResult(a, "1"),
+        toolResult(a, "again"),
+      ]).orphanResults,
+    ).toEqual([0, 3]);
   });
 
   it("accounts for every call and every result exactly once, for any messages", () => {
     fc.assert(
       fc.property(anyMessages, (messages) => {
         const { pairs, unanswered, orphanResults } = pairToolCalls(messages);
-        const calls = [...pairs.map(({ call }) => call), ...unanswered].map(({ message, block }) => `${message}/${block}`);
+        const calls = [...pairs.map(({ call }) => call), ...unanswered].map(
+          ({ message, block }) => `${message}/${block}`,
+        );
         const results = [...pairs.map(({ result }) => result), ...orphanResults];
         const expectedCalls = messages.flatMap((message, index) =>
-          message.role === "assistant" ? message.content.flatMap((block, at) => (block.type === "toolCall" ? [`${index}/${at}`] : [])) : [],
+          message.role === "assistant"
+            ? message.content.flatMap((block, at) =>
+                block.type === "toolCall" ? [`${index}/${at}`] : [],
+              )
+            : [],
         );
         expect(calls.sort()).toEqual(expectedCalls.sort());
-        expect(results.sort((x, y) => x - y)).toEqual(messages.flatMap((message, index) => (message.role === "toolResult" ? [index] : [])));
+        expect(results.sort((x, y) => x - y)).toEqual(
+          messages.flatMap((message, index) => (message.role === "toolResult" ? [index] : [])),
+        );
         for (const { call, result } of pairs) expect(call.message).toBeLessThan(result);
       }),
     );
@@ -77,13 +95,22 @@ describe("pairToolCalls", () => {
 
 describe("atomicGroups", () => {
   it("holds a call and its results together, with whatever stands between them", () => {
-    expect(starts([user("q"), assistant([a, b]), toolResult(a, "1"), user("wait"), toolResult(b, "2"), assistant("done")])).toEqual([
-      0, 1, 5,
-    ]);
+    expect(
+      starts([
+        user("q"),
+        assistant([a, b]),
+        toolResult(a, "1"),
+        user("wait"),
+        toolResult(b, "2"),
+        assistant("done"),
+      ]),
+    ).toEqual([0, 1, 5]);
   });
 
   it("leaves a call that nobody answered alone, and an orphan result with what precedes it", () => {
-    expect(starts([user("q"), assistant([a]), user("other"), toolResult(b, "?"), assistant("x")])).toEqual([0, 1, 2, 4]);
+    expect(
+      starts([user("q"), assistant([a]), user("other"), toolResult(b, "?"), assistant("x")]),
+    ).toEqual([0, 1, 2, 4]);
   });
 
   it("covers all messages in order, parts no pair and starts no later group with a result, for any messages", () => {
@@ -91,9 +118,12 @@ describe("atomicGroups", () => {
       fc.property(anyMessages, (messages) => {
         const groups = atomicGroups(messages);
         expect(groups.flatMap(({ start, end }) => messages.slice(start, end))).toEqual(messages);
-        const groupOf = (index: number) => groups.findIndex(({ start, end }) => start <= index && index < end);
-        for (const { call, result } of pairToolCalls(messages).pairs) expect(groupOf(call.message)).toBe(groupOf(result));
-        for (const { start } of groups.slice(1)) expect(messages[start]!.role).not.toBe("toolResult");
+        const groupOf = (index: number) =>
+          groups.findIndex(({ start, end }) => start <= index && index < end);
+        for (const { call, result } of pairToolCalls(messages).pairs)
+          expect(groupOf(call.message)).toBe(groupOf(result));
+        for (const { start } of groups.slice(1))
+          expect(messages[start]!.role).not.toBe("toolResult");
       }),
     );
   });
@@ -106,6 +136,12 @@ describe("atomicGroups", () => {
 describe("isSafeCut", () => {
   it("allows the ends and every start of a group, nothing else", () => {
     const messages = [user("q"), assistant([a]), toolResult(a, "1"), assistant("done")];
-    expect([0, 1, 2, 3, 4].map((index) => isSafeCut(messages, index))).toEqual([true, true, false, true, true]);
+    expect([0, 1, 2, 3, 4].map((index) => isSafeCut(messages, index))).toEqual([
+      true,
+      true,
+      false,
+      true,
+      true,
+    ]);
   });
 });

@@ -44,7 +44,9 @@ export function pairToolCalls(messages: readonly AgentMessage[]): ToolPairing {
       else pairing.pairs.push({ call, result: index });
     }
   });
-  pairing.unanswered.push(...[...open.values()].flat(2).sort((a, b) => a.message - b.message || a.block - b.block));
+  pairing.unanswered.push(
+    ...[...open.values()].flat(2).sort((a, b) => a.message - b.message || a.block - b.block),
+  );
   return pairing;
 }
 
@@ -52,7 +54,9 @@ export function pairToolCalls(messages: readonly AgentMessage[]): ToolPairing {
 export function toolCallsOf(message: AgentMessage, index: number): ToolCallPlace[] {
   if (message.role !== "assistant") return [];
   return blocksOf(message.content).flatMap((block, position) =>
-    block.type === "toolCall" ? [{ id: stringOf(block.id), name: stringOf(block.name), message: index, block: position }] : [],
+    block.type === "toolCall"
+      ? [{ id: stringOf(block.id), name: stringOf(block.name), message: index, block: position }]
+      : [],
   );
 }
 
@@ -62,7 +66,8 @@ export function toolCallsOf(message: AgentMessage, index: number): ToolCallPlace
  */
 export function atomicGroups(messages: readonly AgentMessage[]): MessageRange[] {
   const lastResult = new Map<number, number>();
-  for (const { call, result } of pairToolCalls(messages).pairs) lastResult.set(call.message, result);
+  for (const { call, result } of pairToolCalls(messages).pairs)
+    lastResult.set(call.message, result);
   const groups: MessageRange[] = [];
   let start = 0;
   let holdsUntil = 0;

@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentMessage, ToolResultMessage } from "../contract/message.ts";
-import { applyToolResultTruncation, capToolResults, planToolResultTruncation, toolResultCaps } from "./tool-result-caps.ts";
+import {
+  applyToolResultTruncation,
+  capToolResults,
+  planToolResultTruncation,
+  toolResultCaps,
+} from "./tool-result-caps.ts";
 
 const result = (text: string): ToolResultMessage => ({
   role: "toolResult",
@@ -11,7 +16,9 @@ const result = (text: string): ToolResultMessage => ({
   isError: false,
 });
 const textOf = (message: AgentMessage) =>
-  (message as ToolResultMessage).content.map((block) => ("text" in block ? block.text : "")).join("");
+  (message as ToolResultMessage).content
+    .map((block) => ("text" in block ? block.text : ""))
+    .join("");
 
 describe("caps on tool results", () => {
   it.each([
@@ -19,9 +26,12 @@ describe("caps on tool results", () => {
     [32_000, 16_000, 64_000],
     [100_000, 32_000, 200_000],
     [200_000, 64_000, 400_000],
-  ])("for a window of %d tokens: %d characters each, %d together", (window, perResult, aggregate) => {
-    expect(toolResultCaps(window)).toEqual({ perResult, aggregate });
-  });
+  ])(
+    "for a window of %d tokens: %d characters each, %d together",
+    (window, perResult, aggregate) => {
+      expect(toolResultCaps(window)).toEqual({ perResult, aggregate });
+    },
+  );
 
   it("shows the head and says how much is missing", () => {
     const [view] = capToolResults([result("x".repeat(20_000))], 32_000);
@@ -45,7 +55,9 @@ describe("caps on tool results", () => {
     const plan = planToolResultTruncation(messages, { contextWindow: 32_000 });
     expect(plan.cuts.map(({ index }) => index)).toEqual([0, 1]);
     const after = applyToolResultTruncation(messages, plan);
-    expect(planToolResultTruncation(after, { contextWindow: 32_000 }).cuts.length).toBeLessThanOrEqual(1);
+    expect(
+      planToolResultTruncation(after, { contextWindow: 32_000 }).cuts.length,
+    ).toBeLessThanOrEqual(1);
     expect(after[5]).toBe(messages[5]);
   });
 
@@ -53,9 +65,12 @@ describe("caps on tool results", () => {
     const messages = [result("a".repeat(9_000)), result("b".repeat(9_000))];
     const plan = planToolResultTruncation(messages, { contextWindow: 32_000, freeChars: 5_000 });
     expect(plan).toEqual({ cuts: [{ index: 0, keep: 4_000 }], reducibleChars: 5_000 });
-    expect(planToolResultTruncation(messages, { contextWindow: 32_000, freeChars: Number.POSITIVE_INFINITY }).reducibleChars).toBe(
-      2 * (9_000 - 1_024),
-    );
+    expect(
+      planToolResultTruncation(messages, {
+        contextWindow: 32_000,
+        freeChars: Number.POSITIVE_INFINITY,
+      }).reducibleChars,
+    ).toBe(2 * (9_000 - 1_024));
   });
 
   it("never makes a result longer, never splits a surrogate pair, never changes its input", () => {
@@ -66,11 +81,18 @@ describe("caps on tool results", () => {
         (texts, contextWindow) => {
           const messages = texts.map(result);
           const before = JSON.stringify(messages);
-          const after = applyToolResultTruncation(messages, planToolResultTruncation(messages, { contextWindow }));
+          const after = applyToolResultTruncation(
+            messages,
+            planToolResultTruncation(messages, { contextWindow }),
+          );
           expect(JSON.stringify(messages)).toBe(before);
           after.forEach((message, index) => {
-            expect(textOf(message).length).toBeLessThanOrEqual(Math.max(textOf(messages[index]!).length, 0));
-            expect(textOf(message)).not.toMatch(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/);
+            expect(textOf(message).length).toBeLessThanOrEqual(
+              Math.max(textOf(messages[index]!).length, 0),
+            );
+            expect(textOf(message)).not.toMatch(
+              /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/,
+            );
           });
         },
       ),

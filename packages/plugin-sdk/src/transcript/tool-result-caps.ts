@@ -68,7 +68,10 @@ export function planToolResultTruncation(
 }
 
 /** The list with the planned messages shortened; others are the same objects. */
-export function applyToolResultTruncation(messages: readonly AgentMessage[], { cuts }: ToolResultTruncation): readonly AgentMessage[] {
+export function applyToolResultTruncation(
+  messages: readonly AgentMessage[],
+  { cuts }: ToolResultTruncation,
+): readonly AgentMessage[] {
   if (cuts.length === 0) return messages;
   const keepAt = new Map(cuts.map(({ index, keep }) => [index, keep]));
   return messages.map((message, index) => {
@@ -80,9 +83,13 @@ export function applyToolResultTruncation(messages: readonly AgentMessage[], { c
 const capped = new WeakMap<ToolResultMessage, Map<number, ToolResultMessage>>();
 
 /** A view in which no tool result is longer than its cap. The same message and cap give the same object, so that prompts stay stable. */
-export function capToolResults(messages: readonly AgentMessage[], contextWindow: number): readonly AgentMessage[] {
+export function capToolResults(
+  messages: readonly AgentMessage[],
+  contextWindow: number,
+): readonly AgentMessage[] {
   const { perResult } = toolResultCaps(contextWindow);
-  const isLong = (message: AgentMessage) => message.role === "toolResult" && textLength(message) - perResult > MARKER_ALLOWANCE;
+  const isLong = (message: AgentMessage) =>
+    message.role === "toolResult" && textLength(message) - perResult > MARKER_ALLOWANCE;
   if (!messages.some(isLong)) return messages;
   return messages.map((message) => {
     if (message.role !== "toolResult" || !isLong(message)) return message;
@@ -100,7 +107,9 @@ function textLength(message: ToolResultMessage): number {
   const known = lengths.get(message);
   if (known !== undefined) return known;
   const content: unknown = message.content;
-  const length = Array.isArray(content) ? texts(message).reduce((sum, text) => sum + text.length, 0) : 0;
+  const length = Array.isArray(content)
+    ? texts(message).reduce((sum, text) => sum + text.length, 0)
+    : 0;
   lengths.set(message, length);
   return length;
 }
@@ -114,7 +123,8 @@ const texts = (message: ToolResultMessage) =>
 const MARKER_ALLOWANCE = 128;
 const MAX_TAIL_SHARE = 0.3;
 const MAX_TAIL = 4000;
-const TELLING_TAIL = /error|exception|failed|fatal|traceback|panic|exit code|total|summary|passed|[}\]]\s*$/i;
+const TELLING_TAIL =
+  /error|exception|failed|fatal|traceback|panic|exit code|total|summary|passed|[}\]]\s*$/i;
 
 /** Keeps the head, and a tail when it says how things ended: an error, the end of JSON, a summary line. */
 function shorten(message: ToolResultMessage, keep: number): ToolResultMessage {

@@ -14,13 +14,19 @@ describe("splitTurns", () => {
   });
 
   it("covers every message once and has one turn per user message, for any order of roles", () => {
-    const message = fc.constantFrom(user("u"), assistant("a"), { role: "bashExecution", command: "ls", output: "" } as const);
+    const message = fc.constantFrom(user("u"), assistant("a"), {
+      role: "bashExecution",
+      command: "ls",
+      output: "",
+    } as const);
     fc.assert(
       fc.property(fc.array(message), (messages) => {
         const turns = splitTurns(messages);
         expect(turns.flatMap(({ start, end }) => messages.slice(start, end))).toEqual(messages);
         const users = messages.filter(isUserTurn).length;
-        expect(turns.length).toBe(users + (messages.length > 0 && !isUserTurn(messages[0]!) ? 1 : 0));
+        expect(turns.length).toBe(
+          users + (messages.length > 0 && !isUserTurn(messages[0]!) ? 1 : 0),
+        );
       }),
     );
   });
@@ -29,6 +35,13 @@ describe("splitTurns", () => {
 describe("turnStart", () => {
   it("is the user message at or before the index", () => {
     const messages = [assistant("x"), ...conversation({ turns: 2 })];
-    expect([0, 1, 2, 3, 4, 99].map((index) => turnStart(messages, index))).toEqual([undefined, 1, 1, 3, 3, 3]);
+    expect([0, 1, 2, 3, 4, 99].map((index) => turnStart(messages, index))).toEqual([
+      undefined,
+      1,
+      1,
+      3,
+      3,
+      3,
+    ]);
   });
 });

@@ -29,6 +29,7 @@ export function splitTurns(messages: readonly AgentMessage[]): MessageRange[] {
 
 /** Index of the user message whose turn holds `index`; undefined before the first user message. */
 export function turnStart(messages: readonly AgentMessage[], index: number): number | undefined {
-  for (let at = Math.min(index, messages.length - 1); at >= 0; at--) if (isUserTurn(messages[at]!)) return at;
+  for (let at = Math.min(index, messages.length - 1); at >= 0; at--)
+    if (isUserTurn(messages[at]!)) return at;
   return undefined;
 }

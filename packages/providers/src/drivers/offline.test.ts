@@ -1,4 +1,10 @@
-import type { AgentMessage, AssistantMessage, ModelCall, StreamEvent, ToolDefinition } from "@clew/plugin-sdk/core";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  ModelCall,
+  StreamEvent,
+  ToolDefinition,
+} from "@clew/plugin-sdk/core";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import { SUMMARY_HEADINGS } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
@@ -6,23 +12,49 @@ import { describe, expect, it } from "vitest";
 import { INTRODUCTION, NOT_SHOWN } from "../offline/phrases.ts";
 import { completeModel, streamModel } from "../stream.ts";
 
-const model = { provider: "offline", api: "offline", id: "offline", contextWindow: 100_000, maxOutputTokens: 4000 };
+const model = {
+  provider: "offline",
+  api: "offline",
+  id: "offline",
+  contextWindow: 100_000,
+  maxOutputTokens: 4000,
+};
 
 function call(messages: readonly AgentMessage[], options: Partial<ModelCall> = {}): ModelCall {
-  return { model, systemPrompt: "You are helpful.", messages, tools: [], signal: new AbortController().signal, ...options };
+  return {
+    model,
+    systemPrompt: "You are helpful.",
+    messages,
+    tools: [],
+    signal: new AbortController().signal,
+    ...options,
+  };
 }
 
-async function reply(messages: readonly AgentMessage[], options: Partial<ModelCall> = {}): Promise<AssistantMessage> {
-  const result = await completeModel({ call: call(messages, options), endpoint: { baseUrl: "" }, now: () => 1000 });
+async function reply(
+  messages: readonly AgentMessage[],
+  options: Partial<ModelCall> = {},
+): Promise<AssistantMessage> {
+  const result = await completeModel({
+    call: call(messages, options),
+    endpoint: { baseUrl: "" },
+    now: () => 1000,
+  });
   if (!result.ok) throw new Error(result.error.message);
   return result.message;
 }
 
-const text = ({ content }: AssistantMessage) => content.map((block) => (block.type === "text" ? block.text : "")).join("");
-const ask = async (messages: readonly AgentMessage[], options: Partial<ModelCall> = {}) => text(await reply(messages, options));
+const text = ({ content }: AssistantMessage) =>
+  content.map((block) => (block.type === "text" ? block.text : "")).join("");
+const ask = async (messages: readonly AgentMessage[], options: Partial<ModelCall> = {}) =>
+  text(await reply(messages, options));
 
 const user = (content: string): AgentMessage => ({ role: "user", content });
-const assistant = (words: string): AgentMessage => ({ role: "assistant", content: [{ type: "text", text: words }], stopReason: "stop" });
+const assistant = (words: string): AgentMessage => ({
+  role: "assistant",
+  content: [{ type: "text", text: words }],
+  stopReason: "stop",
+});
 const calling = (name: string): AgentMessage => ({
   role: "assistant",
   content: [{ type: "toolCall", id: "c1", name, arguments: {} }],
@@ -35,14 +67,25 @@ const result = (toolName: string, words: string): AgentMessage => ({
   content: [{ type: "text", text: words }],
   isError: false,
 });
-const tool = (name: string, properties: Record<string, { type: string }>, required: string[]): ToolDefinition => ({
+const tool = (
+  name: string,
+  properties: Record<string, { type: string }>,
+  required: string[],
+): ToolDefinition => ({
   name,
   description: "",
   parameters: { type: "object", properties, required },
 });
-const SEARCH = tool("memory_search", { query: { type: "string" }, limit: { type: "number" } }, ["query"]);
+const SEARCH = tool("memory_search", { query: { type: "string" }, limit: { type: "number" } }, [
+  "query",
+]);
 const CABIN = user("The wifi password of the cabin is heron-42. My bicycle is green.");
-const CHATTER = [user("Lunch was nice today."), assistant("Noted."), user("It rained all morning."), assistant("Noted.")];
+const CHATTER = [
+  user("Lunch was nice today."),
+  assistant("Noted."),
+  user("It rained all morning."),
+  assistant("Noted."),
+];
 
 describe("the offline model, asked a question", () => {
   it("quotes the sentence that answers it, and where it stands", async () => {
@@ -53,40 +96,69 @@ describe("the offline model, asked a question", () => {
 
   it("finds it in tool results, summaries, notes and earlier replies", async () => {
     const sources: [AgentMessage, string][] = [
-      [result("read_file", "line one\nThe deploy port is 8443.\nline three"), "the result of read_file"],
-      [{ role: "compactionSummary", summary: "## Decisions\n- The deploy port is 8443.\n" }, "the summary of earlier messages"],
-      [{ role: "custom", customType: "note", content: "The deploy port is 8443." }, "a note of the host"],
+      [
+        result("read_file", "line one\nThe deploy port is 8443.\nline three"),
+        "the result of read_file",
+      ],
+      [
+        { role: "compactionSummary", summary: "## Decisions\n- The deploy port is 8443.\n" },
+        "the summary of earlier messages",
+      ],
+      [
+        { role: "custom", customType: "note", content: "The deploy port is 8443." },
+        "a note of the host",
+      ],
       [assistant("I set it up. The deploy port is 8443."), "an earlier reply"],
     ];
     for (const [message, origin] of sources)
-      expect(await ask([...CHATTER, message, ...CHATTER, user("Which port is the deploy port?")])).toBe(
-        `From ${origin}: “The deploy port is 8443.”`,
-      );
+      expect(
+        await ask([...CHATTER, message, ...CHATTER, user("Which port is the deploy port?")]),
+      ).toBe(`From ${origin}: “The deploy port is 8443.”`);
   });
 
   it("finds what the same message said before the question", async () => {
-    expect(await ask([user("The vault code is 7391. What is the vault code?")])).toContain("“The vault code is 7391.”");
+    expect(await ask([user("The vault code is 7391. What is the vault code?")])).toContain(
+      "“The vault code is 7391.”",
+    );
   });
 
   it("sees through plurals and endings", async () => {
-    expect(await ask([user("I parked the cars at lot C."), ...CHATTER, user("Where did I park the car?")])).toContain("lot C");
-    expect(await ask([user("We move the meeting to Tuesday."), user("When is the moved meeting?")])).toContain("Tuesday");
+    expect(
+      await ask([
+        user("I parked the cars at lot C."),
+        ...CHATTER,
+        user("Where did I park the car?"),
+      ]),
+    ).toContain("lot C");
+    expect(
+      await ask([user("We move the meeting to Tuesday."), user("When is the moved meeting?")]),
+    ).toContain("Tuesday");
   });
 
   it("prefers the newest of equal answers", async () => {
     expect(
-      await ask([user("The release date is May 4."), user("The release date is June 9."), user("When is the release date?")]),
+      await ask([
+        user("The release date is May 4."),
+        user("The release date is June 9."),
+        user("When is the release date?"),
+      ]),
     ).toContain("June 9");
   });
 
   it("finds words in scripts without gaps", async () => {
-    expect(await ask([user("会议改到星期二下午三点。午饭很好吃。"), ...CHATTER, user("会议改到什么时候？")])).toContain(
-      "“会议改到星期二下午三点。”",
-    );
+    expect(
+      await ask([
+        user("会议改到星期二下午三点。午饭很好吃。"),
+        ...CHATTER,
+        user("会议改到什么时候？"),
+      ]),
+    ).toContain("“会议改到星期二下午三点。”");
   });
 
   it("says that it was shown nothing, rather than guess", async () => {
-    expect(await ask([...CHATTER, user("What is the wifi password of the cabin?")])).toBe(NOT_SHOWN);
+    expect(await ask([...CHATTER, user("What is the wifi password of the cabin?")])).toBe(
+      NOT_SHOWN,
+    );
     expect(await ask([user("What is the wifi password of the cabin?")])).toBe(NOT_SHOWN);
   });
 
@@ -96,10 +168,16 @@ describe("the offline model, asked a question", () => {
       assistant(NOT_SHOWN),
       user("Do you know the wifi password of the cabin?"),
     ];
-    expect(await ask(history, { systemPrompt: "The wifi password of the cabin is heron-42." })).toBe(NOT_SHOWN);
-    expect(await ask([user("Anything?"), assistant(NOT_SHOWN), user("Which language model can answer within my context?")])).toBe(
-      NOT_SHOWN,
-    );
+    expect(
+      await ask(history, { systemPrompt: "The wifi password of the cabin is heron-42." }),
+    ).toBe(NOT_SHOWN);
+    expect(
+      await ask([
+        user("Anything?"),
+        assistant(NOT_SHOWN),
+        user("Which language model can answer within my context?"),
+      ]),
+    ).toBe(NOT_SHOWN);
   });
 
   it("does not take a question or an echo of it for an answer, however new", async () => {
@@ -107,7 +185,9 @@ describe("the offline model, asked a question", () => {
       user("Is the wifi password of the cabin still an old one?"),
       assistant("I will remember the wifi password of the cabin."),
     ];
-    expect(await ask([CABIN, ...echoes, user("What is the wifi password of the cabin?")])).toContain("heron-42");
+    expect(
+      await ask([CABIN, ...echoes, user("What is the wifi password of the cabin?")]),
+    ).toContain("heron-42");
     expect(await ask([...echoes, user("What is the wifi password of the cabin?")])).toBe(NOT_SHOWN);
   });
 
@@ -119,8 +199,12 @@ describe("the offline model, asked a question", () => {
       output,
       excludeFromContext,
     });
-    expect(await ask([command(true), user("What is the wifi password of the cabin?")])).toBe(NOT_SHOWN);
-    expect(await ask([command(false), user("What is the wifi password of the cabin?")])).toContain("heron-42");
+    expect(await ask([command(true), user("What is the wifi password of the cabin?")])).toBe(
+      NOT_SHOWN,
+    );
+    expect(await ask([command(false), user("What is the wifi password of the cabin?")])).toContain(
+      "heron-42",
+    );
   });
 
   it("quotes what an earlier quote quoted, never the quote", async () => {
@@ -135,10 +219,14 @@ describe("the offline model, asked a question", () => {
     const first = await reply([...CHATTER, question], { tools: [SEARCH] });
     expect(first).toMatchObject({
       stopReason: "toolUse",
-      content: [{ type: "toolCall", name: "memory_search", arguments: { query: "wifi password cabin" } }],
+      content: [
+        { type: "toolCall", name: "memory_search", arguments: { query: "wifi password cabin" } },
+      ],
     });
     const after = (words: string) =>
-      ask([...CHATTER, question, calling("memory_search"), result("memory_search", words)], { tools: [SEARCH] });
+      ask([...CHATTER, question, calling("memory_search"), result("memory_search", words)], {
+        tools: [SEARCH],
+      });
     expect(await after("Found: the wifi password of the cabin is heron-42.")).toContain("heron-42");
     expect(await after("no matches")).toBe(NOT_SHOWN);
   });
@@ -151,11 +239,15 @@ describe("the offline model, asked a question", () => {
       assistant(NOT_SHOWN),
       user("Who lost the race?"),
     ];
-    expect(await reply(messages, { tools: [SEARCH] })).toMatchObject({ content: [{ type: "toolCall" }] });
+    expect(await reply(messages, { tools: [SEARCH] })).toMatchObject({
+      content: [{ type: "toolCall" }],
+    });
   });
 
   it("does not look up what it was shown", async () => {
-    expect(await ask([CABIN, user("What is the wifi password of the cabin?")], { tools: [SEARCH] })).toContain("heron-42");
+    expect(
+      await ask([CABIN, user("What is the wifi password of the cabin?")], { tools: [SEARCH] }),
+    ).toContain("heron-42");
   });
 
   it("uses only lookup tools whose one required parameter is a string, and gives a grep one word", async () => {
@@ -167,7 +259,11 @@ describe("the offline model, asked a question", () => {
       tool("read_file", { path: { type: "string" } }, ["path"]),
     ];
     expect(await ask(question, { tools: unfit })).toBe(NOT_SHOWN);
-    expect(await reply(question, { tools: [...unfit, tool("lcm_grep", { pattern: { type: "string" } }, ["pattern"])] })).toMatchObject({
+    expect(
+      await reply(question, {
+        tools: [...unfit, tool("lcm_grep", { pattern: { type: "string" } }, ["pattern"])],
+      }),
+    ).toMatchObject({
       content: [{ name: "lcm_grep", arguments: { pattern: "password" } }],
     });
   });
@@ -184,8 +280,12 @@ describe("the offline model, told something else", () => {
   it("runs the tool a person names, and gives its answer", async () => {
     const echo = tool("echo", { text: { type: "string" } }, ["text"]);
     const prompt = user('call echo {"text": "hi"}');
-    expect(await reply([prompt], { tools: [echo] })).toMatchObject({ content: [{ name: "echo", arguments: { text: "hi" } }] });
-    expect(await ask([prompt, calling("echo"), result("echo", "hi")], { tools: [echo] })).toBe("echo answered: hi");
+    expect(await reply([prompt], { tools: [echo] })).toMatchObject({
+      content: [{ name: "echo", arguments: { text: "hi" } }],
+    });
+    expect(await ask([prompt, calling("echo"), result("echo", "hi")], { tools: [echo] })).toBe(
+      "echo answered: hi",
+    );
     expect(await ask([prompt])).toBe("Noted.");
   });
 
@@ -197,23 +297,34 @@ describe("the offline model, told something else", () => {
       user("Please summarise our session"),
     ]);
     for (const heading of SUMMARY_HEADINGS) expect(summary).toContain(heading);
-    for (const words of ["SQLite", "src/legacy.ts", "ship on Friday"]) expect(summary).toContain(words);
+    for (const words of ["SQLite", "src/legacy.ts", "ship on Friday"])
+      expect(summary).toContain(words);
   });
 
   it("summarises a conversation given as text, and merges summaries", async () => {
-    const conversation = "[User]: Deploy to host-7.example.org\n\n[Assistant]: Going with blue-green.\n\n[Tool result]: ok";
+    const conversation =
+      "[User]: Deploy to host-7.example.org\n\n[Assistant]: Going with blue-green.\n\n[Tool result]: ok";
     const summariser = { systemPrompt: "You summarise conversations. Output only the structure." };
     const prompt = `<conversation>\n${conversation}\n</conversation>\n<previous-summary>\n## Decisions\n- We chose Rust.\n</previous-summary>\nUse these headings.`;
     const first = await ask([user(prompt)], summariser);
-    for (const words of ["host-7.example.org", "blue-green", "We chose Rust"]) expect(first).toContain(words);
-    const merged = await ask([user(`<conversation>\n[User]: [Chunk 1]\n${first}\n</conversation>`)], summariser);
-    for (const words of ["host-7.example.org", "blue-green", "We chose Rust"]) expect(merged).toContain(words);
+    for (const words of ["host-7.example.org", "blue-green", "We chose Rust"])
+      expect(first).toContain(words);
+    const merged = await ask(
+      [user(`<conversation>\n[User]: [Chunk 1]\n${first}\n</conversation>`)],
+      summariser,
+    );
+    for (const words of ["host-7.example.org", "blue-green", "We chose Rust"])
+      expect(merged).toContain(words);
     expect(merged.split(SUMMARY_HEADINGS[0])).toHaveLength(2);
-    expect(await ask([user("We decided to use Go.\n\nThe port is 8443.")], summariser)).toContain("We decided to use Go");
+    expect(await ask([user("We decided to use Go.\n\nThe port is 8443.")], summariser)).toContain(
+      "We decided to use Go",
+    );
   });
 
   it("keeps a summary within the tokens asked for", async () => {
-    const long = Array.from({ length: 200 }, (_, index) => user(`We decided to keep item number ${index} of the long list.`));
+    const long = Array.from({ length: 200 }, (_, index) =>
+      user(`We decided to keep item number ${index} of the long list.`),
+    );
     const message = await reply([...long, user("summarize")], { maxOutputTokens: 300 });
     expect(message.stopReason).toBe("stop");
     expect(estimateText(text(message)).estimate).toBeLessThanOrEqual(300);
@@ -240,9 +351,16 @@ describe("the offline model as a provider", () => {
   it("bills tokens and refuses what exceeds the window, with its count", async () => {
     expect((await reply([CABIN])).usage).toMatchObject({ cacheRead: 0, cacheWrite: 0 });
     const small = { model: { ...model, contextWindow: 30 } };
-    const failed = await completeModel({ call: call([CABIN, ...CHATTER, user("So?")], small), endpoint: { baseUrl: "" } });
-    expect(failed).toMatchObject({ ok: false, error: { kind: "overflow", observedTokens: expect.any(Number) } });
-    const observed = !failed.ok && failed.error.kind === "overflow" ? (failed.error.observedTokens ?? 0) : 0;
+    const failed = await completeModel({
+      call: call([CABIN, ...CHATTER, user("So?")], small),
+      endpoint: { baseUrl: "" },
+    });
+    expect(failed).toMatchObject({
+      ok: false,
+      error: { kind: "overflow", observedTokens: expect.any(Number) },
+    });
+    const observed =
+      !failed.ok && failed.error.kind === "overflow" ? (failed.error.observedTokens ?? 0) : 0;
     const fits = { model: { ...model, contextWindow: observed } };
     expect((await reply([CABIN, ...CHATTER, user("So?")], fits)).usage?.input).toBe(observed);
   });
@@ -256,7 +374,10 @@ describe("the offline model as a provider", () => {
   it("stops when aborted, with what it had said", async () => {
     const controller = new AbortController();
     const events: StreamEvent[] = [];
-    const streamed = streamModel({ call: call([user("Who are you?")], { signal: controller.signal }), endpoint: { baseUrl: "" } });
+    const streamed = streamModel({
+      call: call([user("Who are you?")], { signal: controller.signal }),
+      endpoint: { baseUrl: "" },
+    });
     for await (const event of streamed) {
       events.push(event);
       if (events.length === 2) controller.abort();
@@ -276,13 +397,17 @@ describe("the offline model as a provider", () => {
       fc.string().map((summary): AgentMessage => ({ role: "compactionSummary", summary })),
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(anyMessage, { maxLength: 8 }), fc.boolean(), async (messages, asks) => {
-        const shown = asks ? [...messages, user("What is it?")] : messages;
-        const before = structuredClone(shown);
-        const message = await reply(shown, { tools: [SEARCH] });
-        expect(["stop", "toolUse"]).toContain(message.stopReason);
-        expect(shown).toEqual(before);
-      }),
+      fc.asyncProperty(
+        fc.array(anyMessage, { maxLength: 8 }),
+        fc.boolean(),
+        async (messages, asks) => {
+          const shown = asks ? [...messages, user("What is it?")] : messages;
+          const before = structuredClone(shown);
+          const message = await reply(shown, { tools: [SEARCH] });
+          expect(["stop", "toolUse"]).toContain(message.stopReason);
+          expect(shown).toEqual(before);
+        },
+      ),
     );
   });
 });

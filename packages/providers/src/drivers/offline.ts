@@ -13,10 +13,20 @@ import { abortError } from "../shared/wire-errors.ts";
  */
 export const offline: LocalDriver = { kind: "local", api: "offline", stream: streamOffline };
 
-async function* streamOffline({ call, now }: { call: ModelCall; now: () => number }): AsyncGenerator<StreamEvent> {
+async function* streamOffline({
+  call,
+  now,
+}: {
+  call: ModelCall;
+  now: () => number;
+}): AsyncGenerator<StreamEvent> {
   const reply = new ReplyBuilder(call, now);
   const failed = (error: ModelError): StreamEvent => {
-    return { type: "error", error, partial: reply.message(error.kind === "aborted" ? "aborted" : "error", error.message) };
+    return {
+      type: "error",
+      error,
+      partial: reply.message(error.kind === "aborted" ? "aborted" : "error", error.message),
+    };
   };
   const input = requestTokens(call);
   if (input > call.model.contextWindow) return yield failed(overflowError(call, input));
@@ -36,7 +46,10 @@ async function* streamOffline({ call, now }: { call: ModelCall; now: () => numbe
     yield { type: "tool_call", call: block };
     return yield { type: "done", message: reply.message("toolUse") };
   }
-  const limit = Math.min(call.maxOutputTokens ?? Number.POSITIVE_INFINITY, call.model.maxOutputTokens);
+  const limit = Math.min(
+    call.maxOutputTokens ?? Number.POSITIVE_INFINITY,
+    call.model.maxOutputTokens,
+  );
   const said = headWithin(plan.text, limit);
   for (const delta of said.match(/\S+\s*|\s+/g) ?? []) {
     if (call.signal.aborted) return yield failed(abortError());
@@ -50,7 +63,9 @@ async function* streamOffline({ call, now }: { call: ModelCall; now: () => numbe
 /** Estimated tokens of everything the request holds. */
 function requestTokens(call: ModelCall): number {
   const tools = call.tools.length === 0 ? 0 : estimateText(JSON.stringify(call.tools)).estimate;
-  return estimateText(call.systemPrompt).estimate + tools + estimateMessages(call.messages).estimate;
+  return (
+    estimateText(call.systemPrompt).estimate + tools + estimateMessages(call.messages).estimate
+  );
 }
 
 /** The text, or as many of its words as `limit` tokens hold. */

@@ -5,19 +5,37 @@ import { describe, expect, it } from "vitest";
 import { openaiCompletions } from "./openai-completions.ts";
 
 const call: ModelCall = {
-  model: { provider: "local", api: "openai-completions", id: "m", contextWindow: 8000, maxOutputTokens: 1000 },
+  model: {
+    provider: "local",
+    api: "openai-completions",
+    id: "m",
+    contextWindow: 8000,
+    maxOutputTokens: 1000,
+  },
   systemPrompt: "",
   messages: [],
   tools: [],
   signal: new AbortController().signal,
 };
 
-const fixture = (name: string) => readFileSync(new URL(`./__fixtures__/openai-completions/${name}.sse`, import.meta.url));
+const fixture = (name: string) =>
+  readFileSync(new URL(`./__fixtures__/openai-completions/${name}.sse`, import.meta.url));
 
-function decode(bytes: Uint8Array, cuts: readonly number[] = [], contentType = "text/event-stream"): StreamEvent[] {
-  const decoder = openaiCompletions.createDecoder({ call, endpoint: { baseUrl: "http://localhost/v1" }, contentType, now: () => 1000 });
+function decode(
+  bytes: Uint8Array,
+  cuts: readonly number[] = [],
+  contentType = "text/event-stream",
+): StreamEvent[] {
+  const decoder = openaiCompletions.createDecoder({
+    call,
+    endpoint: { baseUrl: "http://localhost/v1" },
+    contentType,
+    now: () => 1000,
+  });
   const edges = [0, ...[...cuts].sort((a, b) => a - b), bytes.length];
-  const events = edges.slice(1).flatMap((end, index) => decoder.push(bytes.subarray(edges[index], end)));
+  const events = edges
+    .slice(1)
+    .flatMap((end, index) => decoder.push(bytes.subarray(edges[index], end)));
   return [...events, ...decoder.end()];
 }
 
@@ -45,7 +63,12 @@ describe("the bytes of a Chat Completions answer", () => {
   });
 
   it("give the same events wherever they are cut, also inside a character", () => {
-    for (const name of ["text-with-usage", "parallel-tool-calls", "crlf-comments-no-done", "error-in-stream"]) {
+    for (const name of [
+      "text-with-usage",
+      "parallel-tool-calls",
+      "crlf-comments-no-done",
+      "error-in-stream",
+    ]) {
       const bytes = fixture(name);
       const whole = decode(bytes);
       const cuts = fc.uniqueArray(fc.integer({ min: 1, max: bytes.length - 1 }), { maxLength: 40 });
@@ -61,7 +84,10 @@ describe("the bytes of a Chat Completions answer", () => {
   it("keep interleaved deltas of parallel calls apart", () => {
     const events = decode(fixture("parallel-tool-calls"));
     expect(events.slice(0, 2)).toEqual([
-      { type: "tool_call", call: { type: "toolCall", id: "call_a", name: "read", arguments: { path: "a.txt" } } },
+      {
+        type: "tool_call",
+        call: { type: "toolCall", id: "call_a", name: "read", arguments: { path: "a.txt" } },
+      },
       { type: "tool_call", call: { type: "toolCall", id: "call_b", name: "list", arguments: {} } },
     ]);
     expect(events[2]).toMatchObject({ type: "done", message: { stopReason: "toolUse" } });
@@ -102,7 +128,10 @@ describe("the bytes of a Chat Completions answer", () => {
   });
 
   it("are a whole reply when the finish reason came, though [DONE] and the last empty line did not", () => {
-    expect(decode(fixture("crlf-comments-no-done")).at(-1)).toMatchObject({ type: "done", message: { stopReason: "stop" } });
+    expect(decode(fixture("crlf-comments-no-done")).at(-1)).toMatchObject({
+      type: "done",
+      message: { stopReason: "stop" },
+    });
   });
 
   it("are a failed turn when they end without a finish reason, with what had arrived", () => {
@@ -111,13 +140,21 @@ describe("the bytes of a Chat Completions answer", () => {
       error: { kind: "invalid_response" },
       partial: { stopReason: "error", content: [{ type: "text", text: "Half of a" }] },
     });
-    expect(decode(text("data: [DONE]\n\n"))).toMatchObject([{ type: "error", error: { kind: "invalid_response" } }]);
-    expect(decode(text(""))).toMatchObject([{ type: "error", error: { kind: "invalid_response" } }]);
+    expect(decode(text("data: [DONE]\n\n"))).toMatchObject([
+      { type: "error", error: { kind: "invalid_response" } },
+    ]);
+    expect(decode(text(""))).toMatchObject([
+      { type: "error", error: { kind: "invalid_response" } },
+    ]);
   });
 
   it("are a failed turn when they carry an error object", () => {
     const events = decode(fixture("error-in-stream"));
-    expect(events.at(-1)).toMatchObject({ type: "error", error: { kind: "unavailable" }, partial: { content: [{ text: "Some" }] } });
+    expect(events.at(-1)).toMatchObject({
+      type: "error",
+      error: { kind: "unavailable" },
+      partial: { content: [{ text: "Some" }] },
+    });
   });
 
   it("are a failed turn when a call's arguments cannot be read: no tool runs with guessed ones", () => {
@@ -138,11 +175,15 @@ describe("the bytes of a Chat Completions answer", () => {
   });
 
   it("are an error when a content filter stopped the reply", () => {
-    expect(decode(fixture("content-filter")).at(-1)).toMatchObject({ type: "error", error: { kind: "invalid_request" } });
+    expect(decode(fixture("content-filter")).at(-1)).toMatchObject({
+      type: "error",
+      error: { kind: "invalid_request" },
+    });
   });
 
   it("are a failed turn when the server says that it gave up", () => {
-    const body = 'data: {"choices":[{"delta":{"content":"Half"},"finish_reason":"error"}]}\n\ndata: [DONE]\n\n';
+    const body =
+      'data: {"choices":[{"delta":{"content":"Half"},"finish_reason":"error"}]}\n\ndata: [DONE]\n\n';
     expect(decode(text(body)).at(-1)).toMatchObject({
       type: "error",
       error: { kind: "invalid_response" },
@@ -156,27 +197,49 @@ describe("the bytes of a Chat Completions answer", () => {
       content: "Hi",
       tool_calls: [{ id: "c1", type: "function", function: { name: "now", arguments: "" } }],
     };
-    const body = JSON.stringify({ choices: [{ message, finish_reason: "tool_calls" }], usage: { prompt_tokens: 3, completion_tokens: 2 } });
+    const body = JSON.stringify({
+      choices: [{ message, finish_reason: "tool_calls" }],
+      usage: { prompt_tokens: 3, completion_tokens: 2 },
+    });
     expect(decode(text(body), [10, 20], "application/json; charset=utf-8").at(-1)).toMatchObject({
       type: "done",
-      message: { stopReason: "toolUse", content: [{ text: "Hi" }, { id: "c1", arguments: {} }], usage: { totalTokens: 5 } },
+      message: {
+        stopReason: "toolUse",
+        content: [{ text: "Hi" }, { id: "c1", arguments: {} }],
+        usage: { totalTokens: 5 },
+      },
     });
   });
 
   it("are refused when they are a web page or no JSON", () => {
     const page = decode(text("<html></html>"), [], "text/html");
-    expect(page).toMatchObject([{ type: "error", error: { kind: "invalid_response", message: expect.stringContaining("/v1") } }]);
-    expect(decode(text("data: oops\n\ndata: more\n\n"))).toMatchObject([{ type: "error", error: { kind: "invalid_response" } }]);
+    expect(page).toMatchObject([
+      {
+        type: "error",
+        error: { kind: "invalid_response", message: expect.stringContaining("/v1") },
+      },
+    ]);
+    expect(decode(text("data: oops\n\ndata: more\n\n"))).toMatchObject([
+      { type: "error", error: { kind: "invalid_response" } },
+    ]);
   });
 
   it("give a call without an id a new one", () => {
     const chunk = {
       choices: [
-        { delta: { tool_calls: [{ function: { name: "a", arguments: {} } }, { function: { name: "b" } }] }, finish_reason: "stop" },
+        {
+          delta: {
+            tool_calls: [{ function: { name: "a", arguments: {} } }, { function: { name: "b" } }],
+          },
+          finish_reason: "stop",
+        },
       ],
     };
     const done = decode(text(`data: ${JSON.stringify(chunk)}\n\n`)).at(-1);
-    const ids = done?.type === "done" ? done.message.content.map((block) => (block.type === "toolCall" ? block.id : "")) : [];
+    const ids =
+      done?.type === "done"
+        ? done.message.content.map((block) => (block.type === "toolCall" ? block.id : ""))
+        : [];
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.every((id) => /^call_\w+$/.test(id))).toBe(true);
   });

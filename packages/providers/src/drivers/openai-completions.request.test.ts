@@ -10,26 +10,56 @@ const PNG = "iVBORw0KGgo=";
 const baseUrl = "http://127.0.0.1:1234/v1";
 
 function call(messages: readonly AgentMessage[], options: Partial<ModelCall> = {}): ModelCall {
-  const model = { provider: "local", api: "openai-completions", id: "m", contextWindow: 8000, maxOutputTokens: 1000, acceptsImages: true };
-  return { model, systemPrompt: "Be brief.", messages, tools: [], signal: new AbortController().signal, ...options };
+  const model = {
+    provider: "local",
+    api: "openai-completions",
+    id: "m",
+    contextWindow: 8000,
+    maxOutputTokens: 1000,
+    acceptsImages: true,
+  };
+  return {
+    model,
+    systemPrompt: "Be brief.",
+    messages,
+    tools: [],
+    signal: new AbortController().signal,
+    ...options,
+  };
 }
 
-function bodyOf(messages: readonly AgentMessage[], options: Partial<ModelCall> = {}, flavor?: string) {
-  const request = openaiCompletions.buildRequest(call(messages, options), { baseUrl, ...(flavor !== undefined && { flavor }) });
+function bodyOf(
+  messages: readonly AgentMessage[],
+  options: Partial<ModelCall> = {},
+  flavor?: string,
+) {
+  const request = openaiCompletions.buildRequest(call(messages, options), {
+    baseUrl,
+    ...(flavor !== undefined && { flavor }),
+  });
   return JSON.parse(request.body) as { messages: unknown[] } & Record<string, unknown>;
 }
 
-const assistant = (content: Extract<AgentMessage, { role: "assistant" }>["content"]): AgentMessage => ({
+const assistant = (
+  content: Extract<AgentMessage, { role: "assistant" }>["content"],
+): AgentMessage => ({
   role: "assistant",
   content,
   stopReason: "stop",
 });
 
-const anyText = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.constant("lone \ud800 surrogate"));
+const anyText = fc.oneof(
+  fc.string(),
+  fc.string({ unit: "binary" }),
+  fc.constant("lone \ud800 surrogate"),
+);
 const textBlock = anyText.map((text) => ({ type: "text" as const, text }));
 const imageBlock = fc.constant({ type: "image" as const, data: PNG, mimeType: "image/png" });
 const thinkingBlock = anyText.map((thinking) => ({ type: "thinking" as const, thinking }));
-const stringDictionary = fc.dictionary(fc.string({ minLength: 1 }), fc.oneof(anyText, fc.integer(), fc.array(anyText)));
+const stringDictionary = fc.dictionary(
+  fc.string({ minLength: 1 }),
+  fc.oneof(anyText, fc.integer(), fc.array(anyText)),
+);
 
 /** A user message, an assistant with any blocks, and a result for each of its calls. */
 const turn = (index: number) =>
@@ -68,25 +98,49 @@ const turn = (index: number) =>
       })),
     ]);
 const conversation = fc.tuple(turn(0), turn(1), turn(2)).map((turns) => turns.flat());
-const tool = { name: "read", description: "Reads a file.", parameters: { type: "object", properties: { path: { type: "string" } } } };
+const tool = {
+  name: "read",
+  description: "Reads a file.",
+  parameters: { type: "object", properties: { path: { type: "string" } } },
+};
 
 describe("a Chat Completions request", () => {
   it("breaks no rule of the wire, whatever a well-paired conversation holds", () => {
     const flavors: ChatRuleFlavor[] = ["openai", "groq", "deepseek", "kimi", "compatible"];
     fc.assert(
-      fc.property(conversation, fc.constantFrom(...flavors), fc.boolean(), (messages, flavor, acceptsImages) => {
-        const model = { ...call([]).model, acceptsImages };
-        const body = bodyOf(messages, { model, tools: [tool], maxOutputTokens: 100, temperature: 0.5, sessionId: "s".repeat(80) }, flavor);
-        expect(checkChatRequest(body, flavor)).toEqual([]);
-      }),
+      fc.property(
+        conversation,
+        fc.constantFrom(...flavors),
+        fc.boolean(),
+        (messages, flavor, acceptsImages) => {
+          const model = { ...call([]).model, acceptsImages };
+          const body = bodyOf(
+            messages,
+            {
+              model,
+              tools: [tool],
+              maxOutputTokens: 100,
+              temperature: 0.5,
+              sessionId: "s".repeat(80),
+            },
+            flavor,
+          );
+          expect(checkChatRequest(body, flavor)).toEqual([]);
+        },
+      ),
       { numRuns: 200 },
     );
   });
 
   it("is the same bytes for the same call", () => {
-    const messages: AgentMessage[] = [{ role: "user", content: "hi" }, assistant([{ type: "text", text: "hello" }])];
+    const messages: AgentMessage[] = [
+      { role: "user", content: "hi" },
+      assistant([{ type: "text", text: "hello" }]),
+    ];
     const endpoint = { baseUrl, apiKey: "k" };
-    expect(openaiCompletions.buildRequest(call(messages), endpoint)).toEqual(openaiCompletions.buildRequest(call(messages), endpoint));
+    expect(openaiCompletions.buildRequest(call(messages), endpoint)).toEqual(
+      openaiCompletions.buildRequest(call(messages), endpoint),
+    );
   });
 
   it("streams with usage to baseUrl/chat/completions, signed in when there is a key", () => {
@@ -96,7 +150,11 @@ describe("a Chat Completions request", () => {
       headers: { "X-Title": "clew", Authorization: "Token mine" },
     });
     expect(request.url).toBe(`${baseUrl}/chat/completions`);
-    expect(request.headers).toMatchObject({ authorization: "Token mine", "x-title": "clew", "content-type": "application/json" });
+    expect(request.headers).toMatchObject({
+      authorization: "Token mine",
+      "x-title": "clew",
+      "content-type": "application/json",
+    });
     expect(JSON.parse(request.body)).toEqual({
       model: "m",
       messages: [
@@ -106,8 +164,12 @@ describe("a Chat Completions request", () => {
       stream: true,
       stream_options: { include_usage: true },
     });
-    expect(openaiCompletions.buildRequest(call([]), { baseUrl, apiKey: "secret" }).headers.authorization).toBe("Bearer secret");
-    expect(openaiCompletions.buildRequest(call([]), { baseUrl }).headers).not.toHaveProperty("authorization");
+    expect(
+      openaiCompletions.buildRequest(call([]), { baseUrl, apiKey: "secret" }).headers.authorization,
+    ).toBe("Bearer secret");
+    expect(openaiCompletions.buildRequest(call([]), { baseUrl }).headers).not.toHaveProperty(
+      "authorization",
+    );
   });
 
   it("puts images of tool results into a user message after the last result", () => {
@@ -123,24 +185,42 @@ describe("a Chat Completions request", () => {
         content: [{ type: "image", data: PNG, mimeType: "image/png" }],
         isError: false,
       },
-      { role: "toolResult", toolCallId: "b", toolName: "read", content: [{ type: "text", text: "words" }], isError: false },
+      {
+        role: "toolResult",
+        toolCallId: "b",
+        toolName: "read",
+        content: [{ type: "text", text: "words" }],
+        isError: false,
+      },
       { role: "user", content: "go on" },
     ];
     expect(bodyOf(messages, { systemPrompt: "" }).messages).toMatchObject([
       { role: "assistant", content: null },
       { role: "tool", tool_call_id: "a", content: "(see the image below)" },
       { role: "tool", tool_call_id: "b", content: "words" },
-      { role: "user", content: [{ type: "text" }, { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } }] },
+      {
+        role: "user",
+        content: [
+          { type: "text" },
+          { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } },
+        ],
+      },
       { role: "user", content: "go on" },
     ]);
     expect(bodyOf(messages, { systemPrompt: "" }, "template").messages.slice(3)).toMatchObject([
-      { role: "user", content: [{ type: "text" }, { type: "image_url" }, { type: "text", text: "go on" }] },
+      {
+        role: "user",
+        content: [{ type: "text" }, { type: "image_url" }, { type: "text", text: "go on" }],
+      },
     ]);
   });
 
   it("says so where an image cannot be sent", () => {
     const model = { ...call([]).model, acceptsImages: false };
-    const image: AgentMessage = { role: "user", content: [{ type: "image", data: PNG, mimeType: "image/png" }] };
+    const image: AgentMessage = {
+      role: "user",
+      content: [{ type: "image", data: PNG, mimeType: "image/png" }],
+    };
     expect(bodyOf([image], { model, systemPrompt: "" }).messages).toEqual([
       { role: "user", content: "[image left out: this model takes no images]" },
     ]);
@@ -170,14 +250,25 @@ describe("a Chat Completions request", () => {
     ];
     const sent = (flavor: string) => bodyOf(messages, { systemPrompt: "" }, flavor).messages[0];
     expect(sent("kimi")).toEqual({ role: "assistant", content: "yes", reasoning_content: "hm" });
-    for (const flavor of ["openai", "groq", "compatible"]) expect(sent(flavor)).toEqual({ role: "assistant", content: "yes" });
+    for (const flavor of ["openai", "groq", "compatible"])
+      expect(sent(flavor)).toEqual({ role: "assistant", content: "yes" });
   });
 
   it("names the output limit as the endpoint's flavor does, and the host tells the flavor", () => {
     const body = (url: string) =>
-      JSON.parse(openaiCompletions.buildRequest(call([], { maxOutputTokens: 9, temperature: 1, sessionId: "s" }), { baseUrl: url }).body);
-    expect(body("https://api.openai.com/v1")).toMatchObject({ max_completion_tokens: 9, prompt_cache_key: "s" });
-    expect(body("https://me.openai.azure.com/openai/v1")).toMatchObject({ max_completion_tokens: 9 });
+      JSON.parse(
+        openaiCompletions.buildRequest(
+          call([], { maxOutputTokens: 9, temperature: 1, sessionId: "s" }),
+          { baseUrl: url },
+        ).body,
+      );
+    expect(body("https://api.openai.com/v1")).toMatchObject({
+      max_completion_tokens: 9,
+      prompt_cache_key: "s",
+    });
+    expect(body("https://me.openai.azure.com/openai/v1")).toMatchObject({
+      max_completion_tokens: 9,
+    });
     expect(body("http://localhost:11434/v1")).toMatchObject({ max_tokens: 9, temperature: 1 });
     expect(body("not a url")).toMatchObject({ max_tokens: 9 });
   });
@@ -185,7 +276,9 @@ describe("a Chat Completions request", () => {
   it("sends no temperature to OpenAI's reasoning models", () => {
     const model = { ...call([]).model, reasoning: true };
     expect(bodyOf([], { model, temperature: 0.2 }, "openai")).not.toHaveProperty("temperature");
-    expect(bodyOf([], { model, temperature: 0.2 }, "compatible")).toMatchObject({ temperature: 0.2 });
+    expect(bodyOf([], { model, temperature: 0.2 }, "compatible")).toMatchObject({
+      temperature: 0.2,
+    });
   });
 
   it("names every flavor once", () => {

@@ -17,16 +17,26 @@ export const openaiCompletions: WireDriver = {
 function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
   const { model, tools, temperature, sessionId } = call;
   const flavor = findFlavor(endpoint);
-  const sendsTemperature = temperature !== undefined && !(flavor.fixedReasoningTemperature && model.reasoning === true);
+  const sendsTemperature =
+    temperature !== undefined && !(flavor.fixedReasoningTemperature && model.reasoning === true);
   const body = {
     model: model.id,
-    messages: toChatMessages({ systemPrompt: call.systemPrompt, messages: call.messages, model, flavor }),
+    messages: toChatMessages({
+      systemPrompt: call.systemPrompt,
+      messages: call.messages,
+      model,
+      flavor,
+    }),
     ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, parameters }) => ({ type: "function", function: { name, description, parameters } })),
+      tools: tools.map(({ name, description, parameters }) => ({
+        type: "function",
+        function: { name, description, parameters },
+      })),
     }),
     ...(call.maxOutputTokens !== undefined && { [flavor.maxTokensField]: call.maxOutputTokens }),
     ...(sendsTemperature && { temperature }),
-    ...(flavor.promptCacheKey && sessionId !== undefined && { prompt_cache_key: sessionId.slice(0, 64) }),
+    ...(flavor.promptCacheKey &&
+      sessionId !== undefined && { prompt_cache_key: sessionId.slice(0, 64) }),
     stream: true,
     stream_options: { include_usage: true },
   };
@@ -45,5 +55,7 @@ function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
 
 /** One spelling per header, so that a person's own replaces the driver's instead of joining it. */
 function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
 }

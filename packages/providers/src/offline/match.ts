@@ -22,8 +22,11 @@ interface Candidate {
 export function bestMatch(terms: readonly Term[], shown: readonly Shown[]): Match | undefined {
   const candidates = shown.flatMap((source) => candidatesIn(source, terms));
   const frequency = new Map<Term, number>();
-  for (const { found } of candidates) for (const term of found) frequency.set(term, (frequency.get(term) ?? 0) + 1);
-  const weight = new Map(terms.map((term) => [term, Math.log(1 + candidates.length / (1 + (frequency.get(term) ?? 0)))]));
+  for (const { found } of candidates)
+    for (const term of found) frequency.set(term, (frequency.get(term) ?? 0) + 1);
+  const weight = new Map(
+    terms.map((term) => [term, Math.log(1 + candidates.length / (1 + (frequency.get(term) ?? 0)))]),
+  );
   const total = sum(terms, weight);
   let best: Match | undefined;
   for (const { origin, sentence, found } of candidates) {
@@ -43,14 +46,17 @@ function candidatesIn({ origin, text }: Shown, terms: readonly Term[]): Candidat
     const folded = sentence.toLowerCase();
     if (!possible.some((term) => folded.includes(term.text))) return [];
     const words = foldedWords(sentence);
-    const found = possible.filter((term) => (term.wholeWord ? words.has(term.text) : folded.includes(term.text)));
+    const found = possible.filter((term) =>
+      term.wholeWord ? words.has(term.text) : folded.includes(term.text),
+    );
     return found.length > 0 && addsSomething(words, found) ? [{ origin, sentence, found }] : [];
   });
 }
 
 function addsSomething(words: ReadonlySet<string>, found: readonly Term[]): boolean {
   if (found.some(({ wholeWord }) => !wholeWord)) return true;
-  for (const word of words) if (isInformative(word) && !found.some(({ text }) => text === word)) return true;
+  for (const word of words)
+    if (isInformative(word) && !found.some(({ text }) => text === word)) return true;
   return false;
 }
 

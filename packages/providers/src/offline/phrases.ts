@@ -10,9 +10,11 @@ export const INTRODUCTION =
 /** A sentence that answers, as far as its words can tell. */
 export const quote = (origin: string, sentence: string) => `From ${origin}: “${sentence}”`;
 /** A sentence that shares some words with the question. */
-export const closest = (origin: string, sentence: string) => `The closest I was shown is from ${origin}: “${sentence}”`;
+export const closest = (origin: string, sentence: string) =>
+  `The closest I was shown is from ${origin}: “${sentence}”`;
 /** What a tool the person asked for gave back. */
-export const toolAnswered = (name: string, text: string) => `${name} answered: ${text === "" ? "(nothing)" : text}`;
+export const toolAnswered = (name: string, text: string) =>
+  `${name} answered: ${text === "" ? "(nothing)" : text}`;
 
 const OWN = [ACKNOWLEDGEMENT, NOT_SHOWN, NO_MESSAGE, INTRODUCTION];
 const QUOTED = /^(?:From|The closest I was shown is from) [^“\n]*: “([^\n]*)”$/;

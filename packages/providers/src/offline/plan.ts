@@ -1,13 +1,23 @@
 // Decides what the offline model replies to a call: pure, deterministic, linear in the text it is shown.
 import type { AgentMessage, ModelCall, ToolDefinition } from "@clew/plugin-sdk/core";
 import { bestMatch } from "./match.ts";
-import { ACKNOWLEDGEMENT, closest, INTRODUCTION, NO_MESSAGE, NOT_SHOWN, quote, toolAnswered } from "./phrases.ts";
+import {
+  ACKNOWLEDGEMENT,
+  closest,
+  INTRODUCTION,
+  NO_MESSAGE,
+  NOT_SHOWN,
+  quote,
+  toolAnswered,
+} from "./phrases.ts";
 import { callsTool, readRequest } from "./request.ts";
 import { shownText, shownTexts } from "./sentences.ts";
 import { summarise } from "./summary.ts";
 import { informativeTerms, type Term } from "./words.ts";
 
-export type OfflinePlan = { kind: "text"; text: string } | { kind: "tool"; name: string; argumentsObject: Record<string, unknown> };
+export type OfflinePlan =
+  | { kind: "text"; text: string }
+  | { kind: "tool"; name: string; argumentsObject: Record<string, unknown> };
 
 /** From this share of the question's information on, a sentence counts as an answer; from the lower one on, as the closest there is. */
 const ANSWERS = 0.6;
@@ -34,32 +44,53 @@ export function planOfflineReply(call: ModelCall): OfflinePlan {
   }
 }
 
-function answer(call: ModelCall, { question, besides }: { question: string; besides: string }, promptIndex: number): OfflinePlan {
+function answer(
+  call: ModelCall,
+  { question, besides }: { question: string; besides: string },
+  promptIndex: number,
+): OfflinePlan {
   const terms = informativeTerms(question);
-  const shown = shownTexts(call.messages).map((source, index) => (index === promptIndex ? { ...source, text: besides } : source));
+  const shown = shownTexts(call.messages).map((source, index) =>
+    index === promptIndex ? { ...source, text: besides } : source,
+  );
   const match = terms.length === 0 ? undefined : bestMatch(terms, shown);
-  if (match !== undefined && match.coverage >= ANSWERS) return text(quote(match.origin, match.sentence));
+  if (match !== undefined && match.coverage >= ANSWERS)
+    return text(quote(match.origin, match.sentence));
 
   const recall = recallTools(call.tools);
   const names = new Set(recall.map(({ tool }) => tool.name));
   const [first] = recall;
   const asked = call.messages.slice(promptIndex + 1).some((message) => callsTool(message, names));
   if (first !== undefined && !asked && terms.length > 0)
-    return { kind: "tool", name: first.tool.name, argumentsObject: { [first.parameter]: recallQuery(first.tool.name, terms) } };
-  return text(match !== undefined && match.coverage >= RESEMBLES ? closest(match.origin, match.sentence) : NOT_SHOWN);
+    return {
+      kind: "tool",
+      name: first.tool.name,
+      argumentsObject: { [first.parameter]: recallQuery(first.tool.name, terms) },
+    };
+  return text(
+    match !== undefined && match.coverage >= RESEMBLES
+      ? closest(match.origin, match.sentence)
+      : NOT_SHOWN,
+  );
 }
 
 /** Tools that look something up by one string, those named for recalling first. */
-function recallTools(tools: readonly ToolDefinition[]): { tool: ToolDefinition; parameter: string }[] {
-  const rank = (name: string) => [/recall/i, /search/i, /grep/i].findIndex((pattern) => pattern.test(name));
+function recallTools(
+  tools: readonly ToolDefinition[],
+): { tool: ToolDefinition; parameter: string }[] {
+  const rank = (name: string) =>
+    [/recall/i, /search/i, /grep/i].findIndex((pattern) => pattern.test(name));
   return tools
     .flatMap((tool) => {
       const { required, properties } = tool.parameters as {
         required?: unknown;
         properties?: Record<string, { type?: unknown } | undefined>;
       };
-      const parameter: unknown = Array.isArray(required) && required.length === 1 ? required[0] : undefined;
-      return rank(tool.name) >= 0 && typeof parameter === "string" && properties?.[parameter]?.type === "string"
+      const parameter: unknown =
+        Array.isArray(required) && required.length === 1 ? required[0] : undefined;
+      return rank(tool.name) >= 0 &&
+        typeof parameter === "string" &&
+        properties?.[parameter]?.type === "string"
         ? [{ tool, parameter }]
         : [];
     })

@@ -28,7 +28,8 @@ export function splitSentences(text: string): string[] {
   const sentences: string[] = [];
   for (const line of text.split(/\n+/)) {
     for (const sentence of line.split(/(?<=[.!?][)"'”’\]]?)\s+(?=\S)|(?<=[。！？])/u)) {
-      for (const piece of cutLong(sentence.replace(/^\s*(?:[-*•>#]+|\d+[.)])\s+/, "").trim())) if (piece !== "") sentences.push(piece);
+      for (const piece of cutLong(sentence.replace(/^\s*(?:[-*•>#]+|\d+[.)])\s+/, "").trim()))
+        if (piece !== "") sentences.push(piece);
     }
   }
   return sentences;

@@ -11,17 +11,28 @@ export interface SummaryMaterial {
 /** Tokens of a summary for which no limit is asked. */
 const DEFAULT_TOKENS = 1000;
 
-export function summarise({ messages, previousSummaries }: SummaryMaterial, maxTokens: number | undefined): string {
+export function summarise(
+  { messages, previousSummaries }: SummaryMaterial,
+  maxTokens: number | undefined,
+): string {
   const previousSummary = previousSummaries.join("\n\n");
-  return extractiveSummary({ messages, maxTokens: maxTokens ?? DEFAULT_TOKENS, ...(previousSummary !== "" && { previousSummary }) });
+  return extractiveSummary({
+    messages,
+    maxTokens: maxTokens ?? DEFAULT_TOKENS,
+    ...(previousSummary !== "" && { previousSummary }),
+  });
 }
 
 /** Messages of a session; summaries among them are carried on. */
 export function sessionMaterial(messages: readonly AgentMessage[]): SummaryMaterial {
   return {
-    messages: messages.filter(({ role }) => role !== "compactionSummary" && role !== "branchSummary"),
+    messages: messages.filter(
+      ({ role }) => role !== "compactionSummary" && role !== "branchSummary",
+    ),
     previousSummaries: messages.flatMap((message) =>
-      message.role === "compactionSummary" || message.role === "branchSummary" ? [message.summary] : [],
+      message.role === "compactionSummary" || message.role === "branchSummary"
+        ? [message.summary]
+        : [],
     ),
   };
 }
@@ -33,11 +44,22 @@ export function sessionMaterial(messages: readonly AgentMessage[]): SummaryMater
 export function textMaterial(text: string, previousSummary?: string): SummaryMaterial {
   const earlier = previousSummary === undefined ? [] : [previousSummary];
   const labelled = text.split(LABEL);
-  if (labelled.length === 1 && isSummary(text)) return { messages: [], previousSummaries: [...earlier, text] };
-  const parts = labelled.length > 1 ? pairs(labelled) : text.split(/\n{2,}/).map((body) => ({ label: "User", body }));
+  if (labelled.length === 1 && isSummary(text))
+    return { messages: [], previousSummaries: [...earlier, text] };
+  const parts =
+    labelled.length > 1
+      ? pairs(labelled)
+      : text.split(/\n{2,}/).map((body) => ({ label: "User", body }));
   return {
-    messages: parts.flatMap(({ label, body }) => (isSummary(body) || body.trim() === "" ? [] : toMessage(label, body.trim()))),
-    previousSummaries: [...earlier, ...parts.flatMap(({ body }) => (isSummary(body) ? [body.slice(body.indexOf(FIRST_HEADING))] : []))],
+    messages: parts.flatMap(({ label, body }) =>
+      isSummary(body) || body.trim() === "" ? [] : toMessage(label, body.trim()),
+    ),
+    previousSummaries: [
+      ...earlier,
+      ...parts.flatMap(({ body }) =>
+        isSummary(body) ? [body.slice(body.indexOf(FIRST_HEADING))] : [],
+      ),
+    ],
   };
 }
 
@@ -45,12 +67,15 @@ function toMessage(label: string, content: string): AgentMessage[] {
   const blocks = [{ type: "text" as const, text: content }];
   if (label === "User") return [{ role: "user", content }];
   if (label === "Assistant") return [{ role: "assistant", content: blocks, stopReason: "stop" }];
-  return label === "Tool result" ? [{ role: "toolResult", toolCallId: "", toolName: "", content: blocks, isError: false }] : [];
+  return label === "Tool result"
+    ? [{ role: "toolResult", toolCallId: "", toolName: "", content: blocks, isError: false }]
+    : [];
 }
 
 const FIRST_HEADING = SUMMARY_HEADINGS[0];
 const isSummary = (text: string) => text.includes(FIRST_HEADING);
-const LABEL = /^\[(User|Assistant thinking|Assistant tool calls|Assistant|Tool result)(?: [^\n]*?)?\]: /m;
+const LABEL =
+  /^\[(User|Assistant thinking|Assistant tool calls|Assistant|Tool result)(?: [^\n]*?)?\]: /m;
 
 /** `split` with one group gives text before the first label, then label and body in turns. */
 function pairs(pieces: readonly string[]): { label: string; body: string }[] {

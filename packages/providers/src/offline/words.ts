@@ -29,7 +29,8 @@ const WORD = /[\p{L}\p{N}_]+(?:[-.:@/][\p{L}\p{N}_]+)*/gu;
 /** Every word of a text, folded; compounds like `deploy-key` also give their parts. */
 export function foldedWords(text: string): Set<string> {
   const words = new Set<string>();
-  for (const [word] of text.toLowerCase().matchAll(WORD)) for (const part of withParts(word)) words.add(fold(part));
+  for (const [word] of text.toLowerCase().matchAll(WORD))
+    for (const part of withParts(word)) words.add(fold(part));
   return words;
 }
 
@@ -37,12 +38,14 @@ export function foldedWords(text: string): Set<string> {
 export function informativeTerms(text: string): Term[] {
   const terms = new Map<string, Term>();
   const gapped = text.replace(GAPLESS, (run) => {
-    for (const pair of run.split(GAPLESS_ASKING).flatMap(pairs)) terms.set(pair, { text: pair, wholeWord: false, original: pair });
+    for (const pair of run.split(GAPLESS_ASKING).flatMap(pairs))
+      terms.set(pair, { text: pair, wholeWord: false, original: pair });
     return " ";
   });
   for (const [word] of gapped.matchAll(WORD)) {
     const folded = fold(word.toLowerCase());
-    if (isInformative(folded) && !terms.has(folded)) terms.set(folded, { text: folded, wholeWord: true, original: word });
+    if (isInformative(folded) && !terms.has(folded))
+      terms.set(folded, { text: folded, wholeWord: true, original: word });
   }
   return [...terms.values()].slice(0, 32);
 }
@@ -58,7 +61,8 @@ function pairs(run: string): string[] {
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }
 
-const withParts = (word: string) => (/[-.:@/]/.test(word) ? [word, ...word.split(/[-.:@/]/)] : [word]);
+const withParts = (word: string) =>
+  /[-.:@/]/.test(word) ? [word, ...word.split(/[-.:@/]/)] : [word];
 
 /** Singular and plural, `move` and `moved` count as one word: what is left is a beginning of all of them. English only. */
 function fold(word: string): string {

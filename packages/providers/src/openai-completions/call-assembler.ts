@@ -33,7 +33,8 @@ export class CallAssembler {
     call.name ||= name ?? "";
     // Some servers send the arguments as an object instead of text.
     if (typeof fragment === "string") call.argumentsText += fragment;
-    else if (typeof fragment === "object" && fragment !== null) call.argumentsText += JSON.stringify(fragment);
+    else if (typeof fragment === "object" && fragment !== null)
+      call.argumentsText += JSON.stringify(fragment);
   }
 
   /** All calls, in order. */
@@ -41,15 +42,26 @@ export class CallAssembler {
     return this.#calls.map(({ id, name, argumentsText }, position) => {
       const parsed = parseToolArguments(argumentsText);
       if (!parsed.ok || name === "") return { name, call: undefined };
-      return { name, call: { type: "toolCall", id: id || `${this.#idPrefix}${position}`, name, arguments: parsed.value } };
+      return {
+        name,
+        call: {
+          type: "toolCall",
+          id: id || `${this.#idPrefix}${position}`,
+          name,
+          arguments: parsed.value,
+        },
+      };
     });
   }
 
   /** The call a delta continues. An id of its own begins another call even under a used index: some servers number every call 0. */
   #find({ index, id }: ToolCallDelta): OpenCall | undefined {
     const numbered = typeof index === "number";
-    const candidate = numbered ? this.#calls.findLast((call) => call.index === index) : this.#calls.at(-1);
-    if (candidate === undefined || !id || candidate.id === "" || candidate.id === id) return candidate;
+    const candidate = numbered
+      ? this.#calls.findLast((call) => call.index === index)
+      : this.#calls.at(-1);
+    if (candidate === undefined || !id || candidate.id === "" || candidate.id === id)
+      return candidate;
     return undefined;
   }
 

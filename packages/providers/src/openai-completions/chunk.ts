@@ -35,20 +35,37 @@ interface ChatUsage {
   prompt_tokens?: number | null;
   completion_tokens?: number | null;
   total_tokens?: number | null;
-  prompt_tokens_details?: { cached_tokens?: number | null; cache_write_tokens?: number | null } | null;
+  prompt_tokens_details?: {
+    cached_tokens?: number | null;
+    cache_write_tokens?: number | null;
+  } | null;
   /** DeepSeek. */
   prompt_cache_hit_tokens?: number | null;
 }
 
 /** Billed tokens; `prompt_tokens` includes cached ones, our `input` does not. Undefined when the server told none. */
 export function readUsage(usage: ChatUsage | null | undefined): Usage | undefined {
-  if (typeof usage?.prompt_tokens !== "number" && typeof usage?.completion_tokens !== "number") return undefined;
+  if (typeof usage?.prompt_tokens !== "number" && typeof usage?.completion_tokens !== "number")
+    return undefined;
   const prompt = count(usage.prompt_tokens);
   const output = count(usage.completion_tokens);
-  const cacheRead = Math.min(prompt, count(usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens));
-  const cacheWrite = Math.min(prompt - cacheRead, count(usage.prompt_tokens_details?.cache_write_tokens));
+  const cacheRead = Math.min(
+    prompt,
+    count(usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens),
+  );
+  const cacheWrite = Math.min(
+    prompt - cacheRead,
+    count(usage.prompt_tokens_details?.cache_write_tokens),
+  );
   const input = prompt - cacheRead - cacheWrite;
-  return { input, output, cacheRead, cacheWrite, totalTokens: count(usage.total_tokens) || prompt + output };
+  return {
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    totalTokens: count(usage.total_tokens) || prompt + output,
+  };
 }
 
-const count = (value: unknown) => (typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0);
+const count = (value: unknown) =>
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;

@@ -21,7 +21,8 @@ const GAVE_UP = new Set(["error", "abort"]);
 /** What an answer can be instead of a reply; each completes "… sent". */
 const NOT_A_REPLY = {
   page: "a web page instead of a model's answer; check that the base URL ends in the API's version path, such as /v1.",
-  noJson: "a piece of its answer that is no JSON; try again, or check that this server speaks Chat Completions.",
+  noJson:
+    "a piece of its answer that is no JSON; try again, or check that this server speaks Chat Completions.",
   gaveUp: "half an answer and said that it stopped because of an error; try again.",
   brokenOff: "an answer that broke off before its end; try again.",
 };
@@ -77,7 +78,8 @@ class ChatDecoder implements StreamDecoder {
     const chunk = data.trim() === "[DONE]" ? "done" : parseChunk(data);
     if (chunk === "done") this.#finish();
     else if (chunk === undefined) this.#fail(this.#invalid(NOT_A_REPLY.noJson));
-    else if (chunk.error != null) this.#fail(classifyError({ kind: "text", ...errorText(chunk.error) }, this.#origin));
+    else if (chunk.error != null)
+      this.#fail(classifyError({ kind: "text", ...errorText(chunk.error) }, this.#origin));
     else this.#readChunk(chunk);
   }
 
@@ -135,7 +137,10 @@ class ChatDecoder implements StreamDecoder {
   #fail(error: ModelError): void {
     if (this.#ended) return;
     this.#ended = true;
-    const partial = this.#reply.message(error.kind === "aborted" ? "aborted" : "error", error.message);
+    const partial = this.#reply.message(
+      error.kind === "aborted" ? "aborted" : "error",
+      error.message,
+    );
     this.#events.push({ type: "error", error, partial });
   }
 
@@ -175,6 +180,7 @@ function parseChunk(data: string): Chunk | undefined {
 /** An error told inside the stream; some servers put the HTTP status into its code. */
 function errorText(error: unknown): { text: string; status?: number } {
   const text = JSON.stringify({ error });
-  const code = typeof error === "object" && error !== null ? (error as { code?: unknown }).code : undefined;
+  const code =
+    typeof error === "object" && error !== null ? (error as { code?: unknown }).code : undefined;
   return typeof code === "number" && code >= 400 && code < 600 ? { text, status: code } : { text };
 }

@@ -38,7 +38,12 @@ export const CHAT_FLAVORS: readonly ChatFlavor[] = [
   },
   { ...COMPATIBLE, name: "groq", hosts: ["api.groq.com"], maxTokensField: "max_completion_tokens" },
   { ...COMPATIBLE, name: "deepseek", hosts: ["api.deepseek.com"], thinking: "require" },
-  { ...COMPATIBLE, name: "kimi", hosts: ["api.moonshot.ai", "api.moonshot.cn"], thinking: "require" },
+  {
+    ...COMPATIBLE,
+    name: "kimi",
+    hosts: ["api.moonshot.ai", "api.moonshot.cn"],
+    thinking: "require",
+  },
   { ...COMPATIBLE, name: "template", mergeUserMessages: true },
   COMPATIBLE,
 ];
@@ -47,7 +52,9 @@ export const CHAT_FLAVORS: readonly ChatFlavor[] = [
 export function findFlavor(endpoint: Endpoint): ChatFlavor {
   const host = hostOf(endpoint.baseUrl);
   const named = CHAT_FLAVORS.find(({ name }) => name === endpoint.flavor);
-  const known = CHAT_FLAVORS.find(({ hosts }) => hosts.some((known) => (known.startsWith(".") ? host.endsWith(known) : host === known)));
+  const known = CHAT_FLAVORS.find(({ hosts }) =>
+    hosts.some((known) => (known.startsWith(".") ? host.endsWith(known) : host === known)),
+  );
   return named ?? known ?? COMPATIBLE;
 }
 

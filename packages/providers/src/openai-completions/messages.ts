@@ -12,12 +12,19 @@ import { toModelMessage } from "@clew/plugin-sdk/transcript";
 import { wellFormedJson } from "../shared/well-formed.ts";
 import type { ChatFlavor } from "./flavors.ts";
 
-export type ChatPart = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
+export type ChatPart =
+  | { type: "text"; text: string }
+  | { type: "image_url"; image_url: { url: string } };
 
 export type ChatMessage =
   | { role: "system"; content: string }
   | { role: "user"; content: string | ChatPart[] }
-  | { role: "assistant"; content: string | null; reasoning_content?: string; tool_calls?: ChatToolCall[] }
+  | {
+      role: "assistant";
+      content: string | null;
+      reasoning_content?: string;
+      tool_calls?: ChatToolCall[];
+    }
   | { role: "tool"; tool_call_id: string; content: string };
 
 export interface ChatToolCall {
@@ -29,14 +36,23 @@ export interface ChatToolCall {
 const NO_IMAGES = "[image left out: this model takes no images]";
 
 /** The wire messages of a call. Pairing and order are the transcript policy's; this only translates. */
-export function toChatMessages(input: { systemPrompt: string; messages: readonly AgentMessage[]; model: ModelRef; flavor: ChatFlavor }) {
+export function toChatMessages(input: {
+  systemPrompt: string;
+  messages: readonly AgentMessage[];
+  model: ModelRef;
+  flavor: ChatFlavor;
+}) {
   const { systemPrompt, messages, model, flavor } = input;
-  const wire: ChatMessage[] = systemPrompt.trim() === "" ? [] : [{ role: "system", content: systemPrompt }];
+  const wire: ChatMessage[] =
+    systemPrompt.trim() === "" ? [] : [{ role: "system", content: systemPrompt }];
   // A tool message may hold text only, and nothing may stand between results of one turn: images follow after the last of them.
   let heldImages: ChatPart[] = [];
   const release = () => {
     if (heldImages.length > 0)
-      wire.push({ role: "user", content: [{ type: "text", text: "Images from the tool results above:" }, ...heldImages] });
+      wire.push({
+        role: "user",
+        content: [{ type: "text", text: "Images from the tool results above:" }, ...heldImages],
+      });
     heldImages = [];
   };
   for (const original of messages) {
@@ -63,7 +79,9 @@ function userContent({ content }: UserMessage, model: ModelRef): string | ChatPa
     return block.type === "text" && block.text !== "" ? [{ type: "text", text: block.text }] : [];
   });
   // Plain text where it suffices: some servers accept no parts.
-  return parts.some(({ type }) => type === "image_url") ? parts : parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  return parts.some(({ type }) => type === "image_url")
+    ? parts
+    : parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
 /** Nothing for an assistant that said and asked nothing: several servers refuse a blank one. */
@@ -72,11 +90,19 @@ function assistantMessage(message: AssistantMessage, flavor: ChatFlavor): ChatMe
   const text = texts.join("\n");
   const calls = message.content.flatMap((block): ChatToolCall[] =>
     block.type === "toolCall"
-      ? [{ id: block.id, type: "function", function: { name: block.name, arguments: wellFormedJson(block.arguments) } }]
+      ? [
+          {
+            id: block.id,
+            type: "function",
+            function: { name: block.name, arguments: wellFormedJson(block.arguments) },
+          },
+        ]
       : [],
   );
   if (calls.length === 0 && text.trim() === "") return [];
-  const thinking = message.content.flatMap((block) => (block.type === "thinking" ? [block.thinking] : [])).join("\n");
+  const thinking = message.content
+    .flatMap((block) => (block.type === "thinking" ? [block.thinking] : []))
+    .join("\n");
   return [
     {
       role: "assistant",
@@ -87,13 +113,27 @@ function assistantMessage(message: AssistantMessage, flavor: ChatFlavor): ChatMe
   ];
 }
 
-function toolResult(message: ToolResultMessage, model: ModelRef): { text: ChatMessage; images: ChatPart[] } {
-  const texts = message.content.filter((block): block is TextBlock => block.type === "text").map(({ text }) => text);
+function toolResult(
+  message: ToolResultMessage,
+  model: ModelRef,
+): { text: ChatMessage; images: ChatPart[] } {
+  const texts = message.content
+    .filter((block): block is TextBlock => block.type === "text")
+    .map(({ text }) => text);
   const images = message.content.filter((block): block is ImageBlock => block.type === "image");
   const words = texts.join("\n");
-  const blank = images.length > 0 ? "(see the image below)" : message.isError ? "(the tool failed without a message)" : "(no output)";
+  const blank =
+    images.length > 0
+      ? "(see the image below)"
+      : message.isError
+        ? "(the tool failed without a message)"
+        : "(no output)";
   return {
-    text: { role: "tool", tool_call_id: message.toolCallId, content: words.trim() === "" ? blank : words },
+    text: {
+      role: "tool",
+      tool_call_id: message.toolCallId,
+      content: words.trim() === "" ? blank : words,
+    },
     images: images.map((image) => imagePart(image, model)),
   };
 }
@@ -108,7 +148,10 @@ function mergeUsers(wire: readonly ChatMessage[]): ChatMessage[] {
   for (const message of wire) {
     const last = merged.at(-1);
     if (last?.role === "user" && message.role === "user")
-      merged[merged.length - 1] = { role: "user", content: joinContent(last.content, message.content) };
+      merged[merged.length - 1] = {
+        role: "user",
+        content: joinContent(last.content, message.content),
+      };
     else merged.push(message);
   }
   return merged;
@@ -116,6 +159,7 @@ function mergeUsers(wire: readonly ChatMessage[]): ChatMessage[] {
 
 function joinContent(first: string | ChatPart[], second: string | ChatPart[]): string | ChatPart[] {
   if (typeof first === "string" && typeof second === "string") return `${first}\n\n${second}`;
-  const parts = (content: string | ChatPart[]): ChatPart[] => (typeof content === "string" ? [{ type: "text", text: content }] : content);
+  const parts = (content: string | ChatPart[]): ChatPart[] =>
+    typeof content === "string" ? [{ type: "text", text: content }] : content;
   return [...parts(first), ...parts(second)];
 }

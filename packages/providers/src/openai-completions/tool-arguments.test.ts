@@ -13,7 +13,8 @@ describe("parseToolArguments", () => {
   });
 
   it("takes nothing and null as no arguments", () => {
-    for (const text of ["", "  ", "null"]) expect(parseToolArguments(text)).toEqual({ ok: true, value: {} });
+    for (const text of ["", "  ", "null"])
+      expect(parseToolArguments(text)).toEqual({ ok: true, value: {} });
   });
 
   it("unwraps an object inside a JSON string", () => {
@@ -21,10 +22,14 @@ describe("parseToolArguments", () => {
   });
 
   it("takes raw line breaks inside strings as they are", () => {
-    expect(parseToolArguments('{\n"text": "one\ntwo\t\\n"}')).toEqual({ ok: true, value: { text: "one\ntwo\t\n" } });
+    expect(parseToolArguments('{\n"text": "one\ntwo\t\\n"}')).toEqual({
+      ok: true,
+      value: { text: "one\ntwo\t\n" },
+    });
   });
 
   it("refuses what is no object", () => {
-    for (const text of ["{path: a", '{"a":', "[1]", "7", '"word"', "{}{}"]) expect(parseToolArguments(text)).toEqual({ ok: false });
+    for (const text of ["{path: a", '{"a":', "[1]", "7", '"word"', "{}{}"])
+      expect(parseToolArguments(text)).toEqual({ ok: false });
   });
 });

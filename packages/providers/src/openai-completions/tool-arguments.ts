@@ -29,6 +29,9 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 /** Only inside strings: between tokens a line break is plain white space. */
 function escapeControlCharacters(text: string): string {
   return text.replace(/"(?:[^"\\]|\\[\s\S])*"/g, (string) =>
-    string.replace(/[\u0000-\u001f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`),
+    string.replace(
+      /[\u0000-\u001f]/g,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    ),
   );
 }

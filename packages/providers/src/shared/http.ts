@@ -12,10 +12,15 @@ export interface OpenAnswerOptions {
   now: () => number;
 }
 
-export type AnswerPiece = { kind: "bytes"; bytes: Uint8Array } | { kind: "end" } | { kind: "error"; error: ModelError };
+export type AnswerPiece =
+  | { kind: "bytes"; bytes: Uint8Array }
+  | { kind: "end" }
+  | { kind: "error"; error: ModelError };
 
 /** An answer of which the first byte has arrived, or why none did. */
-export type Answer = { ok: true; contentType: string | null; pieces: AsyncIterable<AnswerPiece> } | { ok: false; error: ModelError };
+export type Answer =
+  | { ok: true; contentType: string | null; pieces: AsyncIterable<AnswerPiece> }
+  | { ok: false; error: ModelError };
 
 /** Bytes of an error body that are read at most. */
 const ERROR_BODY_LIMIT = 65_536;
@@ -32,14 +37,22 @@ export async function openAnswer(options: OpenAnswerOptions): Promise<Answer> {
   try {
     const { method, headers, body } = request;
     // A fetch that ignores its signal must not hold the caller.
-    const response = await Promise.race([options.fetch(request.url, { method, headers, body, signal: watch.signal }), watch.ended]);
+    const response = await Promise.race([
+      options.fetch(request.url, { method, headers, body, signal: watch.signal }),
+      watch.ended,
+    ]);
     if (response === undefined) return failed(undefined);
     const reader = response.body?.getReader();
     watch.onEnd(() => void reader?.cancel().catch(() => {}));
     if (!response.ok) {
       const text = reader === undefined ? "" : await readText(reader, watch.touch);
       watch.stop();
-      const failure = { kind: "http", status: response.status, headers: response.headers, body: text } as const;
+      const failure = {
+        kind: "http",
+        status: response.status,
+        headers: response.headers,
+        body: text,
+      } as const;
       return { ok: false, error: watch.error() ?? classifyError(failure, origin) };
     }
     watch.touch();
@@ -47,9 +60,18 @@ export async function openAnswer(options: OpenAnswerOptions): Promise<Answer> {
     const error = watch.error();
     if (reader === undefined || first === undefined || error !== undefined) {
       watch.stop();
-      return { ok: false, error: error ?? classifyError({ kind: "network", cause: new Error("the answer was empty") }, origin) };
+      return {
+        ok: false,
+        error:
+          error ??
+          classifyError({ kind: "network", cause: new Error("the answer was empty") }, origin),
+      };
     }
-    return { ok: true, contentType: response.headers.get("content-type"), pieces: readPieces(first, reader, watch, origin) };
+    return {
+      ok: true,
+      contentType: response.headers.get("content-type"),
+      pieces: readPieces(first, reader, watch, origin),
+    };
   } catch (cause) {
     return failed(cause);
   }
@@ -58,7 +80,12 @@ export async function openAnswer(options: OpenAnswerOptions): Promise<Answer> {
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 type Watchdog = ReturnType<typeof watchdog>;
 
-async function* readPieces(first: Uint8Array, reader: Reader, watch: Watchdog, origin: FailureOrigin): AsyncGenerator<AnswerPiece> {
+async function* readPieces(
+  first: Uint8Array,
+  reader: Reader,
+  watch: Watchdog,
+  origin: FailureOrigin,
+): AsyncGenerator<AnswerPiece> {
   let ended = false;
   try {
     yield { kind: "bytes", bytes: first };
@@ -72,7 +99,10 @@ async function* readPieces(first: Uint8Array, reader: Reader, watch: Watchdog, o
       yield { kind: "bytes", bytes: value };
     }
   } catch (cause) {
-    yield { kind: "error", error: watch.error() ?? classifyError({ kind: "network", cause, started: true }, origin) };
+    yield {
+      kind: "error",
+      error: watch.error() ?? classifyError({ kind: "network", cause, started: true }, origin),
+    };
   } finally {
     watch.stop();
     // The caller stopped reading, or the final event came before the end of the body: let the connection go.
@@ -121,7 +151,9 @@ function watchdog(caller: AbortSignal, idleMs: number, origin: FailureOrigin) {
     clearTimeout(timer);
     if (!signal.aborted) timer = setTimeout(() => end(idleError(idleMs, origin)), idleMs);
   };
-  const ended = new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
+  const ended = new Promise<undefined>((resolve) =>
+    signal.addEventListener("abort", () => resolve(undefined), { once: true }),
+  );
   if (caller.aborted) onAbort();
   else caller.addEventListener("abort", onAbort, { once: true });
   touch();
@@ -132,6 +164,7 @@ function watchdog(caller: AbortSignal, idleMs: number, origin: FailureOrigin) {
     stop,
     /** Why the request was ended by us; undefined while it was not. */
     error: () => reason,
-    onEnd: (action: () => void) => (signal.aborted ? action() : signal.addEventListener("abort", action, { once: true })),
+    onEnd: (action: () => void) =>
+      signal.aborted ? action() : signal.addEventListener("abort", action, { once: true }),
   };
 }

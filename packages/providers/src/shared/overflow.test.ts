@@ -6,15 +6,24 @@ import { FALLBACK_PATTERNS, HINT_PATTERNS, OVERFLOW_PATTERNS } from "./overflow-
 const OVERFLOWS: readonly (readonly [text: string, observed?: number])[] = [
   ["prompt is too long: 213462 tokens > 200000 maximum", 213_462],
   ["request_too_large: Request exceeds the maximum size"],
-  ["input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length or `max_tokens`", 209_573],
+  [
+    "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length or `max_tokens`",
+    209_573,
+  ],
   ["The model returned the following errors: Input is too long for requested model."],
   ["Your input exceeds the context window of this model. Please adjust your input and try again."],
   ["The input exceeds the model's maximum context length of 131072 tokens"],
   ["Prompt exceeds maximum context length (32768)"],
-  ["The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).", 1_196_265],
+  [
+    "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
+    1_196_265,
+  ],
   ["This model's maximum prompt length is 131072 but the request contains 537812 tokens."],
   ["Please reduce the length of the messages or completion."],
-  ["This endpoint's maximum context length is 64000 tokens. However, you requested about 70123 tokens.", 70_123],
+  [
+    "This endpoint's maximum context length is 64000 tokens. However, you requested about 70123 tokens.",
+    70_123,
+  ],
   ["It exceeds the maximum allowed input length of 8192 tokens"],
   ["The input (9001 tokens) is longer than the model's context length (8192 tokens).", 9001],
   ["prompt token count of 99000 exceeds the limit of 64000", 99_000],
@@ -107,7 +116,9 @@ describe("isOverflow", () => {
 
   it("takes 413 for one unless the words tell of throttling", () => {
     expect(isOverflow({ text: "", status: 413 })).toBe(true);
-    expect(isOverflow({ text: "tokens per minute (TPM): Limit 6000, Requested 9000", status: 413 })).toBe(false);
+    expect(
+      isOverflow({ text: "tokens per minute (TPM): Limit 6000, Requested 9000", status: 413 }),
+    ).toBe(false);
   });
 
   it("looks at no more than the beginning of a long text", () => {
@@ -117,7 +128,8 @@ describe("isOverflow", () => {
 
 describe("observedTokens", () => {
   it("reads the count where one is stated, and only there", () => {
-    for (const [text, observed] of OVERFLOWS) expect([text, observedTokens(text)]).toEqual([text, observed]);
+    for (const [text, observed] of OVERFLOWS)
+      expect([text, observedTokens(text)]).toEqual([text, observed]);
   });
 });
 

@@ -21,14 +21,20 @@ export function isOverflow(input: { text: string; status?: number }): boolean {
   const says = (patterns: readonly RegExp[]) => patterns.some((pattern) => pattern.test(text));
   if (says(NEVER_OVERFLOW)) return false;
   if (input.status !== undefined && OVERFLOW_STATUSES.includes(input.status)) return true;
-  const fallback = () => says(FALLBACK_PATTERNS) && SIGNAL_WORD.test(text) && ACTION_WORD.test(text);
+  const fallback = () =>
+    says(FALLBACK_PATTERNS) && SIGNAL_WORD.test(text) && ACTION_WORD.test(text);
   return says(OVERFLOW_PATTERNS) || fallback() || says(HINT_PATTERNS);
 }
 
 /** True when the account may never send so many tokens at once: waiting does not help, and neither does a larger window. */
 export function isRequestCeiling(text: string): boolean {
   const [, limit, requested] = REQUEST_CEILING.exec(text.slice(0, SCAN_LIMIT)) ?? [];
-  return limit !== undefined && requested !== undefined && toNumber(requested) > toNumber(limit) && /tokens[ _]per|\bTPM\b/i.test(text);
+  return (
+    limit !== undefined &&
+    requested !== undefined &&
+    toNumber(requested) > toNumber(limit) &&
+    /tokens[ _]per|\bTPM\b/i.test(text)
+  );
 }
 
 /** The tokens the provider counted, when its words state them. */
@@ -45,7 +51,10 @@ export function observedTokens(text: string): number | undefined {
  * The prompt's tokens when a reply that looks complete tells by its usage that the prompt did not fit: more prompt tokens than the window holds
  * (z.ai), or a window that is full and no reply (MiMo). Undefined for a sound reply.
  */
-export function silentOverflow(message: AssistantMessage, contextWindow: number): number | undefined {
+export function silentOverflow(
+  message: AssistantMessage,
+  contextWindow: number,
+): number | undefined {
   if (message.usage === undefined) return undefined;
   const { input, output, cacheRead, cacheWrite } = message.usage;
   const prompt = input + cacheRead + cacheWrite;

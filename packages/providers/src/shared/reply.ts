@@ -1,5 +1,12 @@
 // Collects what a model streams into the assistant message it becomes.
-import type { AssistantBlock, AssistantMessage, ModelCall, StopReason, ToolCallBlock, Usage } from "@clew/plugin-sdk/core";
+import type {
+  AssistantBlock,
+  AssistantMessage,
+  ModelCall,
+  StopReason,
+  ToolCallBlock,
+  Usage,
+} from "@clew/plugin-sdk/core";
 
 /** The blocks of one reply, in the order they arrived. */
 export class ReplyBuilder {
@@ -15,12 +22,16 @@ export class ReplyBuilder {
 
   text(delta: string): void {
     const last = this.#blocks.at(-1);
-    this.#replaceLast(last?.type === "text" ? { ...last, text: last.text + delta } : undefined, { type: "text", text: delta });
+    this.#replaceLast(last?.type === "text" ? { ...last, text: last.text + delta } : undefined, {
+      type: "text",
+      text: delta,
+    });
   }
 
   thinking(delta: string): void {
     const last = this.#blocks.at(-1);
-    const grown = last?.type === "thinking" ? { ...last, thinking: last.thinking + delta } : undefined;
+    const grown =
+      last?.type === "thinking" ? { ...last, thinking: last.thinking + delta } : undefined;
     this.#replaceLast(grown, { type: "thinking", thinking: delta });
   }
 

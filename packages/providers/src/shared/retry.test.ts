@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_RETRY, planRetry } from "./retry.ts";
 
-const plan = (error: ModelError, retriesDone = 0, random = 0.5) => planRetry({ error, retriesDone, options: DEFAULT_RETRY, random });
+const plan = (error: ModelError, retriesDone = 0, random = 0.5) =>
+  planRetry({ error, retriesDone, options: DEFAULT_RETRY, random });
 const unavailable: ModelError = { kind: "unavailable", message: "" };
 
 describe("planRetry", () => {
@@ -14,8 +15,13 @@ describe("planRetry", () => {
   });
 
   it("waits as long as the provider asks, unless that is too long", () => {
-    expect(plan({ kind: "rate_limited", message: "", retryAfterMs: 7000 })).toEqual({ kind: "retry", delayMs: 7000 });
-    expect(plan({ kind: "rate_limited", message: "", retryAfterMs: 30_001 })).toEqual({ kind: "stop" });
+    expect(plan({ kind: "rate_limited", message: "", retryAfterMs: 7000 })).toEqual({
+      kind: "retry",
+      delayMs: 7000,
+    });
+    expect(plan({ kind: "rate_limited", message: "", retryAfterMs: 30_001 })).toEqual({
+      kind: "stop",
+    });
     expect(plan({ kind: "rate_limited", message: "" })).toEqual({ kind: "retry", delayMs: 500 });
   });
 
@@ -25,17 +31,29 @@ describe("planRetry", () => {
   });
 
   it("never repeats what would fail again", () => {
-    for (const kind of ["overflow", "auth", "invalid_request", "invalid_response", "aborted"] as const)
+    for (const kind of [
+      "overflow",
+      "auth",
+      "invalid_request",
+      "invalid_response",
+      "aborted",
+    ] as const)
       expect(plan({ kind, message: "" })).toEqual({ kind: "stop" });
   });
 
   it("never waits longer than the longest wait, whatever chance says", () => {
     const options = { ...DEFAULT_RETRY, maxRetries: 50 };
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 49 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (retriesDone, random) => {
-        const found = planRetry({ error: unavailable, retriesDone, options, random });
-        expect(found.kind === "retry" && found.delayMs >= 400 && found.delayMs <= options.maxDelayMs).toBe(true);
-      }),
+      fc.property(
+        fc.integer({ min: 0, max: 49 }),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (retriesDone, random) => {
+          const found = planRetry({ error: unavailable, retriesDone, options, random });
+          expect(
+            found.kind === "retry" && found.delayMs >= 400 && found.delayMs <= options.maxDelayMs,
+          ).toBe(true);
+        },
+      ),
     );
   });
 });

@@ -26,12 +26,21 @@ export interface RetryNotice {
  * The plan after `retriesDone` retries ended in `error`. A stated Retry-After is honoured as it is; otherwise the wait doubles, spread by
  * ±20 % with `random` (0 ≤ x < 1) so that many clients do not come back together.
  */
-export function planRetry(input: { error: ModelError; retriesDone: number; options: RetryOptions; random: number }): RetryPlan {
+export function planRetry(input: {
+  error: ModelError;
+  retriesDone: number;
+  options: RetryOptions;
+  random: number;
+}): RetryPlan {
   const { error, retriesDone, options, random } = input;
   if (retriesDone >= options.maxRetries || !isTransient(error)) return { kind: "stop" };
   const asked = error.kind === "rate_limited" ? error.retryAfterMs : undefined;
-  if (asked !== undefined) return asked > options.maxDelayMs ? { kind: "stop" } : { kind: "retry", delayMs: asked };
-  const delayMs = Math.min(options.baseDelayMs * 2 ** retriesDone * (0.8 + 0.4 * random), options.maxDelayMs);
+  if (asked !== undefined)
+    return asked > options.maxDelayMs ? { kind: "stop" } : { kind: "retry", delayMs: asked };
+  const delayMs = Math.min(
+    options.baseDelayMs * 2 ** retriesDone * (0.8 + 0.4 * random),
+    options.maxDelayMs,
+  );
   return { kind: "retry", delayMs: Math.round(delayMs) };
 }
 

@@ -4,7 +4,9 @@
 export function wellFormedJson(value: unknown): string {
   const json = JSON.stringify(value);
   // JSON.stringify escapes lone surrogates and only those.
-  return /\\ud[89a-f]/.test(json) ? JSON.stringify(value, (_key, item: unknown) => (typeof item === "string" ? mend(item) : item)) : json;
+  return /\\ud[89a-f]/.test(json)
+    ? JSON.stringify(value, (_key, item: unknown) => (typeof item === "string" ? mend(item) : item))
+    : json;
 }
 
 const mend = (text: string) => text.replace(/\p{Surrogate}/gu, "\ufffd");

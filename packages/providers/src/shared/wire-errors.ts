@@ -46,11 +46,18 @@ export function abortError(): ModelError {
 
 /** Nothing arrived for `idleMs`. */
 export function idleError(idleMs: number, origin: FailureOrigin): ModelError {
-  return { kind: "timeout", message: `${who(origin)} sent nothing for ${idleMs / 1000} s; try again, or allow it more time.` };
+  return {
+    kind: "timeout",
+    message: `${who(origin)} sent nothing for ${idleMs / 1000} s; try again, or allow it more time.`,
+  };
 }
 
 /** The provider took a prompt that did not fit, without a word. */
-export function silentOverflowError(observedTokens: number, contextWindow: number, origin: FailureOrigin): ModelError {
+export function silentOverflowError(
+  observedTokens: number,
+  contextWindow: number,
+  origin: FailureOrigin,
+): ModelError {
   const message = `${who(origin)} counted ${observedTokens} prompt tokens for a window of ${contextWindow}, so its reply cannot be trusted; make the context smaller, or correct the model's window.`;
   return { kind: "overflow", message, observedTokens };
 }
@@ -75,12 +82,24 @@ function describedError(
   if (NEEDS_PAYMENT.has(code) || status === 401 || status === 402 || status === 403)
     return { kind: "auth", ...base(`check the key and account of provider "${origin.provider}"`) };
   if (isRequestCeiling(words))
-    return { kind: "invalid_request", ...base("this account may not send so many tokens at once: shorten the request or raise its limit") };
+    return {
+      kind: "invalid_request",
+      ...base(
+        "this account may not send so many tokens at once: shorten the request or raise its limit",
+      ),
+    };
   if (status === 429 || code === "rate_limit_exceeded" || code === "rate_limit_error") {
     const retryAfterMs = readRetryAfter(headers, origin.now ?? Date.now);
-    return { kind: "rate_limited", ...base("wait and try again"), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    return {
+      kind: "rate_limited",
+      ...base("wait and try again"),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    };
   }
-  if (isOverflow({ text: words, ...(status !== undefined && { status }) }) || isOverflow({ text: code })) {
+  if (
+    isOverflow({ text: words, ...(status !== undefined && { status }) }) ||
+    isOverflow({ text: code })
+  ) {
     const observed = observedTokens(words);
     return {
       kind: "overflow",
@@ -89,15 +108,31 @@ function describedError(
     };
   }
   if (status === 408 || status === 504) return { kind: "timeout", ...base("try again") };
-  if (status === 404) return { kind: "invalid_request", ...base("check the model's name and the base URL") };
-  if (status !== undefined && status >= 500) return { kind: "unavailable", ...base("try again later") };
+  if (status === 404)
+    return { kind: "invalid_request", ...base("check the model's name and the base URL") };
+  if (status !== undefined && status >= 500)
+    return { kind: "unavailable", ...base("try again later") };
   if (UNAVAILABLE_CODES.has(code)) return { kind: "unavailable", ...base("try again later") };
-  return { kind: "invalid_request", ...base("the request must be changed before it is sent again") };
+  return {
+    kind: "invalid_request",
+    ...base("the request must be changed before it is sent again"),
+  };
 }
 
 // Structured codes only: the words of a throttling answer speak of quota and billing too.
-const NEEDS_PAYMENT = new Set(["insufficient_quota", "billing_hard_limit_reached", "invalid_api_key", "authentication_error"]);
-const UNAVAILABLE_CODES = new Set(["server_error", "internal_server_error", "overloaded_error", "api_error", "service_unavailable"]);
+const NEEDS_PAYMENT = new Set([
+  "insufficient_quota",
+  "billing_hard_limit_reached",
+  "invalid_api_key",
+  "authentication_error",
+]);
+const UNAVAILABLE_CODES = new Set([
+  "server_error",
+  "internal_server_error",
+  "overloaded_error",
+  "api_error",
+  "service_unavailable",
+]);
 
 /** Network failures by the code of the error or of one of its causes. */
 const NETWORK_CODES: Readonly<Record<string, string>> = {
@@ -112,25 +147,44 @@ const NETWORK_CODES: Readonly<Record<string, string>> = {
   UND_ERR_INVALID_ARG: "is no usable address",
   ERR_INVALID_URL: "is no usable address",
 };
-const TIMEOUT_CODES = new Set(["ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
+const TIMEOUT_CODES = new Set([
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+]);
 
 function networkError(cause: unknown, started: boolean, origin: FailureOrigin): ModelError {
   const code = errorCode(cause);
   const baseUrl = address(origin);
   if (code !== undefined && TIMEOUT_CODES.has(code))
-    return { kind: "timeout", message: `${baseUrl} did not answer in time (${code}); check that the server is up, then try again.` };
+    return {
+      kind: "timeout",
+      message: `${baseUrl} did not answer in time (${code}); check that the server is up, then try again.`,
+    };
   if (started) {
     const message = `${baseUrl} broke off in the middle of its answer${code === undefined ? "" : ` (${code})`}; try again.`;
     return { kind: "unavailable", message };
   }
   const known = code === undefined ? undefined : NETWORK_CODES[code];
   const why = known === undefined ? `gave no answer (${clip(words(cause))})` : `${known} (${code})`;
-  return { kind: "unavailable", message: `${baseUrl} ${why}; start the model server there or correct the base URL.` };
+  return {
+    kind: "unavailable",
+    message: `${baseUrl} ${why}; start the model server there or correct the base URL.`,
+  };
 }
 
 function errorCode(cause: unknown): string | undefined {
-  for (let current = cause, depth = 0; typeof current === "object" && current !== null && depth < 8; depth++) {
-    const { code, errors, cause: next } = current as { code?: unknown; errors?: unknown; cause?: unknown };
+  for (
+    let current = cause, depth = 0;
+    typeof current === "object" && current !== null && depth < 8;
+    depth++
+  ) {
+    const {
+      code,
+      errors,
+      cause: next,
+    } = current as { code?: unknown; errors?: unknown; cause?: unknown };
     if (typeof code === "string") return code;
     // An attempt on several addresses fails with one error each.
     current = next ?? (Array.isArray(errors) ? errors[0] : undefined);
@@ -147,11 +201,15 @@ function words(cause: unknown): string {
 function errorWords(body: string): { words: string; code: string } {
   const parsed = parseJson(body);
   const outer = Array.isArray(parsed) ? parsed[0] : parsed;
-  if (typeof outer !== "object" || outer === null) return { words: body.startsWith("<") ? "" : body, code: "" };
+  if (typeof outer !== "object" || outer === null)
+    return { words: body.startsWith("<") ? "" : body, code: "" };
   const { error } = outer as { error?: unknown };
   if (typeof error === "string") return { words: error, code: "" };
   const inner = (typeof error === "object" && error !== null ? error : outer) as ErrorFields;
-  return { words: firstText(inner.message, inner.detail, inner.msg), code: firstText(inner.code, inner.type) };
+  return {
+    words: firstText(inner.message, inner.detail, inner.msg),
+    code: firstText(inner.code, inner.type),
+  };
 }
 
 interface ErrorFields {
@@ -175,7 +233,10 @@ function parseJson(text: string): unknown {
 }
 
 /** ms, from `retry-after-ms` or `retry-after` (seconds or an HTTP date). */
-function readRetryAfter(headers: { get(name: string): string | null } | undefined, now: () => number): number | undefined {
+function readRetryAfter(
+  headers: { get(name: string): string | null } | undefined,
+  now: () => number,
+): number | undefined {
   const ms = Number.parseFloat(headers?.get("retry-after-ms") ?? "");
   if (ms >= 0) return Math.ceil(ms);
   const value = headers?.get("retry-after")?.trim() ?? "";

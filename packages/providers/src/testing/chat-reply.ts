@@ -4,7 +4,11 @@ export interface ChatReply {
   text?: string;
   thinking?: string;
   /** `arguments` as text is sent as it is, to script malformed ones. */
-  toolCalls?: readonly { id?: string; name: string; arguments: Readonly<Record<string, unknown>> | string }[];
+  toolCalls?: readonly {
+    id?: string;
+    name: string;
+    arguments: Readonly<Record<string, unknown>> | string;
+  }[];
   /** Default: "tool_calls" beside calls, else "stop". */
   finishReason?: string;
   /** Tokens. Default 10 and 5; null = none told. */
@@ -19,7 +23,10 @@ export interface ChatReply {
 export function replyChunks(reply: ChatReply, model: unknown, requestIndex = 0): object[] {
   const { text = "", thinking = "", toolCalls = [], chunkChars = Number.POSITIVE_INFINITY } = reply;
   const base = { id: "chatcmpl-emulated", object: "chat.completion.chunk", created: 0, model };
-  const delta = (value: object) => ({ ...base, choices: [{ index: 0, delta: value, finish_reason: null }] });
+  const delta = (value: object) => ({
+    ...base,
+    choices: [{ index: 0, delta: value, finish_reason: null }],
+  });
   const usage = usageOf(reply);
   return [
     delta({ role: "assistant", content: "" }),
@@ -27,9 +34,18 @@ export function replyChunks(reply: ChatReply, model: unknown, requestIndex = 0):
     ...cut(text, chunkChars).map((piece) => delta({ content: piece })),
     ...toolCalls.flatMap((call, index) => [
       delta({
-        tool_calls: [{ index, id: idOf(call, requestIndex, index), type: "function", function: { name: call.name, arguments: "" } }],
+        tool_calls: [
+          {
+            index,
+            id: idOf(call, requestIndex, index),
+            type: "function",
+            function: { name: call.name, arguments: "" },
+          },
+        ],
       }),
-      ...cut(argumentsText(call), chunkChars).map((piece) => delta({ tool_calls: [{ index, function: { arguments: piece } }] })),
+      ...cut(argumentsText(call), chunkChars).map((piece) =>
+        delta({ tool_calls: [{ index, function: { arguments: piece } }] }),
+      ),
     ]),
     { ...base, choices: [{ index: 0, delta: {}, finish_reason: finishReason(reply) }] },
     ...(usage === undefined ? [] : [{ ...base, choices: [], usage }]),
@@ -51,14 +67,24 @@ export function replyDocument(reply: ChatReply, model: unknown, requestIndex = 0
   };
   const usage = usageOf(reply);
   const choices = [{ index: 0, message, finish_reason: finishReason(reply) }];
-  return { id: "chatcmpl-emulated", object: "chat.completion", created: 0, model, choices, ...(usage !== undefined && { usage }) };
+  return {
+    id: "chatcmpl-emulated",
+    object: "chat.completion",
+    created: 0,
+    model,
+    choices,
+    ...(usage !== undefined && { usage }),
+  };
 }
 
 type Call = NonNullable<ChatReply["toolCalls"]>[number];
 
-const idOf = (call: Call, requestIndex: number, index: number) => call.id ?? `call_emulated_${requestIndex}_${index}`;
-const argumentsText = (call: Call) => (typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments));
-const finishReason = ({ finishReason: given, toolCalls = [] }: ChatReply) => given ?? (toolCalls.length > 0 ? "tool_calls" : "stop");
+const idOf = (call: Call, requestIndex: number, index: number) =>
+  call.id ?? `call_emulated_${requestIndex}_${index}`;
+const argumentsText = (call: Call) =>
+  typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
+const finishReason = ({ finishReason: given, toolCalls = [] }: ChatReply) =>
+  given ?? (toolCalls.length > 0 ? "tool_calls" : "stop");
 
 function usageOf({ usage = { prompt: 10, completion: 5 } }: ChatReply): object | undefined {
   if (usage === null) return undefined;
@@ -74,5 +100,7 @@ function usageOf({ usage = { prompt: 10, completion: 5 } }: ChatReply): object |
 function cut(text: string, size: number): string[] {
   if (text === "") return [];
   if (!Number.isFinite(size)) return [text];
-  return Array.from({ length: Math.ceil(text.length / size) }, (_, index) => text.slice(index * size, (index + 1) * size));
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>
+    text.slice(index * size, (index + 1) * size),
+  );
 }

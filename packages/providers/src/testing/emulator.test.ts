@@ -14,7 +14,10 @@ async function start(options: EmulatorOptions = {}): Promise<OpenAIEmulator> {
 
 const GOOD = { model: "m", messages: [{ role: "user", content: "hi" }], stream: true };
 const post = ({ baseUrl }: OpenAIEmulator, body: unknown, path = "/chat/completions") =>
-  fetch(`${baseUrl}${path}`, { method: "POST", body: typeof body === "string" ? body : JSON.stringify(body) });
+  fetch(`${baseUrl}${path}`, {
+    method: "POST",
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
 
 describe("the emulated server", () => {
   it("streams the answers in their order, the last again and again, and keeps the requests", async () => {
@@ -23,11 +26,17 @@ describe("the emulated server", () => {
     const texts = await Promise.all(bodies.map((response) => response.text()));
     expect(texts.map((text) => /one|two/.exec(text)?.[0])).toEqual(["one", "two", "two"]);
     expect(texts[0]?.endsWith("data: [DONE]\n\n")).toBe(true);
-    expect(server.requests).toMatchObject([{ path: "/v1/chat/completions", body: GOOD, violations: [] }, {}, {}]);
+    expect(server.requests).toMatchObject([
+      { path: "/v1/chat/completions", body: GOOD, violations: [] },
+      {},
+      {},
+    ]);
   });
 
   it("answers by the request, and in one document when no stream is asked for", async () => {
-    const server = await start({ answers: ({ body }, index) => ({ text: `${String(body?.model)} ${index}` }) });
+    const server = await start({
+      answers: ({ body }, index) => ({ text: `${String(body?.model)} ${index}` }),
+    });
     const response = await post(server, { ...GOOD, stream: false });
     expect(await response.json()).toMatchObject({
       object: "chat.completion",
@@ -50,9 +59,13 @@ describe("the emulated server", () => {
     const server = await start({ answers: (_request, index) => ({ text: `answer ${index}` }) });
     const response = await post(server, { ...GOOD, tools: [] });
     expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ error: { type: "invalid_request_error", param: "tools.empty" } });
+    expect(await response.json()).toMatchObject({
+      error: { type: "invalid_request_error", param: "tools.empty" },
+    });
     expect(server.violations).toMatchObject([{ rule: "tools.empty", level: "reject" }]);
-    expect(await (await post(server, "no json")).json()).toMatchObject({ error: { param: "body" } });
+    expect(await (await post(server, "no json")).json()).toMatchObject({
+      error: { param: "body" },
+    });
     expect(await (await post(server, GOOD)).text()).toContain("answer 0");
   });
 
@@ -64,7 +77,9 @@ describe("the emulated server", () => {
 
   it("lists models, knows no other path, and closes with requests open", async () => {
     const server = await start({ models: ["a", "b"], answers: [{ fault: "hang" }] });
-    expect(await (await fetch(`${server.baseUrl}/models`)).json()).toMatchObject({ data: [{ id: "a" }, { id: "b" }] });
+    expect(await (await fetch(`${server.baseUrl}/models`)).json()).toMatchObject({
+      data: [{ id: "a" }, { id: "b" }],
+    });
     expect((await post(server, GOOD, "/responses")).status).toBe(404);
     const open = post(server, GOOD);
     await expect.poll(() => server.requests.length).toBe(1);
@@ -74,6 +89,10 @@ describe("the emulated server", () => {
   it("streams piece by piece when a pause is asked for", async () => {
     const server = await start({ answers: [{ text: "abcdef", chunkChars: 2, pauseMs: 1 }] });
     const text = await (await post(server, GOOD)).text();
-    expect([...text.matchAll(/"content":"(\w+)"/g)].map(([, piece]) => piece)).toEqual(["ab", "cd", "ef"]);
+    expect([...text.matchAll(/"content":"(\w+)"/g)].map(([, piece]) => piece)).toEqual([
+      "ab",
+      "cd",
+      "ef",
+    ]);
   });
 });

@@ -34,7 +34,9 @@ export interface ReceivedRequest {
 
 export interface EmulatorOptions {
   /** In this order, the last one again and again; or chosen by the request and the number of answers before. Default: `{ text: "ok" }`. */
-  answers?: readonly EmulatorAnswer[] | ((request: ReceivedRequest, index: number) => EmulatorAnswer);
+  answers?:
+    | readonly EmulatorAnswer[]
+    | ((request: ReceivedRequest, index: number) => EmulatorAnswer);
   /** Whose rules count. Default "compatible": those all servers share. */
   flavor?: ChatRuleFlavor;
   /** False: requests are neither parsed nor checked, for benchmarks. Default: a request that breaks a rule gets its 400. */
@@ -56,18 +58,32 @@ export interface OpenAIEmulator {
 
 /** Starts the server on a free loopback port. */
 export async function createOpenAIEmulator(options: EmulatorOptions = {}): Promise<OpenAIEmulator> {
-  const { answers = [{ text: "ok" }], check = true, flavor = "compatible", models = ["emulated"] } = options;
+  const {
+    answers = [{ text: "ok" }],
+    check = true,
+    flavor = "compatible",
+    models = ["emulated"],
+  } = options;
   const requests: ReceivedRequest[] = [];
   let answered = 0;
   const choose = (request: ReceivedRequest, index: number): EmulatorAnswer =>
-    (typeof answers === "function" ? answers(request, index) : answers[Math.min(index, answers.length - 1)]) ?? { text: "ok" };
+    (typeof answers === "function"
+      ? answers(request, index)
+      : answers[Math.min(index, answers.length - 1)]) ?? { text: "ok" };
 
   const server = createServer((incoming, response) => {
     const path = incoming.url ?? "";
     if (incoming.method === "GET" && path === "/v1/models")
-      return sendJson(response, 200, { object: "list", data: models.map((id) => ({ id, object: "model" })) });
+      return sendJson(response, 200, {
+        object: "list",
+        data: models.map((id) => ({ id, object: "model" })),
+      });
     if (incoming.method !== "POST" || path !== "/v1/chat/completions")
-      return sendJson(response, 404, errorBody(`Unknown request URL: ${incoming.method} ${path}.`, "unknown_url"));
+      return sendJson(
+        response,
+        404,
+        errorBody(`Unknown request URL: ${incoming.method} ${path}.`, "unknown_url"),
+      );
     readBody(incoming).then(
       (text) => {
         const body = check ? parseObject(text) : null;
@@ -75,14 +91,17 @@ export async function createOpenAIEmulator(options: EmulatorOptions = {}): Promi
         const request = { path, headers: incoming.headers, text, body, violations };
         requests.push(request);
         const [broken] = violations;
-        if (broken !== undefined) return sendJson(response, 400, errorBody(broken.text, null, broken.rule));
+        if (broken !== undefined)
+          return sendJson(response, 400, errorBody(broken.text, null, broken.rule));
         const index = answered++;
         answer(response, choose(request, index), request, index);
       },
       () => response.destroy(),
     );
   });
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve, reject) =>
+    server.once("error", reject).listen(0, "127.0.0.1", resolve),
+  );
   const { port } = server.address() as AddressInfo;
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
@@ -98,7 +117,12 @@ export async function createOpenAIEmulator(options: EmulatorOptions = {}): Promi
   };
 }
 
-function answer(response: ServerResponse, chosen: EmulatorAnswer, { body }: ReceivedRequest, index: number): void {
+function answer(
+  response: ServerResponse,
+  chosen: EmulatorAnswer,
+  { body }: ReceivedRequest,
+  index: number,
+): void {
   if (!("fault" in chosen)) {
     // An unread request counts as one for a stream.
     if (body?.stream === false) sendJson(response, 200, replyDocument(chosen, body.model, index));
@@ -108,7 +132,9 @@ function answer(response: ServerResponse, chosen: EmulatorAnswer, { body }: Rece
   switch (chosen.fault) {
     case "status":
       response.writeHead(chosen.status, { "content-type": "application/json", ...chosen.headers });
-      response.end(chosen.body ?? JSON.stringify(errorBody(`scripted failure ${chosen.status}`, null)));
+      response.end(
+        chosen.body ?? JSON.stringify(errorBody(`scripted failure ${chosen.status}`, null)),
+      );
       return;
     case "overflow": {
       const { window, observedTokens = window + 1 } = chosen;
@@ -127,7 +153,11 @@ function answer(response: ServerResponse, chosen: EmulatorAnswer, { body }: Rece
   }
 }
 
-async function sendStream(response: ServerResponse, reply: ChatReply, chunks: readonly object[]): Promise<void> {
+async function sendStream(
+  response: ServerResponse,
+  reply: ChatReply,
+  chunks: readonly object[],
+): Promise<void> {
   const events = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`);
   response.writeHead(200, { "content-type": "text/event-stream" });
   // At once unless a pause is asked for: one write, so that a benchmark measures its subject and not this server.
@@ -145,7 +175,10 @@ function beginText(response: ServerResponse, text: string | undefined, then: () 
   response.writeHead(200, { "content-type": "text/event-stream" });
   const chunks = text === undefined ? [] : replyChunks({ text }, "emulated").slice(0, 2);
   // A comment at least: the answer has begun.
-  response.write(`: begun\n\n${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("")}`, then);
+  response.write(
+    `: begun\n\n${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("")}`,
+    then,
+  );
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
@@ -166,7 +199,9 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
 function parseObject(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? { ...value }
+      : null;
   } catch {
     return null;
   }

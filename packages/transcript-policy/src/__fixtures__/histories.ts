@@ -18,7 +18,15 @@ const ids = fc.constantFrom(
   "call12",
 );
 const names = fc.constantFrom("read", "read", "write", "a.b:c", " write ", "bad name!", "");
-const texts = fc.constantFrom("hello", "second thought", "नमस्ते 👋", " ", "", "half \ud800 character", "NO_REPLY");
+const texts = fc.constantFrom(
+  "hello",
+  "second thought",
+  "नमस्ते 👋",
+  " ",
+  "",
+  "half \ud800 character",
+  "NO_REPLY",
+);
 const userTexts = fc.constantFrom("please read it", "and then?", "धन्यवाद", " ", "");
 const signatures = fc.constantFrom(
   undefined,
@@ -29,8 +37,10 @@ const signatures = fc.constantFrom(
 );
 const stopReasons = fc.constantFrom("stop", "toolUse", "toolUse", "length", "error", "aborted");
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
-const record = (shape: Record<string, fc.Arbitrary<unknown>>) => fc.record(shape).map(withoutUndefined);
-const withoutUndefined = (value: object) => Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined));
+const record = (shape: Record<string, fc.Arbitrary<unknown>>) =>
+  fc.record(shape).map(withoutUndefined);
+const withoutUndefined = (value: object) =>
+  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined));
 
 const text = record({
   type: fc.constant("text"),
@@ -45,11 +55,25 @@ const thinking = fc.oneof(
 );
 const call = record({
   type: fc.constantFrom("toolCall", "toolCall", "toolCall", "toolUse", "functionCall", "tool_use"),
-  id: fc.oneof({ weight: 9, arbitrary: ids as fc.Arbitrary<unknown> }, { weight: 1, arbitrary: fc.constantFrom(7, undefined, " ") }),
+  id: fc.oneof(
+    { weight: 9, arbitrary: ids as fc.Arbitrary<unknown> },
+    { weight: 1, arbitrary: fc.constantFrom(7, undefined, " ") },
+  ),
   name: names,
-  arguments: fc.constantFrom<unknown>({}, { path: "a" }, { path: "a" }, "", '{"a":1}', [1], undefined),
+  arguments: fc.constantFrom<unknown>(
+    {},
+    { path: "a" },
+    { path: "a" },
+    "",
+    '{"a":1}',
+    [1],
+    undefined,
+  ),
   input: maybe(fc.constant({ path: "b" })),
-  partialJson: fc.oneof({ weight: 9, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.constant('{"a"') }),
+  partialJson: fc.oneof(
+    { weight: 9, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.constant('{"a"') },
+  ),
 });
 const image = fc.constantFrom(
   {
@@ -60,7 +84,11 @@ const image = fc.constantFrom(
   { type: "image", data: "%%%", mimeType: "image/png" },
   { type: "image", data: "aGVsbG8=", mimeType: "image/bmp" },
 );
-const strange = fc.constantFrom<unknown>(null, { type: "audio", data: "x" }, { type: "image", data: "x", mimeType: "image/png" });
+const strange = fc.constantFrom<unknown>(
+  null,
+  { type: "audio", data: "x" },
+  { type: "image", data: "x", mimeType: "image/png" },
+);
 const timestamp = maybe(fc.constantFrom<unknown>(10, 60, 150, "2026-01-01T00:00:00Z"));
 
 const assistant = record({
@@ -78,7 +106,10 @@ const assistant = record({
         { maxLength: 4 },
       ) as fc.Arbitrary<unknown>,
     },
-    { weight: 1, arbitrary: fc.constantFrom<unknown>("plain", "", null, { type: "text", text: "single" }) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom<unknown>("plain", "", null, { type: "text", text: "single" }),
+    },
   ),
   stopReason: stopReasons,
   api: maybe(fc.constantFrom("anthropic-messages", "openai-responses", "google-generative-ai")),
@@ -89,7 +120,9 @@ const user = record({
   role: fc.constant("user"),
   content: fc.oneof(
     userTexts as fc.Arbitrary<unknown>,
-    fc.array(fc.oneof(record({ type: fc.constant("text"), text: userTexts }), image), { maxLength: 3 }),
+    fc.array(fc.oneof(record({ type: fc.constant("text"), text: userTexts }), image), {
+      maxLength: 3,
+    }),
   ),
   provenance: fc.oneof(
     { weight: 5, arbitrary: fc.constant(undefined) },
@@ -125,7 +158,13 @@ const other = fc.constantFrom<unknown>(
   { role: "custom", customType: "note", content: "remember" },
   { role: "bashExecution", command: "ls", output: "a" },
   { role: "bashExecution", command: "ls", output: "a", excludeFromContext: true },
-  { role: "assistant", content: [{ type: "text", text: "copy" }], stopReason: "stop", provider: "openclaw", model: "delivery-mirror" },
+  {
+    role: "assistant",
+    content: [{ type: "text", text: "copy" }],
+    stopReason: "stop",
+    provider: "openclaw",
+    model: "delivery-mirror",
+  },
   { role: "somebody", content: "?" },
   null,
 );
@@ -138,7 +177,9 @@ const message = fc.oneof(
 );
 
 /** A history no host should have stored, and some host did. */
-export const histories = fc.array(message, { maxLength: 14 }).map((messages) => messages as AgentMessage[]);
+export const histories = fc
+  .array(message, { maxLength: 14 })
+  .map((messages) => messages as AgentMessage[]);
 
 /** The value with every object inside it frozen, so that a change to the input throws. */
 export function deepFreeze<T>(value: T): T {

@@ -3,7 +3,12 @@ import type { Route } from "../policy.ts";
 import { resolveTranscriptPolicy } from "../select.ts";
 import { wireRules } from "../wires.ts";
 
-const row = (provider: string, modelApi: string, modelId: string, model?: Route["model"]): Route => ({
+const row = (
+  provider: string,
+  modelApi: string,
+  modelId: string,
+  model?: Route["model"],
+): Route => ({
   provider,
   modelApi,
   modelId,
@@ -50,8 +55,16 @@ export const ROUTES: readonly Route[] = [
 /** One route for each distinct pair of policy and wire. */
 export const DISTINCT_ROUTES: readonly Route[] = [
   ...new Map(
-    ROUTES.map((route) => [JSON.stringify([resolveTranscriptPolicy(route), String(wireRules(route).ids), route.modelApi]), route]),
+    ROUTES.map((route) => [
+      JSON.stringify([
+        resolveTranscriptPolicy(route),
+        String(wireRules(route).ids),
+        route.modelApi,
+      ]),
+      route,
+    ]),
   ).values(),
 ];
 
-export const nameOf = ({ provider, modelApi, modelId }: Route): string => `${provider} / ${modelApi} / ${modelId}`;
+export const nameOf = ({ provider, modelApi, modelId }: Route): string =>
+  `${provider} / ${modelApi} / ${modelId}`;

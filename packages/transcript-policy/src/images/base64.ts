@@ -6,7 +6,8 @@ const STANDARD = /^[A-Za-z0-9+/]*={0,2}$/;
 export const isBase64 = (text: string): boolean => text.length % 4 === 0 && STANDARD.test(text);
 
 /** Number of bytes a valid base64 text stands for. */
-export const decodedLength = (text: string): number => (text.length / 4) * 3 - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0);
+export const decodedLength = (text: string): number =>
+  (text.length / 4) * 3 - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0);
 
 export function decodeBase64(text: string): Uint8Array {
   const binary = atob(text);
@@ -20,6 +21,7 @@ const CHUNK = 0x6000;
 
 export function encodeBase64(bytes: Uint8Array): string {
   const pieces: string[] = [];
-  for (let start = 0; start < bytes.length; start += CHUNK) pieces.push(btoa(String.fromCharCode(...bytes.subarray(start, start + CHUNK))));
+  for (let start = 0; start < bytes.length; start += CHUNK)
+    pieces.push(btoa(String.fromCharCode(...bytes.subarray(start, start + CHUNK))));
   return pieces.join("");
 }

@@ -18,7 +18,12 @@ export class ContentCache<T> {
   }
 
   /** The remembered value for this content and these settings, or else `make`'s, remembered when it fits. */
-  async get(content: string, settings: string, make: () => Promise<T>, bytesOf: (value: T) => number): Promise<T> {
+  async get(
+    content: string,
+    settings: string,
+    make: () => Promise<T>,
+    bytesOf: (value: T) => number,
+  ): Promise<T> {
     const key = `${sha256Hex(content)}:${settings}`;
     const known = this.#entries.get(key);
     if (known !== undefined) {

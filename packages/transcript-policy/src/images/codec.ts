@@ -11,7 +11,12 @@ export interface ImageCodec {
   /** Width and height in pixels, read without decoding the picture. */
   sizeOf(bytes: Uint8Array): Promise<ImageSize>;
   /** A JPEG whose longer side is at most `maxSide` pixels; never enlarged, aspect kept. Refuses more than `maxPixels` of input. */
-  toJpeg(request: { bytes: Uint8Array; maxSide: number; quality: number; maxPixels: number }): Promise<Uint8Array>;
+  toJpeg(request: {
+    bytes: Uint8Array;
+    maxSide: number;
+    quality: number;
+    maxPixels: number;
+  }): Promise<Uint8Array>;
 }
 
 /** What an image may measure before it is made smaller, and how much may be decoded for that. */

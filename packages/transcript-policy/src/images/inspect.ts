@@ -39,7 +39,9 @@ function mimeOf(data: string): string | undefined {
 function headerOf(data: string): ImageHeader | undefined {
   const start = readImageHeader(decodeBase64(data.slice(0, HEADER_CHARACTERS)));
   // Camera JPEGs may hold a long preview before their size.
-  return start?.size === undefined && start !== undefined && data.length > HEADER_CHARACTERS ? readImageHeader(decodeBase64(data)) : start;
+  return start?.size === undefined && start !== undefined && data.length > HEADER_CHARACTERS
+    ? readImageHeader(decodeBase64(data))
+    : start;
 }
 
 export const isImageBlock = (block: StoredBlock): boolean => fieldOf(block, "type") === "image";

@@ -22,7 +22,8 @@ export async function reduceImage(
 ): Promise<Reduction> {
   const bytes = decodeBase64(data);
   let smallest = bytes.byteLength;
-  if (codec === undefined || size === undefined || size.width * size.height > limits.maxPixels) return tooLarge(limits, smallest);
+  if (codec === undefined || size === undefined || size.width * size.height > limits.maxPixels)
+    return tooLarge(limits, smallest);
   for (const maxSide of planSides(Math.max(size.width, size.height), limits.maxDimensionPx)) {
     for (const quality of QUALITIES) {
       const jpeg = await tryJpeg(codec, { bytes, maxSide, quality, maxPixels: limits.maxPixels });
@@ -35,7 +36,10 @@ export async function reduceImage(
 }
 
 /** Undefined when the library cannot read the image: then no other size will do either. */
-async function tryJpeg(codec: ImageCodec, request: Parameters<ImageCodec["toJpeg"]>[0]): Promise<Uint8Array | undefined> {
+async function tryJpeg(
+  codec: ImageCodec,
+  request: Parameters<ImageCodec["toJpeg"]>[0],
+): Promise<Uint8Array | undefined> {
   try {
     return await codec.toJpeg(request);
   } catch {
@@ -47,5 +51,8 @@ const MEGABYTE = 1024 * 1024;
 
 function tooLarge({ maxBytes }: ImageLimits, got: number): Reduction {
   const limit = `${(maxBytes / MEGABYTE).toFixed(0)}MB`;
-  return { ok: false, reason: `Error: Image could not be reduced below ${limit} (got ${(got / MEGABYTE).toFixed(2)}MB)` };
+  return {
+    ok: false,
+    reason: `Error: Image could not be reduced below ${limit} (got ${(got / MEGABYTE).toFixed(2)}MB)`,
+  };
 }

@@ -7,14 +7,19 @@ import { inspectImage, isImageBlock } from "./inspect.ts";
 const accepted = new WeakMap<StoredBlock, WireRules["images"]>();
 
 /** Why this wire rejects the image; undefined when it takes it, or when the block is no image. */
-export function explainImage(block: StoredBlock, { images }: Pick<WireRules, "images">): string | undefined {
+export function explainImage(
+  block: StoredBlock,
+  { images }: Pick<WireRules, "images">,
+): string | undefined {
   if (!isImageBlock(block) || accepted.get(block) === images) return undefined;
   const inspection = inspectImage(block);
   if (!inspection.ok) return inspection.reason;
   const { mimeType } = inspection.block;
   const trueType = inspection.header?.mimeType ?? mimeType;
-  if (inspection.block !== block || trueType !== mimeType) return `omitted image payload: it is not the ${String(block.mimeType)} it says`;
-  if (images.mimeTypes?.has(String(mimeType)) === false) return `omitted image payload: ${String(mimeType)} is not supported`;
+  if (inspection.block !== block || trueType !== mimeType)
+    return `omitted image payload: it is not the ${String(block.mimeType)} it says`;
+  if (images.mimeTypes?.has(String(mimeType)) === false)
+    return `omitted image payload: ${String(mimeType)} is not supported`;
   const { width, height } = inspection.header?.size ?? { width: 0, height: 0 };
   if (inspection.bytes > images.maxBytes || Math.max(width, height) > images.maxSide)
     return "omitted image payload: it is too large to send";
@@ -23,12 +28,18 @@ export function explainImage(block: StoredBlock, { images }: Pick<WireRules, "im
 }
 
 /** The block to send instead: the image with its true type where that is enough, else a text; undefined when nothing is wrong. */
-export function renderImageFault(block: StoredBlock, wire: Pick<WireRules, "images">): StoredBlock | undefined {
+export function renderImageFault(
+  block: StoredBlock,
+  wire: Pick<WireRules, "images">,
+): StoredBlock | undefined {
   const fault = explainImage(block, wire);
   if (fault === undefined) return undefined;
   const inspection = inspectImage(block);
   if (inspection.ok) {
-    const mended = { ...inspection.block, mimeType: inspection.header?.mimeType ?? inspection.block.mimeType };
+    const mended = {
+      ...inspection.block,
+      mimeType: inspection.header?.mimeType ?? inspection.block.mimeType,
+    };
     if (explainImage(mended, wire) === undefined) return mended;
   }
   return textBlock(`[session:history] ${fault}`);

@@ -40,7 +40,8 @@ export const toContractShape = definePass("contract-shape", (messages, _options,
       return undefined;
     }
     const shaped = shapeMessage(message);
-    if (shaped !== message) report("changed", index, "a spelling or block the contract does not know");
+    if (shaped !== message)
+      report("changed", index, "a spelling or block the contract does not know");
     return shaped;
   }),
 );
@@ -50,17 +51,24 @@ function shapeMessage(message: StoredMessage): StoredMessage {
     case "assistant":
       return withBlocks(message, shapeAssistantBlock);
     case "toolResult":
-      return shapeResult(withBlocks(message, (block) => (isTextOrImage(block) ? block : undefined)));
+      return shapeResult(
+        withBlocks(message, (block) => (isTextOrImage(block) ? block : undefined)),
+      );
     case "user":
       return typeof message.content === "string"
         ? message
-        : withBlocks(message, (block) => (isTextOrImage(block) || isEmbeddedResult(block) ? block : undefined));
+        : withBlocks(message, (block) =>
+            isTextOrImage(block) || isEmbeddedResult(block) ? block : undefined,
+          );
     default:
       return message;
   }
 }
 
-function withBlocks(message: StoredMessage, shape: (block: StoredBlock) => StoredBlock | undefined): StoredMessage {
+function withBlocks(
+  message: StoredMessage,
+  shape: (block: StoredBlock) => StoredBlock | undefined,
+): StoredMessage {
   const blocks = mapChanged(listOf(message.content), shape);
   return blocks === message.content ? message : { ...message, content: blocks };
 }
@@ -71,10 +79,12 @@ function listOf(content: unknown): readonly StoredBlock[] {
   return typeof content === "object" && content !== null ? [content as StoredBlock] : [];
 }
 
-export const isTextOrImage = (block: StoredBlock): boolean => textOf(block) !== undefined || typeOf(block) === "image";
+export const isTextOrImage = (block: StoredBlock): boolean =>
+  textOf(block) !== undefined || typeOf(block) === "image";
 
 /** Older hosts kept results inside user messages; whether they may stay is decided with the turns. */
-export const isEmbeddedResult = (block: StoredBlock): boolean => typeOf(block) === "toolResult" || typeOf(block) === "tool_result";
+export const isEmbeddedResult = (block: StoredBlock): boolean =>
+  typeOf(block) === "toolResult" || typeOf(block) === "tool_result";
 
 function shapeAssistantBlock(block: StoredBlock): StoredBlock | undefined {
   if (isThinking(block)) return shapeThinking(block);
@@ -85,18 +95,32 @@ function shapeAssistantBlock(block: StoredBlock): StoredBlock | undefined {
 function shapeThinking(block: StoredBlock): StoredBlock {
   if (typeOf(block) === "redacted_thinking") return block;
   const named = typeof block.thinking === "string" ? block : { ...block, thinking: "" };
-  if (nonBlank(block.thinkingSignature) !== undefined || typeof block.thinkingSignature === "object") return named;
-  const signature = SIGNATURE_FIELDS.map((field) => nonBlank(block[field])).find((value) => value !== undefined);
+  if (
+    nonBlank(block.thinkingSignature) !== undefined ||
+    typeof block.thinkingSignature === "object"
+  )
+    return named;
+  const signature = SIGNATURE_FIELDS.map((field) => nonBlank(block[field])).find(
+    (value) => value !== undefined,
+  );
   return signature === undefined ? named : { ...named, thinkingSignature: signature };
 }
 
 const CALL_ID_FIELDS = ["id", "call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id"];
 
 function shapeCall(block: StoredBlock): StoredBlock | undefined {
-  const id = CALL_ID_FIELDS.map((field) => nonBlank(block[field])).find((value) => value !== undefined);
+  const id = CALL_ID_FIELDS.map((field) => nonBlank(block[field])).find(
+    (value) => value !== undefined,
+  );
   const name = nonBlank(block.name);
   if (id === undefined || name === undefined) return undefined;
-  if (block.type === "toolCall" && block.id === id && block.name === name && isRecord(block.arguments)) return block;
+  if (
+    block.type === "toolCall" &&
+    block.id === id &&
+    block.name === name &&
+    isRecord(block.arguments)
+  )
+    return block;
   const thoughtSignature = block.thoughtSignature ?? block.thought_signature;
   const args = toArguments(block.arguments ?? block.input);
   // A call cut off while it was written says so here; the rule for malformed calls decides about it.
@@ -116,10 +140,13 @@ function toArguments(value: unknown): StoredBlock {
   if (isRecord(value)) return value;
   const parsed = typeof value === "string" ? parseJson(value) : undefined;
   if (isRecord(parsed)) return parsed;
-  return nonBlank(value) === undefined && typeof value !== "number" && !Array.isArray(value) ? {} : { value };
+  return nonBlank(value) === undefined && typeof value !== "number" && !Array.isArray(value)
+    ? {}
+    : { value };
 }
 
-export const isRecord = (value: unknown): value is StoredBlock => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isRecord = (value: unknown): value is StoredBlock =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function shapeResult(message: StoredMessage): StoredMessage {
   const id = resultId(message);

@@ -1,19 +1,29 @@
 // Which names and ids tool calls carry on the wire: the last look at them before sending.
 import { definePass, mapChanged } from "../pass.ts";
-import { blocksOf, isToolCall, nonBlank, roleOf, type StoredBlock, type StoredMessage } from "../stored.ts";
+import {
+  blocksOf,
+  isToolCall,
+  nonBlank,
+  roleOf,
+  type StoredBlock,
+  type StoredMessage,
+} from "../stored.ts";
 import type { WireRules } from "../wires.ts";
 import { canonicalId } from "./responses.ts";
 import { type Allocate, renameCalls, sanitizeToolCallId, uniqueId } from "./tool-ids.ts";
 
 /** Gives calls names and ids the wire takes, and ids that occur once. */
-export const fitToolCalls = definePass<{ wire: WireRules }>("wire-calls", (messages, { wire }, report) => {
-  const named = mapChanged(messages, (message, index) => {
-    const renamed = nameCalls(message, wire);
-    if (renamed !== message) report("changed", index, "a tool name the provider does not accept");
-    return renamed;
-  });
-  return renameCalls(named, allocateFor(named, wire), report);
-});
+export const fitToolCalls = definePass<{ wire: WireRules }>(
+  "wire-calls",
+  (messages, { wire }, report) => {
+    const named = mapChanged(messages, (message, index) => {
+      const renamed = nameCalls(message, wire);
+      if (renamed !== message) report("changed", index, "a tool name the provider does not accept");
+      return renamed;
+    });
+    return renameCalls(named, allocateFor(named, wire), report);
+  },
+);
 
 function nameCalls(message: StoredMessage, wire: WireRules): StoredMessage {
   if (roleOf(message) === "toolResult") {
@@ -42,19 +52,24 @@ function allocateFor(messages: readonly StoredMessage[], wire: WireRules): Alloc
   const taken = new Set<string>();
   for (const message of messages)
     for (const block of roleOf(message) === "assistant" ? blocksOf(message) : [])
-      if (isToolCall(block) && wire.ids.test(String(block.id))) taken.add(callPart(String(block.id)));
+      if (isToolCall(block) && wire.ids.test(String(block.id)))
+        taken.add(callPart(String(block.id)));
   const used = new Set<string>();
   const usedItems = new Set<string>();
   return (id, use, call) => {
     const item = wire.idMode === "responses" ? id.split("|")[1] : undefined;
-    if (item !== undefined && call !== undefined && usedItems.has(item)) return allocate(callPart(id), use, call);
+    if (item !== undefined && call !== undefined && usedItems.has(item))
+      return allocate(callPart(id), use, call);
     if (item !== undefined) usedItems.add(item);
     return allocate(id, use, call);
   };
 
   function allocate(id: string, use: number, call: StoredBlock | undefined): string {
     const isFree = wire.ids.test(id) && !used.has(callPart(id));
-    const chosen = isFree || call === undefined ? id : freshId(`${id}${use === 1 && !wire.ids.test(id) ? "" : `:${use}`}`, wire, taken);
+    const chosen =
+      isFree || call === undefined
+        ? id
+        : freshId(`${id}${use === 1 && !wire.ids.test(id) ? "" : `:${use}`}`, wire, taken);
     used.add(callPart(chosen));
     taken.add(callPart(chosen));
     return chosen;
@@ -68,10 +83,14 @@ function freshId(seed: string, wire: WireRules, taken: ReadonlySet<string>): str
   if (wire.idMode !== "responses") {
     const { idMode } = wire;
     const wanted = sanitizeToolCallId(seed, idMode);
-    return !taken.has(wanted) && wire.ids.test(wanted) ? wanted : uniqueId(seed.replace(/[^A-Za-z0-9]/g, "x"), idMode, taken);
+    return !taken.has(wanted) && wire.ids.test(wanted)
+      ? wanted
+      : uniqueId(seed.replace(/[^A-Za-z0-9]/g, "x"), idMode, taken);
   }
   for (let attempt = 0; ; attempt++) {
-    const candidate = canonicalId(`${callPart(seed)}${seed.slice(callPart(seed).length).replace(/[^:\d]/g, "")}:${attempt}`);
+    const candidate = canonicalId(
+      `${callPart(seed)}${seed.slice(callPart(seed).length).replace(/[^:\d]/g, "")}:${attempt}`,
+    );
     if (!taken.has(candidate)) return candidate;
   }
 }

@@ -2,7 +2,16 @@
 import { renderImageFault } from "../images/wire-image.ts";
 import { definePass, mapChanged } from "../pass.ts";
 import { isSignedThinkingApi } from "../policies.ts";
-import { blocksOf, isThinking, nonBlank, roleOf, type StoredBlock, type StoredMessage, textBlock, typeOf } from "../stored.ts";
+import {
+  blocksOf,
+  isThinking,
+  nonBlank,
+  roleOf,
+  type StoredBlock,
+  type StoredMessage,
+  textBlock,
+  typeOf,
+} from "../stored.ts";
 import { toWellFormed } from "../surrogates.ts";
 import { TEXTS } from "../texts.ts";
 import type { WireRules } from "../wires.ts";
@@ -15,35 +24,49 @@ export interface WireOptions {
 }
 
 /** Replaces images the wire does not take by a text, and removes blank text (the synchronous half of rule R4). */
-export const settleContentForWire = definePass<WireOptions>("wire-content", (messages, { wire }, report) =>
-  mapChanged(messages, (message, index) => {
-    const blocks = blocksOf(message);
-    const shown = mapChanged(blocks, (block) => renderImageFault(block, wire) ?? block);
-    return settleContent(message, shown === blocks ? undefined : shown, report, index);
-  }),
+export const settleContentForWire = definePass<WireOptions>(
+  "wire-content",
+  (messages, { wire }, report) =>
+    mapChanged(messages, (message, index) => {
+      const blocks = blocksOf(message);
+      const shown = mapChanged(blocks, (block) => renderImageFault(block, wire) ?? block);
+      return settleContent(message, shown === blocks ? undefined : shown, report, index);
+    }),
 );
 
 /** Removes thinking the wire cannot verify, and thinking at the end of a message where it may not stand. */
-export const fitThinking = definePass<WireOptions>("wire-thinking", (messages, { wire }, report) => {
-  if (wire.thinking === "any") return messages;
-  return mapChanged(messages, (message, index) => {
-    if (roleOf(message) !== "assistant") return message;
-    const blocks = blocksOf(message);
-    const readable = mapChanged(blocks, (block) => (isThinking(block) && !isReadable(block, message, wire) ? undefined : block));
-    const end = readable.findLastIndex((block) => !isThinking(block)) + 1;
-    const kept = end === readable.length ? readable : readable.slice(0, end);
-    if (kept === blocks) return message;
-    report("changed", index, "thinking this model could not read back");
-    return { ...message, content: kept.length === 0 ? [textBlock(TEXTS.omittedReasoning)] : kept };
-  });
-});
+export const fitThinking = definePass<WireOptions>(
+  "wire-thinking",
+  (messages, { wire }, report) => {
+    if (wire.thinking === "any") return messages;
+    return mapChanged(messages, (message, index) => {
+      if (roleOf(message) !== "assistant") return message;
+      const blocks = blocksOf(message);
+      const readable = mapChanged(blocks, (block) =>
+        isThinking(block) && !isReadable(block, message, wire) ? undefined : block,
+      );
+      const end = readable.findLastIndex((block) => !isThinking(block)) + 1;
+      const kept = end === readable.length ? readable : readable.slice(0, end);
+      if (kept === blocks) return message;
+      report("changed", index, "thinking this model could not read back");
+      return {
+        ...message,
+        content: kept.length === 0 ? [textBlock(TEXTS.omittedReasoning)] : kept,
+      };
+    });
+  },
+);
 
 /** True for thinking this wire could have written itself. */
 export function isReadable(block: StoredBlock, message: StoredMessage, wire: WireRules): boolean {
   if (wire.thinking !== "signed") return wire.thinking === "any";
-  if (typeof message.api === "string" && message.api !== "" && !isSignedThinkingApi(message.api)) return false;
+  if (typeof message.api === "string" && message.api !== "" && !isSignedThinkingApi(message.api))
+    return false;
   if (typeOf(block) === "redacted_thinking") return nonBlank(block.data) !== undefined;
-  return nonBlank(block.thinkingSignature) !== undefined && readReasoningItem(block.thinkingSignature) === undefined;
+  return (
+    nonBlank(block.thinkingSignature) !== undefined &&
+    readReasoningItem(block.thinkingSignature) === undefined
+  );
 }
 
 /** Replaces half characters, which no JSON parser takes; signed thinking that holds one has lost its meaning anyway. */

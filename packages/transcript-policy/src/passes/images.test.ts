@@ -11,14 +11,19 @@ import { sanitizeContentBlocksImages, sanitizeSessionMessagesImages } from "./im
 
 const imageCodec = createSharpCodec();
 
-async function picture(width: number, height: number, format: "png" | "jpeg" | "webp" | "gif" = "png") {
+async function picture(
+  width: number,
+  height: number,
+  format: "png" | "jpeg" | "webp" | "gif" = "png",
+) {
   const bytes = await sharp({ create: { width, height, channels: 3, background: "#369" } })
     [format]()
     .toBuffer();
   return { type: "image", data: bytes.toString("base64"), mimeType: `image/${format}` };
 }
 
-const sizeOf = (block: unknown) => readImageHeader(decodeBase64((block as { data: string }).data))?.size;
+const sizeOf = (block: unknown) =>
+  readImageHeader(decodeBase64((block as { data: string }).data))?.size;
 
 describe("R4: images", () => {
   it("keeps the bytes of an image within the limits, exactly at them too", async () => {
@@ -27,10 +32,13 @@ describe("R4: images", () => {
   });
 
   it("makes a larger one a JPEG that fits, keeps its aspect, and never enlarges", async () => {
-    const [wide, small] = await sanitizeContentBlocksImages([await picture(2400, 600), await picture(40, 20)], {
-      imageCodec,
-      imageLimits: { maxDimensionPx: 300 },
-    });
+    const [wide, small] = await sanitizeContentBlocksImages(
+      [await picture(2400, 600), await picture(40, 20)],
+      {
+        imageCodec,
+        imageLimits: { maxDimensionPx: 300 },
+      },
+    );
     expect(wide).toMatchObject({ type: "image", mimeType: "image/jpeg" });
     expect(sizeOf(wide)).toEqual({ width: 300, height: 75 });
     expect(sizeOf(small)).toEqual({ width: 40, height: 20 });
@@ -43,15 +51,24 @@ describe("R4: images", () => {
   });
 
   it("says what it left out, and why", async () => {
-    const image = (data: unknown, mimeType: unknown = "image/png") => ({ type: "image", data, mimeType });
+    const image = (data: unknown, mimeType: unknown = "image/png") => ({
+      type: "image",
+      data,
+      mimeType,
+    });
     const large = await picture(1300, 10);
-    const texts = await sanitizeContentBlocksImages([image(7), image(" "), image("%%%"), image("a-_b"), large], { label: "here" });
+    const texts = await sanitizeContentBlocksImages(
+      [image(7), image(" "), image("%%%"), image("a-_b"), large],
+      { label: "here" },
+    );
     expect(texts).toEqual([
       text("[here] omitted image payload: missing data or mimeType"),
       text("[here] omitted empty image payload"),
       text("[here] omitted image payload: invalid base64"),
       text("[here] omitted image payload: invalid base64"),
-      text(`[here] omitted image payload: Error: Image could not be reduced below 5MB (got 0.00MB)`),
+      text(
+        `[here] omitted image payload: Error: Image could not be reduced below 5MB (got 0.00MB)`,
+      ),
     ]);
   });
 
@@ -60,10 +77,19 @@ describe("R4: images", () => {
     const bytes = decodeBase64(bomb.data);
     new DataView(bytes.buffer).setUint32(16, 30_000);
     new DataView(bytes.buffer).setUint32(20, 30_000);
-    const refusing = { sizeOf: imageCodec.sizeOf, toJpeg: () => Promise.reject(new Error("must not be asked")) };
+    const refusing = {
+      sizeOf: imageCodec.sizeOf,
+      toJpeg: () => Promise.reject(new Error("must not be asked")),
+    };
     for (const options of [{ imageCodec: refusing }, {}]) {
-      const [block] = await sanitizeContentBlocksImages([{ ...bomb, data: encodeBase64(bytes) }], options);
-      expect(block).toMatchObject({ type: "text", text: expect.stringContaining("could not be reduced") });
+      const [block] = await sanitizeContentBlocksImages(
+        [{ ...bomb, data: encodeBase64(bytes) }],
+        options,
+      );
+      expect(block).toMatchObject({
+        type: "text",
+        text: expect.stringContaining("could not be reduced"),
+      });
     }
   });
 
@@ -102,7 +128,9 @@ describe("R4: images", () => {
       },
     };
     const first = await sanitizeContentBlocksImages([{ ...image }], { imageCodec: counting });
-    expect(await sanitizeContentBlocksImages([{ ...image }], { imageCodec: counting })).toEqual(first);
+    expect(await sanitizeContentBlocksImages([{ ...image }], { imageCodec: counting })).toEqual(
+      first,
+    );
     expect(asked).toBe(1);
   });
 
@@ -133,7 +161,10 @@ describe("R4: images", () => {
   it("reads the size of every kind a provider takes from its header", async () => {
     for (const format of ["png", "jpeg", "webp", "gif"] as const) {
       const block = await picture(37, 21, format);
-      expect(readImageHeader(decodeBase64(block.data))).toEqual({ mimeType: block.mimeType, size: { width: 37, height: 21 } });
+      expect(readImageHeader(decodeBase64(block.data))).toEqual({
+        mimeType: block.mimeType,
+        size: { width: 37, height: 21 },
+      });
     }
     expect(readImageHeader(new Uint8Array([1, 2, 3]))).toBeUndefined();
   });

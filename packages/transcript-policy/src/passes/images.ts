@@ -2,11 +2,24 @@
 import type { AgentMessage, PolicyChange } from "@clew/plugin-sdk/core";
 import { decodeBase64 } from "../images/base64.ts";
 import { ContentCache } from "../images/cache.ts";
-import { completeLimits, type ImageCodec, type ImageLimits, type ImageSize } from "../images/codec.ts";
+import {
+  completeLimits,
+  type ImageCodec,
+  type ImageLimits,
+  type ImageSize,
+} from "../images/codec.ts";
 import { inspectImage, isImageBlock } from "../images/inspect.ts";
 import { type Reduction, reduceImage } from "../images/reduce.ts";
 import { definePass, mapChanged, type PassResult, type Report } from "../pass.ts";
-import { asAgentMessages, asStored, isBlankText, roleOf, type StoredBlock, type StoredMessage, textBlock } from "../stored.ts";
+import {
+  asAgentMessages,
+  asStored,
+  isBlankText,
+  roleOf,
+  type StoredBlock,
+  type StoredMessage,
+  textBlock,
+} from "../stored.ts";
 import { TEXTS } from "../texts.ts";
 
 /** How images are measured and made smaller. */
@@ -32,7 +45,9 @@ export async function sanitizeContentBlocksImages<T extends object>(
   { label = LABEL, ...options }: ImageOptions & { label?: string } = {},
 ): Promise<readonly (T | StoredBlock)[]> {
   const stored = blocks as readonly unknown[] as readonly StoredBlock[];
-  const results = await Promise.all(stored.map((block) => (isImageBlock(block) ? sanitizeImage(block, label, options) : block)));
+  const results = await Promise.all(
+    stored.map((block) => (isImageBlock(block) ? sanitizeImage(block, label, options) : block)),
+  );
   return results.every((block, index) => block === stored[index]) ? blocks : results;
 }
 
@@ -48,18 +63,30 @@ export async function sanitizeSessionMessagesImages({
   const replaced = new Map<StoredMessage, readonly StoredBlock[]>();
   for (const message of before) {
     const blocks = hasContent(message) ? contentOf(message) : undefined;
-    if (blocks?.some(isImageBlock)) replaced.set(message, (await sanitizeContentBlocksImages(blocks, options)) as readonly StoredBlock[]);
+    if (blocks?.some(isImageBlock))
+      replaced.set(
+        message,
+        (await sanitizeContentBlocksImages(blocks, options)) as readonly StoredBlock[],
+      );
   }
   const changes: PolicyChange[] = [];
   const after = mapChanged(before, (message, index) =>
-    settleContent(message, replaced.get(message), (action, at, reason) => changes.push({ rule: RULE, action, index: at, reason }), index),
+    settleContent(
+      message,
+      replaced.get(message),
+      (action, at, reason) => changes.push({ rule: RULE, action, index: at, reason }),
+      index,
+    ),
   );
   return { messages: after === before ? messages : asAgentMessages(after), changes };
 }
 
 const hasContent = (message: StoredMessage): boolean => {
   const role = roleOf(message);
-  return role === "toolResult" || ((role === "user" || role === "assistant") && Array.isArray(message.content));
+  return (
+    role === "toolResult" ||
+    ((role === "user" || role === "assistant") && Array.isArray(message.content))
+  );
 };
 
 /** A tool result's content may have been stored as a text or a single block: that is worth keeping. */
@@ -87,17 +114,31 @@ export function settleContent(
   const kept = mapChanged(blocks, (block) => (isBlankText(block) ? undefined : block));
   if (kept.length === 0) {
     const goes = roleOf(message) === "assistant";
-    report(goes ? "dropped" : "changed", index, goes ? "an assistant message without content" : "content that was empty");
+    report(
+      goes ? "dropped" : "changed",
+      index,
+      goes ? "an assistant message without content" : "content that was empty",
+    );
     return goes ? undefined : { ...message, content: [textBlock(TEXTS.emptyContent)] };
   }
   if (kept === message.content) return message;
-  if (blocks !== original) report("changed", index, "an image that was too large, damaged or of another type than it said");
+  if (blocks !== original)
+    report(
+      "changed",
+      index,
+      "an image that was too large, damaged or of another type than it said",
+    );
   if (kept !== blocks) report("changed", index, "blank text");
-  if (!Array.isArray(message.content)) report("changed", index, "tool result content that was no list of blocks");
+  if (!Array.isArray(message.content))
+    report("changed", index, "tool result content that was no list of blocks");
   return { ...message, content: kept };
 }
 
-async function sanitizeImage(block: StoredBlock, label: string, { imageLimits, imageCodec }: ImageOptions): Promise<StoredBlock> {
+async function sanitizeImage(
+  block: StoredBlock,
+  label: string,
+  { imageLimits, imageCodec }: ImageOptions,
+): Promise<StoredBlock> {
   const limits = completeLimits(imageLimits);
   const settings = Object.values(limits).join("/");
   if (accepted.get(block) === settings) return block;
@@ -119,11 +160,18 @@ async function sanitizeImage(block: StoredBlock, label: string, { imageLimits, i
 }
 
 function isWithin({ width, height }: ImageSize, bytes: number, limits: ImageLimits): boolean {
-  return Math.max(width, height) <= limits.maxDimensionPx && width * height <= limits.maxPixels && bytes <= limits.maxBytes;
+  return (
+    Math.max(width, height) <= limits.maxDimensionPx &&
+    width * height <= limits.maxPixels &&
+    bytes <= limits.maxBytes
+  );
 }
 
 /** The size as the library sees it; undefined when nobody can tell. */
-async function measure(data: string, codec: ImageCodec | undefined): Promise<ImageSize | undefined> {
+async function measure(
+  data: string,
+  codec: ImageCodec | undefined,
+): Promise<ImageSize | undefined> {
   try {
     return await codec?.sizeOf(decodeBase64(data));
   } catch {

@@ -1,18 +1,31 @@
 // Which user messages came from another session or a tool: they say so in their first two lines.
 import { definePass, mapChanged } from "../pass.ts";
-import { blocksOf, fieldOf, isBlank, nonBlank, roleOf, type StoredBlock, type StoredMessage, textBlock, textOf } from "../stored.ts";
+import {
+  blocksOf,
+  fieldOf,
+  isBlank,
+  nonBlank,
+  roleOf,
+  type StoredBlock,
+  type StoredMessage,
+  textBlock,
+  textOf,
+} from "../stored.ts";
 import { isInterSessionExplanation, TEXTS } from "../texts.ts";
 
 /** Puts the inter-session marker in front of every message whose provenance says that no person wrote it (rule R1). */
-export const annotateInterSessionUserMessages = definePass("inter-session", (messages, _options, report) =>
-  mapChanged(messages, (message, index) => {
-    const provenance = message?.provenance as StoredBlock | undefined;
-    if (roleOf(message) !== "user" || fieldOf(provenance, "kind") !== "inter_session") return message;
-    const content = annotate(message, markerOf(provenance ?? {}));
-    if (content === message.content) return message;
-    report("changed", index, "a message from another session, marked as such");
-    return { ...message, content };
-  }),
+export const annotateInterSessionUserMessages = definePass(
+  "inter-session",
+  (messages, _options, report) =>
+    mapChanged(messages, (message, index) => {
+      const provenance = message?.provenance as StoredBlock | undefined;
+      if (roleOf(message) !== "user" || fieldOf(provenance, "kind") !== "inter_session")
+        return message;
+      const content = annotate(message, markerOf(provenance ?? {}));
+      if (content === message.content) return message;
+      report("changed", index, "a message from another session, marked as such");
+      return { ...message, content };
+    }),
 );
 
 /** The text without its inter-session marker, for people to read; the same string when it has none. */
@@ -33,7 +46,10 @@ function markerOf(provenance: StoredBlock): string {
     const source = nonBlank(value);
     return source === undefined ? [] : [`${name}=${source}`];
   });
-  return [`${[TEXTS.interSessionPrefix, ...pairs].join(" ")} isUser=false`, TEXTS.interSessionExplanation].join("\n");
+  return [
+    `${[TEXTS.interSessionPrefix, ...pairs].join(" ")} isUser=false`,
+    TEXTS.interSessionExplanation,
+  ].join("\n");
 }
 
 function annotate(message: StoredMessage, marker: string): unknown {

@@ -20,8 +20,13 @@ const result = (id: string, text = "ok", more: object = {}): AgentMessage => ({
   ...more,
 });
 const missing = (id: string): AgentMessage =>
-  result(id, TEXTS.missingToolResult, { isError: true, timestamp: 1000, details: { openclawSyntheticMissingToolResult: true } });
-const pair = (messages: AgentMessage[], options: object = {}) => sanitizeToolUseResultPairing({ messages, clock, ...options });
+  result(id, TEXTS.missingToolResult, {
+    isError: true,
+    timestamp: 1000,
+    details: { openclawSyntheticMissingToolResult: true },
+  });
+const pair = (messages: AgentMessage[], options: object = {}) =>
+  sanitizeToolUseResultPairing({ messages, clock, ...options });
 
 describe("pairing of tool calls and results", () => {
   it("returns the same array when every call is followed by its result", () => {
@@ -33,11 +38,24 @@ describe("pairing of tool calls and results", () => {
   it("inserts an error result for a call that has none", () => {
     const { messages, changes } = pair([calls(["a"]), user("n")]);
     expect(messages).toEqual([calls(["a"]), missing("a"), user("n")]);
-    expect(changes).toEqual([{ rule: "pair-tool-results", action: "inserted", index: 1, reason: "a tool call without a result" }]);
+    expect(changes).toEqual([
+      {
+        rule: "pair-tool-results",
+        action: "inserted",
+        index: 1,
+        reason: "a tool call without a result",
+      },
+    ]);
   });
 
   it("drops a result that answers no call, before the first call or after it", () => {
-    const { messages, changes } = pair([result("x"), calls(["a"]), result("a"), result("y"), user("n")]);
+    const { messages, changes } = pair([
+      result("x"),
+      calls(["a"]),
+      result("a"),
+      result("y"),
+      user("n"),
+    ]);
     expect(messages).toEqual([calls(["a"]), result("a"), user("n")]);
     expect(changes.map(({ action, index }) => [action, index])).toEqual([
       ["dropped", 0],
@@ -52,16 +70,32 @@ describe("pairing of tool calls and results", () => {
   });
 
   it("orders sibling results as their calls", () => {
-    expect(pair([calls(["a", "b"]), result("b"), result("a")]).messages).toEqual([calls(["a", "b"]), result("a"), result("b")]);
+    expect(pair([calls(["a", "b"]), result("b"), result("a")]).messages).toEqual([
+      calls(["a", "b"]),
+      result("a"),
+      result("b"),
+    ]);
   });
 
   it("keeps the first of two results, and a real one before a made-up one", () => {
-    expect(pair([calls(["a"]), result("a", "first"), result("a", "second")]).messages).toEqual([calls(["a"]), result("a", "first")]);
-    expect(pair([calls(["a"]), missing("a"), result("a", "real")]).messages).toEqual([calls(["a"]), result("a", "real")]);
+    expect(pair([calls(["a"]), result("a", "first"), result("a", "second")]).messages).toEqual([
+      calls(["a"]),
+      result("a", "first"),
+    ]);
+    expect(pair([calls(["a"]), missing("a"), result("a", "real")]).messages).toEqual([
+      calls(["a"]),
+      result("a", "real"),
+    ]);
   });
 
   it("pairs a repeated id in each turn it occurs in", () => {
-    const messages = [calls(["a"]), result("a", "one"), user("q"), calls(["a"]), result("a", "two")];
+    const messages = [
+      calls(["a"]),
+      result("a", "one"),
+      user("q"),
+      calls(["a"]),
+      result("a", "two"),
+    ];
     expect(pair(messages).messages).toBe(messages);
     expect(pair([calls(["a"]), user("q"), calls(["a"]), result("a", "two")]).messages).toEqual([
       calls(["a"]),
@@ -79,23 +113,46 @@ describe("pairing of tool calls and results", () => {
 
   it("drops a failed turn and its results when asked, text included, and otherwise makes nothing up for it", () => {
     const failed = calls(["a"], { stopReason: "error" });
-    expect(pair([user("q"), failed, result("a"), user("n")], { failedTurns: "drop" }).messages).toEqual([user("q"), user("n")]);
+    expect(
+      pair([user("q"), failed, result("a"), user("n")], { failedTurns: "drop" }).messages,
+    ).toEqual([user("q"), user("n")]);
     expect(pair([user("q"), failed, user("n")]).messages).toEqual([user("q"), failed, user("n")]);
   });
 
   it("adopts a result without an id for the only call, as an error, unless it names another tool", () => {
     const nameless = { ...result("a"), toolCallId: undefined } as unknown as AgentMessage;
-    expect(pair([calls(["a"]), nameless]).messages).toEqual([calls(["a"]), result("a", "ok", { isError: true })]);
-    expect(pair([calls(["a"]), { ...nameless, toolName: "write" } as AgentMessage]).messages).toEqual([calls(["a"]), missing("a")]);
+    expect(pair([calls(["a"]), nameless]).messages).toEqual([
+      calls(["a"]),
+      result("a", "ok", { isError: true }),
+    ]);
+    expect(
+      pair([calls(["a"]), { ...nameless, toolName: "write" } as AgentMessage]).messages,
+    ).toEqual([calls(["a"]), missing("a")]);
   });
 
   it("reads the id from any of the known fields and gives a nameless result the name of its call", () => {
-    const other = { role: "toolResult", call_id: "a", toolName: " ", content: [], isError: false } as unknown as AgentMessage;
-    expect(pair([calls(["a"]), other]).messages).toEqual([calls(["a"]), { ...other, toolName: "read" }]);
+    const other = {
+      role: "toolResult",
+      call_id: "a",
+      toolName: " ",
+      content: [],
+      isError: false,
+    } as unknown as AgentMessage;
+    expect(pair([calls(["a"]), other]).messages).toEqual([
+      calls(["a"]),
+      { ...other, toolName: "read" },
+    ]);
   });
 
   it("changes nothing on a second run and never its input", () => {
-    const messages = [result("z"), calls(["a", "b"]), user("m"), result("b"), calls(["c"]), result("a")];
+    const messages = [
+      result("z"),
+      calls(["a", "b"]),
+      user("m"),
+      result("b"),
+      calls(["c"]),
+      result("a"),
+    ];
     const before = structuredClone(messages);
     const once = pair(messages).messages;
     expect(messages).toEqual(before);

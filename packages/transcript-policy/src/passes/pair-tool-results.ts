@@ -16,7 +16,15 @@ import {
   textOf,
 } from "../stored.ts";
 import { isMissingResultText, TEXTS } from "../texts.ts";
-import { collectSpan, findSpans, findStrays, keyOf, nameOf, type Span, type Strays } from "../tool-spans.ts";
+import {
+  collectSpan,
+  findSpans,
+  findStrays,
+  keyOf,
+  nameOf,
+  type Span,
+  type Strays,
+} from "../tool-spans.ts";
 
 /** How gaps between calls and results are filled. */
 export interface PairingOptions {
@@ -34,18 +42,22 @@ const SYNTHETIC_MARK = "openclawSyntheticMissingToolResult";
  * Puts exactly one result after each tool call, in the order of the calls (rule R5). A call's result is looked for up to the next assistant
  * message with calls, then among later results that belong to no call there; else an error result is inserted. Ids may repeat in later turns.
  */
-export const sanitizeToolUseResultPairing = definePass<PairingOptions>("pair-tool-results", (messages, options, report) => {
-  if (isPaired(messages)) return messages;
-  const spans = findSpans(messages);
-  if (spans.length === 0) return dropLeadingResults(messages, messages.length, report);
-  const strays = findStrays(messages, spans);
-  const sections = [
-    dropLeadingResults(messages, spans[0]!.start, report),
-    ...spans.map((span) => pairSpan(messages, span, strays, options, report)),
-  ];
-  for (const index of strays.unclaimed()) report("dropped", index, "a tool result that answers no call");
-  return sections.flat();
-});
+export const sanitizeToolUseResultPairing = definePass<PairingOptions>(
+  "pair-tool-results",
+  (messages, options, report) => {
+    if (isPaired(messages)) return messages;
+    const spans = findSpans(messages);
+    if (spans.length === 0) return dropLeadingResults(messages, messages.length, report);
+    const strays = findStrays(messages, spans);
+    const sections = [
+      dropLeadingResults(messages, spans[0]!.start, report),
+      ...spans.map((span) => pairSpan(messages, span, strays, options, report)),
+    ];
+    for (const index of strays.unclaimed())
+      report("dropped", index, "a tool result that answers no call");
+    return sections.flat();
+  },
+);
 
 /** The usual case, decided without building anything: every call is followed by its one result, in order. */
 function isPaired(messages: readonly StoredMessage[]): boolean {
@@ -59,7 +71,8 @@ function isPaired(messages: readonly StoredMessage[]): boolean {
       if (hasFailed(message)) return false;
       index += 1;
       const result = messages[index];
-      if (result === undefined || roleOf(result) !== "toolResult" || !answersCleanly(result, block)) return false;
+      if (result === undefined || roleOf(result) !== "toolResult" || !answersCleanly(result, block))
+        return false;
     }
   }
   return true;
@@ -71,11 +84,16 @@ const answersCleanly = (result: StoredMessage, call: StoredBlock): boolean =>
   nonBlank(result.toolName) === result.toolName &&
   result.toolName !== undefined;
 
-function dropLeadingResults(messages: readonly StoredMessage[], end: number, report: Report): readonly StoredMessage[] {
+function dropLeadingResults(
+  messages: readonly StoredMessage[],
+  end: number,
+  report: Report,
+): readonly StoredMessage[] {
   const kept: StoredMessage[] = [];
   for (let index = 0; index < end; index++) {
     const message = messages[index]!;
-    if (roleOf(message) === "toolResult") report("dropped", index, "a tool result before any tool call");
+    if (roleOf(message) === "toolResult")
+      report("dropped", index, "a tool result before any tool call");
     else kept.push(message);
   }
   return kept;
@@ -92,11 +110,17 @@ function pairSpan(
   const { others, results } = collectSpan(messages, span);
   if (hasFailed(turn) && options.failedTurns === "drop") {
     report("dropped", span.start, "a failed turn whose tool calls were never finished");
-    for (const index of [...results.values()].flat()) report("dropped", index, "the result of a call in a failed turn");
+    for (const index of [...results.values()].flat())
+      report("dropped", index, "the result of a call in a failed turn");
     return others.map((index) => messages[index]!);
   }
   const own: number[] = [];
-  const chosen = new Map([...results].map(([id, indexes]) => [id, chooseResults(messages, indexes, span.ids.get(id) ?? 0, report)]));
+  const chosen = new Map(
+    [...results].map(([id, indexes]) => [
+      id,
+      chooseResults(messages, indexes, span.ids.get(id) ?? 0, report),
+    ]),
+  );
   const paired = span.calls.flatMap((call) => {
     const key = keyOf(call);
     const index = chosen.get(key)?.shift();
@@ -115,19 +139,34 @@ function pairSpan(
   });
   const order = [span.start, ...own, ...others];
   const moved = order.find((index, position) => index > (order[position + 1] ?? index));
-  if (moved !== undefined) report("moved", moved, "a message between a call and its result, or a result out of order");
+  if (moved !== undefined)
+    report("moved", moved, "a message between a call and its result, or a result out of order");
   return [turn, ...paired, ...others.map((index) => messages[index]!)];
 }
 
 /** The results kept for one id: as many as it has calls, the first ones, and real ones before made-up ones. */
-function chooseResults(messages: readonly StoredMessage[], indexes: readonly number[], wanted: number, report: Report): number[] {
-  const rank = (index: number) => (isSynthetic(messages[index]!) ? 2 : resultId(messages[index]!) === undefined ? 1 : 0);
-  const best = new Set(indexes.toSorted((left, right) => rank(left) - rank(right) || left - right).slice(0, wanted));
-  for (const index of indexes) if (!best.has(index)) report("dropped", index, "a second result for the same call");
+function chooseResults(
+  messages: readonly StoredMessage[],
+  indexes: readonly number[],
+  wanted: number,
+  report: Report,
+): number[] {
+  const rank = (index: number) =>
+    isSynthetic(messages[index]!) ? 2 : resultId(messages[index]!) === undefined ? 1 : 0;
+  const best = new Set(
+    indexes.toSorted((left, right) => rank(left) - rank(right) || left - right).slice(0, wanted),
+  );
+  for (const index of indexes)
+    if (!best.has(index)) report("dropped", index, "a second result for the same call");
   return indexes.filter((index) => best.has(index));
 }
 
-function mendResult(result: StoredMessage, call: StoredBlock, index: number, report: Report): StoredMessage {
+function mendResult(
+  result: StoredMessage,
+  call: StoredBlock,
+  index: number,
+  report: Report,
+): StoredMessage {
   let mended = result;
   if (resultId(result) === undefined) {
     // Which call it really answered is a guess: an error keeps the model from building on it.
@@ -145,7 +184,10 @@ function mendResult(result: StoredMessage, call: StoredBlock, index: number, rep
   return mended;
 }
 
-function makeResult(call: StoredBlock, { missingResultText = TEXTS.missingToolResult, clock = Date }: PairingOptions): StoredMessage {
+function makeResult(
+  call: StoredBlock,
+  { missingResultText = TEXTS.missingToolResult, clock = Date }: PairingOptions,
+): StoredMessage {
   return {
     role: "toolResult",
     toolCallId: callId(call),

@@ -1,11 +1,22 @@
 // Which answers at the end of a request the provider would take for the start of its own, and reject.
 import { definePass } from "../pass.ts";
 import { isRoutedToMessages, type RoutedModel } from "../policies.ts";
-import { blocksOf, fieldOf, isToolCallLike, roleOf, type StoredBlock, type StoredMessage, typeOf } from "../stored.ts";
+import {
+  blocksOf,
+  fieldOf,
+  isToolCallLike,
+  roleOf,
+  type StoredBlock,
+  type StoredMessage,
+  typeOf,
+} from "../stored.ts";
 
 /** Cuts assistant messages without tool calls off the end of what is sent (rule W1); the stored copy keeps them. */
 export const stripTrailingAssistants = definePass("prefill", (messages, _options, report) => {
-  const end = endWithoutPrefill(messages, (message) => roleOf(message) === "assistant" && !blocksOf(message).some(isToolCallLike));
+  const end = endWithoutPrefill(
+    messages,
+    (message) => roleOf(message) === "assistant" && !blocksOf(message).some(isToolCallLike),
+  );
   for (let index = end; index < messages.length; index++)
     report("dropped", index, "an answer at the end would be continued instead of answered");
   return end === messages.length ? messages : messages.slice(0, end);
@@ -20,24 +31,39 @@ export interface MessagesPayload {
 const WIRE_CALLS: ReadonlySet<unknown> = new Set(["tool_use", "toolUse", "toolCall"]);
 
 /** Cuts the prefill off a Messages request when thinking is on; the same payload when nothing had to go. */
-export function stripPrefillWhenThinking<T extends MessagesPayload>(payload: T): { payload: T; stripped: number } {
+export function stripPrefillWhenThinking<T extends MessagesPayload>(
+  payload: T,
+): { payload: T; stripped: number } {
   const thinking = payload.thinking as StoredBlock | undefined;
-  const isOn = typeof thinking === "object" && thinking !== null && fieldOf(thinking, "type") !== "disabled";
+  const isOn =
+    typeof thinking === "object" && thinking !== null && fieldOf(thinking, "type") !== "disabled";
   return isOn ? stripPrefill(payload) : { payload, stripped: 0 };
 }
 
-const REASONING_OFF: ReadonlySet<unknown> = new Set([undefined, null, false, "", "off", "none", "false", "null"]);
+const REASONING_OFF: ReadonlySet<unknown> = new Set([
+  undefined,
+  null,
+  false,
+  "",
+  "off",
+  "none",
+  "false",
+  "null",
+]);
 
 /** Cuts the prefill off a Chat request that a router passes on to a Messages model with reasoning on. */
 export function stripRoutedPrefillWhenReasoning<T extends MessagesPayload>(
   payload: T,
   model: RoutedModel,
 ): { payload: T; stripped: number } {
-  return isRoutedToMessages(model) && isReasoningOn(payload) ? stripPrefill(payload) : { payload, stripped: 0 };
+  return isRoutedToMessages(model) && isReasoningOn(payload)
+    ? stripPrefill(payload)
+    : { payload, stripped: 0 };
 }
 
 function isReasoningOn({ reasoning, reasoning_effort: effort }: MessagesPayload): boolean {
-  const isOn = (value: unknown) => !REASONING_OFF.has(typeof value === "string" ? value.trim().toLowerCase() : value);
+  const isOn = (value: unknown) =>
+    !REASONING_OFF.has(typeof value === "string" ? value.trim().toLowerCase() : value);
   if (isOn(effort)) return true;
   if (typeof reasoning !== "object" || reasoning === null) return isOn(reasoning);
   const settings = reasoning as StoredBlock;
@@ -50,16 +76,24 @@ function stripPrefill<T extends MessagesPayload>(payload: T): { payload: T; stri
   const messages: readonly StoredMessage[] = payload.messages;
   const end = endWithoutPrefill(messages, isPrefill);
   const stripped = messages.length - end;
-  return stripped === 0 ? { payload, stripped } : { payload: { ...payload, messages: messages.slice(0, end) }, stripped };
+  return stripped === 0
+    ? { payload, stripped }
+    : { payload: { ...payload, messages: messages.slice(0, end) }, stripped };
 }
 
 function isPrefill(message: StoredMessage): boolean {
   if (roleOf(message) !== "assistant") return false;
   const calls = message.tool_calls;
-  return !(Array.isArray(calls) && calls.length > 0) && !blocksOf(message).some((block) => WIRE_CALLS.has(typeOf(block)));
+  return (
+    !(Array.isArray(calls) && calls.length > 0) &&
+    !blocksOf(message).some((block) => WIRE_CALLS.has(typeOf(block)))
+  );
 }
 
-function endWithoutPrefill(messages: readonly StoredMessage[], isPrefilled: (message: StoredMessage) => boolean): number {
+function endWithoutPrefill(
+  messages: readonly StoredMessage[],
+  isPrefilled: (message: StoredMessage) => boolean,
+): number {
   let end = messages.length;
   while (end > 0 && isPrefilled(messages[end - 1]!)) end -= 1;
   return end;

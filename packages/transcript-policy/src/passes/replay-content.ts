@@ -28,28 +28,44 @@ export interface ReplayContentOptions {
  * Drops blank users, delivery mirrors, silent replies, turns cut off while thinking and trailing failures; wraps strings and single blocks
  * in arrays, takes the host's context out of assistant text and gives failed empty turns a text (rule R2).
  */
-export const normalizeAssistantReplayContent = definePass<ReplayContentOptions>("replay-content", (messages, options, report) => {
-  const kept: number[] = [];
-  const replayed = mapChanged(messages, (message, index) => {
-    const normalized = normalize(message, index, options, report);
-    if (normalized !== undefined) kept.push(index);
-    return normalized;
-  });
-  return dropTrailing(replayed, (position) => report("dropped", kept[position] ?? position, "a failed turn at the end that said nothing"));
-});
+export const normalizeAssistantReplayContent = definePass<ReplayContentOptions>(
+  "replay-content",
+  (messages, options, report) => {
+    const kept: number[] = [];
+    const replayed = mapChanged(messages, (message, index) => {
+      const normalized = normalize(message, index, options, report);
+      if (normalized !== undefined) kept.push(index);
+      return normalized;
+    });
+    return dropTrailing(replayed, (position) =>
+      report("dropped", kept[position] ?? position, "a failed turn at the end that said nothing"),
+    );
+  },
+);
 
 /** Drops assistant turns at the end that failed before they said anything (the end of rule R2). */
 export const dropTrailingFailures = definePass("trailing-failures", (messages, _options, report) =>
-  dropTrailing(messages, (index) => report("dropped", index, "a failed turn at the end that said nothing")),
+  dropTrailing(messages, (index) =>
+    report("dropped", index, "a failed turn at the end that said nothing"),
+  ),
 );
 
-function normalize(message: StoredMessage, index: number, options: ReplayContentOptions, report: Report): StoredMessage | undefined {
+function normalize(
+  message: StoredMessage,
+  index: number,
+  options: ReplayContentOptions,
+  report: Report,
+): StoredMessage | undefined {
   const role = roleOf(message);
   if (role === "user") return normalizeUser(message, index, report);
   return role === "assistant" ? normalizeAssistant(message, index, options, report) : message;
 }
 
-function normalizeUser(message: StoredMessage, index: number, report: Report): StoredMessage | undefined {
+function normalizeUser(
+  message: StoredMessage,
+  index: number,
+  report: Report,
+): StoredMessage | undefined {
   const { content } = message;
   if (typeof content === "string") {
     if (!isBlank(content)) return message;
@@ -59,7 +75,11 @@ function normalizeUser(message: StoredMessage, index: number, report: Report): S
   if (!Array.isArray(content)) return message;
   const kept = content.filter((block) => !isBlankText(block));
   if (kept.length === content.length && kept.length > 0) return message;
-  report(kept.length === 0 ? "dropped" : "changed", index, kept.length === 0 ? "a blank user message" : "blank text in a user message");
+  report(
+    kept.length === 0 ? "dropped" : "changed",
+    index,
+    kept.length === 0 ? "a blank user message" : "blank text in a user message",
+  );
   return kept.length === 0 ? undefined : { ...message, content: kept };
 }
 
@@ -81,22 +101,35 @@ function normalizeAssistant(
 
 type Verdict = { drop: string } | { content: unknown; reason: string };
 
-function judgeAssistant(message: StoredMessage, { silentReplies = "drop" }: ReplayContentOptions): Verdict {
+function judgeAssistant(
+  message: StoredMessage,
+  { silentReplies = "drop" }: ReplayContentOptions,
+): Verdict {
   if (isMirror(message)) return { drop: "a copy of what was delivered" };
   const dropsSilence = silentReplies === "drop";
   if (typeof message.content === "string") {
     const text = stripHostContext(message.content);
-    if (isBlank(text) || (dropsSilence && isSilentReply(text))) return { drop: "an assistant turn that says nothing" };
+    if (isBlank(text) || (dropsSilence && isSilentReply(text)))
+      return { drop: "an assistant turn that says nothing" };
     return { content: [textBlock(text)], reason: "assistant text that was no list of blocks" };
   }
   const blocks = toBlocks(message.content);
   const spoken = mapChanged(blocks, (block) => speakBlock(block, dropsSilence));
-  if (spoken.length === 0 && blocks.length > 0) return { drop: "an assistant turn that says nothing" };
-  if (message.stopReason === "length" && spoken.some(isThinking) && spoken.every((block) => isThinking(block) || isBlankText(block)))
+  if (spoken.length === 0 && blocks.length > 0)
+    return { drop: "an assistant turn that says nothing" };
+  if (
+    message.stopReason === "length" &&
+    spoken.some(isThinking) &&
+    spoken.every((block) => isThinking(block) || isBlankText(block))
+  )
     return { drop: "a turn that was cut off while thinking" };
   if (spoken.length === 0 && failedSilently(message))
-    return { content: [textBlock(TEXTS.streamErrorFallback)], reason: "a failed turn without content" };
-  if (spoken !== blocks) return { content: spoken, reason: "host context or a silent reply in assistant text" };
+    return {
+      content: [textBlock(TEXTS.streamErrorFallback)],
+      reason: "a failed turn without content",
+    };
+  if (spoken !== blocks)
+    return { content: spoken, reason: "host context or a silent reply in assistant text" };
   return { content: blocks, reason: "assistant content that was no list of blocks" };
 }
 
@@ -116,7 +149,10 @@ function speakBlock(block: StoredBlock, dropsSilence: boolean): StoredBlock | un
   return bare === text ? block : { ...block, text: bare };
 }
 
-function dropTrailing(messages: readonly StoredMessage[], onDrop: (index: number) => void): readonly StoredMessage[] {
+function dropTrailing(
+  messages: readonly StoredMessage[],
+  onDrop: (index: number) => void,
+): readonly StoredMessage[] {
   let end = messages.length;
   for (; end > 0 && isSilentFailure(messages[end - 1]!); end--) onDrop(end - 1);
   return end === messages.length ? messages : messages.slice(0, end);
@@ -126,7 +162,11 @@ function isSilentFailure(message: StoredMessage): boolean {
   if (roleOf(message) !== "assistant" || !failedSilently(message)) return false;
   const blocks = blocksOf(message);
   if (blocks.length === 0) return Array.isArray(message.content);
-  return blocks.length === 1 && typeOf(blocks[0]) === "text" && isStreamErrorText(textOf(blocks[0]) ?? "");
+  return (
+    blocks.length === 1 &&
+    typeOf(blocks[0]) === "text" &&
+    isStreamErrorText(textOf(blocks[0]) ?? "")
+  );
 }
 
 const failedSilently = ({ stopReason, usage }: StoredMessage): boolean =>

@@ -2,7 +2,16 @@
 import { sha256Hex } from "../hash.ts";
 import { definePass, mapChanged } from "../pass.ts";
 import { parseJson } from "../silent-reply.ts";
-import { blocksOf, fieldOf, isThinking, isToolCall, roleOf, type StoredBlock, typeOf, without } from "../stored.ts";
+import {
+  blocksOf,
+  fieldOf,
+  isThinking,
+  isToolCall,
+  roleOf,
+  type StoredBlock,
+  typeOf,
+  without,
+} from "../stored.ts";
 import { renameCalls } from "./tool-ids.ts";
 
 /** True for a thinking block whose signature is a reasoning item that can be sent back. */
@@ -15,7 +24,10 @@ export function readReasoningItem(signature: unknown): StoredBlock | undefined {
   const id = fieldOf(item, "id");
   const type = fieldOf(item, "type");
   const isItem =
-    typeof id === "string" && id.startsWith("rs_") && typeof type === "string" && (type === "reasoning" || type.startsWith("reasoning."));
+    typeof id === "string" &&
+    id.startsWith("rs_") &&
+    typeof type === "string" &&
+    (type === "reasoning" || type.startsWith("reasoning."));
   return isItem ? item : undefined;
 }
 
@@ -76,7 +88,11 @@ export const dropRepeatedItems = definePass("repeated-items", (messages, _option
       return isThinking(block) ? undefined : without(block, ["textSignature"]);
     });
     if (kept === blocks) return message;
-    report(kept.length === 0 ? "dropped" : "changed", index, "an item that stands in an earlier message already");
+    report(
+      kept.length === 0 ? "dropped" : "changed",
+      index,
+      "an item that stands in an earlier message already",
+    );
     return kept.length === 0 ? undefined : { ...message, content: kept };
   });
 });
@@ -88,7 +104,8 @@ export function itemId(block: StoredBlock): string | undefined {
     const id = fieldOf(readItem(textSignature), "id") ?? textSignature;
     return typeof id === "string" && id.startsWith("msg_") ? id : undefined;
   }
-  const item = typeOf(block) === "thinking" ? readReasoningItem(block.thinkingSignature) : undefined;
+  const item =
+    typeOf(block) === "thinking" ? readReasoningItem(block.thinkingSignature) : undefined;
   return item === undefined ? undefined : String(item.id);
 }
 
@@ -104,7 +121,9 @@ export const canonicalizeResponsesIds = definePass("responses-ids", (messages, _
 /** A Responses id in canonical form; unchanged when it is. */
 export function canonicalId(id: string): string {
   const [call, item] = splitId(id);
-  return item === undefined ? canonicalPart(call, CALL_PART) : `${canonicalPart(call, CALL_PART)}|${canonicalPart(item, ITEM_PART)}`;
+  return item === undefined
+    ? canonicalPart(call, CALL_PART)
+    : `${canonicalPart(call, CALL_PART)}|${canonicalPart(item, ITEM_PART)}`;
 }
 
 function splitId(id: string): [call: string, item?: string] {
@@ -116,24 +135,32 @@ function canonicalPart(part: string, { prefix, legal }: typeof CALL_PART): strin
   const text = part.trim();
   if (legal.test(text)) return text;
   const room = MAX_PART - prefix.length - 11;
-  const tail = trimUnderscores(text.replace(/^(?:call|fc)_/, "").replace(/[^A-Za-z0-9_-]/g, "_")).slice(0, room);
+  const tail = trimUnderscores(
+    text.replace(/^(?:call|fc)_/, "").replace(/[^A-Za-z0-9_-]/g, "_"),
+  ).slice(0, room);
   return `${prefix}${trimUnderscores(tail) || "id"}_${sha256Hex(text).slice(0, 10)}`;
 }
 
 const trimUnderscores = (text: string): string => text.replace(/^_+|_+$/g, "");
 
 /** Removes the item id of a call whose reasoning is not in front of it in the same turn, and of its result (rule R6c). */
-export const dropUnbackedItemIds = definePass("responses-item-ids", (messages, _options, report) => {
-  const backed = new WeakSet<StoredBlock>();
-  for (const message of messages) {
-    if (roleOf(message) !== "assistant") continue;
-    const blocks = blocksOf(message);
-    const reasoning = blocks.findIndex(isReasoningItem);
-    for (const block of blocks.slice(reasoning < 0 ? blocks.length : reasoning)) if (isToolCall(block)) backed.add(block);
-  }
-  const allocate = (id: string, _use: number, call?: StoredBlock) => {
-    const [callPart, itemPart] = splitId(id);
-    return itemPart?.startsWith(ITEM_PART.prefix) && call !== undefined && !backed.has(call) ? callPart : id;
-  };
-  return renameCalls(messages, allocate, report);
-});
+export const dropUnbackedItemIds = definePass(
+  "responses-item-ids",
+  (messages, _options, report) => {
+    const backed = new WeakSet<StoredBlock>();
+    for (const message of messages) {
+      if (roleOf(message) !== "assistant") continue;
+      const blocks = blocksOf(message);
+      const reasoning = blocks.findIndex(isReasoningItem);
+      for (const block of blocks.slice(reasoning < 0 ? blocks.length : reasoning))
+        if (isToolCall(block)) backed.add(block);
+    }
+    const allocate = (id: string, _use: number, call?: StoredBlock) => {
+      const [callPart, itemPart] = splitId(id);
+      return itemPart?.startsWith(ITEM_PART.prefix) && call !== undefined && !backed.has(call)
+        ? callPart
+        : id;
+    };
+    return renameCalls(messages, allocate, report);
+  },
+);

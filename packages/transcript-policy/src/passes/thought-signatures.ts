@@ -11,27 +11,40 @@ export interface ThoughtSignatureOptions {
 }
 
 /** Removes thought signatures that were written by another provider (rule R8). Failed turns are left as they are. */
-export const sanitizeThoughtSignatures = definePass<ThoughtSignatureOptions>("thought-signatures", (messages, options, report) =>
-  mapChanged(messages, (message, index) => {
-    if (roleOf(message) !== "assistant" || message.stopReason === "error") return message;
-    const blocks = blocksOf(message);
-    const clean = mapChanged(blocks, (block) => cleanBlock(block, options));
-    if (clean === blocks) return message;
-    report("changed", index, "a thought signature another provider wrote");
-    return { ...message, content: clean };
-  }),
+export const sanitizeThoughtSignatures = definePass<ThoughtSignatureOptions>(
+  "thought-signatures",
+  (messages, options, report) =>
+    mapChanged(messages, (message, index) => {
+      if (roleOf(message) !== "assistant" || message.stopReason === "error") return message;
+      const blocks = blocksOf(message);
+      const clean = mapChanged(blocks, (block) => cleanBlock(block, options));
+      if (clean === blocks) return message;
+      report("changed", index, "a thought signature another provider wrote");
+      return { ...message, content: clean };
+    }),
 );
 
-function cleanBlock(block: StoredBlock, { base64Only = false, includeCamelCase = false }: ThoughtSignatureOptions): StoredBlock {
+function cleanBlock(
+  block: StoredBlock,
+  { base64Only = false, includeCamelCase = false }: ThoughtSignatureOptions,
+): StoredBlock {
   if (typeof block !== "object" || block === null) return block;
-  const fields = base64Only && includeCamelCase ? ["thought_signature", "thoughtSignature"] : ["thought_signature"];
+  const fields =
+    base64Only && includeCamelCase
+      ? ["thought_signature", "thoughtSignature"]
+      : ["thought_signature"];
   return without(
     block,
-    fields.filter((field) => field in block && !(base64Only ? isBase64Signature(block[field]) : !isTextItemId(block[field]))),
+    fields.filter(
+      (field) =>
+        field in block &&
+        !(base64Only ? isBase64Signature(block[field]) : !isTextItemId(block[field])),
+    ),
   );
 }
 
-const isTextItemId = (value: unknown): boolean => typeof value === "string" && value.startsWith("msg_");
+const isTextItemId = (value: unknown): boolean =>
+  typeof value === "string" && value.startsWith("msg_");
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

@@ -20,7 +20,10 @@ export const clearStaleUsage = definePass("stale-usage", (messages, _options, re
   if (compactedAt === undefined) return messages;
   return mapChanged(messages, (message, index) => {
     const isStale =
-      roleOf(message) === "assistant" && isBefore(message, compactedAt) && typeof message.usage === "object" && message.usage !== null;
+      roleOf(message) === "assistant" &&
+      isBefore(message, compactedAt) &&
+      typeof message.usage === "object" &&
+      message.usage !== null;
     if (!isStale || isZeroUsage(message.usage)) return message;
     report("changed", index, "token counts older than the compaction");
     return { ...message, usage: ZERO_USAGE };

@@ -2,7 +2,16 @@
 import { sha256Hex } from "../hash.ts";
 import { definePass, mapChanged, type Report } from "../pass.ts";
 import type { ToolCallIdMode } from "../policy.ts";
-import { blocksOf, callId, isThinking, isToolCall, nonBlank, roleOf, type StoredBlock, type StoredMessage } from "../stored.ts";
+import {
+  blocksOf,
+  callId,
+  isThinking,
+  isToolCall,
+  nonBlank,
+  roleOf,
+  type StoredBlock,
+  type StoredMessage,
+} from "../stored.ts";
 
 /** Which form ids get, and which of them stay. */
 export interface ToolIdOptions {
@@ -20,7 +29,14 @@ const NATIVE_KIMI = /^functions\.[^:]+:\d+$/;
 const MAX_STRICT = 40;
 
 // Ids a result may carry, in the order they are believed; all that are present are rewritten.
-const RESULT_FIELDS = ["call_id", "callId", "tool_call_id", "tool_use_id", "toolCallId", "toolUseId"];
+const RESULT_FIELDS = [
+  "call_id",
+  "callId",
+  "tool_call_id",
+  "tool_use_id",
+  "toolCallId",
+  "toolUseId",
+];
 
 /** One id in the form a provider accepts, whatever else is in the transcript (rule R7). */
 export function sanitizeToolCallId(id: string, mode: ToolCallIdMode): string {
@@ -39,8 +55,15 @@ function nine(id: string): string {
 const alphanumerics = (id: string): string => id.replace(/[^A-Za-z0-9]/g, "");
 
 /** Gives every call an id that is legal and unique, and every result the id of its call, in order of occurrence (rule R7). */
-export const sanitizeToolCallIds = definePass<ToolIdOptions>("tool-call-ids", (messages, options, report) =>
-  renameCalls(messages, createAllocator(options, reservedIds(messages, options)), report, (message) => isVerbatim(message, options)),
+export const sanitizeToolCallIds = definePass<ToolIdOptions>(
+  "tool-call-ids",
+  (messages, options, report) =>
+    renameCalls(
+      messages,
+      createAllocator(options, reservedIds(messages, options)),
+      report,
+      (message) => isVerbatim(message, options),
+    ),
 );
 
 /** Answers with the id for the nth use of a raw id, by a call block or, without one, by a result nobody waits for. */
@@ -78,7 +101,9 @@ export function renameCalls(
       return { ...message, content: renamed };
     }
     if (role !== "toolResult") return message;
-    const id = RESULT_FIELDS.map((field) => nonBlank(message[field])).find((value) => value !== undefined);
+    const id = RESULT_FIELDS.map((field) => nonBlank(message[field])).find(
+      (value) => value !== undefined,
+    );
     if (id === undefined) return message;
     const renamed = waiting.get(id)?.shift() ?? allocate(id, countUp(orphans, id));
     const result = withResultId(message, renamed);
@@ -100,11 +125,15 @@ function countUp(counts: Map<string, number>, key: string): number {
   return count;
 }
 
-const isVerbatim = (message: StoredMessage, { keepThinkingTurns = false }: ToolIdOptions): boolean =>
-  keepThinkingTurns && blocksOf(message).some(isThinking);
+const isVerbatim = (
+  message: StoredMessage,
+  { keepThinkingTurns = false }: ToolIdOptions,
+): boolean => keepThinkingTurns && blocksOf(message).some(isThinking);
 
 function reservedIds(messages: readonly StoredMessage[], options: ToolIdOptions): Set<string> {
-  const kept = messages.filter((message) => roleOf(message) === "assistant" && isVerbatim(message, options));
+  const kept = messages.filter(
+    (message) => roleOf(message) === "assistant" && isVerbatim(message, options),
+  );
   return new Set(kept.flatMap((message) => blocksOf(message).filter(isToolCall).map(callId)));
 }
 
@@ -129,7 +158,10 @@ function keepsNative(
   taken: ReadonlySet<string>,
 ): boolean {
   if (use !== 1 || taken.has(id)) return false;
-  return (preserveNativeToolUseIds && NATIVE_TOOL_USE.test(id)) || (duplicateStyle === "openai" && id.startsWith("call_"));
+  return (
+    (preserveNativeToolUseIds && NATIVE_TOOL_USE.test(id)) ||
+    (duplicateStyle === "openai" && id.startsWith("call_"))
+  );
 }
 
 function openaiRepeat(id: string, use: number, taken: ReadonlySet<string>): string {

@@ -18,11 +18,14 @@ import {
 import { TEXTS } from "../texts.ts";
 
 /** Puts a user turn in front of a history that starts with an assistant (rule R13). */
-export const bootstrapFirstTurn = definePass<{ clock?: Clock }>("bootstrap-turn", (messages, { clock = Date }, report) => {
-  if (roleOf(messages[0]) !== "assistant") return messages;
-  report("inserted", 0, "a history that started with an assistant");
-  return [{ role: "user", content: TEXTS.googleBootstrap, timestamp: clock.now() }, ...messages];
-});
+export const bootstrapFirstTurn = definePass<{ clock?: Clock }>(
+  "bootstrap-turn",
+  (messages, { clock = Date }, report) => {
+    if (roleOf(messages[0]) !== "assistant") return messages;
+    report("inserted", 0, "a history that started with an assistant");
+    return [{ role: "user", content: TEXTS.googleBootstrap, timestamp: clock.now() }, ...messages];
+  },
+);
 
 /** Merges assistant messages that follow each other (rule R14). */
 export const validateGeminiTurns = definePass("merge-assistants", (messages, _options, report) =>
@@ -32,29 +35,43 @@ export const validateGeminiTurns = definePass("merge-assistants", (messages, _op
 /** Merges assistants, removes calls no result follows before the next assistant, then merges users (rule R15). */
 export const validateAnthropicTurns = definePass("validate-turns", (messages, _options, report) => {
   const merged = mergeNeighbours(messages, "assistant", mergeAssistants, report);
-  const answered = mapChanged(merged, (message, index) => dropDanglingCalls(message, index, merged, report));
+  const answered = mapChanged(merged, (message, index) =>
+    dropDanglingCalls(message, index, merged, report),
+  );
   return mergeNeighbours(answered, "user", mergeUsers, report);
 });
 
 /** Removes results inside user messages that answer no call of the assistant before them. */
-export const dropForeignToolResultBlocks = definePass("embedded-results", (messages, _options, report) => {
-  let callIds: ReadonlySet<unknown> = new Set();
-  return mapChanged(messages, (message, index) => {
-    const role = roleOf(message);
-    if (role === "assistant")
-      callIds = new Set(
-        blocksOf(message)
-          .filter(isToolCallLike)
-          .map(({ id }) => id),
+export const dropForeignToolResultBlocks = definePass(
+  "embedded-results",
+  (messages, _options, report) => {
+    let callIds: ReadonlySet<unknown> = new Set();
+    return mapChanged(messages, (message, index) => {
+      const role = roleOf(message);
+      if (role === "assistant")
+        callIds = new Set(
+          blocksOf(message)
+            .filter(isToolCallLike)
+            .map(({ id }) => id),
+        );
+      if (role !== "user") return message;
+      const blocks = blocksOf(message);
+      const kept = mapChanged(blocks, (block) =>
+        isResultBlock(block) && !callIds.has(resultId(block)) ? undefined : block,
       );
-    if (role !== "user") return message;
-    const blocks = blocksOf(message);
-    const kept = mapChanged(blocks, (block) => (isResultBlock(block) && !callIds.has(resultId(block)) ? undefined : block));
-    if (kept === blocks) return message;
-    report("changed", index, "a tool result inside a user message that answers no call before it");
-    return { ...message, content: kept.length === 0 ? [textBlock(TEXTS.omittedToolResults)] : kept };
-  });
-});
+      if (kept === blocks) return message;
+      report(
+        "changed",
+        index,
+        "a tool result inside a user message that answers no call before it",
+      );
+      return {
+        ...message,
+        content: kept.length === 0 ? [textBlock(TEXTS.omittedToolResults)] : kept,
+      };
+    });
+  },
+);
 
 function mergeNeighbours(
   messages: readonly StoredMessage[],
@@ -64,7 +81,11 @@ function mergeNeighbours(
 ): readonly StoredMessage[] {
   const merged: StoredMessage[] = [];
   for (let start = 0, end = 0; start < messages.length; start = end) {
-    for (end = start + 1; end < messages.length && roleOf(messages[start]) === role && roleOf(messages[end]) === role; end++)
+    for (
+      end = start + 1;
+      end < messages.length && roleOf(messages[start]) === role && roleOf(messages[end]) === role;
+      end++
+    )
       report("merged", end, `two ${role} messages in a row`);
     merged.push(end === start + 1 ? messages[start]! : merge(messages.slice(start, end)));
   }
@@ -80,12 +101,20 @@ function mergeAssistants(run: readonly StoredMessage[]): StoredMessage {
   return { ...run[0], ...Object.fromEntries(endings), content: run.flatMap(contentBlocks) };
 }
 
-const mergeUsers = (run: readonly StoredMessage[]): StoredMessage => ({ ...run.at(-1), content: run.flatMap(contentBlocks) });
+const mergeUsers = (run: readonly StoredMessage[]): StoredMessage => ({
+  ...run.at(-1),
+  content: run.flatMap(contentBlocks),
+});
 
 const contentBlocks = (message: StoredMessage): readonly StoredBlock[] =>
   typeof message.content === "string" ? [textBlock(message.content)] : blocksOf(message);
 
-function dropDanglingCalls(message: StoredMessage, index: number, messages: readonly StoredMessage[], report: Report): StoredMessage {
+function dropDanglingCalls(
+  message: StoredMessage,
+  index: number,
+  messages: readonly StoredMessage[],
+  report: Report,
+): StoredMessage {
   if (roleOf(message) !== "assistant") return message;
   const blocks = blocksOf(message);
   if (!blocks.some(isToolCallLike)) return message;
@@ -95,21 +124,35 @@ function dropDanglingCalls(message: StoredMessage, index: number, messages: read
     const result = answers.get(nonBlank(call.id) ?? "");
     return result !== undefined && (!hasThinking || namesAgree(result, call));
   };
-  const kept = mapChanged(blocks, (block) => (isToolCallLike(block) && !isAnswered(block) ? undefined : block));
+  const kept = mapChanged(blocks, (block) =>
+    isToolCallLike(block) && !isAnswered(block) ? undefined : block,
+  );
   if (kept === blocks) return message;
   report("changed", index, "a tool call no result follows");
   if (!hasThinking && kept.length > 0) return { ...message, content: kept };
-  return { ...message, content: hasFailed(message) && !hasThinking ? [] : [textBlock(TEXTS.omittedToolCalls)] };
+  return {
+    ...message,
+    content: hasFailed(message) && !hasThinking ? [] : [textBlock(TEXTS.omittedToolCalls)],
+  };
 }
 
 /** Results by id, up to the next assistant; those inside user messages count for turns without thinking. */
-function answersAfter(messages: readonly StoredMessage[], index: number, hasThinking: boolean): ReadonlyMap<string, StoredMessage> {
+function answersAfter(
+  messages: readonly StoredMessage[],
+  index: number,
+  hasThinking: boolean,
+): ReadonlyMap<string, StoredMessage> {
   const answers = new Map<string, StoredMessage>();
   for (let next = index + 1; next < messages.length; next++) {
     const message = messages[next]!;
     const role = roleOf(message);
     if (role === "assistant") break;
-    const results = role === "toolResult" ? [message] : role === "user" && !hasThinking ? blocksOf(message).filter(isResultBlock) : [];
+    const results =
+      role === "toolResult"
+        ? [message]
+        : role === "user" && !hasThinking
+          ? blocksOf(message).filter(isResultBlock)
+          : [];
     for (const result of results) answers.set(resultId(result) ?? "", result);
   }
   return answers;

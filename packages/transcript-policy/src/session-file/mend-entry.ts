@@ -5,7 +5,15 @@ import { isImageBlock } from "../images/inspect.ts";
 import { mapChanged } from "../pass.ts";
 import { isBase64Signature } from "../passes/thought-signatures.ts";
 import { parseJson } from "../silent-reply.ts";
-import { isBlank, isBlankText, nonBlank, roleOf, type StoredBlock, type StoredMessage, textBlock } from "../stored.ts";
+import {
+  isBlank,
+  isBlankText,
+  nonBlank,
+  roleOf,
+  type StoredBlock,
+  type StoredMessage,
+  textBlock,
+} from "../stored.ts";
 import { TEXTS } from "../texts.ts";
 
 /** One parsed line. */
@@ -29,13 +37,16 @@ export function parseEntry(line: string): Entry | undefined {
   if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return undefined;
   const { type, message } = entry as Entry;
   if (type !== "message") return entry as Entry;
-  return typeof message === "object" && message !== null && nonBlank((message as StoredMessage).role) !== undefined
+  return typeof message === "object" &&
+    message !== null &&
+    nonBlank((message as StoredMessage).role) !== undefined
     ? (entry as Entry)
     : undefined;
 }
 
 /** True for the first entry of a session file. */
-export const isHeader = (entry: Entry): boolean => entry.type === "session" && typeof entry.id === "string" && entry.id !== "";
+export const isHeader = (entry: Entry): boolean =>
+  entry.type === "session" && typeof entry.id === "string" && entry.id !== "";
 
 /** The entry's message; undefined for entries of other types. */
 export const messageOf = (entry: Entry): StoredMessage | undefined =>
@@ -44,7 +55,13 @@ export const messageOf = (entry: Entry): StoredMessage | undefined =>
 /** Mends failed turns without content, damaged images and blank user messages (spec §6, 3 to 5). */
 export function mendEntry(entry: Entry): MendedEntry {
   const message = messageOf(entry);
-  if (message === undefined) return { entry, rewrittenAssistantMessages: 0, rewrittenUserMessages: 0, removedCorruptedImageBlocks: 0 };
+  if (message === undefined)
+    return {
+      entry,
+      rewrittenAssistantMessages: 0,
+      rewrittenUserMessages: 0,
+      removedCorruptedImageBlocks: 0,
+    };
   const spoken = mendAssistant(message);
   const shown = mendImages(spoken);
   const asked = mendUser(shown.message);
@@ -79,15 +96,24 @@ const MAGIC_CHARACTERS = 64;
 function isCorruptedImage(block: StoredBlock): boolean {
   if (!isImageBlock(block)) return false;
   const mimeType = block.mimeType ?? block.mediaType ?? block.media_type;
-  if (typeof mimeType !== "string" || !mimeType.trim().toLowerCase().startsWith("image/") || typeof block.data !== "string") return false;
+  if (
+    typeof mimeType !== "string" ||
+    !mimeType.trim().toLowerCase().startsWith("image/") ||
+    typeof block.data !== "string"
+  )
+    return false;
   const isCanonical = isBase64(block.data) && isBase64Signature(block.data.slice(-4));
-  return !isCanonical || readImageHeader(decodeBase64(block.data.slice(0, MAGIC_CHARACTERS))) === undefined;
+  return (
+    !isCanonical ||
+    readImageHeader(decodeBase64(block.data.slice(0, MAGIC_CHARACTERS))) === undefined
+  );
 }
 
 function mendUser(message: StoredMessage): StoredMessage {
   if (roleOf(message) !== "user") return message;
   const { content } = message;
-  if (typeof content === "string") return isBlank(content) ? { ...message, content: TEXTS.blankUserFallback } : message;
+  if (typeof content === "string")
+    return isBlank(content) ? { ...message, content: TEXTS.blankUserFallback } : message;
   if (!Array.isArray(content)) return message;
   const kept = content.filter((block) => !isBlankText(block));
   if (kept.length === content.length && kept.length > 0) return message;

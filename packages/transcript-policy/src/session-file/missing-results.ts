@@ -1,6 +1,16 @@
 // Which stored calls must get a result written behind them because their provider refuses the session otherwise; pure.
 import { MIRRORS, needsStoredResults } from "../policies.ts";
-import { blocksOf, callId, isToolCall, nonBlank, resultId, roleOf, type StoredBlock, type StoredMessage, textBlock } from "../stored.ts";
+import {
+  blocksOf,
+  callId,
+  isToolCall,
+  nonBlank,
+  resultId,
+  roleOf,
+  type StoredBlock,
+  type StoredMessage,
+  textBlock,
+} from "../stored.ts";
 import { TEXTS } from "../texts.ts";
 import { type Entry, messageOf } from "./mend-entry.ts";
 
@@ -28,13 +38,18 @@ export class MissingResults {
     const calls = blocksOf(message).filter(isToolCall);
     const needs = calls.length === 0 ? "none" : needsStoredResults(message);
     if (needs === "all") this.#asking.push({ position, calls });
-    if (needs === "delivered") this.#deliverable = { position, calls: calls.filter(({ name }) => nonBlank(name) === "message") };
+    if (needs === "delivered")
+      this.#deliverable = {
+        position,
+        calls: calls.filter(({ name }) => nonBlank(name) === "message"),
+      };
   }
 
   /** The calls without a result, by the position of their entry; to be asked when all entries have been seen. */
   plan(): ReadonlyMap<number, readonly StoredBlock[]> {
     const open = this.#asking.map(
-      ({ position, calls }) => [position, calls.filter((call) => !this.#answered.has(callId(call).trim()))] as const,
+      ({ position, calls }) =>
+        [position, calls.filter((call) => !this.#answered.has(callId(call).trim()))] as const,
     );
     return new Map(open.filter(([, calls]) => calls.length > 0));
   }

@@ -14,8 +14,20 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const header = { type: "session", version: 3, id: "s1", timestamp: "2026-05-01T00:00:00.000Z", cwd: "/w" };
-const entry = (id: string, message: object) => ({ type: "message", id, parentId: null, timestamp: header.timestamp, message });
+const header = {
+  type: "session",
+  version: 3,
+  id: "s1",
+  timestamp: "2026-05-01T00:00:00.000Z",
+  cwd: "/w",
+};
+const entry = (id: string, message: object) => ({
+  type: "message",
+  id,
+  parentId: null,
+  timestamp: header.timestamp,
+  message,
+});
 const asked = entry("m1", { role: "user", content: "a", timestamp: 1 });
 const lines = (...entries: unknown[]) =>
   entries
@@ -31,7 +43,10 @@ describe("repair of a session file", () => {
     await write(header, "", asked);
     const before = await stat(sessionFile);
     for (let run = 0; run < 2; run++)
-      expect(await repairSessionFileIfNeeded({ sessionFile: ` ${sessionFile} ` })).toEqual({ repaired: false, droppedLines: 0 });
+      expect(await repairSessionFileIfNeeded({ sessionFile: ` ${sessionFile} ` })).toEqual({
+        repaired: false,
+        droppedLines: 0,
+      });
     expect((await stat(sessionFile)).mtimeMs).toBe(before.mtimeMs);
     expect(await readdir(folder)).toEqual(["session.jsonl"]);
   });
@@ -40,14 +55,27 @@ describe("repair of a session file", () => {
     await write(header, asked);
     await repairSessionFileIfNeeded({ sessionFile });
     await write(header, asked, "torn li");
-    expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({ repaired: true, droppedLines: 1 });
+    expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({
+      repaired: true,
+      droppedLines: 1,
+    });
   });
 
   it("drops torn lines and message entries without a message, keeps mode and folder, and leaves no copy behind", async () => {
-    await write("junk", header, entry("m0", { role: " " }), { type: "message", id: "x" }, asked, '{"type":"mess');
+    await write(
+      "junk",
+      header,
+      entry("m0", { role: " " }),
+      { type: "message", id: "x" },
+      asked,
+      '{"type":"mess',
+    );
     await chmod(sessionFile, 0o640);
     await chmod(folder, 0o755);
-    expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({ repaired: true, droppedLines: 4 });
+    expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({
+      repaired: true,
+      droppedLines: 4,
+    });
     expect(await readFile(sessionFile, "utf8")).toBe(lines(header, asked));
     expect((await stat(sessionFile)).mode & 0o777).toBe(0o640);
     expect((await stat(folder)).mode & 0o777).toBe(0o755);
@@ -78,39 +106,70 @@ describe("repair of a session file", () => {
     expect(await readFile(sessionFile, "utf8")).toBe(
       lines(
         header,
-        entry("m1", { role: "assistant", content: [{ type: "text", text: TEXTS.streamErrorFallback }], stopReason: "error" }),
+        entry("m1", {
+          role: "assistant",
+          content: [{ type: "text", text: TEXTS.streamErrorFallback }],
+          stopReason: "error",
+        }),
         entry("m2", { role: "user", content: TEXTS.blankUserFallback }),
         entry("m3", { role: "user", content: [{ type: "text", text: TEXTS.blankUserFallback }] }),
-        entry("m4", { role: "toolResult", toolCallId: "c", content: [{ type: "text", text: TEXTS.corruptedImage }] }),
+        entry("m4", {
+          role: "toolResult",
+          toolCallId: "c",
+          content: [{ type: "text", text: TEXTS.corruptedImage }],
+        }),
         sound,
       ),
     );
-    expect(await repairSessionFileIfNeeded({ sessionFile })).toEqual({ repaired: false, droppedLines: 0 });
+    expect(await repairSessionFileIfNeeded({ sessionFile })).toEqual({
+      repaired: false,
+      droppedLines: 0,
+    });
   });
 
   it("writes the result of a call its provider would miss behind it, once", async () => {
     const call = { type: "toolCall", id: "call_1|fc_1", name: "exec", arguments: {} };
     await write(
       header,
-      entry("m1", { role: "assistant", content: [call], stopReason: "toolUse", api: "openai-chatgpt-responses", provider: "openai" }),
+      entry("m1", {
+        role: "assistant",
+        content: [call],
+        stopReason: "toolUse",
+        api: "openai-chatgpt-responses",
+        provider: "openai",
+      }),
       asked,
     );
-    expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({ repaired: true, insertedToolResults: 1 });
+    expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({
+      repaired: true,
+      insertedToolResults: 1,
+    });
     const inserted = JSON.parse((await readFile(sessionFile, "utf8")).split("\n")[2] ?? "");
-    expect(inserted).toMatchObject({ parentId: "m1", message: { role: "toolResult", toolCallId: "call_1|fc_1", isError: true } });
+    expect(inserted).toMatchObject({
+      parentId: "m1",
+      message: { role: "toolResult", toolCallId: "call_1|fc_1", isError: true },
+    });
     expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({ repaired: false });
   });
 
   it("says why it does nothing: no file, no entries, no header, not readable", async () => {
-    const reasonFor = async (path: string) => (await repairSessionFileIfNeeded({ sessionFile: path })).reason;
+    const reasonFor = async (path: string) =>
+      (await repairSessionFileIfNeeded({ sessionFile: path })).reason;
     expect(await reasonFor("  ")).toBe("missing session file");
     expect(await reasonFor(sessionFile)).toBe("missing session file");
     expect(await reasonFor(folder)).toMatch(/^failed to read session file: EISDIR/);
     await write("x", "y");
-    expect(await repairSessionFileIfNeeded({ sessionFile })).toEqual({ repaired: false, droppedLines: 2, reason: "empty session file" });
+    expect(await repairSessionFileIfNeeded({ sessionFile })).toEqual({
+      repaired: false,
+      droppedLines: 2,
+      reason: "empty session file",
+    });
     await write(asked, header, "x");
     const warnings: string[] = [];
-    const report = await repairSessionFileIfNeeded({ sessionFile, warn: (message) => warnings.push(message) });
+    const report = await repairSessionFileIfNeeded({
+      sessionFile,
+      warn: (message) => warnings.push(message),
+    });
     expect(report).toEqual({ repaired: false, droppedLines: 1, reason: "invalid session header" });
     expect(warnings).toHaveLength(1);
   });
@@ -118,12 +177,22 @@ describe("repair of a session file", () => {
   it("reports the backup when it cannot be removed, and keeps the original when it cannot be replaced", async () => {
     await write(header, "bad", asked);
     const original = await readFile(sessionFile, "utf8");
-    const stuck = await repairSessionFileIfNeeded({ sessionFile, files: { ...working, rename: fail } });
-    expect(stuck).toEqual({ repaired: false, droppedLines: 1, reason: "repair failed: EPERM: simulated" });
+    const stuck = await repairSessionFileIfNeeded({
+      sessionFile,
+      files: { ...working, rename: fail },
+    });
+    expect(stuck).toEqual({
+      repaired: false,
+      droppedLines: 1,
+      reason: "repair failed: EPERM: simulated",
+    });
     expect(await readFile(sessionFile, "utf8")).toBe(original);
     expect(await readdir(folder)).toEqual(["session.jsonl"]);
 
-    const kept = await repairSessionFileIfNeeded({ sessionFile, files: { ...working, unlink: fail } });
+    const kept = await repairSessionFileIfNeeded({
+      sessionFile,
+      files: { ...working, unlink: fail },
+    });
     expect(kept).toMatchObject({ repaired: true, backupPath: expect.stringContaining(".bak-") });
     expect(await readFile(kept.backupPath ?? "", "utf8")).toBe(original);
   });
@@ -163,8 +232,14 @@ describe("repair of a session file", () => {
 
   it("reads lines across chunks, with either line ending and separators inside text", async () => {
     const long = entry("m2", { role: "user", content: `${"ह".repeat(200_000)}\u2028x` });
-    await writeFile(sessionFile, `\ufeff${lines(header, long, asked).replaceAll("\n", "\r\n")}bad\r\n`);
-    expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({ repaired: true, droppedLines: 1 });
+    await writeFile(
+      sessionFile,
+      `\ufeff${lines(header, long, asked).replaceAll("\n", "\r\n")}bad\r\n`,
+    );
+    expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({
+      repaired: true,
+      droppedLines: 1,
+    });
     expect(await readFile(sessionFile, "utf8")).toBe(lines(header, long, asked));
   });
 });

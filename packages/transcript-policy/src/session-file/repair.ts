@@ -38,7 +38,9 @@ export interface RepairReport extends Partial<MendCounts> {
 interface Plan {
   droppedLines: number;
   header: "valid" | "invalid" | "none";
-  counts: Required<Pick<RepairReport, keyof MendCounts | "droppedBlankUserMessages" | "insertedToolResults">>;
+  counts: Required<
+    Pick<RepairReport, keyof MendCounts | "droppedBlankUserMessages" | "insertedToolResults">
+  >;
   /** Calls to answer, by position of their entry. */
   missing: ReturnType<MissingResults["plan"]>;
 }
@@ -53,12 +55,14 @@ export async function repairSessionFileIfNeeded(request: RepairRequest): Promise
   if (path === "") return { repaired: false, droppedLines: 0, reason: "missing session file" };
   const found = await readPlan(path);
   if ("reason" in found) {
-    if (!found.isMissing) warn?.(`session file repair skipped: ${found.reason} (${basename(path)})`);
+    if (!found.isMissing)
+      warn?.(`session file repair skipped: ${found.reason} (${basename(path)})`);
     return { repaired: false, droppedLines: 0, reason: found.reason };
   }
   const { plan } = found;
   const { droppedLines, counts } = plan;
-  if (plan.header === "none") return { repaired: false, droppedLines, reason: "empty session file" };
+  if (plan.header === "none")
+    return { repaired: false, droppedLines, reason: "empty session file" };
   if (plan.header === "invalid") {
     warn?.(`session file repair skipped: invalid session header (${basename(path)})`);
     return { repaired: false, droppedLines, reason: "invalid session header" };
@@ -72,7 +76,8 @@ export async function repairSessionFileIfNeeded(request: RepairRequest): Promise
   const backup = `${path}.bak-${process.pid}-${clock.now()}`;
   const replacement = await replaceFile(path, repairedLines(path, plan, clock), backup, files);
   const { backupPath } = replacement;
-  if (backupPath !== undefined) debug?.(`session file repair left its backup behind (${basename(backupPath)})`);
+  if (backupPath !== undefined)
+    debug?.(`session file repair left its backup behind (${basename(backupPath)})`);
   const left = backupPath === undefined ? {} : { backupPath };
   if (!replacement.ok) {
     const reason = `repair failed: ${describe(replacement.error)}`;
@@ -115,11 +120,19 @@ async function readPlan(path: string): Promise<Found> {
   try {
     const state = await fingerprint(path);
     if (clean.get(path) === state)
-      return { plan: { droppedLines: 0, header: "valid", counts: NO_COUNTS, missing: new Map() }, fingerprint: state };
+      return {
+        plan: { droppedLines: 0, header: "valid", counts: NO_COUNTS, missing: new Map() },
+        fingerprint: state,
+      };
     return { plan: await planRepair(readLines(path)), fingerprint: state };
   } catch (error) {
     const isMissing = (error as { code?: unknown }).code === "ENOENT";
-    return { isMissing, reason: isMissing ? "missing session file" : `failed to read session file: ${describe(error)}` };
+    return {
+      isMissing,
+      reason: isMissing
+        ? "missing session file"
+        : `failed to read session file: ${describe(error)}`,
+    };
   }
 }
 
@@ -154,7 +167,8 @@ async function* repairedLines(path: string, plan: Plan, clock: Clock): AsyncGene
     const entry: Entry | undefined = parseEntry(line);
     if (entry === undefined) continue;
     yield JSON.stringify(mendEntry(entry).entry);
-    for (const call of plan.missing.get(position) ?? []) yield JSON.stringify(makeResultEntry(entry, call, randomUUID(), clock.now()));
+    for (const call of plan.missing.get(position) ?? [])
+      yield JSON.stringify(makeResultEntry(entry, call, randomUUID(), clock.now()));
     position += 1;
   }
 }
@@ -167,7 +181,10 @@ function summarize(droppedLines: number, counts: Plan["counts"]): string {
     [counts.removedCorruptedImageBlocks, "removed", "corrupted image block(s)"],
     [counts.insertedToolResults, "inserted", "missing tool result(s)"],
   ] as const;
-  return parts.flatMap(([count, verb, what]) => (count === 0 ? [] : [`${verb} ${count} ${what}`])).join(", ");
+  return parts
+    .flatMap(([count, verb, what]) => (count === 0 ? [] : [`${verb} ${count} ${what}`]))
+    .join(", ");
 }
 
-const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const describe = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

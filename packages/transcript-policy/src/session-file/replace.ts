@@ -11,7 +11,9 @@ export interface FileOperations {
 
 export const FILE_OPERATIONS: FileOperations = { rename, unlink };
 
-export type Replacement = { ok: true; backupPath?: string } | { ok: false; error: unknown; backupPath?: string };
+export type Replacement =
+  | { ok: true; backupPath?: string }
+  | { ok: false; error: unknown; backupPath?: string };
 
 /** Writes `lines` in place of the file. Its mode is kept and its folder not touched; a backup that could not be removed is named. */
 export async function replaceFile(
@@ -33,11 +35,15 @@ export async function replaceFile(
 
     async function writeAndSwap(): Promise<void> {
       await chmod(backupPath, mode);
-      const temporary = join(dirname(path), `${basename(path)}.repair-${backupPath.split(".bak-").at(-1)}`);
+      const temporary = join(
+        dirname(path),
+        `${basename(path)}.repair-${backupPath.split(".bak-").at(-1)}`,
+      );
       try {
         await writeLines(temporary, mode, lines);
         const now = await stat(path);
-        if (now.size !== before.size || now.mtimeMs !== before.mtimeMs) throw new Error("the file was written to meanwhile");
+        if (now.size !== before.size || now.mtimeMs !== before.mtimeMs)
+          throw new Error("the file was written to meanwhile");
         await files.rename(temporary, path);
       } catch (error) {
         await unlink(temporary).catch(() => undefined);
@@ -68,7 +74,10 @@ async function writeLines(path: string, mode: number, lines: AsyncIterable<strin
   }
 }
 
-async function removeBackup(backupPath: string, files: FileOperations): Promise<{ backupPath?: string }> {
+async function removeBackup(
+  backupPath: string,
+  files: FileOperations,
+): Promise<{ backupPath?: string }> {
   try {
     await files.unlink(backupPath);
     return {};

@@ -17,7 +17,10 @@ async function openHome() {
   mkdirSync(home);
   writeFileSync(join(home, "clew.json"), CONFIG);
   const clew = async (...args: string[]) => {
-    const child = startChild(MAIN, args, { env: { CLEW_HOME: home, OPENCLAW_STATE_DIR: "" }, stderr: true });
+    const child = startChild(MAIN, args, {
+      env: { CLEW_HOME: home, OPENCLAW_STATE_DIR: "" },
+      stderr: true,
+    });
     child.process.stdin!.end();
     const code = await child.exit;
     return { code, output: child.lines.join("\n"), errors: child.errors().trim() };
@@ -40,30 +43,50 @@ describe("clew plugins", () => {
         "No gateway is running; it is effective from the next start.",
       ].join("\n"),
     });
-    expect((await clew("plugins", "list")).output).toMatch(/tidepool-context +0\.3\.1 +on +installed: /);
+    expect((await clew("plugins", "list")).output).toMatch(
+      /tidepool-context +0\.3\.1 +on +installed: /,
+    );
     const shown = (await clew("plugins", "inspect", "tidepool-context")).output;
     expect(shown).toContain("Tidepool 0.3.1 (tidepool-context)");
     expect(shown).toContain("--runtime");
-    const runtime = JSON.parse((await clew("plugins", "inspect", "tidepool-context", "--runtime", "--json")).output) as {
+    const runtime = JSON.parse(
+      (await clew("plugins", "inspect", "tidepool-context", "--runtime", "--json")).output,
+    ) as {
       runtime: object[];
     };
     expect(runtime.runtime).toMatchObject([
-      { status: "loaded", engines: ["tidepool"], commands: ["tidepool", "rockpool", "tide", "pool"] },
+      {
+        status: "loaded",
+        engines: ["tidepool"],
+        commands: ["tidepool", "rockpool", "tide", "pool"],
+      },
     ]);
-    expect((await clew("plugins", "doctor")).output).toMatch(/^ok +plugin tidepool-context: 0\.3\.1, installed: engine tidepool/);
+    expect((await clew("plugins", "doctor")).output).toMatch(
+      /^ok +plugin tidepool-context: 0\.3\.1, installed: engine tidepool/,
+    );
     expect((await clew("chat", "My boat is called Pelican.")).code).toBe(0);
-    expect((await clew("chat", "/tide")).output).toBe("Tidepool holds 2 messages (status for agent:main:main; slot tidepool).");
+    expect((await clew("chat", "/tide")).output).toBe(
+      "Tidepool holds 2 messages (status for agent:main:main; slot tidepool).",
+    );
     expect((await clew("chat", "/engine")).output).toContain("Engine: tidepool (Tidepool 0.3.1");
-    expect((await clew("doctor")).output).toContain('tidepool 0.3.1 of plugin "tidepool-context" (configured)');
-    expect((await clew("plugins", "disable", "tidepool-context")).output).toContain('plugins.slots.contextEngine stays "tidepool"');
+    expect((await clew("doctor")).output).toContain(
+      'tidepool 0.3.1 of plugin "tidepool-context" (configured)',
+    );
+    expect((await clew("plugins", "disable", "tidepool-context")).output).toContain(
+      'plugins.slots.contextEngine stays "tidepool"',
+    );
     expect((await clew("plugins", "enable", "tidepool-context")).code).toBe(0);
     expect((await clew("plugins", "update")).output).toContain("tidepool-context: 0.3.1 -> 0.3.1");
     expect(await clew("plugins", "reload")).toMatchObject({
       code: 1,
       errors: expect.stringContaining("No gateway is running at http://127.0.0.1:9"),
     });
-    expect((await clew("plugins", "uninstall", "tidepool-context", "--dry-run")).output).toContain("plugins/tidepool-context is removed");
-    expect((await clew("plugins", "uninstall", "tidepool-context")).output).toContain("Uninstalled tidepool-context.");
+    expect((await clew("plugins", "uninstall", "tidepool-context", "--dry-run")).output).toContain(
+      "plugins/tidepool-context is removed",
+    );
+    expect((await clew("plugins", "uninstall", "tidepool-context")).output).toContain(
+      "Uninstalled tidepool-context.",
+    );
     expect(readFileSync(join(home, "clew.json"), "utf8")).toBe(CONFIG);
     expect(existsSync(join(home, "plugins"))).toBe(false);
     expect(readFileSync(join(source, "lib/index.js"), "utf8")).toContain("tidepool");
@@ -71,36 +94,62 @@ describe("clew plugins", () => {
 
   it("says what is wrong in one line, on the error stream", { timeout: 30_000 }, async () => {
     const { scratch, clew } = await openHome();
-    const folder = writePlugin(join(scratch, "small"), { code: "export default { async register() {} };" });
+    const folder = writePlugin(join(scratch, "small"), {
+      code: "export default { async register() {} };",
+    });
     expect(await clew("plugins", "install", folder)).toEqual({
       code: 1,
       output: "",
       errors: 'clew: Plugin "small" cannot be loaded: plugin register must be synchronous.',
     });
-    expect((await clew("plugins", "inspect", "small")).errors).toBe('clew: There is no plugin "small"; there is: none.');
+    expect((await clew("plugins", "inspect", "small")).errors).toBe(
+      'clew: There is no plugin "small"; there is: none.',
+    );
     expect((await clew("plugins", "install")).code).toBe(2);
   });
 
   it("ends although a plugin left a timer behind", { timeout: 30_000 }, async () => {
     const { scratch, clew } = await openHome();
-    const folder = writePlugin(join(scratch, "small"), { code: "export default { register() { setInterval(() => {}, 1000); } };" });
+    const folder = writePlugin(join(scratch, "small"), {
+      code: "export default { register() { setInterval(() => {}, 1000); } };",
+    });
     expect((await clew("plugins", "install", folder)).code).toBe(0);
     expect((await clew("chat", "hello")).code).toBe(0);
   });
 });
 
 describe("clew start", () => {
-  it("goes on answering when a promise of a plugin fails unheard, and reloads plugins on command", { timeout: 60_000 }, async () => {
+  it("goes on answering when a promise of a plugin fails unheard, and reloads plugins on command", {
+    timeout: 60_000,
+  }, async () => {
     const { scratch, home, clew } = await openHome();
-    const code = "export default (api) => api.on('gateway_start', () => { setImmediate(async () => { throw new Error('stray'); }); });";
+    const code =
+      "export default (api) => api.on('gateway_start', () => { setImmediate(async () => { throw new Error('stray'); }); });";
     const folder = writePlugin(join(scratch, "small"), { code });
-    writeFileSync(join(home, "clew.json"), JSON.stringify({ plugins: { load: { paths: [folder] } } }));
-    const child = startChild(MAIN, ["start", "--port", "0"], { env: { CLEW_HOME: home, OPENCLAW_STATE_DIR: "" }, stderr: true });
+    writeFileSync(
+      join(home, "clew.json"),
+      JSON.stringify({ plugins: { load: { paths: [folder] } } }),
+    );
+    const child = startChild(MAIN, ["start", "--port", "0"], {
+      env: { CLEW_HOME: home, OPENCLAW_STATE_DIR: "" },
+      stderr: true,
+    });
     const url = /http:\/\/127\.0\.0\.1:(\d+)/.exec(await child.nextLine());
     const log = () => readFileSync(join(home, "logs/gateway.log"), "utf8");
-    await expect.poll(log).toContain("[plugins] small: a promise failed and nobody listened: stray");
-    writeFileSync(join(folder, "index.js"), "export default (api) => api.registerContextEngine('late', () => 1);");
-    writeFileSync(join(home, "clew.json"), JSON.stringify({ gateway: { port: Number(url?.[1]) }, plugins: { load: { paths: [folder] } } }));
+    await expect
+      .poll(log)
+      .toContain("[plugins] small: a promise failed and nobody listened: stray");
+    writeFileSync(
+      join(folder, "index.js"),
+      "export default (api) => api.registerContextEngine('late', () => 1);",
+    );
+    writeFileSync(
+      join(home, "clew.json"),
+      JSON.stringify({
+        gateway: { port: Number(url?.[1]) },
+        plugins: { load: { paths: [folder] } },
+      }),
+    );
     expect(await clew("plugins", "reload")).toEqual({
       code: 0,
       errors: "",
@@ -109,7 +158,9 @@ describe("clew start", () => {
     expect((await clew("plugins", "disable", "small")).output).toBe(
       `Disabled small.\nA gateway is running at ${url?.[0]}: "clew plugins reload" makes it effective there, between two runs; a restart is not needed.`,
     );
-    const health = (await (await fetch(`${url?.[0]}/api/health`)).json()) as { engine: { known: string[] } };
+    const health = (await (await fetch(`${url?.[0]}/api/health`)).json()) as {
+      engine: { known: string[] };
+    };
     expect(health.engine.known).toEqual(["legacy", "late"]);
     child.process.kill("SIGTERM");
     expect(await child.exit).toBe(0);
@@ -127,7 +178,12 @@ describe("asking at the terminal", () => {
 
   it("only a yes is a yes", async () => {
     expect(await Promise.all(["y\n", "Yes\n", " yes \n"].map(answer))).toEqual([true, true, true]);
-    expect(await Promise.all(["n\n", "\n", "yess\n", null].map(answer))).toEqual([false, false, false, false]);
+    expect(await Promise.all(["n\n", "\n", "yess\n", null].map(answer))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it("an abort is a no, and so is having no terminal", async () => {

@@ -51,10 +51,16 @@ export async function disable(id: string): Promise<number> {
   return 0;
 }
 
-export async function uninstall(ids: readonly string[], { dryRun, keepFiles }: Flags): Promise<number> {
+export async function uninstall(
+  ids: readonly string[],
+  { dryRun, keepFiles }: Flags,
+): Promise<number> {
   for (const pluginId of ids) {
     const { notes } = await uninstallPlugin({ pluginId, dryRun, keepFiles }, place());
-    print([dryRun ? `Uninstalling ${pluginId} would do this:` : `Uninstalled ${pluginId}.`, ...notes.map((note) => `  ${note}`)]);
+    print([
+      dryRun ? `Uninstalling ${pluginId} would do this:` : `Uninstalled ${pluginId}.`,
+      ...notes.map((note) => `  ${note}`),
+    ]);
   }
   if (!dryRun) print([await effectOfChange()]);
   return 0;
@@ -62,7 +68,11 @@ export async function uninstall(ids: readonly string[], { dryRun, keepFiles }: F
 
 export async function update(ids: readonly string[]): Promise<number> {
   const reports = await updatePlugins(ids, place());
-  print(reports.length === 0 ? ["Nothing was installed by clew, so there is nothing to update."] : reports.map(({ note }) => note));
+  print(
+    reports.length === 0
+      ? ["Nothing was installed by clew, so there is nothing to update."]
+      : reports.map(({ note }) => note),
+  );
   if (reports.some(({ changed }) => changed)) print([await effectOfChange()]);
   return 0;
 }
@@ -71,30 +81,47 @@ export async function list({ json }: Flags): Promise<number> {
   const { home, configFile } = readEnvironment();
   const { config } = await loadConfig(configFile);
   const records = readRecords(home);
-  const found = discoverPlugins({ home, plugins: config.plugins, records, bundled: [] }).map(({ id, folder, origin, result }) => {
-    const manifest = result.ok ? result.files.manifest : { id };
-    const isSelected = Object.values(config.plugins.slots ?? {}).some((value) => value === id || records.engines[String(value)] === id);
-    const off = whyOff({ plugins: config.plugins, manifest, isBundled: origin === "bundled", isSelected });
-    const version = result.ok ? (result.files.packageJson.version ?? result.files.manifest.version ?? null) : null;
-    const status = off !== null ? "off" : result.ok ? "on" : "broken";
-    return {
-      id,
-      version,
-      status,
-      reason: off ?? (result.ok ? null : result.reason),
-      origin,
-      folder,
-      source: records.plugins[id]?.spec ?? null,
-    };
-  });
+  const found = discoverPlugins({ home, plugins: config.plugins, records, bundled: [] }).map(
+    ({ id, folder, origin, result }) => {
+      const manifest = result.ok ? result.files.manifest : { id };
+      const isSelected = Object.values(config.plugins.slots ?? {}).some(
+        (value) => value === id || records.engines[String(value)] === id,
+      );
+      const off = whyOff({
+        plugins: config.plugins,
+        manifest,
+        isBundled: origin === "bundled",
+        isSelected,
+      });
+      const version = result.ok
+        ? (result.files.packageJson.version ?? result.files.manifest.version ?? null)
+        : null;
+      const status = off !== null ? "off" : result.ok ? "on" : "broken";
+      return {
+        id,
+        version,
+        status,
+        reason: off ?? (result.ok ? null : result.reason),
+        origin,
+        folder,
+        source: records.plugins[id]?.spec ?? null,
+      };
+    },
+  );
   if (json) terminal.json({ plugins: found });
-  else if (found.length === 0) terminal.line('No plugins; "clew plugins install" takes an npm name, a folder or an archive.');
+  else if (found.length === 0)
+    terminal.line('No plugins; "clew plugins install" takes an npm name, a folder or an archive.');
   else {
     terminal.line(
       printable(
         formatTable(
           ["plugin", "version", "state", "from"],
-          found.map(({ id, version, status, origin, folder }) => [id, version ?? "-", status, `${origin}: ${folder}`]),
+          found.map(({ id, version, status, origin, folder }) => [
+            id,
+            version ?? "-",
+            status,
+            `${origin}: ${folder}`,
+          ]),
         ),
       ),
     );
@@ -114,7 +141,9 @@ export async function inspect(id: string, { runtime, json }: Flags): Promise<num
   });
   const plugin = found.find((each) => each.id === id);
   if (plugin === undefined)
-    throw invalidPlugin(`There is no plugin "${id}"; there is: ${found.map((each) => each.id).join(", ") || "none"}.`);
+    throw invalidPlugin(
+      `There is no plugin "${id}"; there is: ${found.map((each) => each.id).join(", ") || "none"}.`,
+    );
   const problem = plugin.result.ok ? null : plugin.result.reason;
   const files = plugin.result.ok ? plugin.result.files : readQuietly(plugin.folder);
   const install = readRecords(environment.home).plugins[id] ?? null;
@@ -152,11 +181,19 @@ export async function doctor({ json }: Flags): Promise<number> {
   const environment = readEnvironment();
   const loaded = await loadConfig(environment.configFile);
   const plugins = await startPlugins({ environment, loaded, log: silent, mode: "discovery" });
-  const findings: Finding[] = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
+  const findings: Finding[] = pluginFindings(
+    plugins.records(),
+    loaded.config.plugins,
+    plugins.ownerOf,
+  );
   await plugins.close("doctor is done");
   if (json) terminal.json({ findings });
   else
-    print(findings.length === 0 ? ["No plugins."] : findings.map(({ level, subject, text }) => `${level.padEnd(7)}  ${subject}: ${text}`));
+    print(
+      findings.length === 0
+        ? ["No plugins."]
+        : findings.map(({ level, subject, text }) => `${level.padEnd(7)}  ${subject}: ${text}`),
+    );
   return findings.some(({ level }) => level === "failure") ? 1 : 0;
 }
 
@@ -164,13 +201,21 @@ export async function reload({ json }: Flags): Promise<number> {
   const { config } = await loadConfig(readEnvironment().configFile);
   const running = await findGateway(config.gateway.port);
   if (running === null) {
-    terminal.note(`No gateway is running at http://127.0.0.1:${config.gateway.port}; plugins are loaded when one starts.`);
+    terminal.note(
+      `No gateway is running at http://127.0.0.1:${config.gateway.port}; plugins are loaded when one starts.`,
+    );
     return 1;
   }
-  const answer = await fetch(`${running.url}/api/plugins/reload`, { method: "POST", signal: AbortSignal.timeout(RELOAD_MS) });
+  const answer = await fetch(`${running.url}/api/plugins/reload`, {
+    method: "POST",
+    signal: AbortSignal.timeout(RELOAD_MS),
+  });
   const body = (await answer.json()) as { plugins?: PluginRecord[]; error?: { message: string } };
   if (body.plugins === undefined)
-    throw new ContextEngineError("CONFIG_INVALID", body.error?.message ?? `${running.url} could not reload its plugins.`);
+    throw new ContextEngineError(
+      "CONFIG_INVALID",
+      body.error?.message ?? `${running.url} could not reload its plugins.`,
+    );
   if (json) terminal.json(body);
   else print([`Reloaded at ${running.url}.`, ...body.plugins.flatMap(describeRecord)]);
   return body.plugins.some(({ status }) => status === "error") ? 1 : 0;
@@ -188,7 +233,16 @@ async function loadForLooking(
   return plugins.records().filter((record) => record.id === id || record.id.startsWith(`${id}/`));
 }
 
-function describeRecord({ id, status, reason, engines, commands, hooks, sessionActions, diagnostics }: PluginRecord): string[] {
+function describeRecord({
+  id,
+  status,
+  reason,
+  engines,
+  commands,
+  hooks,
+  sessionActions,
+  diagnostics,
+}: PluginRecord): string[] {
   if (status !== "loaded") return [`${id}: ${status}: ${reason}`];
   const parts = [
     ["engines", engines],
@@ -196,7 +250,9 @@ function describeRecord({ id, status, reason, engines, commands, hooks, sessionA
     ["hooks", hooks],
     ["session actions", sessionActions],
   ] as const;
-  const has = parts.filter(([, list]) => list.length > 0).map(([name, list]) => `${name} ${list.join(", ")}`);
+  const has = parts
+    .filter(([, list]) => list.length > 0)
+    .map(([name, list]) => `${name} ${list.join(", ")}`);
   return [
     `${id}: loaded${has.length > 0 ? `; ${has.join("; ")}` : ""}`,
     ...diagnostics.map(({ level, message }) => `${id}: ${level}: ${message}`),

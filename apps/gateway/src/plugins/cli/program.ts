@@ -5,7 +5,9 @@ import { type Command, Option } from "commander";
 export function addPluginCommands(program: Command, done: (exitCode: number) => void): void {
   const json = () => new Option("--json", "print JSON");
   const load = () => import("./commands.ts");
-  const plugins = program.command("plugins").description("install, select and look at plugins; OpenClaw's plugins work unchanged");
+  const plugins = program
+    .command("plugins")
+    .description("install, select and look at plugins; OpenClaw's plugins work unchanged");
   plugins
     .command("install")
     .description("from npm, a folder or an archive; nothing changes unless the plugin loads")

@@ -50,7 +50,11 @@ export async function makeSteps(
 }
 
 /** The text with the changes taken back; a file that we made is gone again when nothing is left in it. */
-export async function takeBack(file: string, changes: readonly SettingChange[], records: InstallRecords): Promise<InstallRecords> {
+export async function takeBack(
+  file: string,
+  changes: readonly SettingChange[],
+  records: InstallRecords,
+): Promise<InstallRecords> {
   const before = await readConfigText(file);
   const { blankConfig, ...others } = records;
   if (before === null) return { ...others, containers: [] };
@@ -62,5 +66,9 @@ export async function takeBack(file: string, changes: readonly SettingChange[], 
     if (restored.trim() !== "") checkConfigText(restored, file);
     if (restored !== before) await writeConfigText(file, restored);
   }
-  return { ...others, containers, ...(!isAsWeFoundIt && blankConfig !== undefined && { blankConfig }) };
+  return {
+    ...others,
+    containers,
+    ...(!isAsWeFoundIt && blankConfig !== undefined && { blankConfig }),
+  };
 }

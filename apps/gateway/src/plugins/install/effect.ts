@@ -13,7 +13,9 @@ export async function findGateway(port: number): Promise<RunningGateway | null> 
   try {
     const answer = await fetch(`${url}/api/health`, { signal: AbortSignal.timeout(PROBE_MS) });
     const { pid, version } = (await answer.json()) as { pid?: unknown; version?: unknown };
-    return answer.ok && typeof version === "string" ? { url, pid: typeof pid === "number" ? pid : null } : null;
+    return answer.ok && typeof version === "string"
+      ? { url, pid: typeof pid === "number" ? pid : null }
+      : null;
   } catch {
     return null;
   }

@@ -5,7 +5,13 @@ import { describe, expect, it } from "vitest";
 import { checkConfigText } from "../../config/load.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { packFolder, startRegistry, useRegistry } from "../../testing/npm-registry.ts";
-import { collectLog, copyTidepool, engineCode, type WrittenPlugin, writePlugin } from "../../testing/plugins.ts";
+import {
+  collectLog,
+  copyTidepool,
+  engineCode,
+  type WrittenPlugin,
+  writePlugin,
+} from "../../testing/plugins.ts";
 import { createPluginHost } from "../host.ts";
 import { readRecords } from "../records.ts";
 import { type InstallPlace, installPlugin } from "./install.ts";
@@ -22,7 +28,9 @@ const CONFIG = `{
 }
 `;
 
-async function openPlace(config: string | null = CONFIG): Promise<InstallPlace & { scratch: string }> {
+async function openPlace(
+  config: string | null = CONFIG,
+): Promise<InstallPlace & { scratch: string }> {
   const scratch = await temporaryHome();
   const home = join(scratch, "home");
   mkdirSync(home);
@@ -31,14 +39,21 @@ async function openPlace(config: string | null = CONFIG): Promise<InstallPlace &
   return { home, configFile, cwd: scratch, scratch };
 }
 
-const read = ({ configFile }: InstallPlace) => (existsSync(configFile) ? readFileSync(configFile, "utf8") : null);
-const parsed = (place: InstallPlace) => JSON5.parse<{ plugins: Record<string, never> }>(read(place) ?? "{}").plugins;
+const read = ({ configFile }: InstallPlace) =>
+  existsSync(configFile) ? readFileSync(configFile, "utf8") : null;
+const parsed = (place: InstallPlace) =>
+  JSON5.parse<{ plugins: Record<string, never> }>(read(place) ?? "{}").plugins;
 const listed = ({ home }: InstallPlace) => readdirSync(home).sort();
 
 /** What a gateway that starts now makes of the place. */
 async function start(place: InstallPlace) {
   const { config, raw } = checkConfigText(read(place) ?? "{}", place.configFile);
-  const host = await createPluginHost({ home: place.home, plugins: config.plugins, raw, log: collectLog() });
+  const host = await createPluginHost({
+    home: place.home,
+    plugins: config.plugins,
+    raw,
+    log: collectLog(),
+  });
   const records = host.records();
   await host.close();
   return records;
@@ -54,18 +69,27 @@ describe("installing a plugin from a folder", () => {
       'plugins.slots.contextEngine: "legacy" -> "tidepool"; the way back: clew config set plugins.slots.contextEngine legacy',
     );
     expect(notes.at(-1)).toContain("tide_grep, tide_count, tide_forget");
-    expect(parsed(place)).toEqual({ slots: { contextEngine: "tidepool" }, entries: { "tidepool-context": { enabled: true } } });
+    expect(parsed(place)).toEqual({
+      slots: { contextEngine: "tidepool" },
+      entries: { "tidepool-context": { enabled: true } },
+    });
     expect(read(place)).toContain("// The person's own words.");
     expect(readFileSync(join(place.home, "plugins/tidepool-context/lib/index.js"), "utf8")).toBe(
       readFileSync(join(source, "lib/index.js"), "utf8"),
     );
-    expect(await start(place)).toMatchObject([{ id: "tidepool-context", origin: "installed", status: "loaded", engines: ["tidepool"] }]);
+    expect(await start(place)).toMatchObject([
+      { id: "tidepool-context", origin: "installed", status: "loaded", engines: ["tidepool"] },
+    ]);
     expect(listed(place)).toEqual(["clew.json", "plugins"]);
   });
 
   it("leaves other engine plugins switched on", async () => {
     const place = await openPlace();
-    writePlugin(join(place.scratch, "wave"), { id: "wave", manifest: { kind: ["context-engine"] }, code: engineCode("wave") });
+    writePlugin(join(place.scratch, "wave"), {
+      id: "wave",
+      manifest: { kind: ["context-engine"] },
+      code: engineCode("wave"),
+    });
     copyTidepool(place.scratch);
     await installPlugin({ spec: "./wave" }, place);
     const { notes } = await installPlugin({ spec: "./tidepool" }, place);
@@ -96,7 +120,10 @@ describe("installing a plugin from a folder", () => {
 
   it("a second time needs --force, which replaces it", async () => {
     const place = await openPlace();
-    const folder = writePlugin(join(place.scratch, "wave"), { id: "wave", code: engineCode("wave") });
+    const folder = writePlugin(join(place.scratch, "wave"), {
+      id: "wave",
+      code: engineCode("wave"),
+    });
     await installPlugin({ spec: "./wave" }, place);
     await expect(installPlugin({ spec: "./wave" }, place)).rejects.toThrow(
       'Plugin "wave" 1.0.0 is installed already; run "clew plugins update wave", or add --force',
@@ -136,13 +163,20 @@ describe("linking a folder", () => {
     const place = await openPlace(null);
     const folder = copyTidepool(place.scratch);
     await installPlugin({ spec: "./tidepool", link: true }, place);
-    expect(parsed(place)).toMatchObject({ load: { paths: [folder] }, slots: { contextEngine: "tidepool" } });
-    expect(await start(place)).toMatchObject([{ id: "tidepool-context", origin: "linked", status: "loaded" }]);
+    expect(parsed(place)).toMatchObject({
+      load: { paths: [folder] },
+      slots: { contextEngine: "tidepool" },
+    });
+    expect(await start(place)).toMatchObject([
+      { id: "tidepool-context", origin: "linked", status: "loaded" },
+    ]);
     const [update] = await updatePlugins(["tidepool-context"], place);
     expect(update).toEqual({
       pluginId: "tidepool-context",
       changed: false,
-      note: expect.stringContaining('is linked: there is nothing to update; "clew plugins reload" reads'),
+      note: expect.stringContaining(
+        'is linked: there is nothing to update; "clew plugins reload" reads',
+      ),
     });
     await uninstallPlugin({ pluginId: "tidepool-context" }, place);
     expect(existsSync(join(folder, "lib/index.js"))).toBe(true);
@@ -151,8 +185,12 @@ describe("linking a folder", () => {
 
   it("is for folders only", async () => {
     const place = await openPlace();
-    await expect(installPlugin({ spec: "some-package", link: true }, place)).rejects.toThrow("Only a folder can be linked");
-    await expect(installPlugin({ spec: ".", pin: true }, place)).rejects.toThrow("Only a package from npm can be pinned");
+    await expect(installPlugin({ spec: "some-package", link: true }, place)).rejects.toThrow(
+      "Only a folder can be linked",
+    );
+    await expect(installPlugin({ spec: ".", pin: true }, place)).rejects.toThrow(
+      "Only a package from npm can be pinned",
+    );
   });
 });
 
@@ -162,7 +200,9 @@ describe("installing from an archive", () => {
     useRegistry("http://127.0.0.1:9", place.scratch);
     const archive = packFolder(copyTidepool(place.scratch), place.scratch);
     await installPlugin({ spec: archive }, place);
-    expect(await start(place)).toMatchObject([{ id: "tidepool-context", origin: "installed", status: "loaded" }]);
+    expect(await start(place)).toMatchObject([
+      { id: "tidepool-context", origin: "installed", status: "loaded" },
+    ]);
     await uninstallPlugin({ pluginId: "tidepool-context" }, place);
     expect([read(place), listed(place)]).toEqual([CONFIG, ["clew.json"]]);
   });
@@ -176,16 +216,30 @@ describe("installing from npm", () => {
     registry.publish(folder);
     await installPlugin({ spec: "@tidepool/context" }, place);
     expect(registry.requests.some((path) => path.includes("openclaw"))).toBe(false);
-    expect(await start(place)).toMatchObject([{ id: "tidepool-context", version: "0.3.1", status: "loaded" }]);
+    expect(await start(place)).toMatchObject([
+      { id: "tidepool-context", version: "0.3.1", status: "loaded" },
+    ]);
     expect(await updatePlugins([], place)).toEqual([
-      { pluginId: "tidepool-context", changed: false, note: "tidepool-context 0.3.1 is the newest that @tidepool/context allows." },
+      {
+        pluginId: "tidepool-context",
+        changed: false,
+        note: "tidepool-context 0.3.1 is the newest that @tidepool/context allows.",
+      },
     ]);
 
     const manifest = join(folder, "package.json");
-    writeFileSync(manifest, readFileSync(manifest, "utf8").replace('"version": "0.3.1"', '"version": "0.4.0"'));
+    writeFileSync(
+      manifest,
+      readFileSync(manifest, "utf8").replace('"version": "0.3.1"', '"version": "0.4.0"'),
+    );
     registry.publish(folder);
-    expect(await updatePlugins(["tidepool-context"], place)).toMatchObject([{ changed: true, note: "tidepool-context: 0.3.1 -> 0.4.0" }]);
-    expect(readRecords(place.home).plugins["tidepool-context"]).toMatchObject({ source: "npm", version: "0.4.0" });
+    expect(await updatePlugins(["tidepool-context"], place)).toMatchObject([
+      { changed: true, note: "tidepool-context: 0.3.1 -> 0.4.0" },
+    ]);
+    expect(readRecords(place.home).plugins["tidepool-context"]).toMatchObject({
+      source: "npm",
+      version: "0.4.0",
+    });
 
     await installPlugin({ spec: "@tidepool/context@0.3.1", force: true, pin: true }, place);
     expect(await updatePlugins([], place)).toMatchObject([{ changed: false }]);
@@ -196,10 +250,17 @@ describe("installing from npm", () => {
   it("an update that does not work leaves the old version in place", async () => {
     const place = await openPlace();
     const registry = await startRegistry(place.scratch);
-    const folder = writePlugin(join(place.scratch, "wave"), { id: "wave", code: engineCode("wave") });
+    const folder = writePlugin(join(place.scratch, "wave"), {
+      id: "wave",
+      code: engineCode("wave"),
+    });
     registry.publish(folder);
     await installPlugin({ spec: "wave" }, place);
-    writePlugin(folder, { id: "wave", code: "throw new Error('broken release');", packageJson: { version: "2.0.0" } });
+    writePlugin(folder, {
+      id: "wave",
+      code: "throw new Error('broken release');",
+      packageJson: { version: "2.0.0" },
+    });
     registry.publish(folder);
     await expect(updatePlugins([], place)).rejects.toThrow("broken release");
     expect(await start(place)).toMatchObject([{ id: "wave", version: "1.0.0", status: "loaded" }]);
@@ -209,14 +270,18 @@ describe("installing from npm", () => {
   it("says what is wrong with a package that is no plugin, not there, or out of reach", async () => {
     const place = await openPlace();
     const registry = await startRegistry(place.scratch);
-    registry.publish(writePlugin(join(place.scratch, "is-small"), { id: "is-small", manifest: null }));
+    registry.publish(
+      writePlugin(join(place.scratch, "is-small"), { id: "is-small", manifest: null }),
+    );
     await expect(installPlugin({ spec: "is-small" }, place)).rejects.toThrow(
       '"is-small" (is-small 1.0.0) is not a plugin: it has no openclaw.plugin.json; nothing was installed.',
     );
     await expect(installPlugin({ spec: "no-such-package" }, place)).rejects.toThrow(
       'npm has no package "no-such-package"; check the name.',
     );
-    await expect(installPlugin({ spec: "is-small@7" }, place)).rejects.toThrow('npm has no such version of "is-small@7"');
+    await expect(installPlugin({ spec: "is-small@7" }, place)).rejects.toThrow(
+      'npm has no such version of "is-small@7"',
+    );
     useRegistry("http://127.0.0.1:9", place.scratch);
     await expect(installPlugin({ spec: "somewhere-else" }, place)).rejects.toThrow(
       '"somewhere-else" could not be fetched: the npm registry does not answer (ECONNREFUSED); check the network and try again.',
@@ -225,8 +290,12 @@ describe("installing from npm", () => {
   });
 
   it("has a sentence for every way npm fails", () => {
-    expect(describeNpm("npm error code E403\n", "x")).toContain('log in to its registry with "npm login" first');
-    expect(describeNpm("npm error code EWEIRD\nnpm error something odd\n", "x")).toBe("npm could not install x (EWEIRD): something odd.");
+    expect(describeNpm("npm error code E403\n", "x")).toContain(
+      'log in to its registry with "npm login" first',
+    );
+    expect(describeNpm("npm error code EWEIRD\nnpm error something odd\n", "x")).toBe(
+      "npm could not install x (EWEIRD): something odd.",
+    );
     expect(describeNpm("", "x")).toBe("npm could not install x: it gave no reason.");
   });
 });
@@ -240,8 +309,16 @@ describe("what an install refuses", () => {
       { code: "export default { id: 'other', register() {} };" },
       /plugin id mismatch \(config uses "small", export uses "other"\)/,
     ],
-    ["an async register", { code: "export default { async register() {} };" }, /plugin register must be synchronous/],
-    ["a throwing register", { code: "export default { register() { throw new Error('no luck'); } };" }, /failed in register: no luck/],
+    [
+      "an async register",
+      { code: "export default { async register() {} };" },
+      /plugin register must be synchronous/,
+    ],
+    [
+      "a throwing register",
+      { code: "export default { register() { throw new Error('no luck'); } };" },
+      /failed in register: no luck/,
+    ],
     [
       "a missing dist",
       { packageJson: { openclaw: { extensions: ["./dist/index.js"] } } },
@@ -257,20 +334,31 @@ describe("what an install refuses", () => {
     ],
     [
       "an undeclared tool of a factory",
-      { code: "export default (api) => api.registerTool(() => ({ name: 't' }));", manifest: { contracts: { tools: ["other"] } } },
+      {
+        code: "export default (api) => api.registerTool(() => ({ name: 't' }));",
+        manifest: { contracts: { tools: ["other"] } },
+      },
       /plugin must declare contracts\.tools for: t\./,
     ],
     [
       "an engine of the wrong shape",
-      { code: "export default (api) => api.registerContextEngine('e', () => ({ info: { id: 'e' } }));" },
+      {
+        code: "export default (api) => api.registerContextEngine('e', () => ({ info: { id: 'e' } }));",
+      },
       /returned an invalid ContextEngine: missing info\.name, missing ingest\(\)/,
     ],
     [
       "an engine that cannot be made",
-      { code: "export default (api) => api.registerContextEngine('e', () => { throw new Error('no disk'); });" },
+      {
+        code: "export default (api) => api.registerContextEngine('e', () => { throw new Error('no disk'); });",
+      },
       /context engine "e" could not be made: no disk/,
     ],
-    ["another plugin API", { packageJson: { openclaw: { compat: { pluginApi: ">=2030.0.0" } } } }, /needs the plugin API >=2030\.0\.0/],
+    [
+      "another plugin API",
+      { packageJson: { openclaw: { compat: { pluginApi: ">=2030.0.0" } } } },
+      /needs the plugin API >=2030\.0\.0/,
+    ],
     [
       "a plugin it requires and that is not there",
       { manifest: { requiresPlugins: ["wind"] } },
@@ -289,7 +377,10 @@ describe("what an install refuses", () => {
         () => undefined,
         (error: Error) => error,
       );
-      expect(failure).toMatchObject({ code: "PLUGIN_INVALID", message: expect.stringMatching(reason) });
+      expect(failure).toMatchObject({
+        code: "PLUGIN_INVALID",
+        message: expect.stringMatching(reason),
+      });
       expect(failure!.message).not.toMatch(/\n|\.staging/);
       expect([read(place), listed(place)]).toEqual([CONFIG, ["clew.json"]]);
     }
@@ -298,18 +389,30 @@ describe("what an install refuses", () => {
   it("a path with nothing, a file, an address", async () => {
     const place = await openPlace();
     writeFileSync(join(place.scratch, "note.txt"), "");
-    await expect(installPlugin({ spec: "./nowhere" }, place)).rejects.toThrow(/There is nothing at .*nowhere/);
-    await expect(installPlugin({ spec: "./note.txt" }, place)).rejects.toThrow(/neither a folder nor a \.tgz/);
-    await expect(installPlugin({ spec: "git+https://example.com/x.git" }, place)).rejects.toThrow("not from git+https: addresses");
-    await expect(installPlugin({ spec: "clawhub:thing" }, place)).rejects.toThrow("not from clawhub: addresses");
-    await expect(installPlugin({ spec: "a b" }, place)).rejects.toThrow("neither a path nor an npm package");
+    await expect(installPlugin({ spec: "./nowhere" }, place)).rejects.toThrow(
+      /There is nothing at .*nowhere/,
+    );
+    await expect(installPlugin({ spec: "./note.txt" }, place)).rejects.toThrow(
+      /neither a folder nor a \.tgz/,
+    );
+    await expect(installPlugin({ spec: "git+https://example.com/x.git" }, place)).rejects.toThrow(
+      "not from git+https: addresses",
+    );
+    await expect(installPlugin({ spec: "clawhub:thing" }, place)).rejects.toThrow(
+      "not from clawhub: addresses",
+    );
+    await expect(installPlugin({ spec: "a b" }, place)).rejects.toThrow(
+      "neither a path nor an npm package",
+    );
     expect([read(place), listed(place)]).toEqual([CONFIG, ["clew.json"]]);
   });
 
   it("a plugin that is denied", async () => {
     const place = await openPlace("{ plugins: { deny: ['plain'] } }");
     writePlugin(join(place.scratch, "plain"), { id: "plain" });
-    await expect(installPlugin({ spec: "./plain" }, place)).rejects.toThrow('Plugin "plain" is in plugins.deny');
+    await expect(installPlugin({ spec: "./plain" }, place)).rejects.toThrow(
+      'Plugin "plain" is in plugins.deny',
+    );
     expect(listed(place)).toEqual(["clew.json"]);
   });
 
@@ -326,8 +429,15 @@ describe("what the argument means", () => {
     const { scratch } = await openPlace();
     writePlugin(join(scratch, "folder"), {});
     expect(planSource("folder", scratch)).toEqual({ kind: "npm", spec: "folder", name: "folder" });
-    expect(planSource("./folder", scratch)).toEqual({ kind: "path", folder: join(scratch, "folder") });
-    expect(planSource("npm:@a/b@^1.2.0", scratch)).toEqual({ kind: "npm", spec: "@a/b@^1.2.0", name: "@a/b" });
+    expect(planSource("./folder", scratch)).toEqual({
+      kind: "path",
+      folder: join(scratch, "folder"),
+    });
+    expect(planSource("npm:@a/b@^1.2.0", scratch)).toEqual({
+      kind: "npm",
+      spec: "@a/b@^1.2.0",
+      name: "@a/b",
+    });
     expect(() => planSource("x@file:../y", scratch)).toThrow("neither a path nor an npm package");
     expect(() => planSource("--prefix=/", scratch)).toThrow("neither a path nor an npm package");
   });
@@ -341,15 +451,19 @@ describe("uninstalling", () => {
     return place;
   };
 
-  it.each([CONFIG, null, "", "{}", '{\n  "gateway": { "port": 18791 }\n}\n', '{ plugins: { slots: { contextEngine: "none" } } }\n'])(
-    "leaves the configuration byte for byte as it was: %j",
-    async (config) => {
-      const place = await install(config);
-      await uninstallPlugin({ pluginId: "tidepool-context" }, place);
-      expect(read(place)).toBe(config);
-      expect(listed(place)).toEqual(config === null ? [] : ["clew.json"]);
-    },
-  );
+  it.each([
+    CONFIG,
+    null,
+    "",
+    "{}",
+    '{\n  "gateway": { "port": 18791 }\n}\n',
+    '{ plugins: { slots: { contextEngine: "none" } } }\n',
+  ])("leaves the configuration byte for byte as it was: %j", async (config) => {
+    const place = await install(config);
+    await uninstallPlugin({ pluginId: "tidepool-context" }, place);
+    expect(read(place)).toBe(config);
+    expect(listed(place)).toEqual(config === null ? [] : ["clew.json"]);
+  });
 
   it("leaves what the person changed meanwhile", async () => {
     const place = await install();
@@ -358,10 +472,15 @@ describe("uninstalling", () => {
       .replace("18791", "18792");
     writeFileSync(place.configFile, edited);
     const { notes } = await uninstallPlugin({ pluginId: "tidepool-context" }, place);
-    expect(notes).toContainEqual("plugins.entries.tidepool-context.config was set by you and stays.");
+    expect(notes).toContainEqual(
+      "plugins.entries.tidepool-context.config was set by you and stays.",
+    );
     expect(JSON5.parse(read(place)!)).toEqual({
       gateway: { port: 18792 },
-      plugins: { slots: { contextEngine: "legacy" }, entries: { "tidepool-context": { config: { freshTailCount: 4 } } } },
+      plugins: {
+        slots: { contextEngine: "legacy" },
+        entries: { "tidepool-context": { config: { freshTailCount: 4 } } },
+      },
     });
   });
 
@@ -372,7 +491,11 @@ describe("uninstalling", () => {
     expect(parsed(place)).toEqual({ slots: { contextEngine: "mine" } });
 
     const second = await openPlace();
-    writePlugin(join(second.scratch, "wave"), { id: "wave", manifest: { kind: "context-engine" }, code: engineCode("wave") });
+    writePlugin(join(second.scratch, "wave"), {
+      id: "wave",
+      manifest: { kind: "context-engine" },
+      code: engineCode("wave"),
+    });
     copyTidepool(second.scratch);
     await installPlugin({ spec: "./wave" }, second);
     await installPlugin({ spec: "./tidepool" }, second);
@@ -411,7 +534,9 @@ describe("uninstalling", () => {
     writeFileSync(place.configFile, `{ plugins: { load: { paths: ["${folder}"] } } }`);
     await uninstallPlugin({ pluginId: "plain" }, place);
     expect(parsed(place)).toEqual({ load: { paths: [] } });
-    await expect(uninstallPlugin({ pluginId: "plain" }, place)).rejects.toThrow('There is no plugin "plain"; there is: none.');
+    await expect(uninstallPlugin({ pluginId: "plain" }, place)).rejects.toThrow(
+      'There is no plugin "plain"; there is: none.',
+    );
   });
 });
 
@@ -424,8 +549,12 @@ describe("disabling and enabling", () => {
     expect(await disablePlugin("tidepool-context", place)).toEqual([
       'plugins.slots.contextEngine stays "tidepool"; while the plugin is off, "legacy" answers.',
     ]);
-    expect(await start(place)).toMatchObject([{ status: "off", reason: "it is disabled (plugins.entries.tidepool-context.enabled)" }]);
-    expect(await enablePlugin("tidepool-context", place)).toEqual(['plugins.slots.contextEngine is "tidepool" already.']);
+    expect(await start(place)).toMatchObject([
+      { status: "off", reason: "it is disabled (plugins.entries.tidepool-context.enabled)" },
+    ]);
+    expect(await enablePlugin("tidepool-context", place)).toEqual([
+      'plugins.slots.contextEngine is "tidepool" already.',
+    ]);
     expect(read(place)).toBe(installed);
     await disablePlugin("tidepool-context", place);
     await uninstallPlugin({ pluginId: "tidepool-context" }, place);

@@ -6,7 +6,13 @@ import semver from "semver";
 import { discoverPlugins } from "../discover.ts";
 import { invalidPlugin } from "../invalid.ts";
 import { type PluginFiles, readPluginFiles } from "../manifest.ts";
-import { type InstallRecord, type InstallRecords, pluginsFolder, readRecords, writeRecords } from "../records.ts";
+import {
+  type InstallRecord,
+  type InstallRecords,
+  pluginsFolder,
+  readRecords,
+  writeRecords,
+} from "../records.ts";
 import { type CurrentConfig, makeSteps, readCurrentConfig, takeBack } from "./config-file.ts";
 import { withPluginsLock } from "./lock.ts";
 import { planSwitchOn, toolNote } from "./settings.ts";
@@ -37,31 +43,52 @@ export interface InstallReport {
 }
 
 /** Throws PLUGIN_INVALID or CONFIG_INVALID; then nothing has changed. */
-export async function installPlugin(request: InstallRequest, place: InstallPlace): Promise<InstallReport> {
+export async function installPlugin(
+  request: InstallRequest,
+  place: InstallPlace,
+): Promise<InstallReport> {
   const source = planSource(request.spec, place.cwd);
-  if (request.link && source.kind !== "path") throw invalidPlugin(`Only a folder can be linked; "${request.spec}" is none. Leave out -l.`);
-  if (request.pin && source.kind !== "npm") throw invalidPlugin("Only a package from npm can be pinned. Leave out --pin.");
+  if (request.link && source.kind !== "path")
+    throw invalidPlugin(`Only a folder can be linked; "${request.spec}" is none. Leave out -l.`);
+  if (request.pin && source.kind !== "npm")
+    throw invalidPlugin("Only a package from npm can be pinned. Leave out --pin.");
   return withPluginsLock(place.home, () =>
-    request.link && source.kind === "path" ? linkPlugin(source.folder, request, place) : copyPlugin(source, request, place),
+    request.link && source.kind === "path"
+      ? linkPlugin(source.folder, request, place)
+      : copyPlugin(source, request, place),
   );
 }
 
-async function linkPlugin(folder: string, { force }: InstallRequest, place: InstallPlace): Promise<InstallReport> {
+async function linkPlugin(
+  folder: string,
+  { force }: InstallRequest,
+  place: InstallPlace,
+): Promise<InstallReport> {
   const files = readPluginFiles(folder);
   const current = await readCurrentConfig(place.configFile);
   refuseUnfit(files, current, place, force === true, folder);
-  const trial = await tryPlugin(files, { raw: current.raw, entryConfig: current.plugins.entries?.[files.manifest.id] });
+  const trial = await tryPlugin(files, {
+    raw: current.raw,
+    entryConfig: current.plugins.entries?.[files.manifest.id],
+  });
   const record = { source: "link" as const, spec: folder, root: folder, version: versionOf(files) };
   return switchOn({ files, trial, current, place, record, link: folder });
 }
 
-async function copyPlugin(source: PluginSource, request: InstallRequest, place: InstallPlace): Promise<InstallReport> {
+async function copyPlugin(
+  source: PluginSource,
+  request: InstallRequest,
+  place: InstallPlace,
+): Promise<InstallReport> {
   const current = await readCurrentConfig(place.configFile);
   const staged = await stagePlugin(source, place.home);
   const { files } = staged;
   try {
     refuseUnfit(files, current, place, request.force === true);
-    const trial = await tryPlugin(files, { raw: current.raw, entryConfig: current.plugins.entries?.[files.manifest.id] });
+    const trial = await tryPlugin(files, {
+      raw: current.raw,
+      entryConfig: current.plugins.entries?.[files.manifest.id],
+    });
     const undo = moveIntoPlace(staged, place.home);
     try {
       const version = versionOf(files);
@@ -73,7 +100,12 @@ async function copyPlugin(source: PluginSource, request: InstallRequest, place: 
           : source.kind === "path"
             ? source.folder
             : source.file;
-      const record = { source: source.kind, spec, version, root: join(files.manifest.id, staged.rootBelow) };
+      const record = {
+        source: source.kind,
+        spec,
+        version,
+        root: join(files.manifest.id, staged.rootBelow),
+      };
       const report = await switchOn({ files, trial, current, place, record, link: undefined });
       undo.forget();
       return report;
@@ -87,24 +119,40 @@ async function copyPlugin(source: PluginSource, request: InstallRequest, place: 
 }
 
 /** Two plugins with one id would hide each other; one without what it requires would not be loaded. */
-function refuseUnfit({ manifest }: PluginFiles, { plugins }: CurrentConfig, { home }: InstallPlace, force: boolean, linked?: string): void {
+function refuseUnfit(
+  { manifest }: PluginFiles,
+  { plugins }: CurrentConfig,
+  { home }: InstallPlace,
+  force: boolean,
+  linked?: string,
+): void {
   const { id } = manifest;
   const records = readRecords(home);
   const installed = records.plugins[id];
   if (installed !== undefined && !force) {
     const version = installed.version === null ? "" : ` ${installed.version}`;
-    throw invalidPlugin(`Plugin "${id}"${version} is installed already; run "clew plugins update ${id}", or add --force to replace it.`);
+    throw invalidPlugin(
+      `Plugin "${id}"${version} is installed already; run "clew plugins update ${id}", or add --force to replace it.`,
+    );
   }
   const all = discoverPlugins({ home, plugins, records, bundled: [] });
-  const lacking = manifest.requiresPlugins?.find((required) => !all.some((found) => found.id === required));
-  if (lacking !== undefined) throw invalidPlugin(`Plugin "${id}" requires plugin "${lacking}"; install that first.`);
+  const lacking = manifest.requiresPlugins?.find(
+    (required) => !all.some((found) => found.id === required),
+  );
+  if (lacking !== undefined)
+    throw invalidPlugin(`Plugin "${id}" requires plugin "${lacking}"; install that first.`);
   const other = all.find((found) => found.id === id && found.folder !== linked);
   if (other !== undefined && installed === undefined)
-    throw invalidPlugin(`Plugin "${id}" is there already, in ${other.folder}; remove it there (or from plugins.load.paths) first.`);
+    throw invalidPlugin(
+      `Plugin "${id}" is there already, in ${other.folder}; remove it there (or from plugins.load.paths) first.`,
+    );
 }
 
 /** The old folder is kept aside until the rest has worked out. */
-export function moveIntoPlace(staged: StagedPlugin, home: string): { restore(): void; forget(): void } {
+export function moveIntoPlace(
+  staged: StagedPlugin,
+  home: string,
+): { restore(): void; forget(): void } {
   const target = join(pluginsFolder(home), staged.files.manifest.id);
   const aside = join(pluginsFolder(home), `.replaced-${randomBytes(4).toString("hex")}`);
   const had = existsSync(target);
@@ -131,11 +179,21 @@ async function switchOn(request: {
   const { id } = files.manifest;
   const before = readRecords(place.home);
   const replaced = before.plugins[id];
-  const { steps, notes } = planSwitchOn({ manifest: files.manifest, engines: trial.engines, plugins: current.plugins, link });
+  const { steps, notes } = planSwitchOn({
+    manifest: files.manifest,
+    engines: trial.engines,
+    plugins: current.plugins,
+    link,
+  });
   const made = await makeSteps(place.configFile, current, steps, before);
   // What an earlier install of the same plugin changed is still there to be taken back.
   const changes = [...(replaced?.changes ?? []), ...made.changes];
-  const records = withPlugin(made.records, id, { ...record, installedAt: new Date().toISOString(), changes }, trial.engines);
+  const records = withPlugin(
+    made.records,
+    id,
+    { ...record, installedAt: new Date().toISOString(), changes },
+    trial.engines,
+  );
   try {
     writeRecords(place.home, records);
   } catch (error) {
@@ -144,14 +202,26 @@ async function switchOn(request: {
   }
   if (replaced !== undefined && replaced.source !== "link" && record.source === "link")
     rmSync(join(pluginsFolder(place.home), id), { recursive: true, force: true });
-  return { pluginId: id, version: record.version, notes: [...notes, ...trial.warnings, ...toolNote(id, trial.tools)] };
+  return {
+    pluginId: id,
+    version: record.version,
+    notes: [...notes, ...trial.warnings, ...toolNote(id, trial.tools)],
+  };
 }
 
-function withPlugin(records: InstallRecords, id: string, record: InstallRecord, engines: readonly string[]): InstallRecords {
+function withPlugin(
+  records: InstallRecords,
+  id: string,
+  record: InstallRecord,
+  engines: readonly string[],
+): InstallRecords {
   return {
     ...records,
     plugins: { ...records.plugins, [id]: record },
-    engines: { ...records.engines, ...Object.fromEntries(engines.map((engineId) => [engineId, id])) },
+    engines: {
+      ...records.engines,
+      ...Object.fromEntries(engines.map((engineId) => [engineId, id])),
+    },
   };
 }
 

@@ -10,15 +10,23 @@ const ATTEMPTS = 50;
 const PAUSE_MS = 100;
 
 /** Throws PLUGIN_INVALID when another process does not finish within some seconds. */
-export async function withPluginsLock<Result>(home: string, work: () => Promise<Result>): Promise<Result> {
+export async function withPluginsLock<Result>(
+  home: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
   mkdirSync(pluginsFolder(home), { recursive: true, mode: 0o700 });
   const file = join(pluginsFolder(home), ".lock");
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const outcome = await acquireLock(file);
-    if (outcome.held) return work().finally(() => outcome.lock.release().then(() => removeIfEmpty(pluginsFolder(home))));
+    if (outcome.held)
+      return work().finally(() =>
+        outcome.lock.release().then(() => removeIfEmpty(pluginsFolder(home))),
+      );
     await setTimeout(PAUSE_MS);
   }
-  throw invalidPlugin(`Another clew is installing or removing plugins (${file}); wait for it and try again.`);
+  throw invalidPlugin(
+    `Another clew is installing or removing plugins (${file}); wait for it and try again.`,
+  );
 }
 
 /** So that nothing is left of an install that failed, or of a plugin that was the only one. */

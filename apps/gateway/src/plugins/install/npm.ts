@@ -14,18 +14,41 @@ const ALWAYS = [
   "--no-update-notifier",
   "--loglevel=error",
 ];
-const PATIENCE = ["--fetch-retries=1", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000"];
+const PATIENCE = [
+  "--fetch-retries=1",
+  "--fetch-retry-mintimeout=500",
+  "--fetch-retry-maxtimeout=2000",
+];
 
 /** Installs `spec`, or without one what `folder`'s package.json asks for. `what` names it in errors. Throws PLUGIN_INVALID. */
-export async function npmInstall({ folder, spec, what }: { folder: string; spec?: string | undefined; what: string }): Promise<void> {
+export async function npmInstall({
+  folder,
+  spec,
+  what,
+}: {
+  folder: string;
+  spec?: string | undefined;
+  what: string;
+}): Promise<void> {
   const target = spec === undefined ? [] : ["--save-exact", "--", spec];
-  const { code, errors } = await run(["install", ...ALWAYS, ...PATIENCE, "--prefix", folder, ...target], folder);
+  const { code, errors } = await run(
+    ["install", ...ALWAYS, ...PATIENCE, "--prefix", folder, ...target],
+    folder,
+  );
   if (code !== 0) throw invalidPlugin(describe(errors, what));
 }
 
-function run(args: readonly string[], cwd: string): Promise<{ code: number | null; errors: string }> {
+function run(
+  args: readonly string[],
+  cwd: string,
+): Promise<{ code: number | null; errors: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn("npm", args, { cwd, stdio: ["ignore", "ignore", "pipe"], timeout: MAX_MS, shell: process.platform === "win32" });
+    const child = spawn("npm", args, {
+      cwd,
+      stdio: ["ignore", "ignore", "pipe"],
+      timeout: MAX_MS,
+      shell: process.platform === "win32",
+    });
     let errors = "";
     child.stderr.on("data", (piece) => {
       errors += piece;
@@ -48,10 +71,16 @@ function run(args: readonly string[], cwd: string): Promise<{ code: number | nul
 export function describe(errors: string, what: string): string {
   const code = /npm (?:error|ERR!) code (\S+)/.exec(errors)?.[1] ?? "";
   if (code === "E404") return `npm has no package ${what}; check the name.`;
-  if (code === "ETARGET" || code === "EINVALIDTAGNAME") return `npm has no such version of ${what}; "npm view" lists those it has.`;
-  if (/^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|FETCH_ERROR)$/.test(code))
+  if (code === "ETARGET" || code === "EINVALIDTAGNAME")
+    return `npm has no such version of ${what}; "npm view" lists those it has.`;
+  if (
+    /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|FETCH_ERROR)$/.test(
+      code,
+    )
+  )
     return `${what} could not be fetched: the npm registry does not answer (${code}); check the network and try again.`;
-  if (code === "E401" || code === "E403") return `npm may not fetch ${what} (${code}); log in to its registry with "npm login" first.`;
+  if (code === "E401" || code === "E403")
+    return `npm may not fetch ${what} (${code}); log in to its registry with "npm login" first.`;
   const reason = errors
     .split("\n")
     .find((line) => /npm (error|ERR!) (?!code)/.test(line))

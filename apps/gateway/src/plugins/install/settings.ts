@@ -21,23 +21,32 @@ export interface SettingsRequest {
 }
 
 /** Switches a plugin on, and gives it the slots that its kind is for. Throws PLUGIN_INVALID when it is denied. */
-export function planSwitchOn({ manifest, engines, plugins, link }: SettingsRequest): PlannedSettings {
+export function planSwitchOn({
+  manifest,
+  engines,
+  plugins,
+  link,
+}: SettingsRequest): PlannedSettings {
   const { id } = manifest;
-  if (plugins.deny?.includes(id)) throw invalidPlugin(`Plugin "${id}" is in plugins.deny; take it out there first.`);
+  if (plugins.deny?.includes(id))
+    throw invalidPlugin(`Plugin "${id}" is in plugins.deny; take it out there first.`);
   const steps: SettingStep[] = [];
   const notes: string[] = [];
   if (link !== undefined && !plugins.load?.paths?.includes(link))
     steps.push({ path: ["plugins", "load", "paths"], value: link, isItem: true });
-  if (plugins.entries?.[id]?.enabled !== true) steps.push({ path: ["plugins", "entries", id, "enabled"], value: true });
+  if (plugins.entries?.[id]?.enabled !== true)
+    steps.push({ path: ["plugins", "entries", id, "enabled"], value: true });
   if (plugins.allow !== undefined && plugins.allow.length > 0 && !plugins.allow.includes(id))
     steps.push({ path: ["plugins", "allow"], value: id, isItem: true });
   const kinds = kindsOf(manifest.kind);
   const engine = engines.find((engineId) => engineId === id) ?? engines[0];
   if (kinds.includes("context-engine") && engine === undefined)
     notes.push("It says it is a context engine and registers none, so the slot stays as it is.");
-  if (kinds.includes("context-engine") && engine !== undefined) takeSlot("contextEngine", engine, "legacy");
+  if (kinds.includes("context-engine") && engine !== undefined)
+    takeSlot("contextEngine", engine, "legacy");
   if (kinds.includes("memory")) takeSlot("memory", id, "none");
-  if (plugins.enabled === false) notes.push("Plugins are switched off altogether: clew config set plugins.enabled true");
+  if (plugins.enabled === false)
+    notes.push("Plugins are switched off altogether: clew config set plugins.enabled true");
   return { steps, notes };
 
   function takeSlot(slot: "contextEngine" | "memory", value: string, fallback: string) {

@@ -26,10 +26,13 @@ export function planSource(text: string, cwd: string): PluginSource {
 
 function localSource(path: string): PluginSource {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw invalidPlugin(`There is nothing at ${path}; check the path of the plugin.`);
+  if (found === undefined)
+    throw invalidPlugin(`There is nothing at ${path}; check the path of the plugin.`);
   if (found.isDirectory()) return { kind: "path", folder: path };
   if (isArchiveName(path)) return { kind: "archive", file: path };
-  throw invalidPlugin(`${path} is neither a folder nor a .tgz, .tar.gz or .tar archive, so it is not a plugin.`);
+  throw invalidPlugin(
+    `${path} is neither a folder nor a .tgz, .tar.gz or .tar archive, so it is not a plugin.`,
+  );
 }
 
 function npmSource(spec: string, text: string): PluginSource {
@@ -38,12 +41,16 @@ function npmSource(spec: string, text: string): PluginSource {
   const version = at < 0 ? "latest" : spec.slice(at + 1);
   // The version part goes to npm: what could make it an address or an option is refused.
   if (!NPM_NAME.test(name) || !/^[\w.^~<>=|* -]+$/.test(version))
-    throw invalidPlugin(`"${text}" is neither a path nor an npm package; write ./folder, file.tgz, name or name@version.`);
+    throw invalidPlugin(
+      `"${text}" is neither a path nor an npm package; write ./folder, file.tgz, name or name@version.`,
+    );
   return { kind: "npm", spec, name };
 }
 
 const isArchiveName = (path: string) => /\.(tgz|tar\.gz|tar)$/i.test(path);
 
 function expand(path: string, cwd: string): string {
-  return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : resolve(cwd, path);
+  return path === "~" || path.startsWith("~/")
+    ? join(homedir(), path.slice(1))
+    : resolve(cwd, path);
 }

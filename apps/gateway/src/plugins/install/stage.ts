@@ -36,24 +36,32 @@ async function fetchInto(source: PluginSource, folder: string): Promise<string> 
     requireManifest(source.folder, source.folder);
     cpSync(source.folder, folder, {
       recursive: true,
-      filter: (from) => !["node_modules", ".git"].includes(basename(from)) || from === source.folder,
+      filter: (from) =>
+        !["node_modules", ".git"].includes(basename(from)) || from === source.folder,
     });
     const needed = Object.keys(readJson(join(folder, "package.json")).dependencies ?? {});
-    if (needed.length > 0) await npmInstall({ folder, what: `the dependencies of ${source.folder}` });
+    if (needed.length > 0)
+      await npmInstall({ folder, what: `the dependencies of ${source.folder}` });
     return folder;
   }
-  const [spec, what] = source.kind === "npm" ? [source.spec, `"${source.spec}"`] : [source.file, source.file];
+  const [spec, what] =
+    source.kind === "npm" ? [source.spec, `"${source.spec}"`] : [source.file, source.file];
   await npmInstall({ folder, spec, what });
   const [name] = Object.keys(readJson(join(folder, "package.json")).dependencies ?? {});
   if (name === undefined) throw invalidPlugin(`${what} holds no package, so it is not a plugin.`);
   const root = join(folder, "node_modules", name);
-  requireManifest(root, `${what} (${name} ${readJson(join(root, "package.json")).version ?? ""})`.replace(" )", ")"));
+  requireManifest(
+    root,
+    `${what} (${name} ${readJson(join(root, "package.json")).version ?? ""})`.replace(" )", ")"),
+  );
   return root;
 }
 
 function requireManifest(root: string, what: string): void {
   if (!existsSync(join(root, MANIFEST_FILE)))
-    throw invalidPlugin(`${what} is not a plugin: it has no ${MANIFEST_FILE}; nothing was installed.`);
+    throw invalidPlugin(
+      `${what} is not a plugin: it has no ${MANIFEST_FILE}; nothing was installed.`,
+    );
 }
 
 /** Problems name what the person asked for, not a folder that is gone by the time they read it. */
@@ -61,14 +69,20 @@ function readStaged(root: string, source: PluginSource): PluginFiles {
   try {
     return readPluginFiles(root);
   } catch (error) {
-    const origin = source.kind === "npm" ? source.spec : source.kind === "path" ? source.folder : source.file;
-    throw error instanceof Error ? invalidPlugin(error.message.replaceAll(root, origin), error) : error;
+    const origin =
+      source.kind === "npm" ? source.spec : source.kind === "path" ? source.folder : source.file;
+    throw error instanceof Error
+      ? invalidPlugin(error.message.replaceAll(root, origin), error)
+      : error;
   }
 }
 
 function readJson(file: string): { dependencies?: Record<string, string>; version?: string } {
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as { dependencies?: Record<string, string>; version?: string };
+    return JSON.parse(readFileSync(file, "utf8")) as {
+      dependencies?: Record<string, string>;
+      version?: string;
+    };
   } catch {
     return {};
   }

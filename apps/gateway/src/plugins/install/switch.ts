@@ -13,12 +13,27 @@ import { tryPlugin } from "./trial.ts";
 export function enablePlugin(pluginId: string, place: InstallPlace): Promise<string[]> {
   return change(pluginId, place, async (current) => {
     const records = readRecords(place.home);
-    const found = discoverPlugins({ home: place.home, plugins: current.plugins, records, bundled: [] }).find(({ id }) => id === pluginId);
-    if (found === undefined) throw invalidPlugin(`There is no plugin "${pluginId}"; "clew plugins list" names those there are.`);
+    const found = discoverPlugins({
+      home: place.home,
+      plugins: current.plugins,
+      records,
+      bundled: [],
+    }).find(({ id }) => id === pluginId);
+    if (found === undefined)
+      throw invalidPlugin(
+        `There is no plugin "${pluginId}"; "clew plugins list" names those there are.`,
+      );
     if (!found.result.ok) throw invalidPlugin(found.result.reason);
     const { files } = found.result;
-    const trial = await tryPlugin(files, { raw: current.raw, entryConfig: current.plugins.entries?.[pluginId] });
-    return planSwitchOn({ manifest: files.manifest, engines: trial.engines, plugins: current.plugins });
+    const trial = await tryPlugin(files, {
+      raw: current.raw,
+      entryConfig: current.plugins.entries?.[pluginId],
+    });
+    return planSwitchOn({
+      manifest: files.manifest,
+      engines: trial.engines,
+      plugins: current.plugins,
+    });
   });
 }
 
@@ -26,11 +41,19 @@ export function enablePlugin(pluginId: string, place: InstallPlace): Promise<str
 export function disablePlugin(pluginId: string, place: InstallPlace): Promise<string[]> {
   return change(pluginId, place, async ({ plugins }) => {
     const records = readRecords(place.home);
-    const isKnown = discoverPlugins({ home: place.home, plugins, records, bundled: [] }).some(({ id }) => id === pluginId);
-    if (!isKnown) throw invalidPlugin(`There is no plugin "${pluginId}"; "clew plugins list" names those there are.`);
+    const isKnown = discoverPlugins({ home: place.home, plugins, records, bundled: [] }).some(
+      ({ id }) => id === pluginId,
+    );
+    if (!isKnown)
+      throw invalidPlugin(
+        `There is no plugin "${pluginId}"; "clew plugins list" names those there are.`,
+      );
     const slot = slotValue(plugins);
-    const isSelected = slot !== null && (slot === pluginId || records.engines[slot]?.split("/")[0] === pluginId);
-    const notes = isSelected ? [`plugins.slots.contextEngine stays "${slot}"; while the plugin is off, "legacy" answers.`] : [];
+    const isSelected =
+      slot !== null && (slot === pluginId || records.engines[slot]?.split("/")[0] === pluginId);
+    const notes = isSelected
+      ? [`plugins.slots.contextEngine stays "${slot}"; while the plugin is off, "legacy" answers.`]
+      : [];
     return { steps: [{ path: ["plugins", "entries", pluginId, "enabled"], value: false }], notes };
   });
 }
@@ -47,10 +70,14 @@ function change(
     const made = await makeSteps(configFile, current, steps, records);
     const record = records.plugins[pluginId];
     // Only the first change of a setting knows what was there before the install.
-    const isNew = (path: readonly (string | number)[]) => !record?.changes.some((known) => known.path.join("\0") === path.join("\0"));
+    const isNew = (path: readonly (string | number)[]) =>
+      !record?.changes.some((known) => known.path.join("\0") === path.join("\0"));
     if (record !== undefined) {
       const changes = [...record.changes, ...made.changes.filter(({ path }) => isNew(path))];
-      writeRecords(home, { ...made.records, plugins: { ...records.plugins, [pluginId]: { ...record, changes } } });
+      writeRecords(home, {
+        ...made.records,
+        plugins: { ...records.plugins, [pluginId]: { ...record, changes } },
+      });
     }
     return notes;
   });

@@ -22,15 +22,23 @@ const silent: LogPort = { info: () => {}, warn: () => {}, error: () => {} };
 /** The plugin's own files go to a folder that is thrown away. Throws PLUGIN_INVALID with everything that is wrong. */
 export async function tryPlugin(
   files: PluginFiles,
-  { raw, entryConfig }: { raw: unknown; entryConfig: { config?: unknown; hooks?: unknown } | undefined },
+  {
+    raw,
+    entryConfig,
+  }: { raw: unknown; entryConfig: { config?: unknown; hooks?: unknown } | undefined },
 ): Promise<Trial> {
   const stateDir = mkdtempSync(join(tmpdir(), "clew-trial-"));
   const before = process.env.OPENCLAW_STATE_DIR;
   process.env.OPENCLAW_STATE_DIR = stateDir;
-  const trial: Trial = { engines: [], tools: [...(files.manifest.contracts?.tools ?? [])], warnings: [] };
+  const trial: Trial = {
+    engines: [],
+    tools: [...(files.manifest.contracts?.tools ?? [])],
+    warnings: [],
+  };
   try {
     for (const entry of files.entries) {
-      const complete = () => Promise.reject(new Error("There is no model while a plugin is being installed."));
+      const complete = () =>
+        Promise.reject(new Error("There is no model while a plugin is being installed."));
       const context = {
         home: stateDir,
         mode: "full" as const,
@@ -47,8 +55,10 @@ export async function tryPlugin(
         ...diagnostics.filter(({ level }) => level === "error").map(({ message }) => message),
         ...undeclaredTools(files, result.registrations),
       ];
-      for (const { engineId, factory } of engines) problems.push(...(await tryEngine(engineId, factory)));
-      if (problems.length > 0) throw invalidPlugin(`Plugin "${entry.pluginId}" breaks the rules: ${problems.join("; ")}.`);
+      for (const { engineId, factory } of engines)
+        problems.push(...(await tryEngine(engineId, factory)));
+      if (problems.length > 0)
+        throw invalidPlugin(`Plugin "${entry.pluginId}" breaks the rules: ${problems.join("; ")}.`);
       trial.engines.push(...engines.map(({ engineId }) => engineId));
       trial.warnings.push(...diagnostics.map(({ message }) => message));
     }
@@ -64,7 +74,10 @@ async function tryEngine(engineId: string, factory: ContextEngineFactory): Promi
   let timer: NodeJS.Timeout | undefined;
   try {
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`not made within ${ENGINE_MS / 1000} s`)), ENGINE_MS);
+      timer = setTimeout(
+        () => reject(new Error(`not made within ${ENGINE_MS / 1000} s`)),
+        ENGINE_MS,
+      );
     });
     const product = await Promise.race([factory({}), late]);
     const validation = validateEngine(engineId, product);
@@ -85,7 +98,9 @@ function undeclaredTools({ manifest }: PluginFiles, { tools }: Registrations): s
     try {
       const made = make({ sessionId: "trial", sessionKey: "agent:main:trial" });
       const list = made === null || made === undefined ? [] : Array.isArray(made) ? made : [made];
-      return list.filter(({ name }) => !declared.includes(name)).map(({ name }) => `plugin must declare contracts.tools for: ${name}`);
+      return list
+        .filter(({ name }) => !declared.includes(name))
+        .map(({ name }) => `plugin must declare contracts.tools for: ${name}`);
     } catch (error) {
       return [`a tool could not be made: ${messageOf(error)}`];
     }

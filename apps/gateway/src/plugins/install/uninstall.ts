@@ -5,7 +5,13 @@ import type { PluginsConfig } from "@clew/plugin-sdk/core";
 import { discoverPlugins } from "../discover.ts";
 import { slotValue } from "../enablement.ts";
 import { invalidPlugin } from "../invalid.ts";
-import { type InstallRecords, pluginsFolder, readRecords, type SettingChange, writeRecords } from "../records.ts";
+import {
+  type InstallRecords,
+  pluginsFolder,
+  readRecords,
+  type SettingChange,
+  writeRecords,
+} from "../records.ts";
 import { type CurrentConfig, readCurrentConfig, takeBack } from "./config-file.ts";
 import type { InstallPlace } from "./install.ts";
 import { withPluginsLock } from "./lock.ts";
@@ -27,7 +33,10 @@ export interface UninstallRequest {
 }
 
 /** Throws PLUGIN_INVALID when there is no such plugin, or it was not installed by us. */
-export function uninstallPlugin(request: UninstallRequest, place: InstallPlace): Promise<UninstallPlan> {
+export function uninstallPlugin(
+  request: UninstallRequest,
+  place: InstallPlace,
+): Promise<UninstallPlan> {
   return withPluginsLock(place.home, async () => {
     const { home, configFile } = place;
     const records = readRecords(home);
@@ -35,7 +44,9 @@ export function uninstallPlugin(request: UninstallRequest, place: InstallPlace):
     const plan = planUninstall(request, current, records, home);
     if (request.dryRun) return plan;
     const { [plan.pluginId]: _removed, ...plugins } = records.plugins;
-    const engines = Object.fromEntries(Object.entries(records.engines).filter(([, owner]) => ownerId(owner) !== plan.pluginId));
+    const engines = Object.fromEntries(
+      Object.entries(records.engines).filter(([, owner]) => ownerId(owner) !== plan.pluginId),
+    );
     const left = await takeBack(configFile, plan.changes, records);
     writeRecords(home, { ...left, plugins, engines });
     if (plan.folder !== null && request.keepFiles) keepAside(plan.folder, home, plan.pluginId);
@@ -54,10 +65,13 @@ function planUninstall(
   const record = records.plugins[pluginId];
   const recorded = record?.changes ?? pathOnly(pluginId, plugins, records, home);
   const { changes, slotNotes } = withSlots(pluginId, recorded, plugins, records);
-  const folder = record === undefined || record.source === "link" ? null : join(pluginsFolder(home), pluginId);
+  const folder =
+    record === undefined || record.source === "link" ? null : join(pluginsFolder(home), pluginId);
   const kept = join(pluginsFolder(home), ".kept", pluginId);
   const ownSettings = plugins.entries?.[pluginId] ?? {};
-  const mine = Object.keys(ownSettings).filter((key) => !changes.some(({ path }) => path[2] === pluginId && path[3] === key));
+  const mine = Object.keys(ownSettings).filter(
+    (key) => !changes.some(({ path }) => path[2] === pluginId && path[3] === key),
+  );
   return {
     pluginId,
     changes,
@@ -70,45 +84,75 @@ function planUninstall(
           ? [`${record.root} is only linked and stays.`]
           : []
         : [keepFiles ? `${folder} is moved to ${kept}` : `${folder} is removed`]),
-      ...(mine.length > 0 ? [`plugins.entries.${pluginId}.${mine.join(", .")} was set by you and stays.`] : []),
+      ...(mine.length > 0
+        ? [`plugins.entries.${pluginId}.${mine.join(", .")} was set by you and stays.`]
+        : []),
       "What the plugin stored itself (its databases, for example) stays.",
     ],
   };
 }
 
 /** A plugin that somebody put into plugins.load.paths by hand. */
-function pathOnly(pluginId: string, plugins: PluginsConfig, records: InstallRecords, home: string): SettingChange[] {
-  const found = discoverPlugins({ home, plugins, records, bundled: [] }).find(({ id }) => id === pluginId);
+function pathOnly(
+  pluginId: string,
+  plugins: PluginsConfig,
+  records: InstallRecords,
+  home: string,
+): SettingChange[] {
+  const found = discoverPlugins({ home, plugins, records, bundled: [] }).find(
+    ({ id }) => id === pluginId,
+  );
   if (found === undefined) {
     const known = [
-      ...new Set([...Object.keys(records.plugins), ...discoverPlugins({ home, plugins, records, bundled: [] }).map(({ id }) => id)]),
+      ...new Set([
+        ...Object.keys(records.plugins),
+        ...discoverPlugins({ home, plugins, records, bundled: [] }).map(({ id }) => id),
+      ]),
     ];
-    throw invalidPlugin(`There is no plugin "${pluginId}"; there is: ${known.join(", ") || "none"}.`);
+    throw invalidPlugin(
+      `There is no plugin "${pluginId}"; there is: ${known.join(", ") || "none"}.`,
+    );
   }
   if (found.origin !== "linked")
-    throw invalidPlugin(`Plugin "${pluginId}" in ${found.folder} was not installed by clew; delete that folder yourself.`);
-  const paths = (plugins.load?.paths ?? []).filter((path) => found.folder.endsWith(path.replace(/^~/, "")) || path === found.folder);
+    throw invalidPlugin(
+      `Plugin "${pluginId}" in ${found.folder} was not installed by clew; delete that folder yourself.`,
+    );
+  const paths = (plugins.load?.paths ?? []).filter(
+    (path) => found.folder.endsWith(path.replace(/^~/, "")) || path === found.folder,
+  );
   return paths.map((item) => ({ path: ["plugins", "load", "paths"], before: null, item }));
 }
 
 /** A slot that names the plugin's engine gets its old value back if that still means something, else it goes; other values are the person's. */
-function withSlots(pluginId: string, recorded: readonly SettingChange[], plugins: PluginsConfig, records: InstallRecords) {
+function withSlots(
+  pluginId: string,
+  recorded: readonly SettingChange[],
+  plugins: PluginsConfig,
+  records: InstallRecords,
+) {
   const slotNotes: string[] = [];
   const others = recorded.filter(({ path }) => path[1] !== "slots");
   const slots = (["contextEngine", "memory"] as const).flatMap((slot): SettingChange[] => {
     const value = slotValue(plugins, slot);
-    if (value === null || (value !== pluginId && ownerId(records.engines[value]) !== pluginId)) return [];
+    if (value === null || (value !== pluginId && ownerId(records.engines[value]) !== pluginId))
+      return [];
     const path = ["plugins", "slots", slot];
     const first = recorded.find((change) => change.path.join(".") === path.join("."));
     const before = first?.before ?? null;
     const isUsable = before !== null && stillMeansSomething(before, pluginId, records);
-    slotNotes.push(`plugins.slots.${slot} named it${isUsable ? `; it is ${before} again` : "; it is unset now"}.`);
+    slotNotes.push(
+      `plugins.slots.${slot} named it${isUsable ? `; it is ${before} again` : "; it is unset now"}.`,
+    );
     return [{ path, before: isUsable ? before : null }];
   });
   return { changes: [...others, ...slots], slotNotes };
 }
 
-function stillMeansSomething(rawValue: string, pluginId: string, { engines, plugins }: InstallRecords): boolean {
+function stillMeansSomething(
+  rawValue: string,
+  pluginId: string,
+  { engines, plugins }: InstallRecords,
+): boolean {
   const value = rawValue.replace(/^['"]|['"]$/g, "").trim();
   if (["", "legacy", "none", "memory-core"].includes(value.toLowerCase())) return true;
   const owner = ownerId(engines[value]) ?? value;

@@ -17,28 +17,40 @@ export interface UpdateReport {
 }
 
 /** Without ids: everything that was installed. Throws PLUGIN_INVALID at the first that fails; it stays as it was. */
-export function updatePlugins(ids: readonly string[], place: InstallPlace): Promise<UpdateReport[]> {
+export function updatePlugins(
+  ids: readonly string[],
+  place: InstallPlace,
+): Promise<UpdateReport[]> {
   return withPluginsLock(place.home, async () => {
     const { plugins } = readRecords(place.home);
     const reports: UpdateReport[] = [];
     for (const pluginId of ids.length > 0 ? ids : Object.keys(plugins)) {
       const record = plugins[pluginId];
       if (record === undefined)
-        throw invalidPlugin(`Plugin "${pluginId}" was not installed by clew; installed are: ${Object.keys(plugins).join(", ") || "none"}.`);
+        throw invalidPlugin(
+          `Plugin "${pluginId}" was not installed by clew; installed are: ${Object.keys(plugins).join(", ") || "none"}.`,
+        );
       reports.push(await updateOne(pluginId, record, place));
     }
     return reports;
   });
 }
 
-async function updateOne(pluginId: string, record: InstallRecord, place: InstallPlace): Promise<UpdateReport> {
+async function updateOne(
+  pluginId: string,
+  record: InstallRecord,
+  place: InstallPlace,
+): Promise<UpdateReport> {
   if (record.source === "link")
     return {
       pluginId,
       changed: false,
       note: `${pluginId} is linked: there is nothing to update; "clew plugins reload" reads ${record.root} again.`,
     };
-  const source = planSource(record.source === "npm" ? `npm:${record.spec}` : record.spec, place.cwd);
+  const source = planSource(
+    record.source === "npm" ? `npm:${record.spec}` : record.spec,
+    place.cwd,
+  );
   const staged = await stagePlugin(source, place.home);
   try {
     const version = versionOf(staged.files);
@@ -47,21 +59,44 @@ async function updateOne(pluginId: string, record: InstallRecord, place: Install
         `${record.spec} is plugin "${staged.files.manifest.id}" now, not "${pluginId}"; uninstall "${pluginId}" and install it anew.`,
       );
     if (record.source === "npm" && version === record.version)
-      return { pluginId, changed: false, note: `${pluginId} ${version} is the newest that ${record.spec} allows.` };
+      return {
+        pluginId,
+        changed: false,
+        note: `${pluginId} ${version} is the newest that ${record.spec} allows.`,
+      };
     const current = await readCurrentConfig(place.configFile);
-    const trial = await tryPlugin(staged.files, { raw: current.raw, entryConfig: current.plugins.entries?.[pluginId] });
+    const trial = await tryPlugin(staged.files, {
+      raw: current.raw,
+      entryConfig: current.plugins.entries?.[pluginId],
+    });
     const undo = moveIntoPlace(staged, place.home);
     try {
       const records = readRecords(place.home);
-      const engines = { ...records.engines, ...Object.fromEntries(trial.engines.map((engineId) => [engineId, pluginId])) };
-      const updated = { ...record, version, root: join(pluginId, staged.rootBelow), installedAt: new Date().toISOString() };
-      writeRecords(place.home, { ...records, engines, plugins: { ...records.plugins, [pluginId]: updated } });
+      const engines = {
+        ...records.engines,
+        ...Object.fromEntries(trial.engines.map((engineId) => [engineId, pluginId])),
+      };
+      const updated = {
+        ...record,
+        version,
+        root: join(pluginId, staged.rootBelow),
+        installedAt: new Date().toISOString(),
+      };
+      writeRecords(place.home, {
+        ...records,
+        engines,
+        plugins: { ...records.plugins, [pluginId]: updated },
+      });
     } catch (error) {
       undo.restore();
       throw error;
     }
     undo.forget();
-    return { pluginId, changed: true, note: `${pluginId}: ${record.version ?? "?"} -> ${version ?? "?"}` };
+    return {
+      pluginId,
+      changed: true,
+      note: `${pluginId}: ${record.version ?? "?"} -> ${version ?? "?"}`,
+    };
   } finally {
     staged.discard();
   }

@@ -17,27 +17,41 @@ export const abortCases: readonly ConformanceCase[] = [
       const session = await longSession(context);
       const abort = new AbortController();
       abort.abort();
-      const outcome = await settle(callRaw(context.engine, "compact", session.compactParams({ abortSignal: abort.signal })), abort.signal);
-      check(outcome.compacted !== true, "compact() went on although its signal was aborted before the call.");
+      const outcome = await settle(
+        callRaw(context.engine, "compact", session.compactParams({ abortSignal: abort.signal })),
+        abort.signal,
+      );
+      check(
+        outcome.compacted !== true,
+        "compact() went on although its signal was aborted before the call.",
+      );
       await session.assemble(context.engine);
     },
   },
   {
     id: "abort/during-compact",
     group: "abort",
-    title: "compact settles when its signal is aborted while a model or the host's compaction is silent",
+    title:
+      "compact settles when its signal is aborted while a model or the host's compaction is silent",
     async run(context) {
       const session = await longSession(context);
       context.hangCompaction();
       const abort = new AbortController();
-      const params = session.compactParams({ abortSignal: abort.signal, runtimeContext: { llm: silentModel } });
+      const params = session.compactParams({
+        abortSignal: abort.signal,
+        runtimeContext: { llm: silentModel },
+      });
       const outcome = settle(callRaw(context.engine, "compact", params), abort.signal);
       // Let it get as far as it does without the answer it waits for.
       await pause(20);
       abort.abort();
       const settled = await Promise.race([outcome, pause(PATIENCE_MS)]);
       check(settled !== undefined, "compact() did not settle after its signal was aborted.");
-      await call(context.engine, "assemble", { ...session.ref, messages: session.history(), tokenBudget: 4_000 });
+      await call(context.engine, "assemble", {
+        ...session.ref,
+        messages: session.history(),
+        tokenBudget: 4_000,
+      });
     },
   },
 ];
@@ -49,13 +63,20 @@ async function longSession(context: CaseContext) {
 }
 
 /** The result, or nothing compacted when it rejected with the abort; another error is a failure. */
-async function settle(work: Promise<{ compacted: boolean }>, signal: AbortSignal): Promise<{ compacted: boolean }> {
+async function settle(
+  work: Promise<{ compacted: boolean }>,
+  signal: AbortSignal,
+): Promise<{ compacted: boolean }> {
   try {
     return await work;
   } catch (error) {
-    check(isAbort(error, signal), `compact() answered an abort with another error: ${describe(error)}`);
+    check(
+      isAbort(error, signal),
+      `compact() answered an abort with another error: ${describe(error)}`,
+    );
     return { compacted: false };
   }
 }
 
-const pause = (ms: number) => new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), ms));
+const pause = (ms: number) =>
+  new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), ms));

@@ -10,7 +10,8 @@ export const afterTurnCases: readonly ConformanceCase[] = [
     title: "records only messages from prePromptMessageCount on",
     ...onlyWith("afterTurn"),
     async run(context) {
-      for (const turn of [1, 2, 3]) await context.session().deliver(context.engine, turnOf("a", turn, { tools: 1 }));
+      for (const turn of [1, 2, 3])
+        await context.session().deliver(context.engine, turnOf("a", turn, { tools: 1 }));
       await expectNothingTwice(context, "told of three turns, each with the whole list");
     },
   },

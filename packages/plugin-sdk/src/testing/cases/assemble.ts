@@ -11,7 +11,10 @@ export const assembleCases: readonly ConformanceCase[] = [
     title: "answers an empty list for a session in which nothing was said",
     async run(context) {
       const { messages } = await context.session().assemble(context.engine, { messages: [] });
-      check(messages.length === 0, `assemble() answered ${messages.length} messages for a session without any.`);
+      check(
+        messages.length === 0,
+        `assemble() answered ${messages.length} messages for a session without any.`,
+      );
     },
   },
   {
@@ -23,7 +26,10 @@ export const assembleCases: readonly ConformanceCase[] = [
       await session.deliver(context.engine, talk("a", { turns: 6, tools: 1 }));
       const { messages } = await session.assemble(context.engine);
       const last = positionsIn(session.history(), messages.slice(-1))[0];
-      check(last === session.history().length - 1, "The newest message is not the last one of an assembly with room for everything.");
+      check(
+        last === session.history().length - 1,
+        "The newest message is not the last one of an assembly with room for everything.",
+      );
     },
   },
   {
@@ -37,7 +43,10 @@ export const assembleCases: readonly ConformanceCase[] = [
         const { messages } = await session.assemble(context.engine, { tokenBudget });
         const places = positionsIn(session.history(), messages);
         const kept = places.every((place, index) => index === 0 || place > places[index - 1]!);
-        check(kept, `With a budget of ${tokenBudget} tokens the messages are not in the order they were said.`);
+        check(
+          kept,
+          `With a budget of ${tokenBudget} tokens the messages are not in the order they were said.`,
+        );
       }
     },
   },
@@ -47,16 +56,27 @@ export const assembleCases: readonly ConformanceCase[] = [
     title: "keeps every tool call with its results, at every budget",
     async run(context) {
       const session = context.session();
-      await session.deliver(context.engine, talk("a", { turns: 12, tools: 2, toolResultChars: 300 }));
+      await session.deliver(
+        context.engine,
+        talk("a", { turns: 12, tools: 2, toolResultChars: 300 }),
+      );
       for (const tokenBudget of BUDGETS) {
-        const assembled = await session.assemble(context.engine, { tokenBudget }).catch((error: unknown) => {
-          // A throw is judged by the budget cases.
-          if (error instanceof CaseFailure) return { messages: [] };
-          throw error;
-        });
+        const assembled = await session
+          .assemble(context.engine, { tokenBudget })
+          .catch((error: unknown) => {
+            // A throw is judged by the budget cases.
+            if (error instanceof CaseFailure) return { messages: [] };
+            throw error;
+          });
         const { unanswered, orphanResults } = pairToolCalls(assembled.messages);
-        check(unanswered.length === 0, `With a budget of ${tokenBudget} tokens a tool call stands without its result.`);
-        check(orphanResults.length === 0, `With a budget of ${tokenBudget} tokens a tool result stands without its call.`);
+        check(
+          unanswered.length === 0,
+          `With a budget of ${tokenBudget} tokens a tool call stands without its result.`,
+        );
+        check(
+          orphanResults.length === 0,
+          `With a budget of ${tokenBudget} tokens a tool result stands without its call.`,
+        );
       }
     },
   },
@@ -72,7 +92,10 @@ export const assembleCases: readonly ConformanceCase[] = [
           await session.assemble(context.engine, { tokenBudget }),
           await session.assemble(context.engine, { tokenBudget }),
         ];
-        check(JSON.stringify(first) === JSON.stringify(second), `Two assemblies of the same ${tokenBudget} tokens differ.`);
+        check(
+          JSON.stringify(first) === JSON.stringify(second),
+          `Two assemblies of the same ${tokenBudget} tokens differ.`,
+        );
       }
     },
   },

@@ -4,7 +4,9 @@ import { CaseFailure, type ConformanceCase, check, ownersOnly } from "../case.ts
 import { talk } from "./observe.ts";
 
 /** Tokens, from nothing to more than the conversations of these cases. */
-export const BUDGETS: readonly number[] = [0, 1, 7, 40, 100, 160, 230, 310, 400, 550, 700, 900, 1_200, 1_700, 2_500, 4_000, 8_000, 100_000];
+export const BUDGETS: readonly number[] = [
+  0, 1, 7, 40, 100, 160, 230, 310, 400, 550, 700, 900, 1_200, 1_700, 2_500, 4_000, 8_000, 100_000,
+];
 
 const ODD_BUDGETS = [0, 1, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY];
 
@@ -15,8 +17,12 @@ export const budgetCases: readonly ConformanceCase[] = [
     title: "answers at every budget, however small or odd: a throw would set it aside",
     async run(context) {
       const session = context.session();
-      await session.deliver(context.engine, talk("a", { turns: 6, tools: 1, toolResultChars: 4_000 }));
-      for (const tokenBudget of [...BUDGETS, ...ODD_BUDGETS]) await session.assemble(context.engine, { tokenBudget });
+      await session.deliver(
+        context.engine,
+        talk("a", { turns: 6, tools: 1, toolResultChars: 4_000 }),
+      );
+      for (const tokenBudget of [...BUDGETS, ...ODD_BUDGETS])
+        await session.assemble(context.engine, { tokenBudget });
     },
   },
   {
@@ -26,16 +32,25 @@ export const budgetCases: readonly ConformanceCase[] = [
     ...ownersOnly,
     async run(context) {
       const session = context.session();
-      await session.deliver(context.engine, talk("a", { turns: 12, tools: 2, toolResultChars: 600 }));
+      await session.deliver(
+        context.engine,
+        talk("a", { turns: 12, tools: 2, toolResultChars: 600 }),
+      );
       for (const tokenBudget of BUDGETS) {
-        const assembled = await session.assemble(context.engine, { tokenBudget }).catch((error: unknown) => {
-          if (error instanceof CaseFailure) return undefined;
-          throw error;
-        });
-        if (assembled === undefined || assembled.promptAuthority === "preassembly_may_overflow") continue;
+        const assembled = await session
+          .assemble(context.engine, { tokenBudget })
+          .catch((error: unknown) => {
+            if (error instanceof CaseFailure) return undefined;
+            throw error;
+          });
+        if (assembled === undefined || assembled.promptAuthority === "preassembly_may_overflow")
+          continue;
         // The low bound: what is above it is above the budget by anybody's count.
         const { low } = estimateMessages(assembled.messages);
-        check(low <= tokenBudget, `With a budget of ${tokenBudget} tokens it assembled at least ${low}, without saying so.`);
+        check(
+          low <= tokenBudget,
+          `With a budget of ${tokenBudget} tokens it assembled at least ${low}, without saying so.`,
+        );
       }
     },
   },
@@ -45,7 +60,10 @@ export const budgetCases: readonly ConformanceCase[] = [
     title: "gives an estimate that is not below half of what its messages hold, or 0 for none",
     async run(context) {
       const session = context.session();
-      await session.deliver(context.engine, talk("a", { turns: 10, tools: 1, toolResultChars: 1_000 }));
+      await session.deliver(
+        context.engine,
+        talk("a", { turns: 10, tools: 1, toolResultChars: 1_000 }),
+      );
       const { messages, estimatedTokens } = await session.assemble(context.engine);
       const { low } = estimateMessages(messages);
       check(

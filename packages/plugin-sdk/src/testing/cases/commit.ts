@@ -55,7 +55,10 @@ export const commitCases: readonly ConformanceCase[] = [
       const turn = await storedTurn(context, 1);
       await commit(context.engine, turn());
       const status = await commit(await context.reopen(), turn());
-      check(status === "duplicate", `After a restart commitTurn() of a committed key answered "${status}".`);
+      check(
+        status === "duplicate",
+        `After a restart commitTurn() of a committed key answered "${status}".`,
+      );
     },
   },
 ];

@@ -8,14 +8,24 @@ export const compactCases: readonly ConformanceCase[] = [
   {
     id: "compact/delegates",
     group: "compact",
-    title: "hands compaction to the host's built-in one: doing nothing leaves no way out of an overflow",
+    title:
+      "hands compaction to the host's built-in one: doing nothing leaves no way out of an overflow",
     ...nonOwnersOnly,
     async run(context) {
       const before = await longSession(context);
       const result = await context.session().compact(context.engine);
-      check(context.compactions.length > 0, "compact() of an engine that owns no compaction did not reach the host's built-in one.");
-      check(result?.compacted === true, "compact() does not answer what the built-in compaction did.");
-      check((await sizeOf(context)) < before, "After the built-in compaction the assembly is not smaller.");
+      check(
+        context.compactions.length > 0,
+        "compact() of an engine that owns no compaction did not reach the host's built-in one.",
+      );
+      check(
+        result?.compacted === true,
+        "compact() does not answer what the built-in compaction did.",
+      );
+      check(
+        (await sizeOf(context)) < before,
+        "After the built-in compaction the assembly is not smaller.",
+      );
     },
   },
   {
@@ -25,15 +35,24 @@ export const compactCases: readonly ConformanceCase[] = [
     ...nonOwnersOnly,
     async run(context) {
       await longSession(context);
-      const result = await context.withoutCompaction(() => context.session().compact(context.engine));
-      check(result?.compacted === false, "compact() answered that it compacted on a host that offers no compaction.");
-      check(typeof result.reason === "string", "compact() gives no reason on a host that offers no compaction.");
+      const result = await context.withoutCompaction(() =>
+        context.session().compact(context.engine),
+      );
+      check(
+        result?.compacted === false,
+        "compact() answered that it compacted on a host that offers no compaction.",
+      );
+      check(
+        typeof result.reason === "string",
+        "compact() gives no reason on a host that offers no compaction.",
+      );
     },
   },
   {
     id: "compact/smaller",
     group: "compact",
-    title: "compacts a context four times its budget, or fits without; and compacted means a smaller next assembly",
+    title:
+      "compacts a context four times its budget, or fits without; and compacted means a smaller next assembly",
     ...ownersOnly,
     async run(context) {
       const before = await longSession(context);
@@ -41,8 +60,15 @@ export const compactCases: readonly ConformanceCase[] = [
       const result = await context.session().compact(context.engine);
       const after = await sizeOf(context);
       if (result?.compacted)
-        check(after < before, `compact() answered that it compacted, but the assembly went from ${before} to ${after}.`);
-      else check(after <= tokenBudget, `compact() did nothing about ${before} tokens for a budget of ${tokenBudget}.`);
+        check(
+          after < before,
+          `compact() answered that it compacted, but the assembly went from ${before} to ${after}.`,
+        );
+      else
+        check(
+          after <= tokenBudget,
+          `compact() did nothing about ${before} tokens for a budget of ${tokenBudget}.`,
+        );
     },
   },
   {
@@ -55,7 +81,10 @@ export const compactCases: readonly ConformanceCase[] = [
       const { compacted, result } = await context.session().compact(context.engine);
       if (!compacted || result?.tokensAfter === undefined) return;
       const { tokensBefore, tokensAfter } = result;
-      check(tokensAfter < tokensBefore, `compact() compacted from ${tokensBefore} to ${tokensAfter} tokens by its own count.`);
+      check(
+        tokensAfter < tokensBefore,
+        `compact() compacted from ${tokensBefore} to ${tokensAfter} tokens by its own count.`,
+      );
     },
   },
   {
@@ -69,7 +98,10 @@ export const compactCases: readonly ConformanceCase[] = [
       await session.compact(context.engine);
       const newest = session.history().findLastIndex(({ role }) => role === "user");
       const { messages } = await session.assemble(context.engine);
-      check(positionsIn(session.history(), messages).includes(newest), "After compact() the newest request is not in the assembly.");
+      check(
+        positionsIn(session.history(), messages).includes(newest),
+        "After compact() the newest request is not in the assembly.",
+      );
     },
   },
   {
@@ -82,7 +114,10 @@ export const compactCases: readonly ConformanceCase[] = [
       for (let time = 1; time <= 3; time++) {
         await context.session().compact(context.engine);
         const after = await sizeOf(context);
-        check(after <= size, `The ${time}. compact() in a row grew the assembly from ${size} to ${after} tokens.`);
+        check(
+          after <= size,
+          `The ${time}. compact() in a row grew the assembly from ${size} to ${after} tokens.`,
+        );
         size = after;
       }
     },
@@ -91,7 +126,9 @@ export const compactCases: readonly ConformanceCase[] = [
 
 /** Tokens of its assembly. */
 async function longSession(context: CaseContext): Promise<number> {
-  await context.session().deliver(context.engine, talk("a", { turns: 16, tools: 2, toolResultChars: 1_200 }));
+  await context
+    .session()
+    .deliver(context.engine, talk("a", { turns: 16, tools: 2, toolResultChars: 1_200 }));
   return sizeOf(context);
 }
 

@@ -27,12 +27,16 @@ export const contractCases: readonly ConformanceCase[] = [
   {
     id: "contract/methods",
     group: "contract",
-    title: "ingest, assemble and compact are functions, and so is every optional method that is there",
+    title:
+      "ingest, assemble and compact are functions, and so is every optional method that is there",
     async run({ engine }) {
       for (const name of ["ingest", "assemble", "compact"] as const)
         check(typeof engine[name] === "function", `${name} is not a function.`);
       for (const name of OPTIONAL)
-        check(engine[name] === undefined || typeof engine[name] === "function", `${name} is there but is not a function.`);
+        check(
+          engine[name] === undefined || typeof engine[name] === "function",
+          `${name} is there but is not a function.`,
+        );
     },
   },
   {
@@ -43,7 +47,10 @@ export const contractCases: readonly ConformanceCase[] = [
     when: ({ info: { transcriptSemantics: declared } }) =>
       declared?.currentTurnFence !== undefined && declared.turnAdvancementIdempotency !== undefined,
     async run({ engine }) {
-      check(typeof engine.commitTurn === "function", "info declares transcriptSemantics but there is no commitTurn().");
+      check(
+        typeof engine.commitTurn === "function",
+        "info declares transcriptSemantics but there is no commitTurn().",
+      );
     },
   },
   {
@@ -52,8 +59,15 @@ export const contractCases: readonly ConformanceCase[] = [
     title: "ingest answers { ingested: boolean }",
     async run(context) {
       const { sessionId, sessionKey } = context.session().ref;
-      const result: unknown = await call(context.engine, "ingest", { sessionId, sessionKey, message: talk("a", { turns: 1 })[0]! });
-      check(isRecord(result) && typeof result.ingested === "boolean", "ingest() did not answer { ingested: boolean }.");
+      const result: unknown = await call(context.engine, "ingest", {
+        sessionId,
+        sessionKey,
+        message: talk("a", { turns: 1 })[0]!,
+      });
+      check(
+        isRecord(result) && typeof result.ingested === "boolean",
+        "ingest() did not answer { ingested: boolean }.",
+      );
     },
   },
   {
@@ -64,9 +78,16 @@ export const contractCases: readonly ConformanceCase[] = [
     async run(context) {
       const { sessionId, sessionKey } = context.session().ref;
       const messages = talk("a", { turns: 3 });
-      const result: unknown = await call(context.engine, "ingestBatch", { sessionId, sessionKey, messages });
+      const result: unknown = await call(context.engine, "ingestBatch", {
+        sessionId,
+        sessionKey,
+        messages,
+      });
       const count = isRecord(result) ? result.ingestedCount : undefined;
-      check(isCount(count) && count <= 6, "ingestBatch() of 6 messages did not answer an ingestedCount from 0 to 6.");
+      check(
+        isCount(count) && count <= 6,
+        "ingestBatch() of 6 messages did not answer an ingestedCount from 0 to 6.",
+      );
     },
   },
   {
@@ -77,8 +98,14 @@ export const contractCases: readonly ConformanceCase[] = [
     async run(context) {
       await context.session().write(talk("a", { turns: 3 }));
       const result: unknown = await context.session().bootstrap(context.engine);
-      check(isRecord(result) && typeof result.bootstrapped === "boolean", "bootstrap() did not answer { bootstrapped: boolean }.");
-      check(result.importedMessages === undefined || isCount(result.importedMessages), "bootstrap() answered an odd importedMessages.");
+      check(
+        isRecord(result) && typeof result.bootstrapped === "boolean",
+        "bootstrap() did not answer { bootstrapped: boolean }.",
+      );
+      check(
+        result.importedMessages === undefined || isCount(result.importedMessages),
+        "bootstrap() answered an odd importedMessages.",
+      );
     },
   },
   {
@@ -91,30 +118,49 @@ export const contractCases: readonly ConformanceCase[] = [
       await session.deliver(context.engine, talk("a", { turns: 3 }));
       const result: unknown = await call(context.engine, "maintain", { ...session.ref });
       const isValid =
-        isRecord(result) && typeof result.changed === "boolean" && isCount(result.bytesFreed) && isCount(result.rewrittenEntries);
+        isRecord(result) &&
+        typeof result.changed === "boolean" &&
+        isCount(result.bytesFreed) &&
+        isCount(result.rewrittenEntries);
       check(isValid, "maintain() did not answer { changed, bytesFreed, rewrittenEntries }.");
     },
   },
   {
     id: "contract/assemble-result",
     group: "contract",
-    title: "assemble answers messages with roles, a count of tokens, and nothing unknown for an authority",
+    title:
+      "assemble answers messages with roles, a count of tokens, and nothing unknown for an authority",
     async run(context) {
       const session = context.session();
       await session.deliver(context.engine, talk("a", { turns: 3, tools: 1 }));
       const result: unknown = await session.assemble(context.engine);
-      check(isRecord(result) && Array.isArray(result.messages), "assemble() did not answer an object with a messages array.");
+      check(
+        isRecord(result) && Array.isArray(result.messages),
+        "assemble() did not answer an object with a messages array.",
+      );
       check(
         result.messages.every((message: unknown) => isRecord(message) && isText(message.role)),
         "assemble() answered a message without a role.",
       );
-      const { estimatedTokens: tokens, promptAuthority: authority, systemPromptAddition: addition } = result;
-      check(typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0, "assemble() answered no finite estimatedTokens ≥ 0.");
+      const {
+        estimatedTokens: tokens,
+        promptAuthority: authority,
+        systemPromptAddition: addition,
+      } = result;
       check(
-        authority === undefined || authority === "assembled" || authority === "preassembly_may_overflow",
+        typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0,
+        "assemble() answered no finite estimatedTokens ≥ 0.",
+      );
+      check(
+        authority === undefined ||
+          authority === "assembled" ||
+          authority === "preassembly_may_overflow",
         "assemble() answered an unknown promptAuthority.",
       );
-      check(addition === undefined || typeof addition === "string", "assemble() answered a systemPromptAddition that is no text.");
+      check(
+        addition === undefined || typeof addition === "string",
+        "assemble() answered a systemPromptAddition that is no text.",
+      );
     },
   },
   {
@@ -125,10 +171,17 @@ export const contractCases: readonly ConformanceCase[] = [
       const session = context.session();
       await session.deliver(context.engine, talk("a", { turns: 12, tools: 1 }));
       const result: unknown = await session.compact(context.engine);
-      const isValid = isRecord(result) && typeof result.ok === "boolean" && typeof result.compacted === "boolean";
+      const isValid =
+        isRecord(result) && typeof result.ok === "boolean" && typeof result.compacted === "boolean";
       check(isValid, "compact() did not answer { ok: boolean, compacted: boolean }.");
-      check(result.ok === true || result.compacted === false, "compact() answered that it compacted but is not ok.");
-      check(result.reason === undefined || typeof result.reason === "string", "compact() answered a reason that is no text.");
+      check(
+        result.ok === true || result.compacted === false,
+        "compact() answered that it compacted but is not ok.",
+      );
+      check(
+        result.reason === undefined || typeof result.reason === "string",
+        "compact() answered a reason that is no text.",
+      );
     },
   },
 ];

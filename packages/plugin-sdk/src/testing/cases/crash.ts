@@ -15,7 +15,10 @@ export const crashCases: readonly ConformanceCase[] = [
       const engine = await context.reopen();
       if (typeof engine.bootstrap === "function") await session.bootstrap(engine);
       const after = await session.assemble(engine);
-      check(JSON.stringify(after.messages) === JSON.stringify(before.messages), "After a restart the same history is assembled otherwise.");
+      check(
+        JSON.stringify(after.messages) === JSON.stringify(before.messages),
+        "After a restart the same history is assembled otherwise.",
+      );
     },
   },
   {
@@ -39,11 +42,17 @@ export const crashCases: readonly ConformanceCase[] = [
     ...ownersOnly,
     async run(context) {
       const session = context.session();
-      await session.deliver(context.engine, talk("a", { turns: 16, tools: 1, toolResultChars: 1_200 }));
+      await session.deliver(
+        context.engine,
+        talk("a", { turns: 16, tools: 1, toolResultChars: 1_200 }),
+      );
       await session.compact(context.engine);
       const before = await session.assemble(context.engine);
       const after = await session.assemble(await context.reopen());
-      check(JSON.stringify(after.messages) === JSON.stringify(before.messages), "A restart undid or changed what compact() had done.");
+      check(
+        JSON.stringify(after.messages) === JSON.stringify(before.messages),
+        "A restart undid or changed what compact() had done.",
+      );
     },
   },
 ];

@@ -15,7 +15,10 @@ export const disposeCases: readonly ConformanceCase[] = [
       const before = await session.assemble(context.engine);
       await dispose(context);
       const after = await session.assemble(context.engine);
-      check(JSON.stringify(after.messages) === JSON.stringify(before.messages), "After dispose() the same history is assembled otherwise.");
+      check(
+        JSON.stringify(after.messages) === JSON.stringify(before.messages),
+        "After dispose() the same history is assembled otherwise.",
+      );
       await session.deliver(context.engine, turnOf("a", 4, { tools: 1 }));
       await session.compact(context.engine);
     },

@@ -13,13 +13,21 @@ export const hostCases: readonly ConformanceCase[] = [
       const session = context.session();
       const { sessionId, sessionFile } = session.ref;
       await session.write(talk("a", { turns: 3, tools: 1 }));
-      if (typeof engine.bootstrap === "function") await call(engine, "bootstrap", { sessionId, sessionFile });
+      if (typeof engine.bootstrap === "function")
+        await call(engine, "bootstrap", { sessionId, sessionFile });
       if (typeof engine.afterTurn === "function")
-        await call(engine, "afterTurn", { sessionId, sessionFile, messages: session.history(), prePromptMessageCount: 0 });
-      if (typeof engine.ingestBatch === "function") await call(engine, "ingestBatch", { sessionId, messages: session.history() });
+        await call(engine, "afterTurn", {
+          sessionId,
+          sessionFile,
+          messages: session.history(),
+          prePromptMessageCount: 0,
+        });
+      if (typeof engine.ingestBatch === "function")
+        await call(engine, "ingestBatch", { sessionId, messages: session.history() });
       await call(engine, "ingest", { sessionId, message: session.history()[0]! });
       await call(engine, "assemble", { sessionId, messages: session.history() });
-      if (typeof engine.maintain === "function") await call(engine, "maintain", { sessionId, sessionFile });
+      if (typeof engine.maintain === "function")
+        await call(engine, "maintain", { sessionId, sessionFile });
       await call(engine, "compact", { sessionId, sessionFile });
     },
   },
@@ -33,13 +41,19 @@ export const hostCases: readonly ConformanceCase[] = [
       const newer = { kitNewerHostParam: { nested: true } };
       await session.write(talk("a", { turns: 3, tools: 1 }));
       const messages = session.history();
-      if (typeof engine.bootstrap === "function") await call(engine, "bootstrap", { ...session.ref, ...newer });
+      if (typeof engine.bootstrap === "function")
+        await call(engine, "bootstrap", { ...session.ref, ...newer });
       if (typeof engine.afterTurn === "function") {
         const params = { ...session.ref, messages, prePromptMessageCount: 0, ...newer };
         await call(engine, "afterTurn", params);
       }
       await call(engine, "ingest", { ...session.ref, message: session.history()[0]!, ...newer });
-      await call(engine, "assemble", { ...session.ref, messages: session.history(), tokenBudget: 5000, ...newer });
+      await call(engine, "assemble", {
+        ...session.ref,
+        messages: session.history(),
+        tokenBudget: 5000,
+        ...newer,
+      });
       await call(engine, "compact", { ...session.compactParams(), ...newer });
     },
   },
@@ -50,7 +64,8 @@ export const hostCases: readonly ConformanceCase[] = [
     async run(context) {
       const { engine } = context;
       const first = identity(engine.info);
-      for (let reads = 0; reads < 50; reads++) check(identity(engine.info) === first, "info changed between two reads.");
+      for (let reads = 0; reads < 50; reads++)
+        check(identity(engine.info) === first, "info changed between two reads.");
       await context.session().deliver(engine, talk("a", { turns: 2 }));
       await context.session().assemble(engine);
       check(identity(engine.info) === first, "info changed after the engine was used.");

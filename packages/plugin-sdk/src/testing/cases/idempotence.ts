@@ -10,7 +10,12 @@ export const idempotenceCases: readonly ConformanceCase[] = [
     title: "answers { ingested: false } to a message it has",
     async run(context) {
       const { sessionId, sessionKey } = context.session().ref;
-      const deliver = () => call(context.engine, "ingest", { sessionId, sessionKey, message: talk("a", { turns: 1 })[0]! });
+      const deliver = () =>
+        call(context.engine, "ingest", {
+          sessionId,
+          sessionKey,
+          message: talk("a", { turns: 1 })[0]!,
+        });
       await deliver();
       check((await deliver())?.ingested !== true, "ingest() took the same message a second time.");
     },
@@ -21,9 +26,17 @@ export const idempotenceCases: readonly ConformanceCase[] = [
     title: "takes a message once that is delivered several times at once",
     async run(context) {
       const { sessionId, sessionKey } = context.session().ref;
-      const deliver = () => call(context.engine, "ingest", { sessionId, sessionKey, message: talk("a", { turns: 1 })[0]! });
+      const deliver = () =>
+        call(context.engine, "ingest", {
+          sessionId,
+          sessionKey,
+          message: talk("a", { turns: 1 })[0]!,
+        });
       const answers = await Promise.all([deliver(), deliver(), deliver()]);
-      check(answers.filter((answer) => answer?.ingested).length <= 1, "ingest() took one message more than once when asked at once.");
+      check(
+        answers.filter((answer) => answer?.ingested).length <= 1,
+        "ingest() took one message more than once when asked at once.",
+      );
     },
   },
   {
@@ -33,10 +46,18 @@ export const idempotenceCases: readonly ConformanceCase[] = [
     ...onlyWith("ingestBatch"),
     async run(context) {
       const { sessionId, sessionKey } = context.session().ref;
-      const deliver = () => call(context.engine, "ingestBatch", { sessionId, sessionKey, messages: talk("a", { turns: 3, tools: 1 }) });
+      const deliver = () =>
+        call(context.engine, "ingestBatch", {
+          sessionId,
+          sessionKey,
+          messages: talk("a", { turns: 3, tools: 1 }),
+        });
       await deliver();
       const again = await deliver();
-      check(!(again?.ingestedCount > 0), `ingestBatch() took ${again?.ingestedCount} messages of a batch it had already.`);
+      check(
+        !(again?.ingestedCount > 0),
+        `ingestBatch() took ${again?.ingestedCount} messages of a batch it had already.`,
+      );
     },
   },
   {
@@ -62,16 +83,26 @@ export const idempotenceCases: readonly ConformanceCase[] = [
       await session.bootstrap(context.engine);
       const before = await session.assemble(context.engine);
       const again = await session.bootstrap(context.engine);
-      check(!((again?.importedMessages ?? 0) > 0), `The second bootstrap() imported ${again?.importedMessages} messages again.`);
+      check(
+        !((again?.importedMessages ?? 0) > 0),
+        `The second bootstrap() imported ${again?.importedMessages} messages again.`,
+      );
       await expectNothingTwice(context, "bootstrapped twice");
       const after = await session.assemble(context.engine);
-      check(JSON.stringify(after.messages) === JSON.stringify(before.messages), "A second bootstrap() changed the assembly.");
+      check(
+        JSON.stringify(after.messages) === JSON.stringify(before.messages),
+        "A second bootstrap() changed the assembly.",
+      );
     },
   },
 ];
 
 /** With the host's history, and with none: then an engine answers from what it recorded. */
-export async function expectNothingTwice(context: CaseContext, what: string, engine = context.engine): Promise<void> {
+export async function expectNothingTwice(
+  context: CaseContext,
+  what: string,
+  engine = context.engine,
+): Promise<void> {
   for (const messages of [context.session().history(), []]) {
     const twice = repeated((await context.session().assemble(engine, { messages })).messages);
     check(twice === undefined, `After it was ${what}, the assembly holds ${twice} twice.`);

@@ -10,8 +10,14 @@ export const ingestCases: readonly ConformanceCase[] = [
     title: "takes messages of every role, with text, images, errors or nothing in them",
     async run(context) {
       const { sessionId, sessionKey } = context.session().ref;
-      for (const message of everyRole()) await call(context.engine, "ingest", { sessionId, sessionKey, message });
-      await call(context.engine, "ingest", { sessionId, sessionKey, message: user("HEARTBEAT"), isHeartbeat: true });
+      for (const message of everyRole())
+        await call(context.engine, "ingest", { sessionId, sessionKey, message });
+      await call(context.engine, "ingest", {
+        sessionId,
+        sessionKey,
+        message: user("HEARTBEAT"),
+        isHeartbeat: true,
+      });
     },
   },
   {
@@ -21,10 +27,17 @@ export const ingestCases: readonly ConformanceCase[] = [
     async run(context) {
       const { sessionId, sessionKey } = context.session().ref;
       const say = (event: string, timestamp: number) =>
-        call(context.engine, "ingest", { sessionId, sessionKey, message: user("yes", { idempotencyKey: event, timestamp }) });
+        call(context.engine, "ingest", {
+          sessionId,
+          sessionKey,
+          message: user("yes", { idempotencyKey: event, timestamp }),
+        });
       const first = await say("first", FIRST_TIMESTAMP);
       const second = await say("second", FIRST_TIMESTAMP + 60_000);
-      check(first?.ingested !== true || second.ingested === true, 'ingest() took a second "yes", a minute later, for the first one.');
+      check(
+        first?.ingested !== true || second.ingested === true,
+        'ingest() took a second "yes", a minute later, for the first one.',
+      );
     },
   },
 ];
@@ -36,7 +49,11 @@ function everyRole(): AgentMessage[] {
     user("text"),
     user([{ type: "text", text: "look" }, image]),
     user(""),
-    assistant([{ type: "thinking", thinking: "hm", thinkingSignature: "s" }, { type: "text", text: "a screenshot" }, call]),
+    assistant([
+      { type: "thinking", thinking: "hm", thinkingSignature: "s" },
+      { type: "text", text: "a screenshot" },
+      call,
+    ]),
     toolResult(call, [image], { isError: true, details: { code: 1 } }),
     assistant([], { stopReason: "aborted", errorMessage: "stopped" }),
     { role: "custom", customType: "note", content: "a note", timestamp: FIRST_TIMESTAMP },

@@ -14,8 +14,14 @@ export const inputCases: readonly ConformanceCase[] = [
         const messages = session.history();
         const availableTools = new Set(["read"]);
         await session.assemble(context.engine, { messages, tokenBudget, availableTools });
-        check(JSON.stringify(messages) === JSON.stringify(session.history()), "assemble() changed the messages it was given.");
-        check(availableTools.size === 1 && availableTools.has("read"), "assemble() changed the set of tools it was given.");
+        check(
+          JSON.stringify(messages) === JSON.stringify(session.history()),
+          "assemble() changed the messages it was given.",
+        );
+        check(
+          availableTools.size === 1 && availableTools.has("read"),
+          "assemble() changed the set of tools it was given.",
+        );
       }
     },
   },
@@ -28,7 +34,10 @@ export const inputCases: readonly ConformanceCase[] = [
       for (const given of talk("a", { turns: 1, tools: 1 })) {
         const message = structuredClone(given);
         await call(context.engine, "ingest", { sessionId, sessionKey, message });
-        check(JSON.stringify(message) === JSON.stringify(given), `ingest() changed the ${given.role} message it was given.`);
+        check(
+          JSON.stringify(message) === JSON.stringify(given),
+          `ingest() changed the ${given.role} message it was given.`,
+        );
       }
     },
   },
@@ -37,7 +46,8 @@ export const inputCases: readonly ConformanceCase[] = [
     group: "input",
     title: "afterTurn and ingestBatch do not change the given messages",
     appliesTo: "engines with afterTurn or ingestBatch",
-    when: (engine) => typeof engine.afterTurn === "function" || typeof engine.ingestBatch === "function",
+    when: (engine) =>
+      typeof engine.afterTurn === "function" || typeof engine.ingestBatch === "function",
     async run(context) {
       const { engine } = context;
       const session = context.session();
@@ -46,8 +56,13 @@ export const inputCases: readonly ConformanceCase[] = [
       const given = JSON.stringify(session.history());
       const [turn, batch] = [session.history(), session.history()];
       if (typeof engine.afterTurn === "function")
-        await call(engine, "afterTurn", { ...session.ref, messages: turn, prePromptMessageCount: 0 });
-      if (typeof engine.ingestBatch === "function") await call(engine, "ingestBatch", { sessionId, sessionKey, messages: batch });
+        await call(engine, "afterTurn", {
+          ...session.ref,
+          messages: turn,
+          prePromptMessageCount: 0,
+        });
+      if (typeof engine.ingestBatch === "function")
+        await call(engine, "ingestBatch", { sessionId, sessionKey, messages: batch });
       check(JSON.stringify(turn) === given, "afterTurn() changed the messages it was given.");
       check(JSON.stringify(batch) === given, "ingestBatch() changed the messages it was given.");
     },

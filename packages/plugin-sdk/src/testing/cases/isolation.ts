@@ -12,7 +12,8 @@ export const isolationCases: readonly ConformanceCase[] = [
     title: "shows a session nothing of another one, turn by turn",
     async run(context) {
       for (const turn of [1, 2, 3])
-        for (const name of NAMES) await context.session(name).deliver(context.engine, turnOf(name, turn, { tools: 1 }));
+        for (const name of NAMES)
+          await context.session(name).deliver(context.engine, turnOf(name, turn, { tools: 1 }));
       await expectApart(context);
     },
   },
@@ -22,7 +23,11 @@ export const isolationCases: readonly ConformanceCase[] = [
     title: "shows a session nothing of another one when they speak at once",
     async run(context) {
       for (const turn of [1, 2, 3])
-        await Promise.all(NAMES.map((name) => context.session(name).deliver(context.engine, turnOf(name, turn, { tools: 1 }))));
+        await Promise.all(
+          NAMES.map((name) =>
+            context.session(name).deliver(context.engine, turnOf(name, turn, { tools: 1 })),
+          ),
+        );
       await expectApart(context);
     },
   },
@@ -34,7 +39,10 @@ async function expectApart(context: CaseContext): Promise<void> {
     for (const messages of [session.history(), []]) {
       const assembled = await session.assemble(context.engine, { messages });
       for (const other of NAMES.filter((one) => one !== name))
-        check(!mentions(assembled.messages, other), "The assembly of one session holds a message of another one.");
+        check(
+          !mentions(assembled.messages, other),
+          "The assembly of one session holds a message of another one.",
+        );
     }
   }
 }

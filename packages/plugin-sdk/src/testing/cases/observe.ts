@@ -6,11 +6,17 @@ import { type ConversationOptions, conversation } from "../messages.ts";
 
 /** A conversation whose every text names its speaker's session, so that a leak can be told. */
 export function talk(name: string, options: ConversationOptions): AgentMessage[] {
-  return conversation(options).map((message) => ({ ...message, ...named(message, name) }) as AgentMessage);
+  return conversation(options).map(
+    (message) => ({ ...message, ...named(message, name) }) as AgentMessage,
+  );
 }
 
 /** Turn `turn` of `talk` (from 1), alone. */
-export function turnOf(name: string, turn: number, options: Omit<ConversationOptions, "turns"> = {}): AgentMessage[] {
+export function turnOf(
+  name: string,
+  turn: number,
+  options: Omit<ConversationOptions, "turns"> = {},
+): AgentMessage[] {
   const each = options.tools ? options.tools + 3 : 2;
   return talk(name, { ...options, turns: turn }).slice((turn - 1) * each);
 }
@@ -18,11 +24,19 @@ export function turnOf(name: string, turn: number, options: Omit<ConversationOpt
 /** Tells messages of one conversation apart, whatever an engine added to them. */
 export function signature(message: AgentMessage): string {
   const calls = toolCallsOf(message, 0).map(({ id }) => id);
-  return [message.role, "toolCallId" in message ? message.toolCallId : "", calls.join(","), textOf(message)].join("|");
+  return [
+    message.role,
+    "toolCallId" in message ? message.toolCallId : "",
+    calls.join(","),
+    textOf(message),
+  ].join("|");
 }
 
 /** Positions in `given` of the messages of `assembled` that stand there. */
-export function positionsIn(given: readonly AgentMessage[], assembled: readonly AgentMessage[]): number[] {
+export function positionsIn(
+  given: readonly AgentMessage[],
+  assembled: readonly AgentMessage[],
+): number[] {
   const places = new Map(given.map((message, index) => [signature(message), index]));
   return assembled.flatMap((message) => places.get(signature(message)) ?? []);
 }
@@ -39,12 +53,16 @@ export function repeated(assembled: readonly AgentMessage[]): string | undefined
 }
 
 /** True when any text of `messages` names the session `name`. */
-export const mentions = (messages: readonly AgentMessage[], name: string) => JSON.stringify(messages).includes(`(${name})`);
+export const mentions = (messages: readonly AgentMessage[], name: string) =>
+  JSON.stringify(messages).includes(`(${name})`);
 
 function named(message: AgentMessage, name: string): Partial<AgentMessage> {
   if (!("content" in message)) return {};
   const { content } = message;
-  if (typeof content === "string") return { content: `${content} (${name})` } as Partial<AgentMessage>;
-  const blocks = content.map((block) => (block.type === "text" ? { ...block, text: `${block.text} (${name})` } : block));
+  if (typeof content === "string")
+    return { content: `${content} (${name})` } as Partial<AgentMessage>;
+  const blocks = content.map((block) =>
+    block.type === "text" ? { ...block, text: `${block.text} (${name})` } : block,
+  );
   return { content: blocks } as Partial<AgentMessage>;
 }

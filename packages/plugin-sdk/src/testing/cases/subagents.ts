@@ -29,10 +29,16 @@ export const subagentCases: readonly ConformanceCase[] = [
       const parent = context.session("parent");
       await parent.deliver(context.engine, talk("parent", { turns: 3, tools: 1 }));
       const seen = async () =>
-        JSON.stringify([await parent.assemble(context.engine), await parent.assemble(context.engine, { messages: [] })]);
+        JSON.stringify([
+          await parent.assemble(context.engine),
+          await parent.assemble(context.engine, { messages: [] }),
+        ]);
       const before = await seen();
       await rollBack(await prepare(context, "child", "fork"));
-      check((await seen()) === before, "After a rollback the parent is assembled otherwise than before the preparation.");
+      check(
+        (await seen()) === before,
+        "After a rollback the parent is assembled otherwise than before the preparation.",
+      );
     },
   },
   {

@@ -30,9 +30,12 @@ const CODE = `export function planCompaction(items: readonly Item[], budget: num
 }
 `;
 
-const CHINESE = "构建失败是因为锁文件已经过期,所以我重新运行了安装命令并提交了结果。请检查第二笔付款是否已经退款。";
-const JAPANESE = "ロックファイルが古かったためビルドに失敗しました。もう一度インストールして結果をコミットしました。";
-const RUSSIAN = "Сборка не удалась, потому что файл блокировки устарел, поэтому я снова запустил установку и сохранил результат. ";
+const CHINESE =
+  "构建失败是因为锁文件已经过期,所以我重新运行了安装命令并提交了结果。请检查第二笔付款是否已经退款。";
+const JAPANESE =
+  "ロックファイルが古かったためビルドに失敗しました。もう一度インストールして結果をコミットしました。";
+const RUSSIAN =
+  "Сборка не удалась, потому что файл блокировки устарел, поэтому я снова запустил установку и сохранил результат. ";
 const GERMAN =
   "Der Bau schlug fehl, weil die Sperrdatei veraltet war; danach habe ich die Installation wiederholt und das Ergebnis gespeichert. ";
 
@@ -45,13 +48,17 @@ export function corpora(chars: number): Record<string, string> {
     while (text.length < chars) text += make();
     return text.slice(0, chars);
   };
-  const hex = (length: number) => Array.from({ length }, () => Math.floor(next() * 16).toString(16)).join("");
+  const hex = (length: number) =>
+    Array.from({ length }, () => Math.floor(next() * 16).toString(16)).join("");
   const from = (alphabet: string) => () => alphabet[Math.floor(next() * alphabet.length)]!;
   const base64 = from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
   return {
     english: fill(() => `${pick(SENTENCES)} `),
     code: fill(() => CODE),
-    json: fill(() => `${JSON.stringify({ id: hex(12), name: pick(["Anna", "Bo", "Chen"]), score: next().toFixed(4), tags: ["a", "b"] })},`),
+    json: fill(
+      () =>
+        `${JSON.stringify({ id: hex(12), name: pick(["Anna", "Bo", "Chen"]), score: next().toFixed(4), tags: ["a", "b"] })},`,
+    ),
     logs: fill(
       () =>
         `2026-03-0${1 + Math.floor(next() * 9)}T10:${10 + Math.floor(next() * 50)}:07.123Z ${pick(["INFO", "WARN"])} http.server GET /api/v1/items/${Math.floor(next() * 1e5)} status=${pick([200, 404])} dur=${(next() * 900).toFixed(2)}ms\n`,

@@ -2,7 +2,12 @@ import { describe, expect, it } from "vitest";
 import { CHAT_RULES, checkChatRequest } from "./check.ts";
 import type { ChatRuleFlavor, JsonObject } from "./rule.ts";
 
-const toolCall = (id: string, change: object = {}) => ({ id, type: "function", function: { name: "read", arguments: "{}" }, ...change });
+const toolCall = (id: string, change: object = {}) => ({
+  id,
+  type: "function",
+  function: { name: "read", arguments: "{}" },
+  ...change,
+});
 const asking = (...calls: object[]) => ({ role: "assistant", content: null, tool_calls: calls });
 const answering = (id: string) => ({ role: "tool", tool_call_id: id, content: "done" });
 const user = { role: "user", content: "hi" };
@@ -12,7 +17,10 @@ const GOOD: JsonObject = {
   model: "m",
   messages: [
     { role: "system", content: "Be brief." },
-    { role: "user", content: [{ type: "text", text: "look" }, image("data:image/png;base64,iVBORw0KGgo=")] },
+    {
+      role: "user",
+      content: [{ type: "text", text: "look" }, image("data:image/png;base64,iVBORw0KGgo=")],
+    },
     asking(toolCall("a"), toolCall("b")),
     answering("b"),
     answering("a"),
@@ -32,7 +40,10 @@ const BROKEN: Readonly<Record<string, { body: unknown; flavor?: ChatRuleFlavor }
   "messages.required": { body: { model: "m" } },
   "messages.empty": { body: withMessages() },
   "toplevel.unknown": { body: { ...GOOD, foo: 1 }, flavor: "openai" },
-  "message.unknown_field": { body: withMessages({ ...user, reasoning_content: "hm" }), flavor: "groq" },
+  "message.unknown_field": {
+    body: withMessages({ ...user, reasoning_content: "hm" }),
+    flavor: "groq",
+  },
   "max_tokens.model": { body: { ...GOOD, model: "gpt-5.2", max_tokens: 5 }, flavor: "openai" },
   stream_options: { body: { ...GOOD, stream: false } },
   "unicode.surrogate": { body: withMessages({ role: "user", content: "\ud800" }) },
@@ -41,24 +52,59 @@ const BROKEN: Readonly<Record<string, { body: unknown; flavor?: ChatRuleFlavor }
   "content.type": { body: withMessages({ role: "user", content: 7 }) },
   "content.empty_array": { body: withMessages({ role: "user", content: [] }) },
   "content.blank_assistant": { body: withMessages({ role: "assistant", content: " " }) },
-  "part.type": { body: withMessages({ role: "user", content: [{ type: "input_text", text: "hi" }] }) },
+  "part.type": {
+    body: withMessages({ role: "user", content: [{ type: "input_text", text: "hi" }] }),
+  },
   "part.text": { body: withMessages({ role: "user", content: [{ type: "text" }] }) },
-  "part.image_role": { body: withMessages({ role: "system", content: [image("https://example.com/a.png")] }) },
-  "part.image": { body: withMessages({ role: "user", content: [image("data:image/png;base64,no base64")] }) },
+  "part.image_role": {
+    body: withMessages({ role: "system", content: [image("https://example.com/a.png")] }),
+  },
+  "part.image": {
+    body: withMessages({ role: "user", content: [image("data:image/png;base64,no base64")] }),
+  },
   "name.pattern": { body: withMessages({ ...user, name: "two words" }) },
   "template.alternate": { body: withMessages(user, user), flavor: "template" },
-  "template.system_first": { body: withMessages(user, { role: "system", content: "x" }), flavor: "template" },
-  "reasoning.required": { body: withMessages(user, asking(toolCall("a")), answering("a")), flavor: "deepseek" },
+  "template.system_first": {
+    body: withMessages(user, { role: "system", content: "x" }),
+    flavor: "template",
+  },
+  "reasoning.required": {
+    body: withMessages(user, asking(toolCall("a")), answering("a")),
+    flavor: "deepseek",
+  },
   "tool_calls.empty": { body: withMessages({ role: "assistant", content: "x", tool_calls: [] }) },
-  "tool_calls.type": { body: withMessages(asking(toolCall("a", { type: undefined })), answering("a")) },
-  "tool_calls.id": { body: withMessages(asking(toolCall("")), { role: "tool", tool_call_id: "", content: "x" }) },
-  "tool_calls.id_length": { body: withMessages(asking(toolCall("a".repeat(65))), answering("a".repeat(65))) },
-  "tool_calls.id_length40": { body: withMessages(asking(toolCall("a".repeat(41))), answering("a".repeat(41))) },
-  "tool_calls.id_duplicate": { body: withMessages(asking(toolCall("a"), toolCall("a")), answering("a")) },
-  "tool_calls.name": { body: withMessages(asking(toolCall("a", { function: { name: "no spaces", arguments: "{}" } })), answering("a")) },
-  "tool_calls.arguments": { body: withMessages(asking(toolCall("a", { function: { name: "read", arguments: {} } })), answering("a")) },
+  "tool_calls.type": {
+    body: withMessages(asking(toolCall("a", { type: undefined })), answering("a")),
+  },
+  "tool_calls.id": {
+    body: withMessages(asking(toolCall("")), { role: "tool", tool_call_id: "", content: "x" }),
+  },
+  "tool_calls.id_length": {
+    body: withMessages(asking(toolCall("a".repeat(65))), answering("a".repeat(65))),
+  },
+  "tool_calls.id_length40": {
+    body: withMessages(asking(toolCall("a".repeat(41))), answering("a".repeat(41))),
+  },
+  "tool_calls.id_duplicate": {
+    body: withMessages(asking(toolCall("a"), toolCall("a")), answering("a")),
+  },
+  "tool_calls.name": {
+    body: withMessages(
+      asking(toolCall("a", { function: { name: "no spaces", arguments: "{}" } })),
+      answering("a"),
+    ),
+  },
+  "tool_calls.arguments": {
+    body: withMessages(
+      asking(toolCall("a", { function: { name: "read", arguments: {} } })),
+      answering("a"),
+    ),
+  },
   "tool_calls.arguments_json": {
-    body: withMessages(asking(toolCall("a", { function: { name: "read", arguments: "[" } })), answering("a")),
+    body: withMessages(
+      asking(toolCall("a", { function: { name: "read", arguments: "[" } })),
+      answering("a"),
+    ),
   },
   "tool.id_required": { body: withMessages(asking(toolCall("")), { role: "tool", content: "x" }) },
   "tool.orphan": { body: withMessages(user, answering("a")) },
@@ -68,9 +114,17 @@ const BROKEN: Readonly<Record<string, { body: unknown; flavor?: ChatRuleFlavor }
   "tools.name": { body: { ...GOOD, tools: [{ type: "function", function: { name: "a b" } }] } },
   "tools.shape": { body: { ...GOOD, tools: [{ name: "read" }] } },
   "tools.empty": { body: { ...GOOD, tools: [] } },
-  "tools.max": { body: { ...GOOD, tools: Array.from({ length: 129 }, () => ({ type: "function", function: { name: "read" } })) } },
+  "tools.max": {
+    body: {
+      ...GOOD,
+      tools: Array.from({ length: 129 }, () => ({ type: "function", function: { name: "read" } })),
+    },
+  },
   "tool_choice.no_tools": { body: { ...withMessages(user), tool_choice: "auto" } },
-  "tools.required_by_history": { body: withMessages(asking(toolCall("a")), answering("a")), flavor: "proxy" },
+  "tools.required_by_history": {
+    body: withMessages(asking(toolCall("a")), answering("a")),
+    flavor: "proxy",
+  },
 };
 
 /** Rules that cannot be broken alone: their bodies break these too. */
@@ -88,17 +142,21 @@ describe("checkChatRequest", () => {
   });
 
   it("refuses a body that is no object", () => {
-    for (const body of [null, [], "x"]) expect(checkChatRequest(body)).toMatchObject([{ rule: "body" }]);
+    for (const body of [null, [], "x"])
+      expect(checkChatRequest(body)).toMatchObject([{ rule: "body" }]);
   });
 
   it("has a broken body for every rule", () => {
     expect(Object.keys(BROKEN).sort()).toEqual(CHAT_RULES.map(({ id }) => id).sort());
   });
 
-  it.each(Object.entries(BROKEN))("finds %s, and nothing that is not broken", (id, { body, flavor }) => {
-    const found = checkChatRequest(body, flavor).map(({ rule }) => rule);
-    expect(found.sort()).toEqual([id, ...(ALSO[id] ?? [])].sort());
-  });
+  it.each(Object.entries(BROKEN))(
+    "finds %s, and nothing that is not broken",
+    (id, { body, flavor }) => {
+      const found = checkChatRequest(body, flavor).map(({ rule }) => rule);
+      expect(found.sort()).toEqual([id, ...(ALSO[id] ?? [])].sort());
+    },
+  );
 
   it("keeps the rules of one server from the others", () => {
     for (const { body, flavor } of Object.values(BROKEN))
@@ -107,8 +165,13 @@ describe("checkChatRequest", () => {
 
   it("finds a lone surrogate behind the second decoding of arguments, and takes a literal backslash for what it is", () => {
     const withArguments = (json: string) =>
-      withMessages(asking(toolCall("a", { function: { name: "read", arguments: json } })), answering("a"));
-    expect(checkChatRequest(withArguments(JSON.stringify({ a: "\ud800" }))).map(({ rule }) => rule)).toEqual(["unicode.surrogate"]);
+      withMessages(
+        asking(toolCall("a", { function: { name: "read", arguments: json } })),
+        answering("a"),
+      );
+    expect(
+      checkChatRequest(withArguments(JSON.stringify({ a: "\ud800" }))).map(({ rule }) => rule),
+    ).toEqual(["unicode.surrogate"]);
     expect(checkChatRequest(withArguments(JSON.stringify({ a: "\\ud800" })))).toEqual([]);
     expect(checkChatRequest(withMessages({ role: "user", content: "\\ud800 😀" }))).toEqual([]);
   });

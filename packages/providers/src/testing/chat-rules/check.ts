@@ -16,8 +16,14 @@ export interface Violation {
 export const CHAT_RULES: readonly ChatRule[] = [...SHAPE_RULES, ...MESSAGE_RULES, ...TOOL_RULES];
 
 /** Every rule that `body` breaks for servers of `flavor` (default "compatible": the rules that all share). */
-export function checkChatRequest(body: unknown, flavor: ChatRuleFlavor = "compatible"): Violation[] {
-  if (!isObject(body)) return [{ rule: "body", level: "reject", text: "We could not parse the JSON body of your request." }];
+export function checkChatRequest(
+  body: unknown,
+  flavor: ChatRuleFlavor = "compatible",
+): Violation[] {
+  if (!isObject(body))
+    return [
+      { rule: "body", level: "reject", text: "We could not parse the JSON body of your request." },
+    ];
   return CHAT_RULES.flatMap(({ id, level, flavors, find }) => {
     const found = flavors === undefined || flavors.includes(flavor) ? find(body) : undefined;
     return found === undefined ? [] : [{ rule: id, level, text: found }];

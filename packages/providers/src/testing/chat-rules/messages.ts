@@ -10,8 +10,12 @@ const isBlank = (content: unknown) =>
   content == null ||
   (typeof content === "string" && content.trim() === "") ||
   (Array.isArray(content) &&
-    content.every((part) => (part as JsonObject).type === "text" && text((part as JsonObject).text).trim() === ""));
-const hasCalls = (message: JsonObject) => Array.isArray(message.tool_calls) && message.tool_calls.length > 0;
+    content.every(
+      (part) =>
+        (part as JsonObject).type === "text" && text((part as JsonObject).text).trim() === "",
+    ));
+const hasCalls = (message: JsonObject) =>
+  Array.isArray(message.tool_calls) && message.tool_calls.length > 0;
 
 export const MESSAGE_RULES: readonly ChatRule[] = [
   {
@@ -21,7 +25,8 @@ export const MESSAGE_RULES: readonly ChatRule[] = [
       first(
         messages(body),
         ({ value }) => !ROLES.has(text(value.role)),
-        ({ value }) => `Invalid value: '${text(value.role)}'. Supported values are: ${[...ROLES].map((role) => `'${role}'`).join(", ")}.`,
+        ({ value }) =>
+          `Invalid value: '${text(value.role)}'. Supported values are: ${[...ROLES].map((role) => `'${role}'`).join(", ")}.`,
       ),
   },
   {
@@ -40,7 +45,8 @@ export const MESSAGE_RULES: readonly ChatRule[] = [
     find: (body) =>
       first(
         messages(body),
-        ({ value: { content } }) => content != null && typeof content !== "string" && !Array.isArray(content),
+        ({ value: { content } }) =>
+          content != null && typeof content !== "string" && !Array.isArray(content),
         ({ path, value }) =>
           `Invalid type for '${path}.content': expected one of a string or array of objects, but got ${typeof value.content} instead.`,
       ),
@@ -52,7 +58,8 @@ export const MESSAGE_RULES: readonly ChatRule[] = [
       first(
         messages(body),
         ({ value: { content } }) => Array.isArray(content) && content.length === 0,
-        ({ path }) => `Invalid '${path}.content': empty array. Expected an array with minimum length 1.`,
+        ({ path }) =>
+          `Invalid '${path}.content': empty array. Expected an array with minimum length 1.`,
       ),
   },
   {
@@ -72,7 +79,8 @@ export const MESSAGE_RULES: readonly ChatRule[] = [
       first(
         parts(body),
         ({ value }) => !PART_TYPES.has(text(value.type)),
-        ({ value }) => `Invalid value: '${text(value.type)}'. Supported values are: 'text', 'image_url', 'input_audio', and 'file'.`,
+        ({ value }) =>
+          `Invalid value: '${text(value.type)}'. Supported values are: 'text', 'image_url', 'input_audio', and 'file'.`,
       ),
   },
   {
@@ -102,7 +110,9 @@ export const MESSAGE_RULES: readonly ChatRule[] = [
     find: (body) =>
       first(
         parts(body),
-        ({ value }) => value.type === "image_url" && !IMAGE_URL.test(text((value.image_url as JsonObject | undefined)?.url)),
+        ({ value }) =>
+          value.type === "image_url" &&
+          !IMAGE_URL.test(text((value.image_url as JsonObject | undefined)?.url)),
         ({ path }) => `Invalid base64 image_url in '${path}'. Only image types are supported.`,
       ),
   },
@@ -136,8 +146,12 @@ export const MESSAGE_RULES: readonly ChatRule[] = [
     find: (body) =>
       first(
         messages(body),
-        ({ value }) => value.role === "assistant" && hasCalls(value) && typeof value.reasoning_content !== "string",
-        ({ path }) => `thinking is enabled but reasoning_content is missing in assistant tool call message ${path}`,
+        ({ value }) =>
+          value.role === "assistant" &&
+          hasCalls(value) &&
+          typeof value.reasoning_content !== "string",
+        ({ path }) =>
+          `thinking is enabled but reasoning_content is missing in assistant tool call message ${path}`,
       ),
   },
 ];

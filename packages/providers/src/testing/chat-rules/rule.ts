@@ -1,7 +1,14 @@
 // What a rule of the Chat Completions wire is, and how rules read an unknown body.
 
 /** Whose strictness a rule belongs to; a rule without flavors is everybody's. */
-export type ChatRuleFlavor = "openai" | "groq" | "deepseek" | "kimi" | "template" | "proxy" | "compatible";
+export type ChatRuleFlavor =
+  | "openai"
+  | "groq"
+  | "deepseek"
+  | "kimi"
+  | "template"
+  | "proxy"
+  | "compatible";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -22,13 +29,16 @@ export interface At {
   path: string;
 }
 
-export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** The objects of an array, each with its path. */
 export function objects(value: unknown, path: string): At[] {
-  return list(value).flatMap((item, index) => (isObject(item) ? [{ value: item, path: `${path}[${index}]` }] : []));
+  return list(value).flatMap((item, index) =>
+    isObject(item) ? [{ value: item, path: `${path}[${index}]` }] : [],
+  );
 }
 
 export const messages = (body: JsonObject) => objects(body.messages, "messages");
@@ -42,13 +52,20 @@ export function parts(body: JsonObject): (At & { role: string })[] {
 
 /** Every tool call of every assistant message. */
 export function toolCalls(body: JsonObject): At[] {
-  return messages(body).flatMap(({ value, path }) => objects(value.tool_calls, `${path}.tool_calls`));
+  return messages(body).flatMap(({ value, path }) =>
+    objects(value.tool_calls, `${path}.tool_calls`),
+  );
 }
 
-export const functionOf = ({ value }: At): JsonObject => (isObject(value.function) ? value.function : {});
+export const functionOf = ({ value }: At): JsonObject =>
+  isObject(value.function) ? value.function : {};
 
 /** The first item that breaks a rule, told by `tell`. */
-export function first<T>(items: readonly T[], breaks: (item: T) => boolean, tell: (item: T) => string): string | undefined {
+export function first<T>(
+  items: readonly T[],
+  breaks: (item: T) => boolean,
+  tell: (item: T) => string,
+): string | undefined {
   const found = items.find(breaks);
   return found === undefined ? undefined : tell(found);
 }

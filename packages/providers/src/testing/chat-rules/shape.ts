@@ -1,5 +1,14 @@
 // Rules of the Chat Completions wire about the body as a whole: its fields, limits and encoding.
-import { type At, type ChatRule, first, functionOf, type JsonObject, messages, text, toolCalls } from "./rule.ts";
+import {
+  type At,
+  type ChatRule,
+  first,
+  functionOf,
+  type JsonObject,
+  messages,
+  text,
+  toolCalls,
+} from "./rule.ts";
 
 const TOP_LEVEL = new Set(
   `model messages tools tool_choice max_tokens max_completion_tokens temperature top_p n stream stream_options stop presence_penalty
@@ -7,7 +16,9 @@ const TOP_LEVEL = new Set(
   service_tier modalities audio prediction web_search_options prompt_cache_key prompt_cache_retention safety_identifier functions
   function_call`.split(/\s+/),
 );
-const MESSAGE_FIELDS = new Set("role content name tool_calls tool_call_id refusal audio function_call".split(" "));
+const MESSAGE_FIELDS = new Set(
+  "role content name tool_calls tool_call_id refusal audio function_call".split(" "),
+);
 
 export const SHAPE_RULES: readonly ChatRule[] = [
   {
@@ -18,7 +29,8 @@ export const SHAPE_RULES: readonly ChatRule[] = [
   {
     id: "messages.required",
     level: "reject",
-    find: (body) => (Array.isArray(body.messages) ? undefined : "Missing required parameter: 'messages'."),
+    find: (body) =>
+      Array.isArray(body.messages) ? undefined : "Missing required parameter: 'messages'.",
   },
   {
     id: "messages.empty",
@@ -39,7 +51,12 @@ export const SHAPE_RULES: readonly ChatRule[] = [
         (key) => `Unknown parameter: '${key}'.`,
       ),
   },
-  { id: "message.unknown_field", level: "reject", flavors: ["openai", "groq"], find: unknownMessageField },
+  {
+    id: "message.unknown_field",
+    level: "reject",
+    flavors: ["openai", "groq"],
+    find: unknownMessageField,
+  },
   {
     id: "max_tokens.model",
     level: "reject",
@@ -60,7 +77,10 @@ export const SHAPE_RULES: readonly ChatRule[] = [
   {
     id: "unicode.surrogate",
     level: "compat",
-    find: (body) => (hasLoneSurrogate(body) || toolCalls(body).some(hidesSurrogate) ? "a string holds a lone surrogate" : undefined),
+    find: (body) =>
+      hasLoneSurrogate(body) || toolCalls(body).some(hidesSurrogate)
+        ? "a string holds a lone surrogate"
+        : undefined,
   },
 ];
 

@@ -1,5 +1,17 @@
 // Rules of the Chat Completions wire about tools: definitions, calls, and results that answer them.
-import { type At, type ChatRule, first, functionOf, isObject, type JsonObject, list, messages, objects, text, toolCalls } from "./rule.ts";
+import {
+  type At,
+  type ChatRule,
+  first,
+  functionOf,
+  isObject,
+  type JsonObject,
+  list,
+  messages,
+  objects,
+  text,
+  toolCalls,
+} from "./rule.ts";
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const tools = (body: JsonObject) => objects(body.tools, "tools");
@@ -13,7 +25,8 @@ export const TOOL_RULES: readonly ChatRule[] = [
       first(
         messages(body),
         ({ value }) => Array.isArray(value.tool_calls) && value.tool_calls.length === 0,
-        ({ path }) => `Invalid '${path}.tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.`,
+        ({ path }) =>
+          `Invalid '${path}.tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.`,
       ),
   },
   {
@@ -66,7 +79,8 @@ export const TOOL_RULES: readonly ChatRule[] = [
       first(
         toolCalls(body),
         (call) => typeof functionOf(call).arguments !== "string",
-        ({ path }) => `Invalid type for '${path}.function.arguments': expected a string, but got an object instead.`,
+        ({ path }) =>
+          `Invalid type for '${path}.function.arguments': expected a string, but got an object instead.`,
       ),
   },
   {
@@ -86,7 +100,8 @@ export const TOOL_RULES: readonly ChatRule[] = [
       first(
         messages(body),
         ({ value }) => value.role === "tool" && text(value.tool_call_id) === "",
-        () => "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
+        () =>
+          "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
       ),
   },
   { id: "tool.orphan", level: "reject", find: (body) => pairing(body).orphan },
@@ -100,7 +115,8 @@ export const TOOL_RULES: readonly ChatRule[] = [
       first(
         tools(body),
         (tool) => isObject(tool.value.function) && !NAME.test(text(functionOf(tool).name)),
-        ({ path }) => `Invalid '${path}.function.name': string does not match pattern '^[a-zA-Z0-9_-]+$'.`,
+        ({ path }) =>
+          `Invalid '${path}.function.name': string does not match pattern '^[a-zA-Z0-9_-]+$'.`,
       ),
   },
   {
@@ -125,7 +141,9 @@ export const TOOL_RULES: readonly ChatRule[] = [
     id: "tools.max",
     level: "reject",
     find: (body) =>
-      list(body.tools).length > 128 ? "Invalid 'tools': array too long. Expected an array with maximum length 128" : undefined,
+      list(body.tools).length > 128
+        ? "Invalid 'tools': array too long. Expected an array with maximum length 128"
+        : undefined,
   },
   {
     id: "tool_choice.no_tools",
@@ -140,7 +158,9 @@ export const TOOL_RULES: readonly ChatRule[] = [
     level: "compat",
     flavors: ["proxy"],
     find: (body) =>
-      toolCalls(body).length > 0 && !("tools" in body) ? "a history with tool calls needs the 'tools' parameter" : undefined,
+      toolCalls(body).length > 0 && !("tools" in body)
+        ? "a history with tool calls needs the 'tools' parameter"
+        : undefined,
   },
 ];
 
@@ -148,7 +168,8 @@ function longId(body: JsonObject, limit: number): string | undefined {
   return first(
     toolCalls(body),
     (call) => idOf(call).length > limit,
-    ({ path }) => `Invalid '${path}.id': string too long. Expected a string with maximum length ${limit}.`,
+    ({ path }) =>
+      `Invalid '${path}.id': string too long. Expected a string with maximum length ${limit}.`,
   );
 }
 
@@ -164,7 +185,8 @@ function pairing(body: JsonObject): Pairing {
   const problems: Pairing = {};
   let open: { ids: Set<string>; answered: Set<string> } | undefined;
   const close = () => {
-    const unanswered = open === undefined ? [] : [...open.ids].filter((id) => !open?.answered.has(id));
+    const unanswered =
+      open === undefined ? [] : [...open.ids].filter((id) => !open?.answered.has(id));
     if (unanswered.length > 0)
       problems.missing ??= `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${unanswered.join(", ")}`;
     open = undefined;
@@ -178,7 +200,8 @@ function pairing(body: JsonObject): Pairing {
     }
     const id = text(value.tool_call_id);
     if (open === undefined)
-      problems.orphan ??= "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
+      problems.orphan ??=
+        "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
     else if (!open.ids.has(id))
       problems.unmatched ??= `Invalid parameter: 'tool_call_id' of '${id}' not found in 'tool_calls' of previous message.`;
     else if (open.answered.has(id)) problems.duplicate ??= `two tool messages answer '${id}'`;

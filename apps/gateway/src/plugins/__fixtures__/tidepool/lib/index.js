@@ -24,7 +24,13 @@ try {
 // src/schema.ts
 const Kind = Symbol.for("TypeBox.Kind");
 const Type = {
-  Object: (properties, options = {}) => ({ ...options, [Kind]: "Object", type: "object", properties, required: Object.keys(properties) }),
+  Object: (properties, options = {}) => ({
+    ...options,
+    [Kind]: "Object",
+    type: "object",
+    properties,
+    required: Object.keys(properties),
+  }),
   String: (options = {}) => ({ ...options, [Kind]: "String", type: "string" }),
 };
 
@@ -45,7 +51,9 @@ function openStore(path) {
   const db = new DatabaseSync(path);
   db.exec("PRAGMA journal_mode = WAL");
   db.exec(SCHEMA);
-  const insert = db.prepare("INSERT OR IGNORE INTO messages (entry_id, session_id, seq, role, text, json) VALUES (?, ?, ?, ?, ?, ?)");
+  const insert = db.prepare(
+    "INSERT OR IGNORE INTO messages (entry_id, session_id, seq, role, text, json) VALUES (?, ?, ?, ?, ?, ?)",
+  );
   const count = db.prepare("SELECT COUNT(*) AS n FROM messages WHERE session_id = ?");
   return {
     db,
@@ -65,21 +73,35 @@ function openStore(path) {
       }
       return count.get(sessionId).n - before;
     },
-    covered: (sessionId) => db.prepare("SELECT MAX(upto_seq) AS n FROM summaries WHERE session_id = ?").get(sessionId).n ?? 0,
-    summaries: (sessionId) => db.prepare("SELECT * FROM summaries WHERE session_id = ? ORDER BY upto_seq").all(sessionId),
+    covered: (sessionId) =>
+      db.prepare("SELECT MAX(upto_seq) AS n FROM summaries WHERE session_id = ?").get(sessionId)
+        .n ?? 0,
+    summaries: (sessionId) =>
+      db.prepare("SELECT * FROM summaries WHERE session_id = ? ORDER BY upto_seq").all(sessionId),
     range: (sessionId, from, to) =>
-      db.prepare("SELECT * FROM messages WHERE session_id = ? AND seq >= ? AND seq < ? ORDER BY seq").all(sessionId, from, to),
+      db
+        .prepare(
+          "SELECT * FROM messages WHERE session_id = ? AND seq >= ? AND seq < ? ORDER BY seq",
+        )
+        .all(sessionId, from, to),
     addSummary: (sessionId, uptoSeq, text) =>
-      db.prepare("INSERT INTO summaries (session_id, depth, upto_seq, text) VALUES (?, 0, ?, ?)").run(sessionId, uptoSeq, text),
-    noteTurn: (sessionId, expected, found) => db.prepare("INSERT INTO turns VALUES (?, ?, ?)").run(sessionId, expected, found),
-    search: (word) => db.prepare("SELECT role, text FROM messages WHERE text LIKE ? ORDER BY seq LIMIT 20").all(`%${word}%`),
+      db
+        .prepare("INSERT INTO summaries (session_id, depth, upto_seq, text) VALUES (?, 0, ?, ?)")
+        .run(sessionId, uptoSeq, text),
+    noteTurn: (sessionId, expected, found) =>
+      db.prepare("INSERT INTO turns VALUES (?, ?, ?)").run(sessionId, expected, found),
+    search: (word) =>
+      db
+        .prepare("SELECT role, text FROM messages WHERE text LIKE ? ORDER BY seq LIMIT 20")
+        .all(`%${word}%`),
   };
 }
 
 // src/transcript.ts
 function textOf({ content, summary }) {
   if (typeof content === "string") return content;
-  if (Array.isArray(content)) return content.map((block) => block.text ?? block.name ?? "").join("\n");
+  if (Array.isArray(content))
+    return content.map((block) => block.text ?? block.name ?? "").join("\n");
   return summary ?? "";
 }
 
@@ -89,7 +111,8 @@ function readBranch(file) {
   const entries = lines.slice(1).map((line) => JSON.parse(line));
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const branch = [];
-  for (let entry = entries.at(-1); entry !== undefined; entry = byId.get(entry.parentId)) branch.push(entry);
+  for (let entry = entries.at(-1); entry !== undefined; entry = byId.get(entry.parentId))
+    branch.push(entry);
   return branch.reverse().filter(({ type }) => type === "message");
 }
 
@@ -106,7 +129,9 @@ function createTidepool(api, config) {
   async function summarize(rows, llm) {
     const text = rows.map(({ role, text }) => `${role}: ${text}`).join("\n");
     const request = {
-      messages: [{ role: "user", content: `Summarise what was said, keep names and numbers:\n\n${text}` }],
+      messages: [
+        { role: "user", content: `Summarise what was said, keep names and numbers:\n\n${text}` },
+      ],
       maxTokens: 400,
       purpose: "tidepool.leaf",
       ...(config.summaryModel && { model: config.summaryModel }),
@@ -143,7 +168,14 @@ function createTidepool(api, config) {
     turnMaintenanceMode: "background",
     hostRequirements: {
       "agent-run": {
-        requiredCapabilities: ["bootstrap", "assemble-before-prompt", "after-turn", "maintain", "compact", "runtime-llm-complete"],
+        requiredCapabilities: [
+          "bootstrap",
+          "assemble-before-prompt",
+          "after-turn",
+          "maintain",
+          "compact",
+          "runtime-llm-complete",
+        ],
         unsupportedMessage: "Tidepool needs an embedded runner.",
       },
     },
@@ -167,8 +199,12 @@ function createTidepool(api, config) {
       async assemble({ sessionId, messages, tokenBudget = 8000, availableTools, citationsMode }) {
         const sdk = await loadCore();
         const hidden = await loadCoreHidden();
-        if (hidden.delegateCompactionToRuntime !== sdk.delegateCompactionToRuntime) throw new Error("two different SDKs");
-        const addition = sdk.buildMemorySystemPromptAddition({ availableTools: availableTools ?? new Set(), citationsMode });
+        if (hidden.delegateCompactionToRuntime !== sdk.delegateCompactionToRuntime)
+          throw new Error("two different SDKs");
+        const addition = sdk.buildMemorySystemPromptAddition({
+          availableTools: availableTools ?? new Set(),
+          citationsMode,
+        });
         // The host may give fewer messages than the store has, never others.
         const notGiven = Math.max(0, store.count(sessionId) - messages.length);
         const fresh = messages.slice(Math.max(0, store.covered(sessionId) - notGiven));
@@ -177,7 +213,8 @@ function createTidepool(api, config) {
           content: `<summary id="${id}" kind="leaf" depth="${depth}" trust="untrusted">\n${text}\n</summary>`,
           timestamp: messages[0]?.timestamp,
         }));
-        const cost = (list) => list.reduce((sum, message) => sum + tokensOf(textOf(message)) + 8, 0);
+        const cost = (list) =>
+          list.reduce((sum, message) => sum + tokensOf(textOf(message)) + 8, 0);
         // The newest third at most for summaries, whatever is left for the tail.
         while (summaries.length > 1 && cost(summaries) > tokenBudget / 3) summaries.shift();
         let start = 0;
@@ -190,7 +227,10 @@ function createTidepool(api, config) {
           messages: view,
           estimatedTokens: cost(view),
           promptAuthority: start > 0 ? "preassembly_may_overflow" : "assembled",
-          contextProjection: { mode: "thread_bootstrap", epoch: `summary-prefix-v1:${sessionId}:${summaries.length}` },
+          contextProjection: {
+            mode: "thread_bootstrap",
+            epoch: `summary-prefix-v1:${sessionId}:${summaries.length}`,
+          },
           ...(addition && { systemPromptAddition: addition }),
         };
       },
@@ -206,9 +246,14 @@ function createTidepool(api, config) {
         if ((tokenBudget ?? runtimeContext?.tokenBudget) === undefined)
           return { ok: false, compacted: false, reason: "missing token budget in compact params" };
         const done = await compactOnce(sessionId, runtimeContext?.llm);
-        if (done === null) return { ok: true, compacted: false, reason: "nothing older than the fresh tail" };
+        if (done === null)
+          return { ok: true, compacted: false, reason: "nothing older than the fresh tail" };
         const tokensAfter = Math.max(1, currentTokenCount - done.tokens + tokensOf(done.summary));
-        return { ok: true, compacted: true, result: { summary: done.summary, tokensBefore: currentTokenCount, tokensAfter } };
+        return {
+          ok: true,
+          compacted: true,
+          result: { summary: done.summary, tokensBefore: currentTokenCount, tokensAfter },
+        };
       },
       async prepareSubagentSpawn() {
         return { rollback: () => undefined };
@@ -260,7 +305,12 @@ const plugin = {
         async execute(_toolCallId, { word }) {
           const hits = shared().store.search(word);
           return {
-            content: [{ type: "text", text: hits.map(({ role, text }) => `${role}: ${text}`).join("\n") || "nothing" }],
+            content: [
+              {
+                type: "text",
+                text: hits.map(({ role, text }) => `${role}: ${text}`).join("\n") || "nothing",
+              },
+            ],
             details: { hits: hits.length },
           };
         },
@@ -294,8 +344,12 @@ const plugin = {
       acceptsArgs: true,
       handler: async ({ args, sessionKey, config: snapshot }) => {
         const { n } = shared().store.db.prepare("SELECT COUNT(*) AS n FROM messages").get();
-        const slot = (snapshot ?? api.runtime.config?.current() ?? api.config)?.plugins?.slots?.contextEngine ?? "unset";
-        return { text: `Tidepool holds ${n} messages (${args || "status"} for ${sessionKey}; slot ${slot}).` };
+        const slot =
+          (snapshot ?? api.runtime.config?.current() ?? api.config)?.plugins?.slots
+            ?.contextEngine ?? "unset";
+        return {
+          text: `Tidepool holds ${n} messages (${args || "status"} for ${sessionKey}; slot ${slot}).`,
+        };
       },
     });
 
@@ -313,16 +367,29 @@ const plugin = {
       if (sessions === undefined) return;
       const path = sessions.resolveStorePath(undefined, { agentId: "main" });
       for (const [key, entry] of Object.entries(sessions.loadSessionStore(path))) {
-        const file = sessions.resolveSessionFilePath(entry.sessionId, entry, { agentId: "main", storePath: path });
+        const file = sessions.resolveSessionFilePath(entry.sessionId, entry, {
+          agentId: "main",
+          storePath: path,
+        });
         log.info(`[tidepool] knows ${key} in ${file}`);
       }
     });
     api.on("gateway_stop", ({ reason }) => seen.push(`gateway_stop ${reason}`));
-    api.on("session_end", ({ reason, sessionKey }) => seen.push(`session_end ${reason} ${sessionKey}`));
+    api.on("session_end", ({ reason, sessionKey }) =>
+      seen.push(`session_end ${reason} ${sessionKey}`),
+    );
     api.on("before_reset", ({ reason }) => seen.push(`before_reset ${reason}`));
-    api.on("before_compaction", ({ messageCount }) => seen.push(`before_compaction ${messageCount}`));
-    api.on("after_compaction", ({ compactedCount }) => seen.push(`after_compaction ${compactedCount}`));
-    api.on("before_prompt_build", () => ({ prependSystemContext: "Older messages can be found with tide_grep." }), { priority: 5 });
+    api.on("before_compaction", ({ messageCount }) =>
+      seen.push(`before_compaction ${messageCount}`),
+    );
+    api.on("after_compaction", ({ compactedCount }) =>
+      seen.push(`after_compaction ${compactedCount}`),
+    );
+    api.on(
+      "before_prompt_build",
+      () => ({ prependSystemContext: "Older messages can be found with tide_grep." }),
+      { priority: 5 },
+    );
     log.info("[tidepool] registered");
   },
 };
