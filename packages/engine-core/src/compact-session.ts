@@ -8,7 +8,8 @@ import { assertHostSupport, CLEW_EMBEDDED_HOST } from "./host-support.ts";
 import { settleMaintenance } from "./maintenance-lane.ts";
 import { FALLBACK_ENGINE_ID } from "./registry.ts";
 import type { TurnReport } from "./report.ts";
-import { openTurn, type TurnRequest } from "./turn-run.ts";
+import type { TurnRequest } from "./turn-request.ts";
+import { openTurn } from "./turn-run.ts";
 
 export interface CompactSessionRequest
   extends Omit<TurnRequest, "prompt" | "systemPrompt" | "kind" | "beforePromptBuild"> {

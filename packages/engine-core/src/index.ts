@@ -19,8 +19,9 @@ export {
   evaluateHostSupport,
   type HostSupport,
 } from "./host-support.ts";
-export { completeForEngine, type LlmBinding, type LlmPolicy } from "./llm.ts";
+export { completeForEngine, type LlmBinding } from "./llm.ts";
 export { settleMaintenance } from "./maintenance-lane.ts";
+export { lifecycleOf } from "./open-report.ts";
 export type {
   ClockPort,
   CommitCursor,
@@ -49,7 +50,7 @@ export {
 } from "./precheck.ts";
 export { type PreviewRequest, previewRequest, type RequestPreview } from "./preview.ts";
 export type { Quarantine, QuarantineRecord } from "./quarantine.ts";
-export { planRecovery, type RecoveryState, type RecoveryStep } from "./recovery.ts";
+export { planRecovery, type RecoveryStep } from "./recovery.ts";
 export {
   createEngineRegistry,
   type EngineRegistration,
@@ -92,12 +93,13 @@ export {
 export { planSuccessor, type SuccessorPlan } from "./successor.ts";
 export { runTurn } from "./turn.ts";
 export type {
+  LlmPolicy,
   PromptAdditions,
   TurnError,
   TurnEvent,
   TurnRequest,
   TurnResult,
   TurnSettings,
-} from "./turn-run.ts";
-export { lifecycleOf } from "./turn-run.ts";
+} from "./turn-request.ts";
+export type { RecoveryState } from "./turn-run.ts";
 export { type EngineValidation, validateEngine } from "./validate.ts";

@@ -8,14 +8,8 @@ import type {
 import { textOf } from "@clew/plugin-sdk/transcript";
 import type { HostSession, ModelPort } from "./ports.ts";
 import { pluginOf } from "./resolve.ts";
+import type { LlmPolicy } from "./turn-request.ts";
 import type { TurnRun } from "./turn-run.ts";
-
-/** `plugins.entries.<id>.llm`. */
-export interface LlmPolicy {
-  allowModelOverride?: boolean;
-  /** "provider/model" references; "*" = any. */
-  allowedModels?: readonly string[];
-}
 
 export interface LlmBinding {
   model: ModelPort;

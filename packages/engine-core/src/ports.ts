@@ -91,9 +91,7 @@ export interface PolicyInput {
 /** What a provider requires of a history. Every method returns the same array when nothing had to change. */
 export interface PolicyPort {
   /** Before an engine assembles. */
-  sanitizeHistory(
-    input: PolicyInput & { branch: readonly TranscriptEntry[] },
-  ): Promise<{
+  sanitizeHistory(input: PolicyInput & { branch: readonly TranscriptEntry[] }): Promise<{
     messages: readonly AgentMessage[];
     changes: readonly PolicyChange[];
     sideRecords: readonly PolicySideRecord[];

@@ -14,7 +14,8 @@ import { describeError } from "./quarantine.ts";
 import { FALLBACK_ENGINE_ID } from "./registry.ts";
 import type { ModelCallReport, ReportParts, TurnReport } from "./report.ts";
 import { createSessionState, type SessionState } from "./session-state.ts";
-import { openTurn, type TurnRequest, type TurnRun } from "./turn-run.ts";
+import type { TurnRequest } from "./turn-request.ts";
+import { openTurn, type TurnRun } from "./turn-run.ts";
 
 export type PreviewRequest = Omit<TurnRequest, "prompt" | "beforePromptBuild" | "kind" | "onEvent">;
 

@@ -3,14 +3,8 @@ import type { UserBlock, UserMessage } from "@clew/plugin-sdk/core";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import type { Assembly } from "./assembly.ts";
 import type { SystemPart } from "./request-items.ts";
-import type { PromptAdditions, TurnRun } from "./turn-run.ts";
-
-/** The stored prompt and what hooks want the model to see with it. */
-export interface AdmittedMessage {
-  /** As stored. */
-  message: UserMessage;
-  additions: PromptAdditions;
-}
+import type { PromptAdditions } from "./turn-request.ts";
+import type { AdmittedMessage, TurnRun } from "./turn-run.ts";
 
 export interface AdmittedPrompt {
   message: UserMessage;

@@ -24,7 +24,7 @@ import {
   resolveContextEngine,
 } from "./index.ts";
 import type { LoopFailure } from "./model-loop.ts";
-import { NO_RECOVERY_YET } from "./recovery.ts";
+import { NO_RECOVERY_YET } from "./turn-run.ts";
 
 const overflow = (observedTokens?: number): { error: ModelError } => ({
   error: {

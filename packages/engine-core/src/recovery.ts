@@ -10,28 +10,12 @@ import type { LoopFailure } from "./model-loop.ts";
 import { charsToFree } from "./precheck.ts";
 import { rewriteEntries } from "./rewrite.ts";
 import { refreshContext } from "./session-state.ts";
-import type { TurnRun } from "./turn-run.ts";
+import type { RecoveryState, TurnRun } from "./turn-run.ts";
 
 const MAX_TIMEOUT_COMPACTIONS = 2;
 /** A timeout with the context fuller than this share of the budget is taken for a sign of size (contract §3.7). */
 const TIMEOUT_COMPACTION_SHARE = 0.65;
 const NO_CONVERSATION = "no real conversation messages";
-
-/** What a run has already tried; overflow attempts start again after each successful model call. */
-export interface RecoveryState {
-  overflowAttempts: number;
-  timeoutCompactions: number;
-  truncated: boolean;
-  /** Built-in compaction already ran since the last successful model call. */
-  autoCompacted: boolean;
-}
-
-export const NO_RECOVERY_YET: RecoveryState = {
-  overflowAttempts: 0,
-  timeoutCompactions: 0,
-  truncated: false,
-  autoCompacted: false,
-};
 
 export type RecoveryStep =
   | { kind: "retry" }

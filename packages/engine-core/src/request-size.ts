@@ -2,7 +2,8 @@
 import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import type { RequestSize } from "./precheck.ts";
-import type { SessionState } from "./session-state.ts";
+import type { SharedPrefix } from "./shared-prefix.ts";
+import type { TokenSums } from "./token-sums.ts";
 
 /** What a provider counted: a request's messages (with system prompt and tools) and the reply to it. */
 export interface Measurement {
@@ -10,6 +11,13 @@ export interface Measurement {
   reply: AgentMessage;
   /** Tokens of prompt and reply. */
   tokens: number;
+}
+
+/** What a session remembers of its requests' sizes. */
+export interface RequestSizes {
+  requestSums: TokenSums;
+  measurement: Measurement | undefined;
+  prefixOf: SharedPrefix;
 }
 
 /** Usage that can be relied on: a successful call with a positive count. */
@@ -24,14 +32,16 @@ export function measure(
 }
 
 /** The size of `messages`; the measurement counts only when they start with exactly what was measured. */
-export function sizeOf(state: SessionState, messages: readonly AgentMessage[]): RequestSize {
-  const total = state.requestSums.total(messages);
-  const { measurement } = state;
+export function sizeOf(
+  { requestSums, measurement, prefixOf }: RequestSizes,
+  messages: readonly AgentMessage[],
+): RequestSize {
+  const total = requestSums.total(messages);
   const counted = measurement?.messages.length ?? 0;
   if (
     measurement === undefined ||
     counted === 0 ||
-    state.prefixOf(messages, measurement.messages) < counted
+    prefixOf(messages, measurement.messages) < counted
   )
     return { messages: total, measured: null };
   const from = messages[counted] === measurement.reply ? counted + 1 : counted;

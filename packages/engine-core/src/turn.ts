@@ -12,13 +12,8 @@ import { admitPrompt } from "./prompt.ts";
 import { describeError } from "./quarantine.ts";
 import { overflowMessage, recover } from "./recovery.ts";
 import { FALLBACK_ENGINE_ID } from "./registry.ts";
-import {
-  openTurn,
-  type TurnError,
-  type TurnRequest,
-  type TurnResult,
-  type TurnRun,
-} from "./turn-run.ts";
+import type { TurnError, TurnRequest, TurnResult } from "./turn-request.ts";
+import { openTurn, type TurnRun } from "./turn-run.ts";
 
 /**
  * Runs one turn: the person's message in, the model's accepted reply out, everything that happened in the report (contract §3).

@@ -1,6 +1,7 @@
 // The algebra of transcripts: entries, branches, contexts, turns, tool pairs, text; all pure.
 export { activeBranch, branchBefore } from "./transcript/branch.ts";
-export { buildContext, type ContextItem, type TranscriptContext } from "./transcript/context.ts";
+export { buildContext, type TranscriptContext } from "./transcript/context.ts";
+export type { ContextItem } from "./transcript/context-item.ts";
 export {
   type BranchSummaryEntry,
   type CompactionEntry,

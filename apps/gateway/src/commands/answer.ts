@@ -31,5 +31,3 @@ export interface CommandSession {
   /** Words of plugins' commands, and what they say they do. */
   pluginCommands(): { word: string; description: string }[];
 }
-
-export const number = (value: number): string => Math.round(value).toLocaleString("en-US");

@@ -1,7 +1,8 @@
 // `/compact`: by hand, with a focus; what it would do; and taking the last one back.
 import type { CompactionPreview, UndoResult } from "@clew/legacy-engine";
 import type { CompactResult } from "@clew/plugin-sdk/core";
-import { type CommandAnswer, type CommandSession, number } from "./answer.ts";
+import { number } from "../text/number.ts";
+import type { CommandAnswer, CommandSession } from "./answer.ts";
 
 export type CompactRequest =
   | { kind: "undo" }

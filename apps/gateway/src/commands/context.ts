@@ -1,7 +1,7 @@
 // `/context`: what the next call would send, by source, with tokens.
 import type { ItemSource, ReportItem, RequestPreview } from "@clew/engine-core";
 import { formatTable } from "../cli/table.ts";
-import { number } from "./answer.ts";
+import { number } from "../text/number.ts";
 
 export interface ContextSummary {
   engine: string;

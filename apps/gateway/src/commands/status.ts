@@ -7,7 +7,7 @@ import {
   type CompactionEntry,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
-import { number } from "./answer.ts";
+import { number } from "../text/number.ts";
 
 export interface StatusFacts {
   key: string;

@@ -570,13 +570,11 @@ describe("the plugin in OpenClaw's style", () => {
     expect(guard.info().id).toBe("tidepool-engine");
     mkdirSync(join(home, "agents"), { recursive: true });
     // Through the SDK imported in both of its ways.
-    const result = await guard
-      .enter({})
-      .assemble({
-        sessionId: "s",
-        messages: [{ role: "user", content: "hello" }],
-        tokenBudget: 1000,
-      });
+    const result = await guard.enter({}).assemble({
+      sessionId: "s",
+      messages: [{ role: "user", content: "hello" }],
+      tokenBudget: 1000,
+    });
     expect(result).toMatchObject({
       messages: [{ role: "user", content: "hello" }],
       contextProjection: { mode: "thread_bootstrap" },

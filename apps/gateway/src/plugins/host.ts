@@ -1,7 +1,6 @@
 // The plugins of one gateway: finds, loads and reloads them, and offers what they registered to whoever runs turns.
 import type { EngineRegistry, LogPort } from "@clew/engine-core";
 import type {
-  ContextEngineFactory,
   LlmCompleteParams,
   LlmCompleteResult,
   PluginsConfig,
@@ -11,12 +10,11 @@ import { type OwnedCommand, parseCommand, runPluginCommand } from "./chat-comman
 import { discoverPlugins } from "./discover.ts";
 import { recallRecords, rememberEngines } from "./engine-memory.ts";
 import { frozenCopy } from "./frozen-copy.ts";
-import { createHookRunner, type HookRunner, type OwnedHook } from "./hook-runs.ts";
+import { createHookRunner, type HookRunner } from "./hook-runs.ts";
 import { invalidPlugin } from "./invalid.ts";
 import { loadEverything } from "./load-everything.ts";
 import { logRecords, type PluginRecord } from "./record.ts";
 import type { InstallRecords } from "./records.ts";
-import type { Diagnostic, SessionAction } from "./registrations.ts";
 import { createRunGate, type RunGate } from "./run-gate.ts";
 import { currentPluginScope, inPluginScope, type PluginScope } from "./scope.ts";
 import { provideStateDir } from "./state-dir.ts";
@@ -78,20 +76,6 @@ export interface PluginHost {
   reload(settings: PluginSettings): Promise<readonly PluginRecord[]>;
   /** Tells plugins that the gateway stops. Engines are the registry's to dispose. */
   close(reason?: string): Promise<void>;
-}
-
-export interface LoadedPlugins {
-  records: PluginRecord[];
-  engines: {
-    pluginId: string;
-    engineId: string;
-    factory: ContextEngineFactory;
-    diagnostics: Diagnostic[];
-  }[];
-  tools: OwnedTool[];
-  commands: OwnedCommand[];
-  hooks: OwnedHook[];
-  actions: (SessionAction & { pluginId: string })[];
 }
 
 /** Loads all plugins that are on. A plugin that cannot be loaded is a record with the reason, never a throw. */

@@ -1,14 +1,15 @@
 // Loads all plugins that are on, those that others require first, and settles who gets a name that two want.
-import type { PluginsConfig } from "@clew/plugin-sdk/core";
+import type { ContextEngineFactory, PluginsConfig } from "@clew/plugin-sdk/core";
 import { z } from "zod";
-import { commandWords, RESERVED_COMMANDS } from "./chat-commands.ts";
+import { commandWords, type OwnedCommand, RESERVED_COMMANDS } from "./chat-commands.ts";
 import type { FoundPlugin } from "./discover.ts";
 import { slotValue, whyOff } from "./enablement.ts";
-import type { LoadedPlugins } from "./host.ts";
+import type { OwnedHook } from "./hook-runs.ts";
 import { type LoadContext, loadPlugin } from "./load.ts";
 import type { PluginFiles } from "./manifest.ts";
-import { loadedRecord, unusedRecord } from "./record.ts";
-import type { Registrations } from "./registrations.ts";
+import { loadedRecord, type PluginRecord, unusedRecord } from "./record.ts";
+import type { Diagnostic, Registrations, SessionAction } from "./registrations.ts";
+import type { OwnedTool } from "./tools.ts";
 
 export interface LoadRequest {
   found: readonly FoundPlugin[];
@@ -17,6 +18,20 @@ export interface LoadRequest {
   engineOwners: Readonly<Record<string, string>>;
   reservedTools: readonly string[];
   context: Omit<LoadContext, "entryConfig">;
+}
+
+export interface LoadedPlugins {
+  records: PluginRecord[];
+  engines: {
+    pluginId: string;
+    engineId: string;
+    factory: ContextEngineFactory;
+    diagnostics: Diagnostic[];
+  }[];
+  tools: OwnedTool[];
+  commands: OwnedCommand[];
+  hooks: OwnedHook[];
+  actions: (SessionAction & { pluginId: string })[];
 }
 
 const ToolPermissionsSchema = z.looseObject({

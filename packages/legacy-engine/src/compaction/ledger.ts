@@ -5,8 +5,8 @@ import {
   type LedgerState,
   renderLedger,
   splitLedger,
+  type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
-import type { SummaryPlan } from "./plan.ts";
 
 /** No more than this share of what is summarised: a ledger must not undo what a summary saves. */
 const SHARE_OF_SUMMARISED = 0.25;
@@ -27,7 +27,7 @@ const known = new WeakMap<object, LedgerState>();
 
 /** The ledger of `entries`, the beginning of a branch. `owner` stands for the session; equal entries give an equal text, whoever asks. */
 export function ledgerTextOf(
-  { covered, ledgerTokens }: Pick<SummaryPlan, "covered" | "ledgerTokens">,
+  { covered, ledgerTokens }: { covered: readonly TranscriptEntry[]; ledgerTokens: number },
   owner: object,
 ): string {
   const before = known.get(owner);

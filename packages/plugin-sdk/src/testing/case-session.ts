@@ -14,8 +14,8 @@ import type { NewTranscriptEntry, TranscriptEntry } from "../transcript/entries.
 import { extractiveSummary } from "../transcript/extractive-summary.ts";
 import { freshTail } from "../transcript/fresh-tail.ts";
 import { headOf } from "../transcript/text.ts";
-import { call } from "./case.ts";
 import type { CaseStorage } from "./case-storage.ts";
+import { call } from "./engine-call.ts";
 import { FIRST_TIMESTAMP } from "./messages.ts";
 
 /** A budget no conversation of the kit reaches, in tokens. */

@@ -1,9 +1,10 @@
 // Proves an engine against the contract: every case once, as tests of any runner or as a report for programs.
 import type { ContextEngine } from "../contract/engine.ts";
-import { CaseFailure, type CaseGroup, type ConformanceCase, describe } from "./case.ts";
+import type { CaseGroup, ConformanceCase } from "./case.ts";
 import { CaseContext, type EngineMaker } from "./case-context.ts";
 import { type CaseStorage, temporaryStorage } from "./case-storage.ts";
 import { CONFORMANCE_CASES } from "./cases/index.ts";
+import { CaseFailure, describe } from "./engine-call.ts";
 
 export interface ConformanceOptions {
   /** Longest time one case may take, in ms. Default 20,000. */

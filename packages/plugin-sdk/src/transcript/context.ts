@@ -1,13 +1,8 @@
 // Which messages a branch stands for: compactions, resets, branch summaries and prunes applied.
-import type { AgentMessage, CompactionSummaryMessage } from "../contract/message.ts";
+import type { CompactionSummaryMessage } from "../contract/message.ts";
+import type { ContextItem } from "./context-item.ts";
 import type { CompactionEntry, ResetEntry, TranscriptEntry } from "./entries.ts";
 import { applyPruneRecords, pruneRecordOf } from "./prune-records.ts";
-
-/** One message of the context and the entry it comes from. */
-export interface ContextItem {
-  entryId: string;
-  message: AgentMessage;
-}
 
 export interface TranscriptContext {
   /** The branch this context was built from. */

@@ -1,6 +1,6 @@
 // How a prune lasts: one appended entry that names what was cleared, applied whenever the context is built from a branch that holds it.
 import { z } from "zod";
-import type { ContextItem } from "./context.ts";
+import type { ContextItem } from "./context-item.ts";
 import type { NewTranscriptEntry, TranscriptEntry } from "./entries.ts";
 import { clearedResult, type PrunePlan } from "./prune.ts";
 

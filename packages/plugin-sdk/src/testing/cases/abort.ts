@@ -1,8 +1,9 @@
 // An abort ends the work and is nobody's failure.
 import { isAbort } from "../../errors.ts";
-import { type ConformanceCase, call, callRaw, check, describe } from "../case.ts";
+import type { ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
 import { silentModel } from "../case-session.ts";
+import { call, callRaw, check, describe } from "../engine-call.ts";
 import { talk } from "./observe.ts";
 
 /** Longest wait for an aborted call to settle, ms. */

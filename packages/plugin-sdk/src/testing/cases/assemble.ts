@@ -1,6 +1,7 @@
 // What an assembly is made of: what was said, newest kept, order kept, pairs whole, the same for the same input.
 import { pairToolCalls } from "../../transcript/tool-pairs.ts";
-import { CaseFailure, type ConformanceCase, check } from "../case.ts";
+import type { ConformanceCase } from "../case.ts";
+import { CaseFailure, check } from "../engine-call.ts";
 import { BUDGETS } from "./budget.ts";
 import { positionsIn, talk } from "./observe.ts";
 

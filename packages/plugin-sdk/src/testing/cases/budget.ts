@@ -1,6 +1,7 @@
 // The laws of the token budget.
 import { estimateMessages } from "../../tokens/message.ts";
-import { CaseFailure, type ConformanceCase, check, ownersOnly } from "../case.ts";
+import { type ConformanceCase, ownersOnly } from "../case.ts";
+import { CaseFailure, check } from "../engine-call.ts";
 import { talk } from "./observe.ts";
 
 /** Tokens, from nothing to more than the conversations of these cases. */

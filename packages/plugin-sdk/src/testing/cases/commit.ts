@@ -1,8 +1,9 @@
 // The durable lifecycle: one turn, committed once, whatever happens between.
 import type { ContextEngine } from "../../contract/engine.ts";
 import type { CommitTurnParams } from "../../contract/lifecycle.ts";
-import { type ConformanceCase, call, check, onlyWith } from "../case.ts";
+import { type ConformanceCase, onlyWith } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
+import { call, check } from "../engine-call.ts";
 import { expectNothingTwice } from "./idempotence.ts";
 import { turnOf } from "./observe.ts";
 

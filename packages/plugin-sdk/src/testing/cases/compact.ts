@@ -1,7 +1,8 @@
 // Compaction: an engine that owns none hands it on, one that owns it makes the next assembly smaller.
 import { estimateMessages } from "../../tokens/message.ts";
-import { type ConformanceCase, check, nonOwnersOnly, ownersOnly } from "../case.ts";
+import { type ConformanceCase, nonOwnersOnly, ownersOnly } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
+import { check } from "../engine-call.ts";
 import { positionsIn, talk } from "./observe.ts";
 
 export const compactCases: readonly ConformanceCase[] = [

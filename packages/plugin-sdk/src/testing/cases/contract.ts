@@ -1,5 +1,6 @@
 // The shape of an engine and of what its methods return.
-import { type ConformanceCase, call, check, onlyWith } from "../case.ts";
+import { type ConformanceCase, onlyWith } from "../case.ts";
+import { call, check } from "../engine-call.ts";
 import { talk } from "./observe.ts";
 
 const OPTIONAL = [

@@ -1,5 +1,6 @@
 // A process that ended without goodbye: the engine is made anew over what it had stored.
-import { type ConformanceCase, check, ownersOnly } from "../case.ts";
+import { type ConformanceCase, ownersOnly } from "../case.ts";
+import { check } from "../engine-call.ts";
 import { expectNothingTwice } from "./idempotence.ts";
 import { talk, turnOf } from "./observe.ts";
 

@@ -1,6 +1,7 @@
 // The end that may come after every operation.
-import { type ConformanceCase, check, describe, onlyWith } from "../case.ts";
+import { type ConformanceCase, onlyWith } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
+import { check, describe } from "../engine-call.ts";
 import { talk, turnOf } from "./observe.ts";
 
 export const disposeCases: readonly ConformanceCase[] = [

@@ -1,6 +1,7 @@
 // Hosts an engine did not expect: fewer parameters, more parameters, info read all the time.
 import type { ContextEngineInfo } from "../../contract/info.ts";
-import { type ConformanceCase, call, check } from "../case.ts";
+import type { ConformanceCase } from "../case.ts";
+import { call, check } from "../engine-call.ts";
 import { talk } from "./observe.ts";
 
 export const hostCases: readonly ConformanceCase[] = [

@@ -1,6 +1,7 @@
 // The same thing delivered twice, one after the other or at once, counts once.
-import { type ConformanceCase, call, check, onlyWith } from "../case.ts";
+import { type ConformanceCase, onlyWith } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
+import { call, check } from "../engine-call.ts";
 import { repeated, talk, turnOf } from "./observe.ts";
 
 export const idempotenceCases: readonly ConformanceCase[] = [

@@ -1,6 +1,7 @@
 // What an engine must take in.
 import type { AgentMessage } from "../../contract/message.ts";
-import { type ConformanceCase, call, check } from "../case.ts";
+import type { ConformanceCase } from "../case.ts";
+import { call, check } from "../engine-call.ts";
 import { assistant, FIRST_TIMESTAMP, toolCall, toolResult, user } from "../messages.ts";
 
 export const ingestCases: readonly ConformanceCase[] = [

@@ -1,5 +1,6 @@
 // What an engine is given stays as it was.
-import { type ConformanceCase, call, check } from "../case.ts";
+import type { ConformanceCase } from "../case.ts";
+import { call, check } from "../engine-call.ts";
 import { talk } from "./observe.ts";
 
 export const inputCases: readonly ConformanceCase[] = [

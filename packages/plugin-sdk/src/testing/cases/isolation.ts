@@ -1,6 +1,7 @@
 // Sessions that must know nothing of each other.
-import { type ConformanceCase, check } from "../case.ts";
+import type { ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
+import { check } from "../engine-call.ts";
 import { mentions, turnOf } from "./observe.ts";
 
 const NAMES = ["anna", "boris", "chandra"];

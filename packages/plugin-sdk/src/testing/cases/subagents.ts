@@ -1,6 +1,7 @@
 // Child sessions: prepared, rolled back, ended.
-import { type ConformanceCase, call, check, onlyWith } from "../case.ts";
+import { type ConformanceCase, onlyWith } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
+import { call, check } from "../engine-call.ts";
 import { talk } from "./observe.ts";
 
 export const subagentCases: readonly ConformanceCase[] = [

@@ -1,0 +1,67 @@
+// How a case calls an engine: as hosts do, where a throw means that the engine broke the rule.
+import type { ContextEngine, EngineMethod } from "../contract/engine.ts";
+import type { HostAddedParam } from "../contract/info.ts";
+
+/** The engine broke the rule; the message is one sentence. */
+export class CaseFailure extends Error {
+  override readonly name = "CaseFailure";
+}
+
+/** Throws a CaseFailure with `reason` unless `holds`. */
+export function check(holds: boolean, reason: string): asserts holds {
+  if (!holds) throw new CaseFailure(reason);
+}
+
+type Method<M extends EngineMethod> = NonNullable<ContextEngine[M]>;
+type Params<M extends EngineMethod> = Parameters<Method<M>>[0];
+type Result<M extends EngineMethod> = Awaited<ReturnType<Method<M>>>;
+
+/** Calls an engine as a host does; a throw is a CaseFailure that names the method. */
+export async function call<M extends EngineMethod>(
+  engine: ContextEngine,
+  method: M,
+  params: Params<M>,
+): Promise<Result<M>> {
+  try {
+    return await callRaw(engine, method, params);
+  } catch (error) {
+    throw new CaseFailure(`${method}() threw: ${describe(error)}`, { cause: error });
+  }
+}
+
+/** The same call; what the engine throws comes through as it is. */
+export async function callRaw<M extends EngineMethod>(
+  engine: ContextEngine,
+  method: M,
+  params: Params<M>,
+): Promise<Result<M>> {
+  const implementation = engine[method] as ((params: unknown) => unknown) | undefined;
+  if (typeof implementation !== "function") throw new CaseFailure(`${method}() is not a function.`);
+  return (await implementation.call(engine, accepted(engine, method, params))) as Result<M>;
+}
+
+export function describe(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/\s+/g, " ").trim().slice(0, 300) || "no message";
+}
+
+const HOST_ADDED: readonly HostAddedParam[] = [
+  "sessionKey",
+  "prompt",
+  "runtimeSettings",
+  "sessionTarget",
+  "runtimeContext",
+  "abortSignal",
+];
+
+/** Hosts leave out what an engine says it does not accept (contract §2.4); `compact` keeps its signal. */
+function accepted(engine: ContextEngine, method: EngineMethod, params: object): object {
+  const declared = engine.info.acceptedHostParams;
+  if (declared === undefined) return params;
+  const dropped = HOST_ADDED.filter(
+    (key) => !declared.includes(key) && !(method === "compact" && key === "abortSignal"),
+  );
+  return Object.fromEntries(
+    Object.entries(params).filter(([key]) => !dropped.some((name) => name === key)),
+  );
+}
