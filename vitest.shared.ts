@@ -1,8 +1,31 @@
-import { defineConfig } from "vitest/config";
+// What the tests of every project share: sibling sources, time limits, property tests that explore.
+import { randomInt } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { defineConfig, mergeConfig } from "vitest/config";
+
+const fuzzing = process.env.CLEW_FUZZ === "1";
+
+// One seed for all property tests of a run; workers inherit it. The one who set it knows it already.
+if (process.env.CLEW_SEED === undefined) {
+  process.env.CLEW_SEED = String(randomInt(2 ** 31));
+  process.stderr.write(
+    `property tests: CLEW_SEED=${process.env.CLEW_SEED}${fuzzing ? " CLEW_FUZZ=1" : ""} runs the same cases again\n`,
+  );
+}
 
 // "@clew/source" is our own export condition: tests read the TypeScript sources of sibling packages, so they need no build.
-export default defineConfig({
+const shared = defineConfig({
   resolve: { conditions: ["@clew/source"] },
   ssr: { resolve: { conditions: ["@clew/source"] } },
-  test: { include: ["src/**/*.test.ts"] },
+  test: {
+    include: ["src/**/*.test.ts"],
+    setupFiles: [fileURLToPath(new URL("vitest.properties.ts", import.meta.url))],
+    // A limit is there to end what hangs; a busy machine is not that. Fuzzing takes its time.
+    testTimeout: fuzzing ? 1_800_000 : 30_000,
+    hookTimeout: 30_000,
+  },
 });
+export default shared;
+
+/** For packages: their modules keep no state, so that all test files of a worker can share one load of them. */
+export const sharedByPackages = mergeConfig(shared, defineConfig({ test: { isolate: false } }));

@@ -51,7 +51,7 @@ describe("clew chat", () => {
     expect(
       JSON.parse((await clew(home, "sessions", "list", "--json")).output).sessions,
     ).toHaveLength(1);
-  }, 20_000);
+  });
 
   it("answers line by line from a pipe", async () => {
     const home = await temporaryHome();
@@ -90,7 +90,7 @@ describe("clew chat", () => {
       { role: "user", content: "again" },
       { role: "assistant", stopReason: "stop" },
     ]);
-  }, 20_000);
+  });
 
   it("ends on SIGTERM in the middle of a reply and leaves no lock", async () => {
     const { home } = await emulatedHome({ answers: [{ fault: "hang", text: "begun" }] });
@@ -142,7 +142,7 @@ describe("clew config", () => {
     expect((await clew(home, "config", "get", "agents.defaults.model.primary")).output).toBe("a/b");
     expect(await readFile(join(home, "clew.json.bak"), "utf8")).toContain("qwen3");
     expect(JSON.parse((await clew(home, "config", "schema")).output).type).toBe("object");
-  }, 30_000);
+  });
 });
 
 describe("clew doctor", () => {
@@ -154,7 +154,7 @@ describe("clew doctor", () => {
     const broken = await clew(home, "doctor");
     expect(broken.code).toBe(1);
     expect(broken.output).toMatch(/FAILURE +engine: There is no context engine "nope"/);
-  }, 20_000);
+  });
 
   it("with --fix mends torn files, old locks and the index, losing nothing", async () => {
     const home = await temporaryHome();
@@ -188,7 +188,7 @@ describe("clew doctor", () => {
       ),
     ).toBe(true);
     expect((await clew(home, "sessions", "list")).output).toContain("main");
-  }, 30_000);
+  });
 });
 
 describe("clew", () => {
@@ -215,7 +215,7 @@ describe("clew", () => {
       expect(output).toContain("Usage: clew");
     }
     await expect(stat(join(home, "logs"))).rejects.toThrow();
-  }, 30_000);
+  });
 
   it("ends quietly when nobody reads its output any more", async () => {
     const home = await temporaryHome();
@@ -243,7 +243,7 @@ describe("clew", () => {
     ]) {
       expect((await clew(home, ...args)).code).toBe(2);
     }
-  }, 20_000);
+  });
 
   it("says what to do when there is no such session, and shows none when there is none", async () => {
     const home = await temporaryHome();

@@ -67,7 +67,7 @@ describe("clew sessions", () => {
     expect((await clew(home, "sessions", "compact", "nobody")).errors).toContain(
       '"clew sessions list"',
     );
-  }, 30_000);
+  });
 
   it("repair mends a damaged file, and --dry-run only tells", async () => {
     const { home } = await homeWithHistory();
@@ -84,7 +84,7 @@ describe("clew sessions", () => {
     );
     expect((await clew(home, "sessions", "repair", file)).code).toBe(0);
     expect((await createSessionStore({ home }).read("main"))!.branch).toHaveLength(20);
-  }, 30_000);
+  });
 });
 
 describe("clew policy", () => {
@@ -102,7 +102,7 @@ describe("clew policy", () => {
     expect([checked.code, JSON.parse(checked.output).faults.length > 0]).toEqual([1, true]);
     const applied = await clew(home, "policy", "apply", file, ...route, "--json");
     expect([applied.code, JSON.parse(applied.output).changes.length > 0]).toEqual([0, true]);
-  }, 20_000);
+  });
 });
 
 describe("clew chat", () => {
@@ -119,7 +119,7 @@ describe("clew chat", () => {
       command: "context",
       ok: true,
     });
-  }, 20_000);
+  });
 });
 
 describe("clew engine check", () => {
@@ -131,7 +131,7 @@ describe("clew engine check", () => {
       expect.stringMatching(/^legacy .*: \d+ passed, 0 failed, \d+ not applicable\.$/),
     ]);
     expect((await readdir(home)).filter((name) => name !== "logs")).toEqual([]);
-  }, 30_000);
+  });
 
   it("names the rule a plugin's engine breaks, with exit code 1", async () => {
     const home = await temporaryHome();
@@ -147,7 +147,7 @@ describe("clew engine check", () => {
       .filter(({ outcome }: { outcome: string }) => outcome === "failed")
       .map(({ id }: { id: string }) => id);
     expect(failed).toContain("order/oldest-first");
-  }, 30_000);
+  });
 
   it("checks a module, and says what it could not find", async () => {
     const home = await temporaryHome();
@@ -164,7 +164,7 @@ describe("clew engine check", () => {
     expect((await clew(home, "engine", "check", join(home, "nowhere"))).errors).toContain(
       "there is nothing; check the path",
     );
-  }, 30_000);
+  });
 });
 
 describe("clew doctor", () => {
@@ -185,5 +185,5 @@ describe("clew doctor", () => {
       "agents.defaults.compaction.model cannot be used, offline/offline summarises instead",
     );
     expect(output).toContain('"clew engine check" proves the engine');
-  }, 20_000);
+  });
 });

@@ -140,7 +140,7 @@ describe("/compact", () => {
       ok: false,
       text: expect.stringContaining("no compaction to undo"),
     });
-  }, 20_000);
+  });
 
   it("of an empty session is told, not failed", async () => {
     const host = await startTestGateway();

@@ -82,7 +82,7 @@ describe("the built-in compaction, joined", () => {
     expect(hashOf(await preview())).toBe(hashOf(before));
     expect(await undo()).toEqual({ ok: false, reason: "there is no compaction to undo" });
     expect((await say("Who keeps the lighthouse at Skerry 2?")).outcome).toBe("completed");
-  }, 30_000);
+  });
 
   it("taken back after more was said keeps all of that, and where engines were told up to", async () => {
     const {
@@ -109,7 +109,7 @@ describe("the built-in compaction, joined", () => {
     expect([...setup.state.undelivered]).toEqual([moved.get(report.promptEntryId!)]);
     expect(ids.has([...setup.state.undelivered][0]!)).toBe(true);
     expect(JSON.stringify((await say("And at Skerry 1?")).reply)).toContain("Ada-1");
-  }, 30_000);
+  });
 
   it("tells beforehand what it would do, and does nothing", async () => {
     const {

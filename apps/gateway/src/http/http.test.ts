@@ -160,7 +160,7 @@ describe("a message over HTTP", () => {
       error: { kind: "unavailable", message: expect.stringContaining(String(port)) },
     });
     expect((await messagesOf(get))[0]!.message.content).toBe("hi");
-  }, 20_000);
+  });
 
   it("waits for the one before it in the same session, and for nothing in another", async () => {
     const server = await emulator({
@@ -362,7 +362,7 @@ describe("the server", () => {
       expect(await child.exit).toBe(0);
       await expect(fetch(`${url}/api/health`)).rejects.toThrow();
     }
-  }, 30_000);
+  });
 
   it("stopped in the middle of a reply keeps what had arrived, tells the client and leaves no lock", async () => {
     const server = await emulator({ answers: [{ fault: "hang", text: "begun" }] });

@@ -191,7 +191,7 @@ describe("clew replay", () => {
       expect([code, output]).toEqual([1, ""]);
     }
     expect((await replay([good, "--context-window", "few"], home)).code).toBe(2);
-  }, 30_000);
+  });
 
   it("cancelled by Ctrl-C says so, with an exit code of its own, and gives the session back", async () => {
     const home = await temporaryHome();

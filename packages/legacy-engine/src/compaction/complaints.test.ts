@@ -168,7 +168,7 @@ describe("6: working knowledge lost, for good", () => {
       expect(names.filter((name) => !ledger.includes(name))).toEqual([]);
       expect(ledger).toMatch(/tax\.ts \(edited @/);
     }
-  }, 30_000);
+  });
 });
 
 describe("7: compaction loops and thrash", () => {
