@@ -1,27 +1,50 @@
 // What agent hosts import: registry, resolution, guard, the turn, and the ports they must supply.
-export { DEFAULT_BOUNDS_MS } from "./bounds.ts";
-export { DEFAULT_RESERVE_TOKENS, planBudget, type TokenBudget } from "./budget.ts";
-export { type CompactSessionRequest, compactSession } from "./compact-session.ts";
-export { type CompactionOutcome, MAX_OVERFLOW_ATTEMPTS } from "./compaction.ts";
-export { type PendingTurn, planPendingTurns } from "./durable.ts";
+export { DEFAULT_BOUNDS_MS } from "./engine/bounds.ts";
 export type {
   CallScope,
   EngineGuard,
   FailurePolicy,
   GuardedEngine,
   GuardOptions,
-} from "./guard.ts";
-export { guardEngine } from "./guard.ts";
+} from "./engine/guard.ts";
+export { guardEngine } from "./engine/guard.ts";
 export {
   assertHostSupport,
   CLEW_EMBEDDED_HOST,
   type ExecutionHost,
   evaluateHostSupport,
   type HostSupport,
-} from "./host-support.ts";
-export { completeForEngine, type LlmBinding } from "./llm.ts";
-export { settleMaintenance } from "./maintenance-lane.ts";
-export { lifecycleOf } from "./open-report.ts";
+} from "./engine/host-support.ts";
+export { completeForEngine, type LlmBinding, type LlmPolicy } from "./engine/llm.ts";
+export type { Quarantine, QuarantineRecord } from "./engine/quarantine.ts";
+export {
+  createEngineRegistry,
+  type EngineRegistration,
+  type EngineRegistry,
+  FALLBACK_ENGINE_ID,
+  type RegistrationResult,
+  type RegistryOptions,
+} from "./engine/registry.ts";
+export {
+  type EngineSelection,
+  planEngineSelection,
+  pluginOf,
+  type ResolvedEngine,
+  resolveContextEngine,
+} from "./engine/resolve.ts";
+export {
+  buildRuntimeSettings,
+  type RuntimeSettingsInput,
+  toReasonCode,
+} from "./engine/runtime-settings.ts";
+export {
+  needsPreparation,
+  notifySubagentEnded,
+  type PreparedSpawn,
+  prepareSubagentSpawn,
+  type SubagentContextMode,
+} from "./engine/subagents.ts";
+export { type EngineValidation, validateEngine } from "./engine/validate.ts";
 export type {
   ClockPort,
   CommitCursor,
@@ -41,24 +64,6 @@ export type {
   ToolPort,
   TranscriptPort,
 } from "./ports.ts";
-export {
-  type Precheck,
-  type PrecheckInput,
-  type PrecheckRoute,
-  planPrecheck,
-  type RequestSize,
-} from "./precheck.ts";
-export { type PreviewRequest, previewRequest, type RequestPreview } from "./preview.ts";
-export type { Quarantine, QuarantineRecord } from "./quarantine.ts";
-export { planRecovery, type RecoveryStep } from "./recovery.ts";
-export {
-  createEngineRegistry,
-  type EngineRegistration,
-  type EngineRegistry,
-  FALLBACK_ENGINE_ID,
-  type RegistrationResult,
-  type RegistryOptions,
-} from "./registry.ts";
 export type {
   BudgetReport,
   CompactionReport,
@@ -69,37 +74,31 @@ export type {
   ReportParts,
   TurnReport,
 } from "./report.ts";
-export type { SystemPart } from "./request-items.ts";
+export { DEFAULT_RESERVE_TOKENS, planBudget, type TokenBudget } from "./request/budget.ts";
 export {
-  type EngineSelection,
-  planEngineSelection,
-  pluginOf,
-  type ResolvedEngine,
-  resolveContextEngine,
-} from "./resolve.ts";
-export {
-  buildRuntimeSettings,
-  type RuntimeSettingsInput,
-  toReasonCode,
-} from "./runtime-settings.ts";
-export { createSessionState, type SessionState } from "./session-state.ts";
-export {
-  needsPreparation,
-  notifySubagentEnded,
-  type PreparedSpawn,
-  prepareSubagentSpawn,
-  type SubagentContextMode,
-} from "./subagents.ts";
-export { planSuccessor, type SuccessorPlan } from "./successor.ts";
-export { runTurn } from "./turn.ts";
+  type Precheck,
+  type PrecheckInput,
+  type PrecheckRoute,
+  planPrecheck,
+  type RequestSize,
+} from "./request/precheck.ts";
+export type { SystemPart } from "./request/request-items.ts";
+export { settleMaintenance } from "./session/maintenance-lane.ts";
+export { createSessionState, type SessionState } from "./session/session-state.ts";
+export { planSuccessor, type SuccessorPlan } from "./session/successor.ts";
+export { type CompactSessionRequest, compactSession } from "./turn/compact-session.ts";
+export { type CompactionOutcome, MAX_OVERFLOW_ATTEMPTS } from "./turn/compaction.ts";
+export { type PendingTurn, planPendingTurns } from "./turn/durable.ts";
+export { lifecycleOf } from "./turn/open-report.ts";
+export { type PreviewRequest, previewRequest, type RequestPreview } from "./turn/preview.ts";
+export { planRecovery, type RecoveryStep } from "./turn/recovery.ts";
+export { runTurn } from "./turn/turn.ts";
 export type {
-  LlmPolicy,
   PromptAdditions,
   TurnError,
   TurnEvent,
   TurnRequest,
   TurnResult,
   TurnSettings,
-} from "./turn-request.ts";
-export type { RecoveryState } from "./turn-run.ts";
-export { type EngineValidation, validateEngine } from "./validate.ts";
+} from "./turn/turn-request.ts";
+export type { RecoveryState } from "./turn/turn-run.ts";

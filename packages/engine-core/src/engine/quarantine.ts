@@ -1,0 +1,81 @@
+// Which engines are set aside, since when and why: first failure wins, cleared by a restart or a new registration.
+import type { ClockPort, LogPort } from "../ports.ts";
+
+/** Why an engine is set aside (contract §2.7). */
+export interface QuarantineRecord {
+  /** Registered id, which need not be the engine's own. */
+  engineId: string;
+  owner?: string;
+  /** Engine method, or "resolve", "factory", "contract-validation". */
+  operation: string;
+  reason: string;
+  /** ms since the epoch. */
+  failedAt: number;
+}
+
+export interface Quarantine {
+  get(engineId: string): QuarantineRecord | undefined;
+  /** Sets the engine aside and logs it once; an engine already aside keeps its first record. */
+  add(failure: {
+    engineId: string;
+    owner?: string;
+    operation: string;
+    error: unknown;
+  }): QuarantineRecord;
+  clear(engineId: string): void;
+  list(): readonly QuarantineRecord[];
+}
+
+export function createQuarantine({
+  log,
+  clock,
+  fallbackId,
+}: {
+  log: LogPort;
+  clock: ClockPort;
+  fallbackId: string;
+}): Quarantine {
+  const records = new Map<string, QuarantineRecord>();
+  return {
+    get: (engineId) => records.get(engineId),
+    clear: (engineId) => void records.delete(engineId),
+    list: () => [...records.values()],
+    add({ engineId, owner, operation, error }) {
+      const existing = records.get(engineId);
+      if (existing !== undefined) return existing;
+      const record = {
+        engineId,
+        ...(owner !== undefined && { owner }),
+        operation,
+        reason: describeError(error),
+        failedAt: clock.now(),
+      };
+      records.set(engineId, record);
+      log.error(
+        `[context-engine] Context engine "${printable(engineId)}" owner=${printable(owner ?? "unknown")} failed during ${operation}: ` +
+          `${record.reason}; quarantining it for this process and falling back to default engine "${fallbackId}".`,
+        { engineId, operation },
+      );
+      return record;
+    },
+  };
+}
+
+/** The error's message on one printable line. */
+export function describeError(error: unknown): string {
+  const message =
+    error instanceof Error
+      ? error.message
+      : typeof error === "string"
+        ? error
+        : (JSON.stringify(error) ?? String(error));
+  return printable(message) || "no reason given";
+}
+
+/** One line without control characters or terminal escapes: messages of plugins end up in logs and terminals. */
+function printable(text: string): string {
+  return text
+    .replace(/\u001b\[[0-9;?]*[ -/]*[@-~]/g, "")
+    .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ")
+    .trim();
+}

@@ -1,0 +1,91 @@
+// Telling an engine of child sessions: preparation with a rollback that runs at most once, and the notice of the end.
+import type { PrepareSubagentSpawnParams, SubagentEndedParams } from "@clew/plugin-sdk/core";
+import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
+import type { LogPort } from "../ports.ts";
+import { assertHostSupport, type ExecutionHost } from "./host-support.ts";
+import { describeError } from "./quarantine.ts";
+import type { ResolvedEngine } from "./resolve.ts";
+
+export type SubagentContextMode = "isolated" | "fork";
+
+export interface PreparedSpawn {
+  /** Undoes the preparation, at most once; its own errors are logged and swallowed. */
+  rollback(): Promise<void>;
+}
+
+/** A light, isolated child needs nothing of the engine (contract §3.11). */
+export function needsPreparation(request: {
+  lightContext?: boolean;
+  contextMode: SubagentContextMode;
+}): boolean {
+  return !(request.lightContext === true && request.contextMode === "isolated");
+}
+
+/**
+ * Prepares the engine for a child session. Only a fork asks for host capabilities, else engines that need threads could never spawn.
+ * Throws when the engine cannot prepare: the spawn must fail.
+ */
+export async function prepareSubagentSpawn(request: {
+  engine: ResolvedEngine;
+  host: ExecutionHost;
+  params: PrepareSubagentSpawnParams;
+  lightContext?: boolean;
+  log: LogPort;
+  signal?: AbortSignal;
+}): Promise<PreparedSpawn> {
+  const { engine, params, log, signal } = request;
+  const contextMode = params.contextMode ?? "isolated";
+  if (
+    !needsPreparation({
+      ...(request.lightContext !== undefined && { lightContext: request.lightContext }),
+      contextMode,
+    })
+  )
+    return once(async () => {}, log);
+  if (contextMode === "fork")
+    assertHostSupport(engine.guard.info(), "subagent-spawn", request.host);
+  const guarded = engine.guard.enter({ signal });
+  if (typeof guarded.prepareSubagentSpawn !== "function") return once(async () => {}, log);
+  try {
+    const preparation = await guarded.prepareSubagentSpawn({ ...params, contextMode });
+    return once(async () => preparation?.rollback(), log);
+  } catch (error) {
+    if (isAbort(error, signal)) throw error;
+    const message = `Context engine subagent preparation failed: ${describeError(error)}`;
+    throw new ContextEngineError("ENGINE_OPERATION_FAILED", message, {
+      engineId: engine.guard.engineId,
+      operation: "prepareSubagentSpawn",
+      cause: error,
+    });
+  }
+}
+
+/** Best effort: the child is over whatever the engine says. */
+export async function notifySubagentEnded(request: {
+  engine: ResolvedEngine;
+  params: SubagentEndedParams;
+  log: LogPort;
+}): Promise<void> {
+  try {
+    await request.engine.guard.enter({}).onSubagentEnded?.(request.params);
+  } catch (error) {
+    request.log.warn(
+      `context-engine onSubagentEnded failed (best-effort): ${describeError(error)}`,
+    );
+  }
+}
+
+function once(rollback: () => Promise<void>, log: LogPort): PreparedSpawn {
+  let done = false;
+  return {
+    async rollback() {
+      if (done) return;
+      done = true;
+      try {
+        await rollback();
+      } catch (error) {
+        log.warn(`context engine subagent rollback failed: ${describeError(error)}`);
+      }
+    },
+  };
+}

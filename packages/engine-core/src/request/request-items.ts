@@ -1,0 +1,158 @@
+// What a request consists of, item by item with its source, as a delta to the session's previous request.
+import type { AgentMessage, ToolDefinition } from "@clew/plugin-sdk/core";
+import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
+import type { ItemSource, ReportItem, ReportParts } from "../report.ts";
+import type { SharedPrefix } from "./shared-prefix.ts";
+
+/** After this many deltas a full list is written again, so that a report file can be read from the middle. */
+const CALLS_PER_FULL_LIST = 64;
+
+export interface SystemPart {
+  /** Names the part in reports: "base", "workspace", "engine". */
+  id: string;
+  text: string;
+  /** True: a provider may cache the system prompt up to and including this part. */
+  cacheBoundary?: boolean;
+}
+
+/** The messages of a session's last request, as reported; grows in place, private to one session. */
+export interface RequestMemory {
+  messages: readonly AgentMessage[];
+  items: ReportItem[];
+  /** `chain[i]` is a hash over the items 0..i. */
+  chain: string[];
+  tokens: number[];
+  /** Calls since the last full list; -1 = none yet. */
+  deltas: number;
+}
+
+export const emptyRequestMemory = (): RequestMemory => ({
+  messages: [],
+  items: [],
+  chain: [],
+  tokens: [],
+  deltas: -1,
+});
+
+export interface RequestDescription {
+  system: ReportItem[];
+  tools: ReportItem[];
+  messages: { kept: number; items: ReportItem[]; tokens: number };
+  requestHash: string;
+  parts: ReportParts;
+}
+
+export interface DescribeRequest {
+  model: string;
+  system: readonly SystemPart[];
+  tools: readonly ToolDefinition[];
+  messages: readonly AgentMessage[];
+  /** Why a message is there, and where from. */
+  sourceOf: (message: AgentMessage) => { source: ItemSource; reason: string; changed?: true };
+  hash: (text: string) => string;
+  prefixOf: SharedPrefix;
+  /** The session's previous request; becomes this one. */
+  memory: RequestMemory;
+}
+
+/** Work and size grow with what is new since the session's previous request. */
+export function describeRequest(request: DescribeRequest): RequestDescription {
+  const { messages, memory, hash, sourceOf } = request;
+  const { items, chain, tokens } = memory;
+  const parts: ReportParts = {};
+  const known = keptItems(request);
+  const fresh = messages
+    .slice(known)
+    .map((message) => describeMessage(message, sourceOf(message), hash, parts));
+  for (const list of [items, chain, tokens]) list.length = known;
+  for (const item of fresh) {
+    items.push(item);
+    chain.push(hash(`${chain.at(-1) ?? ""}\n${item.hash}`));
+    tokens.push((tokens.at(-1) ?? 0) + item.tokens);
+  }
+
+  const system = request.system.map(({ id, text }) =>
+    describePart({ kind: "system", part: id }, "system prompt", text, hash, parts),
+  );
+  const tools = request.tools.map((tool) =>
+    describePart(
+      { kind: "tool-schema", name: tool.name },
+      "tool schema",
+      JSON.stringify(tool),
+      hash,
+      parts,
+    ),
+  );
+  const full = memory.deltas < 0 || memory.deltas + 1 >= CALLS_PER_FULL_LIST;
+  memory.deltas = full ? 0 : memory.deltas + 1;
+  memory.messages = messages;
+  const heads = [...system, ...tools].map((item) => item.hash);
+  return {
+    system,
+    tools,
+    messages: {
+      kept: full ? 0 : known,
+      items: full ? items.slice() : fresh,
+      tokens: tokens.at(-1) ?? 0,
+    },
+    requestHash: hash([request.model, ...heads, chain.at(-1) ?? ""].join("\n")),
+    parts,
+  };
+}
+
+/** How many leading messages are what they were: the same object, or a copy with the same content and source. */
+function keptItems({ messages, memory: previous, hash, prefixOf }: DescribeRequest): number {
+  const limit = Math.min(messages.length, previous.messages.length);
+  let index = prefixOf(messages, previous.messages);
+  while (index < limit && contentHash(messages[index]!, hash) === previous.items[index]!.hash)
+    index++;
+  return index;
+}
+
+function describeMessage(
+  message: AgentMessage,
+  { source, reason, changed }: ReturnType<DescribeRequest["sourceOf"]>,
+  hash: (text: string) => string,
+  parts: ReportParts,
+): ReportItem {
+  const key = contentHash(message, hash);
+  if (source.kind !== "entry" || changed) parts[key] = withoutImages(message, hash);
+  const { estimate } = estimateMessage(message);
+  return {
+    source,
+    role: message.role,
+    reason,
+    tokens: Math.ceil(estimate),
+    hash: key,
+    ...(changed && { changed }),
+  };
+}
+
+function describePart(
+  source: ItemSource,
+  reason: string,
+  text: string,
+  hash: (text: string) => string,
+  parts: ReportParts,
+): ReportItem {
+  const key = hash(text);
+  parts[key] = text;
+  return { source, reason, tokens: Math.ceil(estimateText(text).estimate), hash: key };
+}
+
+const hashes = new WeakMap<AgentMessage, string>();
+
+function contentHash(message: AgentMessage, hash: (text: string) => string): string {
+  const known = hashes.get(message);
+  if (known !== undefined) return known;
+  const made = hash(JSON.stringify(message));
+  hashes.set(message, made);
+  return made;
+}
+
+/** The message as JSON with every image's bytes replaced by their hash: reports hold references, not copies. */
+function withoutImages(message: AgentMessage, hash: (text: string) => string): string {
+  return JSON.stringify(message, (key, value: unknown) =>
+    key === "data" && typeof value === "string" ? { contentHash: hash(value) } : value,
+  );
+}

@@ -1,0 +1,272 @@
+import type { CommitTurnParams, ContextEngine } from "@clew/plugin-sdk/core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { callTool, memoryTranscript, passThrough, testHost, tools } from "../__fixtures__/host.ts";
+import { createSessionState, type OutboxPort, planPendingTurns } from "../index.ts";
+
+function memoryOutbox(): OutboxPort {
+  const cursors = new Map<string, ReturnType<OutboxPort["cursor"]>>();
+  return {
+    cursor: (engineId) => cursors.get(engineId),
+    save: async (cursor) => void cursors.set(cursor.engineId, cursor),
+  };
+}
+
+/** A durable engine that keeps what it committed by key, as `commitTurn` promises. */
+function durableEngine(overrides: Partial<ContextEngine> = {}) {
+  const commits: CommitTurnParams[] = [];
+  const keys = new Set<string>();
+  const calls: string[] = [];
+  const engine: ContextEngine = {
+    info: {
+      id: "durable",
+      name: "Durable",
+      transcriptSemantics: {
+        currentTurnFence: "before-current-turn-entry-v1",
+        turnAdvancementIdempotency: "atomic-idempotent-v1",
+      },
+    },
+    ingest: () => ({ ingested: !calls.push("ingest") }),
+    afterTurn: () => void calls.push("afterTurn"),
+    assemble: ({ messages, prompt }) => {
+      calls.push(`assemble ${messages.length} ${prompt ?? ""}`);
+      return { messages, estimatedTokens: 0 };
+    },
+    compact: () => ({ ok: true, compacted: false }),
+    commitTurn: (params) => {
+      if (keys.has(params.advancementKey)) return { status: "duplicate" };
+      keys.add(params.advancementKey);
+      commits.push(params);
+      return { status: "committed" };
+    },
+    ...overrides,
+  };
+  return {
+    engine,
+    commits,
+    calls,
+    texts: () =>
+      commits.map(({ messages }) =>
+        messages
+          .map((message) => (message.role === "user" ? String(message.content) : message.role))
+          .join(" "),
+      ),
+  };
+}
+
+const host = (engine: ContextEngine, options: Parameters<typeof testHost>[0] = {}) =>
+  testHost({
+    engine,
+    transcript: Object.assign(memoryTranscript(), { outbox: memoryOutbox() }),
+    ...options,
+  });
+
+describe("the durable lifecycle", () => {
+  it("commits each accepted turn once, and calls neither afterTurn nor ingest", async () => {
+    const { engine, calls, texts, commits } = durableEngine();
+    const session = host(engine, {
+      replies: [callTool("t"), "one", "two"],
+      tools: tools({ t: () => "x" }),
+    });
+    const first = await session.say("a");
+    await session.say("b");
+    expect(first.report.lifecycle).toBe("durable");
+    expect(texts()).toEqual(["a assistant toolResult assistant", "b assistant"]);
+    expect(calls.filter((call) => !call.startsWith("assemble"))).toEqual([]);
+    expect(commits[0]).toMatchObject({
+      advancementKey: commits[0]!.admission.logicalTurnId,
+      admission: { role: "user", entryId: "entry-0", activeMessagePosition: 0 },
+      terminal: { entryId: "entry-3", activeMessagePosition: 3 },
+    });
+  });
+
+  it("shows the engine nothing of the running turn before it is committed", async () => {
+    const { engine, calls } = durableEngine();
+    const session = host(engine, { replies: ["one", "two"] });
+    await session.say("a");
+    await session.say("b");
+    expect(calls).toEqual(["assemble 0 a", "assemble 2 b"]);
+  });
+
+  it("commits a failed turn as a turn of its own, before the next one", async () => {
+    const { engine, texts } = durableEngine();
+    const session = host(engine, {
+      replies: [{ error: { kind: "unavailable", message: "down" } }, "back"],
+    });
+    await session.say("lost?");
+    await session.say("again");
+    expect(texts()).toEqual(["lost? assistant", "again assistant"]);
+  });
+
+  it("commits a turn whose process was killed after the message was stored", async () => {
+    const { engine, texts } = durableEngine();
+    const transcript = Object.assign(memoryTranscript(), { outbox: memoryOutbox() });
+    await host(engine, { transcript }).say("first");
+    await transcript.append([
+      { type: "message", message: { role: "user", content: "killed here" } },
+    ]);
+    await testHost({ engine, transcript, state: createSessionState() }).say("after restart");
+    expect(texts()).toEqual(["first assistant", "killed here", "after restart assistant"]);
+  });
+
+  it("commits the turns another engine answered meanwhile, in order", async () => {
+    const { engine, texts } = durableEngine();
+    const transcript = Object.assign(memoryTranscript(), { outbox: memoryOutbox() });
+    const durable = host(engine, { transcript });
+    const legacy = testHost({ transcript, plugins: {} });
+    await durable.say("one");
+    await legacy.say("two, on legacy");
+    await durable.say("three");
+    expect(texts()).toEqual(["one assistant", "two, on legacy assistant", "three assistant"]);
+  });
+
+  it("leaves older history to bootstrap when the engine can bootstrap", async () => {
+    const { engine, texts } = durableEngine({ bootstrap: () => ({ bootstrapped: true }) });
+    const transcript = Object.assign(memoryTranscript(), { outbox: memoryOutbox() });
+    await testHost({ transcript, plugins: {} }).say("before the engine");
+    await host(engine, { transcript }).say("with the engine");
+    expect(texts()).toEqual(["with the engine assistant"]);
+  });
+
+  it("keeps a turn whose commit failed, answers the next with the fallback, and says why", async () => {
+    let broken = true;
+    const { engine, texts, commits } = durableEngine({
+      commitTurn: (params) => {
+        if (broken) throw new Error("disk full");
+        commits.push(params);
+        return { status: "committed" };
+      },
+    });
+    const session = host(engine, { registry: { failurePolicy: () => "retry-next-turn" } });
+    await session.say("one");
+    const second = await session.say("two");
+    expect(second.report.engine.degraded).toEqual({
+      operation: "commitTurn",
+      reason: "turns not committed yet: 1 (disk full)",
+    });
+    expect(
+      session.log.lines.some((line) => line.includes("durable turn advancement remains queued")),
+    ).toBe(true);
+    broken = false;
+    await session.say("three");
+    expect(texts()).toEqual(["one assistant", "two assistant", "three assistant"]);
+  });
+
+  it("is not used, and nothing is degraded, for an engine that declares nothing", async () => {
+    const { engine } = durableEngine();
+    const session = host({ ...engine, info: { id: "plain", name: "Plain" } });
+    const { report } = await session.say("hi");
+    expect(report).toMatchObject({ lifecycle: "eager", engine: { degraded: null } });
+    expect(report.engineCalls.map((call) => call.method)).toEqual(["assemble", "afterTurn"]);
+  });
+
+  it("in the tool loop an owner assembles the history before the turn within what is left", async () => {
+    const budgets: (number | undefined)[] = [];
+    const { engine } = durableEngine({
+      assemble: ({ messages, tokenBudget }) => {
+        budgets.push(tokenBudget);
+        return { messages, estimatedTokens: 0 };
+      },
+    });
+    const owner = { ...engine, info: { ...engine.info, ownsCompaction: true } };
+    await host(owner, {
+      replies: [callTool("t"), "done"],
+      tools: tools({ t: () => "x".repeat(4_000) }),
+    }).say("hi");
+    expect(budgets[1]).toBeLessThan(budgets[0]!);
+  });
+});
+
+describe("planPendingTurns", () => {
+  it("covers every message after the cursor exactly once, in order, whatever the branch holds", () => {
+    const roles = fc.array(fc.constantFrom("user", "assistant", "custom" as const), {
+      maxLength: 30,
+    });
+    fc.assert(
+      fc.property(roles, fc.nat(30), (kinds, cut) => {
+        const branch = kinds.map((kind, index): TranscriptEntry => {
+          const base = {
+            id: `e${index}`,
+            parentId: index === 0 ? null : `e${index - 1}`,
+            timestamp: "",
+          };
+          if (kind === "custom") return { ...base, type: "custom", customType: "x" };
+          if (kind === "user")
+            return { ...base, type: "message", message: { role: "user", content: "" } };
+          return {
+            ...base,
+            type: "message",
+            message: { role: "assistant", content: [], stopReason: "stop" },
+          };
+        });
+        const cursor = branch[cut]?.id ?? null;
+        const after = branch
+          .slice(branch[cut] === undefined ? 0 : cut + 1)
+          .filter((entry) => entry.type === "message");
+        const firstUser = after.findIndex((entry) => entry.message.role === "user");
+        const turns = planPendingTurns(branch, cursor, "s");
+        expect(turns.flatMap((turn) => turn.entries)).toEqual(
+          firstUser < 0 ? [] : after.slice(firstUser),
+        );
+        for (const turn of turns)
+          expect(turn.entries.filter((entry) => entry.message.role === "user")).toHaveLength(1);
+        expect(new Set(turns.map((turn) => turn.advancementKey)).size).toBe(turns.length);
+      }),
+    );
+  });
+});
+
+describe("maintenance", () => {
+  it("in the background runs behind the reply, once at a time, with deferred work allowed; the next turn waits for it", async () => {
+    const seen: unknown[] = [];
+    let finish = () => {};
+    let running = 0;
+    const engine = passThrough({
+      info: { id: "tidy", name: "Tidy", turnMaintenanceMode: "background" },
+      maintain: async ({ runtimeContext }) => {
+        if (!runtimeContext?.allowDeferredCompactionExecution)
+          return { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
+        expect(++running).toBe(1);
+        seen.push(runtimeContext?.allowDeferredCompactionExecution);
+        await new Promise<void>((resolve) => {
+          finish = resolve;
+        });
+        running--;
+        return { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
+      },
+    });
+    const session = testHost({ engine });
+    await session.say("one");
+    expect(seen).toEqual([true]);
+    const second = session.say("two", { settings: { maintenanceWaitMs: 5_000 } });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(session.ports.model.calls).toHaveLength(1);
+    finish();
+    await second;
+    expect(session.ports.model.calls).toHaveLength(2);
+    finish();
+  });
+
+  it("that outlasts its bound is cancelled, and the turn goes on; nothing is quarantined", async () => {
+    let aborted = false;
+    const engine = passThrough({
+      info: { id: "slow", name: "Slow", turnMaintenanceMode: "background" },
+      maintain: ({ abortSignal, runtimeContext }) =>
+        new Promise((resolve, reject) => {
+          if (!runtimeContext?.allowDeferredCompactionExecution)
+            resolve({ changed: false, bytesFreed: 0, rewrittenEntries: 0 });
+          abortSignal?.addEventListener("abort", () => {
+            aborted = true;
+            reject(abortSignal.reason);
+          });
+        }),
+    });
+    const session = testHost({ engine });
+    await session.say("one");
+    const result = await session.say("two", { settings: { maintenanceWaitMs: 20 } });
+    expect(result.outcome).toBe("completed");
+    expect(aborted).toBe(true);
+    expect(session.registry.quarantine.list()).toEqual([]);
+  });
+});

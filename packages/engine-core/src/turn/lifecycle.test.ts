@@ -1,0 +1,306 @@
+import type { ContextEngine } from "@clew/plugin-sdk/core";
+import { describe, expect, it } from "vitest";
+import { callTool, passThrough, testHost, tools } from "../__fixtures__/host.ts";
+
+/** An engine that writes down how it was called. */
+function recorder(overrides: Partial<ContextEngine> = {}) {
+  const calls: string[] = [];
+  const noted = <T>(line: string, result: T): T => {
+    calls.push(line);
+    return result;
+  };
+  const engine: ContextEngine = {
+    info: { id: "recorder", name: "Recorder" },
+    bootstrap: ({ sessionFile }) => noted(`bootstrap ${sessionFile}`, { bootstrapped: true }),
+    maintain: () => noted("maintain", { changed: false, bytesFreed: 0, rewrittenEntries: 0 }),
+    ingest: ({ message }) => noted(`ingest ${message.role}`, { ingested: true }),
+    afterTurn: ({ messages, prePromptMessageCount }) =>
+      void calls.push(`afterTurn ${messages.length} from ${prePromptMessageCount}`),
+    assemble: ({ messages, prompt }) =>
+      noted(`assemble ${messages.length} prompt=${prompt}`, { messages, estimatedTokens: 0 }),
+    compact: () => ({ ok: true, compacted: false }),
+    ...overrides,
+  };
+  return { engine, calls, noted };
+}
+
+describe("the eager lifecycle", () => {
+  it("bootstraps only when the transcript existed, then assembles without the prompt, then finalises", async () => {
+    const { engine, calls } = recorder();
+    const host = testHost({ engine });
+    await host.say("one");
+    await host.say("two");
+    expect(calls).toEqual([
+      "assemble 0 prompt=one",
+      "afterTurn 2 from 0",
+      "maintain",
+      "bootstrap /nowhere/session-1.jsonl",
+      "maintain",
+      "assemble 2 prompt=two",
+      "afterTurn 4 from 2",
+      "maintain",
+    ]);
+  });
+
+  it("prefers ingestBatch to ingest when there is no afterTurn", async () => {
+    const { engine, calls, noted } = recorder();
+    const { afterTurn: _afterTurn, ...rest } = engine;
+    const host = testHost({
+      engine: {
+        ...rest,
+        ingestBatch: ({ messages }) =>
+          noted(`batch ${messages.length}`, { ingestedCount: messages.length }),
+      },
+    });
+    await host.say("one");
+    expect(calls).toEqual(["assemble 0 prompt=one", "batch 2", "maintain"]);
+  });
+
+  it("ingests message by message when there is neither", async () => {
+    const { engine, calls } = recorder();
+    const { afterTurn: _afterTurn, maintain: _maintain, ...rest } = engine;
+    const host = testHost({
+      engine: rest,
+      replies: [callTool("t"), "done"],
+      tools: tools({ t: () => "x" }),
+    });
+    await host.say("one");
+    expect(calls).toEqual([
+      "assemble 0 prompt=one",
+      "ingest user",
+      "ingest assistant",
+      "ingest toolResult",
+      "ingest assistant",
+    ]);
+  });
+
+  it("delivers nothing of a failed turn, and delivers it with the next one when the engine cannot read the transcript", async () => {
+    const { engine, calls } = recorder();
+    const { bootstrap: _bootstrap, maintain: _maintain, ...rest } = engine;
+    const host = testHost({
+      engine: rest,
+      replies: [{ error: { kind: "unavailable", message: "down" } }, "back"],
+    });
+    await host.say("lost?");
+    await host.say("again");
+    expect(calls).toEqual([
+      "assemble 0 prompt=lost?",
+      "assemble 2 prompt=again",
+      "afterTurn 4 from 0",
+    ]);
+  });
+
+  it("delivers what a cancelled turn had stored with the next one, when the engine was cut off in the middle", async () => {
+    const abort = new AbortController();
+    const delivered: string[] = [];
+    let cancelled = false;
+    const engine: ContextEngine = {
+      ...passThrough(),
+      info: { id: "owner", name: "Owner", ownsCompaction: true },
+      afterTurn: ({ messages, prePromptMessageCount }) =>
+        void delivered.push(...messages.slice(prePromptMessageCount).map(({ role }) => role)),
+      assemble: ({ messages, prompt }) => {
+        if (prompt === undefined && !cancelled) {
+          cancelled = true;
+          abort.abort();
+          return new Promise(() => {});
+        }
+        return { messages, estimatedTokens: 0 };
+      },
+    };
+    const host = testHost({
+      engine,
+      replies: [callTool("t"), "done"],
+      tools: tools({ t: () => "x" }),
+    });
+    expect((await host.say("one", { signal: abort.signal })).outcome).toBe("aborted");
+    await host.say("two");
+    expect(delivered.filter((role) => role === "user")).toHaveLength(2);
+    expect(delivered).toHaveLength(host.ports.transcript.branch().length);
+  });
+
+  it("an owning engine gets what is new and assembles again before every further call of the turn", async () => {
+    const { engine, calls } = recorder({
+      info: { id: "owner", name: "Owner", ownsCompaction: true },
+    });
+    const { maintain: _maintain, ...rest } = engine;
+    const host = testHost({
+      engine: rest,
+      replies: [callTool("t"), "done"],
+      tools: tools({ t: () => "x" }),
+    });
+    await host.say("one");
+    expect(calls).toEqual([
+      "assemble 0 prompt=one",
+      "afterTurn 3 from 0",
+      "assemble 3 prompt=undefined",
+      "afterTurn 4 from 3",
+    ]);
+  });
+
+  it("a heartbeat is passed on as one, a cron run is not", async () => {
+    const seen: unknown[] = [];
+    const host = testHost({
+      engine: passThrough({
+        ingest: ({ isHeartbeat }) => ({ ingested: seen.push(isHeartbeat) > 0 }),
+      }),
+    });
+    await host.say("tick", { kind: "heartbeat" });
+    await host.say("job", { kind: "cron" });
+    expect(seen).toEqual([true, true, false, false]);
+  });
+
+  it("gives engines complete, frozen runtimeSettings and a true runtimeContext", async () => {
+    let seen: unknown;
+    const host = testHost({
+      engine: passThrough({
+        info: { id: "x", name: "X" },
+        assemble: (params) => {
+          seen = params;
+          return { messages: params.messages, estimatedTokens: 0 };
+        },
+      }),
+    });
+    await host.say("hi");
+    expect(seen).toMatchObject({
+      sessionId: "session-1",
+      sessionKey: "agent:main:main",
+      model: "test/model",
+      tokenBudget: expect.any(Number),
+      runtimeSettings: {
+        schemaVersion: 1,
+        runtime: { host: "openclaw", mode: "normal" },
+        executionHost: { id: "clew-embedded" },
+        contextEngineSelection: { selectedId: "x", source: "configured" },
+      },
+      runtimeContext: { modelContextWindow: 100_000, transcriptStorage: { kind: "jsonl" } },
+    });
+    expect(
+      Object.isFrozen((seen as { runtimeSettings: { model: object } }).runtimeSettings.model),
+    ).toBe(true);
+    expect((seen as { runtimeContext: object }).runtimeContext).not.toHaveProperty(
+      "rewriteTranscriptEntries",
+    );
+  });
+});
+
+describe("a failing engine", () => {
+  it("is replaced in the same call, loudly, and stays aside until it registers again", async () => {
+    const host = testHost({
+      engine: passThrough({
+        info: { id: "broken", name: "Broken" },
+        assemble: () => {
+          throw new Error("database is locked");
+        },
+      }),
+      replies: ["still here"],
+    });
+    const result = await host.say("hi");
+    expect(result.outcome).toBe("completed");
+    expect(result.report.engine).toMatchObject({
+      configured: "test",
+      degraded: { operation: "assemble", reason: "database is locked" },
+    });
+    expect(host.log.lines.filter((line) => line.includes("quarantining it"))).toEqual([
+      'error [context-engine] Context engine "test" owner=plugin:test failed during assemble: database is locked; quarantining it for this process and falling back to default engine "legacy".',
+    ]);
+    expect((await host.say("again")).report.engine).toMatchObject({
+      ran: "legacy",
+      configured: "test",
+      degraded: { operation: "assemble" },
+    });
+    host.registry.register({
+      engineId: "test",
+      owner: "plugin:test",
+      factory: () => passThrough({ info: { id: "mended", name: "Mended" } }),
+      allowSameOwnerRefresh: true,
+    });
+    expect((await host.say("and now")).report.engine).toMatchObject({
+      ran: "test",
+      infoId: "mended",
+      degraded: null,
+    });
+  });
+
+  it("that hangs is given up at its bound", async () => {
+    const host = testHost({
+      engine: passThrough({
+        info: { id: "slow", name: "Slow" },
+        assemble: () => new Promise(() => {}),
+      }),
+      registry: { bounds: () => ({ assemble: 20 }) },
+    });
+    const result = await host.say("hi");
+    expect(result.outcome).toBe("completed");
+    expect(result.report.engineCalls).toMatchObject([
+      { method: "assemble", outcome: "timeout" },
+      { method: "ingest", outcome: "fallback" },
+      { outcome: "fallback" },
+    ]);
+  });
+
+  it("that returns the wrong shape is treated like one that throws", async () => {
+    const host = testHost({
+      engine: passThrough({
+        info: { id: "odd", name: "Odd" },
+        assemble: (() => ({ text: "no" })) as never,
+      }),
+    });
+    const result = await host.say("hi");
+    expect(result.report.engine.degraded?.reason).toContain(
+      'expected an object with a "messages" array (got an object with text)',
+    );
+  });
+
+  it("is tried again next turn under that policy, and fails the run under strict", async () => {
+    let failures = 1;
+    const engine = passThrough({
+      info: { id: "flaky", name: "Flaky" },
+      assemble: ({ messages }) => {
+        if (failures-- > 0) throw new Error("hiccup");
+        return { messages, estimatedTokens: 0 };
+      },
+    });
+    const retrying = testHost({ engine, registry: { failurePolicy: () => "retry-next-turn" } });
+    expect((await retrying.say("one")).report.engine.degraded).toEqual({
+      operation: "assemble",
+      reason: "hiccup",
+    });
+    expect((await retrying.say("two")).report.engine.degraded).toBeNull();
+    failures = 1;
+    const strict = testHost({ engine, registry: { failurePolicy: () => "strict" } });
+    expect(await strict.say("one")).toMatchObject({
+      outcome: "failed",
+      error: { message: "hiccup" },
+    });
+  });
+
+  it("that was never registered leaves legacy answering, with the reason", async () => {
+    const host = testHost({ plugins: { slots: { contextEngine: "ghost" } } });
+    expect((await host.say("hi")).report.engine).toMatchObject({
+      configured: "ghost",
+      ran: "legacy",
+      degraded: { operation: "resolve", reason: "not registered" },
+    });
+  });
+
+  it("with private fields keeps its own `this`", async () => {
+    class Counter {
+      readonly info = { id: "counter", name: "Counter" };
+      #ingested = 0;
+      ingest() {
+        this.#ingested++;
+        return { ingested: true };
+      }
+      assemble({ messages }: { messages: never[] }) {
+        return { messages, estimatedTokens: this.#ingested };
+      }
+      compact() {
+        return { ok: true, compacted: false };
+      }
+    }
+    const host = testHost({ engine: new Counter() as unknown as ContextEngine });
+    await host.say("one");
+    expect((await host.say("two")).report.budget?.engineEstimate).toBe(2);
+  });
+});

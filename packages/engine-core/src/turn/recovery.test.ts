@@ -1,0 +1,637 @@
+import type {
+  CompactParams,
+  CompactResult,
+  ContextEngine,
+  ModelError,
+} from "@clew/plugin-sdk/core";
+import { delegateCompactionToRuntime } from "@clew/plugin-sdk/core";
+import { describe, expect, it } from "vitest";
+import {
+  callTool,
+  MODEL,
+  memoryTranscript,
+  passThrough,
+  type Reply,
+  type TestHost,
+  testHost,
+  tools,
+} from "../__fixtures__/host.ts";
+import {
+  type CompactionPort,
+  compactSession,
+  planPrecheck,
+  planRecovery,
+  resolveContextEngine,
+} from "../index.ts";
+import type { LoopFailure } from "./model-loop.ts";
+import { NO_RECOVERY_YET } from "./turn-run.ts";
+
+const overflow = (observedTokens?: number): { error: ModelError } => ({
+  error: {
+    kind: "overflow",
+    message: "too long",
+    ...(observedTokens !== undefined && { observedTokens }),
+  },
+});
+
+/** An engine whose compaction makes the next assembly one message shorter. */
+function shrinking(
+  ownsCompaction: boolean,
+  compact?: (params: CompactParams) => CompactResult | Promise<CompactResult>,
+) {
+  const calls: CompactParams[] = [];
+  let dropped = 0;
+  const engine: ContextEngine = {
+    info: { id: "shrinking", name: "Shrinking", ownsCompaction },
+    ingest: () => ({ ingested: true }),
+    assemble: ({ messages }) => ({ messages: messages.slice(dropped), estimatedTokens: 0 }),
+    compact: (params) => {
+      calls.push(params);
+      dropped++;
+      return (
+        compact?.(params) ?? {
+          ok: true,
+          compacted: true,
+          result: { tokensBefore: 10, tokensAfter: 5 },
+        }
+      );
+    },
+  };
+  return { engine, calls };
+}
+
+describe("overflow recovery", () => {
+  it.each([true, false])(
+    "asks the engine to compact and retries without storing the prompt again (owner: %s)",
+    async (owns) => {
+      const { engine, calls } = shrinking(owns);
+      const host = testHost({ engine, replies: ["one", overflow(120_000), "two"] });
+      await host.say("first");
+      const result = await host.say("second");
+      expect(result.outcome).toBe("completed");
+      expect(
+        host.ports.transcript.entries.map(
+          (entry) => entry.type === "message" && entry.message.role,
+        ),
+      ).toEqual(["user", "assistant", "user", "assistant"]);
+      expect(calls).toHaveLength(1);
+      expect(calls[0]).toMatchObject({
+        force: true,
+        compactionTarget: "budget",
+        tokenBudget: MODEL.contextWindow,
+        currentTokenCount: 120_000,
+        runtimeSettings: {
+          runtime: { mode: "degraded" },
+          diagnostics: { degradedReason: "context_overflow" },
+        },
+        runtimeContext: { trigger: "overflow", attempt: 1, maxAttempts: 3 },
+      });
+      expect(result.report.compactions).toMatchObject([
+        { trigger: "overflow", compacted: true, tokensBefore: 10, tokensAfter: 5 },
+      ]);
+    },
+  );
+
+  it("gives up after three attempts and tells the person what to do", async () => {
+    const { engine, calls } = shrinking(true);
+    const host = testHost({ engine, replies: ["a", "b", "c", "d", overflow()] });
+    for (const text of ["1", "2", "3", "4"]) await host.say(text);
+    const result = await host.say("too much");
+    expect(calls).toHaveLength(3);
+    expect(result).toMatchObject({ outcome: "failed", error: { kind: "overflow" } });
+    expect(result.error?.message).toContain("Try /reset");
+  });
+
+  it("does not send the very same request again", async () => {
+    const engine = passThrough({
+      info: { id: "liar", name: "Liar" },
+      compact: () => ({ ok: true, compacted: true }),
+    });
+    const host = testHost({ engine, replies: [overflow()] });
+    const result = await host.say("hi");
+    expect(result.outcome).toBe("failed");
+    expect(host.ports.model.calls).toHaveLength(1);
+  });
+
+  it("an engine that throws in compact is set aside, and its failure is a reason, not a crash", async () => {
+    const engine = passThrough({
+      info: { id: "thrower", name: "Thrower" },
+      compact: () => {
+        throw new Error("no disk");
+      },
+    });
+    const host = testHost({ engine, replies: [overflow()] });
+    const result = await host.say("hi");
+    expect(result.outcome).toBe("failed");
+    expect(result.report.compactions).toMatchObject([{ ok: false, reason: "no disk" }]);
+    expect(host.registry.quarantine.get("test")).toMatchObject({
+      operation: "compact",
+      reason: "no disk",
+    });
+  });
+
+  it("a non-owning engine with a no-op compact burns one attempt, then tool results are cut once", async () => {
+    const engine = passThrough({
+      info: { id: "noop", name: "No-op" },
+      compact: () => ({ ok: true, compacted: false, reason: "not mine" }),
+    });
+    const replies: Reply[] = [callTool("big"), "done", overflow(), "fits now"];
+    const host = testHost({ engine, replies, tools: tools({ big: () => "x".repeat(60_000) }) });
+    await host.say("make it big");
+    const result = await host.say("again");
+    expect(result.outcome).toBe("completed");
+    expect(result.report.compactions).toHaveLength(1);
+    const cut = host.ports.transcript
+      .branch()
+      .find((entry) => entry.type === "message" && entry.message.role === "toolResult");
+    expect(JSON.stringify(cut).length).toBeLessThan(40_000);
+    const original = host.ports.transcript.entries.find(
+      (entry) => JSON.stringify(entry).length > 60_000,
+    );
+    expect(original).toBeDefined();
+  });
+
+  it("after a tool ran, the retry goes on from the transcript and does not run it again", async () => {
+    let runs = 0;
+    const { engine } = shrinking(false);
+    const host = testHost({
+      engine,
+      replies: ["hello", callTool("t"), overflow(), "done"],
+      tools: tools({ t: () => `run ${++runs}` }),
+    });
+    await host.say("first");
+    expect((await host.say("use it")).outcome).toBe("completed");
+    expect(runs).toBe(1);
+  });
+});
+
+describe("an owner whose context is compacted in the middle of a turn", () => {
+  it("is given every message of the turn exactly once", async () => {
+    const delivered: unknown[] = [];
+    const engine: ContextEngine = {
+      ...passThrough(),
+      info: { id: "owner", name: "Owner", ownsCompaction: true },
+      afterTurn: ({ messages, prePromptMessageCount }) =>
+        void delivered.push(...messages.slice(prePromptMessageCount)),
+      compact: async () => {
+        const { transcript } = host.ports;
+        const prompt = transcript
+          .branch()
+          .findLast((entry) => entry.type === "message" && entry.message.role === "user")!;
+        await transcript.append([
+          { type: "compaction", summary: "so far", firstKeptEntryId: prompt.id, tokensBefore: 9 },
+        ]);
+        return { ok: true, compacted: true, result: { tokensBefore: 9, tokensAfter: 1 } };
+      },
+    };
+    const replies: Reply[] = [
+      "a",
+      "b",
+      callTool("t", {}, "c1"),
+      overflow(),
+      callTool("t", {}, "c2"),
+      "done",
+    ];
+    const host: TestHost = testHost({ engine, replies, tools: tools({ t: () => "x" }) });
+    for (const text of ["one", "two", "three"])
+      expect((await host.say(text)).outcome).toBe("completed");
+    const stored = host.ports.transcript
+      .branch()
+      .flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+    expect(delivered).toEqual(stored);
+  });
+});
+
+describe("timeout recovery", () => {
+  const usage = (input: number) => ({
+    input,
+    output: 1,
+    cacheRead: 0,
+    cacheWrite: 0,
+    totalTokens: input + 1,
+  });
+  const answer = (input: number): Reply => ({
+    role: "assistant",
+    content: [{ type: "text", text: "ok" }],
+    stopReason: "stop",
+    usage: usage(input),
+  });
+  const timeout: Reply = {
+    error: { kind: "timeout", message: "The model did not answer in time." },
+  };
+
+  it("compacts when the context is fuller than 65 % of the budget, at most twice", async () => {
+    const { engine, calls } = shrinking(true);
+    const host = testHost({ engine, replies: [answer(70_000), timeout] });
+    await host.say("first");
+    expect((await host.say("second")).outcome).toBe("failed");
+    expect(calls.map((call) => call.runtimeContext?.trigger)).toEqual([
+      "timeout_recovery",
+      "timeout_recovery",
+    ]);
+    expect(calls[0]).not.toHaveProperty("currentTokenCount");
+  });
+
+  it("does not take a timeout of a small request for one of size", async () => {
+    const { engine, calls } = shrinking(true);
+    const host = testHost({ engine, replies: [answer(10_000), timeout] });
+    await host.say("first");
+    expect((await host.say("second")).error?.kind).toBe("timeout");
+    expect(calls).toEqual([]);
+  });
+});
+
+describe("the check before a request", () => {
+  it("holds back what cannot fit, for owners too, and compacts to the prompt budget", async () => {
+    const { engine, calls } = shrinking(true);
+    const host = testHost({ engine, replies: ["ok"] });
+    await host.say("x ".repeat(120_000));
+    expect(host.ports.model.calls).toHaveLength(0);
+    expect(calls[0]).toMatchObject({ tokenBudget: 80_000, runtimeContext: { trigger: "budget" } });
+  });
+
+  it.each([
+    { tokens: 100, reducible: 0, route: "fits" },
+    { tokens: 1_500, reducible: 0, route: "compact_only" },
+    { tokens: 1_500, reducible: 4_048, route: "truncate_tool_results_only" },
+    { tokens: 1_500, reducible: 4_047, route: "compact_then_truncate" },
+  ])(
+    "$tokens tokens of 1,000 with $reducible reducible characters: $route",
+    ({ tokens, reducible, route }) => {
+      const size = { messages: { estimate: tokens, low: tokens, high: tokens }, measured: null };
+      expect(
+        planPrecheck({
+          promptBudget: 1_000,
+          assembled: size,
+          engineEstimate: null,
+          fixedTokens: 0,
+          reducibleChars: () => reducible,
+        }).route,
+      ).toBe(route);
+    },
+  );
+
+  it("takes the larger estimate when the engine says that its view may overflow", () => {
+    const size = (tokens: number) => ({
+      messages: { estimate: tokens, low: tokens, high: tokens },
+      measured: null,
+    });
+    expect(
+      planPrecheck({
+        promptBudget: 1_000,
+        assembled: size(10),
+        unwindowed: size(2_000),
+        engineEstimate: null,
+        fixedTokens: 0,
+        reducibleChars: () => 0,
+      }),
+    ).toMatchObject({
+      route: "compact_only",
+      source: "unwindowed_assembled",
+    });
+  });
+
+  it("corrects its own estimates by the model's ratio, never what a provider or an engine counted", () => {
+    const messages = { estimate: 800, low: 700, high: 1_000 };
+    const size = (input: Partial<Parameters<typeof planPrecheck>[0]>) =>
+      planPrecheck({
+        ...{
+          promptBudget: 1,
+          assembled: { messages, measured: null },
+          engineEstimate: null,
+          fixedTokens: 100,
+          tokenRatio: 1.5,
+        },
+        reducibleChars: () => 0,
+        ...input,
+      }).estimate;
+    expect(size({})).toBe(1_500 + 180);
+    expect(size({ tokenRatio: 1 })).toBe(1_000 + 120);
+    expect(size({ tokenRatio: 0.7 })).toBe(700 + 84);
+    expect(size({ engineEstimate: 2_000 })).toBe(2_000 + 180);
+    expect(
+      size({
+        assembled: {
+          messages,
+          measured: { tokens: 5_000, after: { estimate: 100, low: 90, high: 120 } },
+        },
+      }),
+    ).toBe(5_180);
+  });
+
+  it("trusts the engine's estimate when it is higher than the host's", () => {
+    const size = { messages: { estimate: 10, low: 10, high: 10 }, measured: null };
+    expect(
+      planPrecheck({
+        promptBudget: 1_000,
+        assembled: size,
+        engineEstimate: 5_000,
+        fixedTokens: 0,
+        reducibleChars: () => 0,
+      }).overflow,
+    ).toBe(4_000);
+  });
+});
+
+describe("compaction by threshold", () => {
+  /** A small real built-in compaction: replaces everything before the last user message. */
+  function builtIn(host: () => TestHost): CompactionPort & { calls: CompactParams[] } {
+    const calls: CompactParams[] = [];
+    return {
+      calls,
+      async compact(params) {
+        calls.push(params);
+        const { transcript } = host().ports;
+        const kept = transcript
+          .branch()
+          .findLast((entry) => entry.type === "message" && entry.message.role === "user")!;
+        await transcript.append([
+          { type: "compaction", summary: "so far", firstKeptEntryId: kept.id, tokensBefore: 1 },
+        ]);
+        return {
+          ok: true,
+          compacted: true,
+          result: { tokensBefore: 2, tokensAfter: 1, summary: "so far" },
+        };
+      },
+    };
+  }
+  const full: Reply = {
+    role: "assistant",
+    content: [{ type: "text", text: "long" }],
+    stopReason: "stop",
+    usage: { input: 90_000, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 90_001 },
+  };
+
+  it.each([
+    { owner: false, enabled: true, built: 1 },
+    { owner: true, enabled: true, built: 0 },
+    { owner: false, enabled: false, built: 0 },
+  ])(
+    "owner $owner, enabled $enabled: the host's own runs $built times after the turn, the engine is not asked",
+    async ({ owner, enabled, built }) => {
+      const { engine, calls } = shrinking(owner);
+      const port = builtIn(() => host);
+      const host: TestHost = testHost({ engine, replies: [full], ports: { compaction: port } });
+      const result = await host.say("hi", { settings: { autoCompaction: enabled } });
+      expect(result.outcome).toBe("completed");
+      expect(port.calls).toHaveLength(built);
+      expect(calls).toEqual([]);
+      if (built > 0)
+        expect(port.calls[0]).toMatchObject({
+          compactionTarget: "threshold",
+          force: false,
+          runtimeContext: { trigger: "threshold" },
+        });
+    },
+  );
+
+  it("runs between model calls of one turn, which then goes on from the summary", async () => {
+    const port = builtIn(() => host);
+    const step: Reply = {
+      ...callTool("t"),
+      usage: { input: 90_000, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 90_001 },
+    };
+    const host: TestHost = testHost({
+      replies: ["one", step, "done"],
+      tools: tools({ t: () => "x" }),
+      ports: { compaction: port },
+    });
+    await host.say("first");
+    expect((await host.say("second")).outcome).toBe("completed");
+    expect(host.lastSeen()).toEqual([
+      "compactionSummary",
+      "user: second",
+      "assistant: [toolCall]",
+      "toolResult: x",
+    ]);
+  });
+
+  it("that hangs is given up at the bound, and the reply stands", async () => {
+    const hanging: CompactionPort = { compact: () => new Promise(() => {}) };
+    const host = testHost({
+      replies: [full],
+      ports: { compaction: hanging },
+      registry: { bounds: () => ({ compact: 20 }) },
+    });
+    const result = await host.say("hi");
+    expect(result.outcome).toBe("completed");
+    expect(result.report.compactions).toMatchObject([
+      {
+        trigger: "threshold",
+        ok: false,
+        reason: expect.stringContaining("did not finish compact"),
+      },
+    ]);
+  });
+
+  it("is what delegateCompactionToRuntime reaches, also from an engine that accepts no host parameters", async () => {
+    const port = builtIn(() => host);
+    const engine: ContextEngine = {
+      ...passThrough({ compact: delegateCompactionToRuntime }),
+      info: { id: "strict", name: "Strict", acceptedHostParams: [] },
+    };
+    const host: TestHost = testHost({
+      engine,
+      replies: ["one", overflow(), "two"],
+      ports: { compaction: port },
+    });
+    await host.say("first");
+    expect((await host.say("second")).outcome).toBe("completed");
+    expect(port.calls).toHaveLength(1);
+  });
+
+  it("a host without built-in compaction says so", async () => {
+    const engine = passThrough({
+      info: { id: "x", name: "X" },
+      compact: delegateCompactionToRuntime,
+    });
+    const result = await testHost({ engine, replies: [overflow()] }).say("hi");
+    expect(result.report.compactions).toMatchObject([
+      { ok: false, reason: "this host offers no built-in compaction" },
+    ]);
+  });
+});
+
+describe("compaction hooks", () => {
+  it("are told before and after, with unknown counts, and cannot break the run", async () => {
+    const events: unknown[] = [];
+    const { engine } = shrinking(true);
+    const host = testHost({
+      engine,
+      replies: ["one", overflow(5), "ok"],
+      ports: {
+        hooks: {
+          beforeCompaction: async ({ trigger, messageCount, tokenCount }) =>
+            void events.push({ trigger, messageCount, tokenCount }),
+          afterCompaction: async ({ compacted, tokenCount }) => {
+            events.push({ compacted, tokenCount });
+            throw new Error("hook broke");
+          },
+        },
+      },
+    });
+    await host.say("first");
+    expect((await host.say("second")).outcome).toBe("completed");
+    expect(events).toEqual([
+      { trigger: "overflow", messageCount: -1, tokenCount: 5 },
+      { compacted: true, tokenCount: 5 },
+    ]);
+    expect(host.log.lines).toContain("warn afterCompaction hook failed: hook broke");
+  });
+});
+
+describe("/compact", () => {
+  it.each([true, false])(
+    "goes to the engine, to the threshold, marked as manual (owner: %s)",
+    async (owns) => {
+      const { engine, calls } = shrinking(owns);
+      const host = testHost({ engine });
+      await host.say("hi");
+      const resolved = await resolveContextEngine({
+        registry: host.registry,
+        config: { plugins: { slots: { contextEngine: "test" } } },
+      });
+      const { result } = await compactSession({
+        engine: resolved,
+        ports: host.ports,
+        state: host.state,
+        model: MODEL,
+        customInstructions: "keep the numbers",
+      });
+      expect(result).toMatchObject({ ok: true, compacted: true });
+      expect(calls[0]).toMatchObject({
+        force: true,
+        compactionTarget: "threshold",
+        customInstructions: "keep the numbers",
+        runtimeContext: { trigger: "manual", manualCompaction: true, forceReason: "manual" },
+      });
+    },
+  );
+});
+
+describe("a successor transcript", () => {
+  it("takes the running turn along, tool results too, and the engine is given none of it twice", async () => {
+    const successor = memoryTranscript();
+    Object.assign(successor.session, { sessionId: "session-2" });
+    const given: string[] = [];
+    const engine: ContextEngine = {
+      ...shrinking(true, () => ({
+        ok: true,
+        compacted: true,
+        result: { tokensBefore: 2, tokensAfter: 1, sessionId: "session-2" },
+      })).engine,
+      afterTurn: ({ messages, prePromptMessageCount }) =>
+        void given.push(...messages.slice(prePromptMessageCount).map(({ role }) => role)),
+      assemble: ({ messages }) => ({ messages, estimatedTokens: 0 }),
+    };
+    const host = testHost({
+      engine,
+      replies: ["one", callTool("t"), overflow(), "done"],
+      tools: tools({ t: () => "x" }),
+      ports: { successors: { adopt: async () => successor } },
+    });
+    await host.say("before");
+    expect((await host.say("now")).outcome).toBe("completed");
+    expect(host.lastSeen()).toEqual(["user: now", "assistant: [toolCall]", "toolResult: x"]);
+    expect(given).toEqual(["user", "assistant", "user", "assistant", "toolResult", "assistant"]);
+  });
+
+  it("is adopted by compare-and-set, and the run goes on in it", async () => {
+    const successor = memoryTranscript();
+    Object.assign(successor.session, {
+      sessionId: "session-2",
+      sessionFile: "/nowhere/session-2.jsonl",
+    });
+    const { engine } = shrinking(true, () => ({
+      ok: true,
+      compacted: true,
+      result: { tokensBefore: 2, tokensAfter: 1, sessionId: "session-2" },
+    }));
+    const moves: string[] = [];
+    const host = testHost({
+      engine,
+      replies: [overflow(), "on the other side"],
+      ports: {
+        successors: {
+          adopt: async ({ from, sessionId }) => {
+            moves.push(`${from.sessionId} to ${sessionId}`);
+            return successor;
+          },
+        },
+      },
+    });
+    const result = await host.say("hi");
+    expect(moves).toEqual(["session-1 to session-2"]);
+    expect(result.report.sessionId).toBe("session-2");
+    expect(successor.entries.at(-1)).toMatchObject({ message: { role: "assistant" } });
+    expect(host.lastSeen()).toEqual(["user: hi"]);
+  });
+});
+
+describe("planRecovery", () => {
+  const failure = (
+    kind: ModelError["kind"],
+    route?: "compact_only" | "truncate_tool_results_only" | "compact_then_truncate",
+  ): LoopFailure => ({
+    kind: "failed",
+    error: { kind, message: "" } as ModelError,
+    partial: { role: "assistant", content: [], stopReason: "error" },
+    ...(route !== undefined && {
+      precheck: { route, estimate: 1, overflow: 1, source: "assembled" },
+    }),
+  });
+
+  it.each([
+    {
+      name: "a provider's overflow compacts",
+      given: failure("overflow"),
+      tried: {},
+      step: { kind: "compact", trigger: "overflow", attempt: 1 },
+    },
+    {
+      name: "a held-back request compacts to the budget",
+      given: failure("overflow", "compact_only"),
+      tried: {},
+      step: { kind: "compact", trigger: "budget" },
+    },
+    {
+      name: "cutting comes first when it is enough",
+      given: failure("overflow", "truncate_tool_results_only"),
+      tried: {},
+      step: { kind: "truncate" },
+    },
+    {
+      name: "when it did not help, compaction",
+      given: failure("overflow", "truncate_tool_results_only"),
+      tried: { truncated: true },
+      step: { kind: "compact" },
+    },
+    {
+      name: "a built-in compaction that just ran is only retried",
+      given: failure("overflow"),
+      tried: { autoCompacted: true },
+      step: { kind: "retry" },
+    },
+    {
+      name: "after three attempts tool results are cut once",
+      given: failure("overflow"),
+      tried: { overflowAttempts: 3 },
+      step: { kind: "truncate" },
+    },
+    {
+      name: "then the person is told",
+      given: failure("overflow"),
+      tried: { overflowAttempts: 3, truncated: true },
+      step: { kind: "surface" },
+    },
+    {
+      name: "other errors are told at once",
+      given: failure("auth"),
+      tried: {},
+      step: { kind: "surface" },
+    },
+  ])("$name", ({ given, tried, step }) => {
+    expect(planRecovery(given, { ...NO_RECOVERY_YET, ...tried }, 0)).toMatchObject(step);
+  });
+});
