@@ -2,6 +2,7 @@
 import type {
   ClockPort,
   compactSession,
+  EngineFailure,
   EngineRegistry,
   LogPort,
   ModelPort,
@@ -64,7 +65,7 @@ export interface EngineInspection {
   info: ContextEngineInfo;
   /** Why the configured engine is deliberately not used. */
   switchedOff: string | null;
-  degraded: { operation: string; reason: string } | null;
+  degraded: EngineFailure | null;
 }
 
 /** One session, and how its run is watched. */

@@ -68,6 +68,7 @@ export type {
   BudgetReport,
   CompactionReport,
   EngineCallReport,
+  EngineFailure,
   ItemSource,
   ModelCallReport,
   ReportItem,

@@ -1,5 +1,5 @@
 // The shape of the turn report: everything that happened in one turn, enough to show, measure and rebuild it.
-import type { PolicyChange, Usage } from "@clew/plugin-sdk/core";
+import type { CompactCode, ErrorCode, PolicyChange, Usage } from "@clew/plugin-sdk/core";
 
 /** Where an item of a request comes from. */
 export type ItemSource =
@@ -50,6 +50,16 @@ export interface ModelCallReport {
   retries: number;
 }
 
+/** Why another engine answers than the chosen one. */
+export interface EngineFailure {
+  /** Engine method, or "resolve", "factory", "contract-validation". */
+  operation: string;
+  /** For people. */
+  reason: string;
+  /** What programs may act on. Default: not known. */
+  code?: ErrorCode;
+}
+
 export interface EngineCallReport {
   method: string;
   durationMs: number;
@@ -81,6 +91,9 @@ export interface CompactionReport {
   trigger: "threshold" | "budget" | "overflow" | "timeout_recovery" | "manual";
   ok: boolean;
   compacted: boolean;
+  /** Why it did nothing, or less than it could, for programs. */
+  code?: CompactCode;
+  /** The same for people. */
   reason: string | null;
   tokensBefore: number | null;
   tokensAfter: number | null;
@@ -112,7 +125,7 @@ export interface TurnReport {
     source: "configured" | "default";
     ownsCompaction: boolean;
     /** Why another engine than the configured one ran. */
-    degraded: { operation: string; reason: string } | null;
+    degraded: EngineFailure | null;
     /** How the engine would have its assembly enter a backend that keeps its own thread; this host has none and ignores it. */
     projection: { mode: string; epoch: string | null } | null;
   };

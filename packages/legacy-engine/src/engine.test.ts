@@ -54,6 +54,7 @@ describe("the legacy engine", () => {
     expect(await createLegacyEngine().compact(session)).toEqual({
       ok: false,
       compacted: false,
+      code: "no-built-in",
       reason: expect.stringContaining("no built-in compaction"),
     });
   });

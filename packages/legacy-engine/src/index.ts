@@ -33,7 +33,6 @@ export { compactionParams } from "./compaction/params.ts";
 export {
   type CompactionPlan,
   type CompactionTrigger,
-  NO_CONVERSATION,
   type NothingPlan,
   type PlanInput,
   type PrunePlan,
@@ -68,6 +67,7 @@ export {
 export {
   planUndoCompaction,
   UNDO_RECORD,
+  type UndoCode,
   type UndoInput,
   type UndoPlan,
   type UndoResult,

@@ -20,6 +20,7 @@ export type {
   BootstrapResult,
   CommitTurnParams,
   CommitTurnResult,
+  CompactCode,
   CompactParams,
   CompactResult,
   IngestBatchParams,

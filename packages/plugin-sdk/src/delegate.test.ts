@@ -32,6 +32,7 @@ describe("delegateCompactionToRuntime", () => {
     expect(await delegateCompactionToRuntime(params())).toEqual({
       ok: false,
       compacted: false,
+      code: "no-built-in",
       reason: "this host offers no built-in compaction",
     });
   });

@@ -28,12 +28,17 @@ export function runtimeCompactionSlot(): CompactionSlot | undefined {
 /**
  * What a `compact` method that owns no compaction returns (contract §5). Never calls back into an engine.
  * `compactionTarget` is ignored: the built-in compaction always works to the budget.
- * A host without built-in compaction gives `{ ok: false, compacted: false, reason }`.
+ * A host without built-in compaction gives `{ ok: false, compacted: false, code: "no-built-in", reason }`.
  */
 export async function delegateCompactionToRuntime(params: CompactParams): Promise<CompactResult> {
   const builtIn = runtimeCompactionSlot()?.getStore() ?? fromContext(params);
   if (builtIn === undefined)
-    return { ok: false, compacted: false, reason: "this host offers no built-in compaction" };
+    return {
+      ok: false,
+      compacted: false,
+      code: "no-built-in",
+      reason: "this host offers no built-in compaction",
+    };
   return builtIn(resolveTarget(params));
 }
 

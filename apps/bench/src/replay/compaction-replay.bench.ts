@@ -57,7 +57,7 @@ function factsOf(
     "host s": Math.round(time.total / 100) / 10,
     overflows: over(
       replays,
-      ({ result: { failures } }) => failures.filter(({ reason }) => isOverflow(reason)).length,
+      ({ result: { failures } }) => failures.filter(({ kind }) => kind === "overflow").length,
     ),
     "not made": over(replays, ({ result: { callsNotMade } }) => callsNotMade),
     invalid: over(replays, ({ invalid }) => invalid),
@@ -76,9 +76,6 @@ function names(ours: NamedLater, client: ReturnType<typeof namedByClient>): Reco
     }),
   };
 }
-
-/** What a person is told when nothing helped. */
-const isOverflow = (reason: string) => /^(?:Auto-compaction|Context overflow)/.test(reason);
 
 /** To one decimal; nothing to find is all found. */
 const percent = (part: number, whole: number) =>

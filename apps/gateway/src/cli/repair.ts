@@ -10,26 +10,24 @@ export async function repairSession(
   file: string,
   { dryRun = false, json = false }: { dryRun?: boolean; json?: boolean },
 ): Promise<number> {
-  const { reason, ...found } = await repairSessionFileIfNeeded({
-    sessionFile: resolve(file),
-    dryRun,
-  });
-  const report: RepairReport =
-    reason === undefined || reason === "dry run" ? found : { ...found, reason };
-  if (report.reason === "missing session file")
+  const report = await repairSessionFileIfNeeded({ sessionFile: resolve(file), dryRun });
+  if (report.code === "file-missing")
     throw new ContextEngineError(
       "TRANSCRIPT_UNREADABLE",
       `${file} cannot be repaired: there is no such file; check the path.`,
     );
   if (json) terminal.json({ file: resolve(file), dryRun, ...report });
   else for (const line of describeRepair(report, dryRun)) terminal.line(line);
-  return report.reason === undefined ? 0 : 1;
+  return isDone(report) ? 0 : 1;
 }
+
+/** In order, repaired, or a dry run that says what would be done. */
+const isDone = ({ code }: RepairReport) => code === undefined || code === "dry-run";
 
 /** What was done, or would be, one line each. */
 export function describeRepair(report: RepairReport, dryRun: boolean): string[] {
   const found = repairedParts(report);
-  if (report.reason !== undefined) return [`Not repaired: ${report.reason}.`, ...found];
+  if (!isDone(report)) return [`Not repaired: ${report.reason}.`, ...found];
   if (found.length === 0) return ["The file is in order; nothing to repair."];
   const backup =
     report.backupPath === undefined ? [] : [`The original is kept at ${report.backupPath}.`];

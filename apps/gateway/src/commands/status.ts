@@ -1,5 +1,10 @@
 // `/status`: five lines that say which model answers, through which engine and why, and how full the context is.
-import { type BudgetReport, planBudget, type TurnReport } from "@clew/engine-core";
+import {
+  type BudgetReport,
+  type EngineFailure,
+  planBudget,
+  type TurnReport,
+} from "@clew/engine-core";
 import type { ModelRef } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import {
@@ -16,7 +21,7 @@ export interface StatusFacts {
     configured: string | null;
     engineId: string;
     switchedOff: string | null;
-    degraded: { operation: string; reason: string } | null;
+    degraded: EngineFailure | null;
     ownsCompaction: boolean;
   };
   lifecycle: TurnReport["lifecycle"];

@@ -102,7 +102,7 @@ async function checkFile(
     parsed.kind === "transcript"
       ? await repairSessionFileIfNeeded({ sessionFile: file, dryRun: true })
       : undefined;
-  if (damage?.reason === "dry run")
+  if (damage?.code === "dry-run")
     problems.push(`it needs repair: ${repairedParts(damage).join(", ")}`);
   const findings: Finding[] =
     unreadable.length > (damage?.droppedLines ?? 0)

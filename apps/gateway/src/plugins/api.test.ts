@@ -415,7 +415,7 @@ describe("a plugin in OpenClaw's style, in a host that lacks", () => {
         "completed",
         "tidepool",
         "legacy",
-        { operation: "resolve", reason: "not registered" },
+        { operation: "resolve", reason: "not registered", code: "ENGINE_NOT_FOUND" },
       ]);
       expect(log.lines).toContainEqual(
         expect.stringContaining("[plugins] tidepool-context is not used"),

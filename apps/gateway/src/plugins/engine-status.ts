@@ -1,6 +1,7 @@
 // What there is to know of the engine that answers an agent: who it is, why it and no other, what went wrong lately.
 import {
   CLEW_EMBEDDED_HOST,
+  type EngineFailure,
   evaluateHostSupport,
   FALLBACK_ENGINE_ID,
   type QuarantineRecord,
@@ -27,7 +28,7 @@ export interface EngineStatus {
   /** Why the configured engine is deliberately not used. */
   switchedOff: string | null;
   /** Why it is not used although it should be. */
-  degraded: { operation: string; reason: string } | null;
+  degraded: EngineFailure | null;
   ownsCompaction: boolean;
   lifecycle: "eager" | "durable";
   backgroundMaintenance: boolean;

@@ -1,13 +1,13 @@
 // What the newest turn reports of an agent say went wrong: for `/engine` and the doctor, whether or not a gateway runs.
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { TurnReport } from "@clew/engine-core";
+import type { EngineFailure, TurnReport } from "@clew/engine-core";
 
 export interface RecentTurns {
   turns: number;
   /** Answered by another engine than the chosen one, because that failed. */
   degraded: number;
-  lastDegraded: { at: string; operation: string; reason: string } | null;
+  lastDegraded: ({ at: string } & EngineFailure) | null;
   compactions: number;
   /** Said to be done, without making the context smaller. */
   idleCompactions: number;

@@ -1,8 +1,10 @@
 // Runs a recording through the engine, turn by turn, and measures every recorded model call.
 import {
   createSessionState,
+  type EngineFailure,
   type ModelCallReport,
   type ReportItem,
+  type TurnError,
   type TurnReport,
   type TurnResult,
 } from "@clew/engine-core";
@@ -34,9 +36,9 @@ export interface ReplayResult {
   /** Recorded calls that were not made, because their turn had failed before. */
   callsNotMade: number;
   /** Reasons of turns that failed for another cause than the recording. */
-  failures: { turn: number; reason: string }[];
+  failures: { turn: number; kind: TurnError["kind"]; reason: string }[];
   /** The engine that answered last, and why another one than the chosen did. */
-  engine: { ran: string; degraded: { operation: string; reason: string } | null };
+  engine: { ran: string; degraded: EngineFailure | null };
   compactions: number;
   /** ms, summed over all turns. */
   time: { total: number; engine: number; host: number };
@@ -166,7 +168,12 @@ function note(
   const endsLikeRecorded =
     outcome === "completed" ||
     (notMade === 0 && recorded.steps.length > 0 && error?.kind !== "overflow");
-  if (!endsLikeRecorded) result.failures.push({ turn, reason: error?.message ?? outcome });
+  if (!endsLikeRecorded)
+    result.failures.push({
+      turn,
+      kind: error?.kind ?? "host",
+      reason: error?.message ?? outcome,
+    });
   result.engine = { ran: report.engine.ran, degraded: report.engine.degraded };
   result.compactions += report.compactions.filter(({ compacted }) => compacted).length;
   result.time.total += report.durationMs;

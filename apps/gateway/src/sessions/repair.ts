@@ -1,6 +1,6 @@
 // Repairs a session file that other programs damaged, once its lines are in order; what the repair takes out is kept beside it.
 import { readFile, rm } from "node:fs/promises";
-import { repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
+import { type RepairReport, repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
 import { keepBeside } from "./durable-file.ts";
 import type { SessionNote } from "./notes.ts";
 import { GROUP_TEXT } from "./parse.ts";
@@ -14,29 +14,30 @@ export interface RepairOutcome {
 /** To be called under the session's lock, with no half line at the end. An orderly file costs one reading, or none when it is unchanged. */
 export async function repairFile(file: string): Promise<RepairOutcome> {
   const found = await repairSessionFileIfNeeded({ sessionFile: file, dryRun: true });
-  if (found.reason === undefined) return { note: undefined, changed: false };
-  if (found.reason !== "dry run")
-    return { note: { kind: "not-repaired", reason: found.reason }, changed: false };
+  if (found.code === undefined) return { note: undefined, changed: false };
+  if (found.code !== "dry-run") return { note: notRepaired(found), changed: false };
   const lost = found.droppedLines > 0 ? await linesToLose(file) : { bytes: undefined };
   // Without its lines a rewrite would look interrupted, and be cut off at the next opening.
-  if (lost === "in a rewrite") return { note: undefined, changed: false };
+  if (lost === null) return { note: undefined, changed: false };
 
   const keptIn =
     lost.bytes === undefined ? undefined : await keepBeside(file, "removed", lost.bytes);
   const report = await repairSessionFileIfNeeded({ sessionFile: file });
   if (report.repaired) return { note: { kind: "repaired", report, keptIn }, changed: true };
   if (keptIn !== undefined) await rm(keptIn, { force: true });
-  return {
-    note: { kind: "not-repaired", reason: report.reason ?? "it changed meanwhile" },
-    changed: false,
-  };
+  return { note: notRepaired(report), changed: false };
 }
 
-/** The lines a repair takes out: those that are no JSON, and messages that say nothing. */
-async function linesToLose(file: string): Promise<{ bytes: Buffer } | "in a rewrite"> {
+const notRepaired = ({ reason = "it changed meanwhile" }: RepairReport): SessionNote => ({
+  kind: "not-repaired",
+  reason,
+});
+
+/** The lines a repair takes out: those that are no JSON, and messages without a role; null in the middle of a rewrite. */
+async function linesToLose(file: string): Promise<{ bytes: Buffer } | null> {
   // One character per byte: what is kept aside is exactly what was there.
   const text = await readFile(file, "latin1");
-  if (text.includes(GROUP_TEXT)) return "in a rewrite";
+  if (text.includes(GROUP_TEXT)) return null;
   const lines = text.split("\n").filter((line) => line.trim() !== "" && !isEntry(line));
   return { bytes: Buffer.from(`${lines.join("\n")}\n`, "latin1") };
 }

@@ -10,11 +10,17 @@ import {
   type RuntimeCompaction,
 } from "@clew/plugin-sdk/core";
 import type { ClockPort, LogPort } from "../ports.ts";
-import type { EngineCallReport } from "../report.ts";
+import type { EngineCallReport, EngineFailure } from "../report.ts";
 import { callWithin, DEFAULT_BOUNDS_MS, engineTimeout } from "./bounds.ts";
 import { withRuntimeCompaction } from "./compaction-scope.ts";
 import { callCompatibly, type RejectedKeys } from "./compat.ts";
-import { describeError, type Quarantine, type QuarantineRecord } from "./quarantine.ts";
+import {
+  codeOf,
+  describeError,
+  failureOf,
+  type Quarantine,
+  type QuarantineRecord,
+} from "./quarantine.ts";
 import { resultProblem } from "./validate.ts";
 
 /**
@@ -50,9 +56,9 @@ export interface EngineGuard {
 
 export interface GuardedEngine extends ContextEngine {
   /** Why the fallback answers now; null while the engine itself does. */
-  readonly degraded: { operation: string; reason: string } | null;
+  readonly degraded: EngineFailure | null;
   /** Lets the fallback answer for the rest of this scope, without quarantine. */
-  setAside(operation: string, reason: string): void;
+  setAside(failure: EngineFailure): void;
 }
 
 export interface GuardOptions {
@@ -106,11 +112,11 @@ export function guardEngine(options: GuardOptions): EngineGuard {
     const failure = () => setAside ?? quarantine?.get(engineId);
     const degraded = () => {
       const record = failure();
-      return record === undefined ? null : { operation: record.operation, reason: record.reason };
+      return record === undefined ? null : failureOf(record);
     };
 
-    const leaveAside = (operation: string, reason: string) => {
-      setAside = { engineId, operation, reason, failedAt: clock.now() };
+    const leaveAside = (given: EngineFailure) => {
+      setAside = { engineId, ...given, failedAt: clock.now() };
     };
 
     async function callFallback(method: EngineMethod, params: object): Promise<unknown> {
@@ -196,7 +202,7 @@ export function guardEngine(options: GuardOptions): EngineGuard {
         );
         if (quarantine === undefined || policy === "strict") throw error;
         if (policy === "quarantine") quarantine.add({ engineId, owner, operation: method, error });
-        else leaveAside(method, describeError(error));
+        else leaveAside({ operation: method, reason: describeError(error), code: codeOf(error) });
         if (FAIL_CLOSED.has(method)) throw error;
         return callFallback(method, params).catch(() => {
           throw error;

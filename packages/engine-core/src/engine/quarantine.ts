@@ -1,14 +1,13 @@
 // Which engines are set aside, since when and why: first failure wins, cleared by a restart or a new registration.
+import { ContextEngineError, type ErrorCode } from "@clew/plugin-sdk/core";
 import type { ClockPort, LogPort } from "../ports.ts";
+import type { EngineFailure } from "../report.ts";
 
 /** Why an engine is set aside (contract §2.7). */
-export interface QuarantineRecord {
+export interface QuarantineRecord extends EngineFailure {
   /** Registered id, which need not be the engine's own. */
   engineId: string;
   owner?: string;
-  /** Engine method, or "resolve", "factory", "contract-validation". */
-  operation: string;
-  reason: string;
   /** ms since the epoch. */
   failedAt: number;
 }
@@ -21,6 +20,8 @@ export interface Quarantine {
     owner?: string;
     operation: string;
     error: unknown;
+    /** Default: the error's own, else ENGINE_OPERATION_FAILED. */
+    code?: ErrorCode;
   }): QuarantineRecord;
   clear(engineId: string): void;
   list(): readonly QuarantineRecord[];
@@ -40,7 +41,7 @@ export function createQuarantine({
     get: (engineId) => records.get(engineId),
     clear: (engineId) => void records.delete(engineId),
     list: () => [...records.values()],
-    add({ engineId, owner, operation, error }) {
+    add({ engineId, owner, operation, error, code = codeOf(error) }) {
       const existing = records.get(engineId);
       if (existing !== undefined) return existing;
       const record = {
@@ -48,6 +49,7 @@ export function createQuarantine({
         ...(owner !== undefined && { owner }),
         operation,
         reason: describeError(error),
+        code,
         failedAt: clock.now(),
       };
       records.set(engineId, record);
@@ -60,6 +62,17 @@ export function createQuarantine({
     },
   };
 }
+
+/** The code of a failure of an engine. */
+export const codeOf = (error: unknown): ErrorCode =>
+  ContextEngineError.is(error) ? error.code : "ENGINE_OPERATION_FAILED";
+
+/** What of a record says why another engine answers. */
+export const failureOf = ({ operation, reason, code }: EngineFailure): EngineFailure => ({
+  operation,
+  reason,
+  ...(code !== undefined && { code }),
+});
 
 /** The error's message on one printable line. */
 export function describeError(error: unknown): string {

@@ -173,6 +173,7 @@ describe("the slot", () => {
         engineId: "a",
         owner: "plugin:a",
         operation: "factory",
+        code: "ENGINE_FACTORY_FAILED",
         reason: "no database here",
         failedAt: 42,
       },

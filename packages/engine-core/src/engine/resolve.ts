@@ -4,7 +4,9 @@ import {
   type EngineFactoryContext,
   type PluginsConfig,
 } from "@clew/plugin-sdk/core";
+import type { EngineFailure } from "../report.ts";
 import type { EngineGuard } from "./guard.ts";
+import { codeOf, failureOf } from "./quarantine.ts";
 import { type EngineRegistry, FALLBACK_ENGINE_ID } from "./registry.ts";
 
 export interface EngineSelection {
@@ -48,7 +50,7 @@ export function planEngineSelection(
 export interface ResolvedEngine extends EngineSelection {
   guard: EngineGuard;
   /** Why another engine than the configured one was taken; null when it was taken, or deliberately switched off. */
-  degraded: { operation: string; reason: string } | null;
+  degraded: EngineFailure | null;
 }
 
 /**
@@ -77,22 +79,23 @@ export async function resolveContextEngine(request: {
   if (engineId === FALLBACK_ENGINE_ID) return useFallback(null);
 
   const quarantined = registry.quarantine.get(engineId);
-  if (quarantined !== undefined)
-    return useFallback({ operation: quarantined.operation, reason: quarantined.reason });
+  if (quarantined !== undefined) return useFallback(failureOf(quarantined));
   if (registry.get(engineId)?.lifecycle === "readOnlyDiscovery")
     return useFallback({
       operation: "resolve",
+      code: "ENGINE_NOT_FOUND",
       reason: "registered for discovery only: its plugin is not fully loaded",
     });
   try {
     return { ...selection, guard: await registry.instance(engineId, context), degraded: null };
   } catch (error) {
     if (request.strict?.(engineId)) throw error;
-    const { operation, reason } = registry.quarantine.add({
+    const record = registry.quarantine.add({
       engineId,
+      code: codeOf(error),
       ...planFailure(error, registry.get(engineId)?.owner),
     });
-    return useFallback({ operation, reason });
+    return useFallback(failureOf(record));
   }
 }
 

@@ -76,11 +76,13 @@ async function attempt(
     return { ...(await compact()), timedOut: false };
   } catch (error) {
     if (isAbort(error, run.signal)) throw error;
+    const timedOut = ContextEngineError.is(error, "ENGINE_TIMEOUT");
     return {
       ok: false,
       compacted: false,
+      code: timedOut ? "timed-out" : "failed",
       reason: describeError(error),
-      timedOut: ContextEngineError.is(error, "ENGINE_TIMEOUT"),
+      timedOut,
     };
   }
 }
@@ -103,6 +105,7 @@ async function recordCompaction(
     trigger: request.trigger,
     ok: result.ok,
     compacted: result.compacted,
+    ...(result.code !== undefined && { code: result.code }),
     reason: result.reason ?? null,
     tokensBefore: result.result?.tokensBefore ?? null,
     tokensAfter: result.result?.tokensAfter ?? null,

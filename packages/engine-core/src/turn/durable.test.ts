@@ -143,6 +143,7 @@ describe("the durable lifecycle", () => {
     const second = await session.say("two");
     expect(second.report.engine.degraded).toEqual({
       operation: "commitTurn",
+      code: "ENGINE_OPERATION_FAILED",
       reason: "turns not committed yet: 1 (disk full)",
     });
     expect(

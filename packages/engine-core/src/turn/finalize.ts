@@ -11,10 +11,11 @@ export async function catchUp(run: TurnRun): Promise<void> {
   if (run.report.lifecycle !== "durable") return;
   const drained = await drainOutbox(run);
   if (!drained.ok)
-    run.engine.setAside(
-      "commitTurn",
-      `turns not committed yet: ${drained.pending} (${drained.reason})`,
-    );
+    run.engine.setAside({
+      operation: "commitTurn",
+      code: "ENGINE_OPERATION_FAILED",
+      reason: `turns not committed yet: ${drained.pending} (${drained.reason})`,
+    });
 }
 
 export async function finalizeTurn(run: TurnRun, assembly: Assembly): Promise<void> {

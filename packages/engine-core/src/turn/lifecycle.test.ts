@@ -264,6 +264,7 @@ describe("a failing engine", () => {
     const retrying = testHost({ engine, registry: { failurePolicy: () => "retry-next-turn" } });
     expect((await retrying.say("one")).report.engine.degraded).toEqual({
       operation: "assemble",
+      code: "ENGINE_OPERATION_FAILED",
       reason: "hiccup",
     });
     expect((await retrying.say("two")).report.engine.degraded).toBeNull();

@@ -123,7 +123,9 @@ describe("overflow recovery", () => {
     const host = testHost({ engine, replies: [overflow()] });
     const result = await host.say("hi");
     expect(result.outcome).toBe("failed");
-    expect(result.report.compactions).toMatchObject([{ ok: false, reason: "no disk" }]);
+    expect(result.report.compactions).toMatchObject([
+      { ok: false, code: "failed", reason: "no disk" },
+    ]);
     expect(host.registry.quarantine.get("test")).toMatchObject({
       operation: "compact",
       reason: "no disk",
@@ -150,6 +152,38 @@ describe("overflow recovery", () => {
     );
     expect(original).toBeDefined();
   });
+
+  it.each(["no-conversation", undefined] as const)(
+    "a count that asked for a compaction is dropped when the engine's code says there is nothing to compact (%s)",
+    async (code) => {
+      const engine = passThrough({
+        info: { id: "empty", name: "Empty" },
+        compact: () => ({
+          ok: true,
+          compacted: false,
+          reason: "no real conversation messages",
+          ...(code !== undefined && { code }),
+        }),
+      });
+      const counted: Reply = {
+        role: "assistant",
+        content: [{ type: "text", text: "hello" }],
+        stopReason: "stop",
+        usage: {
+          input: MODEL.contextWindow,
+          output: 1,
+          cacheRead: 0,
+          cacheWrite: 0,
+          totalTokens: MODEL.contextWindow + 1,
+        },
+      };
+      const host = testHost({ engine, replies: [counted, "fits after all"] });
+      await host.say("first");
+      const result = await host.say("second");
+      expect(result.outcome).toBe(code === undefined ? "failed" : "completed");
+      expect(result.report.compactions[0]?.code).toBe(code);
+    },
+  );
 
   it("after a tool ran, the retry goes on from the transcript and does not run it again", async () => {
     let runs = 0;

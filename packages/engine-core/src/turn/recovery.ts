@@ -15,7 +15,6 @@ import type { RecoveryState, TurnRun } from "./turn-run.ts";
 const MAX_TIMEOUT_COMPACTIONS = 2;
 /** A timeout with the context fuller than this share of the budget is taken for a sign of size (contract §3.7). */
 const TIMEOUT_COMPACTION_SHARE = 0.65;
-const NO_CONVERSATION = "no real conversation messages";
 
 export type RecoveryStep =
   | { kind: "retry" }
@@ -125,7 +124,7 @@ function countAttempt(run: TurnRun, trigger: "budget" | "overflow" | "timeout_re
 
 function helped(run: TurnRun, failure: LoopFailure, result: CompactionOutcome): boolean {
   if (result.ok && result.compacted) return true;
-  if (failure.precheck === undefined || !result.ok || result.reason !== NO_CONVERSATION)
+  if (failure.precheck === undefined || !result.ok || result.code !== "no-conversation")
     return false;
   // Nothing to compact, so the number that said otherwise was stale.
   const stale = run.state.measurement !== undefined;

@@ -1,5 +1,5 @@
 // Decides a compaction: is clearing old tool output enough, and if not, what is summarised and what stays. Pure.
-import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { AgentMessage, CompactCode } from "@clew/plugin-sdk/core";
 import { chars4Message, estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import {
   buildContext,
@@ -47,6 +47,7 @@ export interface NothingPlan {
   kind: "nothing";
   /** False: a compaction was needed and cannot be made. */
   ok: boolean;
+  code: CompactCode;
   reason: string;
   tokensBefore: number;
 }
@@ -84,9 +85,6 @@ export interface SummaryPlan {
   ledgerTokens: number;
 }
 
-/** The reason engine-core knows: a count that asked for a compaction was out of date. */
-export const NO_CONVERSATION = "no real conversation messages";
-
 // A summary has headings of its own: what is smaller than this cannot be made smaller by one.
 const MIN_SUMMARISED_TOKENS = 200;
 // By threshold, a compaction that frees less than this share of the window would be asked for again at once.
@@ -104,15 +102,17 @@ export function planCompaction(input: PlanInput): CompactionPlan {
   const messages = items.map(({ message }) => message);
   const tokens = messages.map(counterOf(input.countTokens));
   const tokensBefore = sum(tokens);
-  const nothing = (reason: string, ok = true): NothingPlan => ({
+  const nothing = (code: CompactCode, reason: string): NothingPlan => ({
     kind: "nothing",
-    ok,
+    ok: code !== "no-room",
+    code,
     reason,
     tokensBefore,
   });
-  if (!messages.some(isConversation)) return nothing(NO_CONVERSATION);
+  if (!messages.some(isConversation))
+    return nothing("no-conversation", "no real conversation messages");
   if (branch.at(-1)?.type === "reset")
-    return nothing("nothing to compact: the session was just reset");
+    return nothing("nothing-to-compact", "nothing to compact: the session was just reset");
 
   const limits = planLimits({
     ...input,
@@ -127,15 +127,15 @@ export function planCompaction(input: PlanInput): CompactionPlan {
   // Nothing can be written that makes room for these; a prune may still help the next request.
   if (limits.promptBudget <= fixedTokens && prune === undefined)
     return nothing(
+      "no-room",
       `the system prompt and tools take ${fixedTokens} of ${limits.promptBudget} tokens; choose a model with a larger window`,
-      false,
     );
 
   const summary = planSummary(input, { items, messages, tokens, tokensBefore, limits, prune });
   if (typeof summary !== "string") return summary;
   if (prune !== undefined)
     return { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId };
-  return nothing(summary);
+  return nothing("nothing-to-compact", summary);
 }
 
 interface Material {

@@ -1,5 +1,5 @@
 // Tells what a compaction would keep, drop and cost, without asking a model and without writing anything.
-
+import type { CompactCode } from "@clew/plugin-sdk/core";
 import {
   chunkMessagesByMaxTokens,
   computeAdaptiveChunkRatio,
@@ -11,7 +11,7 @@ import { serializedTokens } from "./serialize.ts";
 
 /** For people and `--dry-run`; all numbers are estimates in tokens unless their name says otherwise. */
 export type CompactionPreview =
-  | { kind: "nothing"; reason: string; tokensBefore: number }
+  | { kind: "nothing"; code: CompactCode; reason: string; tokensBefore: number }
   | {
       kind: "prune";
       tokensBefore: number;
@@ -44,7 +44,12 @@ export type CompactionPreview =
 export function describePlan(plan: CompactionPlan, summariserWindow: number): CompactionPreview {
   switch (plan.kind) {
     case "nothing":
-      return { kind: "nothing", reason: plan.reason, tokensBefore: plan.tokensBefore };
+      return {
+        kind: "nothing",
+        code: plan.code,
+        reason: plan.reason,
+        tokensBefore: plan.tokensBefore,
+      };
     case "prune": {
       const { entryIds, freedTokens } = plan.prune;
       const { tokensBefore } = plan;

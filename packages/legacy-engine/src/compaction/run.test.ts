@@ -283,6 +283,7 @@ describe("bad input", () => {
     expect(await untouched(setup([]).request)).toEqual({
       ok: true,
       compacted: false,
+      code: "no-conversation",
       reason: "no real conversation messages",
     });
   });
@@ -294,6 +295,7 @@ describe("bad input", () => {
     expect(await untouched(setup(orphans).request)).toEqual({
       ok: true,
       compacted: false,
+      code: "no-conversation",
       reason: "no real conversation messages",
     });
   });
@@ -306,6 +308,7 @@ describe("bad input", () => {
     expect(await untouched(request)).toMatchObject({
       ok: false,
       compacted: false,
+      code: "no-room",
       reason: expect.stringContaining("choose a model with a larger window"),
     });
   });
@@ -314,6 +317,7 @@ describe("bad input", () => {
     const { request } = setup([user(prose(200_000))]);
     expect(await untouched(request)).toMatchObject({
       compacted: false,
+      code: "nothing-to-compact",
       reason: expect.stringContaining("nothing to compact"),
     });
   });
@@ -356,6 +360,7 @@ describe("bad input", () => {
     expect(second).toEqual({
       ok: false,
       compacted: false,
+      code: "busy",
       reason: "another compaction of this session is running; wait for it",
     });
     session.say(...turns(60));
@@ -368,6 +373,7 @@ describe("bad input", () => {
     expect(await untouched(request)).toEqual({
       ok: false,
       compacted: false,
+      code: "not-written",
       reason:
         "the compaction could not be written (ENOSPC: no space left on device); history is untouched",
     });
@@ -395,6 +401,7 @@ describe("bad input", () => {
     ).toMatchObject({
       ok: false,
       compacted: false,
+      code: "session-moved",
       reason: expect.stringContaining("another branch"),
     });
     expect(moved.branch()).toHaveLength(2);
@@ -410,6 +417,7 @@ describe("bad input", () => {
     expect(result).toMatchObject({
       ok: false,
       compacted: false,
+      code: "session-moved",
       reason: expect.stringContaining("reset meanwhile"),
     });
     expect(session.context()).toEqual([]);
@@ -422,6 +430,7 @@ describe("bad input", () => {
     expect(await untouched(request)).toMatchObject({
       ok: true,
       compacted: false,
+      code: "nothing-to-compact",
       reason: expect.stringContaining("nothing to compact"),
     });
   });

@@ -1,5 +1,5 @@
 // Carries a compaction out: plan, summary, proof that it shrinks, and one append; or nothing is written and the reason is told.
-import { type CompactResult, isAbort } from "@clew/plugin-sdk/core";
+import { type CompactCode, type CompactResult, isAbort } from "@clew/plugin-sdk/core";
 import {
   buildContext,
   headOf,
@@ -65,6 +65,7 @@ export async function compactTranscript(request: CompactTranscriptRequest): Prom
     return {
       ok: false,
       compacted: false,
+      code: "busy",
       reason: "another compaction of this session is running; wait for it",
     };
   running.add(transcript);
@@ -81,7 +82,7 @@ async function compact(request: CompactTranscriptRequest): Promise<CompactResult
   const plan = planCompaction(planInput(request, branch, options));
   switch (plan.kind) {
     case "nothing":
-      return { ok: plan.ok, compacted: false, reason: plan.reason };
+      return { ok: plan.ok, compacted: false, code: plan.code, reason: plan.reason };
     case "prune":
       return writePrune(request, branch, plan);
     case "summarise":
@@ -121,6 +122,7 @@ async function writePrune(
     return {
       ok: false,
       compacted: false,
+      code: "no-gain",
       reason: "removed nothing: clearing old tool output does not shrink the context",
     };
   const wrote = await write(request, branch, [prune.record]);
@@ -136,6 +138,7 @@ async function writePrune(
   return {
     ok: true,
     compacted: true,
+    code: "pruned-only",
     reason,
     result: { summary: PRUNE_ONLY_SUMMARY, firstKeptEntryId, tokensBefore, tokensAfter, details },
   };
@@ -162,7 +165,8 @@ async function summarise(
   const written = await writeSummary({ plan, options, environment, focus, shrinks, ledger });
   signal?.throwIfAborted();
   if (written.text === undefined) {
-    if (plan.prune === undefined) return { ok: false, compacted: false, reason: written.reason };
+    if (plan.prune === undefined)
+      return { ok: false, compacted: false, code: "no-gain", reason: written.reason };
     return writePrune(
       request,
       branch,
@@ -199,7 +203,7 @@ async function summarise(
   return {
     ok: true,
     compacted: true,
-    ...(written.reason !== undefined && { reason: written.reason }),
+    ...(written.reason !== undefined && { code: "weaker-summary", reason: written.reason }),
     result,
   };
 }
@@ -207,7 +211,9 @@ async function summarise(
 /** What a compaction points to that keeps nothing: an entry on the path, never part of the context. */
 export const NOTHING_KEPT_RECORD = "clew.nothing-kept";
 
-type Written<Value> = ({ ok: true } & Value) | { ok: false; compacted: false; reason: string };
+type Written<Value> =
+  | ({ ok: true } & Value)
+  | { ok: false; compacted: false; code: CompactCode; reason: string };
 
 async function firstKept(
   request: CompactTranscriptRequest,
@@ -232,12 +238,14 @@ async function write(
     return {
       ok: false,
       compacted: false,
+      code: "session-moved",
       reason: "the session moved to another branch meanwhile; nothing was written",
     };
   if (now.slice(planned.length).some(({ type }) => type === "compaction" || type === "reset"))
     return {
       ok: false,
       compacted: false,
+      code: "session-moved",
       reason: "the session was compacted or reset meanwhile; nothing was written",
     };
   try {
@@ -249,6 +257,7 @@ async function write(
     return {
       ok: false,
       compacted: false,
+      code: "not-written",
       reason: `the compaction could not be written (${what}); history is untouched`,
     };
   }

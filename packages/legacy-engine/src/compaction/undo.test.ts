@@ -77,7 +77,11 @@ describe("undo", () => {
     await undo(session);
     expect(messagesOf(session)).toBe(JSON.stringify([...JSON.parse(first), ...talk(40)]));
     expect(afterFirst).not.toBe(first);
-    expect(await undo(session)).toEqual({ ok: false, reason: "there is no compaction to undo" });
+    expect(await undo(session)).toEqual({
+      ok: false,
+      code: "no-compaction",
+      reason: "there is no compaction to undo",
+    });
   });
 
   it("brings cleared tool output back", async () => {
@@ -133,6 +137,7 @@ describe("undo", () => {
     const before = assembly(session);
     expect(await undo(session)).toEqual({
       ok: false,
+      code: "reset-since",
       reason: "the session was reset after its last compaction",
     });
     expect(assembly(session)).toBe(before);

@@ -6,8 +6,11 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import { isCompactionPrune } from "./prune-step.ts";
 
+/** "no-compaction": there is none on the branch · "reset-since": a reset came after the newest one. */
+export type UndoCode = "no-compaction" | "reset-since";
+
 export type UndoPlan =
-  | { kind: "nothing"; reason: string }
+  | { kind: "nothing"; code: UndoCode; reason: string }
   | {
       kind: "undo";
       /** Entries of the branch that stay, counted from the root. */
@@ -40,9 +43,14 @@ export function planUndoCompaction({ branch, nextId, timestamp }: UndoInput): Un
     (entry) => entry.type === "reset" || entry.type === "compaction" || isCompactionPrune(entry),
   );
   const target = branch[at];
-  if (target === undefined) return { kind: "nothing", reason: "there is no compaction to undo" };
+  if (target === undefined)
+    return { kind: "nothing", code: "no-compaction", reason: "there is no compaction to undo" };
   if (target.type === "reset")
-    return { kind: "nothing", reason: "the session was reset after its last compaction" };
+    return {
+      kind: "nothing",
+      code: "reset-since",
+      reason: "the session was reset after its last compaction",
+    };
   const keep =
     target.type === "compaction" && wasWrittenWithPrune(target) && isCompactionPrune(branch[at - 1])
       ? at - 1
@@ -86,7 +94,7 @@ export interface UndoTranscript {
 
 export type UndoResult =
   | { ok: true; undone: readonly string[]; remapped: ReadonlyMap<string, string> }
-  | { ok: false; reason: string };
+  | { ok: false; code: UndoCode; reason: string };
 
 /** `/compact undo`. Throws what `graft` throws; nothing is changed then. */
 export async function undoCompaction({
@@ -100,7 +108,7 @@ export async function undoCompaction({
 }): Promise<UndoResult> {
   const branch = transcript.branch();
   const plan = planUndoCompaction({ branch, nextId, timestamp: new Date(now()).toISOString() });
-  if (plan.kind === "nothing") return { ok: false, reason: plan.reason };
+  if (plan.kind === "nothing") return { ok: false, code: plan.code, reason: plan.reason };
   await transcript.graft({ keep: plan.keep, leafId: branch.at(-1)!.id, entries: plan.entries });
   return { ok: true, undone: plan.undone.map(({ id }) => id), remapped: plan.remapped };
 }

@@ -91,10 +91,35 @@ export interface CompactParams extends SessionRef, HostAdded {
   customInstructions?: string;
   abortSignal?: AbortSignal;
 }
+/**
+ * Why a compaction did nothing, or less than a summary by the model. Programs act on the code, people read `reason`.
+ * Given `compacted: false`: "no-conversation" nobody said anything yet · "nothing-to-compact" what there is, is kept anyway ·
+ * "no-gain" the context would not shrink · "no-room" system prompt and tools alone fill the window · "busy" another
+ * compaction runs · "session-moved" the branch changed meanwhile · "not-written" the storage failed · "no-built-in" this
+ * host has none · "failed" the engine threw · "timed-out" it did not finish within its bound.
+ * Given `compacted: true`: "pruned-only" only old tool output was cleared · "weaker-summary" the model's summary was not
+ * usable in full.
+ */
+export type CompactCode =
+  | "no-conversation"
+  | "nothing-to-compact"
+  | "no-gain"
+  | "no-room"
+  | "busy"
+  | "session-moved"
+  | "not-written"
+  | "no-built-in"
+  | "failed"
+  | "timed-out"
+  | "pruned-only"
+  | "weaker-summary";
 export interface CompactResult {
   ok: boolean;
   compacted: boolean;
+  /** For people, one sentence or less. Default: none. */
   reason?: string;
+  /** What programs may act on; any engine may leave it out. Default: none. */
+  code?: CompactCode;
   result?: {
     summary?: string;
     firstKeptEntryId?: string;

@@ -69,6 +69,7 @@ describe("createMemoryEngine", () => {
       {
         ok: false,
         compacted: false,
+        code: "no-built-in",
         reason: "this host offers no built-in compaction",
       },
     );

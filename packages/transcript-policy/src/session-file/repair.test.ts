@@ -153,15 +153,20 @@ describe("repair of a session file", () => {
   });
 
   it("says why it does nothing: no file, no entries, no header, not readable", async () => {
-    const reasonFor = async (path: string) =>
-      (await repairSessionFileIfNeeded({ sessionFile: path })).reason;
-    expect(await reasonFor("  ")).toBe("missing session file");
-    expect(await reasonFor(sessionFile)).toBe("missing session file");
-    expect(await reasonFor(folder)).toMatch(/^failed to read session file: EISDIR/);
+    const outcomeFor = async (path: string) =>
+      await repairSessionFileIfNeeded({ sessionFile: path });
+    const missing = { code: "file-missing", reason: "missing session file" };
+    expect(await outcomeFor("  ")).toMatchObject(missing);
+    expect(await outcomeFor(sessionFile)).toMatchObject(missing);
+    expect(await outcomeFor(folder)).toMatchObject({
+      code: "not-read",
+      reason: expect.stringMatching(/^failed to read session file: EISDIR/),
+    });
     await write("x", "y");
     expect(await repairSessionFileIfNeeded({ sessionFile })).toEqual({
       repaired: false,
       droppedLines: 2,
+      code: "file-empty",
       reason: "empty session file",
     });
     await write(asked, header, "x");
@@ -170,7 +175,12 @@ describe("repair of a session file", () => {
       sessionFile,
       warn: (message) => warnings.push(message),
     });
-    expect(report).toEqual({ repaired: false, droppedLines: 1, reason: "invalid session header" });
+    expect(report).toEqual({
+      repaired: false,
+      droppedLines: 1,
+      code: "header-invalid",
+      reason: "invalid session header",
+    });
     expect(warnings).toHaveLength(1);
   });
 
@@ -184,6 +194,7 @@ describe("repair of a session file", () => {
     expect(stuck).toEqual({
       repaired: false,
       droppedLines: 1,
+      code: "not-written",
       reason: "repair failed: EPERM: simulated",
     });
     expect(await readFile(sessionFile, "utf8")).toBe(original);
@@ -214,6 +225,7 @@ describe("repair of a session file", () => {
     await write(header, stale);
     expect(await repairSessionFileIfNeeded({ sessionFile, clock })).toMatchObject({
       repaired: false,
+      code: "not-written",
       reason: "repair failed: the file was written to meanwhile",
     });
     expect(await readFile(sessionFile, "utf8")).toContain(JSON.stringify(asked));
@@ -225,6 +237,7 @@ describe("repair of a session file", () => {
     expect(await repairSessionFileIfNeeded({ sessionFile, dryRun: true })).toMatchObject({
       repaired: false,
       droppedLines: 1,
+      code: "dry-run",
       reason: "dry run",
     });
     expect(await readFile(sessionFile, "utf8")).toBe(before);

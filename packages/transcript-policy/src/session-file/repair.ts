@@ -22,6 +22,18 @@ export interface RepairRequest {
   files?: FileOperations;
 }
 
+/**
+ * "dry-run" it would have been repaired · "file-missing" there is none · "file-empty" it has no line · "header-invalid" its
+ * first line is not a session header · "not-read" and "not-written" the file system failed.
+ */
+export type RepairCode =
+  | "dry-run"
+  | "file-missing"
+  | "file-empty"
+  | "header-invalid"
+  | "not-read"
+  | "not-written";
+
 /** What was found; the counts of single repairs are there when the file was, or in a dry run would be, rewritten. */
 export interface RepairReport extends Partial<MendCounts> {
   repaired: boolean;
@@ -29,7 +41,9 @@ export interface RepairReport extends Partial<MendCounts> {
   /** Always 0: blank user messages get a text instead. */
   droppedBlankUserMessages?: number;
   insertedToolResults?: number;
-  /** Why the file was not repaired although it is not in order. */
+  /** Why the file was not repaired although it is not in order, for programs. Given with `reason`. */
+  code?: RepairCode;
+  /** The same for people. */
   reason?: string;
   /** The copy of the original, whenever one stays behind. */
   backupPath?: string;
@@ -52,26 +66,32 @@ interface Plan {
 export async function repairSessionFileIfNeeded(request: RepairRequest): Promise<RepairReport> {
   const { dryRun = false, debug, warn, clock = Date, files = FILE_OPERATIONS } = request;
   const path = request.sessionFile.trim();
-  if (path === "") return { repaired: false, droppedLines: 0, reason: "missing session file" };
+  if (path === "") return { repaired: false, droppedLines: 0, ...MISSING };
   const found = await readPlan(path);
   if ("reason" in found) {
-    if (!found.isMissing)
+    if (found.code !== "file-missing")
       warn?.(`session file repair skipped: ${found.reason} (${basename(path)})`);
-    return { repaired: false, droppedLines: 0, reason: found.reason };
+    return { repaired: false, droppedLines: 0, ...found };
   }
   const { plan } = found;
   const { droppedLines, counts } = plan;
   if (plan.header === "none")
-    return { repaired: false, droppedLines, reason: "empty session file" };
+    return { repaired: false, droppedLines, code: "file-empty", reason: "empty session file" };
   if (plan.header === "invalid") {
     warn?.(`session file repair skipped: invalid session header (${basename(path)})`);
-    return { repaired: false, droppedLines, reason: "invalid session header" };
+    return {
+      repaired: false,
+      droppedLines,
+      code: "header-invalid",
+      reason: "invalid session header",
+    };
   }
   if (droppedLines + Object.values(counts).reduce((sum, count) => sum + count) === 0) {
     await rememberClean(path, found.fingerprint);
     return { repaired: false, droppedLines: 0 };
   }
-  if (dryRun) return { repaired: false, droppedLines, ...counts, reason: "dry run" };
+  if (dryRun)
+    return { repaired: false, droppedLines, ...counts, code: "dry-run", reason: "dry run" };
 
   const backup = `${path}.bak-${process.pid}-${clock.now()}`;
   const replacement = await replaceFile(path, repairedLines(path, plan, clock), backup, files);
@@ -82,7 +102,7 @@ export async function repairSessionFileIfNeeded(request: RepairRequest): Promise
   if (!replacement.ok) {
     const reason = `repair failed: ${describe(replacement.error)}`;
     warn?.(`session file ${reason} (${basename(path)})`);
-    return { repaired: false, droppedLines, reason, ...left };
+    return { repaired: false, droppedLines, code: "not-written", reason, ...left };
   }
   debug?.(`session file repaired: ${summarize(droppedLines, counts)} (${basename(path)})`);
   return { repaired: true, droppedLines, ...counts, ...left };
@@ -106,7 +126,9 @@ async function rememberClean(path: string, before: string): Promise<void> {
   if (oldest !== undefined) clean.delete(oldest);
 }
 
-type Found = { plan: Plan; fingerprint: string } | { reason: string; isMissing: boolean };
+type Found = { plan: Plan; fingerprint: string } | { code: RepairCode; reason: string };
+
+const MISSING = { code: "file-missing", reason: "missing session file" } as const;
 
 const NO_COUNTS: Plan["counts"] = {
   rewrittenAssistantMessages: 0,
@@ -126,13 +148,8 @@ async function readPlan(path: string): Promise<Found> {
       };
     return { plan: await planRepair(readLines(path)), fingerprint: state };
   } catch (error) {
-    const isMissing = (error as { code?: unknown }).code === "ENOENT";
-    return {
-      isMissing,
-      reason: isMissing
-        ? "missing session file"
-        : `failed to read session file: ${describe(error)}`,
-    };
+    if ((error as { code?: unknown }).code === "ENOENT") return MISSING;
+    return { code: "not-read", reason: `failed to read session file: ${describe(error)}` };
   }
 }
 
