@@ -5,5 +5,10 @@ import shared from "../../vitest.shared.ts";
 const external = [/src\/plugins\/native-import\.ts$/];
 
 export default mergeConfig(shared, {
-  test: { name: "gateway", include: ["web/**/*.test.ts"], server: { deps: { external } } },
+  test: {
+    name: "gateway",
+    include: ["web/**/*.test.ts"],
+    globalSetup: ["vitest.build.ts"],
+    server: { deps: { external } },
+  },
 });

@@ -1,30 +1,16 @@
 import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createSessionStore } from "../sessions/store.ts";
-import { startChild } from "../testing/child.ts";
+import { BUILT_CLEW, clew, startClew } from "../testing/command.ts";
 import { emulatedModel } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { user, writeRecording } from "../testing/recording.ts";
 import { printable } from "./output.ts";
 import { formatTable } from "./table.ts";
-
-const MAIN = new URL("../main.ts", import.meta.url);
-
-function start(home: string, args: string[]) {
-  return startChild(MAIN, args, { env: { CLEW_HOME: home }, stderr: true });
-}
-
-async function clew(home: string, ...args: string[]) {
-  const child = start(home, args);
-  child.process.stdin!.end();
-  const code = await child.exit;
-  return { code, output: child.lines.join("\n"), errors: child.errors().trim() };
-}
 
 async function emulatedHome(answers: Parameters<typeof createOpenAIEmulator>[0]) {
   const server = await createOpenAIEmulator(answers);
@@ -37,25 +23,24 @@ async function emulatedHome(answers: Parameters<typeof createOpenAIEmulator>[0])
 describe("clew chat", () => {
   it("answers one message, and remembers it in the next run", async () => {
     const home = await temporaryHome();
-    expect(await clew(home, "chat", "My cat is called Minka.")).toEqual({
+    expect(await clew(home, ["chat", "My cat is called Minka."])).toEqual({
       code: 0,
       output: "Noted.",
       errors: "",
     });
-    expect((await clew(home, "chat", "What", "is", "my", "cat", "called?")).output).toContain(
-      "Minka",
-    );
-    const shown = await clew(home, "sessions", "show", "main");
+    const asked = ["chat", "What", "is", "my", "cat", "called?"];
+    expect((await clew(home, asked, { fromSource: true })).output).toContain("Minka");
+    const shown = await clew(home, ["sessions", "show", "main"]);
     expect(shown.output).toContain("My cat is called Minka.");
-    expect((await clew(home, "sessions", "list")).output).toMatch(/^session.*\n.*\nmain /);
+    expect((await clew(home, ["sessions", "list"])).output).toMatch(/^session.*\n.*\nmain /);
     expect(
-      JSON.parse((await clew(home, "sessions", "list", "--json")).output).sessions,
+      JSON.parse((await clew(home, ["sessions", "list", "--json"])).output).sessions,
     ).toHaveLength(1);
   });
 
   it("answers line by line from a pipe", async () => {
     const home = await temporaryHome();
-    const child = start(home, ["chat", "--session", "pipe"]);
+    const child = startClew(home, ["chat", "--session", "pipe"]);
     child.process.stdin!.end("My dog is called Rex.\nWhat is my dog called?\n");
     expect(await child.exit).toBe(0);
     expect(child.lines[0]).toBe("Noted.");
@@ -66,7 +51,7 @@ describe("clew chat", () => {
     const { home } = await emulatedHome({
       answers: [{ fault: "hang", text: "begun" }, { text: "second" }],
     });
-    const child = start(home, ["chat", "--json"]);
+    const child = startClew(home, ["chat", "--json"]);
     child.process.stdin!.write("hello\n");
     const events = async (type: string) => {
       for (;;) {
@@ -94,7 +79,7 @@ describe("clew chat", () => {
 
   it("ends on SIGTERM in the middle of a reply and leaves no lock", async () => {
     const { home } = await emulatedHome({ answers: [{ fault: "hang", text: "begun" }] });
-    const child = start(home, ["chat", "--json", "hello"]);
+    const child = startClew(home, ["chat", "--json", "hello"]);
     while (!child.lines.some((line) => line.includes('"text"'))) await child.nextLine();
     child.process.kill("SIGTERM");
     expect(await child.exit).toBe(130);
@@ -104,7 +89,7 @@ describe("clew chat", () => {
 
   it("says what the model server did, with a non-zero exit", async () => {
     const { home } = await emulatedHome({ answers: [{ fault: "status", status: 401 }] });
-    const { code, errors } = await clew(home, "chat", "hello");
+    const { code, errors } = await clew(home, ["chat", "hello"]);
     expect(code).toBe(1);
     expect(errors).toMatch(/^clew: .*401/);
   });
@@ -115,7 +100,7 @@ describe("clew chat", () => {
       join(home, "clew.json"),
       "{ gateway: { port: 'x', bind: 'lan' }, agents: { defaults: { worksapce: 'y' } } }",
     );
-    const { code, errors } = await clew(home, "chat", "hello");
+    const { code, errors } = await clew(home, ["chat", "hello"]);
     expect(code).toBe(1);
     expect(errors).toContain("has 2 problems");
     expect(errors).toContain("gateway.port:");
@@ -126,39 +111,41 @@ describe("clew chat", () => {
 describe("clew config", () => {
   it("sets, gets and imports", async () => {
     const home = await temporaryHome();
-    await clew(home, "config", "set", "agents.defaults.model.primary", "ollama/qwen3:8b");
-    expect((await clew(home, "config", "get", "agents.defaults.model.primary")).output).toBe(
+    await clew(home, ["config", "set", "agents.defaults.model.primary", "ollama/qwen3:8b"]);
+    expect((await clew(home, ["config", "get", "agents.defaults.model.primary"])).output).toBe(
       "ollama/qwen3:8b",
     );
-    expect((await clew(home, "config", "set", "gateway.port", "high")).code).toBe(1);
+    expect((await clew(home, ["config", "set", "gateway.port", "high"])).code).toBe(1);
     const theirs = join(home, "openclaw.json");
     await writeFile(
       theirs,
       "{ agents: { defaults: { model: { primary: 'a/b' } } }, channels: {} }",
     );
-    expect((await clew(home, "config", "import", theirs)).errors).toContain("--force");
-    const imported = await clew(home, "config", "import", theirs, "--force");
+    expect((await clew(home, ["config", "import", theirs])).errors).toContain("--force");
+    const imported = await clew(home, ["config", "import", theirs, "--force"]);
     expect(imported.output).toContain("left out channels");
-    expect((await clew(home, "config", "get", "agents.defaults.model.primary")).output).toBe("a/b");
+    expect((await clew(home, ["config", "get", "agents.defaults.model.primary"])).output).toBe(
+      "a/b",
+    );
     expect(await readFile(join(home, "clew.json.bak"), "utf8")).toContain("qwen3");
-    expect(JSON.parse((await clew(home, "config", "schema")).output).type).toBe("object");
+    expect(JSON.parse((await clew(home, ["config", "schema"])).output).type).toBe("object");
   });
 });
 
 describe("clew doctor", () => {
   it("finds what is broken and says what to do", async () => {
     const home = await temporaryHome();
-    await clew(home, "chat", "hello");
-    expect((await clew(home, "doctor")).code).toBe(0);
+    await clew(home, ["chat", "hello"]);
+    expect((await clew(home, ["doctor"])).code).toBe(0);
     await writeFile(join(home, "clew.json"), "{ plugins: { slots: { contextEngine: 'nope' } } }");
-    const broken = await clew(home, "doctor");
+    const broken = await clew(home, ["doctor"]);
     expect(broken.code).toBe(1);
     expect(broken.output).toMatch(/FAILURE +engine: There is no context engine "nope"/);
   });
 
   it("with --fix mends torn files, old locks and the index, losing nothing", async () => {
     const home = await temporaryHome();
-    await clew(home, "chat", "hello");
+    await clew(home, ["chat", "hello"]);
     const folder = join(home, "agents/main/sessions");
     const file = join(folder, (await readdir(folder)).find((name) => name.endsWith(".jsonl"))!);
     const whole = await readFile(file, "utf8");
@@ -172,22 +159,22 @@ describe("clew doctor", () => {
       since: "",
     };
     await writeFile(`${file}.lock`, JSON.stringify(dead));
-    const found = await clew(home, "doctor", "--json");
+    const found = await clew(home, ["doctor", "--json"]);
     const warnings = JSON.parse(found.output).findings.filter(
       (finding: { level: string }) => finding.level === "warning",
     );
     expect(warnings).toHaveLength(2);
-    expect((await clew(home, "doctor", "--fix")).code).toBe(0);
+    expect((await clew(home, ["doctor", "--fix"])).code).toBe(0);
     expect(await readFile(file, "utf8")).toBe(whole);
     const names = await readdir(folder);
     expect(names.filter((name) => name.includes("torn"))).toHaveLength(1);
     expect(names.filter((name) => name.includes("lock"))).toEqual([]);
     expect(
-      JSON.parse((await clew(home, "doctor", "--json")).output).findings.every(
+      JSON.parse((await clew(home, ["doctor", "--json"])).output).findings.every(
         (finding: { level: string }) => finding.level !== "warning",
       ),
     ).toBe(true);
-    expect((await clew(home, "sessions", "list")).output).toContain("main");
+    expect((await clew(home, ["sessions", "list"])).output).toContain("main");
   });
 });
 
@@ -210,7 +197,7 @@ describe("clew", () => {
       ["doctor"],
     ];
     for (const command of commands) {
-      const { code, output } = await clew(home, ...command, "--help");
+      const { code, output } = await clew(home, [...command, "--help"]);
       expect([command, code]).toEqual([command, 0]);
       expect(output).toContain("Usage: clew");
     }
@@ -225,7 +212,7 @@ describe("clew", () => {
       folder,
       Array.from({ length: 100 }, () => user("x".repeat(10_000))),
     );
-    const script = `"${process.execPath}" --conditions=@clew/source "${fileURLToPath(MAIN)}" sessions show recorded | head -c 10`;
+    const script = `"${process.execPath}" "${BUILT_CLEW}" sessions show recorded | head -c 10`;
     const { stdout, stderr } = await promisify(execFile)("/bin/sh", ["-c", script], {
       env: { ...process.env, CLEW_HOME: home },
     });
@@ -241,18 +228,18 @@ describe("clew", () => {
       ["start", "--port", "-1"],
       ["chat", "--nope"],
     ]) {
-      expect((await clew(home, ...args)).code).toBe(2);
+      expect((await clew(home, args)).code).toBe(2);
     }
   });
 
   it("says what to do when there is no such session, and shows none when there is none", async () => {
     const home = await temporaryHome();
     await mkdir(join(home, "agents"));
-    expect(await clew(home, "sessions", "show", "nope")).toMatchObject({
+    expect(await clew(home, ["sessions", "show", "nope"])).toMatchObject({
       code: 1,
       errors: expect.stringContaining('"clew sessions list"'),
     });
-    expect((await clew(home, "sessions", "list")).output).toContain("No sessions");
+    expect((await clew(home, ["sessions", "list"])).output).toContain("No sessions");
   });
 });
 

@@ -2,18 +2,9 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSessionStore } from "../sessions/store.ts";
-import { startChild } from "../testing/child.ts";
+import { clew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { engineCode, writePlugin } from "../testing/plugins.ts";
-
-const MAIN = new URL("../main.ts", import.meta.url);
-
-async function clew(home: string, ...args: string[]) {
-  const child = startChild(MAIN, args, { env: { CLEW_HOME: home }, stderr: true });
-  child.process.stdin!.end();
-  const code = await child.exit;
-  return { code, output: child.lines.join("\n"), errors: child.errors().trim() };
-}
 
 const settings = (compaction: Record<string, unknown>) =>
   JSON.stringify({ agents: { defaults: { contextTokens: 32_000, compaction } } });
@@ -50,21 +41,21 @@ describe("clew sessions", () => {
   it("compact and undo-compaction do what /compact does, and --dry-run only tells", async () => {
     const { home, branch } = await homeWithHistory();
     const before = await branch();
-    const told = await clew(home, "sessions", "compact", "main", "--dry-run", "--focus", "undo");
+    const told = await clew(home, ["sessions", "compact", "main", "--dry-run", "--focus", "undo"]);
     expect(told).toMatchObject({ code: 0, output: expect.stringMatching(/^Would summarise/) });
     expect(await branch()).toEqual(before);
-    const done = await clew(home, "sessions", "compact", "main", "--json");
+    const done = await clew(home, ["sessions", "compact", "main", "--json"]);
     expect(JSON.parse(done.output)).toMatchObject({ ok: true, text: expect.stringContaining("→") });
     expect((await branch()).at(-1)).toMatchObject({
       type: "compaction",
       details: { trigger: "manual" },
     });
-    expect((await clew(home, "sessions", "undo-compaction", "main")).output).toContain(
+    expect((await clew(home, ["sessions", "undo-compaction", "main"])).output).toContain(
       "taken back",
     );
     expect((await branch()).filter(({ type }) => type !== "custom")).toEqual(before);
-    expect((await clew(home, "sessions", "undo-compaction", "main")).code).toBe(1);
-    expect((await clew(home, "sessions", "compact", "nobody")).errors).toContain(
+    expect((await clew(home, ["sessions", "undo-compaction", "main"])).code).toBe(1);
+    expect((await clew(home, ["sessions", "compact", "nobody"])).errors).toContain(
       '"clew sessions list"',
     );
   });
@@ -75,14 +66,14 @@ describe("clew sessions", () => {
     const file = join(folder, (await readdir(folder)).find((name) => name.endsWith(".jsonl"))!);
     const damaged = (await readFile(file, "utf8")).replace("\n", "\n{broken\n");
     await writeFile(file, damaged);
-    expect((await clew(home, "sessions", "repair", file, "--dry-run")).output).toBe(
+    expect((await clew(home, ["sessions", "repair", file, "--dry-run"])).output).toBe(
       "Would repair:\n  1 lines that are no entries",
     );
     expect(await readFile(file, "utf8")).toBe(damaged);
-    expect((await clew(home, "doctor")).output).toContain(
+    expect((await clew(home, ["doctor"])).output).toContain(
       "needs repair: 1 lines that are no entries",
     );
-    expect((await clew(home, "sessions", "repair", file)).code).toBe(0);
+    expect((await clew(home, ["sessions", "repair", file])).code).toBe(0);
     expect((await createSessionStore({ home }).read("main"))!.branch).toHaveLength(20);
   });
 });
@@ -98,9 +89,9 @@ describe("clew policy", () => {
     const file = session.session.sessionFile;
     await session.close();
     const route = ["--provider", "anthropic", "--model", "claude-x"];
-    const checked = await clew(home, "policy", "check", file, ...route, "--json");
+    const checked = await clew(home, ["policy", "check", file, ...route, "--json"]);
     expect([checked.code, JSON.parse(checked.output).faults.length > 0]).toEqual([1, true]);
-    const applied = await clew(home, "policy", "apply", file, ...route, "--json");
+    const applied = await clew(home, ["policy", "apply", file, ...route, "--json"]);
     expect([applied.code, JSON.parse(applied.output).changes.length > 0]).toEqual([0, true]);
   });
 });
@@ -108,12 +99,12 @@ describe("clew policy", () => {
 describe("clew chat", () => {
   it("answers commands, with exit code 1 when one is refused or unknown", async () => {
     const { home } = await homeWithHistory();
-    expect((await clew(home, "chat", "/status")).output.split("\n")).toHaveLength(5);
-    expect(await clew(home, "chat", "/statsu")).toMatchObject({
+    expect((await clew(home, ["chat", "/status"])).output.split("\n")).toHaveLength(5);
+    expect(await clew(home, ["chat", "/statsu"])).toMatchObject({
       code: 1,
       output: expect.stringContaining("did you mean /status?"),
     });
-    const asJson = await clew(home, "chat", "--json", "/context");
+    const asJson = await clew(home, ["chat", "--json", "/context"]);
     expect(JSON.parse(asJson.output)).toMatchObject({
       type: "command",
       command: "context",
@@ -125,7 +116,7 @@ describe("clew chat", () => {
 describe("clew engine check", () => {
   it("passes the engine that answers, without touching the person's files", async () => {
     const home = await temporaryHome();
-    const { code, output } = await clew(home, "engine", "check");
+    const { code, output } = await clew(home, ["engine", "check"]);
     expect([code, output.split("\n").at(-1)]).toEqual([
       0,
       expect.stringMatching(/^legacy .*: \d+ passed, 0 failed, \d+ not applicable\.$/),
@@ -140,7 +131,7 @@ describe("clew engine check", () => {
       "assemble: async ({ messages }) => ({ messages: [...messages].reverse(), estimatedTokens: 0 }),",
     );
     const folder = writePlugin(join(home, "sources/broken"), { id: "broken", code: broken });
-    const { code, output } = await clew(home, "engine", "check", folder, "--json");
+    const { code, output } = await clew(home, ["engine", "check", folder, "--json"]);
     const [{ engineId, results }] = JSON.parse(output).engines;
     expect([code, engineId]).toEqual([1, "broken"]);
     const failed = results
@@ -153,15 +144,17 @@ describe("clew engine check", () => {
     const home = await temporaryHome();
     const module = join(home, "engine.mjs");
     await writeFile(module, engineCode("alone"));
-    expect((await clew(home, "engine", "check", module)).output).toMatch(/passed +contract\/info/);
+    expect((await clew(home, ["engine", "check", module])).output).toMatch(
+      /passed +contract\/info/,
+    );
     await writeFile(module, "export default { id: 'none', register() {} };");
-    expect((await clew(home, "engine", "check", module)).errors).toContain(
+    expect((await clew(home, ["engine", "check", module])).errors).toContain(
       "registers no context engine",
     );
-    expect((await clew(home, "engine", "check", "nope")).errors).toContain(
+    expect((await clew(home, ["engine", "check", "nope"])).errors).toContain(
       'no context engine "nope"; known: legacy',
     );
-    expect((await clew(home, "engine", "check", join(home, "nowhere"))).errors).toContain(
+    expect((await clew(home, ["engine", "check", join(home, "nowhere")])).errors).toContain(
       "there is nothing; check the path",
     );
   });
@@ -175,7 +168,7 @@ describe("clew doctor", () => {
       join(home, "clew.json"),
       settings({ memoryFlush: { enabled: true }, notifyUser: true, model: "nobody/nothing" }),
     );
-    const { code, output } = await clew(home, "doctor");
+    const { code, output } = await clew(home, ["doctor"]);
     expect(code).toBe(0);
     expect(output).toContain(
       "agents.defaults.compaction.memoryFlush changes nothing: memory is not flushed",

@@ -6,6 +6,7 @@ import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createSessionStore } from "../sessions/store.ts";
 import { startChild } from "../testing/child.ts";
+import { clew, startClew } from "../testing/command.ts";
 import {
   emulatedModel,
   parseStream,
@@ -13,8 +14,7 @@ import {
   startTestGateway,
   type TestGateway,
 } from "../testing/gateway.ts";
-
-const MAIN = new URL("../main.ts", import.meta.url);
+import { temporaryHome } from "../testing/home.ts";
 
 async function emulator(options: Parameters<typeof createOpenAIEmulator>[0]) {
   const server = await createOpenAIEmulator(options);
@@ -345,12 +345,9 @@ describe("the server", () => {
 
   it("started by `clew start` is ready, and stops on each signal and with its parent", async () => {
     for (const end of ["SIGTERM", "SIGINT", "disconnect"] as const) {
-      const { home, stop } = await startTestGateway();
-      await stop();
-      const child = startChild(MAIN, ["start", "--port", "0"], {
-        env: { CLEW_HOME: home },
+      const child = startClew(await temporaryHome(), ["start", "--port", "0"], {
         ipc: true,
-        stderr: true,
+        fromSource: end === "SIGTERM",
       });
       const url = /http:\/\/[\d.:]+/.exec(await child.nextLine())![0];
       const { events } = parseStream(
@@ -366,13 +363,9 @@ describe("the server", () => {
 
   it("stopped in the middle of a reply keeps what had arrived, tells the client and leaves no lock", async () => {
     const server = await emulator({ answers: [{ fault: "hang", text: "begun" }] });
-    const { home, stop } = await startTestGateway();
-    await stop();
+    const home = await temporaryHome();
     await writeFile(join(home, "clew.json"), JSON.stringify(emulatedModel(server.baseUrl)));
-    const child = startChild(MAIN, ["start", "--port", "0"], {
-      env: { CLEW_HOME: home },
-      stderr: true,
-    });
+    const child = startClew(home, ["start", "--port", "0"]);
     const url = /http:\/\/[\d.:]+/.exec(await child.nextLine())![0];
     const response = await fetch(`${url}/api/sessions/main/messages`, post({ text: "hi" }));
     const reader = response.body!.getReader();
@@ -395,13 +388,11 @@ describe("the server", () => {
   });
 
   it("says what to do when its port is in use", async () => {
-    const { url, home } = await startTestGateway();
-    const child = startChild(MAIN, ["start", "--port", new URL(url).port], {
-      env: { CLEW_HOME: home },
-      stderr: true,
-    });
-    expect(await child.exit).toBe(1);
-    expect(child.errors()).toMatch(/^clew: Port \d+ is in use.*--port 0/);
-    expect(child.errors().trim().split("\n")).toHaveLength(1);
+    const { url } = await startTestGateway();
+    const { port } = new URL(url);
+    const { code, errors } = await clew(await temporaryHome(), ["start", "--port", port]);
+    expect(code).toBe(1);
+    expect(errors).toMatch(/^clew: Port \d+ is in use.*--port 0/);
+    expect(errors.split("\n")).toHaveLength(1);
   });
 });

@@ -1,12 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startChild } from "../testing/child.ts";
+import { clew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { copyTidepool } from "../testing/plugins.ts";
 import { provideStateDir } from "./state-dir.ts";
-
-const MAIN = new URL("../main.ts", import.meta.url);
 
 /** A home with files as OpenClaw would have them, each last read long ago. */
 function makeDecoy(home: string): string[] {
@@ -25,13 +23,8 @@ function makeDecoy(home: string): string[] {
   });
 }
 
-async function chat(home: string, clewHome: string, more: NodeJS.ProcessEnv = {}) {
-  const child = startChild(MAIN, ["chat", "hello"], {
-    env: { HOME: home, CLEW_HOME: clewHome, OPENCLAW_STATE_DIR: "", ...more },
-    stderr: true,
-  });
-  child.process.stdin!.end();
-  return { code: await child.exit, output: child.lines.join("\n"), errors: child.errors() };
+function chat(home: string, clewHome: string, more: NodeJS.ProcessEnv = {}) {
+  return clew(clewHome, ["chat", "hello"], { env: { HOME: home, ...more } });
 }
 
 describe("a person's own OpenClaw files", () => {

@@ -1,10 +1,9 @@
 // Plugins inside real turns over a real wire: tools with approval, hooks in the request, and the built command.
-import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createOpenAIEmulator } from "@clew/providers/testing";
-import { build } from "tsup";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { clew } from "../testing/command.ts";
 import { emulatedModel } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { copyTidepool, startPluginGateway } from "../testing/plugins.ts";
@@ -58,46 +57,17 @@ describe("a turn with plugins", () => {
 describe("the built command", () => {
   it("loads plugins as the sources do", { timeout: 60_000 }, async () => {
     const scratch = await temporaryHome();
-    // Below the package, so that what stays outside the bundle is found as it is from dist.
-    const outDir = join(import.meta.dirname, "../../dist", `plugins-test-${process.pid}`);
-    onTestFinished(() => rmSync(outDir, { recursive: true, force: true }));
-    const entry = { main: join(import.meta.dirname, "../main.ts") };
-    await build({
-      entry,
-      outDir,
-      format: ["esm"],
-      platform: "node",
-      target: "node24",
-      config: false,
-      silent: true,
-      removeNodeProtocol: false,
-      // Wherever the tests were started: dependencies stay outside, as in the real build.
-      skipNodeModulesBundle: true,
-    });
     const home = join(scratch, "home");
     mkdirSync(home);
     const config = {
       plugins: { load: { paths: [copyTidepool(scratch)] }, slots: { contextEngine: "tidepool" } },
     };
     writeFileSync(join(home, "clew.json"), JSON.stringify(config));
-    const clew = (...args: string[]) =>
-      execFileSync(
-        process.execPath,
-        [
-          "--conditions=@clew/source",
-          "--disable-warning=ExperimentalWarning",
-          join(outDir, "main.js"),
-          ...args,
-        ],
-        {
-          encoding: "utf8",
-          env: { ...process.env, CLEW_HOME: home, OPENCLAW_STATE_DIR: "" },
-        },
-      );
-    clew("chat", "My boat is called Pelican.");
-    expect(clew("chat", "/tide")).toBe(
-      "Tidepool holds 2 messages (status for agent:main:main; slot tidepool).\n",
+    const chat = async (text: string) => (await clew(home, ["chat", text])).output;
+    await chat("My boat is called Pelican.");
+    expect(await chat("/tide")).toBe(
+      "Tidepool holds 2 messages (status for agent:main:main; slot tidepool).",
     );
-    expect(clew("chat", "/engine")).toContain("Engine: tidepool (Tidepool 0.3.1");
+    expect(await chat("/engine")).toContain("Engine: tidepool (Tidepool 0.3.1");
   });
 });

@@ -4,13 +4,11 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { createSessionStore, readTranscript } from "../sessions/store.ts";
-import { startChild } from "../testing/child.ts";
+import { clew, startClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { calls, failed, reply, result, user, writeRecording } from "../testing/recording.ts";
 import { planRecordedTurns } from "./recorded-turns.ts";
 import { quantile } from "./summary.ts";
-
-const MAIN = new URL("../main.ts", import.meta.url);
 
 const RECORDING: AgentMessage[] = [
   user("one"),
@@ -40,12 +38,7 @@ async function replay(args: string[], home?: string) {
   const folder = home ?? (await temporaryHome());
   const temporary = join(folder, "tmp");
   await mkdir(temporary, { recursive: true });
-  const child = startChild(MAIN, ["replay", ...args], {
-    env: { CLEW_HOME: folder, TMPDIR: temporary },
-    stderr: true,
-  });
-  const code = await child.exit;
-  return { code, output: child.lines.join("\n"), errors: child.errors(), home: folder };
+  return clew(folder, ["replay", ...args], { env: { TMPDIR: temporary } });
 }
 
 describe("a recorded transcript", () => {
@@ -200,10 +193,7 @@ describe("clew replay", () => {
       reply(`answer ${index}`),
     ]).flat();
     const file = await writeRecording(home, items);
-    const child = startChild(MAIN, ["replay", file, "--into", home, "--acks"], {
-      env: { CLEW_HOME: home },
-      stderr: true,
-    });
+    const child = startClew(home, ["replay", file, "--into", home, "--acks"]);
     while (child.lines.length < 20) await child.nextLine();
     child.process.kill("SIGINT");
     expect(await child.exit).toBe(130);
@@ -219,10 +209,7 @@ describe("clew replay", () => {
     ]).flat();
     const file = await writeRecording(home, items);
     for (let round = 1; round <= 5; round++) {
-      const child = startChild(MAIN, ["replay", file, "--into", home, "--acks"], {
-        env: { CLEW_HOME: home },
-        stderr: true,
-      });
+      const child = startClew(home, ["replay", file, "--into", home, "--acks"]);
       const wanted = 20 + Math.floor(Math.random() * 200);
       while (child.lines.length < wanted) await child.nextLine();
       child.process.kill("SIGKILL");

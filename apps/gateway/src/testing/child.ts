@@ -1,4 +1,4 @@
-// Runs one of our TypeScript files in a process of its own, for tests about death and locks.
+// Runs a file of ours, TypeScript or built, in a process of its own.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -22,10 +22,10 @@ export function startChild(
   args: string[],
   options: { shellPrefix?: string; env?: NodeJS.ProcessEnv; ipc?: boolean; stderr?: boolean } = {},
 ): Child {
+  const isSource = file.pathname.endsWith(".ts");
   const node = [
     process.execPath,
-    "--conditions=@clew/source",
-    "--disable-warning=ExperimentalWarning",
+    ...(isSource ? ["--conditions=@clew/source", "--disable-warning=ExperimentalWarning"] : []),
     fileURLToPath(file),
     ...args,
   ];

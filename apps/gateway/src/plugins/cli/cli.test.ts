@@ -4,11 +4,10 @@ import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { askInTerminal, question } from "../../cli/approval.ts";
-import { startChild } from "../../testing/child.ts";
+import { clew, startClew } from "../../testing/command.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { copyTidepool, writePlugin } from "../../testing/plugins.ts";
 
-const MAIN = new URL("../../main.ts", import.meta.url);
 const CONFIG = "{ gateway: { port: 9 } } // mine\n";
 
 async function openHome() {
@@ -16,16 +15,7 @@ async function openHome() {
   const home = join(scratch, "home");
   mkdirSync(home);
   writeFileSync(join(home, "clew.json"), CONFIG);
-  const clew = async (...args: string[]) => {
-    const child = startChild(MAIN, args, {
-      env: { CLEW_HOME: home, OPENCLAW_STATE_DIR: "" },
-      stderr: true,
-    });
-    child.process.stdin!.end();
-    const code = await child.exit;
-    return { code, output: child.lines.join("\n"), errors: child.errors().trim() };
-  };
-  return { scratch, home, clew };
+  return { scratch, home, clew: (...args: string[]) => clew(home, args) };
 }
 
 describe("clew plugins", () => {
@@ -130,10 +120,7 @@ describe("clew start", () => {
       join(home, "clew.json"),
       JSON.stringify({ plugins: { load: { paths: [folder] } } }),
     );
-    const child = startChild(MAIN, ["start", "--port", "0"], {
-      env: { CLEW_HOME: home, OPENCLAW_STATE_DIR: "" },
-      stderr: true,
-    });
+    const child = startClew(home, ["start", "--port", "0"]);
     const url = /http:\/\/127\.0\.0\.1:(\d+)/.exec(await child.nextLine());
     const log = () => readFileSync(join(home, "logs/gateway.log"), "utf8");
     await expect
