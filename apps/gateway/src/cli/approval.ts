@@ -1,7 +1,7 @@
 // Asks the person at the terminal whether a tool may run; where there is no terminal nobody is asked.
 import { createInterface, type Interface } from "node:readline";
+import { type Output, printable } from "../terminal/output.ts";
 import type { Approve } from "../tools/tool.ts";
-import { type Output, printable } from "./output.ts";
 
 export interface Asking {
   /** Undefined without a terminal: then the answer is no. */

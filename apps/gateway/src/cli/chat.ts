@@ -6,9 +6,9 @@ import { createGateway, type Gateway } from "../gateway.ts";
 import { shownEvent } from "../http/event-stream.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { DEFAULT_AGENT_ID, parseSessionName } from "../sessions/keys.ts";
+import { type Output, printable } from "../terminal/output.ts";
 import type { Approve } from "../tools/tool.ts";
 import { type Asking, askInTerminal } from "./approval.ts";
-import { type Output, printable } from "./output.ts";
 import { type Overrides, setUp } from "./setup.ts";
 
 export interface ChatOptions extends Overrides {

@@ -5,12 +5,11 @@ import { promisify } from "node:util";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createSessionStore } from "../sessions/store.ts";
+import { printable } from "../terminal/output.ts";
 import { BUILT_CLEW, clew, startClew } from "../testing/command.ts";
 import { emulatedModel } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { user, writeRecording } from "../testing/recording.ts";
-import { printable } from "./output.ts";
-import { formatTable } from "./table.ts";
 
 async function emulatedHome(answers: Parameters<typeof createOpenAIEmulator>[0]) {
   const server = await createOpenAIEmulator(answers);
@@ -248,19 +247,5 @@ describe("text of others on the terminal", () => {
     expect(printable("a\u001b[31mred\u001b[0m\u001b]0;title\u0007b\rc\td\n\u0007\u009b2Je")).toBe(
       "aredbc\td\n2Je",
     );
-  });
-});
-
-describe("a table", () => {
-  it("puts numbers to the right", () => {
-    expect(
-      formatTable(
-        ["name", "count"],
-        [
-          ["a", "1"],
-          ["longer", "1,200"],
-        ],
-      ),
-    ).toBe("name    count\n------  -----\na           1\nlonger  1,200");
   });
 });

@@ -3,7 +3,7 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { CompactRequest } from "../commands/compact.ts";
 import { createGateway } from "../gateway.ts";
 import { startPlugins } from "../plugins/start.ts";
-import { printable, terminal } from "./output.ts";
+import { printable, terminal } from "../terminal/output.ts";
 import { setUp } from "./setup.ts";
 
 export interface CompactOptions {

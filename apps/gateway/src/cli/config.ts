@@ -8,7 +8,7 @@ import { readEnvironment } from "../config/environment.ts";
 import { planImport } from "../config/import.ts";
 import { checkConfigText, readConfigText } from "../config/load.ts";
 import { configJsonSchema } from "../config/schema.ts";
-import { terminal } from "./output.ts";
+import { terminal } from "../terminal/output.ts";
 
 export async function configGet(
   name: string,

@@ -3,7 +3,7 @@ import { readEnvironment } from "../config/environment.ts";
 import { checkHost } from "../doctor/check-host.ts";
 import { checkSessions } from "../doctor/check-sessions.ts";
 import type { Finding } from "../doctor/finding.ts";
-import { printable, terminal } from "./output.ts";
+import { printable, terminal } from "../terminal/output.ts";
 
 const SIGNS: Record<Finding["level"], string> = {
   ok: "ok     ",

@@ -10,9 +10,9 @@ import { defaultAgentId } from "../config/agent.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { findDefinition } from "../plugins/entry.ts";
 import { startPlugins } from "../plugins/start.ts";
-import { printable, terminal } from "./output.ts";
+import { printable, terminal } from "../terminal/output.ts";
+import { formatTable } from "../terminal/table.ts";
 import { type Setup, setUp } from "./setup.ts";
-import { formatTable } from "./table.ts";
 
 /** `target`: a registered id, a plugin's folder, or a module; default: the engine that answers now. Exit code 1 when a case fails. */
 export async function engineCheck(

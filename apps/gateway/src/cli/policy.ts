@@ -9,8 +9,8 @@ import {
 } from "@clew/transcript-policy";
 import { createSharpCodec } from "@clew/transcript-policy/sharp";
 import { readTranscript } from "../sessions/store.ts";
-import { printable, terminal } from "./output.ts";
-import { formatTable } from "./table.ts";
+import { printable, terminal } from "../terminal/output.ts";
+import { formatTable } from "../terminal/table.ts";
 
 export interface PolicyOptions {
   provider: string;

@@ -2,8 +2,8 @@
 import { isAbort } from "@clew/plugin-sdk/core";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { addPluginCommands } from "../plugins/cli/program.ts";
+import { describeFailure, terminal } from "../terminal/output.ts";
 import { VERSION } from "../version.ts";
-import { describeFailure, terminal } from "./output.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage, 130 cancelled. */
 export async function runCli(argv: readonly string[]): Promise<number> {

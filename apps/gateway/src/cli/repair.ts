@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { type RepairReport, repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
 import { repairedParts } from "../sessions/notes.ts";
-import { terminal } from "./output.ts";
+import { terminal } from "../terminal/output.ts";
 
 /** Exit code 1 when the file could not be repaired; throws TRANSCRIPT_UNREADABLE when there is none. */
 export async function repairSession(

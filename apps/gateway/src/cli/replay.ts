@@ -13,7 +13,7 @@ import { openReportLog } from "../reports/report-log.ts";
 import type { OpenSession } from "../sessions/open.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { createSessionStore, readTranscript, type SessionStore } from "../sessions/store.ts";
-import { type Output, printable } from "./output.ts";
+import { type Output, printable } from "../terminal/output.ts";
 import { setUp } from "./setup.ts";
 
 export interface ReplayOptions {

@@ -5,8 +5,8 @@ import { readEnvironment } from "../config/environment.ts";
 import { shortName } from "../sessions/keys.ts";
 import { shownEntries } from "../sessions/shown.ts";
 import { createSessionStore } from "../sessions/store.ts";
-import { printable, terminal } from "./output.ts";
-import { formatTable } from "./table.ts";
+import { printable, terminal } from "../terminal/output.ts";
+import { formatTable } from "../terminal/table.ts";
 
 export async function listSessions({ json = false }: { json?: boolean }): Promise<number> {
   const { home } = readEnvironment();

@@ -5,7 +5,7 @@ import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { withValueAt } from "../config/path.ts";
 import { ConfigSchema } from "../config/schema.ts";
 import { createLog, type GatewayLog } from "../log/log.ts";
-import { type Output, terminal } from "./output.ts";
+import { type Output, terminal } from "../terminal/output.ts";
 
 export interface Setup {
   environment: Environment;

@@ -6,8 +6,8 @@ import { loadPage } from "../http/page.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { survivePluginRejections } from "../plugins/stray-rejections.ts";
+import type { Output } from "../terminal/output.ts";
 import { VERSION } from "../version.ts";
-import type { Output } from "./output.ts";
 import { type Overrides, rereader, setUp } from "./setup.ts";
 
 /** Time running replies get to finish, ms; after it they are cancelled and what had arrived is kept. */

@@ -1,6 +1,6 @@
 // `/context`: what the next call would send, by source, with tokens.
 import type { ItemSource, ReportItem, RequestPreview } from "@clew/engine-core";
-import { formatTable } from "../cli/table.ts";
+import { formatTable } from "../terminal/table.ts";
 import { number } from "../text/number.ts";
 
 export interface ContextSummary {

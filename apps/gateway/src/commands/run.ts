@@ -1,6 +1,8 @@
 // The commands of a conversation, the same in the terminal, over HTTP and on the page.
-import { nearestOf } from "../config/unknown-keys.ts";
+
 import { shortName } from "../sessions/keys.ts";
+import { alignColumns } from "../terminal/table.ts";
+import { nearestOf } from "../text/nearest.ts";
 import type { CommandAnswer, CommandSession } from "./answer.ts";
 import { parseCompact, runCompact } from "./compact.ts";
 import { describeContextSummary, summarizePreview } from "./context.ts";
@@ -119,11 +121,9 @@ function unknownCommand(name: string, session: CommandSession): string {
 }
 
 function describeCommands(session: CommandSession): string {
-  const own = Object.values(COMMANDS).map(({ usage, description }) => ({ usage, description }));
-  const others = session
-    .pluginCommands()
-    .map(({ word, description }) => ({ usage: `/${word}`, description }));
-  const rows = [...own, ...others, { usage: "//text", description: 'sends "/text" to the model' }];
-  const width = Math.max(...rows.map(({ usage }) => usage.length));
-  return rows.map(({ usage, description }) => `${usage.padEnd(width)}  ${description}`).join("\n");
+  return alignColumns([
+    ...Object.values(COMMANDS).map(({ usage, description }) => [usage, description]),
+    ...session.pluginCommands().map(({ word, description }) => [`/${word}`, description]),
+    ["//text", 'sends "/text" to the model'],
+  ]);
 }

@@ -1,5 +1,6 @@
 // Which keys of a configuration mean nothing to Clew, each with the nearest one that does.
 import { z } from "zod";
+import { nearestOf } from "../text/nearest.ts";
 
 type Schema = z.core.JSONSchema.JSONSchema | boolean;
 
@@ -84,43 +85,4 @@ function knownPaths(schema: Schema | undefined, path: string[]): string[] {
 
 function sameNameElsewhere(key: string, all: readonly string[]): string | null {
   return all.find((path) => path.endsWith(`.${key}`)) ?? null;
-}
-
-/** The closest of `candidates` when a slip of the finger explains the difference: a third of the last name, at most 3 edits. */
-export function nearestOf(path: string, candidates: readonly string[]): string | null {
-  const name = lastName(path);
-  const limit = Math.min(3, Math.max(1, Math.floor(name.length / 3)));
-  const ranked = candidates.map((candidate) => ({
-    candidate,
-    distance: editDistance(name.toLowerCase(), lastName(candidate).toLowerCase()),
-  }));
-  const best = ranked.sort((a, b) => a.distance - b.distance)[0];
-  return best !== undefined && best.distance <= limit ? best.candidate : null;
-}
-
-function lastName(path: string): string {
-  return path.slice(path.lastIndexOf(".") + 1);
-}
-
-/** Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
-function editDistance(a: string, b: string): number {
-  let older: number[] = [];
-  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column++) {
-      const same = a[row - 1] === b[column - 1];
-      const swapped =
-        row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      const edits = [
-        previous[column]! + 1,
-        current[column - 1]! + 1,
-        previous[column - 1]! + (same ? 0 : 1),
-      ];
-      current.push(Math.min(...edits, swapped ? older[column - 2]! + 1 : Number.POSITIVE_INFINITY));
-    }
-    older = previous;
-    previous = current;
-  }
-  return previous[b.length]!;
 }

@@ -2,7 +2,7 @@
 import { ContextEngineError, type ModelRef } from "@clew/plugin-sdk/core";
 import type { Endpoint } from "@clew/providers";
 import { type Environment, expandVariables } from "../config/environment.ts";
-import { nearestOf } from "../config/unknown-keys.ts";
+import { nearestOf } from "../text/nearest.ts";
 import type { ModelsConfig, ProviderConfig } from "./config.ts";
 
 export interface ResolvedModel {

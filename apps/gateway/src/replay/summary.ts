@@ -1,5 +1,5 @@
 // The outcome of a replay for people and scripts: totals, and a table over the session.
-import { formatTable } from "../cli/table.ts";
+import { formatTable } from "../terminal/table.ts";
 import type { ReplayedCall, ReplayResult } from "./run-replay.ts";
 
 export interface ReplaySummary {

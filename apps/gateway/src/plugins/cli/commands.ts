@@ -1,10 +1,10 @@
 // What `clew plugins …` does and prints.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { printable, terminal } from "../../cli/output.ts";
-import { formatTable } from "../../cli/table.ts";
 import { readEnvironment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Finding } from "../../doctor/finding.ts";
+import { printable, terminal } from "../../terminal/output.ts";
+import { formatTable } from "../../terminal/table.ts";
 import { discoverPlugins } from "../discover.ts";
 import { whyOff } from "../enablement.ts";
 import { pluginFindings } from "../findings.ts";

@@ -1,0 +1,21 @@
+import { describe, expect, it } from "vitest";
+import { nearestOf } from "./nearest.ts";
+
+describe("the nearest known name", () => {
+  const known = ["agents.defaults.workspace", "agents.defaults.model", "gateway.port"];
+
+  it.each([
+    // given, meant
+    ["agents.defaults.worksapce", "agents.defaults.workspace"],
+    ["agents.defaults.Model", "agents.defaults.model"],
+    ["gateway.prot", "gateway.port"],
+    ["gateway.nothing", null],
+    ["x", null],
+  ])("%s was meant to be %s", (given, meant) => {
+    expect(nearestOf(given, known)).toBe(meant);
+  });
+
+  it("of several equally near ones the first is named", () => {
+    expect(nearestOf("cat", ["bat", "hat"])).toBe("bat");
+  });
+});
