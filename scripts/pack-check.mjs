@@ -1,17 +1,30 @@
-// Checks the packed tarball of the package in the current folder with publint and are-the-types-wrong.
+// Packs the package in the current folder as it will be published and checks the tarball.
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { packPackage } from "./release/pack.ts";
 
-const bin = join(fileURLToPath(new URL("..", import.meta.url)), "node_modules/.bin");
-const checks = [
-  ["publint", ["--strict", "--pack", "pnpm"]],
-  ["attw", ["--pack", ".", "--profile", "esm-only", "--format", "ascii", "--no-emoji"]],
-];
-for (const [tool, args] of checks) {
-  const { status, stdout, stderr } = spawnSync(join(bin, tool), args, { encoding: "utf8" });
-  if (status !== 0) {
-    process.stderr.write(`${tool} refuses this package:\n${stdout}${stderr}`);
-    process.exit(status ?? 1);
-  }
+const root = fileURLToPath(new URL("..", import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), "clew-pack-"));
+try {
+  const { file } = await packPackage(root, relative(root, process.cwd()), scratch);
+  const tarball = join(scratch, file);
+  check("publint", ["--strict", tarball]);
+  // A command has no types to check.
+  const { exports = {} } = JSON.parse(readFileSync("package.json", "utf8"));
+  if (Object.keys(exports).some((subpath) => subpath !== "./package.json"))
+    check("attw", [tarball, "--profile", "esm-only", "--format", "ascii", "--no-emoji"]);
+} catch (error) {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+function check(tool, args) {
+  const bin = join(root, "node_modules/.bin", tool);
+  const { status, stdout, stderr } = spawnSync(bin, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${tool} refuses this package:\n${stdout}${stderr}`);
 }

@@ -22,7 +22,7 @@ import type { Environment } from "./config/environment.ts";
 import { sessionPruneOf } from "./config/pruning.ts";
 import type { Config } from "./config/schema.ts";
 import type { Host, HostOptions, TurnSetup } from "./host.ts";
-import { lazyImageCodec } from "./models/image-codec.ts";
+import { installedImageCodec } from "./models/image-codec.ts";
 import { OFFLINE_MODEL, type ResolvedModel, resolveModel } from "./models/resolve.ts";
 import { createModelPort } from "./models/router.ts";
 import { createTokenRatios } from "./models/token-ratios.ts";
@@ -72,7 +72,7 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
   const tokenRatios = createTokenRatios({ home, log });
   const router = createModelPort({ resolve: modelNamed, log });
   const policy = createTranscriptPolicy({
-    imageCodec: lazyImageCodec(),
+    ...installedImageCodec(),
     imageLimits: { maxDimensionPx: config.agents.defaults.imageMaxDimensionPx },
   });
   const pluginSettings = () => plugins?.settings() ?? config.plugins;

@@ -5,7 +5,8 @@ import { setFlagsFromString } from "node:v8";
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 24 || (major === 24 && minor < 11)) {
   process.stderr.write(
-    `clew needs Node 24.11 or newer, this is ${process.versions.node}; run "npm start" in the checkout, which brings its own.\n`,
+    `clew needs Node 24.11 or newer; this is Node ${process.versions.node}. ` +
+      `Install a newer one from https://nodejs.org, or run "npm start" in a checkout, which brings its own.\n`,
   );
   process.exit(1);
 }

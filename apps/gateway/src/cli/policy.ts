@@ -7,7 +7,7 @@ import {
   prepareOutboundMessages,
   sanitizeSessionHistory,
 } from "@clew/transcript-policy";
-import { createSharpCodec } from "@clew/transcript-policy/sharp";
+import { installedImageCodec } from "../models/image-codec.ts";
 import { readTranscript } from "../sessions/store.ts";
 import { printable, terminal } from "../terminal/output.ts";
 import { formatTable } from "../terminal/table.ts";
@@ -64,7 +64,7 @@ export async function policyApply(file: string, options: PolicyOptions): Promise
   const replay = await sanitizeSessionHistory({
     ...route,
     messages,
-    imageCodec: createSharpCodec(),
+    ...installedImageCodec(),
   });
   const outbound = prepareOutboundMessages({ ...route, messages: replay.messages });
   const changes = [...replay.changes, ...outbound.changes];

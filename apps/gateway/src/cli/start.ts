@@ -8,6 +8,7 @@ import { startPlugins } from "../plugins/start.ts";
 import { survivePluginRejections } from "../plugins/stray-rejections.ts";
 import type { Output } from "../terminal/output.ts";
 import { VERSION } from "../version.ts";
+import { ownCommand } from "./own-command.ts";
 import { type Overrides, rereader, setUp } from "./setup.ts";
 
 /** Time running replies get to finish, ms; after it they are cancelled and what had arrived is kept. */
@@ -74,7 +75,7 @@ function greet(
   );
   output.line(`  2. Ask from another terminal: ${curl}`);
   output.line(
-    "  3. Run a recorded session through the engine: npm run clew -- replay FILE.jsonl --context-window 32000",
+    `  3. Run a recorded session through the engine: ${ownCommand(import.meta.dirname)} replay FILE.jsonl --context-window 32000`,
   );
   output.line("");
   output.line("Ctrl-C stops it.");

@@ -1,0 +1,86 @@
+// Packs every released package as it will be published: `pnpm release:pack [--into FOLDER] [--json]`.
+import { execFile } from "node:child_process";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { parseArgs, promisify } from "node:util";
+import { repositoryOf } from "./manifest.mjs";
+import { readManifest, releaseOrder, workspacePackages } from "./packages.ts";
+import { readTarball, tarballFaults } from "./tarball.ts";
+
+const run = promisify(execFile);
+
+/** One line of `tarballs.json`, which is written in the order of publishing. */
+export interface Packed {
+  name: string;
+  version: string;
+  /** Name of the tarball in its folder. */
+  file: string;
+  /** The Node versions it is for. */
+  node: string;
+}
+
+/** Packs one package folder of the checkout at `root`; throws with one sentence per fault of what came out. */
+export async function packPackage(root: string, directory: string, into: string): Promise<Packed> {
+  const { stdout } = await run("pnpm", ["pack", "--json", "--pack-destination", into], {
+    cwd: join(root, directory),
+    env: { ...process.env, pnpm_config_pnpmfile: join(root, "scripts/release/pnpmfile.mjs") },
+  });
+  const { filename } = JSON.parse(stdout) as { filename: string };
+  const { name, version, engines } = readManifest(join(root, directory));
+  const faults = tarballFaults(readTarball(filename));
+  if (faults.length > 0) throw new Error(`${name} cannot be published: ${faults.join(" ")}`);
+  return { name, version, file: basename(filename), node: engines?.node ?? "*" };
+}
+
+/** Packs all released packages of a built checkout into a folder that is emptied first. */
+export async function packAll({ root, into }: { root: string; into: string }): Promise<Packed[]> {
+  const partial = `${into}.partial`;
+  await rm(partial, { recursive: true, force: true });
+  await mkdir(partial, { recursive: true });
+  try {
+    const packed: Packed[] = [];
+    for (const { directory } of releaseOrder(workspacePackages(root)))
+      packed.push(await packPackage(root, directory, partial));
+    await writeFile(join(partial, "tarballs.json"), `${JSON.stringify(packed, null, 2)}\n`);
+    await rm(into, { recursive: true, force: true });
+    await rename(partial, into);
+    return packed;
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+}
+
+const HELP = `Usage: pnpm release:pack [--into FOLDER] [--to-publish] [--json]
+
+Packs every released package as it will be published, with tarballs.json in the order of publishing.
+
+  --into FOLDER   where to; default .cache/tarballs
+  --to-publish    stop while the root package.json does not say where the code lives
+  --json          print tarballs.json
+`;
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      into: { type: "string", default: ".cache/tarballs" },
+      "to-publish": { type: "boolean", default: false },
+      json: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const { fault } = repositoryOf(readManifest("."));
+  if (values["to-publish"] && fault !== undefined) {
+    process.stderr.write(`${fault}\n`);
+    return 1;
+  }
+  const packed = await packAll({ root: process.cwd(), into: resolve(values.into) });
+  if (values.json) process.stdout.write(`${JSON.stringify(packed, null, 2)}\n`);
+  else for (const { name, version, file } of packed) console.log(`${name} ${version}  ${file}`);
+  return 0;
+}
+
+if (import.meta.main) process.exitCode = await main();
