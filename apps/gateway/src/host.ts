@@ -15,7 +15,8 @@ import type {
   TurnResult,
 } from "@clew/engine-core";
 import type { CompactionPreview } from "@clew/legacy-engine";
-import type { ContextEngineFactory, ContextEngineInfo, ModelRef } from "@clew/plugin-sdk/core";
+import type { ContextEngineFactory, ContextEngineInfo } from "@clew/plugin-sdk/core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import type { Environment } from "./config/environment.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";

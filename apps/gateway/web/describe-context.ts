@@ -1,6 +1,7 @@
 // Puts the facts of a turn report into the few words the page shows.
 import type { QuarantineRecord } from "@clew/engine-core";
-import type { PolicyChange, Usage } from "@clew/plugin-sdk/core";
+import type { Usage } from "@clew/plugin-sdk/core";
+import type { PolicyChange } from "@clew/plugin-sdk/host";
 import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
 import { formatCount, formatDuration, formatNumberOf } from "./format.ts";
 

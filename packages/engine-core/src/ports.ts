@@ -4,18 +4,20 @@ import type {
   AssistantMessage,
   CompactParams,
   CompactResult,
+  ToolCallBlock,
+  ToolResultBlock,
+  TranscriptRewriteRequest,
+  TranscriptRewriteResult,
+} from "@clew/plugin-sdk/core";
+import type {
   ModelCall,
   ModelError,
   ModelRef,
   PolicyChange,
   PolicySideRecord,
   StreamEvent,
-  ToolCallBlock,
   ToolDefinition,
-  ToolResultBlock,
-  TranscriptRewriteRequest,
-  TranscriptRewriteResult,
-} from "@clew/plugin-sdk/core";
+} from "@clew/plugin-sdk/host";
 import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
 
 /** The identity of one session as ports know it. */

@@ -1,5 +1,6 @@
 // The shape of the turn report: everything that happened in one turn, enough to show, measure and rebuild it.
-import type { CompactCode, ErrorCode, PolicyChange, Usage } from "@clew/plugin-sdk/core";
+import type { CompactCode, ErrorCode, Usage } from "@clew/plugin-sdk/core";
+import type { PolicyChange } from "@clew/plugin-sdk/host";
 
 /** Where an item of a request comes from. */
 export type ItemSource =

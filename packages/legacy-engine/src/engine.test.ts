@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { AgentMessage, CompactParams } from "@clew/plugin-sdk/core";
 import {
-  type AgentMessage,
-  type CompactParams,
   isRuntimeCompactionDelegate,
   provideRuntimeCompaction,
   type RuntimeCompaction,
-} from "@clew/plugin-sdk/core";
+} from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
 import { createLegacyEngine } from "./engine.ts";
 

@@ -1,9 +1,8 @@
-// Everything a plugin author imports to write an engine: the contract's types, schemas and helpers.
+// Everything a plugin author imports to write an engine, and nothing that only hosts need.
 export type {
   ContextEngine,
   ContextEngineFactory,
   EngineFactoryContext,
-  EngineMethod,
 } from "./contract/engine.ts";
 export type {
   ContextEngineInfo,
@@ -33,55 +32,40 @@ export type {
   SubagentEndedParams,
   SubagentPreparation,
 } from "./contract/lifecycle.ts";
-export {
-  type AgentMessage,
-  AgentMessageSchema,
-  type AssistantBlock,
-  type AssistantMessage,
-  type BashExecutionMessage,
-  type BranchSummaryMessage,
-  type CompactionSummaryMessage,
-  type CustomMessage,
-  type HostEnvelope,
-  type ImageBlock,
-  type MessageProvenance,
-  type MessageRole,
-  type RedactedThinkingBlock,
-  type StopReason,
-  type TextBlock,
-  type ThinkingBlock,
-  type ToolCallBlock,
-  type ToolResultBlock,
-  type ToolResultMessage,
-  type Usage,
-  type UserBlock,
-  type UserMessage,
+export type {
+  AgentMessage,
+  AssistantBlock,
+  AssistantMessage,
+  BashExecutionMessage,
+  BranchSummaryMessage,
+  CompactionSummaryMessage,
+  CustomMessage,
+  HostEnvelope,
+  ImageBlock,
+  MessageProvenance,
+  RedactedThinkingBlock,
+  StopReason,
+  TextBlock,
+  ThinkingBlock,
+  ToolCallBlock,
+  ToolResultBlock,
+  ToolResultMessage,
+  Usage,
+  UserBlock,
+  UserMessage,
 } from "./contract/message.ts";
-export {
-  type ModelCall,
-  type ModelError,
-  type ModelRef,
-  type StreamEvent,
-  type ToolDefinition,
-  ZERO_USAGE,
-} from "./contract/model.ts";
 export {
   definePluginEntry,
   type PluginApi,
   type PluginCommand,
   type PluginEntry,
   type PluginLogger,
-  type PluginManifest,
-  PluginManifestSchema,
   type PluginRuntime,
-  type PluginsConfig,
-  PluginsConfigSchema,
   type PluginTool,
   type PluginToolFactory,
   type PluginToolResult,
   type RegistrationMode,
 } from "./contract/plugin.ts";
-export type { PolicyChange, PolicySideRecord } from "./contract/policy.ts";
 export type {
   LlmCompleteParams,
   LlmCompleteResult,
@@ -98,18 +82,6 @@ export type {
   TranscriptEntryAnchor,
   TurnAdmission,
 } from "./contract/session.ts";
-export {
-  delegateCompactionToRuntime,
-  isRuntimeCompactionDelegate,
-  provideRuntimeCompaction,
-  type RuntimeCompaction,
-  runtimeCompactionSlot,
-} from "./delegate.ts";
+export { delegateCompactionToRuntime } from "./delegate.ts";
 export { ContextEngineError, ERROR_CODES, type ErrorCode, isAbort } from "./errors.ts";
-export {
-  buildMemorySystemPromptAddition,
-  type MemoryPromptParams,
-  type MemoryPromptSection,
-  normalizePromptText,
-  provideMemoryPromptSection,
-} from "./memory-prompt.ts";
+export { buildMemorySystemPromptAddition, type MemoryPromptParams } from "./memory-prompt.ts";

@@ -1,5 +1,6 @@
 // Builds the HTTP request of one model call, by the driver of the model's api.
-import { ContextEngineError, type ModelCall } from "@clew/plugin-sdk/core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { ModelCall } from "@clew/plugin-sdk/host";
 import { DRIVER_APIS, findDriver } from "./find-driver.ts";
 import type { Endpoint, WireRequest } from "./provider.ts";
 

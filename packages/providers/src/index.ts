@@ -1,5 +1,5 @@
 // Model providers: build a request, stream or complete a call, say why one failed.
-export type { ModelCall, ModelError, ModelRef, StreamEvent } from "@clew/plugin-sdk/core";
+export type { ModelCall, ModelError, ModelRef, StreamEvent } from "@clew/plugin-sdk/host";
 export { buildRequest } from "./build-request.ts";
 export { DRIVER_APIS, findDriver } from "./find-driver.ts";
 export type {

@@ -1,5 +1,5 @@
 // What a driver is: one wire protocol as a pure request builder and a decoder, or a model that runs in this process.
-import type { ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/core";
+import type { ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
 
 /** Where a provider answers, and how to sign in. */
 export interface Endpoint {

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { createServer } from "node:net";
-import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/core";
+import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
 import { afterEach, describe, expect, it } from "vitest";
 import type { RetryNotice } from "./shared/retry.ts";
 import { completeModel, type StreamModelOptions, streamModel } from "./stream.ts";

@@ -1,5 +1,6 @@
 // Streams one model call: request, retries before the first byte, idle timeout, abort; a failure is always the last event.
-import type { AssistantMessage, ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/core";
+import type { AssistantMessage } from "@clew/plugin-sdk/core";
+import type { ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
 import { unknownApi } from "./build-request.ts";
 import { findDriver } from "./find-driver.ts";
 import type { Endpoint, WireDriver } from "./provider.ts";

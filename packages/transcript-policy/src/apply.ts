@@ -1,5 +1,6 @@
 // The order of the passes: what runs before a history is replayed, and what runs before each model call.
-import type { AgentMessage, PolicyChange } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { PolicyChange } from "@clew/plugin-sdk/host";
 import type { Clock, PassResult } from "./pass.ts";
 import { toContractShape } from "./passes/contract-shape.ts";
 import { fitToolCalls } from "./passes/fit-calls.ts";

@@ -1,4 +1,4 @@
-import type { ModelRef } from "@clew/plugin-sdk/core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import {

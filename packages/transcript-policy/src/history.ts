@@ -1,5 +1,6 @@
 // Makes a stored history replayable for one provider: what a run's context starts from.
-import type { AgentMessage, PolicyChange, PolicySideRecord } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { PolicyChange, PolicySideRecord } from "@clew/plugin-sdk/host";
 import {
   applySteps,
   contentSteps,

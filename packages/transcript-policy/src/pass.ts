@@ -1,5 +1,6 @@
 // What a pass is: messages and flags in, messages and a list of changes out; the same array when nothing changed.
-import type { AgentMessage, PolicyChange } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { asAgentMessages, asStored, type StoredMessage } from "./stored.ts";
 
 /** What a pass made of a list of messages. */

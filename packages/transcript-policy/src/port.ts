@@ -1,5 +1,6 @@
 // The whole policy as a host uses it: one object over a session's branch and its model, joined in a line.
-import type { AgentMessage, ModelRef } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { type ModelSnapshot, type SanitizedHistory, sanitizeSessionHistory } from "./history.ts";
 import { prepareOutboundMessages, repairToolPairing } from "./outbound.ts";

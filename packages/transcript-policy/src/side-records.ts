@@ -1,5 +1,5 @@
 // What a policy has to remember about a session, and the custom entries a host appends for it.
-import type { PolicySideRecord } from "@clew/plugin-sdk/core";
+import type { PolicySideRecord } from "@clew/plugin-sdk/host";
 
 export const SNAPSHOT_RECORD = "model-snapshot";
 export const BOOTSTRAP_RECORD = "google-turn-ordering-bootstrap";

@@ -1,5 +1,5 @@
 // Does every recorded session get through a small window? Replayed through the gateway with the offline summariser: overflows, validity, M3, cost.
-import type { ModelRef } from "@clew/plugin-sdk/core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import { type BenchCase, type CaseResult, defineBench } from "../runner/bench.ts";
 import { type Recording, readRecordings } from "../shared/recordings.ts";
 import { type NamedLater, namedByClient, namedLater } from "./named-later.ts";

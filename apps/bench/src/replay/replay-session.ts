@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ModelPort } from "@clew/engine-core";
-import type { ModelCall, ModelRef } from "@clew/plugin-sdk/core";
+import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { explainInvalid } from "@clew/transcript-policy";
 import { composeHost } from "../../../gateway/src/compose.ts";

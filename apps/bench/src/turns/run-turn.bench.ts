@@ -10,7 +10,8 @@ import {
   type TranscriptPort,
 } from "@clew/engine-core";
 import { createLegacyEngine } from "@clew/legacy-engine";
-import type { AgentMessage, ModelCall, StreamEvent } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
 import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import {
   type BenchCase,

@@ -9,7 +9,8 @@ import {
   type TranscriptPort,
 } from "@clew/engine-core";
 import { createLegacyEngine } from "@clew/legacy-engine";
-import type { ContextEngineFactory, ModelRef } from "@clew/plugin-sdk/core";
+import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import { activeBranch, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { completeModel, streamModel } from "@clew/providers";
 

@@ -1,6 +1,7 @@
 // `clew policy`: would a provider accept this history, and what would be changed so that it does?
 import { resolve } from "node:path";
-import { ContextEngineError, type PolicyChange } from "@clew/plugin-sdk/core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { buildContext } from "@clew/plugin-sdk/transcript";
 import {
   explainInvalid,

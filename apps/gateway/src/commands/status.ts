@@ -5,7 +5,7 @@ import {
   planBudget,
   type TurnReport,
 } from "@clew/engine-core";
-import type { ModelRef } from "@clew/plugin-sdk/core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import {
   buildContext,

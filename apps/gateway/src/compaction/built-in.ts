@@ -8,7 +8,7 @@ import {
   compactTranscript,
   previewCompaction,
 } from "@clew/legacy-engine";
-import type { ModelRef } from "@clew/plugin-sdk/core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import type { CompactableSession } from "../sessions/open.ts";
 
 export interface BuiltInCompactionOptions {

@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSessionState, type ModelPort } from "@clew/engine-core";
-import type { AssistantMessage, ModelCall, StreamEvent } from "@clew/plugin-sdk/core";
+import type { AssistantMessage } from "@clew/plugin-sdk/core";
+import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { composeHost, systemClock } from "../compose.ts";

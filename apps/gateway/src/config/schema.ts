@@ -1,5 +1,5 @@
 // The whole configuration: one schema per section, each beside what it configures.
-import { PluginsConfigSchema } from "@clew/plugin-sdk/core";
+import { PluginsConfigSchema } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import { GatewayConfigSchema } from "../http/config.ts";
 import { ModelsConfigSchema } from "../models/config.ts";

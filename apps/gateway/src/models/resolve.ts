@@ -1,5 +1,6 @@
 // Which model a "provider/model" name means: its wire, limits, address and key.
-import { ContextEngineError, type ModelRef } from "@clew/plugin-sdk/core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "@clew/providers";
 import { type Environment, expandVariables } from "../config/environment.ts";
 import { nearestOf } from "../text/nearest.ts";

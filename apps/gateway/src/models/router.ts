@@ -1,6 +1,7 @@
 // The model port of a gateway: every call goes to the server its model belongs to.
 import type { LogPort, ModelPort } from "@clew/engine-core";
-import { ContextEngineError, type ModelCall, type ModelRef } from "@clew/plugin-sdk/core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
 import { completeModel, type Endpoint, streamModel } from "@clew/providers";
 import type { ResolvedModel } from "./resolve.ts";
 

@@ -11,9 +11,9 @@ import type {
   LlmCompleteParams,
   LlmCompleteResult,
   PluginApi,
-  PluginsConfig,
   RegistrationMode,
 } from "@clew/plugin-sdk/core";
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../compose.ts";
 import { temporaryHome } from "../testing/home.ts";

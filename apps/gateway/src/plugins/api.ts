@@ -4,10 +4,10 @@ import { isAbsolute, join, resolve } from "node:path";
 import type {
   PluginApi,
   PluginLogger,
-  PluginManifest,
   PluginRuntime,
   RegistrationMode,
 } from "@clew/plugin-sdk/core";
+import type { PluginManifest } from "@clew/plugin-sdk/host";
 import { hookRule } from "./hook-rules.ts";
 import { messageOf } from "./invalid.ts";
 import { compileSchema } from "./json-schema.ts";

@@ -1,5 +1,6 @@
 // Commands of plugins in chat: found by name, native name or the manifest's aliases, run with the session they were typed in.
-import type { PluginCommand, PluginManifest } from "@clew/plugin-sdk/core";
+import type { PluginCommand } from "@clew/plugin-sdk/core";
+import type { PluginManifest } from "@clew/plugin-sdk/host";
 import { messageOf } from "./invalid.ts";
 import { inPluginScope, type PluginScope } from "./scope.ts";
 

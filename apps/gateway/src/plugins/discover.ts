@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import type { PluginsConfig } from "@clew/plugin-sdk/core";
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
 import { messageOf } from "./invalid.ts";
 import { isPluginId, MANIFEST_FILE, type PluginFiles, readPluginFiles } from "./manifest.ts";

@@ -1,5 +1,5 @@
 // Is a plugin switched on? Selecting its engine counts as switching it on; deny and disable always win (contract §2.2).
-import type { PluginManifest, PluginsConfig } from "@clew/plugin-sdk/core";
+import type { PluginManifest, PluginsConfig } from "@clew/plugin-sdk/host";
 
 export interface EnablementRequest {
   plugins: PluginsConfig;

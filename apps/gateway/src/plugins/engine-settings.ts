@@ -5,7 +5,8 @@ import {
   type FailurePolicy,
   type LlmPolicy,
 } from "@clew/engine-core";
-import { ContextEngineError, type PluginsConfig } from "@clew/plugin-sdk/core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import { slotValue } from "./enablement.ts";
 import type { PluginHost } from "./host.ts";

@@ -1,5 +1,5 @@
 // What the doctor says of engine and plugins, each finding with what to do about it. Pure.
-import type { PluginsConfig } from "@clew/plugin-sdk/core";
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import type { Finding } from "../doctor/finding.ts";
 import { slotValue } from "./enablement.ts";
 import type { EngineStatus } from "./engine-status.ts";

@@ -1,7 +1,7 @@
 // What the doctor, `/engine` and the API (which the page reads) say of engines of plugins, and how a running gateway changes them.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PluginsConfig } from "@clew/plugin-sdk/core";
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readEnvironment } from "../config/environment.ts";

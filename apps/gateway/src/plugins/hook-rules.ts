@@ -1,5 +1,5 @@
 // Which hooks there are, and which permission each needs (`plugins.entries.<id>.hooks`).
-import type { PluginManifest } from "@clew/plugin-sdk/core";
+import type { PluginManifest } from "@clew/plugin-sdk/host";
 
 /** "conversation": the hook sees what people said. "prompt": it also changes what the model is told. */
 const HOOKS: Record<string, readonly ("conversation" | "prompt")[]> = {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createEngineRegistry, resolveContextEngine } from "@clew/engine-core";
 import { createLegacyEngine } from "@clew/legacy-engine";
-import type { PluginsConfig } from "@clew/plugin-sdk/core";
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
 import {

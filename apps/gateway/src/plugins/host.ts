@@ -1,11 +1,7 @@
 // The plugins of one gateway: finds, loads and reloads them, and offers what they registered to whoever runs turns.
 import type { EngineRegistry, LogPort } from "@clew/engine-core";
-import type {
-  LlmCompleteParams,
-  LlmCompleteResult,
-  PluginsConfig,
-  RegistrationMode,
-} from "@clew/plugin-sdk/core";
+import type { LlmCompleteParams, LlmCompleteResult, RegistrationMode } from "@clew/plugin-sdk/core";
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { type OwnedCommand, parseCommand, runPluginCommand } from "./chat-commands.ts";
 import { discoverPlugins } from "./discover.ts";
 import { recallRecords, rememberEngines } from "./engine-memory.ts";

@@ -1,5 +1,6 @@
 // Loads all plugins that are on, those that others require first, and settles who gets a name that two want.
-import type { ContextEngineFactory, PluginsConfig } from "@clew/plugin-sdk/core";
+import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import { commandWords, type OwnedCommand, RESERVED_COMMANDS } from "./chat-commands.ts";
 import type { FoundPlugin } from "./discover.ts";

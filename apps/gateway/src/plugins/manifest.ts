@@ -1,7 +1,7 @@
 // Reads what a plugin says about itself without running any of its code: openclaw.plugin.json and package.json.
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { type PluginManifest, PluginManifestSchema } from "@clew/plugin-sdk/core";
+import { type PluginManifest, PluginManifestSchema } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
 import { z } from "zod";
 import { checkCompatibility } from "./compatibility.ts";

@@ -1,5 +1,5 @@
 // The configuration a plugin gets: `plugins.entries.<id>.config`, checked against its manifest's schema, defaults applied.
-import type { PluginManifest } from "@clew/plugin-sdk/core";
+import type { PluginManifest } from "@clew/plugin-sdk/host";
 import { invalidPlugin, messageOf } from "./invalid.ts";
 import { compileSchema } from "./json-schema.ts";
 

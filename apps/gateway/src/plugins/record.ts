@@ -1,6 +1,6 @@
 // What is known of each plugin after loading: for lists, the doctor and the page.
 import type { LogPort } from "@clew/engine-core";
-import type { PluginManifest } from "@clew/plugin-sdk/core";
+import type { PluginManifest } from "@clew/plugin-sdk/host";
 import type { PluginOrigin } from "./discover.ts";
 import { kindsOf } from "./hook-rules.ts";
 import type { Diagnostic, Registrations } from "./registrations.ts";

@@ -4,9 +4,9 @@ import {
   isAbort,
   type PluginTool,
   type ToolCallBlock,
-  type ToolDefinition,
   type ToolResultBlock,
 } from "@clew/plugin-sdk/core";
+import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import type { Approve } from "../tools/tool.ts";
 import { messageOf } from "./invalid.ts";
 import { compileSchema, type SchemaChecker } from "./json-schema.ts";

@@ -1,6 +1,7 @@
 // Plays one recorded turn: the ports that answer with what was recorded, and keep count of what they were asked.
 import type { ClockPort, ModelPort, ToolPort } from "@clew/engine-core";
-import type { AgentMessage, AssistantMessage, ModelCall, StreamEvent } from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
+import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateMessages, estimateText } from "@clew/plugin-sdk/tokens";
 import { hasFailed, type RecordedStep, type RecordedTurn } from "./recorded-turns.ts";
 

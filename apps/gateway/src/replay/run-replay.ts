@@ -8,7 +8,8 @@ import {
   type TurnReport,
   type TurnResult,
 } from "@clew/engine-core";
-import type { AgentMessage, ModelRef } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { ContextItem } from "@clew/plugin-sdk/transcript";
 import type { Host } from "../host.ts";

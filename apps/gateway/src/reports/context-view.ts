@@ -1,6 +1,7 @@
 // What the model saw in a session's last call, item by item: the report's references joined with their contents.
 import type { ModelCallReport, ReportItem, TurnReport } from "@clew/engine-core";
-import { type AgentMessage, AgentMessageSchema, type PolicyChange } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { AgentMessageSchema, type PolicyChange } from "@clew/plugin-sdk/host";
 import { buildContext, type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
 import { readLastRequest, readPart } from "./report-log.ts";
 

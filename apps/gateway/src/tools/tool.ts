@@ -1,6 +1,7 @@
 // What a tool of the gateway is, and the port that runs them: arguments checked, approval asked, failures as outcomes.
 import type { HostSession, ToolOutcome, ToolPort } from "@clew/engine-core";
-import { isAbort, type ToolCallBlock, type ToolDefinition } from "@clew/plugin-sdk/core";
+import { isAbort, type ToolCallBlock } from "@clew/plugin-sdk/core";
+import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 
 export interface Tool<Arguments = unknown> {

@@ -5,12 +5,14 @@ import type {
   AssistantMessage,
   ContextEngine,
   ContextEngineFactory,
+} from "@clew/plugin-sdk/core";
+import type {
   ModelCall,
   ModelError,
   ModelRef,
   PluginsConfig,
   StreamEvent,
-} from "@clew/plugin-sdk/core";
+} from "@clew/plugin-sdk/host";
 import {
   activeBranch,
   type NewTranscriptEntry,

@@ -1,5 +1,6 @@
 // How long an engine may take: the bound of each method, and a race that keeps to it.
-import { ContextEngineError, type EngineMethod } from "@clew/plugin-sdk/core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { EngineMethod } from "@clew/plugin-sdk/host";
 
 const SECOND = 1000;
 

@@ -4,7 +4,7 @@ import {
   provideRuntimeCompaction,
   type RuntimeCompaction,
   runtimeCompactionSlot,
-} from "@clew/plugin-sdk/core";
+} from "@clew/plugin-sdk/host";
 
 type Scope = AsyncLocalStorage<RuntimeCompaction | undefined>;
 

@@ -1,5 +1,6 @@
 // Which newer host parameters an older engine refuses: declared by `acceptedHostParams`, or learned once from its error.
-import type { ContextEngine, EngineMethod, HostAddedParam } from "@clew/plugin-sdk/core";
+import type { ContextEngine, HostAddedParam } from "@clew/plugin-sdk/core";
+import type { EngineMethod } from "@clew/plugin-sdk/host";
 
 const HOST_ADDED: readonly HostAddedParam[] = [
   "sessionKey",

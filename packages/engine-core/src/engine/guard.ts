@@ -5,10 +5,9 @@ import {
   type ContextEngine,
   ContextEngineError,
   type ContextEngineInfo,
-  type EngineMethod,
   isAbort,
-  type RuntimeCompaction,
 } from "@clew/plugin-sdk/core";
+import type { EngineMethod, RuntimeCompaction } from "@clew/plugin-sdk/host";
 import type { ClockPort, LogPort } from "../ports.ts";
 import type { EngineCallReport, EngineFailure } from "../report.ts";
 import { callWithin, DEFAULT_BOUNDS_MS, engineTimeout } from "./bounds.ts";

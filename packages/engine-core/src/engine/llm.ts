@@ -1,10 +1,6 @@
 // The model calls an engine may make through `runtimeContext.llm`: bound to the session's agent and the operator's policy.
-import type {
-  AgentMessage,
-  LlmCompleteParams,
-  LlmCompleteResult,
-  ModelRef,
-} from "@clew/plugin-sdk/core";
+import type { AgentMessage, LlmCompleteParams, LlmCompleteResult } from "@clew/plugin-sdk/core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import type { HostSession, ModelPort } from "../ports.ts";
 

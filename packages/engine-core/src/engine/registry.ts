@@ -3,9 +3,9 @@ import type {
   ContextEngine,
   ContextEngineFactory,
   EngineFactoryContext,
-  EngineMethod,
 } from "@clew/plugin-sdk/core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { EngineMethod } from "@clew/plugin-sdk/host";
 import type { ClockPort, LogPort } from "../ports.ts";
 import { type EngineGuard, type FailurePolicy, guardEngine } from "./guard.ts";
 import { createQuarantine, describeError, type Quarantine } from "./quarantine.ts";

@@ -1,9 +1,6 @@
 // Which engine runs: the slot's choice when it is allowed, registered and sound, else the fallback, with the reason.
-import {
-  ContextEngineError,
-  type EngineFactoryContext,
-  type PluginsConfig,
-} from "@clew/plugin-sdk/core";
+import { ContextEngineError, type EngineFactoryContext } from "@clew/plugin-sdk/core";
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import type { EngineFailure } from "../report.ts";
 import type { EngineGuard } from "./guard.ts";
 import { codeOf, failureOf } from "./quarantine.ts";

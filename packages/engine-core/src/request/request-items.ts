@@ -1,5 +1,6 @@
 // What a request consists of, item by item with its source, as a delta to the session's previous request.
-import type { AgentMessage, ToolDefinition } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import type { ItemSource, ReportItem, ReportParts } from "../report.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";

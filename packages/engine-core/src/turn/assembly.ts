@@ -1,11 +1,6 @@
 // Step 3 of a turn: the engine chooses what the model sees; when it cannot, the prepared history is used as it is.
-import {
-  type AgentMessage,
-  type AssembleResult,
-  isAbort,
-  normalizePromptText,
-  type ToolDefinition,
-} from "@clew/plugin-sdk/core";
+import { type AgentMessage, type AssembleResult, isAbort } from "@clew/plugin-sdk/core";
+import { normalizePromptText, type ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { describeError } from "../engine/quarantine.ts";

@@ -3,8 +3,8 @@ import {
   type AgentMessage,
   type ContextEngine,
   delegateCompactionToRuntime,
-  type ModelError,
 } from "@clew/plugin-sdk/core";
+import type { ModelError } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
 import { callTool, memoryTranscript, passThrough, testHost, tools } from "../__fixtures__/host.ts";
 import { createSessionState, resolveContextEngine } from "../index.ts";

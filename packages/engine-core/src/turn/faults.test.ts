@@ -1,9 +1,5 @@
-import type {
-  AfterTurnParams,
-  AgentMessage,
-  ContextEngine,
-  EngineMethod,
-} from "@clew/plugin-sdk/core";
+import type { AfterTurnParams, AgentMessage, ContextEngine } from "@clew/plugin-sdk/core";
+import type { EngineMethod } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
 import { passThrough, testHost } from "../__fixtures__/host.ts";
 

@@ -1,12 +1,6 @@
 // One model call: what is sent, reported item by item, streamed, and answered by a message or a reason.
-import type {
-  AgentMessage,
-  AssistantMessage,
-  ModelCall,
-  ModelError,
-  StreamEvent,
-  ToolDefinition,
-} from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
+import type { ModelCall, ModelError, StreamEvent, ToolDefinition } from "@clew/plugin-sdk/host";
 import type { ModelCallReport } from "../report.ts";
 import {
   describeRequest,

@@ -1,10 +1,6 @@
 // Step 5 of a turn: model calls and tools in turn, until the model answers, fails or is cancelled.
-import type {
-  AgentMessage,
-  AssistantMessage,
-  ModelError,
-  ToolCallBlock,
-} from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssistantMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
+import type { ModelError } from "@clew/plugin-sdk/host";
 import { planToolResultTruncation } from "@clew/plugin-sdk/transcript";
 import { type Precheck, planPrecheck } from "../request/precheck.ts";
 import { sizeOf } from "../request/request-size.ts";

@@ -1,5 +1,5 @@
 // What the next model call would send: the steps of a turn up to that call, over a transcript that only pretends to grow.
-import type { ModelError } from "@clew/plugin-sdk/core";
+import type { ModelError } from "@clew/plugin-sdk/host";
 import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
 import { describeError } from "../engine/quarantine.ts";

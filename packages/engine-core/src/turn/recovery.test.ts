@@ -1,10 +1,6 @@
-import type {
-  CompactParams,
-  CompactResult,
-  ContextEngine,
-  ModelError,
-} from "@clew/plugin-sdk/core";
+import type { CompactParams, CompactResult, ContextEngine } from "@clew/plugin-sdk/core";
 import { delegateCompactionToRuntime } from "@clew/plugin-sdk/core";
+import type { ModelError } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
 import {
   callTool,

@@ -1,5 +1,6 @@
 // In-memory pruning of what any engine assembled: decided once the provider's prompt cache is cold, remembered by one entry, applied to every view.
-import type { AgentMessage, ModelRef } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import {
   applySessionPrune,
   planSessionPrune,

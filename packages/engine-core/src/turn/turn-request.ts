@@ -2,11 +2,10 @@
 import type {
   AgentMessage,
   AssistantMessage,
-  ModelError,
-  ModelRef,
   ToolCallBlock,
   UserMessage,
 } from "@clew/plugin-sdk/core";
+import type { ModelError, ModelRef } from "@clew/plugin-sdk/host";
 import type { SessionPruneSettings } from "@clew/plugin-sdk/transcript";
 import type { LlmPolicy } from "../engine/llm.ts";
 import type { ResolvedEngine } from "../engine/resolve.ts";

@@ -1,5 +1,6 @@
 // One turn in progress: what it was asked, what it runs with, and the notes its report is made of.
-import type { ModelRef, UserMessage } from "@clew/plugin-sdk/core";
+import type { UserMessage } from "@clew/plugin-sdk/core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import type { SessionProjection } from "@clew/plugin-sdk/transcript";
 import type { GuardedEngine } from "../engine/guard.ts";
 import type { HostPorts, HostSession, TranscriptPort } from "../ports.ts";

@@ -1,5 +1,6 @@
 // What compaction tests run against: a transcript in memory that behaves like a file, and a model that answers by script.
-import type { AgentMessage, AssistantMessage, ModelCall, ModelError } from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
+import type { ModelCall, ModelError } from "@clew/plugin-sdk/host";
 import {
   buildContext,
   type NewTranscriptEntry,

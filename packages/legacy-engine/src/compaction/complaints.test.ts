@@ -1,5 +1,6 @@
 // The failures people report most of compactions (the field's complaints 4 to 12), as far as a compaction decides them.
-import type { AgentMessage, ModelCall } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { ModelCall } from "@clew/plugin-sdk/host";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { PRUNE_PLACEHOLDER, splitLedger } from "@clew/plugin-sdk/transcript";

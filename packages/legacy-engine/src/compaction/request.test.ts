@@ -1,4 +1,5 @@
-import type { AssistantMessage, ModelError } from "@clew/plugin-sdk/core";
+import type { AssistantMessage } from "@clew/plugin-sdk/core";
+import type { ModelError } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
 import { hastySleep, patientSleep, reply, scripted } from "../__fixtures__/session.ts";
 import { requestSummary, retryDelay } from "./request.ts";

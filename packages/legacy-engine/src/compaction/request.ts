@@ -1,12 +1,6 @@
 // One request to the summarising model: bounded in time, retried when that can help, and judged by what came back.
-import {
-  type AssistantMessage,
-  isAbort,
-  type ModelCall,
-  type ModelError,
-  type ModelRef,
-  type Usage,
-} from "@clew/plugin-sdk/core";
+import { type AssistantMessage, isAbort, type Usage } from "@clew/plugin-sdk/core";
+import type { ModelCall, ModelError, ModelRef } from "@clew/plugin-sdk/host";
 import { headOf, textOf } from "@clew/plugin-sdk/transcript";
 import { SUMMARY_SYSTEM_PROMPT } from "./prompts.ts";
 

@@ -1,4 +1,5 @@
-import type { AgentMessage, ModelError } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { ModelError } from "@clew/plugin-sdk/host";
 import { assistant, FIRST_TIMESTAMP, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { patientSleep, promptOf, scripted } from "../__fixtures__/session.ts";

@@ -151,8 +151,6 @@ export type AgentMessage =
   | CompactionSummaryMessage
   | BranchSummaryMessage;
 
-export type MessageRole = AgentMessage["role"];
-
 const stamped = {
   timestamp: z.number().optional(),
   idempotencyKey: z.string().optional(),

@@ -1,10 +1,5 @@
-import type {
-  AgentMessage,
-  AssistantMessage,
-  ModelCall,
-  StreamEvent,
-  ToolDefinition,
-} from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
+import type { ModelCall, StreamEvent, ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import { SUMMARY_HEADINGS } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";

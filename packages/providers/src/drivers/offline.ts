@@ -1,5 +1,6 @@
 // The offline model: deterministic, without key and network, honest about being no language model.
-import type { ModelCall, ModelError, StreamEvent, Usage } from "@clew/plugin-sdk/core";
+import type { Usage } from "@clew/plugin-sdk/core";
+import type { ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
 import { estimateMessages, estimateText } from "@clew/plugin-sdk/tokens";
 import { planOfflineReply } from "../offline/plan.ts";
 import type { LocalDriver } from "../provider.ts";

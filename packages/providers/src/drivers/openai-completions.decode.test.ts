@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/core";
+import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openaiCompletions } from "./openai-completions.ts";

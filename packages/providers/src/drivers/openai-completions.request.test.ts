@@ -1,4 +1,5 @@
-import type { AgentMessage, ModelCall } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { ModelCall } from "@clew/plugin-sdk/host";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CHAT_FLAVORS } from "../openai-completions/flavors.ts";

@@ -1,5 +1,5 @@
 // Speaks OpenAI Chat Completions: OpenAI, Ollama, LM Studio, vLLM, llama.cpp and every server compatible with them.
-import type { ModelCall } from "@clew/plugin-sdk/core";
+import type { ModelCall } from "@clew/plugin-sdk/host";
 import { createChatDecoder } from "../openai-completions/decode.ts";
 import { findFlavor } from "../openai-completions/flavors.ts";
 import { toChatMessages } from "../openai-completions/messages.ts";

@@ -1,5 +1,6 @@
 // Decides what the offline model replies to a call: pure, deterministic, linear in the text it is shown.
-import type { AgentMessage, ModelCall, ToolDefinition } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { ModelCall, ToolDefinition } from "@clew/plugin-sdk/host";
 import { bestMatch } from "./match.ts";
 import {
   ACKNOWLEDGEMENT,

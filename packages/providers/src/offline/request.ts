@@ -1,5 +1,6 @@
 // What a call asks of the offline model: a summary, a tool, an answer, or nothing.
-import type { AgentMessage, ModelCall } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { ModelCall } from "@clew/plugin-sdk/host";
 import { isQuestion, shownText, splitSentences } from "./sentences.ts";
 import { type SummaryMaterial, sessionMaterial, textMaterial } from "./summary.ts";
 

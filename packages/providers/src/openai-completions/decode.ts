@@ -1,5 +1,6 @@
 // Turns the bytes of a Chat Completions answer into stream events.
-import type { ModelError, StopReason, StreamEvent, ToolCallBlock } from "@clew/plugin-sdk/core";
+import type { StopReason, ToolCallBlock } from "@clew/plugin-sdk/core";
+import type { ModelError, StreamEvent } from "@clew/plugin-sdk/host";
 import { createParser } from "eventsource-parser";
 import type { DecoderOptions, StreamDecoder } from "../provider.ts";
 import { ReplyBuilder } from "../shared/reply.ts";

@@ -3,11 +3,11 @@ import type {
   AgentMessage,
   AssistantMessage,
   ImageBlock,
-  ModelRef,
   TextBlock,
   ToolResultMessage,
   UserMessage,
 } from "@clew/plugin-sdk/core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import { toModelMessage } from "@clew/plugin-sdk/transcript";
 import { wellFormedJson } from "../shared/well-formed.ts";
 import type { ChatFlavor } from "./flavors.ts";

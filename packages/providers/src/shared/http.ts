@@ -1,5 +1,5 @@
 // Sends one request and reads its answer piece by piece, watched by the caller's abort and an idle timeout.
-import type { ModelCall, ModelError } from "@clew/plugin-sdk/core";
+import type { ModelCall, ModelError } from "@clew/plugin-sdk/host";
 import type { Endpoint, WireRequest } from "../provider.ts";
 import { abortError, classifyError, type FailureOrigin, idleError } from "./wire-errors.ts";
 

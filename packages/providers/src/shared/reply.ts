@@ -2,11 +2,11 @@
 import type {
   AssistantBlock,
   AssistantMessage,
-  ModelCall,
   StopReason,
   ToolCallBlock,
   Usage,
 } from "@clew/plugin-sdk/core";
+import type { ModelCall } from "@clew/plugin-sdk/host";
 
 /** The blocks of one reply, in the order they arrived. */
 export class ReplyBuilder {

@@ -1,4 +1,4 @@
-import type { ModelError } from "@clew/plugin-sdk/core";
+import type { ModelError } from "@clew/plugin-sdk/host";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_RETRY, planRetry } from "./retry.ts";

@@ -1,5 +1,5 @@
 // Decides whether and when a failed call is tried again.
-import type { ModelError } from "@clew/plugin-sdk/core";
+import type { ModelError } from "@clew/plugin-sdk/host";
 
 export interface RetryOptions {
   /** Tries after the first one. */

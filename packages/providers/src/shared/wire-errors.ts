@@ -1,5 +1,5 @@
 // Says why a call failed: HTTP status, error body or network failure → ModelError with one sentence that names the next step.
-import type { ModelError } from "@clew/plugin-sdk/core";
+import type { ModelError } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "../provider.ts";
 import { isOverflow, isRequestCeiling, observedTokens } from "./overflow.ts";
 

@@ -1,5 +1,6 @@
 // Which images may be sent as they are, which get smaller and which become a text; blank text goes along the way.
-import type { AgentMessage, PolicyChange } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { decodeBase64 } from "../images/base64.ts";
 import { ContentCache } from "../images/cache.ts";
 import {

@@ -1,5 +1,5 @@
 // What never leaves the host: the machine-readable details of tool results, and the token counts of replaced history.
-import { ZERO_USAGE } from "@clew/plugin-sdk/core";
+import { ZERO_USAGE } from "@clew/plugin-sdk/host";
 import { definePass, mapChanged } from "../pass.ts";
 import { roleOf, without } from "../stored.ts";
 import { isZeroUsage } from "./replay-content.ts";

@@ -1,6 +1,6 @@
 // Edits of the configuration file for installs: checked before and after, atomic, and remembered so that they can be taken back.
 import { rm } from "node:fs/promises";
-import type { PluginsConfig } from "@clew/plugin-sdk/core";
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { writeConfigText } from "../../config/commands.ts";
 import { checkConfigText, readConfigText } from "../../config/load.ts";
 import { applySteps, isBlankConfig, type SettingStep, undoSteps } from "../config-text.ts";

@@ -1,5 +1,5 @@
 // Which settings an install or a switch makes, and what a person is told about them. Pure.
-import type { PluginManifest, PluginsConfig } from "@clew/plugin-sdk/core";
+import type { PluginManifest, PluginsConfig } from "@clew/plugin-sdk/host";
 import type { SettingStep } from "../config-text.ts";
 import { slotValue } from "../enablement.ts";
 import { kindsOf } from "../hook-rules.ts";

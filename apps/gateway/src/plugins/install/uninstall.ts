@@ -1,7 +1,7 @@
 // `clew plugins uninstall`: takes back every change an install made and nothing that the person did.
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { PluginsConfig } from "@clew/plugin-sdk/core";
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { discoverPlugins } from "../discover.ts";
 import { slotValue } from "../enablement.ts";
 import { invalidPlugin } from "../invalid.ts";

@@ -1,0 +1,25 @@
+// Everything a host imports that an engine never needs, besides the contract in `./core`.
+export type { EngineMethod } from "./contract/engine.ts";
+export { type PluginManifest, PluginManifestSchema } from "./contract/manifest.ts";
+export { AgentMessageSchema } from "./contract/message.ts";
+export {
+  type ModelCall,
+  type ModelError,
+  type ModelRef,
+  type StreamEvent,
+  type ToolDefinition,
+  ZERO_USAGE,
+} from "./contract/model.ts";
+export { type PluginsConfig, PluginsConfigSchema } from "./contract/plugins-config.ts";
+export type { PolicyChange, PolicySideRecord } from "./contract/policy.ts";
+export {
+  isRuntimeCompactionDelegate,
+  provideRuntimeCompaction,
+  type RuntimeCompaction,
+  runtimeCompactionSlot,
+} from "./delegate.ts";
+export {
+  type MemoryPromptSection,
+  normalizePromptText,
+  provideMemoryPromptSection,
+} from "./memory-prompt.ts";
