@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { readEnvironment } from "../src/config/environment.ts";
 import { checkConfigText } from "../src/config/load.ts";
 import { createGateway } from "../src/gateway.ts";
+import { createIdentity } from "../src/home/identity.ts";
 import { loadPage } from "../src/http/page.ts";
 import { startServer } from "../src/http/server.ts";
 import { createLog } from "../src/log/log.ts";
@@ -89,6 +90,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
       log,
       page: loadPage(built),
       version: "0.0.0",
+      identity: createIdentity(folder),
       port,
     });
     let stopped: Promise<void> | undefined;

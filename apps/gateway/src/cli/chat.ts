@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import type { TurnEvent, TurnResult } from "@clew/engine-core";
 import { parseLine } from "../commands/parse.ts";
 import { createGateway, type Gateway } from "../gateway.ts";
+import { prepareHome } from "../home/prepare-home.ts";
 import { shownEvent } from "../http/event-stream.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { DEFAULT_AGENT_ID, parseSessionName } from "../sessions/keys.ts";
@@ -20,6 +21,11 @@ export async function chat(words: readonly string[], options: ChatOptions): Prom
   const { environment, loaded, log, output } = await setUp(options, {
     showProblems: options.json !== true,
   });
+  const problem = await prepareHome(environment.home);
+  if (problem !== null) {
+    output.note(`clew: ${problem}`);
+    return 1;
+  }
   const plugins = await startPlugins({ environment, loaded, log });
   const gateway = createGateway({ environment, loaded, log, plugins });
   const asking = askInTerminal(output);

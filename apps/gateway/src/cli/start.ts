@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createGateway } from "../gateway.ts";
+import { type ClaimedHome, claimHome } from "../home/claim.ts";
 import { loadPage } from "../http/page.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
 import { startPlugins } from "../plugins/start.ts";
@@ -9,42 +10,39 @@ import { survivePluginRejections } from "../plugins/stray-rejections.ts";
 import type { Output } from "../terminal/output.ts";
 import { VERSION } from "../version.ts";
 import { ownCommand } from "./own-command.ts";
-import { type Overrides, rereader, setUp } from "./setup.ts";
+import { type Overrides, rereader, type Setup, setUp } from "./setup.ts";
 
 /** Time running replies get to finish, ms; after it they are cancelled and what had arrived is kept. */
 const GRACE_MS = 1500;
 
 export async function start(overrides: Overrides): Promise<number> {
-  const { environment, loaded, log, output } = await setUp(overrides, { showProblems: true });
+  const setup = await setUp(overrides, { showProblems: true });
+  const claim = await claimHome(setup.environment.home);
+  if (!claim.claimed) {
+    setup.output.note(`clew: ${claim.reason}`);
+    return 1;
+  }
+  return serve(setup, claim, overrides).finally(() => claim.release());
+}
+
+async function serve(
+  { environment, loaded, log, output }: Setup,
+  { identity, announce }: ClaimedHome,
+  overrides: Overrides,
+): Promise<number> {
   survivePluginRejections(log);
   const plugins = await startPlugins({ environment, loaded, log });
-  const gateway = createGateway({
-    environment,
-    loaded,
-    log,
-    plugins,
-    reread: rereader(environment, overrides),
-  });
+  const reread = rereader(environment, overrides);
+  const gateway = createGateway({ environment, loaded, log, plugins, reread });
   const page = loadPage(pageFolder());
-  const server = await startServer({
-    gateway,
-    log,
-    page,
-    version: VERSION,
-    port: loaded.config.gateway.port,
-  });
+  const { port } = loaded.config.gateway;
+  const server = await startServer({ gateway, log, page, version: VERSION, identity, port });
+  announce(server.port);
   const model = loaded.config.agents.defaults.model.primary;
+  const engine = loaded.config.plugins.slots?.contextEngine ?? "legacy";
   await plugins.hooks.emit("gateway_start", { port: server.port });
-  log.info("gateway started", {
-    url: server.url,
-    model,
-    engine: loaded.config.plugins.slots?.contextEngine ?? "legacy",
-  });
-  greet(output, server, {
-    model,
-    engine: loaded.config.plugins.slots?.contextEngine ?? "legacy",
-    home: environment.home,
-  });
+  log.info("gateway started", { url: server.url, model, engine });
+  greet(output, server, { model, engine, home: environment.home });
 
   const reason = await untilStopped();
   output.note(`clew: stopping (${reason})`);

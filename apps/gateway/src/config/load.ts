@@ -28,7 +28,8 @@ export async function readConfigText(file: string): Promise<string | null> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    // ENOTDIR: the folder it would be in is a file, which others complain about.
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
     throw new ContextEngineError(
       "CONFIG_INVALID",
       `The configuration ${file} cannot be read: ${(error as Error).message}.`,

@@ -1,16 +1,16 @@
-// Looks at engine and plugins: through the running gateway when there is one, else by loading them as a start would.
+// Looks at engine and plugins: asks this home's gateway, else loads them as a start would.
 import type { LogPort } from "@clew/engine-core";
 import { composeHost } from "../compose.ts";
 import { defaultAgentId } from "../config/agent.ts";
 import { writeConfigText } from "../config/commands.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, readConfigText } from "../config/load.ts";
+import type { GatewayLookup, OwnGateway } from "../gateway-client.ts";
 import { removeAt } from "../plugins/config-text.ts";
 import { discoverPlugins } from "../plugins/discover.ts";
 import { recallRecords } from "../plugins/engine-memory.ts";
 import type { EngineStatus } from "../plugins/engine-status.ts";
 import { engineFindings, pluginFindings, staleSlots } from "../plugins/findings.ts";
-import { findGateway, type RunningGateway } from "../plugins/install/effect.ts";
 import type { PluginRecord } from "../plugins/record.ts";
 import { readRecords } from "../plugins/records.ts";
 import { startPlugins } from "../plugins/start.ts";
@@ -21,34 +21,33 @@ const ASK_MS = 10_000;
 export async function checkEngineAndPlugins(
   environment: Environment,
   loaded: LoadedConfig,
-  { fix }: { fix: boolean },
+  { fix, lookup }: { fix: boolean; lookup: GatewayLookup },
 ): Promise<Finding[]> {
-  const running = await findGateway(loaded.config.gateway.port);
   const findings =
-    running === null
-      ? await inspectOffline(environment, loaded)
-      : await askGateway(running, environment, loaded);
+    lookup.kind === "running"
+      ? await askGateway(lookup.gateway, environment, loaded)
+      : await inspectOffline(environment, loaded);
   const all = [...checkRecords(environment.home), ...findings];
   return fix ? [...all, ...(await removeStaleSlots(environment, loaded))] : all;
 }
 
 async function askGateway(
-  running: RunningGateway,
+  { url, request }: OwnGateway,
   { home }: Environment,
   { config }: LoadedConfig,
 ): Promise<Finding[]> {
   try {
     const ask = async <Answer>(path: string) => {
-      const answer = await fetch(`${running.url}${path}`, { signal: AbortSignal.timeout(ASK_MS) });
-      if (!answer.ok) throw new Error(`${path} answers ${answer.status}`);
-      return (await answer.json()) as Answer;
+      const answer = await request(path, { timeoutMs: ASK_MS });
+      if (answer?.status !== 200) throw new Error(`${path} answers ${answer?.status ?? "nothing"}`);
+      return answer.body as Answer;
     };
     const status = await ask<EngineStatus>("/api/engine");
     const { plugins } = await ask<{ plugins: PluginRecord[] }>("/api/plugins");
     const asked: Finding = {
       level: "note",
       subject: "engine",
-      text: `as the gateway at ${running.url} says`,
+      text: `as the gateway at ${url} says`,
     };
     return [
       asked,
@@ -60,7 +59,7 @@ async function askGateway(
       {
         level: "failure",
         subject: "gateway",
-        text: `${running.url} answers, but not about its engine (${(error as Error).message}); restart it`,
+        text: `${url} answers, but not about its engine (${(error as Error).message}); restart it`,
       },
     ];
   }
@@ -78,7 +77,7 @@ async function inspectOffline(environment: Environment, loaded: LoadedConfig): P
   const asked: Finding = {
     level: "note",
     subject: "engine",
-    text: "no gateway runs; looked at as a start would find it",
+    text: "this home's gateway is not running; looked at as a start would find it",
   };
   const plugins = await startPlugins({ environment, loaded, log });
   try {

@@ -5,6 +5,12 @@ import { modelRequest } from "../compose.ts";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import {
+  describeMissing,
+  findOwnGateway,
+  type GatewayLookup,
+  type OwnGateway,
+} from "../gateway-client.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
 import { checkCompaction } from "./check-compaction.ts";
 import { checkEngineAndPlugins } from "./check-engine.ts";
@@ -32,9 +38,11 @@ export async function checkHost(
   findings.push(
     ...loaded.warnings.map((text): Finding => ({ level: "warning", subject: "settings", text })),
   );
+  const { port } = loaded.config.gateway;
+  const lookup = await findOwnGateway({ home: environment.home, port });
   return [
     ...findings,
-    ...(await checkEngineAndPlugins(environment, loaded, { fix })),
+    ...(await checkEngineAndPlugins(environment, loaded, { fix, lookup })),
     {
       level: "ok",
       subject: "engine check",
@@ -43,7 +51,7 @@ export async function checkHost(
     ...checkCompaction(environment, loaded),
     ...(await checkModel(modelOf(environment, loaded))),
     ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
-    await checkRunning(loaded),
+    checkRunning(lookup),
   ];
 }
 
@@ -125,30 +133,42 @@ async function checkModel(resolve: () => ResolvedModel): Promise<Finding[]> {
   }
 }
 
-async function checkRunning({ config }: LoadedConfig): Promise<Finding> {
-  const url = `http://127.0.0.1:${config.gateway.port}`;
-  try {
-    const answer = await fetch(`${url}/api/health`, { signal: AbortSignal.timeout(PROBE_MS) });
-    const health = (await answer.json()) as {
-      pid?: number;
-      engine?: { quarantined?: { engineId: string; reason: string }[] };
-    };
-    const aside = health.engine?.quarantined ?? [];
-    if (aside.length === 0)
-      return { level: "ok", subject: "gateway", text: `runs at ${url} (process ${health.pid})` };
-    const list = aside.map(({ engineId, reason }) => `${engineId}: ${reason}`).join("; ");
-    return {
-      level: "warning",
-      subject: "gateway",
-      text: `runs at ${url}, with engines set aside until its restart: ${list}`,
-    };
-  } catch {
-    return {
-      level: "note",
-      subject: "gateway",
-      text: `does not run at ${url}; "clew start" starts it`,
-    };
+function checkRunning(lookup: GatewayLookup): Finding {
+  const finding = (level: Finding["level"], text: string): Finding => ({
+    level,
+    subject: "gateway",
+    text,
+  });
+  switch (lookup.kind) {
+    case "running":
+      return describeRunning(lookup.gateway);
+    case "none":
+      return finding("note", 'is not running; "clew start" starts it');
+    case "stranger":
+      return finding(
+        "warning",
+        `${describeMissing(lookup)}, and could not start there; stop the other one, or set gateway.port`,
+      );
+    case "silent":
+      return finding("failure", `${describeMissing(lookup)}; if that stays so, restart it`);
+    case "elsewhere":
+      return finding("note", describeMissing(lookup));
   }
+}
+
+function describeRunning({ url, pid, health }: OwnGateway): Finding {
+  const { engine } = health as {
+    engine?: { quarantined?: { engineId: string; reason: string }[] };
+  };
+  const aside = engine?.quarantined ?? [];
+  const list = aside.map(({ engineId, reason }) => `${engineId}: ${reason}`).join("; ");
+  return aside.length === 0
+    ? { level: "ok", subject: "gateway", text: `runs at ${url} (process ${pid})` }
+    : {
+        level: "warning",
+        subject: "gateway",
+        text: `runs at ${url}, with engines set aside until its restart: ${list}`,
+      };
 }
 
 function failure(subject: string, error: unknown): Finding {

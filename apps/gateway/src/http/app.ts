@@ -4,6 +4,12 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { parseLine } from "../commands/parse.ts";
 import type { Gateway } from "../gateway.ts";
+import {
+  type GatewayIdentity,
+  isProvenRequest,
+  proofOfGateway,
+  REQUEST_PROOF,
+} from "../home/identity.ts";
 import { addPluginRoutes } from "../plugins/http.ts";
 import { shownEntries } from "../sessions/shown.ts";
 import type { Approve } from "../tools/tool.ts";
@@ -24,9 +30,10 @@ export interface AppOptions {
   port: () => number;
   page: ReadonlyMap<string, PageFile>;
   version: string;
+  identity: GatewayIdentity;
 }
 
-export function createApp({ gateway, log, port, page, version }: AppOptions): Hono {
+export function createApp({ gateway, log, port, page, version, identity }: AppOptions): Hono {
   const app = new Hono();
   const startedAt = performance.now();
   const notFound = (what: string) => ({ error: { code: "NOT_FOUND", message: what } });
@@ -40,6 +47,12 @@ export function createApp({ gateway, log, port, page, version }: AppOptions): Ho
     if (reason !== null)
       return context.json({ error: { code: "FORBIDDEN", message: reason } }, 403);
     return next();
+  });
+  app.use("/api/*", async (context, next) => {
+    const proof = context.req.header(REQUEST_PROOF);
+    if (proof === undefined || isProvenRequest(identity.secret, proof, context.req)) return next();
+    const message = "The request is meant for the gateway of another home.";
+    return context.json({ error: { code: "FORBIDDEN", message } }, 403);
   });
   app.use("/api/*", bodyLimit({ maxSize: MAX_BODY_BYTES }));
   app.onError((error, context) => {
@@ -64,7 +77,13 @@ export function createApp({ gateway, log, port, page, version }: AppOptions): Ho
       status: "ok",
       version,
       pid: process.pid,
+      startedAt: identity.startedAt,
       uptimeMs: Math.round(performance.now() - startedAt),
+      home: identity.homeHash,
+      proof: proofOfGateway(identity.secret, {
+        port: port(),
+        nonce: context.req.query("nonce"),
+      }),
       model,
       engine,
     });

@@ -392,7 +392,9 @@ describe("the server", () => {
     const { port } = new URL(url);
     const { code, errors } = await clew(await temporaryHome(), ["start", "--port", port]);
     expect(code).toBe(1);
-    expect(errors).toMatch(/^clew: Port \d+ is in use.*--port 0/);
+    expect(errors).toMatch(
+      /^clew: Port \d+ is in use by another gateway \(home [0-9a-f]{16}\); .*--port 0/,
+    );
     expect(errors.split("\n")).toHaveLength(1);
   });
 });

@@ -2,6 +2,7 @@
 import type { Server } from "node:http";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { createAdaptorServer } from "@hono/node-server";
+import { findStranger, nameStranger } from "../gateway-client.ts";
 import { type AppOptions, createApp } from "./app.ts";
 
 export interface RunningServer {
@@ -20,7 +21,9 @@ export async function startServer(
   let port = options.port;
   const app = createApp({ ...options, port: () => port });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
-  await listen(server, port);
+  await listen(server, port).catch(async (error: NodeJS.ErrnoException) => {
+    throw await explainListenError(error, port);
+  });
   const address = server.address();
   if (typeof address === "object" && address !== null) port = address.port;
   return {
@@ -36,24 +39,25 @@ export async function startServer(
 
 function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, port)));
+    server.once("error", reject);
     server.listen(port, LOOPBACK, resolve);
   });
 }
 
-function listenError(error: NodeJS.ErrnoException, port: number): Error {
-  if (error.code === "EADDRINUSE") {
-    const message = `Port ${port} is in use, perhaps by another Clew; stop that program, or start with --port 0 for any free port.`;
-    return new ContextEngineError("CONFIG_INVALID", message, { cause: error });
+async function explainListenError(error: NodeJS.ErrnoException, port: number): Promise<Error> {
+  const message = await reasonOf(error, port);
+  return message === null
+    ? error
+    : new ContextEngineError("CONFIG_INVALID", message, { cause: error });
+}
+
+async function reasonOf({ code }: NodeJS.ErrnoException, port: number): Promise<string | null> {
+  if (code === "EADDRINUSE") {
+    const stranger = await findStranger(port);
+    const who = nameStranger(stranger?.homeHash ?? null);
+    return `Port ${port} is in use by ${who}; stop that program, or start with --port 0 for any free port.`;
   }
-  if (error.code === "EACCES") {
-    return new ContextEngineError(
-      "CONFIG_INVALID",
-      `Port ${port} may not be used by this account; choose one above 1023 with --port.`,
-      {
-        cause: error,
-      },
-    );
-  }
-  return error;
+  if (code === "EACCES")
+    return `Port ${port} may not be used by this account; choose one above 1023 with --port.`;
+  return null;
 }

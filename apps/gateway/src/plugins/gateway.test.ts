@@ -7,6 +7,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
 import { checkEngineAndPlugins } from "../doctor/check-engine.ts";
+import { findOwnGateway } from "../gateway-client.ts";
+import { claimHome } from "../home/claim.ts";
 import { startServer } from "../http/server.ts";
 import { parseStream, post } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
@@ -37,20 +39,16 @@ const readRaw = ({ configFile }: Place) =>
 
 async function startServed(place: Place) {
   const started = await startPluginGateway(readRaw(place), place.home);
+  const claim = await claimHome(place.home);
+  if (!claim.claimed) throw new Error(claim.reason);
+  onTestFinished(() => claim.release());
+  const { gateway } = started;
+  const { identity } = claim;
+  const log = collectLog();
   const page = new Map();
-  const server = await startServer({
-    gateway: started.gateway,
-    log: collectLog(),
-    page,
-    version: "0.0.0",
-    port: 0,
-  });
+  const server = await startServer({ gateway, log, page, version: "0.0.0", identity, port: 0 });
   onTestFinished(() => server.close());
-  // The doctor looks where the configuration says the gateway is.
-  writeFileSync(
-    place.configFile,
-    readFileSync(place.configFile, "utf8").replace(/port: \d+/, `port: ${server.port}`),
-  );
+  claim.announce(server.port);
   const get = async <Answer = Record<string, never>>(path: string) =>
     (await fetch(`${server.url}${path}`)).json() as Promise<Answer>;
   const reload = async () =>
@@ -81,7 +79,7 @@ async function doctor(place: Place, fix = false): Promise<string[]> {
   const findings = await checkEngineAndPlugins(
     environment,
     { ...checkConfigText(text, place.configFile), file: place.configFile, exists: true },
-    { fix },
+    { fix, lookup: await findOwnGateway({ home: place.home, port: 0 }) },
   );
   return findings.map(({ level, subject, text: said }) => `${level} ${subject}: ${said}`);
 }
@@ -113,7 +111,7 @@ describe("two engine plugins", () => {
 
     // Without a gateway the doctor looks for itself.
     expect(await doctor(place)).toEqual([
-      "note engine: no gateway runs; looked at as a start would find it",
+      "note engine: this home's gateway is not running; looked at as a start would find it",
       'ok engine: wave of plugin "wave-plugin" (configured), eager lifecycle, leaves compaction to the host',
       "ok plugin wave-plugin: 1.0.0, linked: engine wave",
       "ok plugin tidepool-context: 0.3.1, installed: engine tidepool; tools tide_grep, tide_count, tide_forget; command /tidepool",

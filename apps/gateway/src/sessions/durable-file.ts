@@ -109,15 +109,17 @@ export function explainStorageError(error: unknown, folder: string): unknown {
   return new ContextEngineError("TRANSCRIPT_UNREADABLE", message, { cause: error });
 }
 
-function storageReason(error: unknown): string {
+/** What a file system error means, as half a sentence. */
+export function storageReason(error: unknown): string {
   const { code = "", message } = error as NodeJS.ErrnoException;
   return REASONS[code] ?? message;
 }
 
-function storageAdvice(error: unknown): string {
+/** What a person can do about it, as half a sentence. */
+export function storageAdvice(error: unknown): string {
   const { code = "" } = error as NodeJS.ErrnoException;
   if (code === "ENOSPC" || code === "EDQUOT") return "free some space";
-  return code === "EACCES" || code === "EPERM" || code === "EROFS" || code === "ENOTDIR"
+  return ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT"].includes(code)
     ? "set CLEW_HOME to a folder you may write to"
     : "mend that";
 }
@@ -129,6 +131,7 @@ const REASONS: Record<string, string> = {
   EACCES: "permission denied",
   EPERM: "the operation is not permitted",
   ENOTDIR: "a part of the path is no folder",
+  ENOENT: "no folder can be made there",
   EROFS: "the file system is read-only",
   EIO: "the disk reported an error",
 };

@@ -4,6 +4,7 @@ import { onTestFinished } from "vitest";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
 import { createGateway, type Gateway } from "../gateway.ts";
+import { claimHome } from "../home/claim.ts";
 import { startServer } from "../http/server.ts";
 import { createLog } from "../log/log.ts";
 import { temporaryHome } from "./home.ts";
@@ -35,13 +36,18 @@ export async function startTestGateway(
   const page = new Map([
     ["/", { bytes: new TextEncoder().encode("<p>page</p>"), type: "text/html; charset=utf-8" }],
   ]);
-  const server = await startServer({ gateway, log, page, version: "0.0.0", port: 0 });
+  const claim = await claimHome(folder);
+  if (!claim.claimed) throw new Error(claim.reason);
+  const { identity } = claim;
+  const server = await startServer({ gateway, log, page, version: "0.0.0", identity, port: 0 });
+  claim.announce(server.port);
   let stopped: Promise<void> | undefined;
   const stop = () => {
     stopped ??= gateway
       .close()
       .then(() => server.close())
-      .then(() => log.close());
+      .then(() => log.close())
+      .then(() => claim.release());
     return stopped;
   };
   onTestFinished(stop);

@@ -3,12 +3,13 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { readEnvironment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Finding } from "../../doctor/finding.ts";
+import { describeMissing, findOwnGateway, type GatewayLookup } from "../../gateway-client.ts";
 import { printable, terminal } from "../../terminal/output.ts";
 import { formatTable } from "../../terminal/table.ts";
 import { discoverPlugins } from "../discover.ts";
 import { whyOff } from "../enablement.ts";
 import { pluginFindings } from "../findings.ts";
-import { effectNote, findGateway } from "../install/effect.ts";
+import { effectNote } from "../install/effect.ts";
 import { type InstallPlace, type InstallRequest, installPlugin } from "../install/install.ts";
 import { disablePlugin, enablePlugin } from "../install/switch.ts";
 import { uninstallPlugin } from "../install/uninstall.ts";
@@ -198,26 +199,25 @@ export async function doctor({ json }: Flags): Promise<number> {
 }
 
 export async function reload({ json }: Flags): Promise<number> {
-  const { config } = await loadConfig(readEnvironment().configFile);
-  const running = await findGateway(config.gateway.port);
-  if (running === null) {
+  const lookup = await lookUpGateway();
+  if (lookup.kind !== "running") {
     terminal.note(
-      `No gateway is running at http://127.0.0.1:${config.gateway.port}; plugins are loaded when one starts.`,
+      `Nothing was reloaded: ${describeMissing(lookup)}; plugins are loaded when one starts.`,
     );
     return 1;
   }
-  const answer = await fetch(`${running.url}/api/plugins/reload`, {
-    method: "POST",
-    signal: AbortSignal.timeout(RELOAD_MS),
-  });
-  const body = (await answer.json()) as { plugins?: PluginRecord[]; error?: { message: string } };
-  if (body.plugins === undefined)
+  const { url, request } = lookup.gateway;
+  const answer = await request("/api/plugins/reload", { method: "POST", timeoutMs: RELOAD_MS });
+  const body = answer?.body as
+    | { plugins?: PluginRecord[]; error?: { message: string } }
+    | undefined;
+  if (body?.plugins === undefined)
     throw new ContextEngineError(
       "CONFIG_INVALID",
-      body.error?.message ?? `${running.url} could not reload its plugins.`,
+      body?.error?.message ?? `${url} could not reload its plugins.`,
     );
   if (json) terminal.json(body);
-  else print([`Reloaded at ${running.url}.`, ...body.plugins.flatMap(describeRecord)]);
+  else print([`Reloaded at ${url}.`, ...body.plugins.flatMap(describeRecord)]);
   return body.plugins.some(({ status }) => status === "error") ? 1 : 0;
 }
 
@@ -268,8 +268,13 @@ function readQuietly(folder: string) {
 }
 
 async function effectOfChange(): Promise<string> {
-  const { config } = await loadConfig(readEnvironment().configFile);
-  return effectNote(await findGateway(config.gateway.port));
+  return effectNote(await lookUpGateway());
+}
+
+async function lookUpGateway(): Promise<GatewayLookup> {
+  const { home, configFile } = readEnvironment();
+  const { config } = await loadConfig(configFile);
+  return findOwnGateway({ home, port: config.gateway.port });
 }
 
 function print(lines: readonly string[]): void {

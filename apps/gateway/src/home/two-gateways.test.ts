@@ -1,0 +1,166 @@
+// What the built command does where several homes, gateways and strangers meet.
+import { existsSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { clew, startClew } from "../testing/command.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { writePlugin } from "../testing/plugins.ts";
+import { hashOfHome } from "./identity.ts";
+
+async function startGateway(home: string) {
+  const child = startClew(home, ["start", "--port", "0"]);
+  const port = Number(/127\.0\.0\.1:(\d+)/.exec(await child.nextLine())?.[1]);
+  return { child, port, pid: child.process.pid! };
+}
+
+/** A home with an engine that is not there, whose gateway would listen on `port`. */
+async function brokenHome(port: number): Promise<string> {
+  const home = await temporaryHome();
+  const plugins = { slots: { contextEngine: "nope" } };
+  await writeFile(join(home, "clew.json"), JSON.stringify({ gateway: { port }, plugins }));
+  return home;
+}
+
+/** A plugin that adds a line to a file each time it is loaded. */
+async function countingPlugin() {
+  const folder = await temporaryHome();
+  const file = join(folder, "loads");
+  const code = `import { appendFileSync } from "node:fs";
+    export default { register() { appendFileSync(${JSON.stringify(file)}, "x"); } };\n`;
+  writePlugin(join(folder, "counting"), { id: "counting", code });
+  const loads = async () => (await readFile(file, "utf8")).length;
+  return { path: join(folder, "counting"), loads };
+}
+
+async function startStranger() {
+  const requests: string[] = [];
+  const health = { status: "ok", version: "0.0.0", pid: 1, engine: { quarantined: [] } };
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url?.replace(/nonce=.*/, "nonce")}`);
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ ...health, plugins: [] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  onTestFinished(() => server.closeAllConnections());
+  return { port: (server.address() as AddressInfo).port, requests };
+}
+
+describe("beside the gateway of another home on its port", () => {
+  it("a home's commands tell of their own home and leave the other gateway alone", async () => {
+    const homeA = await temporaryHome();
+    const { path, loads } = await countingPlugin();
+    await writeFile(
+      join(homeA, "clew.json"),
+      JSON.stringify({ plugins: { load: { paths: [path] } } }),
+    );
+    const a = await startGateway(homeA);
+    const homeB = await brokenHome(a.port);
+    const missing = `another gateway (home ${hashOfHome(homeA)}) answers on port ${a.port}; this home's gateway is not running`;
+
+    const doctor = await clew(homeB, ["doctor"]);
+    expect(doctor.code).toBe(1);
+    expect(doctor.output).toMatch(/FAILURE +engine: There is no context engine "nope"/);
+    expect(doctor.output).toContain(`warning  gateway: ${missing}`);
+
+    const before = await loads();
+    expect(await clew(homeB, ["plugins", "reload"])).toEqual({
+      code: 1,
+      output: "",
+      errors: `Nothing was reloaded: ${missing}; plugins are loaded when one starts.`,
+    });
+    expect(await loads()).toBe(before);
+
+    const small = writePlugin(join(await temporaryHome(), "small"));
+    const installed = await clew(homeB, ["plugins", "install", small]);
+    expect(installed.output).toContain(`A${missing.slice(1)}; it is effective from the next start`);
+    expect(installed.output).not.toContain("is running at");
+
+    expect((await clew(homeA, ["doctor"])).output).toContain(
+      `runs at http://127.0.0.1:${a.port} (process ${a.pid})`,
+    );
+    expect((await clew(homeA, ["plugins", "reload"])).code).toBe(0);
+    expect(await loads()).toBe(before + 1);
+  });
+});
+
+describe("beside a foreign program on its port", () => {
+  it("a home's commands believe nothing it says and ask it nothing but its name", async () => {
+    const stranger = await startStranger();
+    const home = await brokenHome(stranger.port);
+    const doctor = await clew(home, ["doctor"]);
+    expect(doctor.code).toBe(1);
+    expect(doctor.output).toMatch(/FAILURE +engine: There is no context engine "nope"/);
+    expect(doctor.output).toContain(`another program answers on port ${stranger.port}`);
+    expect((await clew(home, ["plugins", "reload"])).errors).toContain("another program answers");
+    await writeFile(join(home, "clew.json"), JSON.stringify({ gateway: { port: stranger.port } }));
+    expect(await clew(home, ["start"])).toEqual({
+      code: 1,
+      output: "",
+      errors: `clew: Port ${stranger.port} is in use by another program; stop that program, or start with --port 0 for any free port.`,
+    });
+    expect(new Set(stranger.requests)).toEqual(new Set(["GET /api/health?nonce"]));
+  });
+});
+
+describe("a home", () => {
+  it("has one gateway: a second is told where the first is", async () => {
+    const home = await temporaryHome();
+    const first = await startGateway(home);
+    expect(await clew(home, ["start", "--port", "0"])).toEqual({
+      code: 1,
+      output: "",
+      errors: `clew: The gateway of ${home} runs at http://127.0.0.1:${first.port} (process ${first.pid}); stop that one first, or set CLEW_HOME to another folder.`,
+    });
+    first.child.process.kill("SIGTERM");
+    expect(await first.child.exit).toBe(0);
+    const left = (await readdir(home)).filter((name) => name.startsWith("gateway"));
+    expect(left).toEqual([]);
+  });
+
+  it("has one gateway also when two start at once", async () => {
+    const home = await temporaryHome();
+    const children = [0, 1].map(() => startClew(home, ["start", "--port", "0"]));
+    const outcomes = await Promise.all(
+      children.map((child) =>
+        Promise.race([
+          child.exit,
+          child.nextLine().then(
+            () => "runs",
+            () => child.exit,
+          ),
+        ]),
+      ),
+    );
+    expect(outcomes.map(String).sort()).toEqual(["1", "runs"]);
+    const refused = children[outcomes.indexOf(1)]!;
+    expect(refused.errors()).toMatch(
+      /^clew: The gateway of .* \(process \d+\); stop that one .*\n$/,
+    );
+  });
+
+  it("is served again at once after its gateway was killed", async () => {
+    const home = await temporaryHome();
+    const first = await startGateway(home);
+    first.child.process.kill("SIGKILL");
+    await first.child.exit;
+    expect(existsSync(join(home, "gateway.json"))).toBe(true);
+    expect((await clew(home, ["doctor"])).output).toContain('"clew start" starts it');
+    const second = await startGateway(home);
+    expect((await clew(home, ["doctor"])).output).toContain(`(process ${second.pid})`);
+  });
+
+  it("that cannot be written stops the gateway and the chat with one sentence", async () => {
+    const home = join(await temporaryHome(), "file");
+    await writeFile(home, "");
+    for (const command of ["start", "chat"])
+      expect(await clew(home, [command])).toEqual({
+        code: 1,
+        output: "",
+        errors: `clew: Clew cannot keep its files in ${home}: a part of the path is no folder; set CLEW_HOME to a folder you may write to.`,
+      });
+  });
+});
