@@ -25,4 +25,18 @@ describe("the minimal host", () => {
     expect(reply).not.toBeNull();
     expect(report.engine.degraded).toMatchObject({ operation: "assemble", reason: "no disk" });
   });
+
+  it("goes on when the window is full, because it offers built-in compaction", async () => {
+    const ask = createHost(() => ({
+      ...createLegacyEngine(),
+      info: { id: "mine", name: "Mine" },
+    }));
+    const results = [];
+    for (let turn = 0; turn < 6; turn++)
+      results.push(await ask(`Note ${turn}: ${"the tide is out at the old pier. ".repeat(1_000)}`));
+    expect(results.map(({ outcome }) => outcome)).toEqual(Array(6).fill("completed"));
+    expect(results.flatMap(({ report }) => report.compactions)).toContainEqual(
+      expect.objectContaining({ compacted: true }),
+    );
+  });
 });

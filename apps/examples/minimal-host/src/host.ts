@@ -1,86 +1,84 @@
-// A host in forty lines: a transcript in memory, the offline model, and any context engine.
+// A whole host in one file: a transcript in memory, the offline model and any context engine.
 import { createHash, randomUUID } from "node:crypto";
 import {
   createEngineRegistry,
   createSessionState,
-  type ModelPort,
+  type HostPorts,
   resolveContextEngine,
   runTurn,
   type TranscriptPort,
 } from "@clew/engine-core";
-import { createLegacyEngine } from "@clew/legacy-engine";
+import { compactionParams, compactTranscript, createLegacyEngine } from "@clew/legacy-engine";
 import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
-import type { ModelRef } from "@clew/plugin-sdk/host";
+import type { ModelCall } from "@clew/plugin-sdk/host";
 import { activeBranch, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { completeModel, streamModel } from "@clew/providers";
+import { createTranscriptPolicy } from "@clew/transcript-policy";
 
-const MODEL: ModelRef = {
-  provider: "offline",
-  api: "offline",
-  id: "offline",
-  contextWindow: 200_000,
-  maxOutputTokens: 4_096,
-};
+const limits = { contextWindow: 32_000, maxOutputTokens: 4_096 };
+const ref = { provider: "offline", api: "offline", id: "offline", ...limits };
 const endpoint = { baseUrl: "" };
+const model = {
+  stream: (call: ModelCall) => streamModel({ call, endpoint }),
+  complete: (call: ModelCall) => completeModel({ call, endpoint }),
+};
+const log = { info() {}, warn: console.warn, error: console.error };
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 const ids = {
   next: () => randomUUID(),
   hash: (text: string) => createHash("sha256").update(text).digest("hex"),
 };
 
-function memoryTranscript(entries: TranscriptEntry[] = []): TranscriptPort {
+/** Lives as long as the process; a real host appends each entry to a file before it resolves. */
+function memoryTranscript(): TranscriptPort {
+  const entries: TranscriptEntry[] = [];
+  const names = { sessionKey: "agent:main:demo", sessionFile: "demo.jsonl" };
   return {
-    session: {
-      agentId: "main",
-      sessionId: "demo",
-      sessionKey: "agent:main:demo",
-      sessionFile: "demo.jsonl",
-    },
+    session: { agentId: "main", sessionId: "demo", ...names },
     exists: () => false, // There is no file an engine could read.
     branch: () => activeBranch(entries),
-    append: async (fresh) =>
-      fresh.map((entry) => {
-        const place = {
-          id: randomUUID(),
-          parentId: entries.at(-1)?.id ?? null,
-          timestamp: new Date().toISOString(),
-        };
+    append: async (added) =>
+      added.map((entry) => {
+        const timestamp = new Date().toISOString();
+        const place = { id: randomUUID(), parentId: entries.at(-1)?.id ?? null, timestamp };
         entries.push({ ...entry, ...place });
         return entries.at(-1)!;
       }),
-    rewrite: async () => ({
-      changed: false,
-      bytesFreed: 0,
-      rewrittenEntries: 0,
-      reason: "this host rewrites nothing",
-    }),
+    rewrite: async () => {
+      const reason = "this host rewrites nothing";
+      return { changed: false, bytesFreed: 0, rewrittenEntries: 0, reason };
+    },
   };
 }
 
-/** A conversation: each call is one turn and gives the reply's text, or throws why there is none. */
-export function createHost(engine: ContextEngineFactory) {
-  const log = { info() {}, warn: console.warn, error: console.error };
+/** One session: each call runs one turn and gives its result, the reply or the reason there is none. */
+export function createHost(factory: ContextEngineFactory) {
   const registry = createEngineRegistry({ fallback: () => createLegacyEngine(), log, clock });
-  registry.register({ engineId: "mine", owner: "plugin:mine", factory: engine });
-  const model: ModelPort = {
-    stream: (call) => streamModel({ call, endpoint }),
-    complete: (call) => completeModel({ call, endpoint }),
+  registry.register({ engineId: "mine", owner: "plugin:mine", factory });
+  const config = { plugins: { slots: { contextEngine: "mine" } } };
+
+  const transcript = memoryTranscript();
+  const compaction: HostPorts["compaction"] = {
+    compact: (params, { onProgress } = {}) => {
+      const summariser = { ref, complete: model.complete };
+      const request = { ...compactionParams(params), onProgress };
+      return compactTranscript({ transcript, model: summariser, ...request });
+    },
   };
-  const ports = { transcript: memoryTranscript(), model, log, clock, ids };
+  const ports = {
+    transcript,
+    model,
+    policy: createTranscriptPolicy(),
+    compaction,
+    log,
+    clock,
+    ids,
+  };
   const state = createSessionState();
+  const systemPrompt = [{ id: "base", text: "You are helpful." }];
+
   return async (text: string) => {
-    const resolved = await resolveContextEngine({
-      registry,
-      config: { plugins: { slots: { contextEngine: "mine" } } },
-    });
-    const systemPrompt = [{ id: "base", text: "You are helpful." }];
-    return runTurn({
-      engine: resolved,
-      ports,
-      state,
-      model: MODEL,
-      systemPrompt,
-      prompt: { content: text },
-    });
+    const engine = await resolveContextEngine({ registry, config });
+    return runTurn({ engine, ports, state, model: ref, systemPrompt, prompt: { content: text } });
   };
 }
