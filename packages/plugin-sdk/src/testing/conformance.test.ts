@@ -5,22 +5,37 @@ import { parseTranscript } from "../transcript/parse.ts";
 import { BROKEN_ENGINES } from "./broken-engines.ts";
 import { CASE_GROUPS } from "./case.ts";
 import type { EngineMaker } from "./case-context.ts";
+import type { CaseStorage } from "./case-storage.ts";
 import { CONFORMANCE_CASES } from "./cases/index.ts";
 import { checkEngine, runCase, testEngine } from "./conformance.ts";
 import { createFullEngine, type EngineStore, emptyStore } from "./full-engine.ts";
 import { createMemoryEngine } from "./memory-engine.ts";
 
+/** Transcripts of cases that keep their files in memory. */
+const files = new Map<string, string>();
+let folders = 0;
+
+async function inMemory(): Promise<CaseStorage> {
+  const agentDir = `/in-memory/${folders++}`;
+  return {
+    agentDir,
+    write: async (path, text) => void files.set(path, text),
+    remove: async () => {
+      for (const path of files.keys()) if (path.startsWith(`${agentDir}/`)) files.delete(path);
+    },
+  };
+}
+
 const readTranscript = (file: string) =>
-  parseTranscript(readFileSync(file, "utf8")).entries.flatMap((entry) =>
+  parseTranscript(files.get(file) ?? readFileSync(file, "utf8")).entries.flatMap((entry) =>
     entry.type === "message" ? [entry.message] : [],
   );
 
 type Full = ReturnType<typeof createFullEngine>;
+type Shape = (full: Full, store: EngineStore, restarts: number) => ContextEngine;
 
 /** Makes full engines whose storage belongs to the folder and outlives them. */
-function overStorage(
-  shape: (full: Full, store: EngineStore, restarts: number) => ContextEngine = (full) => full,
-): EngineMaker {
+function overStorage(shape: Shape = (full) => full): EngineMaker {
   const disks = new Map<string, { store: EngineStore; restarts: number }>();
   return ({ agentDir }) => {
     const disk = disks.get(agentDir) ?? { store: emptyStore(), restarts: 0 };
@@ -51,7 +66,9 @@ describe.concurrent.each(Object.entries(BROKEN_ENGINES))(
   "the engine that breaks %s",
   (id, breakEngine) => {
     it("fails that case, by one sentence, and no case of another group", async () => {
-      const { results } = await checkEngine(overStorage(breakEngine));
+      const inFolders = id === "idempotence/bootstrap-twice";
+      const options = inFolders ? {} : { storage: inMemory };
+      const { results } = await checkEngine(overStorage(breakEngine), options);
       const failed = results.filter(({ outcome }) => outcome === "failed");
       expect(failed.map((result) => result.id)).toContain(id);
       const group = id.split("/")[0]!;
