@@ -10,7 +10,6 @@ import { asStored, blocksOf, roleOf, textOf } from "./stored.ts";
 import { TEXTS } from "./texts.ts";
 
 const clock = { now: () => 1000 };
-const RUNS = { numRuns: 100 };
 
 /** What people said, in order, without the texts and markers this package puts there. */
 function saidByUsers(messages: readonly AgentMessage[]): string[] {
@@ -48,7 +47,6 @@ describe.each(DISTINCT_ROUTES.map((route) => [nameOf(route), route] as const))(
             prepareOutboundMessages({ ...route, messages: outbound.messages, clock }).messages,
           ).toBe(outbound.messages);
         }),
-        RUNS,
       );
     });
 
@@ -62,7 +60,6 @@ describe.each(DISTINCT_ROUTES.map((route) => [nameOf(route), route] as const))(
           });
           expect(explainInvalid({ ...route, messages: outbound.messages })).toEqual([]);
         }),
-        RUNS,
       );
     });
 
@@ -79,7 +76,6 @@ describe.each(DISTINCT_ROUTES.map((route) => [nameOf(route), route] as const))(
           expect(twice.changes).toEqual([]);
           expect(once.changes.length === 0).toBe(once.messages === messages);
         }),
-        RUNS,
       );
     });
 
@@ -92,7 +88,6 @@ describe.each(DISTINCT_ROUTES.map((route) => [nameOf(route), route] as const))(
             saidByUsers(prepareOutboundMessages({ ...route, messages: replay, clock }).messages),
           ).toEqual(saidByUsers(messages));
         }),
-        RUNS,
       );
     });
   },

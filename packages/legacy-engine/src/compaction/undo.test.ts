@@ -176,7 +176,8 @@ describe("undo", () => {
           expect((await undo(session)).ok).toBe(true);
         expect(messagesOf(session)).toBe(JSON.stringify([...history, ...later.flat()]));
       }),
-      { numRuns: 60 },
+      // A case is up to ten compactions.
+      { numRuns: fc.readConfigureGlobal().numRuns! / 4 },
     );
   });
 });

@@ -1,12 +1,13 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { anyCodePoint } from "../__fixtures__/code-points.ts";
 import { corpora } from "./__fixtures__/corpora.ts";
 import { byteBound } from "./counter.ts";
 import { estimateText } from "./estimate.ts";
 import { type ExactCounter, loadExactCounter } from "./tiktoken.ts";
 
 const anyText = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 400 }),
+  fc.string({ unit: anyCodePoint, maxLength: 400 }),
   fc.string({ unit: "grapheme", maxLength: 200 }),
   fc
     .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 200 })

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { anyCodePoint } from "../__fixtures__/code-points.ts";
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../contract/message.ts";
 import { byteBound, chars4, estimator } from "./counter.ts";
 import { estimateText } from "./estimate.ts";
@@ -18,7 +19,7 @@ const text = (value: string): AgentMessage => ({ role: "user", content: value })
 describe("byteBound", () => {
   it("is the length in UTF-8", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (value) => {
+      fc.property(fc.string({ unit: anyCodePoint }), (value) => {
         expect(byteBound(value)).toBe(new TextEncoder().encode(value).length);
       }),
     );

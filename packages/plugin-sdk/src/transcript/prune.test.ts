@@ -204,7 +204,6 @@ describe("planPrune and applyPrune, for any history", () => {
           expect("details" in message).toBe(false);
         }
       }),
-      { numRuns: 300 },
     );
   });
 
@@ -224,7 +223,6 @@ describe("planPrune and applyPrune, for any history", () => {
           expect(["skill", ...settings.protectedTools]).not.toContain(message.toolName);
         }
       }),
-      { numRuns: 300 },
     );
   });
 
@@ -239,7 +237,6 @@ describe("planPrune and applyPrune, for any history", () => {
             expect(second[index]).toBe(message);
         });
       }),
-      { numRuns: 200 },
     );
   });
 });

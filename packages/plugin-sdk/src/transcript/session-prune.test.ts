@@ -237,7 +237,6 @@ describe("decisions of earlier prunes", () => {
           expect(JSON.stringify(replayed)).toBe(JSON.stringify(shown));
         },
       ),
-      { numRuns: 60 },
     );
   });
 });

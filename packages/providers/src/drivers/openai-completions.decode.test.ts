@@ -76,7 +76,6 @@ describe("the bytes of a Chat Completions answer", () => {
         fc.property(cuts, (places) => {
           expect(decode(bytes, places)).toEqual(whole);
         }),
-        { numRuns: 50 },
       );
     }
   });
