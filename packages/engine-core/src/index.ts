@@ -1,13 +1,6 @@
 // What agent hosts import: registry, resolution, guard, the turn, and the ports they must supply.
 export { DEFAULT_BOUNDS_MS } from "./engine/bounds.ts";
-export type {
-  CallScope,
-  EngineGuard,
-  FailurePolicy,
-  GuardedEngine,
-  GuardOptions,
-} from "./engine/guard.ts";
-export { guardEngine } from "./engine/guard.ts";
+export type { CallScope, EngineGuard, FailurePolicy, GuardedEngine } from "./engine/guard.ts";
 export {
   assertHostSupport,
   CLEW_EMBEDDED_HOST,
@@ -27,18 +20,12 @@ export {
 } from "./engine/registry.ts";
 export {
   type EngineSelection,
-  planEngineSelection,
   pluginOf,
   type ResolvedEngine,
   resolveContextEngine,
 } from "./engine/resolve.ts";
+export { buildRuntimeSettings, type RuntimeSettingsInput } from "./engine/runtime-settings.ts";
 export {
-  buildRuntimeSettings,
-  type RuntimeSettingsInput,
-  toReasonCode,
-} from "./engine/runtime-settings.ts";
-export {
-  needsPreparation,
   notifySubagentEnded,
   type PreparedSpawn,
   prepareSubagentSpawn,
@@ -75,24 +62,16 @@ export type {
   ReportParts,
   TurnReport,
 } from "./report.ts";
-export { DEFAULT_RESERVE_TOKENS, planBudget, type TokenBudget } from "./request/budget.ts";
-export {
-  type Precheck,
-  type PrecheckInput,
-  type PrecheckRoute,
-  planPrecheck,
-  type RequestSize,
-} from "./request/precheck.ts";
+export { planBudget, type TokenBudget } from "./request/budget.ts";
+export type { Precheck, PrecheckRoute } from "./request/precheck.ts";
 export type { SystemPart } from "./request/request-items.ts";
-export { settleMaintenance } from "./session/maintenance-lane.ts";
+export type { Measurement } from "./request/request-size.ts";
+export { type MaintenanceLane, settleMaintenance } from "./session/maintenance-lane.ts";
 export { createSessionState, type SessionState } from "./session/session-state.ts";
-export { planSuccessor, type SuccessorPlan } from "./session/successor.ts";
 export { type CompactSessionRequest, compactSession } from "./turn/compact-session.ts";
-export { type CompactionOutcome, MAX_OVERFLOW_ATTEMPTS } from "./turn/compaction.ts";
-export { type PendingTurn, planPendingTurns } from "./turn/durable.ts";
+export type { CompactionOutcome } from "./turn/compaction.ts";
 export { lifecycleOf } from "./turn/open-report.ts";
 export { type PreviewRequest, previewRequest, type RequestPreview } from "./turn/preview.ts";
-export { planRecovery, type RecoveryStep } from "./turn/recovery.ts";
 export { runTurn } from "./turn/turn.ts";
 export type {
   PromptAdditions,
@@ -102,4 +81,3 @@ export type {
   TurnResult,
   TurnSettings,
 } from "./turn/turn-request.ts";
-export type { RecoveryState } from "./turn/turn-run.ts";

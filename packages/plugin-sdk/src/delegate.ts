@@ -4,7 +4,9 @@ import type { CompactParams, CompactResult } from "./contract/lifecycle.ts";
 /** The host's built-in compaction as an engine reaches it. */
 export type RuntimeCompaction = (params: CompactParams) => Promise<CompactResult>;
 
-interface CompactionSlot {
+/** What a host installs: an AsyncLocalStorage, or anything else that knows which call is running. */
+export interface CompactionSlot {
+  /** The built-in compaction of the engine call that is running; undefined = none is, or it has none. */
   getStore(): RuntimeCompaction | undefined;
 }
 

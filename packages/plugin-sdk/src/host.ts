@@ -13,6 +13,7 @@ export {
 export { type PluginsConfig, PluginsConfigSchema } from "./contract/plugins-config.ts";
 export type { PolicyChange, PolicySideRecord } from "./contract/policy.ts";
 export {
+  type CompactionSlot,
   isRuntimeCompactionDelegate,
   provideRuntimeCompaction,
   type RuntimeCompaction,

@@ -1,7 +1,7 @@
 // What tests of engines and hosts build with: the conformance kit, messages in words and the smallest correct engine. Needs no test runner.
 export type { CaseGroup } from "./testing/case.ts";
 export type { EngineMaker, EngineUnderTestContext } from "./testing/case-context.ts";
-export { type CaseStorage, temporaryStorage } from "./testing/case-storage.ts";
+export type { CaseStorage } from "./testing/case-storage.ts";
 export {
   type CaseResult,
   type ConformanceOptions,

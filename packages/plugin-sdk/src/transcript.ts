@@ -1,5 +1,5 @@
 // The algebra of transcripts: entries, branches, contexts, turns, tool pairs, text; all pure.
-export { activeBranch, branchBefore } from "./transcript/branch.ts";
+export { activeBranch } from "./transcript/branch.ts";
 export { buildContext, type TranscriptContext } from "./transcript/context.ts";
 export type { ContextItem } from "./transcript/context-item.ts";
 export {
@@ -16,11 +16,8 @@ export {
   type ThinkingLevelChangeEntry,
   TRANSCRIPT_VERSION,
   type TranscriptEntry,
-  TranscriptEntrySchema,
   type TranscriptHeader,
-  TranscriptHeaderSchema,
 } from "./transcript/entries.ts";
-export { identifiersOf } from "./transcript/extract.ts";
 export {
   type ExtractiveSummaryOptions,
   extractiveSummary,
@@ -33,9 +30,8 @@ export {
   type LedgerItem,
   type LedgerKind,
   type LedgerState,
-  ledgerScore,
 } from "./transcript/ledger.ts";
-export { type Name, type NameKind, namesIn } from "./transcript/ledger-names.ts";
+export type { NameKind } from "./transcript/ledger-names.ts";
 export { splitLedger, withLedger } from "./transcript/ledger-section.ts";
 export {
   DEFAULT_LEDGER_TOKENS,
@@ -43,7 +39,6 @@ export {
   pathsInLedger,
   renderLedger,
 } from "./transcript/ledger-text.ts";
-export { type MigratedTranscript, migrateTranscript } from "./transcript/migrate.ts";
 export { type ModelMessage, toModelMessage } from "./transcript/model-view.ts";
 export { type OpenRequest, openRequest } from "./transcript/open-request.ts";
 export {
@@ -54,9 +49,7 @@ export {
   parseTranscriptLine,
 } from "./transcript/parse.ts";
 export {
-  ALWAYS_PROTECTED_TOOLS,
   applyPrune,
-  DEFAULT_PRUNE_OPTIONS,
   decidePruneEnough,
   PRUNE_PLACEHOLDER,
   type PruneEnoughInput,
@@ -65,7 +58,6 @@ export {
   planPrune,
 } from "./transcript/prune.ts";
 export {
-  applyPruneRecords,
   PRUNE_ENTRY_TYPE,
   type PruneRecord,
   pruneEntry,
@@ -74,7 +66,6 @@ export {
 export { moveReferences } from "./transcript/references.ts";
 export {
   applySessionPrune,
-  SESSION_PRUNE_ENTRY_TYPE,
   type SessionProjection,
   sessionProjections,
   sessionPruneEntry,
@@ -87,7 +78,7 @@ export {
   type SessionPrunePlan,
   type SessionPruneSettings,
 } from "./transcript/session-prune.ts";
-export { headOf, oneLine, tailOf, textOf } from "./transcript/text.ts";
+export { headOf, tailOf, textOf } from "./transcript/text.ts";
 export {
   type FileOperations,
   fileOperations,
@@ -102,7 +93,6 @@ export {
   type ToolCallPlace,
   type ToolPair,
   type ToolPairing,
-  toolCallsOf,
 } from "./transcript/tool-pairs.ts";
 export {
   applyToolResultTruncation,
@@ -112,6 +102,5 @@ export {
   type ToolResultCut,
   type ToolResultTruncation,
   type TruncationOptions,
-  toolResultCaps,
 } from "./transcript/tool-result-caps.ts";
-export { isUserTurn, type MessageRange, splitTurns, turnStart } from "./transcript/turns.ts";
+export { isUserTurn, type MessageRange, splitTurns } from "./transcript/turns.ts";

@@ -2,7 +2,12 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { LogPort, TurnReport } from "@clew/engine-core";
-import { learnRatio, RATIO_BOUNDS, type TokenRatio, UNKNOWN_RATIO } from "@clew/legacy-engine";
+import {
+  learnRatio,
+  RATIO_BOUNDS,
+  type TokenRatio,
+  UNKNOWN_RATIO,
+} from "@clew/legacy-engine/parts";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryLog, passThrough } from "../__fixtures__/host.ts";
-import { createEngineRegistry, planEngineSelection, resolveContextEngine } from "../index.ts";
+import { createEngineRegistry, resolveContextEngine } from "../index.ts";
+import { planEngineSelection } from "./resolve.ts";
 
 const clock = { now: () => 42, monotonic: () => 0 };
 const make = () => createEngineRegistry({ fallback: () => passThrough(), log: memoryLog(), clock });

@@ -9,33 +9,69 @@ import { rememberedPrefix, type SharedPrefix } from "../request/shared-prefix.ts
 import { createTokenSums, type TokenSums } from "../request/token-sums.ts";
 import { idleLane, type MaintenanceLane } from "./maintenance-lane.ts";
 
+/**
+ * One per open session, kept by the host from turn to turn and handed to every call about that
+ * session. What is marked internal belongs to engine-core alone.
+ */
 export interface SessionState {
+  /** What the transcript amounted to when it was last looked at; undefined = not looked at yet. */
   context: TranscriptContext | undefined;
-  /** The messages of `context`, in step with its items; grows in place and is never handed out. */
+  /**
+   * The messages of `context`, in step with its items; grows in place and is never handed out.
+   * @internal
+   */
   messages: AgentMessage[];
-  /** True when some of them are runtime context, which engines must not see. */
+  /**
+   * True when some of them are runtime context, which engines must not see.
+   * @internal
+   */
   holdsRuntimeContext: boolean;
-  /** Entry ids of transcript messages, by message object. */
+  /**
+   * Entry ids of transcript messages, by message object.
+   * @internal
+   */
   entryIds: WeakMap<AgentMessage, string>;
-  /** The last request's messages as reported, for the next delta. */
+  /**
+   * The last request's messages as reported, for the next delta.
+   * @internal
+   */
   request: RequestMemory;
-  /** Sums over what engines return, and over whole requests. */
+  /**
+   * Sums over what engines return.
+   * @internal
+   */
   assemblySums: TokenSums;
+  /**
+   * Sums over whole requests.
+   * @internal
+   */
   requestSums: TokenSums;
+  /** @internal */
   capped: CappedView;
-  /** Compares whole requests, which are never changed once made. */
+  /**
+   * Compares whole requests, which are never changed once made.
+   * @internal
+   */
   prefixOf: SharedPrefix;
+  /** @internal */
   modelCalls: number;
-  /** What the provider counted for the last successful call; undefined after a compaction. */
+  /**
+   * What the provider counted for the last successful call; undefined after a compaction. A host
+   * that changes the branch by other means than a turn sets it to undefined.
+   */
   measurement: Measurement | undefined;
-  /** Background maintenance of this session. */
+  /** Background maintenance of this session; a host awaits it with `settleMaintenance`. */
   maintenance: MaintenanceLane;
-  /** Usage of the last successful model call. */
+  /** Usage of the last successful model call; undefined = there was none. */
   lastUsage: Usage | undefined;
-  /** Entry ids of messages an engine without `bootstrap` has not been given yet: turns that failed or were aborted. */
+  /**
+   * Entry ids of messages an engine without `bootstrap` has not been given yet: turns that failed
+   * or were aborted. A host that appends entries anew under other ids moves them along.
+   */
   undelivered: Set<string>;
 }
 
+/** The state of a session that was just opened. */
 export function createSessionState(): SessionState {
   const prefixOf = rememberedPrefix();
   return {

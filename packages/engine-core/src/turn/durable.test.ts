@@ -3,7 +3,8 @@ import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { callTool, memoryTranscript, passThrough, testHost, tools } from "../__fixtures__/host.ts";
-import { createSessionState, type OutboxPort, planPendingTurns } from "../index.ts";
+import { createSessionState, type OutboxPort } from "../index.ts";
+import { planPendingTurns } from "./durable.ts";
 
 function memoryOutbox(): OutboxPort {
   const cursors = new Map<string, ReturnType<OutboxPort["cursor"]>>();

@@ -12,14 +12,10 @@ import {
   testHost,
   tools,
 } from "../__fixtures__/host.ts";
-import {
-  type CompactionPort,
-  compactSession,
-  planPrecheck,
-  planRecovery,
-  resolveContextEngine,
-} from "../index.ts";
+import { type CompactionPort, compactSession, resolveContextEngine } from "../index.ts";
+import { planPrecheck } from "../request/precheck.ts";
 import type { LoopFailure } from "./model-loop.ts";
+import { planRecovery } from "./recovery.ts";
 import { NO_RECOVERY_YET } from "./turn-run.ts";
 
 const overflow = (observedTokens?: number): { error: ModelError } => ({

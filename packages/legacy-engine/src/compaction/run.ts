@@ -44,7 +44,8 @@ export interface CompactTranscriptRequest
   tokenBudget?: number | undefined;
   currentTokenCount?: number | undefined;
   fixedTokens?: number | undefined;
-  countTokens?: PlanInput["countTokens"];
+  /** "chars4" counts as hosts that divide characters by four do. Default "estimate". */
+  countTokens?: "estimate" | "chars4" | undefined;
   /** ms since the epoch. Default Date.now. */
   now?: (() => number) | undefined;
 }

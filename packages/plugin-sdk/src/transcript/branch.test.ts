@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { activeBranch, branchBefore } from "./branch.ts";
+import { activeBranch } from "./branch.ts";
 import type { TranscriptEntry } from "./entries.ts";
 
 const entry = (id: string, parentId: string | null): TranscriptEntry => ({
@@ -55,13 +55,5 @@ describe("activeBranch", () => {
   it("does not hand out the given array, so that a caller may keep it", () => {
     const linear = [entry("a", null), entry("b", "a")];
     expect(activeBranch(linear)).not.toBe(linear);
-  });
-});
-
-describe("branchBefore", () => {
-  it("ends before the entry; an unknown entry fences nothing", () => {
-    const branch = [entry("a", null), entry("b", "a"), entry("c", "b")];
-    expect(ids(branchBefore(branch, "b"))).toBe("a");
-    expect(ids(branchBefore(branch, "zz"))).toBe("abc");
   });
 });

@@ -25,15 +25,6 @@ export function activeBranch(
   return path.reverse();
 }
 
-/** Entries strictly before `entryId`: what engines may read while that entry's turn is running (read fence, contract §3.9). */
-export function branchBefore(
-  branch: readonly TranscriptEntry[],
-  entryId: string,
-): TranscriptEntry[] {
-  const index = branch.findIndex((entry) => entry.id === entryId);
-  return index < 0 ? branch.slice() : branch.slice(0, index);
-}
-
 function isLinear(entries: readonly TranscriptEntry[]): boolean {
   return entries.every(
     (entry, index) => entry.parentId === (index === 0 ? null : entries[index - 1]!.id),

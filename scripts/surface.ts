@@ -1,0 +1,67 @@
+// Reads what packages offer: their entry points, and what the API reports say of each.
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** One importable module of a package. */
+export interface EntryPoint {
+  /** Folder of its package, relative to the root. */
+  directory: string;
+  /** What a reader writes after `from`. */
+  specifier: string;
+  /** Its source file, relative to the root. */
+  source: string;
+  /** Its API report, relative to the root; undefined for modules behind a wildcard. */
+  report: string | undefined;
+}
+
+/** Every entry point of every published package, wildcards as the modules they stand for. */
+export function entryPoints(): EntryPoint[] {
+  return readdirSync("packages")
+    .map((name) => `packages/${name}`)
+    .filter((directory) => existsSync(join(directory, "package.json")))
+    .flatMap((directory) => {
+      const { name, exports } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+      return Object.entries<string | { "@clew/source": string }>(exports).flatMap(
+        ([subpath, target]) =>
+          typeof target === "string"
+            ? []
+            : modules({ directory, name, subpath, source: target["@clew/source"] }),
+      );
+    });
+}
+
+function modules(entry: {
+  directory: string;
+  name: string;
+  subpath: string;
+  source: string;
+}): EntryPoint[] {
+  const { directory, name, subpath, source } = entry;
+  if (!subpath.includes("*")) {
+    const report = `${directory}/api/${subpath === "." ? "index" : subpath.slice(2)}.api.md`;
+    return [{ directory, specifier: join(name, subpath), source: join(directory, source), report }];
+  }
+  const [before, after] = join(directory, source).split("*") as [string, string];
+  return globSync(`${before}*${after}`)
+    .filter((path) => !/\.test\.|__fixtures__/.test(path))
+    .map((path) => path.split("\\").join("/"))
+    .map((path) => ({
+      directory,
+      specifier: join(name, subpath.replace("*", path.slice(before.length, -after.length))),
+      source: path,
+      report: undefined,
+    }));
+}
+
+/** The code of an API report. */
+export function reportedCode(report: string): string {
+  return /```ts\n([\s\S]*?)```/.exec(readFileSync(report, "utf8"))?.[1] ?? "";
+}
+
+/** The names a report exports. */
+export function exportedNames(code: string): string[] {
+  const declared = code.matchAll(
+    /^export (?:declare )?(?:abstract )?(?:const|let|function|class|interface|type|enum) (\w+)/gm,
+  );
+  return [...declared].map((match) => match[1]!);
+}
