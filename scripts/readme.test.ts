@@ -1,17 +1,12 @@
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { exampleOf, importedBy, installedBy } from "./readme.mjs";
 
 const run = promisify(execFile);
-
-/** The first TypeScript block of a README, and the output it promises if a text block follows. */
-function example(readme: string): { code: string; output: string | undefined } | undefined {
-  const found = /```ts\n(.*?)```(?:\s*```text\n(.*?)```)?/s.exec(readme);
-  return found === null ? undefined : { code: found[1]!, output: found[2] };
-}
 
 /** Where the example's imports resolve: its own package, or the gateway, which depends on all of them. */
 function homeOf(folder: string, code: string): string {
@@ -20,34 +15,45 @@ function homeOf(folder: string, code: string): string {
     manifest.name,
     ...Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }),
   ]);
-  const ours = [...code.matchAll(/from "(@clew\/[^/"]+)/g)].map((match) => match[1]!);
-  return ours.every((name) => known.has(name)) ? folder : "apps/gateway";
+  return importedBy(code).every((name) => known.has(name)) ? folder : "apps/gateway";
 }
 
-const folders = [
-  ...readdirSync("packages").map((name) => `packages/${name}`),
-  ...(existsSync("apps/examples")
-    ? readdirSync("apps/examples").map((name) => `apps/examples/${name}`)
-    : []),
-];
+const readmeOf = (folder: string) => readFileSync(join(folder, "README.md"), "utf8");
+const foldersIn = (group: string) => readdirSync(group).map((name) => `${group}/${name}`);
+
+const packages = foldersIn("packages");
+const withExample = [...packages, ...foldersIn("apps/examples")].filter(
+  (folder) => exampleOf(readmeOf(folder)) !== undefined,
+);
 
 describe("the README of", () => {
-  it.each(readdirSync("packages").map((name) => `packages/${name}`))(
-    "%s has an example, what people get wrong, and links",
-    (folder) => {
-      const readme = readFileSync(join(folder, "README.md"), "utf8");
-      expect(example(readme)).toBeDefined();
-      expect(readme).toMatch(/^## .*(wrong|trip|mistake)/im);
-      expect(readme).toMatch(/\]\(/);
-    },
-  );
+  it.each(packages)("%s has an example, what people get wrong, and links", (folder) => {
+    const readme = readmeOf(folder);
+    expect(exampleOf(readme)).toBeDefined();
+    expect(readme).toMatch(/^## .*(wrong|trip|mistake)/im);
+    expect(readme).toMatch(/\]\(/);
+  });
 
-  it.each(
-    folders.filter(
-      (folder) => example(readFileSync(join(folder, "README.md"), "utf8")) !== undefined,
-    ),
-  )("%s runs as printed", async (folder) => {
-    const { code, output } = example(readFileSync(join(folder, "README.md"), "utf8"))!;
+  it.each(foldersIn("apps/examples"))("%s has an example", (folder) => {
+    expect(exampleOf(readmeOf(folder))).toBeDefined();
+  });
+
+  it.each(packages)("%s installs what its example imports, if it is published", (folder) => {
+    const { name, private: hidden } = JSON.parse(
+      readFileSync(join(folder, "package.json"), "utf8"),
+    );
+    const installed = installedBy(readmeOf(folder));
+    if (hidden) expect(installed).toEqual([]);
+    else {
+      expect(installed).toContain(name);
+      expect(installed).toEqual(
+        expect.arrayContaining(importedBy(exampleOf(readmeOf(folder))!.code)),
+      );
+    }
+  });
+
+  it.each(withExample)("%s runs as printed", async (folder) => {
+    const { code, output } = exampleOf(readmeOf(folder))!;
     const scratch = await mkdtemp(join(homeOf(folder, code), ".readme-"));
     try {
       const file = join(scratch, "example.ts");

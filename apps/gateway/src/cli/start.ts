@@ -37,6 +37,8 @@ async function serve(
   const page = loadPage(pageFolder());
   const { port } = loaded.config.gateway;
   const server = await startServer({ gateway, log, page, version: VERSION, identity, port });
+  // Before anybody is told that it runs: whoever learns it may stop it at once.
+  const stopped = untilStopped();
   announce(server.port);
   const model = loaded.config.agents.defaults.model.primary;
   const engine = loaded.config.plugins.slots?.contextEngine ?? "legacy";
@@ -44,7 +46,7 @@ async function serve(
   log.info("gateway started", { url: server.url, model, engine });
   greet(output, server, { model, engine, home: environment.home });
 
-  const reason = await untilStopped();
+  const reason = await stopped;
   output.note(`clew: stopping (${reason})`);
   await gateway.close({ graceMs: GRACE_MS });
   await server.close();

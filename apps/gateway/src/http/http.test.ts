@@ -361,6 +361,13 @@ describe("the server", () => {
     }
   });
 
+  it("ends with 0 when it is stopped the moment it says that it runs", async () => {
+    const child = startClew(await temporaryHome(), ["start", "--port", "0"]);
+    await child.nextLine();
+    child.process.kill("SIGTERM");
+    expect(await child.exit).toBe(0);
+  });
+
   it("stopped in the middle of a reply keeps what had arrived, tells the client and leaves no lock", async () => {
     const server = await emulator({ answers: [{ fault: "hang", text: "begun" }] });
     const home = await temporaryHome();

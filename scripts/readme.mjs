@@ -1,0 +1,47 @@
+// Finds in a README what it promises: what to install, an example that runs, what it prints.
+
+/**
+ * The first TypeScript block, and the output it promises if a text block follows.
+ *
+ * @param {string} readme
+ * @returns {{ code: string, output: string | undefined } | undefined}
+ */
+export function exampleOf(readme) {
+  const found = /```ts\n(.*?)```(?:\s*```text\n(.*?)```)?/s.exec(readme);
+  return found === null ? undefined : { code: found[1], output: found[2] };
+}
+
+/**
+ * The lines of the README's shell blocks, without comments.
+ *
+ * @param {string} readme
+ * @returns {string[]}
+ */
+export function commandsOf(readme) {
+  return [...readme.matchAll(/```sh\n(.*?)```/gs)]
+    .flatMap((block) => block[1].split("\n"))
+    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .filter((line) => line !== "");
+}
+
+/**
+ * Our packages that the README's `npm install` lines name.
+ *
+ * @param {string} readme
+ * @returns {string[]}
+ */
+export function installedBy(readme) {
+  return commandsOf(readme)
+    .filter((line) => /^npm (install|i) /.test(line))
+    .flatMap((line) => line.split(" ").filter((word) => word.startsWith("@clew/")));
+}
+
+/**
+ * Our packages that code imports, without their subpaths.
+ *
+ * @param {string} code
+ * @returns {string[]}
+ */
+export function importedBy(code) {
+  return [...new Set([...code.matchAll(/from "(@clew\/[^/"]+)/g)].map((match) => match[1]))];
+}
