@@ -23,6 +23,7 @@ import { type ContextView, describeContext, readContextItem } from "./reports/co
 import { openReportLog, type ReportLog } from "./reports/report-log.ts";
 import { type Conversation, createConversations } from "./sessions/conversations.ts";
 import { parseSessionName } from "./sessions/keys.ts";
+import { requireSessionName } from "./sessions/name-errors.ts";
 import { describeNote } from "./sessions/notes.ts";
 import { agentPaths } from "./sessions/paths.ts";
 import {
@@ -50,9 +51,9 @@ export interface Gateway {
   readonly host: Host;
   readonly plugins: PluginHost | undefined;
   readonly store: SessionStore;
-  /** Canonical key. Throws CONFIG_INVALID for what names no session. */
+  /** Canonical key. Throws SESSION_NAME_INVALID. */
   canonicalKey(key: string): string;
-  /** One turn, after those before it in the same session. Throws SESSION_LOCKED and TRANSCRIPT_UNREADABLE. */
+  /** One turn, after those before it in the same session. Throws SESSION_LOCKED, TRANSCRIPT_UNREADABLE, STORAGE_FAILED. */
   send(request: SendRequest): Promise<TurnResult>;
   /** Loads plugins anew under the configuration as it is now, between runs. Throws CONFIG_INVALID; then nothing has changed. */
   reloadPlugins(): Promise<readonly PluginRecord[]>;
@@ -110,11 +111,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const running = new Map<string, Set<AbortController>>();
   let closing = false;
 
-  const canonicalKey = (text: string) => {
-    const name = parseSessionName(text, defaultAgentId(loaded.config));
-    if (name === undefined) throw invalidName(text);
-    return name.key;
-  };
+  const canonicalKey = (text: string) =>
+    requireSessionName(text, defaultAgentId(loaded.config)).key;
   const agentOf = (key: string) => parseSessionName(key)?.agentId ?? defaultAgentId(loaded.config);
   const conversations = createConversations({
     store,
@@ -321,11 +319,4 @@ function logTurn(log: LogPort, { outcome, report }: TurnResult): void {
     durationMs: Math.round(durationMs),
     hostMs: Math.round(hostMs * 10) / 10,
   });
-}
-
-function invalidName(text: string): ContextEngineError {
-  return new ContextEngineError(
-    "CONFIG_INVALID",
-    `"${text}" names no session: use a short name such as "main", or agent:<agent>:<name>.`,
-  );
 }

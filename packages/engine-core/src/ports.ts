@@ -36,7 +36,7 @@ export interface TranscriptPort {
   exists(): boolean;
   /** The active branch, oldest first. The array is not changed later; entries are the same objects on every call. */
   branch(): readonly TranscriptEntry[];
-  /** Appends after the leaf; resolves when the entries are durable. Throws TRANSCRIPT_UNREADABLE when they could not be written. */
+  /** Appends after the leaf; resolves when the entries are durable. Throws STORAGE_FAILED when they could not be written. */
   append(entries: readonly NewTranscriptEntry[]): Promise<readonly TranscriptEntry[]>;
   /**
    * Replaces messages by re-appending the suffix of the branch (contract §1.5). Throws TRANSCRIPT_MOVED when it moved meanwhile.

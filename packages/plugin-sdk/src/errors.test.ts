@@ -4,7 +4,7 @@ import { ContextEngineError, ERROR_CODES, isAbort } from "./errors.ts";
 describe("ContextEngineError", () => {
   it("carries code, engine, operation and cause, and is an Error", () => {
     const cause = new Error("locked");
-    const error = new ContextEngineError("STORE_BUSY", "The store is busy.", {
+    const error = new ContextEngineError("ENGINE_TIMEOUT", "The engine is slow.", {
       engineId: "lossless",
       operation: "assemble",
       cause,
@@ -12,8 +12,8 @@ describe("ContextEngineError", () => {
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({
       name: "ContextEngineError",
-      code: "STORE_BUSY",
-      message: "The store is busy.",
+      code: "ENGINE_TIMEOUT",
+      message: "The engine is slow.",
       engineId: "lossless",
       operation: "assemble",
       cause,
@@ -29,7 +29,7 @@ describe("ContextEngineError", () => {
     expect(error).not.toBeInstanceOf(ContextEngineError);
     expect(ContextEngineError.is(error)).toBe(true);
     expect(ContextEngineError.is(error, "SESSION_LOCKED")).toBe(true);
-    expect(ContextEngineError.is(error, "STORE_BUSY")).toBe(false);
+    expect(ContextEngineError.is(error, "SESSION_CLOSED")).toBe(false);
     expect(
       [new Error("x"), null, undefined, "x", {}].some((value) => ContextEngineError.is(value)),
     ).toBe(false);

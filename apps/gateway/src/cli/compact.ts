@@ -1,8 +1,8 @@
 // `clew sessions compact` and `clew sessions undo-compaction`: the same as /compact, for a session nobody is talking in.
-import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { CompactRequest } from "../commands/compact.ts";
 import { createGateway } from "../gateway.ts";
 import { startPlugins } from "../plugins/start.ts";
+import { sessionNotFound } from "../sessions/name-errors.ts";
 import { printable, terminal } from "../terminal/output.ts";
 import { setUp } from "./setup.ts";
 
@@ -20,7 +20,7 @@ export const compactSessionByName = (
 export const undoCompactionByName = (name: string, { json }: { json?: boolean }): Promise<number> =>
   run(name, { kind: "undo" }, json);
 
-/** Exit code 1 when it was not done. Throws SESSION_LOCKED while another process has the session. */
+/** Exit code 1 when it was not done. Throws SESSION_NOT_FOUND, and SESSION_LOCKED while another process has it. */
 async function run(name: string, request: CompactRequest, json = false): Promise<number> {
   const { environment, loaded, log } = await setUp({}, { showProblems: !json });
   const plugins = await startPlugins({ environment, loaded, log });
@@ -28,10 +28,7 @@ async function run(name: string, request: CompactRequest, json = false): Promise
   const onSignal = () => void gateway.cancel(name);
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
-    if ((await gateway.session(name)) === null) {
-      const message = `There is no session "${name}" in ${environment.home}; "clew sessions list" names those there are.`;
-      throw new ContextEngineError("TRANSCRIPT_UNREADABLE", message);
-    }
+    if ((await gateway.session(name)) === null) throw sessionNotFound(name);
     const answer = await gateway.compact(name, request);
     if (json) terminal.json(answer);
     else terminal.line(printable(answer.text));

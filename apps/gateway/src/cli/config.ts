@@ -8,6 +8,7 @@ import { readEnvironment } from "../config/environment.ts";
 import { planImport } from "../config/import.ts";
 import { checkConfigText, readConfigText } from "../config/load.ts";
 import { configJsonSchema } from "../config/schema.ts";
+import { fileNotFound } from "../file-not-found.ts";
 import { terminal } from "../terminal/output.ts";
 
 export async function configGet(
@@ -38,17 +39,18 @@ export async function configImport(
   { force = false, json = false }: { force?: boolean; json?: boolean },
 ): Promise<number> {
   const { configFile } = readEnvironment();
-  const text = await readFile(file, "utf8").catch((error: Error) => {
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") throw fileNotFound(file, error);
     throw new ContextEngineError(
       "CONFIG_INVALID",
-      `${file} cannot be read: ${error.message}; check the path.`,
+      `${file} cannot be read: ${error.message}; name a configuration file.`,
       { cause: error },
     );
   });
   const exists = (await readConfigText(configFile)) !== null;
   if (exists && !force) {
     throw new ContextEngineError(
-      "CONFIG_INVALID",
+      "REQUEST_INVALID",
       `${configFile} exists already; add --force to replace it (it is kept as ${configFile}.bak).`,
     );
   }

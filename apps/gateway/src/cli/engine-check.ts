@@ -8,6 +8,7 @@ import { type ConformanceReport, checkEngine } from "@clew/plugin-sdk/testing";
 import { composeHost } from "../compose.ts";
 import { defaultAgentId } from "../config/agent.ts";
 import type { LoadedConfig } from "../config/load.ts";
+import { fileNotFound } from "../file-not-found.ts";
 import { findDefinition } from "../plugins/entry.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { printable, terminal } from "../terminal/output.ts";
@@ -70,11 +71,7 @@ async function enginesOf(
 /** A module's engine, or all engines of a plugin in a folder. */
 async function enginesAt(path: string, setup: Setup, home: string): Promise<CheckedEngine[]> {
   const found = await stat(path).catch(() => null);
-  if (found === null)
-    throw new ContextEngineError(
-      "ENGINE_NOT_FOUND",
-      `${path} cannot be checked: there is nothing; check the path.`,
-    );
+  if (found === null) throw fileNotFound(path);
   const engines = found.isDirectory()
     ? await enginesOfPlugin(path, setup, home)
     : await enginesOfModule(path);

@@ -101,8 +101,8 @@ describe("clew sessions repair", () => {
   });
 
   it("says so when there is no such file", async () => {
-    await expect(repairSession(join(folder, "none.jsonl"), {})).rejects.toThrow(
-      "there is no such file",
-    );
+    await expect(repairSession(join(folder, "none.jsonl"), {})).rejects.toMatchObject({
+      code: "FILE_NOT_FOUND",
+    });
   });
 });

@@ -35,7 +35,7 @@ const USUAL_API: Readonly<Record<string, string>> = {
   mistral: "mistral-conversations",
 };
 
-/** Exit code 0: it would be accepted as it is; 1: it would not, and here is why. */
+/** Exit code 0: it would be accepted as it is; 1: it would not, and here is why; 2: there is nothing to check. */
 export async function policyCheck(file: string, options: PolicyOptions): Promise<number> {
   const { messages, route } = await readHistory(file, options);
   const faults = explainInvalid({ ...route, messages });
@@ -87,7 +87,7 @@ async function readHistory(file: string, { provider, model, api }: PolicyOptions
   const { items } = buildContext(branch);
   if (items.length === 0)
     throw new ContextEngineError(
-      "TRANSCRIPT_UNREADABLE",
+      "REQUEST_INVALID",
       `${file} holds no messages; name a session that has some.`,
     );
   const modelApi = api ?? USUAL_API[provider.trim().toLowerCase()] ?? "openai-completions";

@@ -1,11 +1,10 @@
 // The commands and their flags; what they do is loaded when they run.
-import { isAbort } from "@clew/plugin-sdk/core";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { addPluginCommands } from "../plugins/cli/program.ts";
+import { EXIT, exitCodeOf } from "../terminal/exit-codes.ts";
 import { describeFailure, terminal } from "../terminal/output.ts";
 import { VERSION } from "../version.ts";
 
-/** Exit codes: 0 done, 1 failed, 2 wrong usage, 130 cancelled. */
 export async function runCli(argv: readonly string[]): Promise<number> {
   stopWhenNobodyReads();
   let exitCode = 0;
@@ -16,9 +15,9 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     await program.parseAsync(argv, { from: "user" });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     terminal.note(`clew: ${describeFailure(error)}`);
-    return isAbort(error) ? 130 : 1;
+    return exitCodeOf(error);
   }
 }
 

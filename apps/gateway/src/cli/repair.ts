@@ -1,21 +1,17 @@
 // `clew sessions repair`: mends a session file that other programs damaged, or shows what it would do.
 import { resolve } from "node:path";
-import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { type RepairReport, repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
+import { fileNotFound } from "../file-not-found.ts";
 import { repairedParts } from "../sessions/notes.ts";
 import { terminal } from "../terminal/output.ts";
 
-/** Exit code 1 when the file could not be repaired; throws TRANSCRIPT_UNREADABLE when there is none. */
+/** Exit code 1 when the file could not be repaired; throws FILE_NOT_FOUND when there is none. */
 export async function repairSession(
   file: string,
   { dryRun = false, json = false }: { dryRun?: boolean; json?: boolean },
 ): Promise<number> {
   const report = await repairSessionFileIfNeeded({ sessionFile: resolve(file), dryRun });
-  if (report.code === "file-missing")
-    throw new ContextEngineError(
-      "TRANSCRIPT_UNREADABLE",
-      `${file} cannot be repaired: there is no such file; check the path.`,
-    );
+  if (report.code === "file-missing") throw fileNotFound(file);
   if (json) terminal.json({ file: resolve(file), dryRun, ...report });
   else for (const line of describeRepair(report, dryRun)) terminal.line(line);
   return isDone(report) ? 0 : 1;

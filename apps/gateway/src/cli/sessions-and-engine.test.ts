@@ -155,7 +155,7 @@ describe("clew engine check", () => {
       'no context engine "nope"; known: legacy',
     );
     expect((await clew(home, ["engine", "check", join(home, "nowhere")])).errors).toContain(
-      "there is nothing; check the path",
+      "nowhere; check the path. [FILE_NOT_FOUND]",
     );
   });
 });

@@ -1,8 +1,8 @@
 // `clew sessions`: lists sessions, shows what one holds.
-import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
 import { readEnvironment } from "../config/environment.ts";
 import { shortName } from "../sessions/keys.ts";
+import { sessionNotFound } from "../sessions/name-errors.ts";
 import { shownEntries } from "../sessions/shown.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { printable, terminal } from "../terminal/output.ts";
@@ -31,12 +31,7 @@ export async function showSession(
 ): Promise<number> {
   const { home } = readEnvironment();
   const session = await createSessionStore({ home }).read(name);
-  if (session === null) {
-    throw new ContextEngineError(
-      "TRANSCRIPT_UNREADABLE",
-      `There is no session "${name}" in ${home}; "clew sessions list" names those there are.`,
-    );
-  }
+  if (session === null) throw sessionNotFound(name);
   const branch = shownEntries(session.branch, limit);
   if (json) terminal.json({ ...session, branch });
   else for (const entry of branch) terminal.line(printable(formatEntry(entry)));

@@ -10,7 +10,7 @@ export interface UndoRequest {
   engineIds: readonly string[];
 }
 
-/** What there was to take back; throws TRANSCRIPT_MOVED and TRANSCRIPT_UNREADABLE, and nothing is changed then. */
+/** What there was to take back; throws TRANSCRIPT_MOVED and STORAGE_FAILED, and nothing is changed then. */
 export async function undoLastCompaction({
   session,
   state,

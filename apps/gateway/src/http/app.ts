@@ -1,5 +1,6 @@
 // The HTTP API: what each address answers. Written down in apps/gateway/README.md.
 import type { LogPort, TurnEvent } from "@clew/engine-core";
+import { isAbort } from "@clew/plugin-sdk/core";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { parseLine } from "../commands/parse.ts";
@@ -11,9 +12,10 @@ import {
   REQUEST_PROOF,
 } from "../home/identity.ts";
 import { addPluginRoutes } from "../plugins/http.ts";
+import { sessionNotFound } from "../sessions/name-errors.ts";
 import { shownEntries } from "../sessions/shown.ts";
 import type { Approve } from "../tools/tool.ts";
-import { toErrorResponse } from "./errors.ts";
+import { errorHandler, refuse, toErrorResponse } from "./errors.ts";
 import { eventStream, shownEvent } from "./event-stream.ts";
 import { refuseForeign } from "./guard.ts";
 import { parseMessageBody, type SentMessage } from "./message-body.ts";
@@ -36,7 +38,6 @@ export interface AppOptions {
 export function createApp({ gateway, log, port, page, version, identity }: AppOptions): Hono {
   const app = new Hono();
   const startedAt = performance.now();
-  const notFound = (what: string) => ({ error: { code: "NOT_FOUND", message: what } });
 
   app.use(async (context, next) => {
     const reason = refuseForeign({
@@ -44,25 +45,28 @@ export function createApp({ gateway, log, port, page, version, identity }: AppOp
       origin: context.req.header("origin"),
       port: port(),
     });
-    if (reason !== null)
-      return context.json({ error: { code: "FORBIDDEN", message: reason } }, 403);
-    return next();
+    return reason === null ? next() : refuse(context, "FORBIDDEN", reason);
   });
   app.use("/api/*", async (context, next) => {
     const proof = context.req.header(REQUEST_PROOF);
     if (proof === undefined || isProvenRequest(identity.secret, proof, context.req)) return next();
-    const message = "The request is meant for the gateway of another home.";
-    return context.json({ error: { code: "FORBIDDEN", message } }, 403);
+    return refuse(context, "FORBIDDEN", "The request is meant for the gateway of another home.");
   });
-  app.use("/api/*", bodyLimit({ maxSize: MAX_BODY_BYTES }));
-  app.onError((error, context) => {
-    const { status, body } = toErrorResponse(error);
-    if (status === 500)
-      log.error(`${context.req.method} ${context.req.path} failed: ${error.message}`);
-    return context.json(body, status);
-  });
+  app.use(
+    "/api/*",
+    bodyLimit({
+      maxSize: MAX_BODY_BYTES,
+      onError: (context) =>
+        refuse(
+          context,
+          "BODY_TOO_LARGE",
+          `The request is larger than ${MAX_BODY_BYTES / 1024 ** 2} MiB; send less, or name files the model can read.`,
+        ),
+    }),
+  );
+  app.onError(errorHandler(log));
   app.notFound((context) =>
-    context.json(notFound(`There is nothing at ${context.req.path}.`), 404),
+    refuse(context, "NOT_FOUND", `There is nothing at ${context.req.path}.`),
   );
 
   app.get("/api/health", (context) => {
@@ -96,7 +100,7 @@ export function createApp({ gateway, log, port, page, version, identity }: AppOp
   app.get("/api/sessions/:key", async (context) => {
     const key = context.req.param("key");
     const found = await gateway.session(key);
-    if (found === null) return context.json(notFound(`There is no session "${key}".`), 404);
+    if (found === null) throw sessionNotFound(key);
     const { header, branch, file: _file, ...summary } = found;
     const limit = Number(context.req.query("limit") ?? DEFAULT_ENTRIES) || DEFAULT_ENTRIES;
     return context.json({
@@ -111,7 +115,7 @@ export function createApp({ gateway, log, port, page, version, identity }: AppOp
     const key = context.req.param("key");
     const view = await gateway.context(key);
     return view === null
-      ? context.json(notFound(`No model was called in session "${key}" yet.`), 404)
+      ? refuse(context, "NOT_FOUND", `No model has been called in session "${key}" yet.`)
       : context.json(view);
   });
 
@@ -120,7 +124,7 @@ export function createApp({ gateway, log, port, page, version, identity }: AppOp
     const isPart = part === "system" || part === "tools" || part === "messages";
     const text = isPart ? await gateway.contextItem(key, part, Number(index)) : null;
     return text === null
-      ? context.json(notFound("There is no such item."), 404)
+      ? refuse(context, "NOT_FOUND", "There is no such item.")
       : context.text(text);
   });
 
@@ -134,14 +138,14 @@ export function createApp({ gateway, log, port, page, version, identity }: AppOp
       ? parseMessageBody(await context.req.json().catch(() => undefined))
       : { problem: "the body must be application/json" };
     if ("problem" in parsed)
-      return context.json({ error: { code: "BAD_REQUEST", message: parsed.problem } }, 400);
+      return refuse(context, "REQUEST_INVALID", `The message cannot be sent: ${parsed.problem}.`);
     const { token } = gateway.host.config.gateway.auth ?? {};
     if (
       parsed.message.allowTools.length > 0 &&
       !hasToken(context.req.header("authorization"), token)
     ) {
       const message = "allowTools needs the token of gateway.auth.token as Authorization: Bearer.";
-      return context.json({ error: { code: "FORBIDDEN", message } }, 403);
+      return refuse(context, "FORBIDDEN", message);
     }
     const key = gateway.canonicalKey(context.req.param("key"));
     return new Response(streamTurn(gateway, log, key, parsed.message), {
@@ -215,7 +219,7 @@ function streamTurn(
   answer()
     .catch((error: unknown) => {
       const { status, body } = toErrorResponse(error);
-      if (status === 500)
+      if (status >= 500 && !isAbort(error))
         log.error(
           `turn in ${key} failed: ${error instanceof Error ? error.message : String(error)}`,
         );

@@ -1,37 +1,81 @@
 // Which HTTP status an error is, and the one sentence a client gets.
 import { ContextEngineError, type ErrorCode, isAbort } from "@clew/plugin-sdk/core";
+import type { Context, ErrorHandler } from "hono";
+import { HTTPException } from "hono/http-exception";
+
+/** Codes of answers that no error of Clew stands behind. */
+export type HttpCode = "FORBIDDEN" | "NOT_FOUND" | "BODY_TOO_LARGE" | "ABORTED" | "INTERNAL";
 
 export interface ErrorBody {
-  error: { code: string; message: string };
+  error: { code: ErrorCode | HttpCode; message: string };
 }
 
-const STATUS: Partial<Record<ErrorCode, 400 | 409 | 500 | 503>> = {
-  CONFIG_INVALID: 400,
-  PLUGIN_INVALID: 400,
-  SESSION_LOCKED: 409,
+/** Written down in docs/errors.md. */
+export const HTTP_STATUS = {
+  CONFIG_INVALID: 503,
+  ENGINE_NOT_FOUND: 503,
+  ENGINE_FACTORY_FAILED: 502,
+  ENGINE_CONTRACT_INVALID: 502,
+  ENGINE_OPERATION_FAILED: 502,
+  ENGINE_TIMEOUT: 504,
+  HOST_CAPABILITY_MISSING: 501,
+  TRANSCRIPT_UNREADABLE: 500,
   TRANSCRIPT_MOVED: 409,
-  STORE_BUSY: 503,
-};
+  STORAGE_FAILED: 507,
+  SESSION_NOT_FOUND: 404,
+  SESSION_NAME_INVALID: 400,
+  SESSION_LOCKED: 409,
+  SESSION_CLOSED: 503,
+  FILE_NOT_FOUND: 404,
+  PORT_UNAVAILABLE: 503,
+  REQUEST_INVALID: 400,
+  PLUGIN_NOT_FOUND: 404,
+  PLUGIN_INVALID: 422,
+  PLUGIN_INSTALL_FAILED: 409,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  BODY_TOO_LARGE: 413,
+  ABORTED: 503,
+  INTERNAL: 500,
+} as const satisfies Record<ErrorCode | HttpCode, number>;
 
-export function toErrorResponse(error: unknown): {
-  status: 400 | 409 | 500 | 503;
+export interface ErrorAnswer {
+  status: (typeof HTTP_STATUS)[keyof typeof HTTP_STATUS];
   body: ErrorBody;
-} {
-  if (ContextEngineError.is(error)) {
-    return {
-      status: STATUS[error.code] ?? 500,
-      body: { error: { code: error.code, message: error.message } },
-    };
-  }
-  if (isAbort(error))
-    return { status: 503, body: { error: { code: "ABORTED", message: "The run was cancelled." } } };
-  return {
-    status: 500,
-    body: {
-      error: {
-        code: "INTERNAL",
-        message: "Something unexpected happened; the log in CLEW_HOME/logs says what.",
-      },
-    },
-  };
 }
+
+export function toErrorResponse(error: unknown): ErrorAnswer {
+  if (ContextEngineError.is(error)) return answerOf(error.code, error.message);
+  if (isAbort(error)) return answerOf("ABORTED", "The run was cancelled.");
+  if (error instanceof HTTPException && error.status < 500)
+    return answerOf("REQUEST_INVALID", error.message || "The request cannot be understood.");
+  return answerOf(
+    "INTERNAL",
+    "Something unexpected happened; the log in CLEW_HOME/logs says what.",
+  );
+}
+
+/** An answer in the house's form. */
+export function refuse(context: Context, code: ErrorCode | HttpCode, message: string): Response {
+  const { status, body } = answerOf(code, message);
+  return context.json(body, status);
+}
+
+/** Answers what a route threw; what is the gateway's own trouble is logged as well. */
+export const errorHandler =
+  (log: { error(message: string): void }): ErrorHandler =>
+  (error, context) => {
+    const { status, body } = toErrorResponse(error);
+    if (status >= 500 && !isAbort(error))
+      log.error(`${context.req.method} ${context.req.path} failed: ${describe(error)}`);
+    return context.json(body, status);
+  };
+
+const answerOf = (code: ErrorCode | HttpCode, message: string): ErrorAnswer => ({
+  status: HTTP_STATUS[code],
+  body: { error: { code, message } },
+});
+
+/** Never empty: some errors have no message. */
+const describe = (error: unknown) =>
+  error instanceof Error ? error.message || error.name : String(error);

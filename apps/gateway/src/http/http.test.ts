@@ -400,7 +400,7 @@ describe("the server", () => {
     const { code, errors } = await clew(await temporaryHome(), ["start", "--port", port]);
     expect(code).toBe(1);
     expect(errors).toMatch(
-      /^clew: Port \d+ is in use by another gateway \(home [0-9a-f]{16}\); .*--port 0/,
+      /^clew: Port \d+ is in use by another gateway \(home [0-9a-f]{16}\); .*--port 0.*\[PORT_UNAVAILABLE\]$/,
     );
     expect(errors.split("\n")).toHaveLength(1);
   });

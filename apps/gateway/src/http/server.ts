@@ -14,7 +14,7 @@ export interface RunningServer {
 
 const LOOPBACK = "127.0.0.1";
 
-/** Port 0 takes any free one. Throws CONFIG_INVALID when the port is in use. */
+/** Port 0 takes any free one. Throws PORT_UNAVAILABLE when the port is in use. */
 export async function startServer(
   options: Omit<AppOptions, "port"> & { port: number },
 ): Promise<RunningServer> {
@@ -48,7 +48,7 @@ async function explainListenError(error: NodeJS.ErrnoException, port: number): P
   const message = await reasonOf(error, port);
   return message === null
     ? error
-    : new ContextEngineError("CONFIG_INVALID", message, { cause: error });
+    : new ContextEngineError("PORT_UNAVAILABLE", message, { cause: error });
 }
 
 async function reasonOf({ code }: NodeJS.ErrnoException, port: number): Promise<string | null> {

@@ -7,7 +7,7 @@ import { discoverPlugins } from "./discover.ts";
 import { recallRecords, rememberEngines } from "./engine-memory.ts";
 import { frozenCopy } from "./frozen-copy.ts";
 import { createHookRunner, type HookRunner } from "./hook-runs.ts";
-import { invalidPlugin } from "./invalid.ts";
+import { pluginNotFound, requestInvalid } from "./invalid.ts";
 import { loadEverything } from "./load-everything.ts";
 import { logRecords, type PluginRecord } from "./record.ts";
 import type { InstallRecords } from "./records.ts";
@@ -148,13 +148,13 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
         (each) => each.pluginId === pluginId && each.id === actionId,
       );
       if (action === undefined)
-        throw invalidPlugin(
+        throw pluginNotFound(
           `Plugin "${pluginId}" offers no session action "${actionId}"; "clew plugins inspect ${pluginId}" lists those it has.`,
         );
       const checked = action.schema?.check(payload);
       if (checked?.ok === false)
-        throw invalidPlugin(
-          `Session action "${actionId}" was asked wrongly: ${checked.problems.join("; ")}.`,
+        throw requestInvalid(
+          `Session action "${actionId}" of plugin "${pluginId}" does not take this payload: ${checked.problems.join("; ")}.`,
         );
       const { sessionKey, sessionId, agentId } = scope;
       return inPluginScope(scope, async () =>

@@ -1,9 +1,9 @@
 // The HTTP API of engine and plugins: what is loaded, reload, session actions.
-import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { Hono } from "hono";
 import type { Gateway } from "../gateway.ts";
 import { parseSessionName } from "../sessions/keys.ts";
 import { describeEngine, pluginProblem } from "./engine-status.ts";
+import { pluginNotFound } from "./invalid.ts";
 
 export function addPluginRoutes(app: Hono, gateway: Gateway): void {
   const agentIdOf = (key: string | undefined) =>
@@ -34,8 +34,7 @@ export function addPluginRoutes(app: Hono, gateway: Gateway): void {
       sessionKey,
       ...(sessionId !== undefined && { sessionId }),
     };
-    if (gateway.plugins === undefined)
-      throw new ContextEngineError("PLUGIN_INVALID", "This gateway runs without plugins.");
+    if (gateway.plugins === undefined) throw pluginNotFound("This gateway runs without plugins.");
     return context.json({
       result: (await gateway.plugins.sessionAction(id, action, { payload, scope })) ?? null,
     });

@@ -4,6 +4,7 @@ import { basename, extname, isAbsolute, join, relative, resolve, sep } from "nod
 import { type PluginManifest, PluginManifestSchema } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
 import { z } from "zod";
+import { fileNotFound } from "../file-not-found.ts";
 import { checkCompatibility } from "./compatibility.ts";
 import { invalidPlugin, messageOf } from "./invalid.ts";
 
@@ -46,8 +47,7 @@ export function readPluginFiles(folder: string, { checkHost = true } = {}): Plug
 
 function realFolder(folder: string): string {
   const found = statSync(folder, { throwIfNoEntry: false });
-  if (found === undefined)
-    throw invalidPlugin(`There is nothing at ${folder}; check the path of the plugin.`);
+  if (found === undefined) throw fileNotFound(folder);
   if (!found.isDirectory())
     throw invalidPlugin(
       `${folder} is not a folder, so it is not a plugin; name the folder that holds ${MANIFEST_FILE}.`,

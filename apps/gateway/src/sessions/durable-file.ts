@@ -8,7 +8,7 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 export interface DurableFile {
   /** Bytes up to the end of the last durable write. */
   readonly size: number;
-  /** Writes at the end and flushes. Calls must not overlap. Throws TRANSCRIPT_UNREADABLE or TRANSCRIPT_MOVED. */
+  /** Writes at the end and flushes. Calls must not overlap. Throws STORAGE_FAILED or TRANSCRIPT_MOVED. */
   append(text: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -94,8 +94,8 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 function unwritable(file: string, error: unknown): ContextEngineError {
-  const message = `The session file ${file} could not be written: ${storageReason(error)}. Nothing was stored half; ${storageAdvice(error)} and send the message again.`;
-  return new ContextEngineError("TRANSCRIPT_UNREADABLE", message, { cause: error });
+  const message = `The session file ${file} could not be written: ${storageReason(error)}. Nothing was stored; ${storageAdvice(error)} and send the message again.`;
+  return new ContextEngineError("STORAGE_FAILED", message, { cause: error });
 }
 
 /** An error of the file system while a session was opened, as one sentence; anything else as it is. */
@@ -106,7 +106,7 @@ export function explainStorageError(error: unknown, folder: string): unknown {
   )
     return error;
   const message = `The session cannot be opened in ${folder}: ${storageReason(error)}; ${storageAdvice(error)} and try again.`;
-  return new ContextEngineError("TRANSCRIPT_UNREADABLE", message, { cause: error });
+  return new ContextEngineError("STORAGE_FAILED", message, { cause: error });
 }
 
 /** What a file system error means, as half a sentence. */
@@ -119,9 +119,10 @@ export function storageReason(error: unknown): string {
 export function storageAdvice(error: unknown): string {
   const { code = "" } = error as NodeJS.ErrnoException;
   if (code === "ENOSPC" || code === "EDQUOT") return "free some space";
+  if (code === "EFBIG") return "raise that limit";
   return ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT"].includes(code)
     ? "set CLEW_HOME to a folder you may write to"
-    : "mend that";
+    : "check the disk";
 }
 
 const REASONS: Record<string, string> = {
@@ -130,7 +131,7 @@ const REASONS: Record<string, string> = {
   EFBIG: "the file may not grow further (a size limit of this process or file system)",
   EACCES: "permission denied",
   EPERM: "the operation is not permitted",
-  ENOTDIR: "a part of the path is no folder",
+  ENOTDIR: "a part of the path is not a folder",
   ENOENT: "no folder can be made there",
   EROFS: "the file system is read-only",
   EIO: "the disk reported an error",

@@ -13,7 +13,7 @@ import {
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
-import { durableFile, keepBeside } from "./durable-file.ts";
+import { durableFile, keepBeside, storageAdvice, storageReason } from "./durable-file.ts";
 import { acquireLock, type Lock, type LockOwner } from "./lock.ts";
 import type { SessionNote } from "./notes.ts";
 import { openOutbox } from "./outbox.ts";
@@ -217,15 +217,15 @@ function lockedMessage({ sessionKey }: HostSession, owner: LockOwner | null, fil
 
 function closedError(session: HostSession): ContextEngineError {
   return new ContextEngineError(
-    "TRANSCRIPT_UNREADABLE",
-    `Session ${session.sessionKey} was closed; open it again before writing.`,
+    "SESSION_CLOSED",
+    `Session ${session.sessionKey} was closed before this could be written; send it again.`,
   );
 }
 
 function movedError(session: HostSession): ContextEngineError {
   return new ContextEngineError(
     "TRANSCRIPT_MOVED",
-    `Session ${session.sessionKey} went on meanwhile; nothing was changed, try again.`,
+    `Session ${session.sessionKey} has grown in the meantime; nothing was changed, try again.`,
   );
 }
 
@@ -320,11 +320,9 @@ async function readIfThere(file: string): Promise<Buffer> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
     throw new ContextEngineError(
-      "TRANSCRIPT_UNREADABLE",
-      `The session file ${file} cannot be read: ${(error as Error).message}.`,
-      {
-        cause: error,
-      },
+      "STORAGE_FAILED",
+      `The session file ${file} cannot be read: ${storageReason(error)}; ${storageAdvice(error)} and try again.`,
+      { cause: error },
     );
   }
 }

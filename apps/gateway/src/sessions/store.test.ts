@@ -130,6 +130,15 @@ describe("a session", () => {
     expect(await readFile(session.session.sessionFile, "utf8")).toContain('"other"');
     await session.close();
   });
+
+  it("refuses to write after it was closed", async () => {
+    const session = await opened(await temporaryHome());
+    await session.append([user("one")]);
+    await session.close();
+    const before = await readFile(session.session.sessionFile, "utf8");
+    await expect(session.append([user("two")])).rejects.toMatchObject({ code: "SESSION_CLOSED" });
+    expect(await readFile(session.session.sessionFile, "utf8")).toBe(before);
+  });
 });
 
 describe("the lock", () => {
@@ -281,8 +290,8 @@ describe("an interrupted write", () => {
     const child = startChild(WRITER, [home, "append", "3000"], { shellPrefix: "ulimit -f 16" });
     await child.exit;
     const error = child.lines.find((line) => line.startsWith("error"));
-    expect(error).toContain("TRANSCRIPT_UNREADABLE");
-    expect(error).toContain("Nothing was stored half");
+    expect(error).toContain("STORAGE_FAILED");
+    expect(error).toContain("Nothing was stored");
     const acknowledged = child.lines.filter((line) => /^\d+$/.test(line)).length;
     expect(acknowledged).toBeGreaterThan(0);
     expect(child.lines.at(-1)).toBe(`after ${acknowledged + 1}`);
@@ -298,7 +307,7 @@ describe("a folder that cannot be written", () => {
     const home = join(await temporaryHome(), "file");
     await writeFile(home, "no folder");
     await expect(opened(home)).rejects.toMatchObject({
-      code: "TRANSCRIPT_UNREADABLE",
+      code: "STORAGE_FAILED",
       message: expect.stringContaining("set CLEW_HOME"),
     });
   });
@@ -668,6 +677,8 @@ describe("the index", () => {
   it("refuses names that are none", async () => {
     const home = await temporaryHome();
     for (const key of ["", "  ", "agent:", "agent:../x:y", "a\nb"])
-      await expect(opened(home, key)).rejects.toThrow(/names no session/);
+      await expect(opened(home, key)).rejects.toMatchObject({
+        code: "SESSION_NAME_INVALID",
+      });
   });
 });

@@ -10,10 +10,12 @@ import {
   type TranscriptEntry,
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
+import { fileNotFound } from "../file-not-found.ts";
 import { explainStorageError } from "./durable-file.ts";
 import { completeIndex, moveKey, readIndex, type SessionIndex, writeIndex } from "./index-file.ts";
-import { isSafeId, parseSessionName, type SessionName } from "./keys.ts";
+import { isSafeId, type SessionName } from "./keys.ts";
 import { acquireLock, type Lock } from "./lock.ts";
+import { requireSessionName } from "./name-errors.ts";
 import { type OpenSession, openSession } from "./open.ts";
 import { parseSessionFile } from "./parse.ts";
 import { agentPaths, transcriptFile } from "./paths.ts";
@@ -35,13 +37,13 @@ export interface ReadSession extends SessionSummary {
 }
 
 export interface SessionStore {
-  /** Opens for writing; a key without a transcript gets one at its first append. Throws SESSION_LOCKED, TRANSCRIPT_UNREADABLE. */
+  /** Opens for writing; a key without a transcript gets one at its first append. Throws SESSION_LOCKED, TRANSCRIPT_UNREADABLE, STORAGE_FAILED. */
   open(request: { key: string; cwd: string; now?: () => number }): Promise<OpenSession>;
   /** Gives a key a new transcript, which its first append creates; the old one is kept and listed under `archivedAs` (null: there was none). */
   renew(key: string): Promise<{ sessionId: string; archivedAs: string | null }>;
   /**
    * Moves a session to the transcript `sessionId` of the same agent and opens it: compare-and-set, so undefined when the session has another
-   * transcript than `from` by now. Throws TRANSCRIPT_UNREADABLE when there is no such transcript in the agent's folder.
+   * transcript than `from` by now. Throws ENGINE_OPERATION_FAILED when there is no such transcript in the agent's folder.
    */
   adopt(move: {
     from: HostSession;
@@ -58,7 +60,7 @@ export interface SessionStore {
 /** Keys may be short names; they are of the agent "main" then. */
 export function createSessionStore({ home }: { home: string }): SessionStore {
   const find = async (text: string) => {
-    const name = parseName(text);
+    const name = requireSessionName(text);
     const sessionId = await findSessionId(home, name);
     return { name, sessionId };
   };
@@ -68,7 +70,7 @@ export function createSessionStore({ home }: { home: string }): SessionStore {
         throw explainStorageError(error, home);
       }),
     async renew(key) {
-      const name = parseName(key);
+      const name = requireSessionName(key);
       const sessionId = randomUUID();
       const { before, after } = await changeIndex(home, name.agentId, (index) =>
         moveKey(home, name.agentId, index, name.key, sessionId),
@@ -98,7 +100,7 @@ async function openByKey(
   home: string,
   { key, cwd, now }: Parameters<SessionStore["open"]>[0],
 ): Promise<OpenSession> {
-  const name = parseName(key);
+  const name = requireSessionName(key);
   const sessionId = (await findSessionId(home, name)) ?? (await registerSession(home, name));
   const sessionFile = transcriptFile(home, name.agentId, sessionId);
   const session = { agentId: name.agentId, sessionId, sessionKey: name.key, sessionFile };
@@ -152,8 +154,8 @@ async function checkSuccessor(
 ): Promise<string> {
   const refuse = (why: string) =>
     new ContextEngineError(
-      "TRANSCRIPT_UNREADABLE",
-      `The session cannot move to transcript "${given.sessionId}": ${why}; it stays where it is.`,
+      "ENGINE_OPERATION_FAILED",
+      `The session cannot move to the engine's transcript "${given.sessionId}": ${why}; it stays where it is.`,
     );
   if (!isSafeId(given.sessionId)) throw refuse("that is no session id");
   const file = transcriptFile(home, agentId, given.sessionId);
@@ -167,20 +169,16 @@ async function checkSuccessor(
   return file;
 }
 
-/** Reads a transcript file of any version without changing it. Throws TRANSCRIPT_UNREADABLE when it is none. */
+/** Reads a transcript file of any version without changing it. Throws FILE_NOT_FOUND, TRANSCRIPT_UNREADABLE. */
 export async function readTranscript(
   file: string,
 ): Promise<{ header: TranscriptHeader; branch: TranscriptEntry[]; unreadableLines: number[] }> {
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    const why =
-      error.code === "ENOENT"
-        ? "there is no such file"
-        : error.code === "EISDIR"
-          ? "it is a folder"
-          : error.message;
+    if (error.code === "ENOENT") throw fileNotFound(file, error);
+    const why = error.code === "EISDIR" ? "it is a folder" : error.message;
     throw new ContextEngineError(
       "TRANSCRIPT_UNREADABLE",
-      `${file} cannot be read: ${why}; check the path.`,
+      `${file} cannot be read: ${why}; name a session file.`,
       { cause: error },
     );
   });
@@ -193,15 +191,6 @@ export async function readTranscript(
   throw new ContextEngineError(
     "TRANSCRIPT_UNREADABLE",
     `${file} is not a session transcript: ${why}; name a .jsonl file that starts with a session header.`,
-  );
-}
-
-function parseName(text: string): SessionName {
-  const name = parseSessionName(text);
-  if (name !== undefined) return name;
-  throw new ContextEngineError(
-    "TRANSCRIPT_UNREADABLE",
-    `"${text}" names no session: use a short name such as "main" or agent:<agent>:<name>.`,
   );
 }
 

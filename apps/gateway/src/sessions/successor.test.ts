@@ -73,7 +73,7 @@ describe("the successor an engine made", () => {
     const before = (await gateway.session("main"))!;
     expect((await command("/compact")).ok).toBe(true);
     expect(log.lines.join("\n")).toMatch(
-      /warn The session cannot move to transcript .*stays where it is/,
+      /warn The session cannot move to the engine's transcript .*stays where it is/,
     );
     expect((await say("What is my cat called?")).reply).toMatchObject({
       content: [{ text: expect.stringContaining("Minka") }],

@@ -28,9 +28,9 @@ export function printable(text: string): string {
   );
 }
 
-/** The sentence a person gets for an error; a bug keeps its stack. */
+/** The sentence a person gets for an error, with its code in docs/errors.md; a bug keeps its stack. */
 export function describeFailure(error: unknown): string {
-  if (ContextEngineError.is(error)) return error.message;
+  if (ContextEngineError.is(error)) return `${error.message} [${error.code}]`;
   if (isAbort(error)) return "Cancelled.";
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

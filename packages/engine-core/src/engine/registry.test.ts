@@ -94,9 +94,11 @@ describe("live engines", () => {
         dispose: () => (disposed = true),
       })) as never,
     });
-    await expect(registry.instance("bad", {})).rejects.toThrow(
-      'Context engine "bad" factory returned an invalid ContextEngine: missing info.id, missing info.name, missing ingest(), missing compact().',
-    );
+    await expect(registry.instance("bad", {})).rejects.toMatchObject({
+      code: "ENGINE_CONTRACT_INVALID",
+      message:
+        'Context engine "bad" factory returned an invalid ContextEngine: missing info.id, missing info.name, missing ingest(), missing compact().',
+    });
     expect(disposed).toBe(true);
     registry.register({ engineId: "none", owner: "plugin:none", factory: (() => null) as never });
     await expect(registry.instance("none", {})).rejects.toThrow(

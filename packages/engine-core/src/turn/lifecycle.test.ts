@@ -237,6 +237,7 @@ describe("a failing engine", () => {
       { method: "ingest", outcome: "fallback" },
       { outcome: "fallback" },
     ]);
+    expect(result.report.engine.degraded?.code).toBe("ENGINE_TIMEOUT");
   });
 
   it("that returns the wrong shape is treated like one that throws", async () => {

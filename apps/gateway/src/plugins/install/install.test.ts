@@ -276,9 +276,10 @@ describe("installing from npm", () => {
     await expect(installPlugin({ spec: "is-small" }, place)).rejects.toThrow(
       '"is-small" (is-small 1.0.0) is not a plugin: it has no openclaw.plugin.json; nothing was installed.',
     );
-    await expect(installPlugin({ spec: "no-such-package" }, place)).rejects.toThrow(
-      'npm has no package "no-such-package"; check the name.',
-    );
+    await expect(installPlugin({ spec: "no-such-package" }, place)).rejects.toMatchObject({
+      code: "PLUGIN_INSTALL_FAILED",
+      message: 'npm has no package "no-such-package"; check the name.',
+    });
     await expect(installPlugin({ spec: "is-small@7" }, place)).rejects.toThrow(
       'npm has no such version of "is-small@7"',
     );
@@ -389,9 +390,10 @@ describe("what an install refuses", () => {
   it("a path with nothing, a file, an address", async () => {
     const place = await openPlace();
     writeFileSync(join(place.scratch, "note.txt"), "");
-    await expect(installPlugin({ spec: "./nowhere" }, place)).rejects.toThrow(
-      /There is nothing at .*nowhere/,
-    );
+    await expect(installPlugin({ spec: "./nowhere" }, place)).rejects.toMatchObject({
+      code: "FILE_NOT_FOUND",
+      message: expect.stringMatching(/There is nothing at .*nowhere/),
+    });
     await expect(installPlugin({ spec: "./note.txt" }, place)).rejects.toThrow(
       /neither a folder nor a \.tgz/,
     );
@@ -569,7 +571,9 @@ describe("disabling and enabling", () => {
     const before = read(place);
     writeFileSync(join(folder, "openclaw.plugin.json"), "{");
     await expect(enablePlugin("plain", place)).rejects.toThrow();
-    await expect(enablePlugin("unknown", place)).rejects.toThrow('There is no plugin "unknown"');
+    await expect(enablePlugin("unknown", place)).rejects.toMatchObject({
+      code: "PLUGIN_NOT_FOUND",
+    });
     await expect(disablePlugin("unknown", place)).rejects.toThrow('There is no plugin "unknown"');
     expect(read(place)).toBe(before);
   });

@@ -4,7 +4,7 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import semver from "semver";
 import { discoverPlugins } from "../discover.ts";
-import { invalidPlugin } from "../invalid.ts";
+import { installFailed, requestInvalid } from "../invalid.ts";
 import { type PluginFiles, readPluginFiles } from "../manifest.ts";
 import {
   type InstallRecord,
@@ -49,9 +49,9 @@ export async function installPlugin(
 ): Promise<InstallReport> {
   const source = planSource(request.spec, place.cwd);
   if (request.link && source.kind !== "path")
-    throw invalidPlugin(`Only a folder can be linked; "${request.spec}" is none. Leave out -l.`);
+    throw requestInvalid(`Only a folder can be linked; "${request.spec}" is none. Leave out -l.`);
   if (request.pin && source.kind !== "npm")
-    throw invalidPlugin("Only a package from npm can be pinned. Leave out --pin.");
+    throw requestInvalid("Only a package from npm can be pinned. Leave out --pin.");
   return withPluginsLock(place.home, () =>
     request.link && source.kind === "path"
       ? linkPlugin(source.folder, request, place)
@@ -131,7 +131,7 @@ function refuseUnfit(
   const installed = records.plugins[id];
   if (installed !== undefined && !force) {
     const version = installed.version === null ? "" : ` ${installed.version}`;
-    throw invalidPlugin(
+    throw installFailed(
       `Plugin "${id}"${version} is installed already; run "clew plugins update ${id}", or add --force to replace it.`,
     );
   }
@@ -140,10 +140,10 @@ function refuseUnfit(
     (required) => !all.some((found) => found.id === required),
   );
   if (lacking !== undefined)
-    throw invalidPlugin(`Plugin "${id}" requires plugin "${lacking}"; install that first.`);
+    throw installFailed(`Plugin "${id}" requires plugin "${lacking}"; install that first.`);
   const other = all.find((found) => found.id === id && found.folder !== linked);
   if (other !== undefined && installed === undefined)
-    throw invalidPlugin(
+    throw installFailed(
       `Plugin "${id}" is there already, in ${other.folder}; remove it there (or from plugins.load.paths) first.`,
     );
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { acquireLock } from "../../sessions/lock.ts";
-import { invalidPlugin } from "../invalid.ts";
+import { installFailed } from "../invalid.ts";
 import { pluginsFolder } from "../records.ts";
 
 const ATTEMPTS = 50;
@@ -24,7 +24,7 @@ export async function withPluginsLock<Result>(
       );
     await setTimeout(PAUSE_MS);
   }
-  throw invalidPlugin(
+  throw installFailed(
     `Another clew is installing or removing plugins (${file}); wait for it and try again.`,
   );
 }

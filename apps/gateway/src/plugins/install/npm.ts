@@ -1,6 +1,6 @@
 // Runs npm for installs: never with scripts, never asking, and its failures in one sentence.
 import { spawn } from "node:child_process";
-import { invalidPlugin } from "../invalid.ts";
+import { installFailed } from "../invalid.ts";
 
 const MAX_MS = 5 * 60_000;
 /** Peers are what the host offers: `openclaw` itself must not be fetched. */
@@ -35,7 +35,7 @@ export async function npmInstall({
     ["install", ...ALWAYS, ...PATIENCE, "--prefix", folder, ...target],
     folder,
   );
-  if (code !== 0) throw invalidPlugin(describe(errors, what));
+  if (code !== 0) throw installFailed(describe(errors, what));
 }
 
 function run(
@@ -55,7 +55,7 @@ function run(
     });
     child.on("error", (error: NodeJS.ErrnoException) =>
       reject(
-        invalidPlugin(
+        installFailed(
           error.code === "ENOENT"
             ? "npm is not on the PATH; it comes with Node, and installs need it."
             : `npm cannot be started: ${error.message}.`,

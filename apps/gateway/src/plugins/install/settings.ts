@@ -3,7 +3,7 @@ import type { PluginManifest, PluginsConfig } from "@clew/plugin-sdk/host";
 import type { SettingStep } from "../config-text.ts";
 import { slotValue } from "../enablement.ts";
 import { kindsOf } from "../hook-rules.ts";
-import { invalidPlugin } from "../invalid.ts";
+import { installFailed } from "../invalid.ts";
 
 export interface PlannedSettings {
   steps: SettingStep[];
@@ -29,7 +29,7 @@ export function planSwitchOn({
 }: SettingsRequest): PlannedSettings {
   const { id } = manifest;
   if (plugins.deny?.includes(id))
-    throw invalidPlugin(`Plugin "${id}" is in plugins.deny; take it out there first.`);
+    throw installFailed(`Plugin "${id}" is in plugins.deny; take it out there first.`);
   const steps: SettingStep[] = [];
   const notes: string[] = [];
   if (link !== undefined && !plugins.load?.paths?.includes(link))

@@ -2,7 +2,8 @@
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import { invalidPlugin } from "../invalid.ts";
+import { fileNotFound } from "../../file-not-found.ts";
+import { invalidPlugin, requestInvalid } from "../invalid.ts";
 
 export type PluginSource =
   | { kind: "path"; folder: string }
@@ -17,7 +18,7 @@ export function planSource(text: string, cwd: string): PluginSource {
   if (given.startsWith("npm:")) return npmSource(given.slice("npm:".length), text);
   const scheme = /^([a-z][a-z+.-]*):/i.exec(given)?.[1];
   if (scheme !== undefined)
-    throw invalidPlugin(
+    throw requestInvalid(
       `"${given}" cannot be installed: Clew installs from npm, from a folder and from an archive, not from ${scheme}: addresses.`,
     );
   const isPath = /^(\.{1,2}($|\/)|~($|\/))/.test(given) || isAbsolute(given);
@@ -26,8 +27,7 @@ export function planSource(text: string, cwd: string): PluginSource {
 
 function localSource(path: string): PluginSource {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined)
-    throw invalidPlugin(`There is nothing at ${path}; check the path of the plugin.`);
+  if (found === undefined) throw fileNotFound(path);
   if (found.isDirectory()) return { kind: "path", folder: path };
   if (isArchiveName(path)) return { kind: "archive", file: path };
   throw invalidPlugin(
@@ -41,7 +41,7 @@ function npmSource(spec: string, text: string): PluginSource {
   const version = at < 0 ? "latest" : spec.slice(at + 1);
   // The version part goes to npm: what could make it an address or an option is refused.
   if (!NPM_NAME.test(name) || !/^[\w.^~<>=|* -]+$/.test(version))
-    throw invalidPlugin(
+    throw requestInvalid(
       `"${text}" is neither a path nor an npm package; write ./folder, file.tgz, name or name@version.`,
     );
   return { kind: "npm", spec, name };

@@ -1,7 +1,7 @@
 // `clew plugins enable` and `disable`: one setting each, and the slot when an engine's plugin is enabled.
 import { discoverPlugins } from "../discover.ts";
 import { slotValue } from "../enablement.ts";
-import { invalidPlugin } from "../invalid.ts";
+import { invalidPlugin, pluginNotFound } from "../invalid.ts";
 import { readRecords, writeRecords } from "../records.ts";
 import { type CurrentConfig, makeSteps, readCurrentConfig } from "./config-file.ts";
 import type { InstallPlace } from "./install.ts";
@@ -20,7 +20,7 @@ export function enablePlugin(pluginId: string, place: InstallPlace): Promise<str
       bundled: [],
     }).find(({ id }) => id === pluginId);
     if (found === undefined)
-      throw invalidPlugin(
+      throw pluginNotFound(
         `There is no plugin "${pluginId}"; "clew plugins list" names those there are.`,
       );
     if (!found.result.ok) throw invalidPlugin(found.result.reason);
@@ -45,7 +45,7 @@ export function disablePlugin(pluginId: string, place: InstallPlace): Promise<st
       ({ id }) => id === pluginId,
     );
     if (!isKnown)
-      throw invalidPlugin(
+      throw pluginNotFound(
         `There is no plugin "${pluginId}"; "clew plugins list" names those there are.`,
       );
     const slot = slotValue(plugins);

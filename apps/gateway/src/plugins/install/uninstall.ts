@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { discoverPlugins } from "../discover.ts";
 import { slotValue } from "../enablement.ts";
-import { invalidPlugin } from "../invalid.ts";
+import { installFailed, pluginNotFound } from "../invalid.ts";
 import {
   type InstallRecords,
   pluginsFolder,
@@ -109,12 +109,12 @@ function pathOnly(
         ...discoverPlugins({ home, plugins, records, bundled: [] }).map(({ id }) => id),
       ]),
     ];
-    throw invalidPlugin(
+    throw pluginNotFound(
       `There is no plugin "${pluginId}"; there is: ${known.join(", ") || "none"}.`,
     );
   }
   if (found.origin !== "linked")
-    throw invalidPlugin(
+    throw installFailed(
       `Plugin "${pluginId}" in ${found.folder} was not installed by clew; delete that folder yourself.`,
     );
   const paths = (plugins.load?.paths ?? []).filter(

@@ -1,0 +1,133 @@
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { request } from "node:http";
+import { join } from "node:path";
+import { ContextEngineError, ERROR_CODES } from "@clew/plugin-sdk/core";
+import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { describe, expect, it } from "vitest";
+import { exitCodeOf } from "../terminal/exit-codes.ts";
+import { clew } from "../testing/command.ts";
+import { post, startTestGateway } from "../testing/gateway.ts";
+import { errorHandler, HTTP_STATUS } from "./errors.ts";
+
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Sends a body of its own length or none, and reads the answer while it sends. */
+function send(
+  url: string,
+  { headers, bytes }: { headers: Record<string, string>; bytes: number },
+): Promise<{ status: number; body: { error: { code: string; message: string } } }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: "POST", headers }, (response) => {
+      let text = "";
+      response.on("data", (piece) => {
+        text += piece;
+      });
+      response.on("end", () => {
+        sent.destroy();
+        resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) });
+      });
+    });
+    sent.on("error", reject);
+    if (bytes === 0) sent.flushHeaders();
+    else sent.end(Buffer.alloc(bytes, "x"));
+  });
+}
+
+describe("an error over HTTP", () => {
+  it.each([
+    { name: "declared", headers: { "content-length": "5000000000" }, bytes: 0 },
+    { name: "sent in pieces", headers: { "transfer-encoding": "chunked" }, bytes: MAX_BYTES + 1 },
+  ])(
+    "is 413 in the house's form for a body that is too large ($name), and no failure of the gateway",
+    async ({ headers, bytes }) => {
+      const { url, home } = await startTestGateway();
+      const answer = await send(`${url}/api/sessions/main/messages`, {
+        headers: { "content-type": "application/json", ...headers },
+        bytes,
+      });
+      expect(answer).toMatchObject({ status: 413, body: { error: { code: "BODY_TOO_LARGE" } } });
+      expect(answer.body.error.message).toContain("32 MiB");
+      expect(await readFile(join(home, "logs/gateway.log"), "utf8").catch(() => "")).not.toContain(
+        "failed",
+      );
+    },
+  );
+
+  it("is never 500 for what the HTTP library refuses, and logged with a text when it is ours", async () => {
+    const lines: string[] = [];
+    const app = new Hono();
+    app.onError(errorHandler({ error: (line) => void lines.push(line) }));
+    app.get("/library", () => {
+      throw new HTTPException(431);
+    });
+    app.get("/bug", () => {
+      throw new TypeError();
+    });
+    const refused = await app.request("/library");
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { code: "REQUEST_INVALID", message: expect.stringMatching(/\w/) } },
+    ]);
+    expect(lines).toEqual([]);
+    const failed = await app.request("/bug");
+    expect([failed.status, await failed.json()]).toMatchObject([
+      500,
+      { error: { code: "INTERNAL" } },
+    ]);
+    expect(lines).toEqual(["GET /bug failed: TypeError"]);
+  });
+
+  it.each([
+    { what: "there is no such session", name: "nobody", code: "SESSION_NOT_FOUND", exit: 1 },
+    { what: "that names no session", name: "agent:x", code: "SESSION_NAME_INVALID", exit: 2 },
+  ] as const)("has the same code as in the terminal when $what", async ({ name, code, exit }) => {
+    const { get, home } = await startTestGateway();
+    const answer = await get(`/api/sessions/${encodeURIComponent(name)}`);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      HTTP_STATUS[code],
+      { error: { code } },
+    ]);
+    for (const command of ["show", "compact"])
+      expect(await clew(home, ["sessions", command, name])).toMatchObject({
+        code: exit,
+        errors: expect.stringContaining(`[${code}]`),
+      });
+  });
+
+  it("tells a body that is no message from a plugin action that is not there", async () => {
+    const { get } = await startTestGateway();
+    const codeOf = async (path: string) =>
+      ((await (await get(path, post({}))).json()) as { error: { code: string } }).error.code;
+    expect(await codeOf("/api/sessions/main/messages")).toBe("REQUEST_INVALID");
+    expect(await codeOf("/api/plugins/none/actions/none")).toBe("PLUGIN_NOT_FOUND");
+  });
+});
+
+describe("docs/errors.md", () => {
+  const text = readFileSync(new URL("../../../../docs/errors.md", import.meta.url), "utf8");
+
+  it("tells the HTTP status and the exit code each error really has", () => {
+    const documented = [...text.matchAll(/^## (\w+)\n[\s\S]*?^HTTP (\d+) · exit code (\d)$/gm)].map(
+      ([, code, status, exit]) => ({ code, status: Number(status), exit: Number(exit) }),
+    );
+    expect(documented).toEqual(
+      ERROR_CODES.map((code) => ({
+        code,
+        status: HTTP_STATUS[code],
+        exit: exitCodeOf(new ContextEngineError(code, "x")),
+      })),
+    );
+  });
+
+  it("tells the codes of the HTTP API alone", () => {
+    const documented = [...text.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, code, status]) => [
+      code,
+      Number(status),
+    ]);
+    expect(documented).toEqual(
+      Object.entries(HTTP_STATUS).filter(([code]) => !ERROR_CODES.some((each) => each === code)),
+    );
+  });
+});

@@ -1,0 +1,12 @@
+// Which exit code a command ends with; written down in docs/errors.md and the operator guide.
+import { ContextEngineError, type ErrorCode, isAbort } from "@clew/plugin-sdk/core";
+
+export const EXIT = { done: 0, failed: 1, usage: 2, cancelled: 130 } as const;
+
+/** What was typed is wrong: the same command can never succeed. */
+const USAGE: readonly ErrorCode[] = ["SESSION_NAME_INVALID", "REQUEST_INVALID"];
+
+export function exitCodeOf(error: unknown): number {
+  if (ContextEngineError.is(error)) return USAGE.includes(error.code) ? EXIT.usage : EXIT.failed;
+  return isAbort(error) ? EXIT.cancelled : EXIT.failed;
+}
