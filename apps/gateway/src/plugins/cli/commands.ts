@@ -1,5 +1,4 @@
 // What `clew plugins …` does and prints.
-import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { readEnvironment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Finding } from "../../doctor/finding.ts";
@@ -209,13 +208,17 @@ export async function reload({ json }: Flags): Promise<number> {
   const { url, request } = lookup.gateway;
   const answer = await request("/api/plugins/reload", { method: "POST", timeoutMs: RELOAD_MS });
   const body = answer?.body as
-    | { plugins?: PluginRecord[]; error?: { message: string } }
+    | { plugins?: PluginRecord[]; error?: { code: string; message: string } }
     | undefined;
-  if (body?.plugins === undefined)
-    throw new ContextEngineError(
-      "CONFIG_INVALID",
-      body?.error?.message ?? `${url} could not reload its plugins.`,
+  if (body?.plugins === undefined) {
+    const { error } = body ?? {};
+    terminal.note(
+      error === undefined
+        ? `Nothing is known of the reload: ${url} did not answer in time; see its log.`
+        : `Nothing was reloaded: ${error.message} [${error.code}]`,
     );
+    return 1;
+  }
   if (json) terminal.json(body);
   else print([`Reloaded at ${url}.`, ...body.plugins.flatMap(describeRecord)]);
   return body.plugins.some(({ status }) => status === "error") ? 1 : 0;
