@@ -7,7 +7,7 @@ import { discoverPlugins } from "./discover.ts";
 import { recallRecords, rememberEngines } from "./engine-memory.ts";
 import { frozenCopy } from "./frozen-copy.ts";
 import { createHookRunner, type HookRunner } from "./hook-runs.ts";
-import { pluginNotFound, requestInvalid } from "./invalid.ts";
+import { notOffered, requestInvalid } from "./invalid.ts";
 import { loadEverything } from "./load-everything.ts";
 import { logRecords, type PluginRecord } from "./record.ts";
 import type { InstallRecords } from "./records.ts";
@@ -148,7 +148,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
         (each) => each.pluginId === pluginId && each.id === actionId,
       );
       if (action === undefined)
-        throw pluginNotFound(
+        throw notOffered(
           `Plugin "${pluginId}" offers no session action "${actionId}"; "clew plugins inspect ${pluginId}" lists those it has.`,
         );
       const checked = action.schema?.check(payload);

@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import type { Gateway } from "../gateway.ts";
 import { parseSessionName } from "../sessions/keys.ts";
 import { describeEngine, pluginProblem } from "./engine-status.ts";
-import { pluginNotFound } from "./invalid.ts";
+import { notOffered } from "./invalid.ts";
 
 export function addPluginRoutes(app: Hono, gateway: Gateway): void {
   const agentIdOf = (key: string | undefined) =>
@@ -34,7 +34,7 @@ export function addPluginRoutes(app: Hono, gateway: Gateway): void {
       sessionKey,
       ...(sessionId !== undefined && { sessionId }),
     };
-    if (gateway.plugins === undefined) throw pluginNotFound("This gateway runs without plugins.");
+    if (gateway.plugins === undefined) throw notOffered("This gateway runs without plugins.");
     return context.json({
       result: (await gateway.plugins.sessionAction(id, action, { payload, scope })) ?? null,
     });

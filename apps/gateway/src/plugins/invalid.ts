@@ -5,8 +5,11 @@ export function invalidPlugin(message: string, cause?: unknown): ContextEngineEr
   return new ContextEngineError("PLUGIN_INVALID", message, cause === undefined ? {} : { cause });
 }
 
-/** No plugin of that name, or nothing of that name in it. */
-export const pluginNotFound = (message: string): ContextEngineError =>
+export const pluginNotFound = (pluginId: string): ContextEngineError =>
+  notOffered(`There is no plugin "${pluginId}"; "clew plugins list" names those there are.`);
+
+/** Nothing of that name among plugins, or in one. */
+export const notOffered = (message: string): ContextEngineError =>
   new ContextEngineError("PLUGIN_NOT_FOUND", message);
 
 /** An install, update or removal that cannot be made; nothing was changed. */

@@ -90,10 +90,11 @@ describe("clew plugins", () => {
     expect(await clew("plugins", "install", folder)).toEqual({
       code: 1,
       output: "",
-      errors: 'clew: Plugin "small" cannot be loaded: plugin register must be synchronous.',
+      errors:
+        'clew: Plugin "small" cannot be loaded: plugin register must be synchronous. [PLUGIN_INVALID]',
     });
     expect((await clew("plugins", "inspect", "small")).errors).toBe(
-      'clew: There is no plugin "small"; there is: none.',
+      'clew: There is no plugin "small"; "clew plugins list" names those there are. [PLUGIN_NOT_FOUND]',
     );
     expect((await clew("plugins", "install")).code).toBe(2);
   });

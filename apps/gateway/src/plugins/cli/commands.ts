@@ -13,7 +13,7 @@ import { type InstallPlace, type InstallRequest, installPlugin } from "../instal
 import { disablePlugin, enablePlugin } from "../install/switch.ts";
 import { uninstallPlugin } from "../install/uninstall.ts";
 import { updatePlugins } from "../install/update.ts";
-import { invalidPlugin } from "../invalid.ts";
+import { pluginNotFound } from "../invalid.ts";
 import { readPluginFiles } from "../manifest.ts";
 import type { PluginRecord } from "../record.ts";
 import { readRecords } from "../records.ts";
@@ -140,10 +140,7 @@ export async function inspect(id: string, { runtime, json }: Flags): Promise<num
     bundled: [],
   });
   const plugin = found.find((each) => each.id === id);
-  if (plugin === undefined)
-    throw invalidPlugin(
-      `There is no plugin "${id}"; there is: ${found.map((each) => each.id).join(", ") || "none"}.`,
-    );
+  if (plugin === undefined) throw pluginNotFound(id);
   const problem = plugin.result.ok ? null : plugin.result.reason;
   const files = plugin.result.ok ? plugin.result.files : readQuietly(plugin.folder);
   const install = readRecords(environment.home).plugins[id] ?? null;

@@ -301,6 +301,8 @@ describe("installing from npm", () => {
   });
 });
 
+const NEEDS_ANOTHER = "a plugin it requires and that is not there";
+
 describe("what an install refuses", () => {
   it.each<[string, WrittenPlugin, RegExp]>([
     ["no manifest", { manifest: null }, /is not a plugin: it has no openclaw\.plugin\.json/],
@@ -361,7 +363,7 @@ describe("what an install refuses", () => {
       /needs the plugin API >=2030\.0\.0/,
     ],
     [
-      "a plugin it requires and that is not there",
+      NEEDS_ANOTHER,
       { manifest: { requiresPlugins: ["wind"] } },
       /^Plugin "small" requires plugin "wind"; install that first\.$/,
     ],
@@ -370,7 +372,7 @@ describe("what an install refuses", () => {
       { manifest: { configSchema: { type: "object", required: ["key"] } } },
       /invalid config: must have required property 'key'/,
     ],
-  ])("%s: one sentence, and nothing changed", async (_, plugin, reason) => {
+  ])("%s: one sentence, and nothing changed", async (what, plugin, reason) => {
     const place = await openPlace();
     const folder = writePlugin(join(place.scratch, "small"), plugin);
     for (const link of [false, true]) {
@@ -379,7 +381,7 @@ describe("what an install refuses", () => {
         (error: Error) => error,
       );
       expect(failure).toMatchObject({
-        code: "PLUGIN_INVALID",
+        code: what === NEEDS_ANOTHER ? "PLUGIN_INSTALL_FAILED" : "PLUGIN_INVALID",
         message: expect.stringMatching(reason),
       });
       expect(failure!.message).not.toMatch(/\n|\.staging/);
@@ -537,7 +539,7 @@ describe("uninstalling", () => {
     await uninstallPlugin({ pluginId: "plain" }, place);
     expect(parsed(place)).toEqual({ load: { paths: [] } });
     await expect(uninstallPlugin({ pluginId: "plain" }, place)).rejects.toThrow(
-      'There is no plugin "plain"; there is: none.',
+      'There is no plugin "plain"; "clew plugins list" names those there are.',
     );
   });
 });

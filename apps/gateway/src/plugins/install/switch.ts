@@ -19,10 +19,7 @@ export function enablePlugin(pluginId: string, place: InstallPlace): Promise<str
       records,
       bundled: [],
     }).find(({ id }) => id === pluginId);
-    if (found === undefined)
-      throw pluginNotFound(
-        `There is no plugin "${pluginId}"; "clew plugins list" names those there are.`,
-      );
+    if (found === undefined) throw pluginNotFound(pluginId);
     if (!found.result.ok) throw invalidPlugin(found.result.reason);
     const { files } = found.result;
     const trial = await tryPlugin(files, {
@@ -44,10 +41,7 @@ export function disablePlugin(pluginId: string, place: InstallPlace): Promise<st
     const isKnown = discoverPlugins({ home: place.home, plugins, records, bundled: [] }).some(
       ({ id }) => id === pluginId,
     );
-    if (!isKnown)
-      throw pluginNotFound(
-        `There is no plugin "${pluginId}"; "clew plugins list" names those there are.`,
-      );
+    if (!isKnown) throw pluginNotFound(pluginId);
     const slot = slotValue(plugins);
     const isSelected =
       slot !== null && (slot === pluginId || records.engines[slot]?.split("/")[0] === pluginId);

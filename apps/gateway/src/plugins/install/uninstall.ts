@@ -102,17 +102,7 @@ function pathOnly(
   const found = discoverPlugins({ home, plugins, records, bundled: [] }).find(
     ({ id }) => id === pluginId,
   );
-  if (found === undefined) {
-    const known = [
-      ...new Set([
-        ...Object.keys(records.plugins),
-        ...discoverPlugins({ home, plugins, records, bundled: [] }).map(({ id }) => id),
-      ]),
-    ];
-    throw pluginNotFound(
-      `There is no plugin "${pluginId}"; there is: ${known.join(", ") || "none"}.`,
-    );
-  }
+  if (found === undefined) throw pluginNotFound(pluginId);
   if (found.origin !== "linked")
     throw installFailed(
       `Plugin "${pluginId}" in ${found.folder} was not installed by clew; delete that folder yourself.`,

@@ -1,6 +1,6 @@
 // `clew plugins update`: the newest of what was installed; the old one stays until the new one has worked.
 import { join } from "node:path";
-import { installFailed, pluginNotFound } from "../invalid.ts";
+import { installFailed, notOffered } from "../invalid.ts";
 import { type InstallRecord, readRecords, writeRecords } from "../records.ts";
 import { readCurrentConfig } from "./config-file.ts";
 import { type InstallPlace, moveIntoPlace, versionOf } from "./install.ts";
@@ -27,7 +27,7 @@ export function updatePlugins(
     for (const pluginId of ids.length > 0 ? ids : Object.keys(plugins)) {
       const record = plugins[pluginId];
       if (record === undefined)
-        throw pluginNotFound(
+        throw notOffered(
           `Plugin "${pluginId}" was not installed by clew; installed are: ${Object.keys(plugins).join(", ") || "none"}.`,
         );
       reports.push(await updateOne(pluginId, record, place));
