@@ -541,6 +541,7 @@ describe("a reload", () => {
     const first = await resolveContextEngine({ registry, config: { plugins } });
     expect(first.degraded).toEqual({
       operation: "contract-validation",
+      code: "ENGINE_CONTRACT_INVALID",
       reason: expect.stringContaining("missing ingest(), missing assemble(), missing compact()"),
     });
     writeFileSync(join(folder, "index.js"), engineCode("bad"));
