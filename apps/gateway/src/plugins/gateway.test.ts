@@ -199,7 +199,7 @@ describe("two engine plugins", () => {
       configured: "wave",
       engineId: "legacy",
       switchedOff: null,
-      degraded: { operation: "resolve", reason: "not registered" },
+      degraded: { operation: "resolve", reason: "not registered", code: "ENGINE_NOT_FOUND" },
     });
     expect((await say("still there?")).events.at(-1)).toMatchObject({ outcome: "completed" });
     expect((await say("/engine")).text).toContain(
@@ -346,7 +346,7 @@ describe("a running gateway", () => {
     });
     expect(await act({ operation: "explode" })).toMatchObject({
       status: 400,
-      body: { error: { code: "PLUGIN_INVALID" } },
+      body: { error: { code: "REQUEST_INVALID" } },
     });
   });
 });
