@@ -5,7 +5,8 @@ import { defineConfig, mergeConfig } from "vitest/config";
 
 const fuzzing = process.env.CLEW_FUZZ === "1";
 
-// One seed for all property tests of a run; workers inherit it. The one who set it knows it already.
+// One seed for all property tests of a run; workers inherit it. The one who
+// set it knows it already.
 if (process.env.CLEW_SEED === undefined) {
   process.env.CLEW_SEED = String(randomInt(2 ** 31));
   process.stderr.write(
@@ -13,7 +14,8 @@ if (process.env.CLEW_SEED === undefined) {
   );
 }
 
-// "@clew/source" is our own export condition: tests read the TypeScript sources of sibling packages, so they need no build.
+// "@clew/source" is our own export condition: tests read the TypeScript sources of sibling
+// packages, so they need no build.
 const shared = defineConfig({
   resolve: { conditions: ["@clew/source"] },
   ssr: { resolve: { conditions: ["@clew/source"] } },
@@ -27,5 +29,8 @@ const shared = defineConfig({
 });
 export default shared;
 
-/** For packages: their modules keep no state, so that all test files of a worker can share one load of them. */
+/**
+ * For packages: their modules keep no state, so that all test files of a worker
+ * can share one load of them.
+ */
 export const sharedByPackages = mergeConfig(shared, defineConfig({ test: { isolate: false } }));

@@ -1,4 +1,4 @@
-// Compares the public API of the package in the current folder with its report in api/; `--write` accepts the difference.
+// Compares a package's public API with its report in api/, or writes it with `--write`.
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Extractor, ExtractorConfig } from "@microsoft/api-extractor";
@@ -10,7 +10,8 @@ mkdirSync("api", { recursive: true });
 
 let stale = false;
 for (const [subpath, target] of Object.entries(manifest.exports)) {
-  // A wildcard stands for one module per wire; their shape is the driver interface, reported with the entry.
+  // A wildcard stands for one module per wire; their shape is the driver interface,
+  // reported with the entry.
   if (typeof target === "string" || subpath.includes("*")) continue;
   const name = subpath === "." ? "index" : subpath.slice(2);
   const config = ExtractorConfig.prepare({

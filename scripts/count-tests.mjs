@@ -1,4 +1,4 @@
-// Prints "N passed, N failed[, N skipped]" from vitest's JSON report; exits 1 when there is no report or it holds no test.
+// Prints the counts of vitest's JSON report and fails if it holds no test.
 import { existsSync, readFileSync } from "node:fs";
 
 const file = process.argv[2] ?? ".cache/vitest.json";

@@ -1,4 +1,4 @@
-// Writes the generated documentation: `pnpm run docs`, or `pnpm run docs --check` to fail when it is out of date.
+// Writes the generated documentation, or with `--check` fails if it is out of date.
 import { readFileSync, writeFileSync } from "node:fs";
 import { generated } from "./generated.ts";
 

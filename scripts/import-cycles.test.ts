@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 
-/** The files in `folder` that import themselves in a circle, as the repository's linter settings see it. */
+/**
+ * The files in `folder` that import themselves in a circle, as the
+ * repository's linter settings see it.
+ */
 function filesInCycles(folder: string, paths: readonly string[]): string[] {
   const { stdout } = spawnSync(
     process.execPath,

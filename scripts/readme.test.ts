@@ -8,7 +8,10 @@ import { exampleOf, importedBy, installedBy } from "./readme.mjs";
 
 const run = promisify(execFile);
 
-/** Where the example's imports resolve: its own package, or the gateway, which depends on all of them. */
+/**
+ * Where the example's imports resolve: its own package, or the gateway,
+ * which depends on all of them.
+ */
 function homeOf(folder: string, code: string): string {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const known = new Set([

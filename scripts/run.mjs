@@ -1,4 +1,4 @@
-// `npm start` and `npm test`: fetches the pinned pnpm and Node when they are missing, then runs the command so that no process is orphaned.
+// Runs `npm start` and `npm test`, fetching the pinned pnpm and Node if they are missing.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
@@ -75,7 +75,10 @@ function ensurePnpm() {
   return bin;
 }
 
-/** What the last step gets: without what npm tells its scripts of this repository's .npmrc, which is not meant for plugins' installs. */
+/**
+ * What the last step gets: without what npm tells its scripts of this repository's .npmrc, which is
+ * not meant for plugins' installs.
+ */
 function withoutOurNpmrc(given) {
   const ours = readFileSync(".npmrc", "utf8")
     .split("\n")
@@ -98,9 +101,13 @@ function fail(text, { status, signal }) {
   process.exit(status || 1);
 }
 
-/** Runs the last step, hands it our signals, and ends it when our own parent dies (npm does not forward everything). */
+/**
+ * Runs the last step, hands it our signals, and ends it when our own parent dies (npm does
+ * not forward everything).
+ */
 function follow(file, fileArgs) {
-  // The IPC channel closes when this process dies, however it dies: the gateway stops on "disconnect".
+  // The IPC channel closes when this process dies, however it dies: the
+  // gateway stops on "disconnect".
   const child = spawn(file, fileArgs, {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     env: withoutOurNpmrc(env),

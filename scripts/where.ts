@@ -16,7 +16,9 @@ const SOURCES = [
   "apps/examples/*/src/**",
 ];
 
-/** All source files of the working tree, sorted by path; tests, fixtures and ignored files left out. */
+/**
+ * All source files of the working tree, sorted by path; tests, fixtures and ignored files left out.
+ */
 export function sourceFiles(): SourceFile[] {
   const globs = SOURCES.flatMap((glob) => [`:(glob)${glob}/*.ts`, `:(glob)${glob}/*.tsx`]);
   const listed = execFileSync(

@@ -1,4 +1,4 @@
-// The command `pnpm bench NAME…`: finds benches, measures them, prints what came out and, if asked, checks their claims.
+// The command `pnpm bench`, which finds benches, runs them and checks their claims.
 import { statSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Bench, CaseResult } from "./runner/bench.ts";

@@ -1,4 +1,4 @@
-// What agent hosts import: registry, resolution, guard, the turn, and the ports they must supply.
+// What agent hosts import to register, resolve and run engines.
 export { DEFAULT_BOUNDS_MS } from "./engine/bounds.ts";
 export type { CallScope, EngineGuard, FailurePolicy, GuardedEngine } from "./engine/guard.ts";
 export {

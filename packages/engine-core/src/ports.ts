@@ -1,4 +1,4 @@
-// What a host must and may supply: engine-core does no I/O of its own.
+// What a host supplies, since engine-core does no I/O of its own.
 import type {
   AgentMessage,
   AssistantMessage,
@@ -32,15 +32,25 @@ export interface HostSession {
 /** One session's transcript, opened for writing by this host alone. */
 export interface TranscriptPort {
   readonly session: HostSession;
-  /** True when the transcript file already holds a session: only then may an engine bootstrap from it. */
+  /**
+   * True when the transcript file already holds a session: only then may an
+   * engine bootstrap from it.
+   */
   exists(): boolean;
-  /** The active branch, oldest first. The array is not changed later; entries are the same objects on every call. */
+  /**
+   * The active branch, oldest first. The array is not changed later; entries are the
+   * same objects on every call.
+   */
   branch(): readonly TranscriptEntry[];
-  /** Appends after the leaf; resolves when the entries are durable. Throws STORAGE_FAILED when they could not be written. */
+  /**
+   * Appends after the leaf; resolves when the entries are durable. Throws STORAGE_FAILED when
+   * they could not be written.
+   */
   append(entries: readonly NewTranscriptEntry[]): Promise<readonly TranscriptEntry[]>;
   /**
-   * Replaces messages by re-appending the suffix of the branch (contract §1.5). Throws TRANSCRIPT_MOVED when it moved meanwhile.
-   * `remapped` gives the new id of each entry that was appended again.
+   * Replaces messages by re-appending the suffix of the branch (contract §1.5). Throws
+   * TRANSCRIPT_MOVED when it moved meanwhile. `remapped` gives the new id of each entry
+   * that was appended again.
    */
   rewrite(
     request: TranscriptRewriteRequest,
@@ -60,8 +70,9 @@ export interface CommitCursor {
 }
 
 /**
- * Remembers per engine how far it committed. What is still to be committed is not stored: it is the active branch after the cursor, so that
- * no accepted, failed or killed turn can be missing from it.
+ * Remembers per engine how far it committed. What is still to be committed is not
+ * stored: it is the active branch after the cursor, so that no accepted, failed or
+ * killed turn can be missing from it.
  */
 export interface OutboxPort {
   cursor(engineId: string): CommitCursor | undefined;
@@ -90,7 +101,10 @@ export interface PolicyInput {
   allowedToolNames?: readonly string[];
 }
 
-/** What a provider requires of a history. Every method returns the same array when nothing had to change. */
+/**
+ * What a provider requires of a history. Every method returns the same array
+ * when nothing had to change.
+ */
 export interface PolicyPort {
   /** Before an engine assembles. */
   sanitizeHistory(input: PolicyInput & { branch: readonly TranscriptEntry[] }): Promise<{
@@ -118,7 +132,10 @@ export interface CompactionPort {
 
 /** Moves a session to the transcript an engine made for it. */
 export interface SuccessorPort {
-  /** Compare-and-set: resolves to the opened successor, or undefined when the session had moved on meanwhile. */
+  /**
+   * Compare-and-set: resolves to the opened successor, or undefined when the
+   * session had moved on meanwhile.
+   */
   adopt(move: {
     from: HostSession;
     sessionId: string;
@@ -136,7 +153,10 @@ export interface ToolOutcome {
 /** Tools of the host and its plugins. */
 export interface ToolPort {
   list(session: HostSession): readonly ToolDefinition[];
-  /** Runs one call, with the host's approval rules; a refusal or failure is an outcome with `isError`, not a throw. */
+  /**
+   * Runs one call, with the host's approval rules; a refusal or failure is an outcome
+   * with `isError`, not a throw.
+   */
   run(request: {
     call: ToolCallBlock;
     session: HostSession;
@@ -144,7 +164,10 @@ export interface ToolPort {
   }): Promise<ToolOutcome>;
 }
 
-/** One line per decision an operator could act on; `fields` must hold no message content and no keys. */
+/**
+ * One line per decision an operator could act on; `fields` must hold no
+ * message content and no keys.
+ */
 export interface LogPort {
   info(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;

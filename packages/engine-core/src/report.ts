@@ -1,4 +1,4 @@
-// The shape of the turn report: everything that happened in one turn, enough to show, measure and rebuild it.
+// The shape of the turn report, which records everything that happened in one turn.
 import type { CompactCode, ErrorCode, Usage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 
@@ -16,13 +16,18 @@ export type ItemSource =
 export interface ReportItem {
   source: ItemSource;
   role?: string;
-  /** Why it is there: "history", "prompt", "this turn", "system prompt", "added by the engine", … */
+  /**
+   * Why it is there: "history", "prompt", "this turn", "system prompt", "added by the engine", …
+   */
   reason: string;
   /** Estimated tokens. */
   tokens: number;
   /** Content hash; names a part in `parts` when the content is not in the transcript. */
   hash: string;
-  /** True: the content is not the entry's own (a policy or the engine changed it); the part named by `hash` holds what was sent. */
+  /**
+   * True: the content is not the entry's own (a policy or the engine changed it); the part named by
+   * `hash` holds what was sent.
+   */
   changed?: true;
 }
 
@@ -82,7 +87,10 @@ export interface BudgetReport {
   assembled: { estimate: number; low: number; high: number } | null;
   /** What the engine said; null when it did not. */
   engineEstimate: number | null;
-  /** Measured / estimated tokens of this model, where the host has learned it; estimates here are not multiplied by it. */
+  /**
+   * Measured / estimated tokens of this model, where the host has learned it; estimates here
+   * are not multiplied by it.
+   */
   tokenRatio?: number;
   historyMessages: number;
   assembledMessages: number;
@@ -127,7 +135,10 @@ export interface TurnReport {
     ownsCompaction: boolean;
     /** Why another engine than the configured one ran. */
     degraded: EngineFailure | null;
-    /** How the engine would have its assembly enter a backend that keeps its own thread; this host has none and ignores it. */
+    /**
+     * How the engine would have its assembly enter a backend that keeps its own thread; this host
+     * has none and ignores it.
+     */
     projection: { mode: string; epoch: string | null } | null;
   };
   lifecycle: "eager" | "durable";
@@ -142,5 +153,8 @@ export interface TurnReport {
   compactions: CompactionReport[];
 }
 
-/** Contents named by hash that a host stores once: system parts, tool schemas, messages that are in no transcript entry. */
+/**
+ * Contents named by hash that a host stores once: system parts, tool schemas, messages that
+ * are in no transcript entry.
+ */
 export type ReportParts = Record<string, string>;

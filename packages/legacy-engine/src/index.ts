@@ -1,4 +1,4 @@
-// The built-in context engine and the host's built-in compaction: run it, look ahead, take it back.
+// Exports the built-in context engine and the host's built-in compaction.
 export {
   type CompactionOptions,
   CompactionOptionsSchema,

@@ -1,4 +1,4 @@
-// What the built-in compaction is made of that other engines and hosts use: summaries and token ratios.
+// The parts of built-in compaction that other engines and hosts use.
 export type { CountMessage } from "./compaction/chunks.ts";
 export type { IdentifierPolicy } from "./compaction/prompts.ts";
 export type { RequestEnvironment } from "./compaction/request.ts";

@@ -4,20 +4,29 @@ import type { CompactParams, CompactResult } from "./contract/lifecycle.ts";
 /** The host's built-in compaction as an engine reaches it. */
 export type RuntimeCompaction = (params: CompactParams) => Promise<CompactResult>;
 
-/** What a host installs: an AsyncLocalStorage, or anything else that knows which call is running. */
+/**
+ * What a host installs: an AsyncLocalStorage, or anything else that knows which call is running.
+ */
 export interface CompactionSlot {
-  /** The built-in compaction of the engine call that is running; undefined = none is, or it has none. */
+  /**
+   * The built-in compaction of the engine call that is running; undefined =
+   * none is, or it has none.
+   */
   getStore(): RuntimeCompaction | undefined;
 }
 
-// Ambient by necessity: an engine that accepts no host parameters must still reach the host (contract §5).
+// Ambient by necessity: an engine that accepts no host parameters must still
+// reach the host (contract §5).
 const SLOT = Symbol.for("clew.runtime-compaction");
 const DELEGATES = Symbol.for("openclaw.runtimeCompactionDelegates");
 
 type Ambient = { [SLOT]?: CompactionSlot; [DELEGATES]?: WeakSet<object> };
 const ambient = globalThis as Ambient;
 
-/** Hosts only: where `delegateCompactionToRuntime` looks first; `slot` is an AsyncLocalStorage the host enters around each engine call. */
+/**
+ * Hosts only: where `delegateCompactionToRuntime` looks first; `slot` is an AsyncLocalStorage the
+ * host enters around each engine call.
+ */
 export function provideRuntimeCompaction(slot: CompactionSlot): void {
   ambient[SLOT] = slot;
 }
@@ -28,9 +37,9 @@ export function runtimeCompactionSlot(): CompactionSlot | undefined {
 }
 
 /**
- * What a `compact` method that owns no compaction returns (contract §5). Never calls back into an engine.
- * `compactionTarget` is ignored: the built-in compaction always works to the budget.
- * A host without built-in compaction gives `{ ok: false, compacted: false, code: "no-built-in", reason }`.
+ * What a `compact` method that owns no compaction returns (contract §5). Never calls back into an
+ * engine. `compactionTarget` is ignored: the built-in compaction always works to the budget. A host
+ * without built-in compaction gives `{ ok: false, compacted: false, code: "no-built-in", reason }`.
  */
 export async function delegateCompactionToRuntime(params: CompactParams): Promise<CompactResult> {
   const builtIn = runtimeCompactionSlot()?.getStore() ?? fromContext(params);
@@ -44,7 +53,9 @@ export async function delegateCompactionToRuntime(params: CompactParams): Promis
   return builtIn(resolveTarget(params));
 }
 
-/** True for `delegateCompactionToRuntime` of any copy: hosts give it a bound that progress extends. */
+/**
+ * True for `delegateCompactionToRuntime` of any copy: hosts give it a bound that progress extends.
+ */
 export function isRuntimeCompactionDelegate(value: unknown): boolean {
   return typeof value === "function" && (ambient[DELEGATES]?.has(value) ?? false);
 }

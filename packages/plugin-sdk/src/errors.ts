@@ -1,4 +1,4 @@
-// The one error class of Clew: which codes exist and how to recognise one across copies of this package.
+// The one error class of Clew, and its codes.
 
 /** Every code, with its cause and cure in docs/errors.md. */
 export const ERROR_CODES = [
@@ -29,8 +29,8 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 const BRAND = Symbol.for("clew.context-engine-error");
 
 /**
- * Something broke: a bug, or the environment. Expected outcomes are results, not errors.
- * The message is one sentence: who, what, why, what next; it never holds transcript content or keys.
+ * Something broke: a bug, or the environment. Expected outcomes are results, not errors. The
+ * message is one sentence: who, what, why, what next; it never holds transcript content or keys.
  */
 export class ContextEngineError extends Error {
   override readonly name = "ContextEngineError";
@@ -38,7 +38,8 @@ export class ContextEngineError extends Error {
   // "declare": an absent field must be absent, not undefined.
   declare readonly engineId?: string;
   declare readonly operation?: string;
-  // A registered symbol, so that two copies of this package in one process recognise each other's errors.
+  // A registered symbol, so that two copies of this package in one process
+  // recognise each other's errors.
   readonly [BRAND] = true;
 
   constructor(
@@ -63,7 +64,9 @@ export class ContextEngineError extends Error {
   }
 }
 
-/** True for the platform's AbortError and for `signal`'s own reason: an abort is nobody's failure. */
+/**
+ * True for the platform's AbortError and for `signal`'s own reason: an abort is nobody's failure.
+ */
 export function isAbort(error: unknown, signal?: AbortSignal): boolean {
   for (
     let current = error, depth = 0;

@@ -1,4 +1,4 @@
-// Everything a host imports that an engine never needs, besides the contract in `./core`.
+// Everything that a host imports and an engine never needs.
 export type { EngineMethod } from "./contract/engine.ts";
 export { type PluginManifest, PluginManifestSchema } from "./contract/manifest.ts";
 export { AgentMessageSchema } from "./contract/message.ts";

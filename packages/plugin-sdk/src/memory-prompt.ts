@@ -1,4 +1,4 @@
-// Builds the memory part of the system prompt that a non-legacy engine returns as systemPromptAddition.
+// Builds the memory part of the system prompt that an engine adds.
 
 export interface MemoryPromptParams {
   availableTools: Set<string>;
@@ -11,7 +11,8 @@ export interface MemoryPromptParams {
 /** The selected memory plugin's lines for one run. */
 export type MemoryPromptSection = (params: MemoryPromptParams) => string[];
 
-// Ambient because the documented signature below takes no host: hosts put the active memory section here.
+// Ambient because the documented signature below takes no host: hosts put the
+// active memory section here.
 const SECTION = Symbol.for("clew.memory-prompt-section");
 const ambient = globalThis as { [SECTION]?: MemoryPromptSection };
 
@@ -21,13 +22,18 @@ export function provideMemoryPromptSection(section: MemoryPromptSection | undefi
   else ambient[SECTION] = section;
 }
 
-/** The memory section as one normalised text; undefined when there is none (contract §5). Synchronous. */
+/**
+ * The memory section as one normalised text; undefined when there is none
+ * (contract §5). Synchronous.
+ */
 export function buildMemorySystemPromptAddition(params: MemoryPromptParams): string | undefined {
   const lines = ambient[SECTION]?.(params).filter((line) => typeof line === "string") ?? [];
   return normalizePromptText(lines.join("\n"));
 }
 
-/** Trimmed, LF line ends, no trailing blanks; undefined when nothing is left (contract §3.1 step 4). */
+/**
+ * Trimmed, LF line ends, no trailing blanks; undefined when nothing is left (contract §3.1 step 4).
+ */
 export function normalizePromptText(text: string | undefined): string | undefined {
   const normalized = text
     ?.replace(/\r\n?/g, "\n")

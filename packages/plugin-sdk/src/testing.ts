@@ -1,4 +1,4 @@
-// What tests of engines and hosts build with: the conformance kit, messages in words and the smallest correct engine. Needs no test runner.
+// Exports what tests of engines and hosts are built with, whatever the test runner.
 export type { CaseGroup } from "./testing/case.ts";
 export type { EngineMaker, EngineUnderTestContext } from "./testing/case-context.ts";
 export type { CaseStorage } from "./testing/case-storage.ts";

@@ -1,4 +1,4 @@
-// Counting tokens: the estimator with its bounds, the free hard bound, and exact counts on demand.
+// Exports the token estimator, the hard byte bound and exact counts.
 export { byteBound, type TokenCounter } from "./tokens/counter.ts";
 export { estimateText, type TokenEstimate } from "./tokens/estimate.ts";
 export {

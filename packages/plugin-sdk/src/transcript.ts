@@ -1,4 +1,4 @@
-// The algebra of transcripts: entries, branches, contexts, turns, tool pairs, text; all pure.
+// Exports the algebra of transcripts, from session files to summaries.
 export { activeBranch } from "./transcript/branch.ts";
 export { buildContext, type TranscriptContext } from "./transcript/context.ts";
 export type { ContextItem } from "./transcript/context-item.ts";

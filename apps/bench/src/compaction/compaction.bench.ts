@@ -1,4 +1,4 @@
-// What a compaction costs that needs no model: a prune, and a summary made by code, at three lengths of history, with nothing counted before.
+// What a compaction without a model costs at three lengths of history.
 import {
   type CompactTranscriptRequest,
   compactTranscript,
@@ -37,7 +37,10 @@ const noModel: SummaryModel = {
   complete: async () => ({ ok: false, error: { kind: "auth", message: "no model here" } }),
 };
 
-/** A coding session: request, six calls with file-like output, a reply that decides and plans; as many turns as `tokens` hold. */
+/**
+ * A coding session: request, six calls with file-like output, a reply that decides and plans; as
+ * many turns as `tokens` hold.
+ */
 function history(tokens: number): AgentMessage[] {
   const messages: AgentMessage[] = [];
   for (let turn = 0, sum = 0; sum < tokens; turn++) {

@@ -1,4 +1,4 @@
-// Does memory or disk grow with turns? 500 turns in one session of one gateway with the offline model.
+// How memory and disk use grow over 500 turns of one session.
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { defineBench } from "../runner/bench.ts";

@@ -1,4 +1,4 @@
-// A gateway as people run it: its own process on a free port with a home of its own, and how much memory it holds.
+// A gateway as people run it, in a process and a home of its own.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -9,7 +9,10 @@ import { join } from "node:path";
 const ROOT = new URL("../../../../", import.meta.url).pathname;
 const BUILT = join(ROOT, "apps/gateway/dist/main.js");
 
-/** The built gateway when there is a build, else its sources; `pnpm build` first for figures that mean something. */
+/**
+ * The built gateway when there is a build, else its sources; `pnpm build` first for
+ * figures that mean something.
+ */
 export function gatewayCommand(): string[] {
   return existsSync(BUILT)
     ? [BUILT]

@@ -1,4 +1,4 @@
-// How long until a gateway answers, and what it holds in memory then.
+// How long a gateway takes to answer, and how much memory it holds then.
 import { defineBench } from "../runner/bench.ts";
 import { newHome, startGateway } from "./gateway-process.ts";
 

@@ -1,4 +1,4 @@
-// What the gateway adds to a turn over HTTP: a model server on this machine that answers at once, at three lengths of history.
+// What the gateway adds to a turn over HTTP, at three lengths of history.
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import {
   type BenchCase,

@@ -1,4 +1,4 @@
-// Is every acknowledged entry there after kill -9? Twenty random moments of a replay, the session read again from its file each time.
+// Whether every acknowledged entry survives kill -9 at random moments of a replay.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, rm } from "node:fs/promises";
@@ -10,7 +10,10 @@ const KILLS = 20;
 const MESSAGES = 1_000;
 const CASE = `${KILLS} kills`;
 
-/** Replays into a fresh home, kills at a random moment, and counts acknowledged entries that are not in the file. */
+/**
+ * Replays into a fresh home, kills at a random moment, and counts acknowledged entries
+ * that are not in the file.
+ */
 async function killOnce(recording: string): Promise<{ acknowledged: number; missing: number }> {
   const home = await newHome();
   const child = spawn(

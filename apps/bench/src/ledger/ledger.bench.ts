@@ -1,4 +1,4 @@
-// Does the ledger still name what a session goes on to use? Paths and identifiers of later tool calls, at each compaction (measure M3).
+// Whether the ledger still names what a session goes on to use (measure M3).
 import { loadExactCounter } from "@clew/plugin-sdk/tokens";
 import { EMPTY_LEDGER, foldLedger, pathsInLedger, renderLedger } from "@clew/plugin-sdk/transcript";
 import { type BenchCase, type CaseResult, defineBench } from "../runner/bench.ts";

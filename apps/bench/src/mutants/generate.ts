@@ -1,4 +1,4 @@
-// Which mutants a source file has, as a mutation tool makes them, in a form that survives moves.
+// Lists the mutants of a source file in a form that survives moves.
 import { createInstrumenter, type InstrumenterContext } from "@stryker-mutator/instrumenter";
 import { createInjector, type Injector } from "typed-inject";
 

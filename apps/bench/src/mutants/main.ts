@@ -1,4 +1,4 @@
-// The command `pnpm mutants`: draws a list of mutants, or runs the tests against a kept one.
+// The command `pnpm mutants`, which draws a list of mutants or runs the tests on one.
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Where the mutants of a kept list stand in a checkout whose files may have moved or changed.
+// Finds the mutants of a kept list in a checkout that may have changed.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { keyOf, type Mutant, mutantsOf, type PlacedMutant } from "./generate.ts";

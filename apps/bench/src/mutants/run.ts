@@ -24,8 +24,8 @@ const PROJECTS = [
 const TIMEOUT_MS = 120_000;
 
 /**
- * First the tests of the mutant's own package that reach its file, then those of the other packages.
- * The file is put back whatever happens, also when `signal` ends the run.
+ * First the tests of the mutant's own package that reach its file, then those of the other
+ * packages. The file is put back whatever happens, also when `signal` ends the run.
  */
 export async function tryMutant(
   root: string,

@@ -1,4 +1,4 @@
-// Does every provider accept every cut of every recorded session? Each cut point × each distinct policy, judged by the formal checker.
+// Whether every provider accepts every cut of every recorded session.
 import {
   explainInvalid,
   prepareOutboundMessages,

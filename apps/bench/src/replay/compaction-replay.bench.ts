@@ -1,4 +1,4 @@
-// Does every recorded session get through a small window? Replayed through the gateway with the offline summariser: overflows, validity, M3, cost.
+// Whether every recorded session gets through a small window, and at what cost.
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import { type BenchCase, type CaseResult, defineBench } from "../runner/bench.ts";
 import { type Recording, readRecordings } from "../shared/recordings.ts";

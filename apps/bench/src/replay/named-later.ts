@@ -1,4 +1,4 @@
-// Measure M3 at each compaction of a session: of the names used later, how many do the summary and its ledger still name, and how many stand verbatim?
+// How many of the names used later each compaction still holds (measure M3).
 import {
   type CompactionEntry,
   pathsInLedger,
@@ -15,7 +15,10 @@ export interface NamedLater {
   named: number;
   /** Of them named by the summary alone. */
   inSummary: number;
-  /** Of them inside at least 120 verbatim characters of their source: in the kept messages or quoted in the summary. */
+  /**
+   * Of them inside at least 120 verbatim characters of their source: in the kept messages
+   * or quoted in the summary.
+   */
   grounded: number;
 }
 
@@ -30,7 +33,9 @@ export function namedLater(branch: readonly TranscriptEntry[]): NamedLater {
   );
 }
 
-/** The same for what the recorded client itself wrote; it kept messages too, which nobody recorded. */
+/**
+ * The same for what the recorded client itself wrote; it kept messages too, which nobody recorded.
+ */
 export function namedByClient(
   branch: readonly TranscriptEntry[],
 ): Pick<NamedLater, "evidence" | "inSummary"> {
@@ -71,7 +76,10 @@ function measure(
 const stayed = (kept: readonly string[], name: string) =>
   kept.some((text) => text.length >= VERBATIM_CHARS && stands(text, name));
 
-/** Tried with the name at the beginning, in the middle and at the end of the quotation: a few more may be. */
+/**
+ * Tried with the name at the beginning, in the middle and at the end of the
+ * quotation: a few more may be.
+ */
 function isQuoted(summary: string, source: string, name: string): boolean {
   for (let at = summary.indexOf(name); at >= 0; at = summary.indexOf(name, at + 1)) {
     const spare = VERBATIM_CHARS - name.length;

@@ -1,4 +1,4 @@
-// One recorded session through the gateway's own turns at one window, in a throw-away home, with every request looked at as it would be sent.
+// Replays one recorded session through the gateway and looks at every request.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,10 @@ export interface ObservedReplay {
   /** Requests the formal checker would reject, and what it says of the first. */
   invalid: number;
   firstFault: string | undefined;
-  /** Of all requests: their bytes, and those of them that repeat the request before from its first byte on. */
+  /**
+   * Of all requests: their bytes, and those of them that repeat the request
+   * before from its first byte on.
+   */
   bytes: number;
   reusedBytes: number;
   /** The session as the replay left it. */

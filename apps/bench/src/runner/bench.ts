@@ -1,10 +1,16 @@
-// What a bench is: named cases to be timed side by side, and the claim about them, if there is one.
+// What a bench consists of.
 
 /** One prepared case: what is timed, and what is told about it afterwards. */
 export interface PreparedCase {
-  /** The timed work. Returns something that depends on all of it, so that none of it can be optimised away. */
+  /**
+   * The timed work. Returns something that depends on all of it, so that none of
+   * it can be optimised away.
+   */
   run(): unknown;
-  /** Numbers worth reporting beside the times: tokens, bytes, resident memory. Called once, after the last round. */
+  /**
+   * Numbers worth reporting beside the times: tokens, bytes, resident memory. Called
+   * once, after the last round.
+   */
   facts?(): Record<string, number>;
   dispose?(): void | Promise<void>;
 }
@@ -40,13 +46,22 @@ export interface Bench {
   cases: readonly BenchCase[];
   /** Default 5. */
   rounds?: number;
-  /** Untimed rounds before the first; default 1, 0 for work that is long or counted rather than timed. */
+  /**
+   * Untimed rounds before the first; default 1, 0 for work that is long or
+   * counted rather than timed.
+   */
   warmups?: number;
-  /** The claims that do not hold, one sentence each. Ratios and counts only: times belong to one machine and one moment. */
+  /**
+   * The claims that do not hold, one sentence each. Ratios and counts only: times belong to
+   * one machine and one moment.
+   */
   check?(results: ReadonlyMap<string, CaseResult>): string[];
 }
 
-/** Returns `bench` as it is; a `*.bench.ts` file exports it by default. Throws when two cases share a name or a comparison has no partner. */
+/**
+ * Returns `bench` as it is; a `*.bench.ts` file exports it by default. Throws when two cases share
+ * a name or a comparison has no partner.
+ */
 export function defineBench(bench: Bench): Bench {
   const names = new Set(bench.cases.map(({ name }) => name));
   if (names.size < bench.cases.length)

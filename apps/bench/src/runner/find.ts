@@ -1,4 +1,4 @@
-// Which benches there are: every src/<area>/<name>.bench.ts, named by its file.
+// Finds the benches by their file names.
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";

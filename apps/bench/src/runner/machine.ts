@@ -1,4 +1,4 @@
-// Where and when a result was measured; without it a number means nothing.
+// Where and when a result was measured.
 import { execFileSync } from "node:child_process";
 import { cpus, loadavg, totalmem } from "node:os";
 
@@ -6,7 +6,10 @@ export interface Machine {
   cpu: string;
   cores: number;
   memoryGb: number;
-  /** Load average over one minute when the bench began; above the number of cores, only ratios are worth reading. */
+  /**
+   * Load average over one minute when the bench began; above the number of cores, only
+   * ratios are worth reading.
+   */
   load: number;
   node: string;
   platform: string;

@@ -1,4 +1,4 @@
-// Times the cases of a bench against each other: warmed up, in rounds, each round every case once, in rotating order.
+// Times the cases of a bench against each other in interleaved rounds.
 import type { Bench, BenchCase, CaseResult, PreparedCase } from "./bench.ts";
 
 export interface MeasureOptions {

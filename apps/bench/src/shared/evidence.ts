@@ -1,4 +1,4 @@
-// Which exact names a session goes on to use, and where they still stand (measure M3): paths and identifiers of later tool calls.
+// Which exact names a session goes on to use, and where they still stand.
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import { type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
 import type { Recording } from "./recordings.ts";
@@ -17,7 +17,8 @@ const BULK = new Set([
   "thought",
 ]);
 
-// Independent of the ledger's own reading: words with a slash or a file's ending, in camelCase or snake_case, hexadecimal, or ticket numbers.
+// Independent of the ledger's own reading: words with a slash or a file's ending, in camelCase or
+// snake_case, hexadecimal, or ticket numbers.
 const NAME =
   /^(?:[~.]?[\w.@-]*\/[\w./@-]*\w\/?|\w[\w-]*\.(?:ts|js|json|md|go|py|sh|ya?ml|toml|sql)|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[a-z]\w*_\w+|[A-Z]\w*_\w+|(?=[a-f]*\d)[0-9a-f]{7,40}|[A-Z]{2,}-\d+|(?=[A-Z]*\d)[A-Z0-9]{6,})$/;
 

@@ -1,4 +1,4 @@
-// Recorded sessions from a folder the person names; they are never part of this repository.
+// Reads recorded sessions from a folder that the person names.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentMessage } from "@clew/plugin-sdk/core";

@@ -1,4 +1,4 @@
-// Is counting tokens linear, whatever the text? The estimator and the exact counter on 0.25, 0.5 and 1 MB of five kinds.
+// Whether counting tokens is linear, whatever the text.
 import { estimateText, loadExactCounter, type TokenCounter } from "@clew/plugin-sdk/tokens";
 import { type BenchCase, type CaseResult, defineBench } from "../runner/bench.ts";
 import { type TextKind, textOfSize } from "../shared/texts.ts";

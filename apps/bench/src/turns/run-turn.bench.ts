@@ -1,4 +1,4 @@
-// What the host itself adds to a turn: no-op engine, identity ports, a model that answers at once, at three lengths of history.
+// What the host itself adds to a turn, at three lengths of history.
 
 import { createHash } from "node:crypto";
 import {
@@ -22,7 +22,10 @@ import {
 
 const LENGTHS = [100, 1_000, 10_000];
 const caseName = (messages: number) => `${messages} messages`;
-/** Goal: a hundred times the history costs at most two times more. What remains are copies of pointer lists. */
+/**
+ * Goal: a hundred times the history costs at most two times more. What remains are
+ * copies of pointer lists.
+ */
 const MOST_FOR_LENGTH = 3;
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };

@@ -1,4 +1,4 @@
-// Shortens long tool results of earlier turns in what the model sees, and leaves compaction to the host.
+// Shortens earlier tool results in what the model sees, and leaves compaction to the host.
 import {
   type AgentMessage,
   type ContextEngine,
@@ -22,7 +22,10 @@ export const createEngine = (): ContextEngine => ({
   compact: delegateCompactionToRuntime,
 });
 
-/** A new message; the given one stays as it is. The same input gives the same bytes, so that a prompt cache keeps its prefix. */
+/**
+ * A new message; the given one stays as it is. The same input gives the same bytes, so that a
+ * prompt cache keeps its prefix.
+ */
 function shorten(message: AgentMessage): AgentMessage {
   if (message.role !== "toolResult") return message;
   const content = message.content.map((block) =>

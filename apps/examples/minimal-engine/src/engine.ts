@@ -1,4 +1,4 @@
-// Shows the model the newest part of a session that fits, whole tool pairs only; the host compacts.
+// Shows the model the newest part of a session that fits, in whole tool pairs.
 import {
   type ContextEngine,
   definePluginEntry,

@@ -1,4 +1,4 @@
-// A whole host in one file: a transcript in memory, the offline model and any context engine.
+// A whole host in one file, with a transcript in memory and the offline model.
 import { createHash, randomUUID } from "node:crypto";
 import {
   createEngineRegistry,
@@ -51,7 +51,9 @@ function memoryTranscript(): TranscriptPort {
   };
 }
 
-/** One session: each call runs one turn and gives its result, the reply or the reason there is none. */
+/**
+ * One session: each call runs one turn and gives its result, the reply or the reason there is none.
+ */
 export function createHost(factory: ContextEngineFactory) {
   const registry = createEngineRegistry({ fallback: () => createLegacyEngine(), log, clock });
   registry.register({ engineId: "mine", owner: "plugin:mine", factory });

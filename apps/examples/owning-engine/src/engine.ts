@@ -1,4 +1,4 @@
-// Owns compaction: older turns become a summary made by code, remembered in one small file per session, so that a restart changes nothing.
+// Owns compaction, and remembers its summaries across restarts.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {

@@ -1,4 +1,4 @@
-// A small real host for tests: transcript in memory, a model that follows a script, tools as functions.
+// A small real host for tests, with a transcript in memory and a scripted model.
 
 import type {
   AgentMessage,

@@ -1,10 +1,13 @@
-// How long an engine may take: the bound of each method, and a race that keeps to it.
+// How long each engine method may take, and the race that enforces it.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { EngineMethod } from "@clew/plugin-sdk/host";
 
 const SECOND = 1000;
 
-/** Milliseconds, per method (contract §2.4 "Bounds"). `compact` follows `agents.defaults.compaction.timeoutSeconds`. */
+/**
+ * Milliseconds, per method (contract §2.4 "Bounds"). `compact` follows
+ * `agents.defaults.compaction.timeoutSeconds`.
+ */
 export const DEFAULT_BOUNDS_MS: Readonly<Record<EngineMethod | "dispose", number>> = {
   bootstrap: 120 * SECOND,
   maintain: 30 * SECOND,
@@ -25,13 +28,18 @@ export interface BoundedCall<T> {
   signal?: AbortSignal | undefined;
   /** The error to throw when the bound is reached. */
   timeoutError: () => Error;
-  /** Told of a result or error that came after the bound or an abort; it changes nothing any more. */
+  /**
+   * Told of a result or error that came after the bound or an abort; it changes nothing any more.
+   */
   onLate?: (outcome: { ok: boolean; error?: unknown }) => void;
   /** Receives a function that starts the bound anew: progress was made. */
   onStart?: (restart: () => void) => void;
 }
 
-/** Awaits `run`, but no longer than the bound and not past an abort, whose reason is thrown as it is. */
+/**
+ * Awaits `run`, but no longer than the bound and not past an abort, whose
+ * reason is thrown as it is.
+ */
 export async function callWithin<T>({
   run,
   boundMs,

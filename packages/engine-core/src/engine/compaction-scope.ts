@@ -1,4 +1,4 @@
-// The ambient slot through which `delegateCompactionToRuntime` reaches the host's built-in compaction during an engine call.
+// The ambient slot through which engines reach the host's built-in compaction.
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
   provideRuntimeCompaction,
@@ -16,7 +16,10 @@ export function withRuntimeCompaction<T>(
   return scope().run(compaction, call);
 }
 
-/** One storage per process, shared with other copies of this package: whoever came first installed it. */
+/**
+ * One storage per process, shared with other copies of this package: whoever
+ * came first installed it.
+ */
 function scope(): Scope {
   const installed = runtimeCompactionSlot() as Partial<Scope> | undefined;
   if (typeof installed?.run === "function") return installed as Scope;

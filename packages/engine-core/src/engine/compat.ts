@@ -1,4 +1,4 @@
-// Which newer host parameters an older engine refuses: declared by `acceptedHostParams`, or learned once from its error.
+// Which newer host parameters an older engine refuses, as declared or as learned.
 import type { ContextEngine, HostAddedParam } from "@clew/plugin-sdk/core";
 import type { EngineMethod } from "@clew/plugin-sdk/host";
 
@@ -27,8 +27,9 @@ const STRIPPABLE: Partial<Record<EngineMethod, readonly string[]>> = {
 export type RejectedKeys = Set<string>;
 
 /**
- * Calls `engine[method]` with the parameters it accepts. A declared allow-list is applied as it is; an engine without one is called again
- * without the keys its error rejects, until it answers or rejects nothing new. What it rejected is remembered in `rejected`.
+ * Calls `engine[method]` with the parameters it accepts. A declared allow-list is applied as it is;
+ * an engine without one is called again without the keys its error rejects, until it answers or
+ * rejects nothing new. What it rejected is remembered in `rejected`.
  */
 export async function callCompatibly(
   engine: ContextEngine,
@@ -53,7 +54,10 @@ export async function callCompatibly(
   }
 }
 
-/** Drops the host-added keys that are not declared; `compact` keeps its abortSignal, keys outside the host-added set always pass. */
+/**
+ * Drops the host-added keys that are not declared; `compact` keeps its abortSignal, keys outside
+ * the host-added set always pass.
+ */
 export function projectDeclared(
   method: EngineMethod,
   params: object,
@@ -74,12 +78,18 @@ function without(params: object, strippable: readonly string[], rejected: Reject
   );
 }
 
-/** Does this error say that `key` is not allowed? Structured issues first, message text second, the whole cause chain. */
+/**
+ * Does this error say that `key` is not allowed? Structured issues first, message text
+ * second, the whole cause chain.
+ */
 export function rejectsKey(error: unknown, key: string): boolean {
   return everyPart(error).some((part) => issueNames(part, key) || textNames(part, key));
 }
 
-/** The error, its causes, and the elements of `issues`, `errors` or an array error; each once, so that cycles end. */
+/**
+ * The error, its causes, and the elements of `issues`, `errors` or an array error; each
+ * once, so that cycles end.
+ */
 function everyPart(error: unknown): unknown[] {
   const parts = new Set<unknown>([error]);
   for (const part of parts) {

@@ -11,7 +11,9 @@ import { guardEngine } from "./guard.ts";
 
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
-/** The engine as a host calls it: behind the guard, with the host's built-in compaction in reach. */
+/**
+ * The engine as a host calls it: behind the guard, with the host's built-in compaction in reach.
+ */
 function guarded(engine: ContextEngine, { compaction }: EngineUnderTestContext): ContextEngine {
   const guard = guardEngine({
     engineId: "memory",

@@ -1,4 +1,4 @@
-// The engine a host calls: the same contract, but a failure sets the engine aside and the fallback answers in the same call.
+// Wraps an engine so that a failure sets it aside and the fallback answers.
 import {
   type CompactParams,
   type CompactResult,
@@ -23,15 +23,19 @@ import {
 import { resultProblem } from "./validate.ts";
 
 /**
- * What a failure of an engine means: `quarantine` sets it aside until restart or re-registration, `retry-next-turn` until the next turn,
- * `strict` fails the run. In the first two the fallback answers, visibly.
+ * What a failure of an engine means: `quarantine` sets it aside until restart or
+ * re-registration, `retry-next-turn` until the next turn, `strict` fails the run. In the first
+ * two the fallback answers, visibly.
  */
 export type FailurePolicy = "quarantine" | "retry-next-turn" | "strict";
 
 /** What one turn (or one standalone operation) lends to its engine calls. */
 export interface CallScope {
   signal?: AbortSignal | undefined;
-  /** The host's built-in compaction for this session; what it reports as progress extends the bound of the engine's call. */
+  /**
+   * The host's built-in compaction for this session; what it reports as progress extends the
+   * bound of the engine's call.
+   */
   compaction?:
     | ((params: CompactParams, options: { onProgress: () => void }) => Promise<CompactResult>)
     | undefined;
@@ -88,7 +92,10 @@ const GUARDED = new Set<PropertyKey>([
   "onSubagentEnded",
 ] satisfies EngineMethod[]);
 
-/** Failures of these are the caller's to handle: a wrong "it worked" would be worse than an error (contract §2.4). */
+/**
+ * Failures of these are the caller's to handle: a wrong "it worked" would be worse than
+ * an error (contract §2.4).
+ */
 const FAIL_CLOSED = new Set<EngineMethod>(["compact", "prepareSubagentSpawn"]);
 
 const DOWNGRADED = "context engine downgraded to legacy";

@@ -1,4 +1,4 @@
-// May this engine run on this host? Required against offered capabilities, per operation; fails closed.
+// Whether a host offers the capabilities that an engine requires for an operation.
 import {
   ContextEngineError,
   type ContextEngineInfo,

@@ -1,4 +1,4 @@
-// The model calls an engine may make through `runtimeContext.llm`: bound to the session's agent and the operator's policy.
+// The model calls that an engine may make through `runtimeContext.llm`.
 import type { AgentMessage, LlmCompleteParams, LlmCompleteResult } from "@clew/plugin-sdk/core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import { textOf } from "@clew/plugin-sdk/transcript";
@@ -24,7 +24,10 @@ export interface LlmBinding {
   signal: AbortSignal | undefined;
 }
 
-/** Contract §1.5. Throws what the policy forbids and what the model did wrong; plugins match the wording of the former. */
+/**
+ * Contract §1.5. Throws what the policy forbids and what the model did wrong; plugins match
+ * the wording of the former.
+ */
 export async function completeForEngine(
   binding: LlmBinding,
   params: LlmCompleteParams,

@@ -1,4 +1,4 @@
-// Which engines are set aside, since when and why: first failure wins, cleared by a restart or a new registration.
+// Which engines are set aside, since when and why.
 import { ContextEngineError, type ErrorCode } from "@clew/plugin-sdk/core";
 import type { ClockPort, LogPort } from "../ports.ts";
 import type { EngineFailure } from "../report.ts";
@@ -85,7 +85,10 @@ export function describeError(error: unknown): string {
   return printable(message) || "no reason given";
 }
 
-/** One line without control characters or terminal escapes: messages of plugins end up in logs and terminals. */
+/**
+ * One line without control characters or terminal escapes: messages of plugins end
+ * up in logs and terminals.
+ */
 function printable(text: string): string {
   return text
     .replace(/\u001b\[[0-9;?]*[ -/]*[@-~]/g, "")

@@ -28,8 +28,9 @@ export type RegistrationResult = { ok: true } | { ok: false; existingOwner: stri
 export interface EngineRegistry {
   readonly quarantine: Quarantine;
   /**
-   * Registers `factory` under `engineId` (contract §2.1). The same owner may refresh when it says so; a read-only discovery never replaces
-   * a runtime registration. A runtime registration clears the id's quarantine and drops its live engines. Throws on a blank owner.
+   * Registers `factory` under `engineId` (contract §2.1). The same owner may refresh when it says
+   * so; a read-only discovery never replaces a runtime registration. A runtime registration clears
+   * the id's quarantine and drops its live engines. Throws on a blank owner.
    */
   register(registration: {
     engineId: string;
@@ -42,14 +43,19 @@ export interface EngineRegistry {
   unregisterOwner(owner: string): Promise<void>;
   get(engineId: string): EngineRegistration | undefined;
   list(): readonly EngineRegistration[];
-  /** The live engine for (id, agentDir, workspaceDir), made on first use. Throws ENGINE_FACTORY_FAILED or ENGINE_CONTRACT_INVALID. */
+  /**
+   * The live engine for (id, agentDir, workspaceDir), made on first use. Throws
+   * ENGINE_FACTORY_FAILED or ENGINE_CONTRACT_INVALID.
+   */
   instance(engineId: string, context: EngineFactoryContext): Promise<EngineGuard>;
   /** Disposes every live engine; they are made anew when next needed. */
   dispose(): Promise<void>;
 }
 
 export interface RegistryOptions {
-  /** Makes the built-in engine: what answers when nothing is configured or the configured one fails. */
+  /**
+   * Makes the built-in engine: what answers when nothing is configured or the configured one fails.
+   */
   fallback: ContextEngineFactory;
   log: LogPort;
   clock: ClockPort;

@@ -1,4 +1,4 @@
-// Which engine runs: the slot's choice when it is allowed, registered and sound, else the fallback, with the reason.
+// Which engine runs for an agent, and why it may not be the configured one.
 import { ContextEngineError, type EngineFactoryContext } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import type { EngineFailure } from "../report.ts";
@@ -16,7 +16,10 @@ export interface EngineSelection {
   switchedOff: string | null;
 }
 
-/** What the configuration asks for (contract §2.2). `ownerPluginOf` names the plugin that registered an engine. */
+/**
+ * What the configuration asks for (contract §2.2). `ownerPluginOf` names the plugin
+ * that registered an engine.
+ */
 export function planEngineSelection(
   plugins: PluginsConfig | undefined,
   ownerPluginOf: (engineId: string) => string | undefined,
@@ -46,20 +49,26 @@ export function planEngineSelection(
 
 export interface ResolvedEngine extends EngineSelection {
   guard: EngineGuard;
-  /** Why another engine than the configured one was taken; null when it was taken, or deliberately switched off. */
+  /**
+   * Why another engine than the configured one was taken; null when it was taken, or
+   * deliberately switched off.
+   */
   degraded: EngineFailure | null;
 }
 
 /**
- * The engine for one agent (contract §2.3). A failure of the chosen engine quarantines it and gives the fallback; with the policy
- * "strict" it is thrown. Failures of the fallback are always thrown.
+ * The engine for one agent (contract §2.3). A failure of the chosen engine quarantines it and gives
+ * the fallback; with the policy "strict" it is thrown. Failures of the fallback are always thrown.
  */
 export async function resolveContextEngine(request: {
   registry: EngineRegistry;
   config?: { plugins?: PluginsConfig | undefined };
   context?: EngineFactoryContext;
   strict?: (engineId: string) => boolean;
-  /** The plugin behind an engine that is not registered now, so that a plugin that is switched off is not taken for a missing one. */
+  /**
+   * The plugin behind an engine that is not registered now, so that a plugin that is switched off
+   * is not taken for a missing one.
+   */
   ownerPluginOf?: (engineId: string) => string | undefined;
 }): Promise<ResolvedEngine> {
   const { registry, context = {} } = request;

@@ -1,4 +1,4 @@
-// Builds the frozen settings snapshot that engines receive: every group present, null for unknown.
+// Builds the frozen settings snapshot that engines receive, with null for unknown.
 import type { ReasonCode, RuntimeSettings } from "@clew/plugin-sdk/core";
 
 export interface RuntimeSettingsInput {
@@ -60,7 +60,10 @@ const REASON_PATTERNS: readonly (readonly [RegExp, ReasonCode])[] = [
 ];
 const REASON_CODES: readonly string[] = [...REASON_PATTERNS.map(([, code]) => code), "unknown"];
 
-/** The reason's code: an exact code wins, then the first matching pattern, then "unknown"; null for blank. */
+/**
+ * The reason's code: an exact code wins, then the first matching pattern, then
+ * "unknown"; null for blank.
+ */
 export function toReasonCode(reason: string | null | undefined): ReasonCode | null {
   const given = text(reason);
   if (given === null) return null;

@@ -1,4 +1,4 @@
-// Telling an engine of child sessions: preparation with a rollback that runs at most once, and the notice of the end.
+// Tells an engine about child sessions before they start and after they end.
 import type { PrepareSubagentSpawnParams, SubagentEndedParams } from "@clew/plugin-sdk/core";
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
 import type { LogPort } from "../ports.ts";
@@ -22,8 +22,8 @@ export function needsPreparation(request: {
 }
 
 /**
- * Prepares the engine for a child session. Only a fork asks for host capabilities, else engines that need threads could never spawn.
- * Throws when the engine cannot prepare: the spawn must fail.
+ * Prepares the engine for a child session. Only a fork asks for host capabilities, else engines
+ * that need threads could never spawn. Throws when the engine cannot prepare: the spawn must fail.
  */
 export async function prepareSubagentSpawn(request: {
   engine: ResolvedEngine;

@@ -1,4 +1,4 @@
-// Does a factory's product, or a method's result, honour the contract? Lists every problem and never throws.
+// Lists how a factory's product or a method's result breaks the contract.
 import type { AssembleResult, CompactResult, ContextEngine } from "@clew/plugin-sdk/core";
 
 export type EngineValidation = { ok: true; engine: ContextEngine } | { ok: false; message: string };
@@ -31,8 +31,8 @@ export function validateEngine(engineId: string, product: unknown): EngineValida
 }
 
 /**
- * What is wrong with the result of a method, or undefined. Unknown fields are fine: newer engines may send more. Messages that are the
- * `given` ones in the same place need no second look.
+ * What is wrong with the result of a method, or undefined. Unknown fields are fine: newer engines
+ * may send more. Messages that are the `given` ones in the same place need no second look.
  */
 export function resultProblem(
   engineId: string,

@@ -1,11 +1,14 @@
-// How many tokens an assembly may use: the window minus the reserve, minus what is sent in any case.
+// How many tokens of a model's window an assembly may use.
 
 /** Safety factor on estimates of what cannot be left out (contract §3.1 step 4). */
 const ESTIMATE_MARGIN = 1.2;
 /** The reserve never takes more than this share of the window (compaction spec §2.1). */
 const MAX_RESERVE_SHARE = 0.25;
 
-/** Tokens held back for the reply when nothing is configured (`agents.defaults.compaction.reserveTokensFloor`). */
+/**
+ * Tokens held back for the reply when nothing is configured
+ * (`agents.defaults.compaction.reserveTokensFloor`).
+ */
 export const DEFAULT_RESERVE_TOKENS = 20_000;
 
 export interface TokenBudget {
@@ -20,7 +23,9 @@ export interface TokenBudget {
   tokenBudget: number;
 }
 
-/** The same rule for every engine, for the first assembly of a turn and for those in its tool loop. */
+/**
+ * The same rule for every engine, for the first assembly of a turn and for those in its tool loop.
+ */
 export function planBudget(input: {
   contextWindow: number;
   reserveTokens: number;

@@ -1,10 +1,13 @@
-// Requests with long tool results shortened to their cap, looking only at what is new since the session's last request.
+// Shortens long tool results of a request to their cap, reading only what is new.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { capToolResults } from "@clew/plugin-sdk/transcript";
 import type { SharedPrefix } from "./shared-prefix.ts";
 
 export interface CappedView {
-  /** `messages` as the model may see them; the same array when none is too long for `contextWindow` (tokens). */
+  /**
+   * `messages` as the model may see them; the same array when none is too long for
+   * `contextWindow` (tokens).
+   */
   view(messages: readonly AgentMessage[], contextWindow: number): readonly AgentMessage[];
 }
 

@@ -1,4 +1,4 @@
-// Does a request fit before it is sent, and if not, what would make it fit? Pure arithmetic (contract §3.4).
+// Decides before sending whether a request fits and what would make it fit.
 import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
 
 /** Safety factor on the estimate of what the provider has not counted yet. */
@@ -26,7 +26,10 @@ export interface Precheck {
 export interface RequestSize {
   /** Estimate of all messages. */
   messages: TokenEstimate;
-  /** What the provider counted for the leading messages, and the estimate of those after them; null = nothing was counted. */
+  /**
+   * What the provider counted for the leading messages, and the estimate of those after them;
+   * null = nothing was counted.
+   */
   measured: { tokens: number; after: TokenEstimate } | null;
 }
 
@@ -42,11 +45,17 @@ export interface PrecheckInput {
   fixedTokens: number;
   /** Measured / estimated tokens of this model. Default 1. */
   tokenRatio?: number;
-  /** Characters of tool results that truncation could remove; asked for only when the request does not fit. */
+  /**
+   * Characters of tool results that truncation could remove; asked for only when
+   * the request does not fit.
+   */
   reducibleChars: () => number;
 }
 
-/** The larger of the estimates decides when the engine's assembly is not authoritative; the messages sent never change. */
+/**
+ * The larger of the estimates decides when the engine's assembly is not authoritative; the
+ * messages sent never change.
+ */
 export function planPrecheck(input: PrecheckInput): Precheck {
   const { fixedTokens, tokenRatio } = input;
   const assembled = estimateRequest(input.assembled, fixedTokens, input.engineEstimate, tokenRatio);
@@ -65,8 +74,9 @@ export function planPrecheck(input: PrecheckInput): Precheck {
 }
 
 /**
- * Tokens of a request: the provider's count where there is one, the high estimate where there is none. The ratio corrects the host's own
- * estimates only: neither what a provider counted nor what an engine says it counted.
+ * Tokens of a request: the provider's count where there is one, the high estimate where there is
+ * none. The ratio corrects the host's own estimates only: neither what a provider counted nor what
+ * an engine says it counted.
  */
 export function estimateRequest(
   size: RequestSize,

@@ -1,11 +1,14 @@
-// What a request consists of, item by item with its source, as a delta to the session's previous request.
+// Lists what a request consists of, as a delta to the session's previous request.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import type { ItemSource, ReportItem, ReportParts } from "../report.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";
 
-/** After this many deltas a full list is written again, so that a report file can be read from the middle. */
+/**
+ * After this many deltas a full list is written again, so that a report file can
+ * be read from the middle.
+ */
 const CALLS_PER_FULL_LIST = 64;
 
 export interface SystemPart {
@@ -16,7 +19,9 @@ export interface SystemPart {
   cacheBoundary?: boolean;
 }
 
-/** The messages of a session's last request, as reported; grows in place, private to one session. */
+/**
+ * The messages of a session's last request, as reported; grows in place, private to one session.
+ */
 export interface RequestMemory {
   messages: readonly AgentMessage[];
   items: ReportItem[];
@@ -101,7 +106,10 @@ export function describeRequest(request: DescribeRequest): RequestDescription {
   };
 }
 
-/** How many leading messages are what they were: the same object, or a copy with the same content and source. */
+/**
+ * How many leading messages are what they were: the same object, or a copy with the
+ * same content and source.
+ */
 function keptItems({ messages, memory: previous, hash, prefixOf }: DescribeRequest): number {
   const limit = Math.min(messages.length, previous.messages.length);
   let index = prefixOf(messages, previous.messages);
@@ -151,7 +159,10 @@ function contentHash(message: AgentMessage, hash: (text: string) => string): str
   return made;
 }
 
-/** The message as JSON with every image's bytes replaced by their hash: reports hold references, not copies. */
+/**
+ * The message as JSON with every image's bytes replaced by their hash: reports
+ * hold references, not copies.
+ */
 function withoutImages(message: AgentMessage, hash: (text: string) => string): string {
   return JSON.stringify(message, (key, value: unknown) =>
     key === "data" && typeof value === "string" ? { contentHash: hash(value) } : value,

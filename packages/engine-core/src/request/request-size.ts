@@ -1,11 +1,13 @@
-// How large a request is: anchored on what the provider counted for the session's last call, estimated after that.
+// How large a request is, from the provider's last count and estimates since.
 import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import type { RequestSize } from "./precheck.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";
 import type { TokenSums } from "./token-sums.ts";
 
-/** What a provider counted: a request's messages (with system prompt and tools) and the reply to it. */
+/**
+ * What a provider counted: a request's messages (with system prompt and tools) and the reply to it.
+ */
 export interface Measurement {
   messages: readonly AgentMessage[];
   reply: AgentMessage;
@@ -31,7 +33,10 @@ export function measure(
   return tokens > 0 ? { messages, reply, tokens } : undefined;
 }
 
-/** The size of `messages`; the measurement counts only when they start with exactly what was measured. */
+/**
+ * The size of `messages`; the measurement counts only when they start with
+ * exactly what was measured.
+ */
 export function sizeOf(
   { requestSums, measurement, prefixOf }: RequestSizes,
   messages: readonly AgentMessage[],

@@ -1,4 +1,4 @@
-// How many leading elements two lists have in common: what makes the cost of a request that of its news.
+// How many leading elements two lists have in common.
 
 /** How many leading elements of the two lists are the same objects. */
 export type SharedPrefix = (left: readonly unknown[], right: readonly unknown[]) => number;
@@ -10,7 +10,10 @@ export const sharedPrefix: SharedPrefix = (left, right) => {
   return left === right ? left.length : index;
 };
 
-/** Remembers the last pair: several readers compare the same request to the same older one. Only for lists that never change. */
+/**
+ * Remembers the last pair: several readers compare the same request to the same older one. Only for
+ * lists that never change.
+ */
 export function rememberedPrefix(): SharedPrefix {
   let last: { left: readonly unknown[]; right: readonly unknown[]; count: number } | undefined;
   return (left, right) => {

@@ -1,4 +1,4 @@
-// The token estimate of a message list, at the cost of what changed since the list before it.
+// The token estimate of a message list, at the cost of what changed since the last one.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { estimateMessage, type TokenEstimate } from "@clew/plugin-sdk/tokens";
 import { type SharedPrefix, sharedPrefix } from "./shared-prefix.ts";
@@ -7,7 +7,10 @@ const NOTHING: TokenEstimate = { estimate: 0, low: 0, high: 0 };
 
 /** Remembers the last list it summed; private to one session. */
 export interface TokenSums {
-  /** The estimate of all `messages`; leading ones that are the same objects as last time are not looked at again. */
+  /**
+   * The estimate of all `messages`; leading ones that are the same objects as last time
+   * are not looked at again.
+   */
   total(messages: readonly AgentMessage[]): TokenEstimate;
 }
 

@@ -1,4 +1,4 @@
-// One background job per session at a time; whatever is asked for meanwhile becomes exactly one more run.
+// Runs one background job per session at a time and keeps at most one waiting.
 
 export interface MaintenanceLane {
   /** Settles when nothing is running or asked for any more; undefined = idle. */
@@ -14,7 +14,10 @@ export const idleLane = (): MaintenanceLane => ({
   abort: new AbortController(),
 });
 
-/** Starts `job` now, or once after the running one; of several requests meanwhile only the latest runs. Jobs must not throw. */
+/**
+ * Starts `job` now, or once after the running one; of several requests meanwhile only the latest
+ * runs. Jobs must not throw.
+ */
 export function requestMaintenance(
   lane: MaintenanceLane,
   job: (signal: AbortSignal) => Promise<void>,
@@ -33,7 +36,10 @@ async function runAll(lane: MaintenanceLane): Promise<void> {
   }
 }
 
-/** Waits until the lane is idle, at most `boundMs`, then cancels what still runs. True when it had finished by itself. */
+/**
+ * Waits until the lane is idle, at most `boundMs`, then cancels what still runs. True when
+ * it had finished by itself.
+ */
 export async function settleMaintenance(
   lane: MaintenanceLane,
   boundMs: number,

@@ -1,4 +1,4 @@
-// What a host keeps in memory per open session between turns; losing it costs time, never correctness.
+// What a host keeps in memory per open session between turns.
 import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
 import { buildContext, type TranscriptContext } from "@clew/plugin-sdk/transcript";
 import type { TranscriptPort } from "../ports.ts";
@@ -113,7 +113,10 @@ export function refreshContext(state: SessionState, transcript: TranscriptPort):
   return context;
 }
 
-/** Text a host injects for one run; engines and the stored history never see it (transcript policy R2b). */
+/**
+ * Text a host injects for one run; engines and the stored history never see it
+ * (transcript policy R2b).
+ */
 const isRuntimeContext = (message: AgentMessage) =>
   message.role === "custom" && message.customType === "openclaw.runtime-context";
 

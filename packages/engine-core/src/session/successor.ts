@@ -1,4 +1,4 @@
-// May a session move to the transcript a compaction made for it? Decides only; the host's SuccessorPort moves.
+// Decides whether a session may move to the transcript that a compaction made for it.
 import type { CompactResult } from "@clew/plugin-sdk/core";
 import type { HostSession } from "../ports.ts";
 
@@ -7,7 +7,10 @@ export type SuccessorPlan =
   | { kind: "adopt"; sessionId: string; sessionFile: string | undefined }
   | { kind: "refuse"; reason: string };
 
-/** Contract §3.8: the same id is nothing to adopt; another agent, key or store, or an unsuccessful compaction, is refused. */
+/**
+ * Contract §3.8: the same id is nothing to adopt; another agent, key or store, or an
+ * unsuccessful compaction, is refused.
+ */
 export function planSuccessor(
   current: HostSession,
   { ok, compacted, result }: CompactResult,

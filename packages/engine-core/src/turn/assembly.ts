@@ -1,4 +1,4 @@
-// Step 3 of a turn: the engine chooses what the model sees; when it cannot, the prepared history is used as it is.
+// Step 3 of a turn, in which the engine chooses what the model sees.
 import { type AgentMessage, type AssembleResult, isAbort } from "@clew/plugin-sdk/core";
 import { normalizePromptText, type ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateText } from "@clew/plugin-sdk/tokens";
@@ -19,7 +19,9 @@ export interface Assembly {
   system: readonly SystemPart[];
   tools: readonly ToolDefinition[];
   budget: TokenBudget;
-  /** Estimated tokens of system prompt and tool schemas: what every call carries besides messages. */
+  /**
+   * Estimated tokens of system prompt and tool schemas: what every call carries besides messages.
+   */
   fixedTokens: number;
   engineEstimate: number | null;
   promptAuthority: NonNullable<AssembleResult["promptAuthority"]>;
@@ -105,7 +107,10 @@ async function askEngine(
   }
 }
 
-/** The engine's addition goes right after the cacheable part when the prompt marks one, else before everything. */
+/**
+ * The engine's addition goes right after the cacheable part when the prompt marks
+ * one, else before everything.
+ */
 export function placeAddition(
   parts: readonly SystemPart[],
   addition: string | undefined,

@@ -1,4 +1,4 @@
-// Compaction by threshold, between model calls and after the turn: the host's own, for engines that leave compaction to the host.
+// Compacts at the threshold for engines that leave compaction to the host.
 
 import { estimateRequest } from "../request/precheck.ts";
 import { sizeOf } from "../request/request-size.ts";
@@ -7,7 +7,10 @@ import { compactBuiltIn } from "./compaction.ts";
 import { messagesOfTurn } from "./history.ts";
 import type { TurnRun } from "./turn-run.ts";
 
-/** An owner decides for itself; a host without built-in compaction, or with it switched off, never does (contract §3.6). */
+/**
+ * An owner decides for itself; a host without built-in compaction, or with it switched off,
+ * never does (contract §3.6).
+ */
 export function mayAutoCompact(state: {
   ownsCompaction: boolean;
   enabled: boolean;
@@ -17,7 +20,10 @@ export function mayAutoCompact(state: {
   return !state.ownsCompaction && state.enabled && state.hasBuiltIn && !state.justDone;
 }
 
-/** True when it compacted: what was assembled is out of date. A failure is in the report; the turn goes on. */
+/**
+ * True when it compacted: what was assembled is out of date. A failure is in the
+ * report; the turn goes on.
+ */
 export async function autoCompact(run: TurnRun, assembly: Assembly): Promise<boolean> {
   const { compaction } = run.ports;
   const allowed = mayAutoCompact({

@@ -1,4 +1,4 @@
-// Step 1 of a turn: lets the engine see a transcript that existed before this run, then tidy it.
+// Step 1 of a turn, in which the engine sees a transcript that existed before the run.
 import { isAbort } from "@clew/plugin-sdk/core";
 import { describeError } from "../engine/quarantine.ts";
 import { hostParams } from "./engine-params.ts";
@@ -6,8 +6,8 @@ import { runMaintenance } from "./maintenance.ts";
 import type { TurnRun } from "./turn-run.ts";
 
 /**
- * Before every run whose transcript exists (contract §3.1 step 2). A failure is logged and the run goes on; an engine that reads the file
- * itself must never be called before there is one.
+ * Before every run whose transcript exists (contract §3.1 step 2). A failure is logged and the run
+ * goes on; an engine that reads the file itself must never be called before there is one.
  */
 export async function bootstrapSession(run: TurnRun): Promise<void> {
   const { engine, hadSessionFile, ports, session } = run;

@@ -1,4 +1,4 @@
-// Compaction that a person asked for: outside a turn, to the threshold, with an optional focus.
+// Compacts a session outside a turn because a person asked for it.
 
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
@@ -18,8 +18,9 @@ export interface CompactSessionRequest
 }
 
 /**
- * `/compact` (contract §3.8). The host must not call it while a turn of the same session runs. An engine that cannot compact is a
- * result with `compacted: false` and the reason; throws only HOST_CAPABILITY_MISSING and aborts.
+ * `/compact` (contract §3.8). The host must not call it while a turn of the same session runs. An
+ * engine that cannot compact is a result with `compacted: false` and the reason; throws only
+ * HOST_CAPABILITY_MISSING and aborts.
  */
 export async function compactSession(
   request: CompactSessionRequest,

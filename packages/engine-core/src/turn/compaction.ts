@@ -1,4 +1,4 @@
-// One compaction through the engine, whatever asked for it: call, adopt the successor, tidy up, report.
+// Runs one compaction, whatever asked for it, and adopts the successor it may make.
 import {
   type AgentMessage,
   type CompactParams,
@@ -36,7 +36,10 @@ export interface CompactionOutcome extends CompactResult {
   timedOut: boolean;
 }
 
-/** Always `engine.compact`, owner or not. A throw is a failed compaction, never a failed run; an abort is passed on. */
+/**
+ * Always `engine.compact`, owner or not. A throw is a failed compaction, never a failed
+ * run; an abort is passed on.
+ */
 export function compactThroughEngine(
   run: TurnRun,
   request: CompactionRequest,
@@ -46,7 +49,10 @@ export function compactThroughEngine(
   );
 }
 
-/** The host's own compaction between model calls, for engines that do not own it; the engine is not asked. */
+/**
+ * The host's own compaction between model calls, for engines that do not own it;
+ * the engine is not asked.
+ */
 export function compactBuiltIn(
   run: TurnRun,
   compaction: CompactionPort,
@@ -190,7 +196,10 @@ const purposeOf = (trigger: CompactionReport["trigger"]) =>
       ? "context-engine.timeout-compaction"
       : "context-engine.compaction";
 
-/** After this the rest of the run works on the successor; a session that moved meanwhile keeps its place. */
+/**
+ * After this the rest of the run works on the successor; a session that moved
+ * meanwhile keeps its place.
+ */
 async function adoptSuccessor(run: TurnRun, result: CompactResult): Promise<void> {
   const plan = planSuccessor(run.session, result);
   if (plan.kind === "none") return;
@@ -214,7 +223,10 @@ async function adoptSuccessor(run: TurnRun, result: CompactResult): Promise<void
   await carryTurn(run, turn);
 }
 
-/** The running turn goes on in the successor: where the engine copied it there, or appended here, tool results and all. */
+/**
+ * The running turn goes on in the successor: where the engine copied it there, or appended
+ * here, tool results and all.
+ */
 async function carryTurn(run: TurnRun, turn: readonly AgentMessage[]): Promise<void> {
   const [prompt] = turn;
   if (prompt === undefined || run.report.promptEntryId === null) return;
@@ -232,6 +244,7 @@ async function carryTurn(run: TurnRun, turn: readonly AgentMessage[]): Promise<v
       ? await run.transcript.append(turn.map((message) => ({ type: "message", message })))
       : run.transcript.branch().slice(run.transcript.branch().indexOf(copied));
   run.report.promptEntryId = entries[0]!.id;
-  // What the engine was given of the turn it need not be given again under new ids; the old ones mean nothing here.
+  // What the engine was given of the turn it need not be given again under new ids; the
+  // old ones mean nothing here.
   run.delivered = new Set(entries.flatMap(({ id }, index) => (wasGiven[index] ? [id] : [])));
 }

@@ -1,4 +1,4 @@
-// How new messages reach an engine of the eager lifecycle: afterTurn only, else ingestBatch, else ingest one by one.
+// How new messages reach an engine of the eager lifecycle.
 import { type AgentMessage, isAbort } from "@clew/plugin-sdk/core";
 import { describeError } from "../engine/quarantine.ts";
 import type { TokenBudget } from "../request/budget.ts";
@@ -12,7 +12,10 @@ export interface Delivery {
   budget: TokenBudget | undefined;
 }
 
-/** Hands over what the engine has not been given (contract §3.2). False when the engine failed; that is logged and the turn still stands. */
+/**
+ * Hands over what the engine has not been given (contract §3.2). False when the engine failed; that
+ * is logged and the turn still stands.
+ */
 export async function deliverMessages(run: TurnRun, delivery: Delivery): Promise<boolean> {
   const ok = await handOver(run, delivery, firstToDeliver(run, delivery));
   for (const message of delivery.turn) {
@@ -78,7 +81,10 @@ async function attempt(
   }
 }
 
-/** Where delivery starts: at the messages of failed turns, else at the first of this turn that was not delivered. By id: a compaction moves positions. */
+/**
+ * Where delivery starts: at the messages of failed turns, else at the first of this turn that was
+ * not delivered. By id: a compaction moves positions.
+ */
 function firstToDeliver({ state, delivered }: TurnRun, { history, turn }: Delivery): number {
   const { undelivered, entryIds } = state;
   const failed =

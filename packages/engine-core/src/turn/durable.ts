@@ -1,4 +1,4 @@
-// The durable lifecycle: which turns an engine has not committed yet, and committing them in order, each exactly once.
+// Commits the turns that a durable engine has not committed yet, in order.
 import { type AgentMessage, isAbort, type TranscriptEntryAnchor } from "@clew/plugin-sdk/core";
 import type { MessageEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { describeError } from "../engine/quarantine.ts";
@@ -20,8 +20,9 @@ export interface PendingTurn {
 }
 
 /**
- * The turns after the cursor, oldest first: answered, failed, cut off by a crash, or answered by another engine while this one was away.
- * A cursor that is not on the branch (the branch was left) makes everything on it pending; `commitTurn` is idempotent per key.
+ * The turns after the cursor, oldest first: answered, failed, cut off by a crash, or answered by
+ * another engine while this one was away. A cursor that is not on the branch (the branch was left)
+ * makes everything on it pending; `commitTurn` is idempotent per key.
  */
 export function planPendingTurns(
   branch: readonly TranscriptEntry[],
@@ -52,8 +53,9 @@ export type DrainResult =
   | { ok: false; pending: number; reason: string };
 
 /**
- * Commits what is pending. `upTo` leaves out the running turn's entries. An engine that is new to the session and can bootstrap reads what was
- * there before; for it the cursor starts at the present.
+ * Commits what is pending. An engine that
+ * is new to the session and can bootstrap reads what was there before; for it the
+ * cursor starts at the present.
  */
 export async function drainOutbox(run: TurnRun): Promise<DrainResult> {
   const { outbox } = run.transcript;
@@ -151,7 +153,10 @@ function anchor(session: HostSession, turn: PendingTurn, index: number): Transcr
   };
 }
 
-/** Messages stored before they carried a key get one from their entry, so that engines can recognise them. */
+/**
+ * Messages stored before they carried a key get one from their entry, so that
+ * engines can recognise them.
+ */
 function withIdentity(entry: MessageEntry, first: MessageEntry): AgentMessage {
   if (entry.message.idempotencyKey !== undefined) return entry.message;
   return { ...entry.message, idempotencyKey: entry === first ? `${entry.id}:user` : entry.id };

@@ -1,4 +1,4 @@
-// What every engine call of a turn is given besides its own parameters: session, settings snapshot and run-time helpers.
+// What every engine call of a turn gets besides its own parameters.
 import type {
   LlmCompleteParams,
   LlmCompleteResult,
@@ -16,7 +16,9 @@ import type { TokenBudget } from "../request/budget.ts";
 import { rewriteEntries } from "./rewrite.ts";
 import type { TurnRun } from "./turn-run.ts";
 
-/** In which part of a run an engine is called: before the turn it may not rewrite the transcript. */
+/**
+ * In which part of a run an engine is called: before the turn it may not rewrite the transcript.
+ */
 export type EnginePhase = "before-turn" | "after-turn";
 
 export interface HostAddedParams extends SessionRef {

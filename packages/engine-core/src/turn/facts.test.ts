@@ -1,4 +1,4 @@
-// The ten facts of the contract most likely to be got wrong (§8), and the users' complaints (§7) that a host can make impossible.
+// The facts of the contract most often got wrong, and users' complaints about hosts.
 import {
   type AgentMessage,
   type ContextEngine,

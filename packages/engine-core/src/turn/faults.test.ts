@@ -5,7 +5,9 @@ import { passThrough, testHost } from "../__fixtures__/host.ts";
 
 type Fault = "throws" | "rejects" | "hangs" | "wrong shape" | "fails after partial work";
 
-/** An engine that is sound but for one method, which fails in one way; it keeps what it was given. */
+/**
+ * An engine that is sound but for one method, which fails in one way; it keeps what it was given.
+ */
 function faulty(method: EngineMethod, fault: Fault) {
   const ingested: AgentMessage[] = [];
   const sound: ContextEngine = {

@@ -1,4 +1,4 @@
-// Last step of a turn: the engine gets what is new, then may tidy up. Failed and aborted turns are remembered, not delivered.
+// The last step of a turn, in which the engine gets what is new and may tidy up.
 import type { Assembly } from "./assembly.ts";
 import { deliverMessages } from "./delivery.ts";
 import { drainOutbox } from "./durable.ts";
@@ -6,7 +6,10 @@ import { messagesOfTurn } from "./history.ts";
 import { runMaintenance } from "./maintenance.ts";
 import type { TurnRun } from "./turn-run.ts";
 
-/** Before a durable engine's turn: everything up to now is committed, or another engine must answer this turn. */
+/**
+ * Before a durable engine's turn: everything up to now is committed, or another
+ * engine must answer this turn.
+ */
 export async function catchUp(run: TurnRun): Promise<void> {
   if (run.report.lifecycle !== "durable") return;
   const drained = await drainOutbox(run);
@@ -31,7 +34,10 @@ async function deliverTurn(run: TurnRun, assembly: Assembly): Promise<boolean> {
   return deliverMessages(run, { history, turn: messagesOfTurn(run), budget });
 }
 
-/** An engine of the eager lifecycle that cannot bootstrap from the transcript gets failed turns with the next accepted one. */
+/**
+ * An engine of the eager lifecycle that cannot bootstrap from the transcript gets failed turns
+ * with the next accepted one.
+ */
 export function keepForNextTurn(run: TurnRun): void {
   if (run.report.lifecycle === "durable" || typeof run.engine.bootstrap === "function") return;
   for (const message of messagesOfTurn(run)) {

@@ -1,4 +1,4 @@
-// Step 2 of a turn: the stored history as engines get it: mended by the policy, limited, every tool call with its result.
+// Step 2 of a turn, in which the stored history is sanitised, limited and paired.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { isUserTurn, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { contextMessages, refreshContext } from "../session/session-state.ts";

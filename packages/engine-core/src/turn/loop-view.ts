@@ -1,4 +1,4 @@
-// What the model sees at each call of a turn: assembled once, or anew before every further call when the engine owns compaction.
+// What the model sees at each call of a turn.
 import { type AgentMessage, isAbort } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { textOf } from "@clew/plugin-sdk/transcript";
@@ -17,7 +17,10 @@ export interface LoopView {
   seen: number;
 }
 
-/** The view for the next model call (contract §3.5). An engine that does not own compaction chose once for the whole turn. */
+/**
+ * The view for the next model call (contract §3.5). An engine that does not own compaction chose
+ * once for the whole turn.
+ */
 export async function nextView(
   run: TurnRun,
   assembly: Assembly,
@@ -63,7 +66,10 @@ async function assembleEverything(
   return result.messages;
 }
 
-/** Durable: the engine sees what was before the turn and leaves room for the turn, which the host appends. */
+/**
+ * Durable: the engine sees what was before the turn and leaves room for the
+ * turn, which the host appends.
+ */
 async function assembleHistoryAgain(
   run: TurnRun,
   assembly: Assembly,

@@ -1,4 +1,4 @@
-// When the engine may tidy up: after bootstrap, after an accepted turn and after a compaction; behind the reply if it asks for that.
+// When the engine may tidy up, and whether the reply waits for it.
 import { type ContextEngine, isAbort } from "@clew/plugin-sdk/core";
 import { describeError } from "../engine/quarantine.ts";
 import { requestMaintenance } from "../session/maintenance-lane.ts";
@@ -7,7 +7,10 @@ import type { TurnRun } from "./turn-run.ts";
 
 export type MaintenanceReason = "bootstrap" | "turn" | "compaction";
 
-/** A failure is logged and changes nothing else (contract §3.3). Only maintenance after a turn may run in the background. */
+/**
+ * A failure is logged and changes nothing else (contract §3.3). Only maintenance after a turn
+ * may run in the background.
+ */
 export async function runMaintenance(run: TurnRun, reason: MaintenanceReason): Promise<void> {
   if (typeof run.engine.maintain !== "function") return;
   if (reason === "turn" && run.engine.info.turnMaintenanceMode === "background")

@@ -1,4 +1,4 @@
-// One model call: what is sent, reported item by item, streamed, and answered by a message or a reason.
+// Makes one model call and reports what was sent, item by item.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelError, StreamEvent, ToolDefinition } from "@clew/plugin-sdk/host";
 import type { ModelCallReport } from "../report.ts";
@@ -15,7 +15,9 @@ export interface ModelView {
   tools: readonly ToolDefinition[];
   /** Chosen history first, then the running turn. */
   messages: readonly AgentMessage[];
-  /** Entry of a message that is a changed copy of a stored one: the prompt with what hooks added. */
+  /**
+   * Entry of a message that is a changed copy of a stored one: the prompt with what hooks added.
+   */
   promptView: AgentMessage;
   /** The running turn as stored. */
   turn: readonly AgentMessage[];
@@ -183,7 +185,10 @@ function sourceOf(
   return { source: { kind: "engine" }, reason: "made by the engine" };
 }
 
-/** The stored message a changed copy comes from: same role, time and tool call. Searched from the end; copies are rare. */
+/**
+ * The stored message a changed copy comes from: same role, time and tool call. Searched from
+ * the end; copies are rare.
+ */
 function findOriginal({ state }: TurnRun, message: AgentMessage): string | undefined {
   if (message.timestamp === undefined) return undefined;
   const sameEvent = (other: AgentMessage) =>

@@ -1,4 +1,4 @@
-// Step 5 of a turn: model calls and tools in turn, until the model answers, fails or is cancelled.
+// Step 5 of a turn, in which model calls and tools alternate until there is an answer.
 import type { AgentMessage, AssistantMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
 import type { ModelError } from "@clew/plugin-sdk/host";
 import { planToolResultTruncation } from "@clew/plugin-sdk/transcript";
@@ -111,7 +111,9 @@ async function storeReply(run: TurnRun, message: AssistantMessage): Promise<void
   run.emit({ type: "message", entryId: entry!.id, message });
 }
 
-/** Calls of a reply that was cut at its token limit are not run: their arguments may be incomplete. */
+/**
+ * Calls of a reply that was cut at its token limit are not run: their arguments may be incomplete.
+ */
 function toolCallsOf(message: AssistantMessage): ToolCallBlock[] {
   if (message.stopReason !== "toolUse") return [];
   return message.content.filter((block) => block.type === "toolCall");

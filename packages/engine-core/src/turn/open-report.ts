@@ -1,10 +1,13 @@
-// The report of a turn as it starts: who asked, which model and engine answer, and the lifecycle.
+// The report of a turn as it starts.
 import type { ContextEngineInfo } from "@clew/plugin-sdk/core";
 import type { TranscriptPort } from "../ports.ts";
 import type { TurnReport } from "../report.ts";
 import type { TurnRequest } from "./turn-request.ts";
 
-/** Durable when the engine declares both semantics and the host keeps an outbox; nothing is degraded for not declaring. */
+/**
+ * Durable when the engine declares both semantics and the host keeps an outbox; nothing is
+ * degraded for not declaring.
+ */
 export function lifecycleOf(
   info: ContextEngineInfo,
   ports: { transcript: Pick<TranscriptPort, "outbox"> },

@@ -1,4 +1,4 @@
-// What the next model call would send: the steps of a turn up to that call, over a transcript that only pretends to grow.
+// What the next model call would send, found out without sending or storing anything.
 import type { ModelError } from "@clew/plugin-sdk/host";
 import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
@@ -20,7 +20,10 @@ import { openTurn, type TurnRun } from "./turn-run.ts";
 export type PreviewRequest = Omit<TurnRequest, "prompt" | "beforePromptBuild" | "kind" | "onEvent">;
 
 export interface RequestPreview {
-  /** What would be sent, all of it, with the stand-in for the person's next message last; null when it would not be sent as it is. */
+  /**
+   * What would be sent, all of it, with the stand-in for the person's next message last; null when
+   * it would not be sent as it is.
+   */
   call: ModelCallReport | null;
   /** Why it would not be sent: the sizes that do not fit. The turn would compact or cut first. */
   heldBack: Precheck | null;
@@ -32,13 +35,17 @@ export interface RequestPreview {
   parts: ReportParts;
 }
 
-/** Stands for the message that is not written yet; some providers end a history only with a person's message. */
+/**
+ * Stands for the message that is not written yet; some providers end a history only
+ * with a person's message.
+ */
 const NEXT_MESSAGE = { content: "(your next message)", timestamp: 0, idempotencyKey: "preview" };
 const PROMPT_ENTRY_ID = "next-message";
 
 /**
- * Runs bootstrap, history, assembly and policy as `runTurn` would, asks no model and appends nothing. The engine is asked for its choice, as for
- * a turn; what hooks would add to the next message is not known. The host must not call it while a turn of the same session runs. Throws
+ * Runs bootstrap, history, assembly and policy as `runTurn` would, asks no model and appends
+ * nothing. The engine is asked for its choice, as for a turn; what hooks would add to the next
+ * message is not known. The host must not call it while a turn of the same session runs. Throws
  * HOST_CAPABILITY_MISSING, aborts, and in `strict` mode what the engine throws.
  */
 export async function previewRequest(request: PreviewRequest): Promise<RequestPreview> {
@@ -79,7 +86,10 @@ export async function previewRequest(request: PreviewRequest): Promise<RequestPr
   };
 }
 
-/** An engine that was not told of the session yet would choose from less; telling it twice changes nothing (contract §3.1). */
+/**
+ * An engine that was not told of the session yet would choose from less; telling it twice changes
+ * nothing (contract §3.1).
+ */
 async function bootstrap(run: TurnRun): Promise<void> {
   if (!run.hadSessionFile || typeof run.engine.bootstrap !== "function") return;
   try {
@@ -93,7 +103,10 @@ async function bootstrap(run: TurnRun): Promise<void> {
   }
 }
 
-/** What was measured counts; memories of requests start anew, so that the session's own stay as they are. */
+/**
+ * What was measured counts; memories of requests start anew, so that the
+ * session's own stay as they are.
+ */
 function imaginedState({ measurement, lastUsage }: SessionState): SessionState {
   return { ...createSessionState(), measurement, lastUsage };
 }

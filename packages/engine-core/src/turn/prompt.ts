@@ -1,4 +1,4 @@
-// Step 4 of a turn: the person's message becomes durable as it was sent; what hooks add is for the model only.
+// Step 4 of a turn, in which the person's message becomes durable as it was sent.
 import type { UserBlock, UserMessage } from "@clew/plugin-sdk/core";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import type { SystemPart } from "../request/request-items.ts";
@@ -14,7 +14,10 @@ export interface AdmittedPrompt {
   toolsAllow: readonly string[] | undefined;
 }
 
-/** Stores the prompt, once per turn however often it is tried; once this resolved, a crash does not lose it. */
+/**
+ * Stores the prompt, once per turn however often it is tried; once this resolved,
+ * a crash does not lose it.
+ */
 export async function admitPrompt(run: TurnRun, assembly: Assembly): Promise<AdmittedPrompt> {
   run.admitted ??= await admit(run, assembly);
   const { message, additions } = run.admitted;

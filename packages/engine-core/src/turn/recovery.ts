@@ -1,4 +1,4 @@
-// What happens when a request does not fit or the model timed out: compact and retry, cut tool results once, then tell the person.
+// What happens when a request does not fit or the model times out.
 import { applyToolResultTruncation, planToolResultTruncation } from "@clew/plugin-sdk/transcript";
 import { charsToFree } from "../request/precheck.ts";
 import { refreshContext } from "../session/session-state.ts";
@@ -13,7 +13,10 @@ import { rewriteEntries } from "./rewrite.ts";
 import type { RecoveryState, TurnRun } from "./turn-run.ts";
 
 const MAX_TIMEOUT_COMPACTIONS = 2;
-/** A timeout with the context fuller than this share of the budget is taken for a sign of size (contract §3.7). */
+/**
+ * A timeout with the context fuller than this share of the budget is taken for a sign
+ * of size (contract §3.7).
+ */
 const TIMEOUT_COMPACTION_SHARE = 0.65;
 
 export type RecoveryStep =
@@ -27,7 +30,10 @@ export type RecoveryStep =
     }
   | { kind: "surface" };
 
-/** The next thing to try. `tried` is the state before it; `fill` is the last prompt's share of the budget. */
+/**
+ * The next thing to try. `tried` is the state before it; `fill` is the last
+ * prompt's share of the budget.
+ */
 export function planRecovery(
   failure: LoopFailure,
   tried: RecoveryState,
@@ -137,7 +143,10 @@ function observedTokens(run: TurnRun, { error, precheck }: LoopFailure): number 
   return observed ?? precheck?.estimate ?? run.model.contextWindow + 1;
 }
 
-/** Shortens stored tool results by re-appending the branch with cut ones; the originals stay in the file. */
+/**
+ * Shortens stored tool results by re-appending the branch with cut ones; the
+ * originals stay in the file.
+ */
 async function truncateToolResults(
   run: TurnRun,
   assembly: Assembly,

@@ -1,8 +1,11 @@
-// Rewrites stored messages on an engine's behalf and keeps what the run remembers of the transcript in step.
+// Rewrites stored messages for an engine and updates what the run remembers of them.
 import type { TranscriptRewriteRequest, TranscriptRewriteResult } from "@clew/plugin-sdk/core";
 import type { TurnRun } from "./turn-run.ts";
 
-/** `runtimeContext.rewriteTranscriptEntries` (contract §1.5). The originals stay in the file on the branch that was left. */
+/**
+ * `runtimeContext.rewriteTranscriptEntries` (contract §1.5). The originals stay in the file on
+ * the branch that was left.
+ */
 export async function rewriteEntries(
   run: TurnRun,
   request: TranscriptRewriteRequest,

@@ -1,4 +1,4 @@
-// In-memory pruning of what any engine assembled: decided once the provider's prompt cache is cold, remembered by one entry, applied to every view.
+// Prunes old tool results from every view once the provider's prompt cache is cold.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import {
@@ -10,7 +10,10 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import type { TurnRun } from "./turn-run.ts";
 
-/** Pruning by cache time is the default for models whose provider keeps a prompt cache for a known time, else off. */
+/**
+ * Pruning by cache time is the default for models whose provider keeps a prompt cache
+ * for a known time, else off.
+ */
 export function sessionPruneSettings(
   model: ModelRef,
   settings: Partial<SessionPruneSettings> = {},
@@ -23,7 +26,10 @@ export function sessionPruneSettings(
   };
 }
 
-/** Decides for this turn, stores what is new, and gives the view. The transcript keeps every result whole. */
+/**
+ * Decides for this turn, stores what is new, and gives the view. The transcript
+ * keeps every result whole.
+ */
 export async function pruneAssembly(
   run: TurnRun,
   messages: readonly AgentMessage[],

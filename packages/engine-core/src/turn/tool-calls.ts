@@ -1,10 +1,13 @@
-// Runs the tools a reply asked for, one after the other, and stores one result per call, whatever happens.
+// Runs the tools that a reply asked for and stores one result per call.
 import { isAbort, type ToolCallBlock, type ToolResultMessage } from "@clew/plugin-sdk/core";
 import { describeError } from "../engine/quarantine.ts";
 import type { ToolOutcome } from "../ports.ts";
 import type { TurnRun } from "./turn-run.ts";
 
-/** Every call gets a result entry, so that the history stays valid: after an abort the rest are answered with "aborted". */
+/**
+ * Every call gets a result entry, so that the history stays valid: after an abort the rest are
+ * answered with "aborted".
+ */
 export async function runToolCalls(run: TurnRun, calls: readonly ToolCallBlock[]): Promise<void> {
   for (const call of calls) {
     run.emit({ type: "tool_start", call });

@@ -1,4 +1,4 @@
-// What a host passes to run one turn, and what it is told and handed back.
+// What a host passes in to run one turn, and what it gets back.
 import type {
   AgentMessage,
   AssistantMessage,
@@ -18,7 +18,10 @@ import type { SessionState } from "../session/session-state.ts";
 export interface TurnSettings {
   /** Tokens held back for the reply; never more than a quarter of the window. */
   reserveTokens: number;
-  /** Measured / estimated tokens of this model, as the host has learned it: corrects what no provider has counted yet. */
+  /**
+   * Measured / estimated tokens of this model, as the host has learned it: corrects what no
+   * provider has counted yet.
+   */
   tokenRatio: number;
   /** Newest user turns kept before assembly; undefined = all. */
   historyLimit: number | undefined;
@@ -47,7 +50,9 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   maintenanceWaitMs: 10_000,
 };
 
-/** What hooks add to a prompt; it goes to the model only, the transcript keeps what the person sent. */
+/**
+ * What hooks add to a prompt; it goes to the model only, the transcript keeps what the person sent.
+ */
 export interface PromptAdditions {
   systemPrompt?: string;
   prependContext?: string;

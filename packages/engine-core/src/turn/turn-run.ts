@@ -1,4 +1,4 @@
-// One turn in progress: what it was asked, what it runs with, and the notes its report is made of.
+// The state of one turn in progress.
 import type { UserMessage } from "@clew/plugin-sdk/core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import type { SessionProjection } from "@clew/plugin-sdk/transcript";

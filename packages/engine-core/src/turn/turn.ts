@@ -1,4 +1,4 @@
-// The order of one run: bootstrap, history, assembly, prompt, model loop, recovery, finalisation, report.
+// The order of one turn, from bootstrap to report.
 import { type AssistantMessage, isAbort } from "@clew/plugin-sdk/core";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
 import { describeError } from "../engine/quarantine.ts";
@@ -16,8 +16,9 @@ import type { TurnError, TurnRequest, TurnResult } from "./turn-request.ts";
 import { openTurn, type TurnRun } from "./turn-run.ts";
 
 /**
- * Runs one turn: the person's message in, the model's accepted reply out, everything that happened in the report (contract §3).
- * What a model, tool or engine did wrong is in the result; throws only HOST_CAPABILITY_MISSING, before anything ran.
+ * Runs one turn: the person's message in, the model's accepted reply out, everything that happened
+ * in the report (contract §3). What a model, tool or engine did wrong is in the result; throws only
+ * HOST_CAPABILITY_MISSING, before anything ran.
  */
 export async function runTurn(request: TurnRequest): Promise<TurnResult> {
   if (request.engine.guard.engineId !== FALLBACK_ENGINE_ID)

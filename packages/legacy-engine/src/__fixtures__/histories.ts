@@ -1,4 +1,4 @@
-// Random histories for property tests: turns with and without tools, failures, aborted replies, orphans, notes; of many sizes.
+// Random histories of many sizes for property tests.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import fc from "fast-check";

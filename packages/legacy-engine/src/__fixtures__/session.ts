@@ -1,4 +1,4 @@
-// What compaction tests run against: a transcript in memory that behaves like a file, and a model that answers by script.
+// A transcript in memory and a model that follows a script, for compaction tests.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelError } from "@clew/plugin-sdk/host";
 import {
@@ -115,7 +115,10 @@ export function reply(text: string): AssistantMessage {
   };
 }
 
-/** A model that follows the form and quotes what it was asked to keep: the user lines of the conversation. */
+/**
+ * A model that follows the form and quotes what it was asked to keep: the user
+ * lines of the conversation.
+ */
 export const obedient = (limits?: { contextWindow?: number; maxOutputTokens?: number }) =>
   scripted((call) => obedientSummary(promptOf(call)), limits);
 
@@ -133,7 +136,10 @@ export function obedientSummary(prompt: string): string {
 
 export const promptOf = (call: ModelCall): string => textOf(call.messages[0]!);
 
-/** Waits between attempts end at once; longer ones, which are bounds of requests, never end but by abort. */
+/**
+ * Waits between attempts end at once; longer ones, which are bounds of
+ * requests, never end but by abort.
+ */
 export function patientSleep(
   waits: number[] = [],
 ): (ms: number, signal: AbortSignal) => Promise<void> {

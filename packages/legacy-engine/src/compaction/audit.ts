@@ -1,4 +1,4 @@
-// Judges a finished summary: every heading once and in order, exact identifiers kept, the latest request reflected.
+// Judges whether a summary has its headings, exact identifiers and the latest request.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { SUMMARY_HEADINGS, textOf } from "@clew/plugin-sdk/transcript";
 import { argumentsOf, blocksIn } from "./blocks.ts";
@@ -74,7 +74,8 @@ function missingIdentifiers(text: string, identifiers: readonly string[]): strin
   );
 }
 
-// Only what nobody could guess again: a camelCase name or a version is no loss worth a second request.
+// Only what nobody could guess again: a camelCase name or a version is no
+// loss worth a second request.
 const OPAQUE = new RegExp(
   [
     /https?:\/\/[^\s"'<>)\]}`,;]+/,
@@ -93,7 +94,10 @@ const OPAQUE = new RegExp(
 );
 const MAX_IDENTIFIER_CHARS = 120;
 
-/** At most 12 identifiers of the last 10 messages: first those that people and the model wrote, newest first, then those of tool output. */
+/**
+ * At most 12 identifiers of the last 10 messages: first those that people and the model wrote,
+ * newest first, then those of tool output.
+ */
 export function identifiersToKeep(messages: readonly AgentMessage[]): string[] {
   const recent = messages.slice(-RECENT_MESSAGES).reverse();
   const spoken = recent
@@ -131,7 +135,10 @@ const STOP_WORDS = new Set(
 );
 const MAX_KEYWORDS = 40;
 
-/** Words that carry a request: three letters or more; of scripts without spaces, every two characters. */
+/**
+ * Words that carry a request: three letters or more; of scripts without
+ * spaces, every two characters.
+ */
 export function keywordsOf(text: string): string[] {
   const lower = text.slice(0, MAX_SCANNED).toLowerCase();
   const words = (lower.match(/[\p{L}\p{N}_./-]{3,}/gu) ?? []).filter(
@@ -157,8 +164,8 @@ function reflects(text: string, ask: string): boolean {
 }
 
 /**
- * The summary with what the check missed added by code, under its own headings. Only for a summary whose headings are right;
- * undefined when they are not.
+ * The summary with what the check missed added by code, under its own headings. Only for a summary
+ * whose headings are right; undefined when they are not.
  */
 export function amendSummary(
   body: string,

@@ -20,7 +20,8 @@ const sizes = (chunks: readonly (readonly AgentMessage[])[]) =>
 
 describe("the share of the window for one chunk", () => {
   it.each([
-    // average tokens, window, ratio: r = average × 1.2 / window; above 0.1 it is max(0.15, 0.4 − min(2r, 0.25))
+    // average tokens, window, ratio: r = average × 1.2 / window; above 0.1 it is
+    // max(0.15, 0.4 − min(2r, 0.25))
     [1_000, 200_000, 0.4],
     [16_666, 200_000, 0.4],
     [20_000, 200_000, 0.4 - 0.24],

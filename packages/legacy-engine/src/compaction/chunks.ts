@@ -1,4 +1,4 @@
-// How a history is divided for a model that cannot read it at once: shares, chunks, and what is too large for any chunk.
+// How a history is divided for a model that cannot read it all at once.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { atomicGroups } from "@clew/plugin-sdk/transcript";
 
@@ -33,7 +33,10 @@ export function computeAdaptiveChunkRatio(
   );
 }
 
-/** The share minus the overhead, at least 1. On windows so small that the overhead would take more than half of it, half of the share. */
+/**
+ * The share minus the overhead, at least 1. On windows so small that the overhead would take more
+ * than half of it, half of the share.
+ */
 export function maxChunkTokens(contextWindow: number, ratio: number): number {
   const share = Math.floor(contextWindow * ratio);
   return Math.max(1, share - CHUNKS.overheadTokens, Math.floor(share / 2));
@@ -56,7 +59,9 @@ export function splitMessagesByTokenShare(
   );
 }
 
-/** Chunks of at most `maxTokens` with a safety margin; a group that is larger is a chunk of its own. */
+/**
+ * Chunks of at most `maxTokens` with a safety margin; a group that is larger is a chunk of its own.
+ */
 export function chunkMessagesByMaxTokens(
   messages: readonly AgentMessage[],
   maxTokens: number,
@@ -66,7 +71,10 @@ export function chunkMessagesByMaxTokens(
   return pack(messages, count, ({ tokens, next }) => tokens + next > limit);
 }
 
-/** True for a message no summary request should hold: with its margin it takes more than half of the window. */
+/**
+ * True for a message no summary request should hold: with its margin it takes more
+ * than half of the window.
+ */
 export function isOversized(
   message: AgentMessage,
   contextWindow: number,

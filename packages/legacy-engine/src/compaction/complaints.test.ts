@@ -1,4 +1,4 @@
-// The failures people report most of compactions (the field's complaints 4 to 12), as far as a compaction decides them.
+// The failures of compactions that people report most.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";

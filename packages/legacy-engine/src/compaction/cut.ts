@@ -1,4 +1,4 @@
-// Where a context is cut for a compaction: what is summarised, what stays, and whether a turn is split.
+// Where a compaction cuts the context, and whether that splits a turn.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { atomicGroups } from "@clew/plugin-sdk/transcript";
 
@@ -16,11 +16,16 @@ export interface CutInput {
   maxTailTokens: number;
   /** A message that is kept with all after it where that fits: the open request. */
   preferKeptFrom?: number | undefined;
-  /** Room beside a summary, upper bound: a newest reply that is larger by its own words is summarised too. Default: no bound. */
+  /**
+   * Room beside a summary, upper bound: a newest reply that is larger by its own words is
+   * summarised too. Default: no bound.
+   */
   maxReplyTokens?: number | undefined;
 }
 
-/** History is [start, turnStart), the beginning of a split turn [turnStart, cut); the rest stays. */
+/**
+ * History is [start, turnStart), the beginning of a split turn [turnStart, cut); the rest stays.
+ */
 export interface Cut {
   /** The number of messages when nothing stays. */
   cut: number;
@@ -29,8 +34,9 @@ export interface Cut {
 }
 
 /**
- * Undefined when nothing can be cut away. A cut never leads with a tool result and never parts a call from its result; the newest group always
- * stays (spec "compaction" §2.5), unless it is a reply that no request could hold beside a summary: a session must get out of that too.
+ * Undefined when nothing can be cut away. A cut never leads with a tool result and never parts a
+ * call from its result; the newest group always stays (spec "compaction" §2.5), unless it is a
+ * reply that no request could hold beside a summary: a session must get out of that too.
  */
 export function findCut(input: CutInput): Cut | undefined {
   const {
@@ -82,7 +88,10 @@ function reachIndex(tokens: readonly number[], start: number, wanted: number): n
   return undefined;
 }
 
-/** Of the newest group, if it is a reply: its own words and calls. Results do not count, because a host can shorten them; nor does a person's message. */
+/**
+ * Of the newest group, if it is a reply: its own words and calls. Results do not count, because a
+ * host can shorten them; nor does a person's message.
+ */
 function ownTokens(
   messages: readonly AgentMessage[],
   highTokens: readonly number[],

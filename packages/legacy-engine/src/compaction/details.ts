@@ -1,4 +1,4 @@
-// What a compaction entry keeps beside its summary: how it came about, what it covers, what it cost.
+// What a compaction entry keeps beside its summary.
 import type { Usage } from "@clew/plugin-sdk/core";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { coveredFiles } from "./facts.ts";

@@ -1,4 +1,4 @@
-// What code knows of the messages a compaction replaces: files, failures, recent turns, the open request, and what a summary of them must name.
+// What code knows about the messages that a compaction replaces.
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import { type FileOperations, fileOperations, textOf } from "@clew/plugin-sdk/transcript";
 import { identifiersToKeep } from "./audit.ts";
@@ -74,7 +74,10 @@ function filesIn(details: unknown): Partial<FileOperations> {
   return { readFiles: paths(readFiles), modifiedFiles: paths(modifiedFiles) };
 }
 
-/** The open request byte for byte; one that would take more than half of what may be kept is shown by its ends. */
+/**
+ * The open request byte for byte; one that would take more than half of what may be
+ * kept is shown by its ends.
+ */
 export function pinnedText(text: string, limits: CompactionLimits): string {
   return estimateText(text).high <= limits.tailTokens / 2
     ? text

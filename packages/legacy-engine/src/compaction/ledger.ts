@@ -1,4 +1,4 @@
-// The ledger that stands beside a summary: exact names of everything before the cut, made by code and frozen with the compaction.
+// The ledger of exact names that a compaction freezes beside its summary.
 import {
   EMPTY_LEDGER,
   foldLedger,
@@ -11,7 +11,10 @@ import {
 /** No more than this share of what is summarised: a ledger must not undo what a summary saves. */
 const SHARE_OF_SUMMARISED = 0.25;
 
-/** Most tokens of a ledger: within the limits of the window, and smaller than what it helps to replace; an earlier ledger goes with its summary. */
+/**
+ * Most tokens of a ledger: within the limits of the window, and smaller than what it helps to
+ * replace; an earlier ledger goes with its summary.
+ */
 export function ledgerRoom(input: {
   limit: number;
   summarisedTokens: number;
@@ -22,10 +25,16 @@ export function ledgerRoom(input: {
   );
 }
 
-/** What is known of a branch's beginning, by the object it was read from: the next compaction folds only what came since. */
+/**
+ * What is known of a branch's beginning, by the object it was read from: the next compaction
+ * folds only what came since.
+ */
 const known = new WeakMap<object, LedgerState>();
 
-/** The ledger of `entries`, the beginning of a branch. `owner` stands for the session; equal entries give an equal text, whoever asks. */
+/**
+ * The ledger of `entries`, the beginning of a branch. `owner` stands for the session; equal entries
+ * give an equal text, whoever asks.
+ */
 export function ledgerTextOf(
   { covered, ledgerTokens }: { covered: readonly TranscriptEntry[]; ledgerTokens: number },
   owner: object,

@@ -25,7 +25,8 @@ describe("the limits of one compaction", () => {
   };
 
   it.each([
-    // summary min(0.8 × reserve, model), prefix min(0.5 × reserve, model), at most 16,000 characters
+    // summary min(0.8 × reserve, model), prefix min(0.5 × reserve, model),
+    // at most 16,000 characters
     [
       {},
       {

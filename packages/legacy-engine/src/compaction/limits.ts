@@ -1,4 +1,4 @@
-// How many tokens each part of a compaction may take: reserve, summary, ledger, kept tail.
+// How many tokens each part of a compaction may take.
 import { DEFAULT_LEDGER_TOKENS } from "@clew/plugin-sdk/transcript";
 
 /** All from the spec "compaction" §2.1; tokens unless their name says otherwise. */
@@ -16,7 +16,8 @@ export const LIMITS = {
   ledgerShare: 0.125,
 } as const;
 
-// Half of the room is left to grow into: a tail that fills it would compact again a few messages later.
+// Half of the room is left to grow into: a tail that fills it would compact
+// again a few messages later.
 const TAIL_SHARE = 0.5;
 const CHARS_PER_TOKEN = 4;
 

@@ -1,11 +1,11 @@
-// The settings of built-in compaction, `agents.defaults.compaction`: which keys exist, their defaults, and which have an effect.
+// The settings of built-in compaction, their defaults, and which of them have an effect.
 import { z } from "zod";
 
 const tokens = z.number().int().nonnegative();
 
 /**
- * One schema for config, defaults and the docs table (spec "compaction" §4). Loose: keys of other versions stay in place, and
- * `keysWithoutEffect` names them.
+ * One schema for config, defaults and the docs table (spec "compaction" §4). Loose: keys of other
+ * versions stay in place, and `keysWithoutEffect` names them.
  */
 export const CompactionOptionsSchema = z.looseObject({
   enabled: z
@@ -114,7 +114,10 @@ export const KEYS_WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   truncateAfterCompaction: "retired; transcripts are append-only",
 };
 
-/** The keys of `raw` that change nothing, in its order, each with a reason a person can read. Unknown keys are not judged here. */
+/**
+ * The keys of `raw` that change nothing, in its order, each with a reason a person can read.
+ * Unknown keys are not judged here.
+ */
 export function keysWithoutEffect(raw: unknown): { key: string; reason: string }[] {
   if (typeof raw !== "object" || raw === null) return [];
   return Object.keys(raw).flatMap((key) => {
@@ -123,7 +126,10 @@ export function keysWithoutEffect(raw: unknown): { key: string; reason: string }
   });
 }
 
-/** Complete options: what is missing or unusable (a wrong type, NaN, a negative size) takes its default; fractions of tokens are cut off. */
+/**
+ * Complete options: what is missing or unusable (a wrong type, NaN, a negative size) takes its
+ * default; fractions of tokens are cut off.
+ */
 export function compactionOptions(raw: Record<string, unknown> = {}): CompactionOptions {
   const given = Object.fromEntries(
     Object.entries(raw).map(([key, value]) => [

@@ -1,4 +1,4 @@
-// Leaves out of a summary request what is too large for it, and says what was left out.
+// Leaves out of a summary request what is too large for it, and says what that was.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { atomicGroups } from "@clew/plugin-sdk/transcript";
 import type { CountMessage } from "./chunks.ts";
@@ -9,7 +9,10 @@ export interface WithoutOversized {
   omitted: string[];
 }
 
-/** Assistant and tool messages of a group with an oversized member go as a whole, so that no call stands without its result. */
+/**
+ * Assistant and tool messages of a group with an oversized member go as a whole, so that no call
+ * stands without its result.
+ */
 export function withoutOversized(
   messages: readonly AgentMessage[],
   { isOversized, count }: { isOversized: (message: AgentMessage) => boolean; count: CountMessage },

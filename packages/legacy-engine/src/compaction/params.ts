@@ -1,4 +1,4 @@
-// Reads a compaction request out of the parameters with which hosts and engines call `compact`.
+// Reads a compaction request from the parameters of a `compact` call.
 import type { CompactParams } from "@clew/plugin-sdk/core";
 import type { CompactionTrigger } from "./plan.ts";
 import type { CompactTranscriptRequest } from "./run.ts";
@@ -11,7 +11,10 @@ const TRIGGERS: readonly CompactionTrigger[] = [
   "timeout_recovery",
 ];
 
-/** Reads a request out of the parameters with which an engine or a host calls the built-in compaction. */
+/**
+ * Reads a request out of the parameters with which an engine or a host calls
+ * the built-in compaction.
+ */
 export function compactionParams(
   params: CompactParams,
 ): Pick<

@@ -29,7 +29,8 @@ const result = (tokens: number, toolName = "read") =>
   toolResult({ id: `r${tokens}`, name: toolName }, text(tokens));
 
 describe("clearing first", () => {
-  // The shape of worked cases 27 to 29: 60,000 and 30,000 old tokens of output, 42,000 in the protected turns.
+  // The shape of worked cases 27 to 29: 60,000 and 30,000 old tokens of output,
+  // 42,000 in the protected turns.
   const old = [
     user(text(20)),
     assistant(text(20)),

@@ -1,4 +1,4 @@
-// Decides a compaction: is clearing old tool output enough, and if not, what is summarised and what stays. Pure.
+// Decides whether clearing old tool output is enough, and else what to summarise.
 import type { AgentMessage, CompactCode } from "@clew/plugin-sdk/core";
 import { chars4Message, estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import {
@@ -87,11 +87,13 @@ export interface SummaryPlan {
 
 // A summary has headings of its own: what is smaller than this cannot be made smaller by one.
 const MIN_SUMMARISED_TOKENS = 200;
-// By threshold, a compaction that frees less than this share of the window would be asked for again at once.
+// By threshold, a compaction that frees less than this share of the window would be
+// asked for again at once.
 const MIN_THRESHOLD_SHARE = 0.05;
 const MAX_MIN_THRESHOLD = 4096;
 const MAX_SCALE = 4;
-// In a small window the tail's limit, an upper bound, is below what is usually kept, a middle value.
+// In a small window the tail's limit, an upper bound, is below what is
+// usually kept, a middle value.
 const LOW_SHARE = 0.8;
 const MANUAL_KEEP_SHARE = 0.25;
 const FORCED_KEEP_SHARE = 0.5;
@@ -209,7 +211,10 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | string
   };
 }
 
-/** Done without a summary when what is left is below 80 % of the window; a person's focus always gets its summary (spec §1.4). */
+/**
+ * Done without a summary when what is left is below 80 % of the window; a person's focus always
+ * gets its summary (spec §1.4).
+ */
 function isPruneEnough(
   input: PlanInput,
   prune: PruneStep,
@@ -232,7 +237,10 @@ function isPruneEnough(
   return enough;
 }
 
-/** How much larger the provider's count is than the estimate: what is kept is measured in the provider's tokens. */
+/**
+ * How much larger the provider's count is than the estimate: what is kept is measured
+ * in the provider's tokens.
+ */
 function observedScale(
   { currentTokenCount, fixedTokens = 0 }: PlanInput,
   estimated: number,
@@ -243,7 +251,10 @@ function observedScale(
     : Math.min(MAX_SCALE, Math.max(1, observed / Math.max(1, estimated + fixedTokens)));
 }
 
-/** A person who asks, or an overflow, must be served although the session is smaller than what is usually kept. */
+/**
+ * A person who asks, or an overflow, must be served although the session is smaller
+ * than what is usually kept.
+ */
 function keepTokens({ options, trigger }: PlanInput, all: number): number {
   if (trigger === "threshold") return options.keepRecentTokens;
   return Math.min(
@@ -265,7 +276,10 @@ function originals(
   return { history: written.slice(0, turnStart - start), prefix: written.slice(turnStart - start) };
 }
 
-/** Settings and labels right before the kept message stay with it. Throws when the entry is not on the branch after its last boundary. */
+/**
+ * Settings and labels right before the kept message stay with it. Throws when the entry is not on
+ * the branch after its last boundary.
+ */
 function firstKeptIndex(
   branch: readonly TranscriptEntry[],
   boundary: number,

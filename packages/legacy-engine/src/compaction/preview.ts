@@ -1,4 +1,4 @@
-// Tells what a compaction would keep, drop and cost, without asking a model and without writing anything.
+// Says what a compaction would keep, drop and cost, without running it.
 import type { CompactCode } from "@clew/plugin-sdk/core";
 import {
   chunkMessagesByMaxTokens,
@@ -9,7 +9,9 @@ import {
 import type { CompactionPlan, SummaryPlan } from "./plan.ts";
 import { serializedTokens } from "./serialize.ts";
 
-/** For people and `--dry-run`; all numbers are estimates in tokens unless their name says otherwise. */
+/**
+ * For people and `--dry-run`; all numbers are estimates in tokens unless their name says otherwise.
+ */
 export type CompactionPreview =
   | { kind: "nothing"; code: CompactCode; reason: string; tokensBefore: number }
   | {
@@ -35,7 +37,10 @@ export type CompactionPreview =
       /** The open request is repeated, word for word, above the summary. */
       repeatsOpenRequest: boolean;
       clearedResults: number;
-      /** Requests to the summarising model if none has to be repeated, and what they send and may answer. */
+      /**
+       * Requests to the summarising model if none has to be repeated, and what
+       * they send and may answer.
+       */
       requests: number;
       inputTokens: number;
       outputTokensAtMost: number;

@@ -1,8 +1,11 @@
-// What the summarising model is told: its role, the form of a summary, and what may never be lost.
+// What the summarising model is told.
 import { SUMMARY_HEADINGS } from "@clew/plugin-sdk/transcript";
 import { neutral } from "./serialize.ts";
 
-/** Which form is asked for: a first summary, an earlier one brought up to date, or the beginning of a turn that is cut in two. */
+/**
+ * Which form is asked for: a first summary, an earlier one brought up to date, or the beginning of
+ * a turn that is cut in two.
+ */
 export type SummaryForm = "first" | "update" | "turn-prefix";
 
 export type IdentifierPolicy = "strict" | "off";

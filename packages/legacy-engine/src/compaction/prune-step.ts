@@ -1,4 +1,4 @@
-// Phase 1: which old tool results a compaction clears, and the record that makes it durable.
+// Which old tool results a compaction clears, and the record that makes it durable.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import {
   applyPrune,
@@ -22,7 +22,9 @@ export interface PruneStep {
   record: NewTranscriptEntry;
 }
 
-/** The reason in the record of a prune that a compaction made; a host's own pruning gives another. */
+/**
+ * The reason in the record of a prune that a compaction made; a host's own pruning gives another.
+ */
 const REASON = "compaction";
 
 /** Undefined when nothing is worth clearing (spec "compaction" §1). */

@@ -119,7 +119,8 @@ describe("random compactions", () => {
       // A case is a session of about five compactions.
       { numRuns: fc.readConfigureGlobal().numRuns! / 5 },
     );
-    // Most histories leave something to do (measured: 4 of 5), some a request short enough to stand whole (1 of 9).
+    // Most histories leave something to do (measured: 4 of 5), some a request short enough
+    // to stand whole (1 of 9).
     if (tried >= 50) expect(done).toBeGreaterThan(tried / 4);
     if (tried >= 1000) expect(pinned).toBeGreaterThan(tried / 20);
   });

@@ -1,4 +1,4 @@
-// One request to the summarising model: bounded in time, retried when that can help, and judged by what came back.
+// Sends one request to the summarising model and judges what comes back.
 import { type AssistantMessage, isAbort, type Usage } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelError, ModelRef } from "@clew/plugin-sdk/host";
 import { headOf, textOf } from "@clew/plugin-sdk/transcript";
@@ -19,13 +19,17 @@ export interface RequestEnvironment {
   signal?: AbortSignal | undefined;
   /** ms one request may take. Default 180,000. */
   timeoutMs?: number | undefined;
-  /** Resolves after `ms`; rejects with the signal's reason on abort. Default: the platform's timer. */
+  /**
+   * Resolves after `ms`; rejects with the signal's reason on abort. Default: the platform's timer.
+   */
   sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
   /** 0 ≤ number < 1, for jitter. Default Math.random. */
   random?: (() => number) | undefined;
   /** Work goes on: called when a request starts, half way through its time, and when it ends. */
   onProgress?: (() => void) | undefined;
-  /** Shared by the requests of one compaction: after one that no retry can help, no other is sent. */
+  /**
+   * Shared by the requests of one compaction: after one that no retry can help, no other is sent.
+   */
   circuit?: { brokenBy: string | undefined } | undefined;
   /** Told of every answered attempt: what the provider billed, as far as it said. */
   onUsage?: ((usage: Usage | undefined) => void) | undefined;
@@ -37,7 +41,10 @@ const DEFAULT_TIMEOUT_MS = 180_000;
 
 export type SummaryOutcome =
   | { ok: true; text: string }
-  /** overflow: ask for less. terminal: no further request can help. failed: this one did not, after every attempt. */
+  /**
+   * overflow: ask for less. terminal: no further request can help. failed: this one did
+   * not, after every attempt.
+   */
   | { ok: false; kind: "overflow" | "terminal" | "failed"; reason: string };
 
 type AttemptOutcome =
@@ -67,7 +74,10 @@ export async function requestSummary(
   }
 }
 
-/** 500 ms, doubled per attempt, ±20 %, and no shorter than the provider asks; within 500 to 5,000 ms. */
+/**
+ * 500 ms, doubled per attempt, ±20 %, and no shorter than the provider
+ * asks; within 500 to 5,000 ms.
+ */
 export function retryDelay(attempt: number, random: number, retryAfterMs = 0): number {
   const backoff = RETRY.minDelayMs * 2 ** (attempt - 1) * (1 + RETRY.jitter * (2 * random - 1));
   return Math.min(RETRY.maxDelayMs, Math.max(RETRY.minDelayMs, Math.round(backoff), retryAfterMs));

@@ -1,4 +1,4 @@
-// Carries a compaction out: plan, summary, proof that it shrinks, and one append; or nothing is written and the reason is told.
+// Carries a compaction out, and writes nothing unless the context shrinks.
 import { type CompactCode, type CompactResult, isAbort } from "@clew/plugin-sdk/core";
 import {
   buildContext,
@@ -21,7 +21,10 @@ import { type CompactionPreview, describePlan } from "./preview.ts";
 import type { RequestEnvironment, SummaryModel } from "./request.ts";
 import { writeSummary } from "./write-summary.ts";
 
-/** What a compaction needs of a session's transcript. Give the same object for the same session: it is how a second compaction at once is noticed. */
+/**
+ * What a compaction needs of a session's transcript. Give the same object for the same session: it
+ * is how a second compaction at once is noticed.
+ */
 export interface CompactionTranscript {
   /** The active branch, oldest first. */
   branch(): readonly TranscriptEntry[];
@@ -34,7 +37,9 @@ export interface CompactTranscriptRequest
   transcript: CompactionTranscript;
   /** The model that summarises. */
   model: SummaryModel;
-  /** Limits of the session's model, when another one summarises. Tokens. Default: those of `model`. */
+  /**
+   * Limits of the session's model, when another one summarises. Tokens. Default: those of `model`.
+   */
   session?: { contextWindow: number; maxOutputTokens: number };
   /** `agents.defaults.compaction`; what is missing or unusable takes its default. */
   options?: Partial<CompactionOptions>;
@@ -55,9 +60,10 @@ export const PRUNE_ONLY_SUMMARY = "[Pruned tool outputs only - no summarization 
 const running = new WeakSet<CompactionTranscript>();
 
 /**
- * One compaction: old tool output is cleared first, and where that is not enough the older history is summarised. Written only when the context is
- * smaller afterwards (`tokensAfter < tokensBefore`); else history is untouched and `reason` says why. Throws only the caller's abort, before anything
- * is written, and what the transcript's `branch` throws.
+ * One compaction: old tool output is cleared first, and where that is not enough the older history
+ * is summarised. Written only when the context is smaller afterwards
+ * (`tokensAfter < tokensBefore`); else history is untouched and `reason` says why. Throws only the
+ * caller's abort, before anything is written, and what the transcript's `branch` throws.
  */
 export async function compactTranscript(request: CompactTranscriptRequest): Promise<CompactResult> {
   request.signal?.throwIfAborted();
@@ -209,7 +215,9 @@ async function summarise(
   };
 }
 
-/** What a compaction points to that keeps nothing: an entry on the path, never part of the context. */
+/**
+ * What a compaction points to that keeps nothing: an entry on the path, never part of the context.
+ */
 export const NOTHING_KEPT_RECORD = "clew.nothing-kept";
 
 type Written<Value> =

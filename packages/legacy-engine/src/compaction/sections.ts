@@ -1,4 +1,4 @@
-// What code adds to a model's summary: the open request, the turn's beginning, recent turns, tool failures and files; and how it all fits.
+// What code adds to a model's summary, and how it all fits.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import {
   type FileOperations,
@@ -40,7 +40,10 @@ export interface SummaryParts {
   body: string;
   /** Summary of the beginning of the turn that is cut in two. */
   prefix?: string | undefined;
-  /** Text of the request that nobody has answered and that no longer stands in the context as a message. */
+  /**
+   * Text of the request that nobody has answered and that no longer stands in
+   * the context as a message.
+   */
   openRequest?: string | undefined;
   recentTurns: string;
   failures: string;
@@ -56,8 +59,9 @@ export const openRequestSection = (text: string): string =>
   `${HEADING.openRequest}\n${OPEN_REQUEST[0]}${text}${OPEN_REQUEST[1]}`;
 
 /**
- * One text: the open request, whole, then at most `maxChars` of body and added sections, and the ledger, which has a bound of its own. When they are
- * too long the body keeps at least half of the room, and the suffix loses its first segments.
+ * One text: the open request, whole, then at most `maxChars` of body and added sections, and the
+ * ledger, which has a bound of its own. When they are too long the body keeps at least half of the
+ * room, and the suffix loses its first segments.
  */
 export function joinSummary(
   { openRequest, ledger = "", ...parts }: SummaryParts,
@@ -102,7 +106,10 @@ function cutSuffix(segments: readonly string[], room: number): string {
   return left < 0 ? "" : `\n\n${SUFFIX_CUT}${kept.join("")}`;
 }
 
-/** Text of people and model in the newest turns, at most 600 characters per message and 8,000 in all; empty when there is none. */
+/**
+ * Text of people and model in the newest turns, at most 600 characters per message and 8,000 in
+ * all; empty when there is none.
+ */
 export function recentTurnsSection(
   messages: readonly AgentMessage[],
   turns: number,
@@ -141,7 +148,10 @@ export function toolFailuresSection(messages: readonly AgentMessage[]): string {
   );
 }
 
-/** `<read-files>` and `<modified-files>`, sorted, at most 900 characters each; empty lists are left out. */
+/**
+ * `<read-files>` and `<modified-files>`, sorted, at most 900 characters each;
+ * empty lists are left out.
+ */
 export function fileSection({ readFiles, modifiedFiles }: FileOperations): string {
   const lists = [
     fileList("modified-files", modifiedFiles),

@@ -1,4 +1,4 @@
-// How a conversation reads as text in a summary request: one labelled paragraph per message, long tool output cut, media named.
+// How messages read as text in a summary request.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import { headOf, tailOf, textOf, toModelMessage } from "@clew/plugin-sdk/transcript";
@@ -15,8 +15,9 @@ const MEDIA_OMITTED = "[non-text data omitted from summary input]";
 const NAMED_MEDIA = 8;
 
 /**
- * The conversation as `[User]: …`, `[Assistant]: …`, `[Assistant tool calls]: …` and `[Tool result]: …` paragraphs. Thinking is left out. Nothing
- * in it can close the tags that a summary request puts around it.
+ * The conversation as `[User]: …`, `[Assistant]: …`, `[Assistant tool calls]: …` and
+ * `[Tool result]: …` paragraphs. Thinking is left out. Nothing in it can close the tags that a
+ * summary request puts around it.
  */
 export function serializeConversation(messages: readonly AgentMessage[]): string {
   let withMedia = 0;
@@ -33,7 +34,9 @@ export function serializeConversation(messages: readonly AgentMessage[]): string
 
 const costs = new WeakMap<AgentMessage, number>();
 
-/** Tokens (the estimate's middle) of a message in `serializeConversation`. Remembered per object. */
+/**
+ * Tokens (the estimate's middle) of a message in `serializeConversation`. Remembered per object.
+ */
 export function serializedTokens(message: AgentMessage): number {
   const known = costs.get(message);
   if (known !== undefined) return known;
@@ -70,7 +73,10 @@ function visibleText(message: AgentMessage): string {
   return message.role === "bashExecution" ? cutToolText(textOf(view)) : textOf(view);
 }
 
-/** At most 2,000 characters: the head, and a tail when errors stand there and not in what the tail displaces. */
+/**
+ * At most 2,000 characters: the head, and a tail when errors stand there and not in
+ * what the tail displaces.
+ */
 export function cutToolText(text: string): string {
   if (text.length <= TOOL_TEXT_CHARS) return text;
   const tailLength = Math.min(TAIL_CHARS, Math.floor(TOOL_TEXT_CHARS * TAIL_SHARE));

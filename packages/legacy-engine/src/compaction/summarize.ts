@@ -1,4 +1,4 @@
-// Makes one summary of many messages: stages by token share, chunks with a rolling summary, and tiers of fallback that always end with a text.
+// Summarises any number of messages, and always ends with a text.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { extractiveSummary } from "@clew/plugin-sdk/transcript";
 import {
@@ -38,7 +38,10 @@ export interface SummarizeRequest extends RequestEnvironment {
   focus?: string | undefined;
   /** Tokens of a message; default: of its text in the prompt, with long tool output already cut. */
   count?: CountMessage;
-  /** When no model answers: "note" says only how much there was, "extract" is a summary made by code. Default "note". */
+  /**
+   * When no model answers: "note" says only how much there was, "extract" is a summary made
+   * by code. Default "note".
+   */
   lastResort?: "note" | "extract";
   /** Stages; default 2. */
   parts?: number;
@@ -64,7 +67,10 @@ export async function summarizeInStages(request: SummarizeRequest): Promise<stri
   return (await summarizeStages(request)).summary;
 }
 
-/** A summary in one stage: everything, then without what is too large, then the last resort. Throws only the caller's abort. */
+/**
+ * A summary in one stage: everything, then without what is too large, then the last resort. Throws
+ * only the caller's abort.
+ */
 export async function summarizeWithFallback(request: SummarizeRequest): Promise<string> {
   return (await summarizeTiers(request)).summary;
 }
@@ -181,7 +187,10 @@ async function attemptTiers(job: Job): Promise<Attempt> {
   };
 }
 
-/** Chunk by chunk, each request bringing the summary so far up to date. A chunk that does not fit is halved. */
+/**
+ * Chunk by chunk, each request bringing the summary so far up to date. A chunk
+ * that does not fit is halved.
+ */
 async function summarizeChunks(job: Job): Promise<Attempt> {
   const queue = chunkMessagesByMaxTokens(job.messages, job.maxChunkTokens, job.count);
   let summary = job.previousSummary;

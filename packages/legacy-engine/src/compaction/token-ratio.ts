@@ -26,8 +26,9 @@ export interface RatioSample {
 }
 
 /**
- * A moving average, bounded on both sides: one odd count moves it by a fifth at most. Pure: fold it over the calls of a model and store the result.
- * Unusable samples and those under 500 tokens change nothing.
+ * A moving average, bounded on both sides: one odd count moves it by a fifth at most. Pure:
+ * fold it over the calls of a model and store the result. Unusable samples and those under
+ * 500 tokens change nothing.
  */
 export function learnRatio(
   known: TokenRatio,

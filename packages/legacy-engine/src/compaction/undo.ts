@@ -1,4 +1,4 @@
-// Takes the newest compaction back: the branch goes on from before it, with everything that came after it appended again.
+// Undoes the newest compaction and keeps what came after it.
 import {
   type CompactionEntry,
   moveReferences,
@@ -6,7 +6,9 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import { isCompactionPrune } from "./prune-step.ts";
 
-/** "no-compaction": there is none on the branch · "reset-since": a reset came after the newest one. */
+/**
+ * "no-compaction": there is none on the branch · "reset-since": a reset came after the newest one.
+ */
 export type UndoCode = "no-compaction" | "reset-since";
 
 export type UndoPlan =
@@ -15,9 +17,15 @@ export type UndoPlan =
       kind: "undo";
       /** Entries of the branch that stay, counted from the root. */
       keep: number;
-      /** What is taken back: a compaction, a prune of one, or both; oldest first. They stay in the file. */
+      /**
+       * What is taken back: a compaction, a prune of one, or both; oldest
+       * first. They stay in the file.
+       */
       undone: readonly TranscriptEntry[];
-      /** The new end of the branch: a record of the undo, then what followed, with new ids and every reference moved along. */
+      /**
+       * The new end of the branch: a record of the undo, then what followed, with new ids and
+       * every reference moved along.
+       */
       entries: readonly TranscriptEntry[];
       /** Old id to new id, of what followed. */
       remapped: ReadonlyMap<string, string>;
@@ -35,8 +43,9 @@ export interface UndoInput {
 export const UNDO_RECORD = "clew.compaction-undone";
 
 /**
- * Pure but for `nextId`. The context is afterwards, byte for byte, what it was before the compaction, followed by what has been said since: kept
- * entries are the same entries, later ones keep their messages and times. Undo again takes the compaction before back.
+ * Pure but for `nextId`. The context is afterwards, byte for byte, what it was before the
+ * compaction, followed by what has been said since: kept entries are the same entries, later ones
+ * keep their messages and times. Undo again takes the compaction before back.
  */
 export function planUndoCompaction({ branch, nextId, timestamp }: UndoInput): UndoPlan {
   const at = branch.findLastIndex(
@@ -82,8 +91,9 @@ export function planUndoCompaction({ branch, nextId, timestamp }: UndoInput): Un
 export interface UndoTranscript {
   branch(): readonly TranscriptEntry[];
   /**
-   * Makes `entries`, which are complete, follow the first `keep` entries of the branch; `leafId` is the end of the branch the plan was made for.
-   * All or nothing, durable when resolved; throws TRANSCRIPT_MOVED when the branch ends elsewhere by now.
+   * Makes `entries`, which are complete, follow the first `keep` entries of the branch; `leafId` is
+   * the end of the branch the plan was made for. All or nothing, durable when resolved; throws
+   * TRANSCRIPT_MOVED when the branch ends elsewhere by now.
    */
   graft(request: {
     keep: number;

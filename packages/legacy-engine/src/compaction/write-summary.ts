@@ -1,4 +1,4 @@
-// Turns a summary plan into the texts that could be written, best first, each already checked: the model's, then one made by code.
+// Turns a summary plan into checked texts, the best first.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { SUMMARY_HEADINGS } from "@clew/plugin-sdk/transcript";
 import { type AuditProblem, amendSummary, auditSummary, describeProblem } from "./audit.ts";
@@ -41,7 +41,10 @@ export interface SummaryWriting {
 
 const MAX_RETRIES = 3;
 
-/** Asks the model, at most `maxRetries` times again with what was wrong. Undefined, with a reason, when no text passes and shrinks. */
+/**
+ * Asks the model, at most `maxRetries` times again with what was wrong. Undefined, with a reason,
+ * when no text passes and shrinks.
+ */
 export async function writeSummary(
   writing: SummaryWriting,
 ): Promise<WrittenSummary | { text: undefined; reason: string }> {
@@ -122,7 +125,10 @@ type Checked =
   | { ok: true; text: string; amended: boolean }
   | { ok: false; problems: AuditProblem[] };
 
-/** The fullest text of these parts that passes and shrinks; the quotation of recent turns goes first, then the lists that code adds, the ledger last. */
+/**
+ * The fullest text of these parts that passes and shrinks; the quotation of recent turns goes
+ * first, then the lists that code adds, the ledger last.
+ */
 function check(
   { plan, options, shrinks }: SummaryWriting,
   facts: Facts,
@@ -167,7 +173,10 @@ const variants = (parts: SummaryParts): SummaryParts[] => [
   { ...parts, recentTurns: "", failures: "", files: "", ledger: "" },
 ];
 
-/** Safeguard: of a history larger than its share of the window, the older half is summarised first, until the rest fits (spec §2.7). */
+/**
+ * Safeguard: of a history larger than its share of the window, the older half is summarised first,
+ * until the rest fits (spec §2.7).
+ */
 async function shareStep(
   writing: SummaryWriting,
   facts: Facts,

@@ -1,4 +1,4 @@
-// What a context engine must do: the one file a plugin author reads.
+// What a context engine must do, in the one file that a plugin author reads.
 import type { ContextEngineInfo } from "./info.ts";
 import type {
   AfterTurnParams,
@@ -25,21 +25,24 @@ import type {
 type Awaitable<T> = T | Promise<T>;
 
 /**
- * Controls what a language model sees in one agent's sessions (contract §1). `info`, `ingest`, `assemble` and `compact` are required.
- * A method that throws sets the engine aside (quarantine) until restart, and the fallback engine answers; an abort never does.
+ * Controls what a language model sees in one agent's sessions (contract §1). `info`, `ingest`,
+ * `assemble` and `compact` are required. A method that throws sets the engine aside (quarantine)
+ * until restart, and the fallback engine answers; an abort never does.
  */
 export interface ContextEngine {
   readonly info: ContextEngineInfo;
 
   /**
-   * Before each run whose transcript file exists. Must be idempotent: the same transcript twice imports nothing twice.
-   * If it throws, the run goes on without it.
+   * Before each run whose transcript file exists. Must be idempotent: the same transcript twice
+   * imports nothing twice. If it throws, the run goes on without it.
    */
   bootstrap?(params: BootstrapParams): Awaitable<BootstrapResult>;
 
   /**
-   * After bootstrap, after an accepted turn and after a compaction. May rewrite transcript entries through `runtimeContext`.
-   * Expensive work only when `runtimeContext.allowDeferredCompactionExecution` is true. If it throws, the reply still stands.
+   * After bootstrap, after an accepted turn and after a compaction. May
+   * rewrite transcript entries through `runtimeContext`. Expensive work only
+   * when `runtimeContext.allowDeferredCompactionExecution` is true. If it
+   * throws, the reply still stands.
    */
   maintain?(params: MaintainParams): Awaitable<MaintainResult>;
 
@@ -49,43 +52,59 @@ export interface ContextEngine {
    */
   ingest(params: IngestParams): Awaitable<IngestResult>;
 
-  /** Records the new messages of a turn in order; called instead of `ingest` when it exists and `afterTurn` does not. */
+  /**
+   * Records the new messages of a turn in order; called instead of `ingest` when it exists
+   * and `afterTurn` does not.
+   */
   ingestBatch?(params: IngestBatchParams): Awaitable<IngestBatchResult>;
 
   /**
-   * After an accepted turn; never after an error or abort. Replaces ingest and ingestBatch when it exists.
-   * The transcript file already holds the turn. Record only messages from `prePromptMessageCount` on.
+   * After an accepted turn; never after an error or abort. Replaces ingest and ingestBatch when it
+   * exists. The transcript file already holds the turn. Record only messages from
+   * `prePromptMessageCount` on.
    */
   afterTurn?(params: AfterTurnParams): Awaitable<void>;
 
   /**
-   * Chooses the messages for a run: oldest first, every tool call with its result, at most `tokenBudget` tokens. The current prompt
-   * is not among them; the host appends it. Must not change `messages` or what is in it. If it throws, the given messages are used.
+   * Chooses the messages for a run: oldest first, every tool call with its result, at most
+   * `tokenBudget` tokens. The current prompt is not among them; the host appends it. Must not
+   * change `messages` or what is in it. If it throws, the given messages are used.
    */
   assemble(params: AssembleParams): Awaitable<AssembleResult>;
 
   /**
-   * Makes the context smaller: `/compact`, overflow, timeout. The only path there is, whether or not the engine owns compaction:
-   * one that does not should return `delegateCompactionToRuntime(params)`. `{ ok: true, compacted: true }` promises a smaller next assembly.
-   * If it throws, the engine is set aside and the call fails.
+   * Makes the context smaller: `/compact`, overflow, timeout. The only path there is, whether or
+   * not the engine owns compaction: one that does not should return
+   * `delegateCompactionToRuntime(params)`. `{ ok: true, compacted: true }` promises a smaller next
+   * assembly. If it throws, the engine is set aside and the call fails.
    */
   compact(params: CompactParams): Awaitable<CompactResult>;
 
-  /** Before a child session starts. If it throws, the spawn fails; the returned rollback undoes the preparation. */
+  /**
+   * Before a child session starts. If it throws, the spawn fails; the returned
+   * rollback undoes the preparation.
+   */
   prepareSubagentSpawn?(
     params: PrepareSubagentSpawnParams,
   ): Awaitable<SubagentPreparation | undefined>;
 
-  /** After a child session ended, best effort: must not assume that prepareSubagentSpawn ran in this process. */
+  /**
+   * After a child session ended, best effort: must not assume that
+   * prepareSubagentSpawn ran in this process.
+   */
   onSubagentEnded?(params: SubagentEndedParams): Awaitable<void>;
 
   /**
-   * Durable lifecycle only (`info.transcriptSemantics`): records one accepted turn atomically, exactly once per `advancementKey`.
-   * Delivered again after a crash: answer `{ status: "duplicate" }`.
+   * Durable lifecycle only (`info.transcriptSemantics`): records one accepted turn atomically,
+   * exactly once per `advancementKey`. Delivered again after a crash: answer
+   * `{ status: "duplicate" }`.
    */
   commitTurn?(params: CommitTurnParams): Awaitable<CommitTurnResult>;
 
-  /** On shutdown, reload or eviction; other hosts call it after each operation, so the engine must work again afterwards. */
+  /**
+   * On shutdown, reload or eviction; other hosts call it after each operation, so the engine
+   * must work again afterwards.
+   */
   dispose?(): Awaitable<void>;
 }
 

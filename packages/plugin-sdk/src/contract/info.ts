@@ -17,7 +17,9 @@ export interface HostRequirement {
   unsupportedMessage?: string;
 }
 
-/** Keys that newer hosts add to method parameters; an engine may declare which of them it accepts. */
+/**
+ * Keys that newer hosts add to method parameters; an engine may declare which of them it accepts.
+ */
 export type HostAddedParam =
   | "sessionKey"
   | "prompt"
@@ -27,14 +29,17 @@ export type HostAddedParam =
   | "abortSignal";
 
 /**
- * Who an engine is and what it promises (contract §1.1). May be a getter: hosts read it anew each time.
- * Only `id` and `name` are required; `id` need not equal the id it was registered under.
+ * Who an engine is and what it promises (contract §1.1). May be a getter: hosts read it anew each
+ * time. Only `id` and `name` are required; `id` need not equal the id it was registered under.
  */
 export interface ContextEngineInfo {
   id: string;
   name: string;
   version?: string;
-  /** True (the literal): the host's own in-attempt compaction is off and the engine decides; contract §3.6. */
+  /**
+   * True (the literal): the host's own in-attempt compaction is off and the
+   * engine decides; contract §3.6.
+   */
   ownsCompaction?: boolean;
   /** "background": `maintain` after a turn runs behind the reply. Anything else is foreground. */
   turnMaintenanceMode?: "foreground" | "background" | (string & {});

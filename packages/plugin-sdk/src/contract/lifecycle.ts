@@ -92,13 +92,14 @@ export interface CompactParams extends SessionRef, HostAdded {
   abortSignal?: AbortSignal;
 }
 /**
- * Why a compaction did nothing, or less than a summary by the model. Programs act on the code, people read `reason`.
- * Given `compacted: false`: "no-conversation" nobody said anything yet · "nothing-to-compact" what there is, is kept anyway ·
- * "no-gain" the context would not shrink · "no-room" system prompt and tools alone fill the window · "busy" another
- * compaction runs · "session-moved" the branch changed meanwhile · "not-written" the storage failed · "no-built-in" this
- * host has none · "failed" the engine threw · "timed-out" it did not finish within its bound.
- * Given `compacted: true`: "pruned-only" only old tool output was cleared · "weaker-summary" the model's summary was not
- * usable in full.
+ * Why a compaction did nothing, or less than a summary by the model. Programs act on the code,
+ * people read `reason`. Given `compacted: false`: "no-conversation" nobody said anything yet ·
+ * "nothing-to-compact" what there is, is kept anyway · "no-gain" the context would not shrink ·
+ * "no-room" system prompt and tools alone fill the window · "busy" another compaction runs ·
+ * "session-moved" the branch changed meanwhile · "not-written" the storage failed · "no-built-in"
+ * this host has none · "failed" the engine threw · "timed-out" it did not finish within its bound.
+ * Given `compacted: true`: "pruned-only" only old tool output was cleared · "weaker-summary" the
+ * model's summary was not usable in full.
  */
 export type CompactCode =
   | "no-conversation"

@@ -1,9 +1,12 @@
-// What a plugin says of itself before any of its code runs.
+// What a plugin says about itself before any of its code runs.
 import { z } from "zod";
 
 const kind = z.union([z.string(), z.array(z.string())]);
 
-/** `openclaw.plugin.json` (contract §4.1): read without running any code of the plugin. Unknown keys are kept. */
+/**
+ * `openclaw.plugin.json` (contract §4.1): read without running any code of the
+ * plugin. Unknown keys are kept.
+ */
 export const PluginManifestSchema = z.looseObject({
   id: z.string().trim().min(1).describe("Plugin id; the entry's id must equal it."),
   configSchema: z

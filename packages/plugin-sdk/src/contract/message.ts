@@ -1,4 +1,4 @@
-// The provider-neutral messages that engines see: what a role is, which blocks it may hold, and the schema that checks one at the edge.
+// The provider-neutral messages that engines see, and the schema that checks them.
 import { z } from "zod";
 
 export interface TextBlock {
@@ -163,8 +163,8 @@ const blocks = z.array(block);
 const textOrBlocks = z.union([z.string(), blocks]);
 
 /**
- * Checks one message at the edge (a file, a plugin, an HTTP body). Loose: unknown keys and block kinds are kept.
- * Shapes: spec "context-engine contract" §1 and "compaction" §2.9.
+ * Checks one message at the edge (a file, a plugin, an HTTP body). Loose: unknown keys and block
+ * kinds are kept. Shapes: spec "context-engine contract" §1 and "compaction" §2.9.
  */
 export const AgentMessageSchema = z.discriminatedUnion("role", [
   z.looseObject({ role: z.literal("user"), content: textOrBlocks, ...stamped }),

@@ -1,4 +1,4 @@
-// One model call as hosts and providers agree on it: what is asked, what streams back, how it may fail.
+// One model call as hosts and providers agree on it.
 import type { AgentMessage, AssistantMessage, ToolCallBlock, Usage } from "./message.ts";
 
 /** A tool as the model is told of it. */
@@ -22,7 +22,10 @@ export interface ModelRef {
   /** False: images are replaced by text before sending. */
   acceptsImages?: boolean;
   reasoning?: boolean;
-  /** How long the provider keeps a prompt cached after its last use, ms; absent = not known, or not in a way worth planning for. */
+  /**
+   * How long the provider keeps a prompt cached after its last use, ms; absent = not known, or not
+   * in a way worth planning for.
+   */
   cacheTtlMs?: number;
 }
 

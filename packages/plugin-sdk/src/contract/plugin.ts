@@ -1,4 +1,4 @@
-// What a plugin is: its entry, and the api that `register` receives.
+// What a plugin is, and the api that its `register` receives.
 import type { ContextEngineFactory } from "./engine.ts";
 import type { LlmCompleteParams, LlmCompleteResult } from "./runtime.ts";
 
@@ -66,14 +66,19 @@ export interface PluginRuntime {
   [key: string]: unknown;
 }
 
-/** What `register` receives (contract §4.3). Registration methods do nothing after `register` returned. */
+/**
+ * What `register` receives (contract §4.3). Registration methods do nothing
+ * after `register` returned.
+ */
 export interface PluginApi {
   id: string;
   name: string;
   source: string;
   registrationMode: RegistrationMode;
   config: unknown;
-  /** `plugins.entries.<id>.config`, checked against the manifest's configSchema, defaults applied. */
+  /**
+   * `plugins.entries.<id>.config`, checked against the manifest's configSchema, defaults applied.
+   */
   pluginConfig: unknown;
   logger: PluginLogger;
   runtime: PluginRuntime;
@@ -89,7 +94,10 @@ export interface PluginApi {
   [key: string]: unknown;
 }
 
-/** What a plugin module exports by default. `register` must be synchronous and may run more than once. */
+/**
+ * What a plugin module exports by default. `register` must be synchronous
+ * and may run more than once.
+ */
 export interface PluginEntry {
   id: string;
   name: string;

@@ -1,7 +1,10 @@
-// What an operator says about plugins: the `plugins` section of the configuration.
+// The `plugins` section of the configuration.
 import { z } from "zod";
 
-/** `plugins` section of the configuration, shared by host, gateway and plugin authors (contract §2.2). */
+/**
+ * `plugins` section of the configuration, shared by host, gateway and plugin
+ * authors (contract §2.2).
+ */
 export const PluginsConfigSchema = z.looseObject({
   enabled: z.boolean().optional().describe("False: no plugin runs; the slots keep their values."),
   allow: z.array(z.string()).optional(),

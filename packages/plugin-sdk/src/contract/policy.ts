@@ -1,11 +1,13 @@
-// What a transcript policy says it did: one record per change, so that no repair is silent.
+// How a transcript policy records each change that it made.
 
 /** One change a policy rule made to one message. */
 export interface PolicyChange {
   /** Rule name, e.g. "pair-tool-results"; listed in the policy package's README. */
   rule: string;
   action: "dropped" | "changed" | "inserted" | "moved" | "merged";
-  /** Position in the list the rule was given; for an insertion, the position it was inserted before. */
+  /**
+   * Position in the list the rule was given; for an insertion, the position it was inserted before.
+   */
   index: number;
   /** Why, in a few words a person can act on. Never holds message content. */
   reason: string;

@@ -1,4 +1,4 @@
-// What a host tells an engine about the run it serves: the frozen settings snapshot and the bag of run-time helpers.
+// What a host tells an engine about the run that it serves.
 import type { AgentMessage } from "./message.ts";
 import type { SessionTarget } from "./session.ts";
 
@@ -10,7 +10,10 @@ export type ReasonCode =
   | "runtime_unavailable"
   | "unknown";
 
-/** One run's settings (contract §1.4). Every group is always there; null = known to be unknown. Frozen. */
+/**
+ * One run's settings (contract §1.4). Every group is always there; null =
+ * known to be unknown. Frozen.
+ */
 export interface RuntimeSettings {
   readonly schemaVersion: 1;
   readonly runtime: {
@@ -108,7 +111,10 @@ export interface TranscriptRewriteResult {
   reason?: string;
 }
 
-/** Helpers and facts of one run (contract §1.5). A bag: hosts add keys, engines tolerate their absence. */
+/**
+ * Helpers and facts of one run (contract §1.5). A bag: hosts add keys,
+ * engines tolerate their absence.
+ */
 export interface RuntimeContext {
   cwd?: string;
   /** True only in background maintenance. */

@@ -1,6 +1,8 @@
-// How a session is named: a stable key, the id of its current transcript, and the target a host writes to.
+// How a session is named.
 
-/** One continuing conversation: `sessionKey` is its stable name, `sessionId` its current transcript. */
+/**
+ * One continuing conversation: `sessionKey` is its stable name, `sessionId` its current transcript.
+ */
 export interface SessionRef {
   sessionId: string;
   sessionKey?: string;

@@ -1,4 +1,4 @@
-// One engine per conformance case that breaks just that rule: the proof that each case can fail.
+// One engine per conformance case that breaks just that rule.
 import type { ContextEngine } from "../contract/engine.ts";
 import type { AssembleResult } from "../contract/lifecycle.ts";
 import type { AgentMessage } from "../contract/message.ts";

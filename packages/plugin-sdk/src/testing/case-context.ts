@@ -1,4 +1,4 @@
-// What a case works with: the engine, a way to make it anew over the same storage, sessions, and the kit's built-in compaction.
+// What a conformance case works with.
 import type { ContextEngine } from "../contract/engine.ts";
 import type { CompactParams, CompactResult } from "../contract/lifecycle.ts";
 import {
@@ -13,7 +13,10 @@ import type { CaseStorage } from "./case-storage.ts";
 export interface EngineUnderTestContext {
   /** A fresh folder for this case; given again when the engine is made anew after a "crash". */
   agentDir: string;
-  /** The built-in compaction `delegateCompactionToRuntime` reaches; only who wraps engines in a host's guard needs it. */
+  /**
+   * The built-in compaction `delegateCompactionToRuntime` reaches; only who wraps engines in
+   * a host's guard needs it.
+   */
   compaction: RuntimeCompaction;
 }
 
@@ -42,7 +45,9 @@ export class CaseContext {
     this.#prefix = prefix;
   }
 
-  /** The engine made anew over the same storage, as after a crash: the one before was not disposed. */
+  /**
+   * The engine made anew over the same storage, as after a crash: the one before was not disposed.
+   */
   async reopen(): Promise<ContextEngine> {
     const engine = await this.#create({
       agentDir: this.#storage.agentDir,
@@ -52,7 +57,10 @@ export class CaseContext {
     return engine;
   }
 
-  /** The session of that name; unique to this case and run, so that engines with one store for all cannot mix cases. */
+  /**
+   * The session of that name; unique to this case and run, so that engines with one store
+   * for all cannot mix cases.
+   */
   session(name = "main"): CaseSession {
     const known =
       this.#sessions.get(name) ?? new CaseSession(this.#storage, `${this.#prefix}-${name}`);

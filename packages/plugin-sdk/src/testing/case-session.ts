@@ -1,4 +1,4 @@
-// One session as the kit's host keeps it: a real transcript file, told to the engine the way hosts do.
+// One session as the kit's host keeps it, told to the engine the way hosts do.
 import type { ContextEngine } from "../contract/engine.ts";
 import type {
   AssembleParams,
@@ -47,7 +47,10 @@ export class CaseSession {
     await this.#save();
   }
 
-  /** A finished turn: stored first, then told to the engine by afterTurn, else ingestBatch, else ingest (contract §3.2). */
+  /**
+   * A finished turn: stored first, then told to the engine by afterTurn, else ingestBatch,
+   * else ingest (contract §3.2).
+   */
   async deliver(engine: ContextEngine, messages: readonly AgentMessage[]): Promise<void> {
     const before = this.history().length;
     await this.write(messages);
@@ -109,7 +112,10 @@ export class CaseSession {
     };
   }
 
-  /** The kit's built-in compaction: older turns replaced by a summary made by code, as one entry of the transcript. */
+  /**
+   * The kit's built-in compaction: older turns replaced by a summary made by code, as one
+   * entry of the transcript.
+   */
   async compactTranscript(): Promise<CompactResult> {
     const { items } = buildContext(this.#entries);
     const messages = items.map(({ message }) => message);

@@ -1,4 +1,4 @@
-// Where a case's engine and transcripts keep their files: a fresh temporary folder, gone after the case.
+// Where a case's engine and transcripts keep their files.
 
 /** What the kit needs of a file system. */
 export interface CaseStorage {
@@ -10,7 +10,10 @@ export interface CaseStorage {
   remove(): Promise<void>;
 }
 
-/** A folder in the system's temporary folder. The kit's default; the only part of it that needs Node. */
+/**
+ * A folder in the system's temporary folder. The kit's default; the only
+ * part of it that needs Node.
+ */
 export async function temporaryStorage(): Promise<CaseStorage> {
   // Imported when a case runs: the message builders beside it work anywhere.
   const [{ mkdir, mkdtemp, rm, writeFile }, { tmpdir }, { dirname, join }] = await Promise.all([

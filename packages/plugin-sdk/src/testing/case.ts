@@ -1,4 +1,4 @@
-// What a conformance case is: data with an id, the engines it is for, and a run that throws one sentence when the engine breaks the rule.
+// What a conformance case is.
 import type { ContextEngine, EngineMethod } from "../contract/engine.ts";
 import type { CaseContext } from "./case-context.ts";
 

@@ -1,4 +1,4 @@
-// Proves an engine against the contract: every case once, as tests of any runner or as a report for programs.
+// Runs every conformance case on an engine, as tests of any runner or as a report.
 import type { ContextEngine } from "../contract/engine.ts";
 import type { CaseGroup, ConformanceCase } from "./case.ts";
 import { CaseContext, type EngineMaker } from "./case-context.ts";
@@ -33,15 +33,19 @@ export interface ConformanceReport {
 }
 
 export interface TestEngineOptions extends ConformanceOptions {
-  /** `test`, `it` or the like of any runner: called once per case, at once, with a name and a function. */
+  /**
+   * `test`, `it` or the like of any runner: called once per case, at once,
+   * with a name and a function.
+   */
   test: (name: string, run: (...args: unknown[]) => Promise<void>) => unknown;
   /** Makes the engine; called at least once per case, with a fresh folder. */
   create: EngineMaker;
 }
 
 /**
- * Registers one test per case, named `<id>: <rule>`; a failing one throws one sentence. Where a rule does not apply to the engine, the
- * test is skipped if the runner's context offers `skip`, else it passes.
+ * Registers one test per case, named `<id>: <rule>`; a failing one throws one sentence.
+ * Where a rule does not apply to the engine, the test is skipped if the runner's context
+ * offers `skip`, else it passes.
  */
 export function testEngine({ test, create, ...options }: TestEngineOptions): void {
   for (const one of CONFORMANCE_CASES) {

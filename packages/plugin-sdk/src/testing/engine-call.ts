@@ -1,4 +1,4 @@
-// How a case calls an engine: as hosts do, where a throw means that the engine broke the rule.
+// Calls an engine as hosts do and turns a throw into a failed case.
 import type { ContextEngine, EngineMethod } from "../contract/engine.ts";
 import type { HostAddedParam } from "../contract/info.ts";
 
@@ -54,7 +54,10 @@ const HOST_ADDED: readonly HostAddedParam[] = [
   "abortSignal",
 ];
 
-/** Hosts leave out what an engine says it does not accept (contract §2.4); `compact` keeps its signal. */
+/**
+ * Hosts leave out what an engine says it does not accept (contract §2.4);
+ * `compact` keeps its signal.
+ */
 function accepted(engine: ContextEngine, method: EngineMethod, params: object): object {
   const declared = engine.info.acceptedHostParams;
   if (declared === undefined) return params;

@@ -1,4 +1,4 @@
-// A correct engine with every method of the contract, so that every conformance case has something to judge; its storage outlives it.
+// A correct engine with every method of the contract, for the cases to judge.
 import type { ContextEngine } from "../contract/engine.ts";
 import type { AgentMessage } from "../contract/message.ts";
 import type { SessionRef } from "../contract/session.ts";

@@ -1,4 +1,4 @@
-// The smallest correct context engine: remembers messages in memory, assembles the newest that fit, lets the host compact.
+// The smallest correct context engine, which remembers messages in memory.
 import type { ContextEngine } from "../contract/engine.ts";
 import type { AgentMessage } from "../contract/message.ts";
 import type { SessionRef } from "../contract/session.ts";

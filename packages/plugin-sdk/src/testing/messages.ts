@@ -1,4 +1,4 @@
-// Builds messages in words: user("hi"), assistant("hello"), toolCall("read", { path }), toolResult(call, "text"), conversation({ turns: 20 }).
+// Builds messages in words, such as user("hi") and toolResult(call, "text").
 import type {
   AgentMessage,
   AssistantBlock,
@@ -10,7 +10,10 @@ import type {
   UserMessage,
 } from "../contract/message.ts";
 
-/** Timestamp of every built message that is given none, and of a conversation's first: 2026-01-01T00:00:00Z. */
+/**
+ * Timestamp of every built message that is given none, and of a conversation's
+ * first: 2026-01-01T00:00:00Z.
+ */
 export const FIRST_TIMESTAMP = 1_767_225_600_000;
 
 /** A person's message. */
@@ -32,7 +35,10 @@ export function assistant(
   return { role: "assistant", content: blocks, stopReason, timestamp: FIRST_TIMESTAMP, ...extras };
 }
 
-/** A block that calls a tool. Without an id, equal calls have equal ids: give ids where a call is repeated. */
+/**
+ * A block that calls a tool. Without an id, equal calls have equal ids: give ids
+ * where a call is repeated.
+ */
 export function toolCall(
   name: string,
   args: Record<string, unknown> = {},
@@ -68,7 +74,10 @@ export interface ConversationOptions {
   toolResultChars?: number;
 }
 
-/** A conversation, the same every time: each turn asks about its own number and is answered with it; one second between messages. */
+/**
+ * A conversation, the same every time: each turn asks about its own number and is answered with it;
+ * one second between messages.
+ */
 export function conversation({
   turns,
   tools = 0,

@@ -6,11 +6,17 @@ export interface TokenCounter {
   readonly id: string;
   /** Tokens of `text`: a whole number, 0 for the empty text. */
   count(text: string): number;
-  /** A number `count(text)` never exceeds, cheap to compute: when the bounds fit a budget, nothing need be counted. */
+  /**
+   * A number `count(text)` never exceeds, cheap to compute: when the bounds fit a budget,
+   * nothing need be counted.
+   */
   bound(text: string): number;
 }
 
-/** Length of `text` in UTF-8: no byte-level tokeniser makes more tokens than bytes. Lone surrogates count as U+FFFD. */
+/**
+ * Length of `text` in UTF-8: no byte-level tokeniser makes more tokens than bytes. Lone
+ * surrogates count as U+FFFD.
+ */
 export function byteBound(text: string): number {
   let bytes = 0;
   for (let i = 0; i < text.length; i++) {
@@ -32,7 +38,10 @@ export const estimator: TokenCounter = {
   bound: byteBound,
 };
 
-/** ceil(characters / 4), for tests that share numbers with hosts that count so. Not for decisions: wrong by half on tool output. */
+/**
+ * ceil(characters / 4), for tests that share numbers with hosts that count so. Not for decisions:
+ * wrong by half on tool output.
+ */
 export const chars4: TokenCounter = {
   id: "chars4",
   count: (text) => Math.ceil(text.length / 4),

@@ -1,4 +1,4 @@
-// Estimates the tokens of a text in one pass, with bounds; the one estimator every decision about budgets uses.
+// Estimates the tokens of a text in one pass, with bounds.
 import { FEATURE, scanText } from "./scan.ts";
 
 /** Tokens. Decisions that risk an overflow use `high`, decisions that discard content use `low`. */
@@ -8,11 +8,15 @@ export interface TokenEstimate {
   readonly high: number;
 }
 
-// Of 1,767 chunks of 2,000 characters that the fit had not seen, 98 % lay between 19 % under and 18 % over the exact count.
+// Of 1,767 chunks of 2,000 characters that the fit had not seen, 98 % lay between 19 % under and
+// 18 % over the exact count.
 const LOW = 0.8;
 const HIGH = 1.25;
 
-/** Tokens (o200k_base) per counted feature: a non-negative fit of relative errors; texts and method in the package's README. */
+/**
+ * Tokens (o200k_base) per counted feature: a non-negative fit of relative errors; texts and method
+ * in the package's README.
+ */
 const WEIGHTS = {
   words: 0.749,
   wordChars5to8: 0.222,
@@ -46,8 +50,9 @@ const WEIGHT_OF = Object.entries(FEATURE)
   .map(([name]) => WEIGHTS[name as keyof typeof FEATURE]);
 
 /**
- * Tokens of `text` without a tokeniser: linear on any input, no set-up, no memory. Whole numbers, 0 ≤ low ≤ estimate ≤ high ≤ byteBound.
- * Calibrated on o200k_base; `low` and `high` hold for ordinary text, only `byteBound` is certain (spec "compaction" §5).
+ * Tokens of `text` without a tokeniser: linear on any input, no set-up, no memory. Whole numbers, 0
+ * ≤ low ≤ estimate ≤ high ≤ byteBound. Calibrated on o200k_base; `low` and `high` hold for ordinary
+ * text, only `byteBound` is certain (spec "compaction" §5).
  */
 export function estimateText(text: string): TokenEstimate {
   if (text === "") return NOTHING;

@@ -1,4 +1,4 @@
-// What a message costs: its blocks, plus fixed overheads; additive, so that a list costs the sum of its messages.
+// How many tokens a message costs.
 import type { AgentMessage } from "../contract/message.ts";
 import type { TokenCounter } from "./counter.ts";
 import { addEstimates, estimateText, NOTHING, type TokenEstimate } from "./estimate.ts";
@@ -11,12 +11,14 @@ export const BLOCK_OVERHEAD: TokenEstimate = Object.freeze({ estimate: 3, low: 0
 /** Tokens of one image; providers bill by pixels, which we do not read. */
 export const IMAGE_TOKENS: TokenEstimate = Object.freeze({ estimate: 1200, low: 85, high: 2000 });
 
-// Messages are never changed once made (see contract/engine.ts), so an estimate belongs to the object for its life.
+// Messages are never changed once made (see contract/engine.ts), so an estimate belongs to
+// the object for its life.
 const known = new WeakMap<AgentMessage, TokenEstimate>();
 
 /**
- * Tokens of one message as a model sees it (`toModelMessage`); zero when it is not sent. Remembered per object: a message that is changed
- * afterwards keeps its old estimate, so make a new one. Tool result `details` cost nothing.
+ * Tokens of one message as a model sees it (`toModelMessage`); zero when it is not sent. Remembered
+ * per object: a message that is changed afterwards keeps its old estimate, so make a new one. Tool
+ * result `details` cost nothing.
  */
 export function estimateMessage(message: AgentMessage): TokenEstimate {
   const before = known.get(message);
@@ -42,7 +44,10 @@ export function estimateMessages(messages: Iterable<AgentMessage>): TokenEstimat
   return { estimate, low, high };
 }
 
-/** Tokens of one message with `counter` for its texts and the same overheads as `estimateMessage`. Not remembered. */
+/**
+ * Tokens of one message with `counter` for its texts and the same overheads as
+ * `estimateMessage`. Not remembered.
+ */
 export function countMessage(message: AgentMessage, counter: TokenCounter): number {
   const parts = messageParts(message);
   if (parts === undefined) return 0;
@@ -57,8 +62,9 @@ export function countMessage(message: AgentMessage, counter: TokenCounter): numb
 }
 
 /**
- * ceil(characters / 4) of the whole message, 4,800 characters per image, no overheads: the numbers of hosts that count so. They count what
- * a shell command or summary holds, not how it reads to a model.
+ * ceil(characters / 4) of the whole message, 4,800 characters per image, no overheads: the
+ * numbers of hosts that count so. They count what a shell command or summary holds, not
+ * how it reads to a model.
  */
 export function chars4Message(message: AgentMessage): number {
   switch (message.role) {

@@ -1,4 +1,4 @@
-// Which texts and how many images a model is shown of one message; the basis of every count of messages.
+// Which texts and how many images of a message a model is shown.
 import type { AgentMessage } from "../contract/message.ts";
 import { blocksOf, stringOf } from "../transcript/blocks.ts";
 import { toModelMessage } from "../transcript/model-view.ts";

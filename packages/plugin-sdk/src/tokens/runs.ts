@@ -1,13 +1,17 @@
-// Where a text may be cut so that no tokeniser meets a run it cannot cut itself: those cost quadratic time.
+// Where a text may be cut so that no tokeniser takes quadratic time.
 
-/** Characters without a certain token boundary before a run is cut. Cuts change counts by less than 0.1 % on ordinary text. */
+/**
+ * Characters without a certain token boundary before a run is cut. Cuts change counts by less
+ * than 0.1 % on ordinary text.
+ */
 export const RUN_LIMIT = 256;
 /** Characters per piece where boundaries abound: keeps the tokeniser's working memory small. */
 const PIECE_LIMIT = 16_384;
 
 /**
- * Cuts `text` into pieces to encode one by one; joined they are `text`. Within a piece no more than RUN_LIMIT characters lack a boundary that
- * every tokeniser of the GPT family keeps (a digit; an ASCII letter before another ASCII character). Never inside a surrogate pair.
+ * Cuts `text` into pieces to encode one by one; joined they are `text`. Within a piece no more than
+ * RUN_LIMIT characters lack a boundary that every tokeniser of the GPT family keeps (a digit; an
+ * ASCII letter before another ASCII character). Never inside a surrogate pair.
  */
 export function* cutRuns(text: string): Generator<string> {
   let start = 0;
@@ -18,7 +22,8 @@ export function* cutRuns(text: string): Generator<string> {
     const letter = isAsciiLetter(code);
     if (code >= 0x30 && code <= 0x39) boundary = i;
     else if (letterBefore && !letter && code < 0x80) boundary = i;
-    // "it's" is one piece to a tokeniser, so an apostrophe is no place to cut a text that needs no cut.
+    // "it's" is one piece to a tokeniser, so an apostrophe is no place to cut
+    // a text that needs no cut.
     if (boundary === i && letterBefore && code !== 0x27 && i - start >= PIECE_LIMIT) {
       yield text.slice(start, i);
       start = i;

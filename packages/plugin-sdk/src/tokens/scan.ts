@@ -1,4 +1,4 @@
-// Counts, in one pass over a text, the features its token count depends on: words, capitals, digit groups, punctuation, scripts.
+// Counts in one pass the features of a text that its token count depends on.
 
 /** What is counted; the number is the position of its weight. */
 export const FEATURE = {
@@ -56,7 +56,10 @@ const CLASS_OF = classTable();
 export interface TextScan {
   /** One count per feature, in the order of FEATURE. */
   features: Float64Array;
-  /** Length in UTF-8; no byte-level tokeniser makes more tokens than that. A lone surrogate counts as the three bytes of U+FFFD. */
+  /**
+   * Length in UTF-8; no byte-level tokeniser makes more tokens than that. A lone surrogate counts
+   * as the three bytes of U+FFFD.
+   */
   bytes: number;
 }
 
@@ -94,7 +97,8 @@ export function scanText(text: string): TextScan {
     }
     const runBefore = run;
     run = starts ? 1 : run + 1;
-    // The fourth equal character and on: tokenisers know rules and fillings ("====", "────", "xxxx") as few tokens.
+    // The fourth equal character and on: tokenisers know rules and fillings ("====",
+    // "────", "xxxx") as few tokens.
     if (same >= 3 && mergesWhenRepeated(code, kind)) {
       features[
         kind === CLASS.lower || kind === CLASS.upper ? FEATURE.repeatedLetters : FEATURE.rules

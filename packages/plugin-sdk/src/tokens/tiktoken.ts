@@ -1,20 +1,27 @@
-// Exact token counts by tiktoken's o200k_base: loaded on first use, linear on any input, remembered by content.
+// Exact token counts by tiktoken's o200k_base, loaded on first use.
 import { byteBound, type TokenCounter } from "./counter.ts";
 import { cutRuns } from "./runs.ts";
 
-/** A counter that holds a tokeniser (about 85 MB): call `free` when done; counting afterwards throws. */
+/**
+ * A counter that holds a tokeniser (about 85 MB): call `free` when done;
+ * counting afterwards throws.
+ */
 export interface ExactCounter extends TokenCounter {
   free(): void;
 }
 
 export interface ExactCounterOptions {
-  /** Characters of text whose counts are remembered, the least recently used forgotten first. Default 8,000,000; 0 = none. */
+  /**
+   * Characters of text whose counts are remembered, the least recently used forgotten first.
+   * Default 8,000,000; 0 = none.
+   */
   rememberedChars?: number;
 }
 
 /**
- * Loads the o200k_base tokeniser (about 0.2 s) and returns a counter of ordinary text: special tokens in it are counted as text. Runs that no
- * tokeniser can cut are cut every 256 characters, so that time is linear; such counts may be a little above the exact one.
+ * Loads the o200k_base tokeniser (about 0.2 s) and returns a counter of ordinary text: special
+ * tokens in it are counted as text. Runs that no tokeniser can cut are cut every 256 characters, so
+ * that time is linear; such counts may be a little above the exact one.
  */
 export async function loadExactCounter(options: ExactCounterOptions = {}): Promise<ExactCounter> {
   const { get_encoding } = await import("tiktoken");
@@ -51,7 +58,10 @@ interface RecentCounts {
   clear(): void;
 }
 
-/** Counts by text, least recently used out first; bounded by the characters held, because texts differ in size by millions. */
+/**
+ * Counts by text, least recently used out first; bounded by the characters held, because texts
+ * differ in size by millions.
+ */
 export function recentCounts(limitChars: number): RecentCounts {
   const counts = new Map<string, number>();
   let chars = 0;

@@ -1,4 +1,4 @@
-// The blocks of a message's content, whatever a file holds there: stored sessions keep strings, single blocks and nulls.
+// The blocks of a message's content, whatever a stored session holds there.
 
 /** Any block, known or not. */
 export interface AnyBlock {
@@ -6,7 +6,10 @@ export interface AnyBlock {
   [key: string]: unknown;
 }
 
-/** `content` as a list of blocks: a string is one text block, null and undefined are none, another value is its JSON as text. */
+/**
+ * `content` as a list of blocks: a string is one text block, null and undefined are none, another
+ * value is its JSON as text.
+ */
 export function blocksOf(content: unknown): AnyBlock[] {
   if (content === undefined || content === null) return [];
   if (typeof content === "string") return [{ type: "text", text: content }];

@@ -1,9 +1,10 @@
-// Which entries are the active branch: the path from the root to the leaf of a transcript tree.
+// The active branch of a transcript, from the root to the leaf.
 import type { TranscriptEntry } from "./entries.ts";
 
 /**
- * The path from the root to `leafId` (default: the last entry), oldest first. Linear in the number of entries.
- * An unknown parent ends the path there, so that a damaged file still shows its newest part; a cycle ends it too.
+ * The path from the root to `leafId` (default: the last entry), oldest first. Linear in the number
+ * of entries. An unknown parent ends the path there, so that a damaged file still shows its newest
+ * part; a cycle ends it too.
  */
 export function activeBranch(
   entries: readonly TranscriptEntry[],

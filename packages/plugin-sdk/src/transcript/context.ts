@@ -1,4 +1,4 @@
-// Which messages a branch stands for: compactions, resets, branch summaries and prunes applied.
+// The messages that a branch stands for once its compactions and prunes are applied.
 import type { CompactionSummaryMessage } from "../contract/message.ts";
 import type { ContextItem } from "./context-item.ts";
 import type { CompactionEntry, ResetEntry, TranscriptEntry } from "./entries.ts";
@@ -11,8 +11,10 @@ export interface TranscriptContext {
 }
 
 /**
- * The messages a branch stands for, oldest first (spec "compaction" §2.9): the latest compaction's summary, the entries it kept, then the
- * rest, with the tool results cleared that a prune of the branch names. `previous` makes it cheap: when `branch` only grew by messages since then, earlier items are reused as they are.
+ * The messages a branch stands for, oldest first (spec "compaction" §2.9): the latest compaction's
+ * summary, the entries it kept, then the rest, with the tool results cleared that a prune of the
+ * branch names. `previous` makes it cheap: when `branch` only grew by messages since then, earlier
+ * items are reused as they are.
  */
 export function buildContext(
   branch: readonly TranscriptEntry[],
@@ -38,7 +40,10 @@ export function buildContext(
   return { branch, items: applyPruneRecords(items, branch) };
 }
 
-/** True when `branch` starts with all of `earlier`; one comparison, because an entry's path to the root never changes. */
+/**
+ * True when `branch` starts with all of `earlier`; one comparison, because an entry's path
+ * to the root never changes.
+ */
 function extendsBranch(
   branch: readonly TranscriptEntry[],
   earlier: readonly TranscriptEntry[],

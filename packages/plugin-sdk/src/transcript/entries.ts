@@ -1,4 +1,4 @@
-// What one line of a session file may be: header and entries of the transcript tree, and the schema that checks them.
+// What one line of a session file may be, and the schema that checks it.
 import { z } from "zod";
 import { type AgentMessage, AgentMessageSchema, type UserBlock } from "../contract/message.ts";
 
@@ -120,7 +120,9 @@ export const TranscriptHeaderSchema = z.looseObject({
 const base = { id: z.string().min(1), parentId: z.string().nullable(), timestamp: z.string() };
 const textOrBlocks = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]);
 
-/** Checks one entry of the current version. Loose: unknown keys are kept. Spec "compaction" §2.9. */
+/**
+ * Checks one entry of the current version. Loose: unknown keys are kept. Spec "compaction" §2.9.
+ */
 export const TranscriptEntrySchema = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("message"), message: AgentMessageSchema, ...base }),
   z.looseObject({

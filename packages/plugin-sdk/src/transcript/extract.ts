@@ -1,4 +1,4 @@
-// Finds in plain text what a summary must keep: decisions, rules, open items and exact identifiers. English cue words.
+// Finds the decisions, rules, open items and exact identifiers in English text.
 import { headOf } from "./text.ts";
 
 /** Sentences and list items of `text`, without code blocks, each on one line. */
@@ -42,7 +42,10 @@ const IDENTIFIERS = new RegExp(
 const MAX_CHARS = 50_000;
 const MAX_IDENTIFIER = 200;
 
-/** Exact identifiers in the first 50,000 characters of `text` as they stand there, in order, each once; longer ones than 200 are data. */
+/**
+ * Exact identifiers in the first 50,000 characters of `text` as they stand there, in order, each
+ * once; longer ones than 200 are data.
+ */
 export function identifiersOf(text: string): string[] {
   // Word by word: on one endless run the pattern would look ahead from every character.
   const words = headOf(text, MAX_CHARS).split(/[\s"'`<>()[\]{}|,;]+/);

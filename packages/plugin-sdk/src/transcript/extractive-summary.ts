@@ -1,4 +1,4 @@
-// A summary made by code: what was asked, decided, forbidden and left open, with exact identifiers, failures and files. No model, no clock.
+// Makes a summary of messages by code, without a model.
 import type { AgentMessage } from "../contract/message.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { identifiersOf, isDecision, isOpenItem, isRule, sentencesOf } from "./extract.ts";
@@ -43,8 +43,9 @@ const RECENT_MESSAGES = 10;
 type Findings = Record<Heading, string[]>;
 
 /**
- * A summary of `messages` in a fixed form, deterministic. The newest request comes first into the budget, then, in turns, the newest item of
- * each heading. It quotes and never interprets: what it leaves out is lost to a reader, what it says was said.
+ * A summary of `messages` in a fixed form, deterministic. The newest request comes first into the
+ * budget, then, in turns, the newest item of each heading. It quotes and never interprets: what it
+ * leaves out is lost to a reader, what it says was said.
  */
 export function extractiveSummary({
   messages,
@@ -96,7 +97,10 @@ function collect(messages: readonly AgentMessage[]): Findings {
   return findings;
 }
 
-/** The newest of equal items stays, so that what is still talked about counts as new. A new request makes the old one an earlier one. */
+/**
+ * The newest of equal items stays, so that what is still talked about counts as new. A new request
+ * makes the old one an earlier one.
+ */
 function merge(before: Findings, now: Findings): Findings {
   const superseded =
     now["## Pending user asks"].length > 0
@@ -130,7 +134,9 @@ function readPrevious(summary: string | undefined): Findings {
   return findings;
 }
 
-/** Takes items newest first, one per heading and round, while they fit; returns them oldest first. */
+/**
+ * Takes items newest first, one per heading and round, while they fit; returns them oldest first.
+ */
 function choose(findings: Findings, maxTokens: number): Findings {
   const chosen = emptyFindings();
   const rest = Object.fromEntries(

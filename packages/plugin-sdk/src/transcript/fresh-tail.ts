@@ -26,8 +26,9 @@ export interface FreshTail {
 }
 
 /**
- * The protected end of a list. It always holds the newest turn from its user message on, and never starts between a tool call and its
- * result. Without a user message the newest message and what it is paired with stand for the newest turn.
+ * The protected end of a list. It always holds the newest turn from its user message on, and never
+ * starts between a tool call and its result. Without a user message the newest message and what it
+ * is paired with stand for the newest turn.
  */
 export function freshTail(messages: readonly AgentMessage[], options: FreshTailOptions): FreshTail {
   const count = options.count ?? ((message: AgentMessage) => estimateMessage(message).estimate);

@@ -1,4 +1,4 @@
-// Which exact names a text holds that work goes on with: files, symbols, ids; each with what it is.
+// Which files, symbols and ids a text names.
 import { headOf } from "./text.ts";
 
 export type NameKind = "path" | "symbol" | "id";
@@ -20,7 +20,10 @@ const ID =
   /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?=[0-9a-f]*\d)[0-9a-f]{7,64}|[A-Za-z]{2,}[A-Za-z0-9]*-\d+|#\d+|(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,}|[a-z]+(?:_[a-z0-9]+)*_\d+|v?\d+\.\d+\.\d+\S*|[a-z]{2,6}[_-](?=\w*\d)\w{6,})$/;
 const SYMBOL = /^(?:[A-Za-z]\w*_\w+|_\w{3,}|[a-z][a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*)$/;
 
-/** The names in the first 50,000 characters of `text`, each once, in the order they stand there. Linear. */
+/**
+ * The names in the first 50,000 characters of `text`, each once, in the order
+ * they stand there. Linear.
+ */
 export function namesIn(text: string): Name[] {
   const found = new Map<string, Name>();
   const add = (kind: NameKind, name: string) => {

@@ -1,4 +1,4 @@
-// Where a ledger stands beside a summary: at its end, between tags of its own, so that it can be told apart again.
+// Where a ledger stands in a summary, and how to take it off again.
 
 const BEGIN = "\n\n<ledger>\n";
 const END = "\n</ledger>";
@@ -8,7 +8,10 @@ export function withLedger(summary: string, ledger: string): string {
   return ledger === "" ? summary : `${summary}${BEGIN}${ledger}${END}`;
 }
 
-/** A summary taken apart: its own words, and its ledger's text; empty when it holds none. A ledger's text has no blank line in it. */
+/**
+ * A summary taken apart: its own words, and its ledger's text; empty when it holds none. A ledger's
+ * text has no blank line in it.
+ */
 export function splitLedger(summary: string): { summary: string; ledger: string } {
   const at = summary.endsWith(END) ? summary.lastIndexOf(BEGIN) : -1;
   return at < 0

@@ -1,4 +1,4 @@
-// How a ledger reads to a model within a number of tokens: the names that count most, files under their folders.
+// How a ledger reads to a model within a number of tokens.
 import { estimateText } from "../tokens/estimate.ts";
 import { type LedgerItem, type LedgerState, ledgerScore } from "./ledger.ts";
 
@@ -20,7 +20,9 @@ const RECENT_WEIGHT = 3;
 const RECENT_HALF_LIFE = 30;
 /** Work goes back to a file more often than to a symbol of it. */
 const PATH_WEIGHT = 1.6;
-/** Room counts a little more than in proportion: of two names the short one leaves room for a third. */
+/**
+ * Room counts a little more than in proportion: of two names the short one leaves room for a third.
+ */
 const ROOM_EXPONENT = 1.2;
 const CHARS_PER_TOKEN = 4;
 const MAX_COMMANDS = 8;
@@ -97,7 +99,10 @@ function textOfItems(items: readonly LedgerItem[]): string {
   ].join("\n");
 }
 
-/** Without paths that a more important one names anyway: the end of a longer path, or a folder with a file in it. */
+/**
+ * Without paths that a more important one names anyway: the end of a longer path, or a
+ * folder with a file in it.
+ */
 function withoutCovered(ranked: readonly LedgerItem[]): LedgerItem[] {
   const covered = new Set<string>();
   return ranked.filter(({ kind, name }) => {
@@ -126,7 +131,10 @@ function fileLines(items: readonly LedgerItem[]): string[] {
   return [...folders].map(([folder, names]) => `${folder}: ${names.join(" ")}`);
 }
 
-/** Every path a ledger's text names, whole: folders joined with their files; "./a" also as "a". For measuring and for tests. */
+/**
+ * Every path a ledger's text names, whole: folders joined with their files; "./a" also as "a". For
+ * measuring and for tests.
+ */
 export function pathsInLedger(text: string): string[] {
   return text.split("\n").flatMap((line) => {
     const [, folder, names] = /^([^\s#-]\S*\/|\/): (.+)$/.exec(line) ?? [];

@@ -1,4 +1,4 @@
-// Keeps account of the exact names a session works with: files, symbols, ids, commands and errors, with their last state and source. No model.
+// Keeps account of the exact names that a session works with.
 import type { AgentMessage } from "../contract/message.ts";
 import { blocksOf, stringOf } from "./blocks.ts";
 import type { TranscriptEntry } from "./entries.ts";
@@ -22,7 +22,10 @@ export interface LedgerItem {
   readonly at: number;
 }
 
-/** What a ledger knows after an entry. Plain data; a host keeps it with `lastEntryId` and folds only what came since. */
+/**
+ * What a ledger knows after an entry. Plain data; a host keeps it with `lastEntryId` and
+ * folds only what came since.
+ */
 export interface LedgerState {
   readonly items: ReadonlyMap<string, LedgerItem>;
   /** By call id: the items a result will say something about. */
@@ -39,7 +42,9 @@ export const EMPTY_LEDGER: LedgerState = Object.freeze({
   lastEntryId: null,
 });
 
-/** Who named it: a person's word counts most, one name among a thousand of a tool's output least. */
+/**
+ * Who named it: a person's word counts most, one name among a thousand of a tool's output least.
+ */
 const WEIGHT = {
   person: 8,
   call: 6,
@@ -51,7 +56,10 @@ const WEIGHT = {
 } as const;
 /** Entries after which a mention counts half: what a session is about stays for long. */
 const HALF_LIFE = 1_000;
-/** The least important are forgotten above this, so that a session of any length takes bounded memory. */
+/**
+ * The least important are forgotten above this, so that a session of any
+ * length takes bounded memory.
+ */
 const MAX_ITEMS = 8_000;
 const MAX_LINE = 160;
 /** Arguments that hold whole texts; what is named there is written, not asked for. */
@@ -68,8 +76,8 @@ const BULK = new Set([
 ]);
 
 /**
- * The state after more entries of a branch, oldest first. Pure: the same entries give the same state, in one piece or in many. Linear in the
- * new entries plus the (bounded) state.
+ * The state after more entries of a branch, oldest first. Pure: the same entries give the same
+ * state, in one piece or in many. Linear in the new entries plus the (bounded) state.
  */
 export function foldLedger(
   state: LedgerState,

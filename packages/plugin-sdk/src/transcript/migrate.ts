@@ -1,4 +1,4 @@
-// Brings the records of older session files to the current version: ids and parents for a linear file, today's names for old roles.
+// Brings the records of older session files to the current version.
 import { TRANSCRIPT_VERSION, type TranscriptHeader } from "./entries.ts";
 
 type FileRecord = Record<string, unknown>;
@@ -11,8 +11,9 @@ export interface MigratedTranscript {
 }
 
 /**
- * `records` are the file's lines after the header, in order; unchecked. Version 1 is a list without ids whose compactions point into the file by
- * number (0 = the header); version 2 is a tree whose custom messages had the role "hookMessage". Pure: the same file gives the same ids.
+ * `records` are the file's lines after the header, in order; unchecked. Version 1 is a list without
+ * ids whose compactions point into the file by number (0 = the header); version 2 is a tree whose
+ * custom messages had the role "hookMessage". Pure: the same file gives the same ids.
  */
 export function migrateTranscript(
   header: TranscriptHeader,
@@ -44,7 +45,10 @@ function linkRecords(header: TranscriptHeader, records: readonly FileRecord[]): 
   });
 }
 
-/** A target that does not exist keeps nothing, which is what a compaction that points at itself says. */
+/**
+ * A target that does not exist keeps nothing, which is what a compaction
+ * that points at itself says.
+ */
 function keptId(fileIndex: unknown, ids: readonly string[], own: number): string {
   const index = typeof fileIndex === "number" ? Math.max(0, fileIndex - 1) : own;
   return ids[Math.min(index, own)]!;

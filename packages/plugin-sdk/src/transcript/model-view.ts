@@ -1,4 +1,4 @@
-// How each message role reads to a model: only user, assistant and toolResult reach a wire.
+// How messages of every role reach a model as user, assistant or toolResult.
 import type {
   AgentMessage,
   AssistantMessage,
@@ -8,7 +8,10 @@ import type {
 
 export type ModelMessage = UserMessage | AssistantMessage | ToolResultMessage;
 
-/** The message as a model sees it; undefined when it must not be sent (a shell command kept out of the context). */
+/**
+ * The message as a model sees it; undefined when it must not be sent (a shell command
+ * kept out of the context).
+ */
 export function toModelMessage(message: AgentMessage): ModelMessage | undefined {
   switch (message.role) {
     case "user":

@@ -1,4 +1,4 @@
-// Which request of a person is still open: it is pinned, never summarised.
+// Which request of a person has no accepted answer yet.
 import type { AgentMessage, UserMessage } from "../contract/message.ts";
 import type { TranscriptEntry } from "./entries.ts";
 import { textOf } from "./text.ts";
@@ -9,8 +9,9 @@ export interface OpenRequest {
 }
 
 /**
- * The last user message of a branch without an accepted answer after it; undefined when it was answered or when there is none since the last
- * reset. A reply that failed, was aborted, only called tools or says nothing answers nothing. Reads from the end, no further than needed.
+ * The last user message of a branch without an accepted answer after it; undefined when it was
+ * answered or when there is none since the last reset. A reply that failed, was aborted, only
+ * called tools or says nothing answers nothing. Reads from the end, no further than needed.
  */
 export function openRequest(entries: readonly TranscriptEntry[]): OpenRequest | undefined {
   for (let index = entries.length - 1; index >= 0; index--) {

@@ -1,4 +1,4 @@
-// Reads the text of a session file: header, entries, and as data every line that is neither.
+// Reads a session file's text and reports every line that is no entry.
 import {
   type TranscriptEntry,
   TranscriptEntrySchema,
@@ -24,12 +24,18 @@ export interface BadLine {
 }
 
 export interface ParsedTranscript {
-  /** Undefined when the first line is no session header: then the text is no transcript and there are no entries. */
+  /**
+   * Undefined when the first line is no session header: then the text is no transcript
+   * and there are no entries.
+   */
   header: TranscriptHeader | undefined;
   /** Of the current version, in file order. */
   entries: TranscriptEntry[];
   badLines: BadLine[];
-  /** True when the last line has no line feed and is no whole record: an append that was interrupted. It is not among `badLines`. */
+  /**
+   * True when the last line has no line feed and is no whole record: an append that was
+   * interrupted. It is not among `badLines`.
+   */
   torn: boolean;
   /** True when the text was of an older version. */
   migrated: boolean;
@@ -52,8 +58,9 @@ export function parseTranscriptLine(line: string): ParsedLine {
 }
 
 /**
- * Reads a whole file of any version (spec "compaction" §2.9). Nothing is guessed away: a bad line is reported and its place in the tree is
- * kept where its ids can be read, so that what came before it stays on the branch; an entry whose parent was lost follows the line before.
+ * Reads a whole file of any version (spec "compaction" §2.9). Nothing is guessed away: a bad line
+ * is reported and its place in the tree is kept where its ids can be read, so that what came before
+ * it stays on the branch; an entry whose parent was lost follows the line before.
  */
 export function parseTranscript(text: string): ParsedTranscript {
   const lines = text.split("\n");

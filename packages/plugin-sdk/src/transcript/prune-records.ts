@@ -1,4 +1,4 @@
-// How a prune lasts: one appended entry that names what was cleared, applied whenever the context is built from a branch that holds it.
+// The appended entry that makes a prune last, and how a context applies it.
 import { z } from "zod";
 import type { ContextItem } from "./context-item.ts";
 import type { NewTranscriptEntry, TranscriptEntry } from "./entries.ts";
@@ -14,10 +14,16 @@ const PruneRecordSchema = z.object({
   reason: z.string(),
 });
 
-/** Data of a `clew.prune` entry. The entries it names stay as they were written; leaving its branch undoes it. */
+/**
+ * Data of a `clew.prune` entry. The entries it names stay as they were written;
+ * leaving its branch undoes it.
+ */
 export type PruneRecord = z.infer<typeof PruneRecordSchema>;
 
-/** What `plan`, made from these items' messages, is recorded as. `reason`: what asked for it, in a few words without content. */
+/**
+ * What `plan`, made from these items' messages, is recorded as. `reason`: what asked for it, in a
+ * few words without content.
+ */
 export function pruneEntry(
   items: readonly ContextItem[],
   plan: PrunePlan,
@@ -34,15 +40,18 @@ export function pruneEntry(
   return { type: "custom", customType: PRUNE_ENTRY_TYPE, data };
 }
 
-/** The record an entry holds; undefined for any other entry and for data of a form we do not know. */
+/**
+ * The record an entry holds; undefined for any other entry and for data of a form we do not know.
+ */
 export function pruneRecordOf(entry: TranscriptEntry | undefined): PruneRecord | undefined {
   if (entry?.type !== "custom" || entry.customType !== PRUNE_ENTRY_TYPE) return undefined;
   return PruneRecordSchema.safeParse(entry.data).data;
 }
 
 /**
- * The items with everything cleared that a record of `branch` names; the same array when that is nothing. The first record of an entry
- * counts, so that its bytes never change again. Pure, and the same after a restart: time and placeholder come from the record's entry.
+ * The items with everything cleared that a record of `branch` names; the same array when that is
+ * nothing. The first record of an entry counts, so that its bytes never change again. Pure, and the
+ * same after a restart: time and placeholder come from the record's entry.
  */
 export function applyPruneRecords(
   items: readonly ContextItem[],

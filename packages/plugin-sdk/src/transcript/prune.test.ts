@@ -86,7 +86,8 @@ function build({
   }
 }
 
-// Where our rules are not the reference's, its counts of what could be cleared are not ours either (spec §1.2, rules 8, 9, 12, 13).
+// Where our rules are not the reference's, its counts of what could be cleared are not ours either
+// (spec §1.2, rules 8, 9, 12, 13).
 const OTHER_COUNTS = [17, 21, 22, 25, 26];
 
 describe.each(cases.map((one, index) => [index + 1, one.name, one] as const))(

@@ -1,4 +1,4 @@
-// Which old tool results are cleared from a context without a model call, and what a cleared one looks like.
+// Which old tool results are cleared without a model call, and what they look like then.
 import type { AgentMessage, ToolResultMessage } from "../contract/message.ts";
 import { chars4Message, estimateMessage } from "../tokens/message.ts";
 import { blocksOf } from "./blocks.ts";
@@ -23,7 +23,10 @@ export interface PruneOptions {
   /** Besides ALWAYS_PROTECTED_TOOLS. */
   protectedTools?: readonly string[];
   placeholder?: string;
-  /** "estimate" (default): the estimator's low bound, because content is discarded; "chars4": characters / 4. */
+  /**
+   * "estimate" (default): the estimator's low bound, because content is discarded;
+   * "chars4": characters / 4.
+   */
   countTokens?: "estimate" | "chars4";
 }
 
@@ -46,9 +49,10 @@ export const DEFAULT_PRUNE_OPTIONS = { protectTokens: 40_000, minimumTokens: 20_
 const PROTECTED_USER_TURNS = 2;
 
 /**
- * Plans a prune (spec "compaction" §1). From the newest message back: the last two user turns stay; a summary ends the walk; protected tools,
- * `pruneProtect` and cleared results do not count; of the rest the newest `protectTokens` stay and everything older goes, unless that is less
- * than `minimumTokens`. Linear; changes nothing. `count`: tokens of one message, additive.
+ * Plans a prune (spec "compaction" §1). From the newest message back: the last two user turns stay;
+ * a summary ends the walk; protected tools, `pruneProtect` and cleared results do not count; of the
+ * rest the newest `protectTokens` stay and everything older goes, unless that is less than
+ * `minimumTokens`. Linear; changes nothing. `count`: tokens of one message, additive.
  */
 export function planPrune(
   messages: readonly AgentMessage[],
@@ -97,7 +101,10 @@ export function planPrune(
   return { clear: clear.reverse(), freed, ...counted };
 }
 
-/** The messages with the planned results cleared; all others are the same objects. `now` (ms since the epoch) becomes `prunedAt`. */
+/**
+ * The messages with the planned results cleared; all others are the same objects. `now` (ms since
+ * the epoch) becomes `prunedAt`.
+ */
 export function applyPrune(
   messages: readonly AgentMessage[],
   plan: Pick<PrunePlan, "clear" | "placeholder">,
@@ -138,7 +145,10 @@ export interface PruneEnoughInput {
   hasFocus?: boolean;
 }
 
-/** Is the prune alone enough? Iff something is cleared and what is left is below 80 % of the window (spec "compaction" §1.4). */
+/**
+ * Is the prune alone enough? Iff something is cleared and what is left is below 80 % of the window
+ * (spec "compaction" §1.4).
+ */
 export function decidePruneEnough(input: PruneEnoughInput): {
   enough: boolean;
   tokensAfter: number;
@@ -167,7 +177,10 @@ function isCleared(message: ToolResultMessage, placeholder: string): boolean {
   return blocks.length === 1 && blocks[0]!.type === "text" && blocks[0]!.text === placeholder;
 }
 
-/** The result's own tool name, else that of the call it answers; the empty string when neither is known. */
+/**
+ * The result's own tool name, else that of the call it answers; the empty
+ * string when neither is known.
+ */
 function toolNames(
   messages: readonly AgentMessage[],
 ): (message: ToolResultMessage, index: number) => string {

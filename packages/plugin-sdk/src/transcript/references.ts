@@ -1,9 +1,12 @@
-// Which ids inside an entry name other entries: what has to move along when entries are appended again under new ids.
+// Which ids inside an entry name other entries, for when entries are appended again.
 import type { CustomEntry, TranscriptEntry } from "./entries.ts";
 import { PRUNE_ENTRY_TYPE, pruneRecordOf } from "./prune-records.ts";
 import { moveSessionPrune } from "./session-projection.ts";
 
-/** The entry with every id in it replaced by what `moved` says; the very entry where none changes. Its own id and parent stay. */
+/**
+ * The entry with every id in it replaced by what `moved` says; the very entry where none changes.
+ * Its own id and parent stay.
+ */
 export function moveReferences(
   entry: TranscriptEntry,
   moved: (id: string) => string,

@@ -7,7 +7,9 @@ export interface SummarySection {
   lines: string[];
 }
 
-/** The sections of a Markdown text with headings of level two, in order; without empty leading text. */
+/**
+ * The sections of a Markdown text with headings of level two, in order; without empty leading text.
+ */
 export function parseSections(text: string): SummarySection[] {
   const sections: SummarySection[] = [{ heading: "", lines: [] }];
   for (const line of text.split("\n").map((raw) => raw.trim())) {

@@ -1,4 +1,4 @@
-// How a shortened or cleared tool result looks to the model, and the entry that remembers it.
+// How a shortened tool result looks to the model, and the entry that remembers it.
 import { z } from "zod";
 import type { AgentMessage, ToolResultBlock, ToolResultMessage } from "../contract/message.ts";
 import { blocksOf, stringOf } from "./blocks.ts";
@@ -17,7 +17,10 @@ const SessionProjectionSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("hard"), entryId: z.string(), placeholder: z.string() }),
 ]);
 
-/** How one tool result is shown; holds all it takes, so that a changed setting never changes bytes a provider has cached. */
+/**
+ * How one tool result is shown; holds all it takes, so that a changed setting never changes
+ * bytes a provider has cached.
+ */
 export type SessionProjection = z.infer<typeof SessionProjectionSchema>;
 
 const RecordSchema = z.object({ v: z.literal(1), projections: z.array(SessionProjectionSchema) });
@@ -31,7 +34,10 @@ export function sessionPruneEntry(added: readonly SessionProjection[]): NewTrans
   };
 }
 
-/** The entry with its decisions about entries under new ids; the very entry where none moved, and for any other entry. */
+/**
+ * The entry with its decisions about entries under new ids; the very entry where none moved,
+ * and for any other entry.
+ */
 export function moveSessionPrune(entry: CustomEntry, moved: (id: string) => string): CustomEntry {
   const record =
     entry.customType === SESSION_PRUNE_ENTRY_TYPE
@@ -46,7 +52,10 @@ export function moveSessionPrune(entry: CustomEntry, moved: (id: string) => stri
   return { ...entry, data: { ...record, projections } };
 }
 
-/** All decisions on `branch`, one per entry; of two the harder, of equal ones the first. Records of another form decide nothing. */
+/**
+ * All decisions on `branch`, one per entry; of two the harder, of equal ones the first. Records of
+ * another form decide nothing.
+ */
 export function sessionProjections(branch: readonly TranscriptEntry[]): SessionProjection[] {
   const decided = new Map<string, SessionProjection>();
   for (const entry of branch) {
@@ -61,8 +70,9 @@ export function sessionProjections(branch: readonly TranscriptEntry[]): SessionP
 }
 
 /**
- * The messages as the decisions show them; the same array when none concerns them, the same object for each message as long as its decision
- * is the same. Calls and results stay paired; nothing given is changed.
+ * The messages as the decisions show them; the same array when none concerns them, the same
+ * object for each message as long as its decision is the same. Calls and results stay paired;
+ * nothing given is changed.
  */
 export function applySessionPrune(
   messages: readonly AgentMessage[],
@@ -86,7 +96,10 @@ export function applySessionPrune(
 // Messages are never changed once made, so a view belongs to its message.
 const known = new WeakMap<ToolResultMessage, { key: string; shown: ToolResultMessage }>();
 
-/** One result as `projection` shows it. A function of the two alone; the same object as long as they are the same. */
+/**
+ * One result as `projection` shows it. A function of the two alone; the same object as
+ * long as they are the same.
+ */
 export function projectResult(
   message: ToolResultMessage,
   projection: SessionProjection,

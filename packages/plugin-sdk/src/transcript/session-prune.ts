@@ -1,4 +1,4 @@
-// Which old tool results a host shortens or clears in what the model sees once the provider's prompt cache has gone cold.
+// Which old tool results a host shortens once the provider's prompt cache is cold.
 import type { AgentMessage, ToolResultMessage } from "../contract/message.ts";
 import { messageParts } from "../tokens/parts.ts";
 import { isProjected, projectResult, type SessionProjection } from "./session-projection.ts";
@@ -6,10 +6,16 @@ import { isUserTurn } from "./turns.ts";
 
 /** `agents.defaults.contextPruning` (spec "compaction" §4.3). Lengths in characters. */
 export interface SessionPruneSettings {
-  /** "cache-ttl": once the time to live of the provider's cache has passed since it was last touched. */
+  /**
+   * "cache-ttl": once the time to live of the provider's cache has passed
+   * since it was last touched.
+   */
   mode: "off" | "cache-ttl";
   ttlMs: number;
-  /** Tool names, `*` stands for anything, upper and lower case alike; an empty `allow` is every tool; `deny` wins. */
+  /**
+   * Tool names, `*` stands for anything, upper and lower case alike; an empty `allow` is
+   * every tool; `deny` wins.
+   */
   tools: { allow: readonly string[]; deny: readonly string[] };
   hardClear: { enabled: boolean; placeholder: string };
   softTrim: { maxChars: number; headChars: number; tailChars: number };
@@ -41,7 +47,10 @@ export interface SessionPruneInput {
   entryIdOf: (message: AgentMessage) => string | undefined;
   /** ms since the epoch. */
   now: number;
-  /** When the provider's cache was last read or written, ms since the epoch; undefined or null = never, so nothing is in it. */
+  /**
+   * When the provider's cache was last read or written, ms since the epoch; undefined or null =
+   * never, so nothing is in it.
+   */
   lastCacheTouchAt?: number | null | undefined;
   /** Tokens. */
   contextWindow: number;
@@ -61,8 +70,9 @@ export interface SessionPrunePlan {
 const CHARS_PER_TOKEN = 4;
 
 /**
- * Plans one prune of the view (spec "compaction" §4.3): nothing before the first user message and nothing in the last assistant turns; long
- * results keep head and tail; if that is not enough the oldest are cleared until it is. A decision never softens. Pure; linear.
+ * Plans one prune of the view (spec "compaction" §4.3): nothing before the first user message and
+ * nothing in the last assistant turns; long results keep head and tail; if that is not enough the
+ * oldest are cleared until it is. A decision never softens. Pure; linear.
  */
 export function planSessionPrune(input: SessionPruneInput): SessionPrunePlan {
   const settings = { ...DEFAULT_SESSION_PRUNE, ...input.settings } satisfies SessionPruneSettings;
@@ -113,7 +123,10 @@ export function planSessionPrune(input: SessionPruneInput): SessionPrunePlan {
   return { projections: [...projections.values()], added: [...added.values()], reason: "pruned" };
 }
 
-/** "5m", "1h", "90s", "250ms", "1d"; a bare number is minutes. Milliseconds; undefined for anything else. */
+/**
+ * "5m", "1h", "90s", "250ms", "1d"; a bare number is minutes. Milliseconds;
+ * undefined for anything else.
+ */
 export function parsePruneTtl(value: string | number): number | undefined {
   const [, amount, unit = "m"] =
     /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?\s*$/.exec(String(value)) ?? [];
@@ -172,7 +185,10 @@ class View {
   }
 }
 
-/** From the first user message up to the first of the newest assistant messages; undefined when there are not that many. */
+/**
+ * From the first user message up to the first of the newest assistant messages; undefined when
+ * there are not that many.
+ */
 function prunableZone(
   messages: readonly AgentMessage[],
   keepLastAssistants: number,

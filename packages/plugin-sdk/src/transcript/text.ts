@@ -1,8 +1,11 @@
-// What a person would read of a message: its text, without thinking, tool calls and images.
+// The text that a person would read of a message.
 import type { AgentMessage } from "../contract/message.ts";
 import { blocksOf, stringOf } from "./blocks.ts";
 
-/** The plain text of a message; text blocks are joined by line feeds. A shell command is its command line and output. */
+/**
+ * The plain text of a message; text blocks are joined by line feeds. A shell command is its
+ * command line and output.
+ */
 export function textOf(message: AgentMessage): string {
   switch (message.role) {
     case "bashExecution":
@@ -20,7 +23,10 @@ export function textOf(message: AgentMessage): string {
   }
 }
 
-/** `text` on one line, white space collapsed, cut to `limit` characters with a sign that it was; never inside a surrogate pair. */
+/**
+ * `text` on one line, white space collapsed, cut to `limit` characters with a sign that it was;
+ * never inside a surrogate pair.
+ */
 export function oneLine(text: string, limit: number): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= limit ? line : `${headOf(line, limit - 1)}…`;

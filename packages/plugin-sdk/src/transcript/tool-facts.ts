@@ -1,4 +1,4 @@
-// What the tools of a stretch of history did: which calls failed, which files were read and which were changed.
+// Which tool calls failed, and which files were read or changed.
 import type { AgentMessage } from "../contract/message.ts";
 import { blocksOf, stringOf } from "./blocks.ts";
 import { oneLine, textOf } from "./text.ts";
@@ -54,7 +54,10 @@ export interface FileOperations {
   modifiedFiles: string[];
 }
 
-/** Files named by calls of read, write and edit tools; `earlier` are those of the history before (spec "compaction" §2.6). */
+/**
+ * Files named by calls of read, write and edit tools; `earlier` are those of the history before
+ * (spec "compaction" §2.6).
+ */
 export function fileOperations(
   messages: readonly AgentMessage[],
   earlier: Partial<FileOperations> = {},

@@ -1,4 +1,4 @@
-// Which tool result answers which call, one by one, and where a list of messages may be cut without parting them.
+// Which tool result answers which call, and where a cut keeps them together.
 import type { AgentMessage } from "../contract/message.ts";
 import { blocksOf, stringOf } from "./blocks.ts";
 import type { MessageRange } from "./turns.ts";
@@ -29,8 +29,9 @@ export interface ToolPairing {
 }
 
 /**
- * Pairs calls and results by id, per occurrence: ids may repeat in a session, so a result answers the newest open call of its id that
- * stands before it; within one message the first. A second result for an answered call is an orphan.
+ * Pairs calls and results by id, per occurrence: ids may repeat in a session, so a result answers
+ * the newest open call of its id that stands before it; within one message the first. A second
+ * result for an answered call is an orphan.
  */
 export function pairToolCalls(messages: readonly AgentMessage[]): ToolPairing {
   const open: OpenCalls = new Map();
@@ -61,8 +62,9 @@ export function toolCallsOf(message: AgentMessage, index: number): ToolCallPlace
 }
 
 /**
- * The smallest ranges that may be kept or left as a whole, in order and without gaps: a message alone, or everything from a call to its
- * last result. A range never starts with a tool result, except at the start of the list.
+ * The smallest ranges that may be kept or left as a whole, in order and without gaps: a message
+ * alone, or everything from a call to its last result. A range never starts with a tool result,
+ * except at the start of the list.
  */
 export function atomicGroups(messages: readonly AgentMessage[]): MessageRange[] {
   const lastResult = new Map<number, number>();
@@ -82,7 +84,10 @@ export function atomicGroups(messages: readonly AgentMessage[]): MessageRange[] 
   return groups;
 }
 
-/** True when the messages from `index` on can stand without the ones before: no pair is parted and no result leads. */
+/**
+ * True when the messages from `index` on can stand without the ones before: no pair is
+ * parted and no result leads.
+ */
 export function isSafeCut(messages: readonly AgentMessage[], index: number): boolean {
   if (index <= 0 || index >= messages.length) return true;
   return atomicGroups(messages).some(({ start }) => start === index);

@@ -1,4 +1,4 @@
-// How long a tool result may be in front of a model, and which stored ones to shorten when a request does not fit.
+// How long a tool result may be for a model, and which stored ones to shorten.
 import type { AgentMessage, TextBlock, ToolResultMessage } from "../contract/message.ts";
 
 /** Sizes in characters (spec "compaction" §3.4). */
@@ -12,7 +12,9 @@ export interface ToolResultCaps {
 const CHARS_PER_TOKEN = 4;
 const SMALLEST_RESULT = 1024;
 
-/** min(0.3 × window, 16,000 | 32,000 | 64,000 by window) for one, at least half the window for all. */
+/**
+ * min(0.3 × window, 16,000 | 32,000 | 64,000 by window) for one, at least half the window for all.
+ */
 export function toolResultCaps(contextWindow: number): ToolResultCaps {
   const windowChars = contextWindow * CHARS_PER_TOKEN;
   const step = contextWindow < 100_000 ? 16_000 : contextWindow < 200_000 ? 32_000 : 64_000;
@@ -40,7 +42,10 @@ export interface TruncationOptions {
   freeChars?: number;
 }
 
-/** Cuts every result to its cap, then the oldest ones further until all together fit and `freeChars` are free. */
+/**
+ * Cuts every result to its cap, then the oldest ones further until all together fit
+ * and `freeChars` are free.
+ */
 export function planToolResultTruncation(
   messages: readonly AgentMessage[],
   { contextWindow, freeChars = 0 }: TruncationOptions,
@@ -82,7 +87,10 @@ export function applyToolResultTruncation(
 
 const capped = new WeakMap<ToolResultMessage, Map<number, ToolResultMessage>>();
 
-/** A view in which no tool result is longer than its cap. The same message and cap give the same object, so that prompts stay stable. */
+/**
+ * A view in which no tool result is longer than its cap. The same message and cap give the same
+ * object, so that prompts stay stable.
+ */
 export function capToolResults(
   messages: readonly AgentMessage[],
   contextWindow: number,
@@ -126,7 +134,10 @@ const MAX_TAIL = 4000;
 const TELLING_TAIL =
   /error|exception|failed|fatal|traceback|panic|exit code|total|summary|passed|[}\]]\s*$/i;
 
-/** Keeps the head, and a tail when it says how things ended: an error, the end of JSON, a summary line. */
+/**
+ * Keeps the head, and a tail when it says how things ended: an error, the end
+ * of JSON, a summary line.
+ */
 function shorten(message: ToolResultMessage, keep: number): ToolResultMessage {
   const text = texts(message).join("\n");
   const tailLength = Math.min(Math.floor(keep * MAX_TAIL_SHARE), MAX_TAIL);

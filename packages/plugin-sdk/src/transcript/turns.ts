@@ -1,4 +1,4 @@
-// Where a turn starts and ends: a user message up to, not including, the next one.
+// Where a turn starts and ends.
 import type { AgentMessage } from "../contract/message.ts";
 
 /** A run of messages: from `start` up to, not including, `end`. */
@@ -8,14 +8,18 @@ export interface MessageRange {
 }
 
 /**
- * True for a message that starts a turn: role "user", whatever it holds. Two in a row are two turns; a heartbeat counts; shell commands,
- * custom messages and summaries do not (spec "compaction" §1.2, rule 1).
+ * True for a message that starts a turn: role "user", whatever it holds. Two in a row are two
+ * turns; a heartbeat counts; shell commands, custom messages and summaries do not (spec
+ * "compaction" §1.2, rule 1).
  */
 export function isUserTurn(message: AgentMessage): boolean {
   return message.role === "user";
 }
 
-/** The turns of a list, in order and without gaps. Messages before the first user message are the first range. */
+/**
+ * The turns of a list, in order and without gaps. Messages before the first user
+ * message are the first range.
+ */
 export function splitTurns(messages: readonly AgentMessage[]): MessageRange[] {
   const turns: MessageRange[] = [];
   let start = 0;

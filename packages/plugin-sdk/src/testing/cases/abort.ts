@@ -1,4 +1,4 @@
-// An abort ends the work and is nobody's failure.
+// Conformance cases about aborts, which end the work and are nobody's failure.
 import { isAbort } from "../../errors.ts";
 import type { ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";

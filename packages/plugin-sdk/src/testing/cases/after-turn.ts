@@ -1,4 +1,4 @@
-// Turns told one after the other, each with the whole message list.
+// Conformance cases about turns delivered with the whole message list.
 import { type ConformanceCase, onlyWith } from "../case.ts";
 import { expectNothingTwice } from "./idempotence.ts";
 import { turnOf } from "./observe.ts";

@@ -1,4 +1,4 @@
-// What an assembly is made of: what was said, newest kept, order kept, pairs whole, the same for the same input.
+// Conformance cases about what an assembly is made of.
 import { pairToolCalls } from "../../transcript/tool-pairs.ts";
 import type { ConformanceCase } from "../case.ts";
 import { CaseFailure, check } from "../engine-call.ts";

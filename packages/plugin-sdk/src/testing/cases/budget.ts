@@ -1,4 +1,4 @@
-// The laws of the token budget.
+// Conformance cases about the token budget.
 import { estimateMessages } from "../../tokens/message.ts";
 import { type ConformanceCase, ownersOnly } from "../case.ts";
 import { CaseFailure, check } from "../engine-call.ts";

@@ -1,4 +1,4 @@
-// The durable lifecycle: one turn, committed once, whatever happens between.
+// Conformance cases about committing each durable turn exactly once.
 import type { ContextEngine } from "../../contract/engine.ts";
 import type { CommitTurnParams } from "../../contract/lifecycle.ts";
 import { type ConformanceCase, onlyWith } from "../case.ts";
@@ -68,7 +68,9 @@ async function commit(engine: ContextEngine, params: CommitTurnParams): Promise<
   return (await call(engine, "commitTurn", params))?.status;
 }
 
-/** Writes turn `number` to the transcript and gives what a host commits for it, fresh on every call. */
+/**
+ * Writes turn `number` to the transcript and gives what a host commits for it, fresh on every call.
+ */
 async function storedTurn(context: CaseContext, number: number): Promise<() => CommitTurnParams> {
   const session = context.session();
   const messages = turnOf("a", number, { tools: 1 });

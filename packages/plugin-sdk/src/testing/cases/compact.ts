@@ -1,4 +1,4 @@
-// Compaction: an engine that owns none hands it on, one that owns it makes the next assembly smaller.
+// Conformance cases about compaction, delegated or owned.
 import { estimateMessages } from "../../tokens/message.ts";
 import { type ConformanceCase, nonOwnersOnly, ownersOnly } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";

@@ -1,4 +1,4 @@
-// The shape of an engine and of what its methods return.
+// Conformance cases about the shape of an engine and of its results.
 import { type ConformanceCase, onlyWith } from "../case.ts";
 import { call, check } from "../engine-call.ts";
 import { talk } from "./observe.ts";

@@ -1,4 +1,4 @@
-// A process that ended without goodbye: the engine is made anew over what it had stored.
+// Conformance cases about engines made again over what a killed process had stored.
 import { type ConformanceCase, ownersOnly } from "../case.ts";
 import { check } from "../engine-call.ts";
 import { expectNothingTwice } from "./idempotence.ts";

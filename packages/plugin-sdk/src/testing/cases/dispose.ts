@@ -1,4 +1,4 @@
-// The end that may come after every operation.
+// Conformance cases about `dispose`, which may come after any operation.
 import { type ConformanceCase, onlyWith } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
 import { check, describe } from "../engine-call.ts";

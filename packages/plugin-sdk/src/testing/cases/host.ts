@@ -1,4 +1,4 @@
-// Hosts an engine did not expect: fewer parameters, more parameters, info read all the time.
+// Conformance cases about hosts that an engine did not expect.
 import type { ContextEngineInfo } from "../../contract/info.ts";
 import type { ConformanceCase } from "../case.ts";
 import { call, check } from "../engine-call.ts";

@@ -1,4 +1,4 @@
-// The same thing delivered twice, one after the other or at once, counts once.
+// Conformance cases about the same thing delivered twice.
 import { type ConformanceCase, onlyWith } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
 import { call, check } from "../engine-call.ts";

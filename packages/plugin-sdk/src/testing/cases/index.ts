@@ -1,4 +1,4 @@
-// The one list of conformance cases: what an engine must keep, in the order it is told.
+// The one list of conformance cases, in the order in which they are reported.
 import type { ConformanceCase } from "../case.ts";
 import { abortCases } from "./abort.ts";
 import { afterTurnCases } from "./after-turn.ts";

@@ -1,4 +1,4 @@
-// What an engine must take in.
+// Conformance cases about what an engine must accept.
 import type { AgentMessage } from "../../contract/message.ts";
 import type { ConformanceCase } from "../case.ts";
 import { call, check } from "../engine-call.ts";

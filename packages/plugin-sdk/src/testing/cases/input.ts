@@ -1,4 +1,4 @@
-// What an engine is given stays as it was.
+// Conformance cases about leaving the given messages unchanged.
 import type { ConformanceCase } from "../case.ts";
 import { call, check } from "../engine-call.ts";
 import { talk } from "./observe.ts";

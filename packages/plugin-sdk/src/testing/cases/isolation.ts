@@ -1,4 +1,4 @@
-// Sessions that must know nothing of each other.
+// Conformance cases about sessions that must know nothing of each other.
 import type { ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
 import { check } from "../engine-call.ts";

@@ -1,4 +1,4 @@
-// What cases look at in an assembly: which given messages it holds, in what order, how often; and the conversations they use.
+// What conformance cases look at in an assembly, and the messages they use.
 import type { AgentMessage } from "../../contract/message.ts";
 import { textOf } from "../../transcript/text.ts";
 import { toolCallsOf } from "../../transcript/tool-pairs.ts";

@@ -1,4 +1,4 @@
-// Child sessions: prepared, rolled back, ended.
+// Conformance cases about child sessions.
 import { type ConformanceCase, onlyWith } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
 import { call, check } from "../engine-call.ts";
