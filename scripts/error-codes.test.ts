@@ -20,6 +20,6 @@ describe("error codes", () => {
   it.each(ERROR_CODES)("%s is thrown somewhere, and a test expects it", (code) => {
     const made = new RegExp(`new ContextEngineError\\(\\s*"${code}"`);
     expect(sources.filter((text) => made.test(text))).not.toEqual([]);
-    expect(tests.filter((text) => text.includes(`"${code}"`))).not.toEqual([]);
+    expect(tests.filter((text) => new RegExp(`\\b${code}\\b`).test(text))).not.toEqual([]);
   });
 });
