@@ -156,7 +156,7 @@ describe("the page against a gateway", () => {
       Object.values(store.get().problems).concat({ code: "", message: store.get().notice ?? "" }),
     ).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ message: expect.stringContaining("names no session") }),
+        expect.objectContaining({ message: expect.stringContaining("is not a session name") }),
       ]),
     );
   });

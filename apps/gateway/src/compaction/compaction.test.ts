@@ -80,7 +80,11 @@ describe("the built-in compaction, joined", () => {
     expect(hashOf(await preview())).not.toBe(hashOf(before));
     expect(await undo()).toMatchObject({ ok: true });
     expect(hashOf(await preview())).toBe(hashOf(before));
-    expect(await undo()).toEqual({ ok: false, reason: "there is no compaction to undo" });
+    expect(await undo()).toEqual({
+      ok: false,
+      code: "no-compaction",
+      reason: "there is no compaction to undo",
+    });
     expect((await say("Who keeps the lighthouse at Skerry 2?")).outcome).toBe("completed");
   });
 
