@@ -1,5 +1,7 @@
-// Which documentation files are generated, and from what.
+// Which files are generated, and from what.
 import { readdirSync, readFileSync } from "node:fs";
+import { driverTable } from "./drivers.ts";
+import { passesModule, passesReadme } from "./passes.ts";
 import { sourceFiles, whereMarkdown } from "./where.ts";
 
 /** Guides print source files whole, so that what a reader copies is what the tests run. */
@@ -9,6 +11,9 @@ const GUIDES = readdirSync("docs").flatMap((name) =>
 
 export function generated(): { path: string; text: string }[] {
   return [
+    driverTable(),
+    passesModule(),
+    passesReadme(),
     { path: "docs/where.md", text: whereMarkdown(sourceFiles()) },
     ...GUIDES.flatMap((path) => {
       const text = readFileSync(path, "utf8");

@@ -3,5 +3,5 @@ import { base } from "../../tsup.shared.ts";
 
 export default defineConfig({
   ...base,
-  entry: ["src/index.ts", "src/session-file.ts", "src/sharp.ts"],
+  entry: ["src/index.ts", "src/passes.ts", "src/session-file.ts", "src/sharp.ts"],
 });

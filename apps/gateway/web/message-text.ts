@@ -1,9 +1,5 @@
 // What of a message's content people are shown as text.
-import {
-  stripInboundMetadata,
-  stripInternalRuntimeContext,
-  stripInterSessionPromptPrefixForDisplay,
-} from "@clew/transcript-policy";
+import { projectTextForDisplay } from "@clew/transcript-policy";
 
 /** The text blocks, one after the other; "" for what holds none. */
 export function textIn(content: unknown): string {
@@ -18,9 +14,7 @@ export function textIn(content: unknown): string {
 
 /** A person's own words: without what hosts and channels put around them. */
 export function shownPersonText(content: unknown): string {
-  return stripInterSessionPromptPrefixForDisplay(
-    stripInboundMetadata(stripInternalRuntimeContext(textIn(content))),
-  );
+  return projectTextForDisplay(textIn(content));
 }
 
 export function countImages(content: unknown): number {

@@ -1,4 +1,14 @@
 // Everything that a host imports and an engine never needs.
+export { APIS, findApi } from "./catalogue/apis.ts";
+export { findProvider, PROVIDERS, providerAt } from "./catalogue/providers.ts";
+export type {
+  ApiRecord,
+  ChatFlavorName,
+  ModelRecord,
+  PolicyFamily,
+  ProviderRecord,
+  WireName,
+} from "./catalogue/record.ts";
 export type { EngineMethod } from "./contract/engine.ts";
 export { type PluginManifest, PluginManifestSchema } from "./contract/manifest.ts";
 export { AgentMessageSchema } from "./contract/message.ts";

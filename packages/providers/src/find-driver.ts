@@ -1,10 +1,9 @@
-// Which driver speaks an api: the table of all drivers.
-import { offline } from "./drivers/offline.ts";
-import { openaiCompletions } from "./drivers/openai-completions.ts";
+// Which driver speaks an api.
+import { DRIVER_TABLE } from "./driver-table.ts";
 import type { Driver } from "./provider.ts";
 
 const DRIVERS: ReadonlyMap<string, Driver> = new Map(
-  [openaiCompletions, offline].map((driver: Driver) => [driver.api, driver]),
+  DRIVER_TABLE.map((driver) => [driver.api, driver]),
 );
 
 /** Every api a driver exists for, e.g. "openai-completions". */

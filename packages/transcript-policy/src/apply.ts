@@ -36,7 +36,7 @@ import {
   validateAnthropicTurns,
   validateGeminiTurns,
 } from "./passes/turns.ts";
-import type { TranscriptPolicy } from "./policy.ts";
+import type { TranscriptPolicy } from "./policies.ts";
 import type { DerivedFlags } from "./select.ts";
 import type { WireRules } from "./wires.ts";
 

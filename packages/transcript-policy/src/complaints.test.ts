@@ -16,7 +16,7 @@ import { DISTINCT_ROUTES, nameOf } from "./__fixtures__/routes.ts";
 import { explainInvalid } from "./explain.ts";
 import { sanitizeSessionHistory } from "./history.ts";
 import { prepareOutboundMessages } from "./outbound.ts";
-import type { Route } from "./policy.ts";
+import type { Route } from "./route.ts";
 
 const CLAUDE: Route = {
   provider: "anthropic",

@@ -1,13 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { assistant, text, user } from "./__fixtures__/messages.ts";
+import { projectForDisplay, projectMessageForDisplay, projectTextForDisplay } from "./display.ts";
+import { annotateInterSessionUserMessages } from "./passes/inter-session.ts";
 import {
-  projectForDisplay,
-  projectMessageForDisplay,
-  projectTextForDisplay,
   stripHistoricalRuntimeContextCustomMessages,
   stripRuntimeContextCustomMessages,
-} from "./display.ts";
-import { annotateInterSessionUserMessages } from "./passes/inter-session.ts";
+} from "./passes/runtime-context.ts";
 
 const context = (content: string) => ({
   role: "custom" as const,

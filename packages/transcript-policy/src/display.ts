@@ -2,7 +2,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { mapChanged } from "./pass.ts";
 import { stripInterSessionPromptPrefixForDisplay } from "./passes/inter-session.ts";
-import { RUNTIME_CONTEXT_TYPE, stripHostContext } from "./runtime-context.ts";
+import { RUNTIME_CONTEXT_TYPE, stripHostContext } from "./passes/runtime-context.ts";
 import {
   asAgentMessages,
   asStored,
@@ -26,29 +26,6 @@ export const projectMessageForDisplay = (message: AgentMessage): AgentMessage | 
 /** A text as a surface may show it: no markers, no runtime context, no metadata; the same string when it holds none. */
 export const projectTextForDisplay = (text: string): string =>
   stripHostContext(stripInterSessionPromptPrefixForDisplay(text));
-
-/** Drops every runtime-context message: what is stored and shown holds none. */
-export const stripRuntimeContextCustomMessages = (
-  messages: readonly AgentMessage[],
-): readonly AgentMessage[] =>
-  messages.filter((message) => !isRuntimeContext(message)).length === messages.length
-    ? messages
-    : messages.filter((message) => !isRuntimeContext(message));
-
-/** Drops runtime-context messages except those directly before the last user message, which belong to the running turn. */
-export function stripHistoricalRuntimeContextCustomMessages(
-  messages: readonly AgentMessage[],
-): readonly AgentMessage[] {
-  const user = messages.findLastIndex((message) => roleOf(asStored([message])[0]) === "user");
-  let start = user;
-  while (start > 0 && isRuntimeContext(messages[start - 1]!)) start -= 1;
-  return mapChanged(messages, (message, index) =>
-    isRuntimeContext(message) && !(index >= start && index < user) ? undefined : message,
-  );
-}
-
-const isRuntimeContext = (message: AgentMessage): boolean =>
-  message?.role === "custom" && message.customType === RUNTIME_CONTEXT_TYPE;
 
 function project(message: StoredMessage): StoredMessage | undefined {
   const role = roleOf(message);

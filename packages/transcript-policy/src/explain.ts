@@ -1,13 +1,14 @@
 // Why a provider would reject a history: every fault a list of messages can have on a wire, told before anything is sent.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { explainImage } from "./images/wire-image.ts";
-import { isEmbeddedResult, isKnownRole, isRecord } from "./passes/contract-shape.ts";
+import { isEmbeddedResult, isKnownRole } from "./passes/contract-shape.ts";
 import { isReadable } from "./passes/fit-wire.ts";
 import { isReasoningItem, itemId } from "./passes/responses.ts";
 import {
   asStored,
   blocksOf,
   isBlank,
+  isRecord,
   isThinking,
   isToolCall,
   isToolCallLike,

@@ -10,7 +10,10 @@ export interface PassResult {
   changes: readonly PolicyChange[];
 }
 
-/** Records one change to the message at `index` of the list the pass was given. */
+/**
+ * Records one change to the message at `index` of the list the pass was given.
+ * @internal
+ */
 export type Report = (action: PolicyChange["action"], index: number, reason: string) => void;
 
 /** Where the current time comes from; the wall clock when none is given. */
@@ -22,9 +25,15 @@ export interface Clock {
 /** A pure function over messages: flags beside them in, messages and changes out. */
 export type Pass<Options> = (input: { messages: readonly AgentMessage[] } & Options) => PassResult;
 
+/** A pass that has to wait for something. */
+export type AsyncPass<Options> = (
+  input: { messages: readonly AgentMessage[] } & Options,
+) => Promise<PassResult>;
+
 /**
- * Makes a pass of a function over stored messages. The function must not change what it is given, and calls `report` once per change;
- * the pass then returns the same array for the same messages.
+ * Makes a pass of a function over stored messages. The function must not change what it is given,
+ * and calls `report` once per change; the pass then returns the same array for the same messages.
+ * @internal
  */
 export function definePass<Options>(
   rule: string,
@@ -35,19 +44,50 @@ export function definePass<Options>(
   ) => readonly StoredMessage[],
 ): Pass<Options> {
   return (input) => {
-    const changes: PolicyChange[] = [];
-    const before = asStored(input.messages);
-    const after = run(before, input, (action, index, reason) =>
-      changes.push({ rule, action, index, reason }),
-    );
-    return {
-      messages: isSameList(before, after) ? input.messages : asAgentMessages(after),
-      changes,
-    };
+    const { changes, report } = reporter(rule);
+    return resultOf(input.messages, run(asStored(input.messages), input, report), changes);
   };
 }
 
-/** Maps a list, copying it only from the first change on; undefined drops the item. */
+/**
+ * The same for a function that has to wait.
+ * @internal
+ */
+export function defineAsyncPass<Options>(
+  rule: string,
+  run: (
+    messages: readonly StoredMessage[],
+    options: Options,
+    report: Report,
+  ) => Promise<readonly StoredMessage[]>,
+): AsyncPass<Options> {
+  return async (input) => {
+    const { changes, report } = reporter(rule);
+    return resultOf(input.messages, await run(asStored(input.messages), input, report), changes);
+  };
+}
+
+function reporter(rule: string): { changes: PolicyChange[]; report: Report } {
+  const changes: PolicyChange[] = [];
+  return {
+    changes,
+    report: (action, index, reason) => changes.push({ rule, action, index, reason }),
+  };
+}
+
+const resultOf = (
+  before: readonly AgentMessage[],
+  after: readonly StoredMessage[],
+  changes: readonly PolicyChange[],
+): PassResult => ({
+  messages: isSameList(asStored(before), after) ? before : asAgentMessages(after),
+  changes,
+});
+
+/**
+ * Maps a list, copying it only from the first change on; undefined drops the item.
+ * @internal
+ */
 export function mapChanged<T>(
   items: readonly T[],
   map: (item: T, index: number) => T | undefined,

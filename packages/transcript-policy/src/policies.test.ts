@@ -1,5 +1,8 @@
+import { PROVIDERS } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
-import type { ModelTraits, PolicyFlags } from "./policy.ts";
+import { nameOf, ROWS, routeOf } from "./__fixtures__/routes.ts";
+import type { PolicyFlags } from "./policies.ts";
+import type { ModelTraits } from "./route.ts";
 import { deriveFlags, resolveTranscriptPolicy } from "./select.ts";
 
 const policyOf = (provider: string, modelApi: string, modelId: string, model?: ModelTraits) =>
@@ -36,80 +39,18 @@ function shorthand(flags: ReturnType<typeof policyOf>): string {
   ].join(" ");
 }
 
-const SIGNED = "keepSig anthropic synth repair";
-const OLD = "keepSig dropThink anthropic synth repair";
-const GOOGLE = "full strict b64 bootstrap gemini synth repair";
-const TURNS = "bootstrap gemini anthropic repair";
-const TABLE: [string, string, string, string, ModelTraits?][] = [
-  ["anthropic", "anthropic-messages", "claude-opus-4-6", `full strict+toolu ${SIGNED}`],
-  [" Anthropic ", "anthropic-messages", "Claude-3-7-Sonnet", `full strict+toolu ${OLD}`],
-  ["anthropic", "anthropic-messages", "claude-12-haiku", `full strict+toolu ${SIGNED}`],
-  ["anthropic", "anthropic-messages", "claude-opus-5", `full strict+toolu ${OLD}`],
-  ["anthropic-vertex", "anthropic-messages", "claude-opus-4-6", `full strict ${SIGNED}`],
-  [
-    "amazon-bedrock",
-    "bedrock-converse-stream",
-    "anthropic.claude-sonnet-4-6",
-    `full strict ${SIGNED}`,
-  ],
-  [
-    "amazon-bedrock",
-    "bedrock-converse-stream",
-    "anthropic.claude-3-5-sonnet",
-    `full strict ${OLD}`,
-  ],
-  ["amazon-bedrock", "bedrock-converse-stream", "amazon.nova-pro", `full strict ${SIGNED}`],
-  ["minimax", "anthropic-messages", "MiniMax-M3", `full strict ${SIGNED}`],
-  ["minimax", "openai-completions", "MiniMax-M3", `img strict dropReason ${TURNS}`],
-  ["minimax-portal", "openai-completions", "MiniMax-M3", `img strict dropReason ${TURNS}`],
-  ["proxy-x", "anthropic-messages", "claude-opus-4-6", `full strict ${SIGNED}`],
-  [
-    "proxy-x",
-    "anthropic-messages",
-    "glm",
-    `full strict ${OLD}`,
-    { compat: { supportsReasoningEffort: false } },
-  ],
-  ["cloudflare-ai-gateway", "anthropic-messages", "claude-opus-4-6", `full strict ${SIGNED}`],
-  ["google", "google-generative-ai", "gemini-3-pro", GOOGLE],
-  ["google-gemini-cli", "google-gemini-cli", "gemini-3-pro", GOOGLE],
-  ["google-vertex", "google-generative-ai", "gemini-3-pro", GOOGLE],
-  ["proxy-x", "google-generative-ai", "x", GOOGLE],
-  ["openai", "openai-responses", "gpt-5.5", "img - synth repair"],
-  ["openai", "openai-chatgpt-responses", "gpt-5.5-codex", "img - synth repair"],
-  ["openai", "openai-completions", "gpt-4.1", "img strict repair"],
-  ["azure-openai", "azure-openai-responses", "gpt-5.5", "img - synth repair"],
-  ["proxy-x", "openai-responses", "gpt", "img strict synth repair"],
-  ["proxy-x", "openai-responses", "anthropic/claude-x", "img strict anthropic synth repair"],
-  ["proxy-x", "openai-responses", "claudette-1", "img strict synth repair"],
-  ["proxy-x", "openai-completions", "qwen", `img strict dropReason ${TURNS}`],
-  ["proxy-x", "openai-completions", "qwen", `img strict ${TURNS}`, { reasoning: true }],
-  ["proxy-x", "openai-completions", "moonshotai/kimi-k2.6:free", `img strict ${TURNS}`],
-  ["mistral", "mistral-conversations", "any", "img strict9 repair"],
-  ["openrouter", "openai-completions", "google/gemini-3", "img - b64 repair"],
-  ["openrouter", "openai-completions", "mistralai/x", "img strict9 repair"],
-  ["openrouter", "openai-completions", "openrouter/voxtral-1", "img strict9 repair"],
-  ["openrouter", "openai-completions", "anthropic/claude", "img - repair"],
-  ["opencode", "openai-completions", "gemini-3", "img - b64 repair"],
-  ["opencode", "anthropic-messages", "claude-opus-4-6", "img - repair"],
-  ["xai", "openai-responses", "grok", "img strict synth repair"],
-  ["xai", "openai-completions", "grok", `img strict dropReason ${TURNS}`],
-  ["xiaomi", "openai-completions", "mimo", `img strict ${TURNS}`],
-  ["novita", "openai-completions", "x", `img strict ${TURNS}`],
-  ["sglang", "openai-completions", "x", `img strict ${TURNS}`],
-  ["vllm", "openai-completions", "x", `img strict dropReason ${TURNS}`],
-  ["lmstudio", "openai-completions", "x", `img strict dropReason ${TURNS}`],
-  ["ollama", "ollama", "llama", `img - dropReason ${TURNS}`],
-  ["ollama", "openai-completions", "llama", `img strict dropReason ${TURNS}`],
-  ["github-copilot", "anthropic-messages", "claude-opus-4-6", "img - dropThink repair"],
-  ["github-copilot", "openai-responses", "gpt-5", "img - repair"],
-  ["some-host", "some-api", "x", "img - repair"],
-];
-
 describe("the provider table", () => {
-  it.each(TABLE)("%s by %s to %s: %s", (provider, api, model, row, traits) => {
-    expect(shorthand(policyOf(provider, api, model, traits))).toBe(row);
+  it.each(ROWS.map((row) => [nameOf(routeOf(row)), row] as const))("%s", (_name, row) => {
+    expect(shorthand(resolveTranscriptPolicy(routeOf(row)))).toBe(row[3]);
   });
+
+  it.each(PROVIDERS.filter(({ policy }) => policy !== undefined))(
+    "has a row for each api $id speaks, because it has a policy of its own",
+    ({ id, apis }) => {
+      const rows = ROWS.filter(([provider]) => provider.trim().toLowerCase() === id);
+      expect(rows.map(([, api]) => api)).toEqual(expect.arrayContaining([...apis]));
+    },
+  );
 
   it("gives nine-character ids to a Mistral model of any provider but OpenAI's", () => {
     expect(policyOf("ollama", "openai-completions", "mixtral-8x7b").toolCallIdMode).toBe("strict9");

@@ -1,48 +1,117 @@
-// What each provider and wire insists on, as data: the only file that knows their names.
-import type { PolicyFlags, ProviderPolicies, ProviderPolicy, Route } from "./policy.ts";
+// What a history may be asked to be: the table of flags, and which of them each family sets.
+import { findProvider, type PolicyFamily } from "@clew/plugin-sdk/host";
+import {
+  isClaude,
+  isGemini,
+  isRoutedToNineIds,
+  namesClaude,
+  needsReasoningBack,
+  refusesOwnThinking,
+  takesNineIds,
+} from "./model-names.ts";
+import { isResponsesApi, isSignedThinkingApi, type Route, wireOf } from "./route.ts";
 
-const STRICT_IDS = {
-  sanitizeToolCallIds: true,
-  toolCallIdMode: "strict",
-} as const satisfies PolicyFlags;
-const NINE_IDS = {
-  sanitizeToolCallIds: true,
-  toolCallIdMode: "strict9",
-} as const satisfies PolicyFlags;
-const BASE64_THOUGHTS = {
+/** Which tool-call ids are accepted: letters and digits up to 40, or exactly nine of them. */
+export type ToolCallIdMode = "strict" | "strict9";
+
+/**
+ * Every flag with what holds when neither provider nor api asks for more. The names are those of
+ * `openclaw.json` and its plugins, kept so that their policies can be used as they are; where a
+ * name says less or more than the flag does, the line above it says what is true.
+ */
+export const DEFAULT_POLICY = {
+  /** Kept for readers of older configurations: both values do the same. */
+  sanitizeMode: "images-only" as "images-only" | "full",
+  /**
+   * Ids are rewritten in the form `toolCallIdMode` names; never on Responses apis, whose pairs of
+   * ids have a form of their own.
+   */
+  sanitizeToolCallIds: false as boolean,
+  toolCallIdMode: undefined as ToolCallIdMode | undefined,
+  /** "openai": the first `call_*` id stays and repeats become fresh `call_*` ids. */
+  duplicateToolCallIdStyle: undefined as "openai" | undefined,
+  /** The first use of a `toolu_*` id stays as it is. */
+  preserveNativeAnthropicToolUseIds: false as boolean,
+  /** Every call gets exactly one result, right behind it. */
+  repairToolUseResultPairing: true as boolean,
+  /** Signatures of any kind stay; unsigned thinking goes. */
+  preserveSignatures: false as boolean,
+  /** Which thought signatures stay; undefined = all but the ids of text items. */
+  sanitizeThoughtSignatures: undefined as
+    | { allowBase64Only: boolean; includeCamelCase: boolean }
+    | undefined,
+  /** Kept for readers of older configurations: nobody sets it. */
+  sanitizeThinkingSignatures: false as boolean,
+  /** Thinking is removed from all but the last assistant message. */
+  dropThinkingBlocks: false as boolean,
+  /** Thinking is removed from all but a running tool turn. */
+  dropReasoningFromHistory: false as boolean,
+  /** A history that starts with an assistant gets a user turn in front; not for Gemini only. */
+  applyGoogleTurnOrdering: false as boolean,
+  /** Assistant messages in a row are merged; not for Gemini only. */
+  validateGeminiTurns: false as boolean,
+  /**
+   * Assistants and users in a row are merged, and calls that no result follows removed; not for
+   * Anthropic only: most servers of Chat Completions get it too.
+   */
+  validateAnthropicTurns: false as boolean,
+  /** For a host that guards writes: pending calls get made-up results. No pass reads it. */
+  allowSyntheticToolResults: false as boolean,
+  /** Thinking without a base64 signature goes; other spellings of the signature are renamed. */
+  normalizeAntigravityThinkingBlocks: false as boolean,
+  /** Thinking is removed from every assistant message, the last one too. */
+  dropAllThinkingBlocks: false as boolean,
+  /** The provider checks the signature of thinking, whatever `preserveSignatures` says. */
+  verifiesThinkingSignatures: false as boolean,
+  /** The host notes once per session that a user turn was put in front. */
+  recordsBootstrap: false as boolean,
+};
+
+/** What one provider requires of a replayed history. */
+export type TranscriptPolicy = typeof DEFAULT_POLICY;
+
+/** The flags in which a provider differs from the defaults. */
+export type PolicyFlags = Partial<TranscriptPolicy>;
+
+/**
+ * Flags that differ from the defaults; a function when they depend on the route. Undefined = "ask
+ * by api instead".
+ */
+export type ProviderPolicy = PolicyFlags | ((route: Route) => PolicyFlags | undefined);
+
+/** Policies of a host or plugin, by provider id; each is laid over what the catalogue says. */
+export type ProviderPolicies = Readonly<Record<string, ProviderPolicy>>;
+
+/** The flags of one policy for one route. */
+export const resolve = (policy: ProviderPolicy, route: Route): PolicyFlags | undefined =>
+  typeof policy === "function" ? policy(route) : policy;
+
+const STRICT_IDS: PolicyFlags = { sanitizeToolCallIds: true, toolCallIdMode: "strict" };
+const NINE_IDS: PolicyFlags = { sanitizeToolCallIds: true, toolCallIdMode: "strict9" };
+const BASE64_THOUGHTS: PolicyFlags = {
   sanitizeThoughtSignatures: { allowBase64Only: true, includeCamelCase: true },
-} as const satisfies PolicyFlags;
-
-const COMPLETIONS_TURNS = {
+};
+const PLAIN_TURNS: PolicyFlags = {
   applyGoogleTurnOrdering: true,
   validateGeminiTurns: true,
   validateAnthropicTurns: true,
-} as const satisfies PolicyFlags;
+};
 
-// Claude models that accept their own thinking back; older ones get it removed.
-const REPLAYS_THINKING = /fable-5|(?:opus|sonnet|haiku)-4|claude-[5-9]|claude-\d{2}/;
-
-const anthropicByModel = ({ modelId }: Route): PolicyFlags => ({
+const signedByModel = ({ modelId }: Route): PolicyFlags => ({
   sanitizeMode: "full",
   ...STRICT_IDS,
   preserveSignatures: true,
   validateAnthropicTurns: true,
   allowSyntheticToolResults: true,
-  dropThinkingBlocks: modelId.includes("claude") && !REPLAYS_THINKING.test(modelId),
+  dropThinkingBlocks: refusesOwnThinking(modelId),
 });
 
-const nativeAnthropic = (route: Route): PolicyFlags => ({
-  ...anthropicByModel(route),
-  preserveNativeAnthropicToolUseIds: true,
-  verifiesThinkingSignatures: true,
+const signedThinking = (route: Route): PolicyFlags => ({
+  ...signedByModel(route),
+  ...(route.model?.compat?.supportsReasoningEffort === false && { dropThinkingBlocks: true }),
 });
 
-const verifiedAnthropic = (route: Route): PolicyFlags => ({
-  ...anthropicApi(route),
-  verifiesThinkingSignatures: true,
-});
-
-const GOOGLE: PolicyFlags = {
+const GEMINI: PolicyFlags = {
   sanitizeMode: "full",
   ...STRICT_IDS,
   ...BASE64_THOUGHTS,
@@ -51,188 +120,67 @@ const GOOGLE: PolicyFlags = {
   allowSyntheticToolResults: true,
 };
 
-/** The same, where the provider is known: its host notes the bootstrap turn in the session. */
-const NATIVE_GOOGLE: PolicyFlags = { ...GOOGLE, recordsBootstrap: true };
-
-const passthrough = ({ modelId }: Route): PolicyFlags =>
-  modelId.includes("gemini") ? BASE64_THOUGHTS : {};
-
-// OpenRouter names of models that take nine-character ids, after an optional "openrouter/".
-const OPENROUTER_NINE =
-  /^(?:openrouter\/)?(?:mistralai\/|mistral\/|mistral-|codestral-|devstral-|ministral-|mixtral-|pixtral-|voxtral-)/;
-
-const openrouter = (route: Route): PolicyFlags => ({
-  ...passthrough(route),
-  ...(OPENROUTER_NINE.test(route.modelId) && NINE_IDS),
-});
-
-const openai = ({ modelApi }: Route): PolicyFlags => {
-  if (modelApi === "openai-completions") return STRICT_IDS;
-  return isResponsesApi(modelApi) ? { allowSyntheticToolResults: true } : {};
-};
+const passthrough = ({ modelId }: Route): PolicyFlags => (isGemini(modelId) ? BASE64_THOUGHTS : {});
 
 const compatible =
-  (dropReasoningFromHistory: boolean): ProviderPolicy =>
-  ({ modelApi }) => {
-    if (modelApi === "openai-completions")
-      return { ...STRICT_IDS, ...COMPLETIONS_TURNS, dropReasoningFromHistory };
-    if (modelApi === "ollama") return { ...COMPLETIONS_TURNS, dropReasoningFromHistory };
-    return isResponsesApi(modelApi)
-      ? { ...STRICT_IDS, allowSyntheticToolResults: true }
-      : undefined;
+  (dropReasoningFromHistory: boolean) =>
+  ({ modelApi }: Route): PolicyFlags | undefined => {
+    const wire = wireOf(modelApi);
+    if (wire === "chat") return { ...STRICT_IDS, ...PLAIN_TURNS, dropReasoningFromHistory };
+    if (wire === "ollama") return { ...PLAIN_TURNS, dropReasoningFromHistory };
+    return wire === "responses" ? { ...STRICT_IDS, allowSyntheticToolResults: true } : undefined;
   };
 
-const hybrid = (route: Route): PolicyFlags | undefined =>
-  SIGNED_APIS.has(route.modelApi) ? anthropicByModel(route) : resolve(compatible(true), route);
-
-const copilot = ({ modelId }: Route): PolicyFlags =>
-  modelId.includes("claude") ? { dropThinkingBlocks: true, dropAllThinkingBlocks: true } : {};
-
-/** Providers with rules of their own; all others are told by their api. */
-export const PROVIDER_POLICIES: ProviderPolicies = {
-  anthropic: nativeAnthropic,
-  "anthropic-vertex": verifiedAnthropic,
-  "amazon-bedrock": verifiedAnthropic,
-  minimax: hybrid,
-  "minimax-portal": hybrid,
-  google: NATIVE_GOOGLE,
-  "google-gemini-cli": NATIVE_GOOGLE,
-  "google-vertex": NATIVE_GOOGLE,
-  openrouter,
-  opencode: passthrough,
-  "opencode-go": passthrough,
-  openai,
-  "azure-openai": openai,
-  xai: compatible(true),
-  ollama: compatible(true),
-  xiaomi: compatible(false),
-  novita: compatible(false),
-  sglang: compatible(false),
-  mistral: NINE_IDS,
-  "github-copilot": copilot,
-};
-
-// Models that need their reasoning back although nobody marked them as reasoning models.
-const REASONING_MODELS: ReadonlySet<string> = new Set([
-  "kimi-for-coding",
-  "kimi-k2.5",
-  "kimi-k2.6",
-  "kimi-k2.7-code",
-  "kimi-k2-thinking",
-  "kimi-k2-thinking-turbo",
-  "mimo-v2-pro",
-  "mimo-v2-omni",
-  "mimo-v2.5",
-  "mimo-v2.5-pro",
-  "mimo-v2.6-pro",
-]);
-
-const CLAUDE_AS_A_WORD = /(?:^|[./:_-])claude(?:[./:_-]|$)/;
-
-function replaysReasoning({ modelId, model }: Route): boolean {
-  const name = modelId.split("/").at(-1) ?? "";
-  const colon = name.indexOf(":");
-  const parts = colon < 0 ? [name] : [name, name.slice(0, colon), name.slice(colon + 1)];
-  return model?.reasoning === true || parts.some((part) => REASONING_MODELS.has(part));
-}
-
-const anthropicApi = (route: Route): PolicyFlags => ({
-  ...anthropicByModel(route),
-  ...(route.model?.compat?.supportsReasoningEffort === false && { dropThinkingBlocks: true }),
-});
-
-const responsesApi = ({ modelId }: Route): PolicyFlags => ({
-  ...STRICT_IDS,
-  allowSyntheticToolResults: true,
-  validateAnthropicTurns: CLAUDE_AS_A_WORD.test(modelId),
-});
-
-/** What an api insists on when its provider has no rules of its own. */
-export const API_POLICIES: ProviderPolicies = {
-  "google-generative-ai": GOOGLE,
-  "google-gemini-cli": GOOGLE,
-  "google-antigravity": GOOGLE,
-  "anthropic-messages": anthropicApi,
-  "bedrock-converse-stream": anthropicApi,
-  "openai-completions": (route) => ({
-    ...STRICT_IDS,
-    ...COMPLETIONS_TURNS,
-    dropReasoningFromHistory: !replaysReasoning(route),
+/** What each family asks for; the provider catalogue says who belongs to which. */
+export const FAMILIES: Readonly<Record<PolicyFamily, ProviderPolicy>> = {
+  "native-messages": (route) => ({
+    ...signedByModel(route),
+    preserveNativeAnthropicToolUseIds: true,
+    verifiesThinkingSignatures: true,
   }),
-  "openai-responses": responsesApi,
-  "openai-chatgpt-responses": responsesApi,
-  "azure-openai-responses": responsesApi,
+  "verified-thinking": (route) => ({ ...signedThinking(route), verifiesThinkingSignatures: true }),
+  "signed-thinking": signedThinking,
+  "signed-or-compatible": (route) =>
+    isSignedThinkingApi(route.modelApi) ? signedByModel(route) : compatible(true)(route),
+  "native-gemini": { ...GEMINI, recordsBootstrap: true },
+  gemini: GEMINI,
+  passthrough,
+  router: (route) => ({
+    ...passthrough(route),
+    ...(isRoutedToNineIds(route.modelId) && NINE_IDS),
+  }),
+  openai: ({ modelApi }) => {
+    if (wireOf(modelApi) === "chat") return STRICT_IDS;
+    return isResponsesApi(modelApi) ? { allowSyntheticToolResults: true } : {};
+  },
+  compatible: compatible(true),
+  "compatible-reasoning": compatible(false),
+  chat: ({ modelId, model }) => ({
+    ...STRICT_IDS,
+    ...PLAIN_TURNS,
+    dropReasoningFromHistory: !(model?.reasoning === true || needsReasoningBack(modelId)),
+  }),
+  responses: ({ modelId }) => ({
+    ...STRICT_IDS,
+    allowSyntheticToolResults: true,
+    validateAnthropicTurns: namesClaude(modelId),
+  }),
+  "nine-ids": NINE_IDS,
+  "unread-thinking": ({ modelId }) =>
+    isClaude(modelId) ? { dropThinkingBlocks: true, dropAllThinkingBlocks: true } : {},
 };
 
-const NINE_MODELS = /mistral|mixtral|codestral|pixtral|devstral|ministral/;
-const ANTIGRAVITY = "google-antigravity";
-const OWN_ROUTER: ReadonlySet<string> = new Set(["openai", "azure-openai"]);
-
-/** Laid over provider and api: what a model's name alone decides. */
-export function policyByModel({ provider, modelApi, modelId }: Route): PolicyFlags {
-  const antigravity =
-    (provider === ANTIGRAVITY || modelApi === ANTIGRAVITY) && modelId.includes("claude");
+/** Laid over the family's flags: what a model's name alone decides. */
+export function policyByModel(route: Route, family: PolicyFamily | undefined): PolicyFlags {
+  const { modelId } = route;
   return {
-    ...(!OWN_ROUTER.has(provider) && NINE_MODELS.test(modelId) && NINE_IDS),
-    ...(antigravity && { normalizeAntigravityThinkingBlocks: true, preserveSignatures: true }),
+    ...(family !== "openai" && takesNineIds(modelId) && NINE_IDS),
+    ...(isAntigravity(route) &&
+      isClaude(modelId) && { normalizeAntigravityThinkingBlocks: true, preserveSignatures: true }),
   };
 }
 
-const SIGNED_APIS: ReadonlySet<string> = new Set(["anthropic-messages", "bedrock-converse-stream"]);
-const RESPONSES_APIS: ReadonlySet<string> = new Set([
-  "openai-responses",
-  "openai-chatgpt-responses",
-  "azure-openai-responses",
-]);
-
-/** An api whose thinking blocks carry a signature that is bound to the history before them. */
-export const isSignedThinkingApi = (modelApi: string): boolean => SIGNED_APIS.has(modelApi);
-
-/** An api of the Responses family: reasoning items, `call_*|fc_*` ids, results named "aborted". */
-export const isResponsesApi = (modelApi: string): boolean => RESPONSES_APIS.has(modelApi);
-
-/** The flags of one policy for one route. */
-export const resolve = (policy: ProviderPolicy, route: Route): PolicyFlags | undefined =>
-  typeof policy === "function" ? policy(route) : policy;
-
-/** Assistant messages a host wrote as copies of what it delivered: never part of a replayed history. */
-export const MIRRORS = {
-  provider: "openclaw",
-  models: ["delivery-mirror", "gateway-injected"],
-} as const;
-
-/** The model a Chat request goes to, as far as its route is known. */
-export interface RoutedModel {
-  provider?: string;
-  api?: string;
-  id?: string;
-  baseUrl?: string;
-}
-
-const MESSAGES_MODEL = /^(?:openrouter\/)?anthropic\//i;
-const ROUTER_URL = /^https:\/\/openrouter\.ai(?::443)?\/api\/v1\/*$/i;
-
-/** True when a router certainly passes this Chat request on to a Messages model, which takes no prefill while it thinks. */
-export function isRoutedToMessages({
-  provider = "",
-  api = "openai-completions",
-  id = "",
-  baseUrl = "",
-}: RoutedModel): boolean {
-  const url = baseUrl.trim();
-  const isRouter =
-    url === "" ? provider.trim().toLowerCase() === "openrouter" : ROUTER_URL.test(url);
-  return api === "openai-completions" && MESSAGES_MODEL.test(id) && isRouter;
-}
-
-/** Which calls of a stored turn need a result in the file itself: all, those whose text was delivered, or none. */
-export function needsStoredResults({
-  provider,
-  api,
-}: {
-  readonly provider?: unknown;
-  readonly api?: unknown;
-}): "all" | "delivered" | "none" {
-  if (provider === "openai" && api === "openai-chatgpt-responses") return "all";
-  return typeof api === "string" && isResponsesApi(api) ? "delivered" : "none";
+function isAntigravity({ provider, modelApi }: Route): boolean {
+  const usualApi = findProvider(provider)?.apis[0] ?? "";
+  return wireOf(modelApi) === "antigravity" || wireOf(usualApi) === "antigravity";
 }

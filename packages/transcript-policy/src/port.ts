@@ -7,7 +7,8 @@ import { prepareOutboundMessages, repairToolPairing } from "./outbound.ts";
 import type { Clock, PassResult } from "./pass.ts";
 import type { ImageOptions } from "./passes/images.ts";
 import type { ReplayContentOptions } from "./passes/replay-content.ts";
-import type { ProviderPolicies, Route } from "./policy.ts";
+import type { ProviderPolicies } from "./policies.ts";
+import type { Route } from "./route.ts";
 import { BOOTSTRAP_RECORD, SNAPSHOT_RECORD } from "./side-records.ts";
 
 /** What a host decides once for all its sessions. */

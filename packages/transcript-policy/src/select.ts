@@ -1,18 +1,14 @@
 // Which policy a route gets, and what follows from it for the passes.
-import {
-  API_POLICIES,
-  isResponsesApi,
-  isSignedThinkingApi,
-  PROVIDER_POLICIES,
-  policyByModel,
-  resolve,
-} from "./policies.ts";
+import { findApi, findProvider } from "@clew/plugin-sdk/host";
 import {
   DEFAULT_POLICY,
+  FAMILIES,
   type ProviderPolicies,
-  type Route,
+  policyByModel,
+  resolve,
   type TranscriptPolicy,
-} from "./policy.ts";
+} from "./policies.ts";
+import { isResponsesApi, isSignedThinkingApi, normalizeRoute, type Route } from "./route.ts";
 import { TEXTS } from "./texts.ts";
 
 /** A route, and the policies of the host that asks. */
@@ -30,13 +26,13 @@ export function resolveTranscriptPolicy({
   ...request
 }: PolicyRequest): TranscriptPolicy {
   const route = normalizeRoute(request);
-  const own = ownEntry(PROVIDER_POLICIES, route.provider);
-  const byApi = ownEntry(API_POLICIES, route.modelApi);
-  const added = ownEntry(policies, route.provider);
+  const family = findProvider(route.provider)?.policy;
+  const byApi = findApi(route.modelApi)?.policy;
+  const added = Object.hasOwn(policies, route.provider) ? policies[route.provider] : undefined;
   return {
     ...DEFAULT_POLICY,
-    ...((own && resolve(own, route)) ?? (byApi && resolve(byApi, route))),
-    ...policyByModel(route),
+    ...((family && resolve(FAMILIES[family], route)) ?? (byApi && resolve(FAMILIES[byApi], route))),
+    ...policyByModel(route, family),
     ...(added && resolve(added, route)),
   };
 }
@@ -68,16 +64,3 @@ export function deriveFlags(
     missingResultText: isResponses ? TEXTS.abortedToolResult : TEXTS.missingToolResult,
   };
 }
-
-export function normalizeRoute(route: Route): Route {
-  const { provider, modelApi, modelId, model } = route;
-  return {
-    provider: (provider ?? "").trim().toLowerCase(),
-    modelApi: modelApi ?? "",
-    modelId: (modelId ?? "").toLowerCase(),
-    ...(model !== undefined && { model }),
-  };
-}
-
-const ownEntry = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
-  Object.hasOwn(table, key) ? table[key] : undefined;

@@ -11,7 +11,8 @@ export interface StoredMessage {
   readonly [field: string]: unknown;
 }
 
-const isObject = (value: unknown): value is StoredBlock =>
+/** True for an object that is no list. */
+export const isRecord = (value: unknown): value is StoredBlock =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The one place where a contract type is widened: what a file says it holds is not what it must hold. */
@@ -24,7 +25,7 @@ export const asAgentMessages = (messages: readonly StoredMessage[]): readonly Ag
 
 /** The role; undefined for anything that is no message. */
 export function roleOf(message: StoredMessage | undefined): string | undefined {
-  return isObject(message) && typeof message.role === "string" ? message.role : undefined;
+  return isRecord(message) && typeof message.role === "string" ? message.role : undefined;
 }
 
 /** The content's blocks; empty unless the content is an array. Entries that are no objects read as empty blocks. */
@@ -34,7 +35,7 @@ export function blocksOf(message: StoredMessage): readonly StoredBlock[] {
 
 /** One field of a block; undefined when the block is no object. */
 export const fieldOf = (block: StoredBlock | undefined, name: string): unknown =>
-  isObject(block) ? block[name] : undefined;
+  isRecord(block) ? block[name] : undefined;
 
 export const typeOf = (block: StoredBlock | undefined): unknown => fieldOf(block, "type");
 
@@ -127,3 +128,25 @@ export function without<T extends StoredBlock | StoredMessage>(
 
 /** A text block of ours. */
 export const textBlock = (text: string): StoredBlock => ({ type: "text", text });
+
+/**
+ * The model names under which a host stores copies of what it delivered: no part of what a model
+ * said, and never replayed.
+ */
+export const MIRROR_MODELS = ["delivery-mirror", "gateway-injected"] as const;
+
+/** True for a copy a host stored under one of these names. */
+export const isMirror = (
+  { role, provider, model }: StoredMessage,
+  names: readonly string[] = MIRROR_MODELS,
+): boolean =>
+  role === "assistant" && provider === "openclaw" && names.some((name) => name === model);
+
+/** The parsed value, or undefined when the text is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

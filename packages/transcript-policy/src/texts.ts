@@ -31,12 +31,21 @@ const STREAM_ERROR_TEXTS: ReadonlySet<string> = new Set([
   "[assistant turn failed before producing content]",
 ]);
 
-/** True for a text that stands for a result nobody ever got. */
+/**
+ * True for a text that stands for a result nobody ever got.
+ * @internal
+ */
 export const isMissingResultText = (text: string): boolean => MISSING_RESULT_TEXTS.has(text);
 
-/** True for the text of a turn that failed before it said anything. */
+/**
+ * True for the text of a turn that failed before it said anything.
+ * @internal
+ */
 export const isStreamErrorText = (text: string): boolean => STREAM_ERROR_TEXTS.has(text);
 
-/** True for the second line of an inter-session marker, in our wording or an older host's. */
+/**
+ * True for the second line of an inter-session marker, in our wording or an older host's.
+ * @internal
+ */
 export const isInterSessionExplanation = (line: string): boolean =>
   line === TEXTS.interSessionExplanation || line.startsWith("This content was routed by");

@@ -1,5 +1,8 @@
 // What each wire rejects in a list of messages, as data: read by the checker and by the last passes before sending.
-import type { ToolCallIdMode } from "./policy.ts";
+import type { WireName } from "@clew/plugin-sdk/host";
+import { isClaude, isRoutedToMessages } from "./model-names.ts";
+import type { ToolCallIdMode } from "./policies.ts";
+import { type Route, wireOf } from "./route.ts";
 
 /** A way in which messages can be unacceptable, whichever wire names it how. */
 export type Fault =
@@ -213,26 +216,27 @@ const MISTRAL_WIRE: WireRules = {
   },
 };
 
-const WIRES: Readonly<Record<string, WireRules>> = {
-  "anthropic-messages": MESSAGES_WIRE,
-  "bedrock-converse-stream": CONVERSE_WIRE,
-  "openai-completions": CHAT_WIRE,
-  "openai-responses": RESPONSES_WIRE,
-  "openai-chatgpt-responses": RESPONSES_WIRE,
-  "azure-openai-responses": RESPONSES_WIRE,
-  "google-generative-ai": GEMINI_WIRE,
-  "google-gemini-cli": GEMINI_WIRE,
-  "mistral-conversations": MISTRAL_WIRE,
+const WIRES: Readonly<Record<WireName, WireRules>> = {
+  messages: MESSAGES_WIRE,
+  converse: CONVERSE_WIRE,
+  chat: CHAT_WIRE,
+  responses: RESPONSES_WIRE,
+  gemini: GEMINI_WIRE,
+  mistral: MISTRAL_WIRE,
+  ollama: ANY_WIRE,
+  antigravity: ANY_WIRE,
+  offline: ANY_WIRE,
 };
 
-/** The rules of a wire, for a model whose name changes some of them; an unknown wire gets the ones every API shares. */
-export function wireRules({ modelApi, modelId }: { modelApi: string; modelId: string }): WireRules {
-  const wire = Object.hasOwn(WIRES, modelApi) ? (WIRES[modelApi] ?? ANY_WIRE) : ANY_WIRE;
+/** The rules of a route's wire; an unknown api gets those every api shares. */
+export function wireRules({ modelApi, modelId }: Pick<Route, "modelApi" | "modelId">): WireRules {
+  const wire = wireOf(modelApi);
+  if (wire === undefined) return ANY_WIRE;
+  const rules = WIRES[wire];
   const model = modelId.toLowerCase();
   // Converse serves models of many makers; only one of them reads signed thinking back.
-  if (wire === CONVERSE_WIRE && !model.includes("claude")) return { ...wire, thinking: "none" };
+  if (wire === "converse" && !isClaude(model)) return { ...rules, thinking: "none" };
   // A router hands these on to another wire, with its rules for ids.
-  if (wire === CHAT_WIRE && /^(?:openrouter\/)?anthropic\//.test(model))
-    return { ...wire, ids: MESSAGES_WIRE.ids };
-  return wire;
+  if (wire === "chat" && isRoutedToMessages(model)) return { ...rules, ids: MESSAGES_WIRE.ids };
+  return rules;
 }

@@ -1,7 +1,7 @@
 // `clew policy`: would a provider accept this history, and what would be changed so that it does?
 import { resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import type { PolicyChange } from "@clew/plugin-sdk/host";
+import { findProvider, type PolicyChange } from "@clew/plugin-sdk/host";
 import { buildContext } from "@clew/plugin-sdk/transcript";
 import {
   explainInvalid,
@@ -21,21 +21,7 @@ export interface PolicyOptions {
   json?: boolean;
 }
 
-/** The wire of providers that speak one of their own; everybody else speaks Chat Completions. */
-const USUAL_API: Readonly<Record<string, string>> = {
-  anthropic: "anthropic-messages",
-  "anthropic-vertex": "anthropic-messages",
-  minimax: "anthropic-messages",
-  openai: "openai-responses",
-  "azure-openai": "azure-openai-responses",
-  google: "google-generative-ai",
-  "google-vertex": "google-generative-ai",
-  "google-gemini-cli": "google-gemini-cli",
-  "amazon-bedrock": "bedrock-converse-stream",
-  mistral: "mistral-conversations",
-};
-
-/** Exit code 0: it would be accepted as it is; 1: it would not, and here is why; 2: there is nothing to check. */
+/** Exit code 0: it would be accepted as it is; 1: it would not, and why; 2: nothing to check. */
 export async function policyCheck(file: string, options: PolicyOptions): Promise<number> {
   const { messages, route } = await readHistory(file, options);
   const faults = explainInvalid({ ...route, messages });
@@ -90,7 +76,8 @@ async function readHistory(file: string, { provider, model, api }: PolicyOptions
       "REQUEST_INVALID",
       `${file} holds no messages; name a session that has some.`,
     );
-  const modelApi = api ?? USUAL_API[provider.trim().toLowerCase()] ?? "openai-completions";
+  const usualApi = findProvider(provider.trim().toLowerCase())?.apis[0];
+  const modelApi = api ?? usualApi ?? "openai-completions";
   return {
     messages: items.map((item) => item.message),
     route: { provider, modelApi, modelId: model },

@@ -1,6 +1,7 @@
 // The environment, read here and nowhere else: CLEW_HOME, CLEW_CONFIG, provider keys, and `${NAME}` in settings.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { findProvider } from "@clew/plugin-sdk/host";
 
 export interface Environment {
   /** Absolute. */
@@ -13,12 +14,11 @@ export interface Environment {
   variable(name: string): string | undefined;
 }
 
-/** Providers whose variable is not simply <ID>_API_KEY. */
-const KEY_NAMES: Record<string, readonly string[]> = {
-  google: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-  gemini: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-  "amazon-bedrock": ["AWS_BEARER_TOKEN_BEDROCK"],
-};
+/** The variables that may hold a provider's key, the first that is set wins. */
+export const keyNames = (providerId: string): readonly string[] =>
+  findProvider(providerId)?.needsKey ?? [
+    `${providerId.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`,
+  ];
 
 /** Blank variables count as unset. */
 export function readEnvironment(
@@ -30,10 +30,10 @@ export function readEnvironment(
     home,
     configFile: resolve(variable("CLEW_CONFIG") ?? join(home, "clew.json")),
     variable,
-    providerKey: (id) => {
-      const names = KEY_NAMES[id] ?? [`${id.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`];
-      return names.map(variable).find((value) => value !== undefined);
-    },
+    providerKey: (id) =>
+      keyNames(id)
+        .map(variable)
+        .find((value) => value !== undefined),
   };
 }
 

@@ -15,7 +15,7 @@ export const ContextPruningSchema = z.looseObject({
     .enum(["off", "cache-ttl", "adaptive", "aggressive"])
     .optional()
     .describe(
-      '"cache-ttl": once the provider\'s prompt cache is cold; unset = for models that have one. The last two are old names of it.',
+      '"cache-ttl": once the provider\'s prompt cache is cold. The last two are old names of it. Default: "off".',
     ),
   ttl: z
     .union([
@@ -25,7 +25,9 @@ export const ContextPruningSchema = z.looseObject({
         .refine((text) => parsePruneTtl(text) !== undefined, 'must be a time such as "5m" or "1h"'),
     ])
     .optional()
-    .describe("How long the provider keeps its cache; a bare number is minutes."),
+    .describe(
+      "How long the provider keeps its cache; a bare number is minutes. Default: the model's own, else 5m.",
+    ),
   tools: z
     .looseObject({ allow: z.array(z.string()).default([]), deny: z.array(z.string()).default([]) })
     .optional()

@@ -34,13 +34,19 @@ export const ProviderConfigSchema = z.object({
     .describe("Up to and including the version path."),
   // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how a setting names a variable.
   apiKey: z.string().optional().describe('The key, or "${NAME}" to read it from the environment.'),
-  api: z.string().optional().describe('Wire protocol; unset = "openai-completions".'),
+  api: z
+    .string()
+    .optional()
+    .describe(
+      'Wire protocol; unset = the provider\'s usual one that can be spoken, else "openai-completions".',
+    ),
   headers: z.record(z.string(), z.string()).optional(),
   models: z
     .array(ModelConfigSchema)
     .default([])
     .describe("Its models; none = any name is accepted with default limits."),
 });
+export type ModelConfig = z.infer<typeof ModelConfigSchema>;
 export type ProviderConfig = z.infer<typeof ProviderConfigSchema>;
 
 export const ModelsConfigSchema = z.object({

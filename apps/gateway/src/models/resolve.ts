@@ -1,10 +1,10 @@
 // Which model a "provider/model" name means: its wire, limits, address and key.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import type { ModelRef } from "@clew/plugin-sdk/host";
+import { findProvider, type ModelRef, PROVIDERS, type ProviderRecord } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "@clew/providers";
-import { type Environment, expandVariables } from "../config/environment.ts";
+import { type Environment, expandVariables, keyNames } from "../config/environment.ts";
 import { nearestOf } from "../text/nearest.ts";
-import type { ModelsConfig, ProviderConfig } from "./config.ts";
+import type { ModelConfig, ModelsConfig, ProviderConfig } from "./config.ts";
 
 export interface ResolvedModel {
   /** "provider/model" as it was asked for. */
@@ -25,17 +25,9 @@ export interface ModelRequest {
 
 export const OFFLINE_MODEL = "offline/offline";
 
-/** Servers that need no configuration. The window is what they run with unless told otherwise. */
-const KNOWN_PROVIDERS: Record<string, ProviderConfig & { needsKey?: true }> = {
-  offline: { api: "offline", models: [{ id: "offline", contextWindow: 200_000, maxTokens: 4096 }] },
-  ollama: { baseUrl: "http://127.0.0.1:11434/v1", models: [] },
-  lmstudio: { baseUrl: "http://127.0.0.1:1234/v1", models: [] },
-  vllm: { baseUrl: "http://127.0.0.1:8000/v1", models: [] },
-  "llama.cpp": { baseUrl: "http://127.0.0.1:8080/v1", models: [] },
-  openai: { baseUrl: "https://api.openai.com/v1", models: [], needsKey: true },
-  openrouter: { baseUrl: "https://openrouter.ai/api/v1", models: [], needsKey: true },
-};
-
+/** Runs in this process: no address, no key. */
+const LOCAL_API = "offline";
+const COMMON_API = "openai-completions";
 const DEFAULT_CONTEXT_WINDOW = 32_768;
 const DEFAULT_HOSTED_WINDOW = 128_000;
 const DEFAULT_MAX_TOKENS = 8192;
@@ -50,48 +42,21 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
     throw invalid(
       `"${name}" names no model: write "provider/model", for example ${OFFLINE_MODEL}.`,
     );
+  const record = findProvider(providerId);
   const configured = Object.hasOwn(models.providers, providerId)
     ? models.providers[providerId]
     : undefined;
-  const builtIn = Object.hasOwn(KNOWN_PROVIDERS, providerId)
-    ? KNOWN_PROVIDERS[providerId]
-    : undefined;
-  if (configured === undefined && builtIn === undefined)
-    throw unknownProvider(name, providerId, models);
-  const provider: ProviderConfig = {
-    ...builtIn,
-    ...configured,
-    models: configured?.models.length ? configured.models : (builtIn?.models ?? []),
-  };
+  if (configured === undefined && record === undefined) throw unknownProvider(name, request);
 
-  const listed = provider.models.find(({ id }) => id === modelId);
-  if (listed === undefined && provider.models.length > 0)
-    throw unknownModel(
-      name,
-      providerId,
-      modelId,
-      provider.models.map(({ id }) => id),
-    );
-  const api = listed?.api ?? provider.api ?? "openai-completions";
+  const listed = findModel(name, modelId, configured, record);
+  const api = listed?.api ?? configured?.api ?? usualApi(record, configured, apis);
   if (!apis.includes(api))
     throw invalid(
       `Model "${name}" speaks "${api}", for which this Clew has no driver; it has: ${apis.join(", ")}.`,
     );
-  const isLocal = api === "offline";
-  if (!isLocal && provider.baseUrl === undefined) {
-    throw invalid(
-      `Provider "${providerId}" has no address: set models.providers.${providerId}.baseUrl.`,
-    );
-  }
-  const apiKey = isLocal ? undefined : findKey(providerId, provider, environment);
-  if (builtIn?.needsKey === true && apiKey === undefined && configured?.baseUrl === undefined) {
-    throw invalid(
-      `Provider "${providerId}" needs a key: set ${providerId.toUpperCase()}_API_KEY, or models.providers.${providerId}.apiKey.`,
-    );
-  }
-  const window =
-    listed?.contextWindow ??
-    (builtIn?.needsKey === true ? DEFAULT_HOSTED_WINDOW : DEFAULT_CONTEXT_WINDOW);
+  const defaultWindow =
+    record?.needsKey === undefined ? DEFAULT_CONTEXT_WINDOW : DEFAULT_HOSTED_WINDOW;
+  const window = listed?.contextWindow ?? defaultWindow;
   return {
     name,
     model: {
@@ -102,30 +67,77 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
       maxOutputTokens: listed?.maxTokens ?? DEFAULT_MAX_TOKENS,
       ...(listed?.input !== undefined && { acceptsImages: listed.input.includes("image") }),
       ...(listed?.reasoning !== undefined && { reasoning: listed.reasoning }),
+      ...(record?.cacheTtlMs !== undefined && { cacheTtlMs: record.cacheTtlMs }),
     },
-    endpoint: {
-      baseUrl: provider.baseUrl ?? "",
-      ...(apiKey !== undefined && { apiKey }),
-      ...(provider.headers !== undefined && { headers: provider.headers }),
-    },
+    endpoint:
+      api === LOCAL_API ? { baseUrl: "" } : findEndpoint(providerId, configured, environment),
   };
 }
 
-/** Names that can be asked for; a provider without a list takes any name. */
-export function knownModelNames(models: ModelsConfig): string[] {
-  const ids = [...new Set([...Object.keys(models.providers), ...Object.keys(KNOWN_PROVIDERS)])];
-  return ids.flatMap((id) => {
-    const listed = models.providers[id]?.models ?? KNOWN_PROVIDERS[id]?.models ?? [];
-    return listed.length > 0 ? listed.map((model) => `${id}/${model.id}`) : [`${id}/…`];
-  });
+/** Where the provider answers, and with which key. Throws when either is missing. */
+function findEndpoint(
+  providerId: string,
+  configured: ProviderConfig | undefined,
+  environment: ModelRequest["environment"],
+): Endpoint {
+  const record = findProvider(providerId);
+  const baseUrl = configured?.baseUrl ?? record?.baseUrl;
+  if (baseUrl === undefined)
+    throw invalid(
+      `Provider "${providerId}" has no address: set models.providers.${providerId}.baseUrl.`,
+    );
+  const apiKey = findKey(providerId, configured, environment);
+  // A server of a person's own may stand in for the provider and ask for nothing.
+  const needsKey = record?.needsKey !== undefined && configured?.baseUrl === undefined;
+  if (needsKey && apiKey === undefined)
+    throw invalid(
+      `Provider "${providerId}" needs a key: set ${keyNames(providerId).join(" or ")}, or models.providers.${providerId}.apiKey.`,
+    );
+  return {
+    baseUrl,
+    ...(apiKey !== undefined && { apiKey }),
+    ...(configured?.headers !== undefined && { headers: configured.headers }),
+  };
+}
+
+/** The first api of a provider that can be spoken; a server of a person's own speaks the common one. */
+function usualApi(
+  record: ProviderRecord | undefined,
+  configured: ProviderConfig | undefined,
+  apis: readonly string[],
+): string {
+  const spoken = record?.apis.find((api) => apis.includes(api));
+  if (spoken !== undefined) return spoken;
+  return configured?.baseUrl === undefined ? (record?.apis[0] ?? COMMON_API) : COMMON_API;
+}
+
+/** What is known of the model; undefined = any name is taken. Throws for one that is not listed. */
+function findModel(
+  name: string,
+  modelId: string,
+  configured: ProviderConfig | undefined,
+  record: ProviderRecord | undefined,
+): Partial<ModelConfig> | undefined {
+  const models: readonly ModelConfig[] = configured?.models.length
+    ? configured.models
+    : (record?.models ?? []).map(({ id, contextWindow, maxOutputTokens }) => ({
+        ...{ id, contextWindow, maxTokens: maxOutputTokens },
+      }));
+  const listed = models.find(({ id }) => id === modelId);
+  if (listed !== undefined || models.length === 0) return listed;
+  throw unknownModel(
+    name,
+    modelId,
+    models.map(({ id }) => id),
+  );
 }
 
 function findKey(
   providerId: string,
-  provider: ProviderConfig,
+  provider: ProviderConfig | undefined,
   environment: ModelRequest["environment"],
 ): string | undefined {
-  if (provider.apiKey === undefined) return environment.providerKey(providerId);
+  if (provider?.apiKey === undefined) return environment.providerKey(providerId);
   const expanded = expandVariables(provider.apiKey, environment);
   if ("text" in expanded) return expanded.text;
   const names = expanded.missing.join(", ");
@@ -134,12 +146,10 @@ function findKey(
   );
 }
 
-function unknownProvider(
-  name: string,
-  providerId: string,
-  models: ModelsConfig,
-): ContextEngineError {
-  const known = [...new Set([...Object.keys(models.providers), ...Object.keys(KNOWN_PROVIDERS)])];
+function unknownProvider(name: string, { models, apis }: ModelRequest): ContextEngineError {
+  const providerId = name.slice(0, name.indexOf("/"));
+  const ready = PROVIDERS.filter((record) => record.apis.some((api) => apis.includes(api)));
+  const known = [...new Set([...Object.keys(models.providers), ...ready.map(({ id }) => id)])];
   const nearest = nearestOf(providerId, known);
   const guess = nearest === null ? "" : ` Did you mean "${nearest}"?`;
   return invalid(
@@ -147,12 +157,8 @@ function unknownProvider(
   );
 }
 
-function unknownModel(
-  name: string,
-  providerId: string,
-  modelId: string,
-  known: string[],
-): ContextEngineError {
+function unknownModel(name: string, modelId: string, known: string[]): ContextEngineError {
+  const providerId = name.slice(0, name.indexOf("/"));
   const nearest = nearestOf(modelId, known);
   const guess = nearest === null ? "" : ` Did you mean "${providerId}/${nearest}"?`;
   return invalid(

@@ -4,7 +4,7 @@ import { sessionPruneSettings } from "./session-prune.ts";
 
 const cached = { ...MODEL, contextWindow: 10_000, cacheTtlMs: 1 };
 const big: Reply[] = [callTool("big"), "a", "b", "c", "d", "e", "f"];
-const settings = { reserveTokens: 0 };
+const settings = { reserveTokens: 0, sessionPrune: { mode: "cache-ttl" as const } };
 
 async function sessionWithOldResult(model = cached) {
   const host = testHost({
@@ -19,10 +19,19 @@ const shownResult = (host: Awaited<ReturnType<typeof sessionWithOldResult>>) =>
   host.lastSeen().find((line) => line.startsWith("toolResult"))!;
 
 describe("session pruning", () => {
-  it("is the default for models with a known cache time, and off for others", () => {
-    expect(sessionPruneSettings(cached)).toEqual({ mode: "cache-ttl", ttlMs: 1 });
-    expect(sessionPruneSettings(MODEL)).toEqual({ mode: "off" });
-    expect(sessionPruneSettings(cached, { mode: "off" })).toMatchObject({ mode: "off" });
+  it("is off unless a mode is set, also for models with a known cache time", () => {
+    expect(sessionPruneSettings(cached)).toMatchObject({ mode: "off" });
+    expect(sessionPruneSettings(MODEL, { ttlMs: 5 })).toMatchObject({ mode: "off" });
+  });
+
+  it("goes by the model's cache time, or by the one that is set", () => {
+    expect(sessionPruneSettings(cached, { mode: "cache-ttl" })).toEqual({
+      mode: "cache-ttl",
+      ttlMs: 1,
+    });
+    expect(sessionPruneSettings(cached, { mode: "cache-ttl", ttlMs: 7 })).toMatchObject({
+      ttlMs: 7,
+    });
   });
 
   it("shortens old results in the view once the cache is cold, and keeps them whole in the transcript", async () => {

@@ -11,19 +11,14 @@ import {
 import type { TurnRun } from "./turn-run.ts";
 
 /**
- * Pruning by cache time is the default for models whose provider keeps a prompt cache
- * for a known time, else off.
+ * Off unless a mode is set; then the model's own cache time is used, unless a time is set too.
  */
 export function sessionPruneSettings(
   model: ModelRef,
   settings: Partial<SessionPruneSettings> = {},
 ): Partial<SessionPruneSettings> {
   const { cacheTtlMs } = model;
-  return {
-    mode: cacheTtlMs === undefined ? "off" : "cache-ttl",
-    ...(cacheTtlMs !== undefined && { ttlMs: cacheTtlMs }),
-    ...settings,
-  };
+  return { mode: "off", ...(cacheTtlMs !== undefined && { ttlMs: cacheTtlMs }), ...settings };
 }
 
 /**

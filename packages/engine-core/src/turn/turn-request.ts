@@ -32,7 +32,7 @@ export interface TurnSettings {
   autoCompaction: boolean;
   /** Also check between model calls of a turn whether the next request fits. */
   midTurnPrecheck: boolean;
-  /** `agents.defaults.contextPruning`; by default on for models with a known cache time. */
+  /** `agents.defaults.contextPruning`; off unless its mode is set. */
   sessionPrune: Partial<SessionPruneSettings> | undefined;
   /** How long a turn waits for the session's background maintenance before it goes on, ms. */
   maintenanceWaitMs: number;

@@ -24,7 +24,7 @@ export interface ModelRef {
   reasoning?: boolean;
   /**
    * How long the provider keeps a prompt cached after its last use, ms; absent = not known, or not
-   * in a way worth planning for.
+   * in a way worth planning for. For predicting cache hits and their cost; it turns nothing on.
    */
   cacheTtlMs?: number;
 }

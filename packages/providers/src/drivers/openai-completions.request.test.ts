@@ -2,7 +2,6 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CHAT_FLAVORS } from "../openai-completions/flavors.ts";
 import { checkChatRequest } from "../testing/chat-rules/check.ts";
 import type { ChatRuleFlavor } from "../testing/chat-rules/rule.ts";
 import { openaiCompletions } from "./openai-completions.ts";
@@ -280,10 +279,5 @@ describe("a Chat Completions request", () => {
     expect(bodyOf([], { model, temperature: 0.2 }, "compatible")).toMatchObject({
       temperature: 0.2,
     });
-  });
-
-  it("names every flavor once", () => {
-    const names = CHAT_FLAVORS.map(({ name }) => name);
-    expect(new Set(names).size).toBe(names.length);
   });
 });

@@ -1,14 +1,13 @@
 // How the servers that speak Chat Completions differ, as data; and which of them an endpoint is.
+import { type ChatFlavorName, providerAt } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "../provider.ts";
 
+/** One dialect. */
 export interface ChatFlavor {
-  name: string;
-  /** Host names that are this flavor; a leading dot matches subdomains. */
-  hosts: readonly string[];
   maxTokensField: "max_tokens" | "max_completion_tokens";
-  /** What becomes of earlier thinking: left out, or sent back as `reasoning_content` with every assistant message. */
+  /** Earlier thinking: left out, or sent as `reasoning_content` with every assistant message. */
   thinking: "strip" | "require";
-  /** True: consecutive user messages are sent as one, for chat templates that insist on alternation. */
+  /** True: user messages in a row are sent as one, for chat templates that must alternate. */
   mergeUserMessages: boolean;
   /** True: reasoning models of this server refuse a temperature. */
   fixedReasoningTemperature: boolean;
@@ -16,9 +15,8 @@ export interface ChatFlavor {
   promptCacheKey: boolean;
 }
 
+/** Every server not known by name: Ollama, LM Studio, vLLM, llama.cpp and others. */
 const COMPATIBLE: ChatFlavor = {
-  name: "compatible",
-  hosts: [],
   maxTokensField: "max_tokens",
   thinking: "strip",
   mergeUserMessages: false,
@@ -26,38 +24,26 @@ const COMPATIBLE: ChatFlavor = {
   promptCacheKey: false,
 };
 
-/** First match wins; the last one is for every server not known by name (Ollama, LM Studio, vLLM, llama.cpp, …). */
-export const CHAT_FLAVORS: readonly ChatFlavor[] = [
-  {
+/** By the name a provider's record or an endpoint gives it. */
+export const CHAT_FLAVORS: Readonly<Record<ChatFlavorName, ChatFlavor>> = {
+  compatible: COMPATIBLE,
+  openai: {
     ...COMPATIBLE,
-    name: "openai",
-    hosts: ["api.openai.com", ".openai.azure.com"],
     maxTokensField: "max_completion_tokens",
     fixedReasoningTemperature: true,
     promptCacheKey: true,
   },
-  { ...COMPATIBLE, name: "groq", hosts: ["api.groq.com"], maxTokensField: "max_completion_tokens" },
-  { ...COMPATIBLE, name: "deepseek", hosts: ["api.deepseek.com"], thinking: "require" },
-  {
-    ...COMPATIBLE,
-    name: "kimi",
-    hosts: ["api.moonshot.ai", "api.moonshot.cn"],
-    thinking: "require",
-  },
-  { ...COMPATIBLE, name: "template", mergeUserMessages: true },
-  COMPATIBLE,
-];
+  groq: { ...COMPATIBLE, maxTokensField: "max_completion_tokens" },
+  deepseek: { ...COMPATIBLE, thinking: "require" },
+  kimi: { ...COMPATIBLE, thinking: "require" },
+  template: { ...COMPATIBLE, mergeUserMessages: true },
+};
 
-/** The flavor an endpoint names, else the one its host is known for, else "compatible". */
-export function findFlavor(endpoint: Endpoint): ChatFlavor {
-  const host = hostOf(endpoint.baseUrl);
-  const named = CHAT_FLAVORS.find(({ name }) => name === endpoint.flavor);
-  const known = CHAT_FLAVORS.find(({ hosts }) =>
-    hosts.some((known) => (known.startsWith(".") ? host.endsWith(known) : host === known)),
-  );
-  return named ?? known ?? COMPATIBLE;
+/** The flavor an endpoint names, else that of the provider at its address, else "compatible". */
+export function findFlavor({ flavor, baseUrl }: Endpoint): ChatFlavor {
+  if (isFlavorName(flavor)) return CHAT_FLAVORS[flavor];
+  return CHAT_FLAVORS[providerAt(baseUrl)?.flavor ?? "compatible"];
 }
 
-function hostOf(baseUrl: string): string {
-  return URL.canParse(baseUrl) ? new URL(baseUrl).hostname : "";
-}
+const isFlavorName = (name: string | undefined): name is ChatFlavorName =>
+  name !== undefined && Object.hasOwn(CHAT_FLAVORS, name);

@@ -1,10 +1,11 @@
 // How messages of any host become the contract's own: one spelling per thing, nothing a driver does not know.
 import { definePass, mapChanged } from "../pass.ts";
-import { parseJson } from "../silent-reply.ts";
 import {
+  isRecord,
   isThinking,
   isToolCallLike,
   nonBlank,
+  parseJson,
   resultId,
   roleOf,
   type StoredBlock,
@@ -25,7 +26,10 @@ const ROLES: ReadonlySet<string | undefined> = new Set([
   "branchSummary",
 ]);
 
-/** True for a message some driver can render. */
+/**
+ * True for a message some driver can render.
+ * @internal
+ */
 export const isKnownRole = (message: StoredMessage): boolean => ROLES.has(roleOf(message));
 
 /** Writes messages the way the contract spells them, and drops what is no message or block of it. */
@@ -79,10 +83,13 @@ function listOf(content: unknown): readonly StoredBlock[] {
   return typeof content === "object" && content !== null ? [content as StoredBlock] : [];
 }
 
-export const isTextOrImage = (block: StoredBlock): boolean =>
+const isTextOrImage = (block: StoredBlock): boolean =>
   textOf(block) !== undefined || typeOf(block) === "image";
 
-/** Older hosts kept results inside user messages; whether they may stay is decided with the turns. */
+/**
+ * Older hosts kept results inside user messages; whether they may stay is decided with the turns.
+ * @internal
+ */
 export const isEmbeddedResult = (block: StoredBlock): boolean =>
   typeOf(block) === "toolResult" || typeOf(block) === "tool_result";
 
@@ -144,9 +151,6 @@ function toArguments(value: unknown): StoredBlock {
     ? {}
     : { value };
 }
-
-export const isRecord = (value: unknown): value is StoredBlock =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function shapeResult(message: StoredMessage): StoredMessage {
   const id = resultId(message);

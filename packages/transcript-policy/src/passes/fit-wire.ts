@@ -1,7 +1,7 @@
 // The last look before sending: whatever the wire would surely reject is brought into a form it takes.
 import { renderImageFault } from "../images/wire-image.ts";
 import { definePass, mapChanged } from "../pass.ts";
-import { isSignedThinkingApi } from "../policies.ts";
+import { isSignedThinkingApi } from "../route.ts";
 import {
   blocksOf,
   isThinking,
@@ -57,7 +57,10 @@ export const fitThinking = definePass<WireOptions>(
   },
 );
 
-/** True for thinking this wire could have written itself. */
+/**
+ * True for thinking this wire could have written itself.
+ * @internal
+ */
 export function isReadable(block: StoredBlock, message: StoredMessage, wire: WireRules): boolean {
   if (wire.thinking !== "signed") return wire.thinking === "any";
   if (typeof message.api === "string" && message.api !== "" && !isSignedThinkingApi(message.api))

@@ -1,6 +1,4 @@
 // Which images may be sent as they are, which get smaller and which become a text; blank text goes along the way.
-import type { AgentMessage } from "@clew/plugin-sdk/core";
-import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { decodeBase64 } from "../images/base64.ts";
 import { ContentCache } from "../images/cache.ts";
 import {
@@ -11,16 +9,8 @@ import {
 } from "../images/codec.ts";
 import { inspectImage, isImageBlock } from "../images/inspect.ts";
 import { type Reduction, reduceImage } from "../images/reduce.ts";
-import { definePass, mapChanged, type PassResult, type Report } from "../pass.ts";
-import {
-  asAgentMessages,
-  asStored,
-  isBlankText,
-  roleOf,
-  type StoredBlock,
-  type StoredMessage,
-  textBlock,
-} from "../stored.ts";
+import { defineAsyncPass, definePass, mapChanged, type Report } from "../pass.ts";
+import { isBlankText, roleOf, type StoredBlock, type StoredMessage, textBlock } from "../stored.ts";
 import { TEXTS } from "../texts.ts";
 
 /** How images are measured and made smaller. */
@@ -30,7 +20,6 @@ export interface ImageOptions {
   imageCodec?: ImageCodec;
 }
 
-const RULE = "images";
 const LABEL = "session:history";
 const CACHE_BYTES = 64 * 1024 * 1024;
 
@@ -56,31 +45,23 @@ export async function sanitizeContentBlocksImages<T extends object>(
  * Makes the images of all messages sendable and removes blank text (rule R4). An emptied user message or tool result gets a text,
  * an emptied assistant message goes. Asynchronous because images may have to be encoded anew.
  */
-export async function sanitizeSessionMessagesImages({
-  messages,
-  ...options
-}: { messages: readonly AgentMessage[] } & ImageOptions): Promise<PassResult> {
-  const before = asStored(messages);
-  const replaced = new Map<StoredMessage, readonly StoredBlock[]>();
-  for (const message of before) {
-    const blocks = hasContent(message) ? contentOf(message) : undefined;
-    if (blocks?.some(isImageBlock))
-      replaced.set(
-        message,
-        (await sanitizeContentBlocksImages(blocks, options)) as readonly StoredBlock[],
-      );
-  }
-  const changes: PolicyChange[] = [];
-  const after = mapChanged(before, (message, index) =>
-    settleContent(
-      message,
-      replaced.get(message),
-      (action, at, reason) => changes.push({ rule: RULE, action, index: at, reason }),
-      index,
-    ),
-  );
-  return { messages: after === before ? messages : asAgentMessages(after), changes };
-}
+export const sanitizeSessionMessagesImages = defineAsyncPass<ImageOptions>(
+  "images",
+  async (messages, options, report) => {
+    const replaced = new Map<StoredMessage, readonly StoredBlock[]>();
+    for (const message of messages) {
+      const blocks = hasContent(message) ? contentOf(message) : undefined;
+      if (blocks?.some(isImageBlock))
+        replaced.set(
+          message,
+          (await sanitizeContentBlocksImages(blocks, options)) as readonly StoredBlock[],
+        );
+    }
+    return mapChanged(messages, (message, index) =>
+      settleContent(message, replaced.get(message), report, index),
+    );
+  },
+);
 
 const hasContent = (message: StoredMessage): boolean => {
   const role = roleOf(message);
@@ -102,7 +83,10 @@ export const removeBlankContent = definePass("blank-content", (messages, _option
   mapChanged(messages, (message, index) => settleContent(message, undefined, report, index)),
 );
 
-/** Blank text out, and what stands for nothing: the synchronous half of rule R4. */
+/**
+ * Blank text out, and what stands for nothing: the synchronous half of rule R4.
+ * @internal
+ */
 export function settleContent(
   message: StoredMessage,
   withImages: readonly StoredBlock[] | undefined,

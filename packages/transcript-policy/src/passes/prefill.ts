@@ -1,6 +1,8 @@
 // Which answers at the end of a request the provider would take for the start of its own, and reject.
+import { findProvider, providerAt } from "@clew/plugin-sdk/host";
+import { isRoutedToMessages } from "../model-names.ts";
 import { definePass } from "../pass.ts";
-import { isRoutedToMessages, type RoutedModel } from "../policies.ts";
+import { wireOf } from "../route.ts";
 import {
   blocksOf,
   fieldOf,
@@ -30,7 +32,10 @@ export interface MessagesPayload {
 
 const WIRE_CALLS: ReadonlySet<unknown> = new Set(["tool_use", "toolUse", "toolCall"]);
 
-/** Cuts the prefill off a Messages request when thinking is on; the same payload when nothing had to go. */
+/**
+ * Cuts the prefill off a Messages request when thinking is on; the same payload when nothing had
+ * to go. No caller yet: for the driver of that wire.
+ */
 export function stripPrefillWhenThinking<T extends MessagesPayload>(
   payload: T,
 ): { payload: T; stripped: number } {
@@ -51,15 +56,48 @@ const REASONING_OFF: ReadonlySet<unknown> = new Set([
   "null",
 ]);
 
-/** Cuts the prefill off a Chat request that a router passes on to a Messages model with reasoning on. */
+/** The model a Chat request goes to, as far as its route is known; blank = not known. */
+export interface RoutedModel {
+  provider?: string;
+  /** Default: "openai-completions". */
+  api?: string;
+  id?: string;
+  /** Where the request really goes; default: the provider's own address. */
+  baseUrl?: string;
+}
+
+/**
+ * Cuts the prefill off a Chat request that a router passes on to a Messages model with reasoning
+ * on. No caller yet: for the Chat driver, once it sends a reasoning setting.
+ */
 export function stripRoutedPrefillWhenReasoning<T extends MessagesPayload>(
   payload: T,
   model: RoutedModel,
 ): { payload: T; stripped: number } {
-  return isRoutedToMessages(model) && isReasoningOn(payload)
+  return isHandedToMessages(model) && isReasoningOn(payload)
     ? stripPrefill(payload)
     : { payload, stripped: 0 };
 }
+
+/** True when a router certainly passes this Chat request on to a Messages server. */
+function isHandedToMessages({
+  provider = "",
+  api = "openai-completions",
+  id = "",
+  baseUrl = "",
+}: RoutedModel): boolean {
+  const url = baseUrl.trim();
+  const router = url === "" ? findProvider(provider.trim().toLowerCase()) : providerAt(url);
+  const isItsAddress = url === "" || plainUrl(url) === router?.baseUrl;
+  return (
+    wireOf(api) === "chat" &&
+    isRoutedToMessages(id.toLowerCase()) &&
+    router?.isRouter === true &&
+    isItsAddress
+  );
+}
+
+const plainUrl = (url: string): string => new URL(url).href.replace(/\/+$/, "");
 
 function isReasoningOn({ reasoning, reasoning_effort: effort }: MessagesPayload): boolean {
   const isOn = (value: unknown) =>

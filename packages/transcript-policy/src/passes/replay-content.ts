@@ -1,13 +1,11 @@
 // Which stored turns say anything worth replaying, and in which shape: the first look at content of every kind.
 import { definePass, mapChanged, type Report } from "../pass.ts";
-import { MIRRORS } from "../policies.ts";
-import { stripHostContext } from "../runtime-context.ts";
-import { isSilentReply } from "../silent-reply.ts";
 import {
   blocksOf,
   fieldOf,
   isBlank,
   isBlankText,
+  isMirror,
   isThinking,
   roleOf,
   type StoredBlock,
@@ -17,6 +15,8 @@ import {
   typeOf,
 } from "../stored.ts";
 import { isStreamErrorText, TEXTS } from "../texts.ts";
+import { stripHostContext } from "./runtime-context.ts";
+import { isSilentReply } from "./silent-reply.ts";
 
 /** What counts as saying something. */
 export interface ReplayContentOptions {
@@ -133,9 +133,6 @@ function judgeAssistant(
   return { content: blocks, reason: "assistant content that was no list of blocks" };
 }
 
-const isMirror = ({ provider, model }: StoredMessage): boolean =>
-  provider === MIRRORS.provider && MIRRORS.models.some((name) => name === model);
-
 function toBlocks(content: unknown): readonly StoredBlock[] {
   if (Array.isArray(content)) return content;
   return typeof content === "object" && content !== null ? [content as StoredBlock] : [];
@@ -172,7 +169,10 @@ function isSilentFailure(message: StoredMessage): boolean {
 const failedSilently = ({ stopReason, usage }: StoredMessage): boolean =>
   stopReason === "error" || (stopReason === "stop" && isZeroUsage(usage));
 
-/** True for a usage record in which every number is zero. */
+/**
+ * True for a usage record in which every number is zero.
+ * @internal
+ */
 export function isZeroUsage(usage: unknown): boolean {
   if (typeof usage !== "object" || usage === null) return false;
   const values = Object.values(usage);

@@ -1,12 +1,12 @@
 // What the Responses family insists on: reasoning items with a follower, `call_*|fc_*` ids, item ids only beside their reasoning.
 import { sha256Hex } from "../hash.ts";
 import { definePass, mapChanged } from "../pass.ts";
-import { parseJson } from "../silent-reply.ts";
 import {
   blocksOf,
   fieldOf,
   isThinking,
   isToolCall,
+  parseJson,
   roleOf,
   type StoredBlock,
   typeOf,
@@ -14,11 +14,17 @@ import {
 } from "../stored.ts";
 import { renameCalls } from "./tool-ids.ts";
 
-/** True for a thinking block whose signature is a reasoning item that can be sent back. */
+/**
+ * True for a thinking block whose signature is a reasoning item that can be sent back.
+ * @internal
+ */
 export const isReasoningItem = (block: StoredBlock): boolean =>
   typeOf(block) === "thinking" && readReasoningItem(block.thinkingSignature) !== undefined;
 
-/** The reasoning item a signature holds, as an object or as JSON text; undefined when it is another kind of signature. */
+/**
+ * The reasoning item a signature holds, as an object or as JSON text; undefined when it is another kind of signature.
+ * @internal
+ */
 export function readReasoningItem(signature: unknown): StoredBlock | undefined {
   const item = readItem(signature);
   const id = fieldOf(item, "id");
@@ -97,7 +103,10 @@ export const dropRepeatedItems = definePass("repeated-items", (messages, _option
   });
 });
 
-/** The id under which a block is an item of its own on the Responses wire; calls carry theirs in their id. */
+/**
+ * The id under which a block is an item of its own on the Responses wire; calls carry theirs in their id.
+ * @internal
+ */
 export function itemId(block: StoredBlock): string | undefined {
   if (typeOf(block) === "text") {
     const { textSignature } = block;
@@ -118,7 +127,10 @@ export const canonicalizeResponsesIds = definePass("responses-ids", (messages, _
   renameCalls(messages, (id) => canonicalId(id), report),
 );
 
-/** A Responses id in canonical form; unchanged when it is. */
+/**
+ * A Responses id in canonical form; unchanged when it is.
+ * @internal
+ */
 export function canonicalId(id: string): string {
   const [call, item] = splitId(id);
   return item === undefined

@@ -15,10 +15,16 @@ import {
 } from "../stored.ts";
 import { TEXTS } from "../texts.ts";
 
-/** Where a thinking block may keep its signature. */
+/**
+ * Where a thinking block may keep its signature.
+ * @internal
+ */
 export const SIGNATURE_FIELDS = ["thinkingSignature", "signature", "thought_signature"] as const;
 
-/** When the newest compaction in the list was made; undefined when there is none. */
+/**
+ * When the newest compaction in the list was made; undefined when there is none.
+ * @internal
+ */
 export function latestCompaction(messages: readonly StoredMessage[]): number | undefined {
   let latest: number | undefined;
   for (const message of messages) {
@@ -29,7 +35,10 @@ export function latestCompaction(messages: readonly StoredMessage[]): number | u
   return latest;
 }
 
-/** True for a message that was made before the newest compaction. */
+/**
+ * True for a message that was made before the newest compaction.
+ * @internal
+ */
 export function isBefore(message: StoredMessage, compactedAt: number | undefined): boolean {
   const timestamp = compactedAt === undefined ? undefined : timestampOf(message);
   return compactedAt !== undefined && timestamp !== undefined && timestamp < compactedAt;
@@ -74,7 +83,10 @@ export const stripInvalidThinkingSignatures = definePass(
   },
 );
 
-/** True when a thinking block carries anything that may be a signature; for a redacted one its data counts. */
+/**
+ * True when a thinking block carries anything that may be a signature; for a redacted one its data counts.
+ * @internal
+ */
 export function isSigned(block: StoredBlock): boolean {
   const fields =
     typeOf(block) === "redacted_thinking" ? [...SIGNATURE_FIELDS, "data"] : SIGNATURE_FIELDS;
@@ -111,7 +123,10 @@ export const dropReasoningFromHistory = definePass(
   },
 );
 
-/** The message without the thinking blocks `goes` picks; a text stands in when nothing is left. The same message when none go. */
+/**
+ * The message without the thinking blocks `goes` picks; a text stands in when nothing is left. The same message when none go.
+ * @internal
+ */
 export function withoutThinking(
   message: StoredMessage,
   goes: (block: StoredBlock) => boolean,

@@ -1,11 +1,12 @@
 // Which tool calls are complete enough to replay: an input, an id, a legal name, and no half-written arguments.
 import { definePass, mapChanged } from "../pass.ts";
-import { parseJson } from "../silent-reply.ts";
 import {
   blocksOf,
+  isRecord,
   isThinking,
   isToolCallLike,
   nonBlank,
+  parseJson,
   roleOf,
   type StoredBlock,
   type StoredMessage,
@@ -141,6 +142,3 @@ function isReplaySafe(
     })
   );
 }
-
-const isRecord = (value: unknown): value is StoredBlock =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

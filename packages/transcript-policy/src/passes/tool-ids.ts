@@ -1,7 +1,7 @@
 // Which ids tool calls and results carry: legal for the provider, unique in the transcript, the same on both sides of a pair.
 import { sha256Hex } from "../hash.ts";
 import { definePass, mapChanged, type Report } from "../pass.ts";
-import type { ToolCallIdMode } from "../policy.ts";
+import type { ToolCallIdMode } from "../policies.ts";
 import {
   blocksOf,
   callId,
@@ -66,10 +66,16 @@ export const sanitizeToolCallIds = definePass<ToolIdOptions>(
     ),
 );
 
-/** Answers with the id for the nth use of a raw id, by a call block or, without one, by a result nobody waits for. */
+/**
+ * Answers with the id for the nth use of a raw id, by a call block or, without one, by a result nobody waits for.
+ * @internal
+ */
 export type Allocate = (id: string, use: number, call?: StoredBlock) => string;
 
-/** Renames every call by `allocate`, and each result as its call; a result nobody waits for is allocated as one of its own. */
+/**
+ * Renames every call by `allocate`, and each result as its call; a result nobody waits for is allocated as one of its own.
+ * @internal
+ */
 export function renameCalls(
   messages: readonly StoredMessage[],
   allocate: Allocate,
@@ -112,7 +118,10 @@ export function renameCalls(
   });
 }
 
-/** The result with this id in every id field it has, and in `toolCallId`. */
+/**
+ * The result with this id in every id field it has, and in `toolCallId`.
+ * @internal
+ */
 export function withResultId(result: StoredMessage, id: string): StoredMessage {
   const fields = RESULT_FIELDS.filter((field) => typeof result[field] === "string");
   if (result.toolCallId === id && fields.every((field) => result[field] === id)) return result;
@@ -171,7 +180,10 @@ function openaiRepeat(id: string, use: number, taken: ReadonlySet<string>): stri
   }
 }
 
-/** The id for a seed, out of the way of those taken: sanitised, else with a hash, else with a count. */
+/**
+ * The id for a seed, out of the way of those taken: sanitised, else with a hash, else with a count.
+ * @internal
+ */
 export function uniqueId(seed: string, mode: ToolCallIdMode, taken: ReadonlySet<string>): string {
   const base = sanitizeToolCallId(seed, mode);
   if (!taken.has(base)) return base;

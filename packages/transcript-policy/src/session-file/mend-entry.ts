@@ -4,11 +4,11 @@ import { readImageHeader } from "../images/header.ts";
 import { isImageBlock } from "../images/inspect.ts";
 import { mapChanged } from "../pass.ts";
 import { isBase64Signature } from "../passes/thought-signatures.ts";
-import { parseJson } from "../silent-reply.ts";
 import {
   isBlank,
   isBlankText,
   nonBlank,
+  parseJson,
   roleOf,
   type StoredBlock,
   type StoredMessage,

@@ -1,9 +1,12 @@
 // Which stored calls must get a result written behind them because their provider refuses the session otherwise; pure.
-import { MIRRORS, needsStoredResults } from "../policies.ts";
+import { findProvider } from "@clew/plugin-sdk/host";
+import { isResponsesApi } from "../route.ts";
 import {
   blocksOf,
   callId,
+  isMirror,
   isToolCall,
+  MIRROR_MODELS,
   nonBlank,
   resultId,
   roleOf,
@@ -13,6 +16,9 @@ import {
 } from "../stored.ts";
 import { TEXTS } from "../texts.ts";
 import { type Entry, messageOf } from "./mend-entry.ts";
+
+/** The name under which a host stores what it delivered to a person. */
+const [DELIVERED] = MIRROR_MODELS;
 
 interface Asking {
   /** Position of the entry among all that are kept. */
@@ -29,14 +35,15 @@ export class MissingResults {
   see(entry: Entry, position: number): void {
     const message = messageOf(entry);
     if (message === undefined) return;
-    if (this.#deliverable !== undefined && isMirror(message)) this.#asking.push(this.#deliverable);
+    if (this.#deliverable !== undefined && isMirror(message, [DELIVERED]))
+      this.#asking.push(this.#deliverable);
     this.#deliverable = undefined;
     const role = roleOf(message);
     const id = role === "toolResult" ? resultId(message) : undefined;
     if (id !== undefined) this.#answered.add(id);
     if (role !== "assistant") return;
     const calls = blocksOf(message).filter(isToolCall);
-    const needs = calls.length === 0 ? "none" : needsStoredResults(message);
+    const needs = calls.length === 0 ? "none" : neededResults(message);
     if (needs === "all") this.#asking.push({ position, calls });
     if (needs === "delivered")
       this.#deliverable = {
@@ -55,8 +62,15 @@ export class MissingResults {
   }
 }
 
-const isMirror = ({ role, provider, model }: StoredMessage): boolean =>
-  role === "assistant" && provider === MIRRORS.provider && MIRRORS.models[0] === model;
+/** Which calls of a turn need a result in the file: all, those whose text was delivered, or none. */
+function neededResults({ provider, api }: StoredMessage): "all" | "delivered" | "none" {
+  if (typeof api !== "string" || !isResponsesApi(api)) return "none";
+  const isOwn = typeof provider === "string" && findProvider(provider)?.apis.includes(api);
+  return isOwn && api === SESSION_API ? "all" : "delivered";
+}
+
+// The api whose server keeps the session, and refuses one with an open call.
+const SESSION_API = "openai-chatgpt-responses";
 
 /** The entry that stands for the result of a call nobody answered. */
 export function makeResultEntry(asking: Entry, call: StoredBlock, id: string, now: number): Entry {

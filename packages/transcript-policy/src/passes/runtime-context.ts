@@ -1,4 +1,7 @@
-// Which parts of a text are the host's own context rather than somebody's words.
+// Which parts of a history are the host's own context rather than somebody's words.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { mapChanged } from "../pass.ts";
+import { asStored, roleOf } from "../stored.ts";
 
 const BEGIN = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>";
 const END = "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>";
@@ -7,7 +10,10 @@ const END = "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>";
 const LEGACY_HEADER =
   /(?:^|\n)(?:OpenClaw runtime context \(internal\):|OpenClaw runtime (?:event|context for the immediately preceding user message)\.)[ \t]*\r?\nThis context is runtime-generated,[^\n]*(?:\n[\s\S]*)?$/;
 
-/** Custom messages that carry runtime context from one turn to the next. */
+/**
+ * Custom messages that carry runtime context from one turn to the next.
+ * @internal
+ */
 export const RUNTIME_CONTEXT_TYPE = "openclaw.runtime-context";
 
 /** The text without blocks of runtime context; the same string when it holds none. */
@@ -60,6 +66,32 @@ export function stripInboundMetadata(text: string): string {
   return bare === text ? text : bare.trim();
 }
 
-/** The text without anything the host put there. */
+/**
+ * The text without anything the host put there.
+ * @internal
+ */
 export const stripHostContext = (text: string): string =>
   stripInboundMetadata(stripInternalRuntimeContext(text));
+
+/** Drops every runtime-context message: what is stored and shown holds none. */
+export const stripRuntimeContextCustomMessages = (
+  messages: readonly AgentMessage[],
+): readonly AgentMessage[] =>
+  messages.filter((message) => !isRuntimeContext(message)).length === messages.length
+    ? messages
+    : messages.filter((message) => !isRuntimeContext(message));
+
+/** Drops runtime-context messages except those directly before the last user message, which belong to the running turn. */
+export function stripHistoricalRuntimeContextCustomMessages(
+  messages: readonly AgentMessage[],
+): readonly AgentMessage[] {
+  const user = messages.findLastIndex((message) => roleOf(asStored([message])[0]) === "user");
+  let start = user;
+  while (start > 0 && isRuntimeContext(messages[start - 1]!)) start -= 1;
+  return mapChanged(messages, (message, index) =>
+    isRuntimeContext(message) && !(index >= start && index < user) ? undefined : message,
+  );
+}
+
+const isRuntimeContext = (message: AgentMessage): boolean =>
+  message?.role === "custom" && message.customType === RUNTIME_CONTEXT_TYPE;

@@ -1,4 +1,5 @@
 // When an assistant's whole text only says that it has nothing to say.
+import { parseJson } from "../stored.ts";
 
 const TOKENS = /^(?:NO_REPLY\s*)+$/i;
 const AFTER_REASONING =
@@ -27,13 +28,4 @@ function isSilentJson(text: string): boolean {
     typeof entry[1] === "string" &&
     TOKENS.test(entry[1].trim())
   );
-}
-
-/** The parsed value, or undefined when the text is no JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { APIS, findApi } from "./apis.ts";
+import { findProvider, PROVIDERS, providerAt } from "./providers.ts";
+
+describe("the provider catalogue", () => {
+  it("names every provider and every api once, in lower case", () => {
+    for (const ids of [PROVIDERS.map(({ id }) => id), APIS.map(({ id }) => id)]) {
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const id of ids) expect(id).toMatch(/^[a-z0-9][a-z0-9.-]*$/);
+    }
+  });
+
+  it.each(PROVIDERS.map((provider) => [provider.id, provider] as const))(
+    "%s speaks known apis, is found by its address, and names variables as a shell can",
+    (_id, { id, apis, baseUrl, hosts = [], needsKey = [] }) => {
+      for (const api of apis) expect(findApi(api), api).toBeDefined();
+      expect(findProvider(id)?.id).toBe(id);
+      for (const name of needsKey) expect(name).toMatch(/^[A-Z][A-Z0-9_]*$/);
+      for (const host of hosts) {
+        const example = host.startsWith(".") ? `a${host}` : host;
+        expect(providerAt(`https://${example}/v1`)?.id).toBe(id);
+      }
+      if (baseUrl === undefined) return;
+      const { hostname } = new URL(baseUrl);
+      expect(providerAt(baseUrl)?.id).toBe(hostname === "127.0.0.1" ? undefined : id);
+    },
+  );
+
+  it("knows no provider by a name every object has, and none at an address that is no URL", () => {
+    expect([findProvider("constructor"), findApi("toString")]).toEqual([undefined, undefined]);
+    expect(["", "nonsense", "https://api.openai.com.evil.example"].map(providerAt)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});

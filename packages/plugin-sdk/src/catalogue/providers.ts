@@ -1,0 +1,195 @@
+// Every provider, one record each: the only file that lists their names.
+import type { ProviderRecord } from "./record.ts";
+
+const MINUTES = 60_000;
+
+/** In the order in which a person is told of them: what works without a key comes first. */
+export const PROVIDERS: readonly ProviderRecord[] = [
+  {
+    id: "offline",
+    apis: ["offline"],
+    models: [{ id: "offline", contextWindow: 200_000, maxOutputTokens: 4096 }],
+  },
+  {
+    id: "ollama",
+    apis: ["openai-completions", "ollama"],
+    baseUrl: "http://127.0.0.1:11434/v1",
+    policy: "compatible",
+  },
+  { id: "lmstudio", apis: ["openai-completions"], baseUrl: "http://127.0.0.1:1234/v1" },
+  { id: "vllm", apis: ["openai-completions"], baseUrl: "http://127.0.0.1:8000/v1" },
+  { id: "llama.cpp", apis: ["openai-completions"], baseUrl: "http://127.0.0.1:8080/v1" },
+  {
+    id: "sglang",
+    apis: ["openai-completions"],
+    baseUrl: "http://127.0.0.1:30000/v1",
+    policy: "compatible-reasoning",
+  },
+  {
+    id: "openai",
+    // Its third api has an address of its own.
+    apis: ["openai-responses", "openai-completions", "openai-chatgpt-responses"],
+    baseUrl: "https://api.openai.com/v1",
+    needsKey: ["OPENAI_API_KEY"],
+    hosts: ["api.openai.com"],
+    flavor: "openai",
+    cacheTtlMs: 5 * MINUTES,
+    policy: "openai",
+  },
+  {
+    id: "azure-openai",
+    apis: ["azure-openai-responses"],
+    needsKey: ["AZURE_OPENAI_API_KEY"],
+    hosts: [".openai.azure.com"],
+    flavor: "openai",
+    cacheTtlMs: 5 * MINUTES,
+    policy: "openai",
+  },
+  {
+    id: "anthropic",
+    apis: ["anthropic-messages"],
+    baseUrl: "https://api.anthropic.com/v1",
+    needsKey: ["ANTHROPIC_API_KEY"],
+    hosts: ["api.anthropic.com"],
+    cacheTtlMs: 5 * MINUTES,
+    policy: "native-messages",
+  },
+  {
+    id: "anthropic-vertex",
+    apis: ["anthropic-messages"],
+    cacheTtlMs: 5 * MINUTES,
+    policy: "verified-thinking",
+  },
+  {
+    id: "amazon-bedrock",
+    apis: ["bedrock-converse-stream"],
+    needsKey: ["AWS_BEARER_TOKEN_BEDROCK"],
+    cacheTtlMs: 5 * MINUTES,
+    policy: "verified-thinking",
+  },
+  {
+    id: "cloudflare-ai-gateway",
+    apis: ["anthropic-messages"],
+    needsKey: ["CLOUDFLARE_AI_GATEWAY_API_KEY"],
+  },
+  {
+    id: "google",
+    apis: ["google-generative-ai"],
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    needsKey: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    hosts: ["generativelanguage.googleapis.com"],
+    policy: "native-gemini",
+  },
+  // The same models behind a server that speaks Chat Completions.
+  { id: "gemini", apis: ["openai-completions"], needsKey: ["GEMINI_API_KEY", "GOOGLE_API_KEY"] },
+  { id: "google-vertex", apis: ["google-generative-ai"], policy: "native-gemini" },
+  { id: "google-gemini-cli", apis: ["google-gemini-cli"], policy: "native-gemini" },
+  { id: "google-antigravity", apis: ["google-antigravity"] },
+  {
+    id: "mistral",
+    apis: ["mistral-conversations"],
+    baseUrl: "https://api.mistral.ai/v1",
+    needsKey: ["MISTRAL_API_KEY"],
+    hosts: ["api.mistral.ai"],
+    policy: "nine-ids",
+  },
+  {
+    id: "openrouter",
+    apis: ["openai-completions"],
+    baseUrl: "https://openrouter.ai/api/v1",
+    needsKey: ["OPENROUTER_API_KEY"],
+    hosts: ["openrouter.ai"],
+    policy: "router",
+    isRouter: true,
+  },
+  {
+    id: "opencode",
+    apis: ["openai-completions", "anthropic-messages"],
+    needsKey: ["OPENCODE_API_KEY"],
+    policy: "passthrough",
+  },
+  {
+    id: "opencode-go",
+    apis: ["openai-completions", "anthropic-messages"],
+    needsKey: ["OPENCODE_GO_API_KEY"],
+    policy: "passthrough",
+  },
+  {
+    id: "minimax",
+    apis: ["anthropic-messages"],
+    baseUrl: "https://api.minimax.io/anthropic/v1",
+    needsKey: ["MINIMAX_API_KEY"],
+    hosts: ["api.minimax.io"],
+    policy: "signed-or-compatible",
+  },
+  {
+    id: "minimax-portal",
+    apis: ["anthropic-messages"],
+    policy: "signed-or-compatible",
+  },
+  {
+    id: "xai",
+    apis: ["openai-completions", "openai-responses"],
+    baseUrl: "https://api.x.ai/v1",
+    needsKey: ["XAI_API_KEY"],
+    hosts: ["api.x.ai"],
+    policy: "compatible",
+  },
+  {
+    id: "groq",
+    apis: ["openai-completions"],
+    baseUrl: "https://api.groq.com/openai/v1",
+    needsKey: ["GROQ_API_KEY"],
+    hosts: ["api.groq.com"],
+    flavor: "groq",
+  },
+  {
+    id: "deepseek",
+    apis: ["openai-completions"],
+    baseUrl: "https://api.deepseek.com/v1",
+    needsKey: ["DEEPSEEK_API_KEY"],
+    hosts: ["api.deepseek.com"],
+    flavor: "deepseek",
+  },
+  {
+    id: "moonshot",
+    apis: ["openai-completions"],
+    baseUrl: "https://api.moonshot.ai/v1",
+    needsKey: ["MOONSHOT_API_KEY"],
+    hosts: ["api.moonshot.ai", "api.moonshot.cn"],
+    flavor: "kimi",
+  },
+  {
+    id: "xiaomi",
+    apis: ["openai-completions"],
+    needsKey: ["XIAOMI_API_KEY"],
+    policy: "compatible-reasoning",
+  },
+  {
+    id: "novita",
+    apis: ["openai-completions"],
+    needsKey: ["NOVITA_API_KEY"],
+    policy: "compatible-reasoning",
+  },
+  {
+    id: "github-copilot",
+    apis: ["openai-completions", "openai-responses", "anthropic-messages"],
+    policy: "unread-thinking",
+  },
+];
+
+const BY_ID: ReadonlyMap<string, ProviderRecord> = new Map(
+  PROVIDERS.map((provider) => [provider.id, provider]),
+);
+
+/** The record of a provider id, written as the catalogue writes it; undefined when it has none. */
+export const findProvider = (id: string): ProviderRecord | undefined => BY_ID.get(id);
+
+/** The provider whose servers answer at this address; undefined for any other server. */
+export function providerAt(url: string): ProviderRecord | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { hostname } = new URL(url);
+  return PROVIDERS.find(({ hosts = [] }) =>
+    hosts.some((host) => (host.startsWith(".") ? hostname.endsWith(host) : hostname === host)),
+  );
+}

@@ -1,0 +1,64 @@
+// Every pass by name, and what passes are made of; written by `pnpm run docs`.
+export type { AsyncPass, Clock, Pass, PassResult } from "./pass.ts";
+export { toContractShape } from "./passes/contract-shape.ts";
+export { fitToolCalls } from "./passes/fit-calls.ts";
+export { fitText, fitThinking, settleContentForWire, type WireOptions } from "./passes/fit-wire.ts";
+export {
+  type ImageOptions,
+  removeBlankContent,
+  sanitizeContentBlocksImages,
+  sanitizeSessionMessagesImages,
+} from "./passes/images.ts";
+export {
+  annotateInterSessionUserMessages,
+  stripInterSessionPromptPrefixForDisplay,
+} from "./passes/inter-session.ts";
+export { type PairingOptions, sanitizeToolUseResultPairing } from "./passes/pair-tool-results.ts";
+export {
+  type MessagesPayload,
+  type RoutedModel,
+  stripPrefillWhenThinking,
+  stripRoutedPrefillWhenReasoning,
+  stripTrailingAssistants,
+} from "./passes/prefill.ts";
+export {
+  dropTrailingFailures,
+  normalizeAssistantReplayContent,
+  type ReplayContentOptions,
+} from "./passes/replay-content.ts";
+export {
+  canonicalizeResponsesIds,
+  downgradeReasoningItems,
+  dropRepeatedItems,
+  dropUnbackedItemIds,
+} from "./passes/responses.ts";
+export {
+  stripHistoricalRuntimeContextCustomMessages,
+  stripInboundMetadata,
+  stripInternalRuntimeContext,
+  stripRuntimeContextCustomMessages,
+} from "./passes/runtime-context.ts";
+export { isSilentReply } from "./passes/silent-reply.ts";
+export {
+  dropReasoningFromHistory,
+  dropThinkingBlocks,
+  sanitizeAntigravityThinkingBlocks,
+  stripInvalidThinkingSignatures,
+  stripStaleThinkingSignatures,
+} from "./passes/thinking.ts";
+export {
+  isBase64Signature,
+  sanitizeThoughtSignatures,
+  type ThoughtSignatureOptions,
+} from "./passes/thought-signatures.ts";
+export { sanitizeToolCallInputs, type ToolCallOptions } from "./passes/tool-calls.ts";
+export { clearStaleUsage, stripToolResultDetails } from "./passes/tool-details.ts";
+export { sanitizeToolCallId, sanitizeToolCallIds, type ToolIdOptions } from "./passes/tool-ids.ts";
+export {
+  bootstrapFirstTurn,
+  dropForeignToolResultBlocks,
+  validateAnthropicTurns,
+  validateGeminiTurns,
+} from "./passes/turns.ts";
+export { TEXTS } from "./texts.ts";
+export { type Fault, type WireRules, wireRules } from "./wires.ts";

@@ -1,0 +1,43 @@
+// Where a history is going, and which wire takes it there.
+import { findApi, type WireName } from "@clew/plugin-sdk/host";
+
+/** What is known of a model beyond its name. */
+export interface ModelTraits {
+  /** True: it thinks before it answers. Default: told from its name. */
+  reasoning?: boolean;
+  /** What its server lacks beside others of the same api; as in `openclaw.json`. Default: nothing. */
+  compat?: { supportsReasoningEffort?: boolean };
+}
+
+/** Where a history is going: which provider, by which api, to which model. */
+export interface Route {
+  provider: string;
+  /** Wire protocol, e.g. "openai-completions". */
+  modelApi: string;
+  modelId: string;
+  /** Default: nothing is known beyond the name. */
+  model?: ModelTraits;
+}
+
+/** Provider and model as the tables spell them: trimmed and in lower case. */
+export function normalizeRoute(route: Route): Route {
+  const { provider, modelApi, modelId, model } = route;
+  return {
+    provider: (provider ?? "").trim().toLowerCase(),
+    modelApi: modelApi ?? "",
+    modelId: (modelId ?? "").toLowerCase(),
+    ...(model !== undefined && { model }),
+  };
+}
+
+/** The message format of an api; undefined for an api the catalogue does not hold. */
+export const wireOf = (modelApi: string): WireName | undefined => findApi(modelApi)?.wire;
+
+/** An api whose thinking blocks carry a signature that is bound to the history before them. */
+export function isSignedThinkingApi(modelApi: string): boolean {
+  const wire = wireOf(modelApi);
+  return wire === "messages" || wire === "converse";
+}
+
+/** An api with reasoning items, `call_*|fc_*` ids, and results named "aborted". */
+export const isResponsesApi = (modelApi: string): boolean => wireOf(modelApi) === "responses";
