@@ -1,4 +1,4 @@
-// The page's calls of the gateway's HTTP API, and the one kind of error they end in.
+// The page's calls of the gateway's HTTP API, and the one kind of error that they throw.
 import type { QuarantineRecord } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { StreamedEvent } from "../src/http/event-stream.ts";
@@ -74,7 +74,7 @@ export function createApi(origin = ""): Api {
   const known = async (path: string, init?: RequestInit) => {
     const response = await request(path, init);
     if (response === null)
-      throw new ApiError("NOT_FOUND", `The gateway knows nothing at ${path}; reload the page.`);
+      throw new ApiError("NOT_FOUND", `The gateway has nothing at ${path}; reload the page.`);
     return response;
   };
   const sessionPath = (key: string) => `/api/sessions/${encodeURIComponent(key)}`;

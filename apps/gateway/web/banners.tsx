@@ -1,4 +1,4 @@
-// What must not be overlooked: the gateway is away, or another engine than the configured one answers.
+// Warns that the gateway is away or that an engine other than the configured one answers.
 import { type Alarm, describeAlarm } from "./describe-context.ts";
 import type { PageState } from "./page-state.ts";
 
@@ -10,7 +10,7 @@ export function Banners({ state, onDismiss }: { state: PageState; onDismiss(): v
       {connection === "away" && (
         <p class="banner away" role="alert">
           <strong>The gateway is not answering.</strong> Nothing stored is lost. This page tries
-          again every second; start it with <code>npm start</code> if it was stopped.
+          again every second; if you stopped the gateway, start it with <code>npm start</code>.
         </p>
       )}
       {alarm !== null && <AlarmBanner alarm={alarm} />}

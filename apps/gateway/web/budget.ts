@@ -11,7 +11,10 @@ export interface Segment {
 }
 
 export interface BudgetBarPlan {
-  /** Tokens of the whole bar: the window, or what was sent when that is more; null window = the turn ended before it was known. */
+  /**
+   * Tokens of the whole bar: the window, or what was sent when that is more; null window = the turn
+   * ended before it was known.
+   */
   scale: number;
   window: number | null;
   /** What was sent, adding up to `total`. */
@@ -52,7 +55,10 @@ export function planBudgetBar({ tokens, budget, messages }: Measured): BudgetBar
   };
 }
 
-/** Where the running turn begins: its prompt, else the last message of a person; the end when there is neither. */
+/**
+ * Where the running turn begins: its prompt, else the last message of a person; the
+ * end when there is neither.
+ */
 export function indexOfPrompt(messages: ContextView["messages"]): number {
   const byReason = messages.findLastIndex(({ reason }) => reason.startsWith("prompt"));
   const index = byReason >= 0 ? byReason : messages.findLastIndex(({ role }) => role === "user");

@@ -1,4 +1,4 @@
-// One item of the chat: a person's words, a reply with its tools, or a mark in the history.
+// One item of the chat, such as a person's words, a reply or a mark in the history.
 import { memo } from "preact/compat";
 import type { ChatItem, ReplyEnding, ReplyPart, ToolPart } from "./chat-view.ts";
 import { formatNumberOf } from "./format.ts";

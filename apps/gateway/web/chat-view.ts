@@ -1,4 +1,4 @@
-// Turns transcript entries into what a chat shows: who said what, which tools ran, where history was cut.
+// Turns transcript entries into the items that a chat shows.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { countImages, shownPersonText, textIn } from "./message-text.ts";
@@ -33,7 +33,10 @@ export type ChatItem =
 /** A stored message, or one of the running turn. */
 export type ShownEntry = TranscriptEntry | { type: "message"; id: string; message: AgentMessage };
 
-/** Pure. `before` is what is shown already. Records of hosts and plugins that are not meant for people are left out. */
+/**
+ * Pure. `before` is what is shown already. Records of hosts and plugins that are not meant
+ * for people are left out.
+ */
 export function foldChat(
   entries: readonly ShownEntry[],
   before: readonly ChatItem[] = [],
@@ -59,7 +62,7 @@ function addEntry(items: ChatItem[], entry: ShownEntry): ChatItem[] {
     case "reset":
       return [
         ...items,
-        mark(entry.id, "A fresh start: what is before this is no longer shown to the model", null),
+        mark(entry.id, "A fresh start: the model no longer sees what came before", null),
       ];
     case "model_change":
       return [
@@ -162,7 +165,7 @@ function partsOf({ content }: AssistantMessage): ReplyPart[] {
 
 function endingOf({ stopReason, errorMessage }: AssistantMessage): ReplyEnding | null {
   if (stopReason === "aborted")
-    return { kind: "stopped", text: "Stopped. What had arrived is kept." };
+    return { kind: "stopped", text: "Stopped. What had arrived was kept." };
   if (stopReason === "error")
     return {
       kind: "failed",

@@ -1,4 +1,4 @@
-// The conversation: its items, what runs now, what went wrong, and the box below.
+// The chat, with what runs now, what went wrong and the box for messages.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { shortName } from "../src/sessions/keys.ts";
 import { ChatItemView } from "./chat-item.tsx";
@@ -74,9 +74,7 @@ function Welcome({ onPick }: { onPick(text: string): void }) {
   return (
     <div class="welcome">
       <h2>Say something</h2>
-      <p>
-        The reply comes here. Beside it you see every single thing the model was shown to write it.
-      </p>
+      <p>The reply appears here. Next to it you see everything the model was shown to write it.</p>
       <ul>
         {SUGGESTIONS.map((text) => (
           <li key={text}>

@@ -1,4 +1,4 @@
-// The box a message is written in: Enter sends, Shift+Enter makes a new line; while a reply runs, its button stops it.
+// The box in which a message is written.
 import { useEffect, useRef } from "preact/hooks";
 
 export interface ComposerProps {

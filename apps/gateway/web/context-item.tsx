@@ -1,4 +1,4 @@
-// One thing the model was shown: where it comes from, how big it is, and its whole text when it is opened.
+// One item that the model was shown, with its source, its size and its text.
 import { useState } from "preact/hooks";
 import type { ContextViewItem } from "../src/reports/context-view.ts";
 import type { SegmentKind } from "./budget.ts";

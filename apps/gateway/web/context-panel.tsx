@@ -1,4 +1,4 @@
-// What the model saw in its last call: engine, budget, how the turn went, then every item.
+// What the model saw in its last call, with the engine, the budget and every item.
 import { memo } from "preact/compat";
 import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
 import type { ContextPart } from "./api.ts";
@@ -27,8 +27,8 @@ export function ContextPanel({ view, isOlder, readItem }: ContextPanelProps) {
       <h2>What the model saw</h2>
       {view === null ? (
         <p class="nothing">
-          Nothing yet. After the first reply, every item the model was given is listed here, with
-          its source and its size.
+          Nothing yet. After the first reply, this lists every item that the model was given, with
+          its source and size.
         </p>
       ) : (
         <ContextContents view={view} readItem={readItem} />

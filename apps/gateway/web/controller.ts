@@ -1,4 +1,4 @@
-// What the page does: reads sessions, sends, stops, and follows a gateway that may go away and come back.
+// Does what the page is asked to do and follows a gateway that may come and go.
 import { shortName } from "../src/sessions/keys.ts";
 import { type Api, ApiError } from "./api.ts";
 import {
@@ -47,7 +47,10 @@ export function createController({
     store.set(code === AWAY ? { connection: "away" } : { notice: message, isLoading: false });
   };
 
-  /** Reads the session shown; what was meant for another one, or is older than what was asked since, is thrown away. */
+  /**
+   * Reads the session shown; what was meant for another one, or is older than what was
+   * asked since, is thrown away.
+   */
   const load = async () => {
     const { key, context: shown, turns: before } = store.get();
     const wasRunning = isRunning(before[key]);
@@ -57,7 +60,8 @@ export function createController({
     const context = session === null ? null : wasRunning ? shown : await api.context(key);
     if (store.get().key !== key || mine !== loads) return;
     const { turns } = store.get();
-    // The server knows the canonical form of a short name; a running turn keeps the name it was started with.
+    // The server knows the canonical form of a short name; a running turn keeps the
+    // name it was started with.
     const canonical = isRunning(turns[key]) ? key : (session?.key ?? key);
     store.set({
       session,
@@ -106,7 +110,7 @@ export function createController({
         const before = store.get();
         const isRestarted = before.health !== null && before.health.pid !== health.pid;
         const notice = isRestarted
-          ? "The gateway was restarted; everything stored is here."
+          ? "The gateway was restarted; nothing stored was lost."
           : before.notice;
         store.set({ connection: "ok", health, sessions, notice });
         if (before.connection !== "ok" || isChangedElsewhere(store.get())) await load();
@@ -138,7 +142,8 @@ export function createController({
           turn = applyEvent(turn, event);
           setTurn(key, turn);
         }
-        if (isRunning(turn)) throw new ApiError(AWAY, "The gateway ended the reply in the middle.");
+        if (isRunning(turn))
+          throw new ApiError(AWAY, "The gateway stopped in the middle of the reply.");
       } catch (error) {
         const problem = toProblem(error);
         if (problem.code === AWAY) store.set({ connection: "away" });
@@ -184,6 +189,6 @@ function toProblem(error: unknown): Problem {
   return {
     code: AWAY,
     message:
-      "The connection to the gateway broke; your message is in the box again if it was not stored.",
+      "The connection to the gateway broke. If your message was not stored, it is back in the box.",
   };
 }

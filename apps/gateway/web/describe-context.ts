@@ -49,7 +49,10 @@ export interface Alarm {
   next: string;
 }
 
-/** What must not be overlooked: another engine than the configured one answers. Null when all is as configured. */
+/**
+ * What must not be overlooked: another engine than the configured one answers. Null
+ * when all is as configured.
+ */
 export function describeAlarm(
   view: Pick<ContextView, "engine"> | null,
   quarantined: readonly QuarantineRecord[],

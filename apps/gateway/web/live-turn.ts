@@ -1,4 +1,4 @@
-// What is known of a turn while it runs: folds the streamed events into the messages so far, and what is still arriving.
+// Folds the streamed events of a running turn into the messages so far.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { StreamedEvent } from "../src/http/event-stream.ts";
 import { type ChatItem, foldChat, type ReplyPart, type ShownEntry } from "./chat-view.ts";
@@ -99,7 +99,9 @@ export function endTurn(turn: LiveTurn, problem: Problem | null): LiveTurn {
   return { ...turn, phase: "ended", notice: null, problem };
 }
 
-/** What the chat shows: the stored history, then the turn; entries that are in both are shown once. */
+/**
+ * What the chat shows: the stored history, then the turn; entries that are in both are shown once.
+ */
 export function chatItems(history: readonly ShownEntry[], turn: LiveTurn | null): ChatItem[] {
   if (turn === null) return foldedHistory(history);
   const known = new Set(history.map(({ id }) => id));
@@ -108,7 +110,10 @@ export function chatItems(history: readonly ShownEntry[], turn: LiveTurn | null)
   return withArriving(items, turn);
 }
 
-/** Remembered, so that a piece of a reply costs no second look at the history, and its items stay the same objects. */
+/**
+ * Remembered, so that a piece of a reply costs no second look at the history, and its
+ * items stay the same objects.
+ */
 function foldedHistory(history: readonly ShownEntry[]): ChatItem[] {
   const items = foldedHistories.get(history) ?? foldChat(history);
   foldedHistories.set(history, items);

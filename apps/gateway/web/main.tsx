@@ -1,4 +1,4 @@
-// Starts the page: which session it shows, and how often it asks the gateway how it is.
+// Starts the page.
 import { render } from "preact";
 import { sessionInHash } from "./address.ts";
 import { createApi } from "./api.ts";

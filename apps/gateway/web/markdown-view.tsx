@@ -1,4 +1,4 @@
-// Shows parsed Markdown as elements; every text goes through the text of an element, never through markup.
+// Shows parsed Markdown as elements, never through markup.
 import { Fragment, type VNode } from "preact";
 import { memo } from "preact/compat";
 import { type Block, type Inline, parseMarkdown } from "./markdown.ts";

@@ -1,4 +1,4 @@
-// Reads the little Markdown that models write into a tree of plain values: text stays text, so nothing in it can become code of the page.
+// Reads the little Markdown that models write into a tree of plain values.
 
 export type Inline =
   | { kind: "text"; text: string }
@@ -24,7 +24,10 @@ const QUOTE = /^\s*>\s?(.*)$/;
 const TABLE_ROW = /^\s*\|.*\|\s*$/;
 const RULE = /^\s*(?:-{3,}|\*{3,}|_{3,})\s*$/;
 
-/** Pure; linear in the text. An open code fence runs to the end, as it does while a reply is arriving. */
+/**
+ * Pure; linear in the text. An open code fence runs to the end, as it does
+ * while a reply is arriving.
+ */
 export function parseMarkdown(text: string): Block[] {
   const lines = text.split("\n");
   const blocks: Block[] = [];

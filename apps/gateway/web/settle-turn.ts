@@ -12,7 +12,10 @@ export interface SettledTurn {
 /** Error code of the page's own: the connection broke. */
 export const AWAY = "AWAY";
 
-/** Pure. `items` is the stored history, read after the turn ended; `isBusy`: the gateway is still at work in the session. */
+/**
+ * Pure. `items` is the stored history, read after the turn ended; `isBusy`: the gateway is
+ * still at work in the session.
+ */
 export function settleTurn(
   turn: LiveTurn,
   items: readonly ChatItem[],

@@ -1,4 +1,4 @@
-// Holds the page's state: one value, replaced as a whole, with listeners told of it.
+// Holds the page's state as one value and tells listeners when it is replaced.
 
 export interface Store<State> {
   get(): State;

@@ -2,7 +2,10 @@
 import { createParser } from "eventsource-parser";
 import type { StreamedEvent } from "../src/http/event-stream.ts";
 
-/** Ends when the stream does, whether or not a last event (`done`, `error`) came; throws when the connection breaks. */
+/**
+ * Ends when the stream does, whether or not a last event (`done`, `error`) came; throws
+ * when the connection breaks.
+ */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamedEvent> {
   const arrived: StreamedEvent[] = [];
   const parser = createParser({

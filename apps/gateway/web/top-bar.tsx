@@ -1,4 +1,4 @@
-// The line at the top: whose page it is, how the gateway is, and what a narrow page shows.
+// The line at the top of the page.
 import { shortName } from "../src/sessions/keys.ts";
 import type { PageState } from "./page-state.ts";
 
@@ -41,7 +41,7 @@ export function TopBar({
         <span class="menu-name">{shortName(key)}</span> <span aria-hidden="true">▾</span>
       </button>
       <fieldset class="panes">
-        <legend class="hidden">Shown</legend>
+        <legend class="hidden">View</legend>
         <PaneButton label="Chat" isShown={pane === "chat"} onClick={() => onPane("chat")} />
         <PaneButton
           label="What it saw"

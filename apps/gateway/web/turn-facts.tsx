@@ -1,4 +1,4 @@
-// How the last turn went: outcome, times, usage, tools, compactions and what was changed for the provider.
+// How the last turn went.
 import type { ContextView } from "../src/reports/context-view.ts";
 import { describeTurn, type Fact } from "./describe-context.ts";
 
