@@ -1,4 +1,4 @@
-// Runs `npm start` and `npm test`, fetching the pinned pnpm and Node if they are missing.
+// Runs `npm start`, `npm test` and `node scripts/run.mjs pnpm …`, fetching the pinned tools.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
@@ -45,8 +45,10 @@ if (command === "test") {
 } else if (command === "start") {
   runPnpm(["run", "build"], "building");
   follow(node, ["apps/gateway/dist/main.js", "start", ...args]);
+} else if (command === "pnpm") {
+  follow(join(tools, "pnpm"), args);
 } else {
-  say(`unknown command "${command}"; use start, test or test:quick.`);
+  say(`unknown command "${command}"; use start, test, test:quick or pnpm.`);
   process.exit(2);
 }
 

@@ -57,7 +57,7 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  const tarballs = resolve(".cache/tarballs");
+  const tarballs = resolve("dist/tarballs");
   await packAll({ root: process.cwd(), into: tarballs });
   let failed = 0;
   const nodes = values.node.length > 0 ? values.node : FLOORS;

@@ -9,14 +9,12 @@ import { readTarball, tarballFaults } from "./tarball.ts";
 
 const run = promisify(execFile);
 
-/** One line of `tarballs.json`, which is written in the order of publishing. */
+/** One line of `tarballs.txt`, which is written in the order of publishing: name, version, file. */
 export interface Packed {
   name: string;
   version: string;
   /** Name of the tarball in its folder. */
   file: string;
-  /** The Node versions it is for. */
-  node: string;
 }
 
 /** Packs one package folder of the checkout at `root`; throws with one sentence per fault of what came out. */
@@ -26,10 +24,10 @@ export async function packPackage(root: string, directory: string, into: string)
     env: { ...process.env, pnpm_config_pnpmfile: join(root, "scripts/release/pnpmfile.mjs") },
   });
   const { filename } = JSON.parse(stdout) as { filename: string };
-  const { name, version, engines } = readManifest(join(root, directory));
+  const { name, version } = readManifest(join(root, directory));
   const faults = tarballFaults(readTarball(filename));
   if (faults.length > 0) throw new Error(`${name} cannot be published: ${faults.join(" ")}`);
-  return { name, version, file: basename(filename), node: engines?.node ?? "*" };
+  return { name, version, file: basename(filename) };
 }
 
 /** Packs all released packages of a built checkout into a folder that is emptied first. */
@@ -41,7 +39,8 @@ export async function packAll({ root, into }: { root: string; into: string }): P
     const packed: Packed[] = [];
     for (const { directory } of releaseOrder(workspacePackages(root)))
       packed.push(await packPackage(root, directory, partial));
-    await writeFile(join(partial, "tarballs.json"), `${JSON.stringify(packed, null, 2)}\n`);
+    const lines = packed.map(({ name, version, file }) => `${name} ${version} ${file}\n`);
+    await writeFile(join(partial, "tarballs.txt"), lines.join(""));
     await rm(into, { recursive: true, force: true });
     await rename(partial, into);
     return packed;
@@ -52,17 +51,17 @@ export async function packAll({ root, into }: { root: string; into: string }): P
 
 const HELP = `Usage: pnpm release:pack [--into FOLDER] [--to-publish] [--json]
 
-Packs every released package as it will be published, with tarballs.json in the order of publishing.
+Packs every released package as it will be published, with tarballs.txt in the order of publishing.
 
-  --into FOLDER   where to; default .cache/tarballs
+  --into FOLDER   where to; default dist/tarballs
   --to-publish    stop while the root package.json does not say where the code lives
-  --json          print tarballs.json
+  --json          print what was packed as JSON
 `;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
-      into: { type: "string", default: ".cache/tarballs" },
+      into: { type: "string", default: "dist/tarballs" },
       "to-publish": { type: "boolean", default: false },
       json: { type: "boolean", default: false },
       help: { type: "boolean", default: false },

@@ -9,7 +9,7 @@ import { cleanEnvironment, run } from "./run.mjs";
 
 const HELP = `Usage: node scripts/release/try-tarballs.mjs [FOLDER] [--json]
 
-Installs the tarballs of FOLDER (default .cache/tarballs, written by "pnpm release:pack") with npm
+Installs the tarballs of FOLDER (default dist/tarballs, written by "pnpm release:pack") with npm
 in an empty folder and tries them with this Node: entry points, READMEs, engines, the command.
 What this Node or system lacks is printed, from scripts/release/lacks.json.
 `;
@@ -23,7 +23,7 @@ if (values.help) {
   process.exit(0);
 }
 
-const from = resolve(positionals[0] ?? ".cache/tarballs");
+const from = resolve(positionals[0] ?? "dist/tarballs");
 const place = { node: process.versions.node, system: process.platform };
 const lacks = lacksOf(place);
 const left = new Set(lacks.flatMap(({ checks = [] }) => checks));
@@ -32,7 +32,11 @@ const results = [];
 const say = (line) => values.json || console.log(line);
 
 try {
-  const tarballs = JSON.parse(readFileSync(join(from, "tarballs.json"), "utf8"));
+  const tarballs = readFileSync(join(from, "tarballs.txt"), "utf8")
+    .trim()
+    .split(/\r?\n/)
+    .map((line) => line.split(" "))
+    .map(([name, version, file]) => ({ name, version, file }));
   say(`Node ${place.node} on ${place.system}-${process.arch}, ${tarballs.length} packages`);
   for (const { what, why } of lacks) say(`not here: ${what} (${why})`);
 
