@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { publishedManifest, repositoryOf } from "./manifest.mjs";
-import { packPackage } from "./pack.ts";
+import { packFolder } from "./pack.ts";
 import { type Manifest, readManifest, releaseOrder, workspacePackages } from "./packages.ts";
 import { readTarball, targets } from "./tarball.ts";
 
@@ -102,7 +102,7 @@ describe("the tarball of", () => {
   afterAll(() => rm(scratch, { recursive: true }));
 
   it.each(released)("$name holds what a registry may be given", async ({ name, directory }) => {
-    const { file } = await packPackage(process.cwd(), directory, scratch);
+    const { file } = await packFolder(process.cwd(), directory, scratch);
     const files = readTarball(join(scratch, file));
     const manifest = JSON.parse(files.get("package.json")!.toString()) as Manifest;
     expect(manifest.name).toBe(name);

@@ -17,17 +17,23 @@ export interface Packed {
   file: string;
 }
 
-/** Packs one package folder of the checkout at `root`; throws with one sentence per fault of what came out. */
-export async function packPackage(root: string, directory: string, into: string): Promise<Packed> {
+/** Packs one package folder of the checkout at `root`, as complete as its last build left it. */
+export async function packFolder(root: string, directory: string, into: string): Promise<Packed> {
   const { stdout } = await run("pnpm", ["pack", "--json", "--pack-destination", into], {
     cwd: join(root, directory),
     env: { ...process.env, pnpm_config_pnpmfile: join(root, "scripts/release/pnpmfile.mjs") },
   });
   const { filename } = JSON.parse(stdout) as { filename: string };
   const { name, version } = readManifest(join(root, directory));
-  const faults = tarballFaults(readTarball(filename));
-  if (faults.length > 0) throw new Error(`${name} cannot be published: ${faults.join(" ")}`);
   return { name, version, file: basename(filename) };
+}
+
+/** The same for a package that was built: throws with one sentence per fault of what came out. */
+export async function packPackage(root: string, directory: string, into: string): Promise<Packed> {
+  const packed = await packFolder(root, directory, into);
+  const faults = tarballFaults(readTarball(join(into, packed.file)));
+  if (faults.length > 0) throw new Error(`${packed.name} cannot be published: ${faults.join(" ")}`);
+  return packed;
 }
 
 /** Packs all released packages of a built checkout into a folder that is emptied first. */
