@@ -13,7 +13,7 @@ import {
   runTurn,
 } from "@clew/engine-core";
 import { createLegacyEngine } from "@clew/legacy-engine";
-import { estimateText } from "@clew/plugin-sdk/tokens";
+import { fixedTokensOf } from "@clew/plugin-sdk/host";
 import { DRIVER_APIS } from "@clew/providers";
 import { createTranscriptPolicy } from "@clew/transcript-policy";
 import { chooseSummaryModel, createBuiltInCompaction } from "./compaction/built-in.ts";
@@ -162,11 +162,7 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
             })
           : modelNamed(OFFLINE_MODEL).model,
       options: compaction,
-      fixedTokens: () =>
-        tokensOf([
-          ...systemPrompt.map(({ text }) => text),
-          ...toolList.map((tool) => JSON.stringify(tool)),
-        ]),
+      fixedTokens: () => fixedTokensOf(systemPrompt, toolList),
       clock,
     });
     const ports: HostPorts = {
@@ -288,6 +284,3 @@ export function modelRequest(config: Config, environment: Environment) {
 export const systemClock: ClockPort = { now: () => Date.now(), monotonic: () => performance.now() };
 
 const ids = { next: () => randomUUID(), hash: (text: string) => hash("sha256", text).slice(0, 32) };
-
-const tokensOf = (texts: readonly string[]) =>
-  Math.ceil(texts.reduce((sum, text) => sum + estimateText(text).estimate, 0));

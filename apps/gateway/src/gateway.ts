@@ -7,6 +7,7 @@ import {
   type TurnResult,
 } from "@clew/engine-core";
 import { ContextEngineError, type UserBlock } from "@clew/plugin-sdk/core";
+import { type LinkedSignal, linkSignals } from "@clew/plugin-sdk/host";
 import type { CommandAnswer } from "./commands/answer.ts";
 import { type CompactRequest, runCompact } from "./commands/compact.ts";
 import type { CommandLine } from "./commands/parse.ts";
@@ -108,7 +109,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   host.model(defaultAgentId(loaded.config));
   const store = createSessionStore({ home });
   const reports = new WeakMap<Conversation, ReportLog>();
-  const running = new Map<string, Set<AbortController>>();
+  const running = new Map<string, Set<LinkedSignal>>();
   let closing = false;
 
   const canonicalKey = (text: string) =>
@@ -160,18 +161,15 @@ export function createGateway(options: GatewayOptions): Gateway {
     signal: AbortSignal | undefined,
     work: (cancelled: AbortSignal) => Promise<Result>,
   ) => {
-    const controller = new AbortController();
-    const onAbort = () => controller.abort(signal?.reason);
-    if (signal?.aborted) onAbort();
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const linked = linkSignals(signal);
     const set = running.get(key) ?? new Set();
-    running.set(key, set.add(controller));
+    running.set(key, set.add(linked));
     try {
-      return await work(controller.signal);
+      return await work(linked.signal);
     } finally {
-      set.delete(controller);
+      set.delete(linked);
       if (set.size === 0) running.delete(key);
-      signal?.removeEventListener("abort", onAbort);
+      linked.release();
     }
   };
 
@@ -240,10 +238,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       );
     },
     cancel(text) {
-      const controllers = running.get(canonicalKey(text));
-      for (const controller of controllers ?? [])
-        controller.abort(new DOMException("Cancelled by the person.", "AbortError"));
-      return controllers !== undefined;
+      const found = running.get(canonicalKey(text));
+      for (const linked of found ?? [])
+        linked.abort(new DOMException("Cancelled by the person.", "AbortError"));
+      return found !== undefined;
     },
     async sessions() {
       const busy = conversations.busy();
@@ -271,8 +269,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       const closed = conversations.close();
       const timer = setTimeout(() => {
         for (const set of running.values())
-          for (const controller of set)
-            controller.abort(new DOMException("Clew is stopping.", "AbortError"));
+          for (const linked of set)
+            linked.abort(new DOMException("Clew is stopping.", "AbortError"));
       }, graceMs);
       await closed.finally(() => clearTimeout(timer));
       await plugins?.close();

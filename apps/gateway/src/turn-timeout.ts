@@ -1,22 +1,20 @@
 // Ends a run that takes too long, and says that it was the time and not the person.
 import type { TurnResult } from "@clew/engine-core";
+import { linkSignals } from "@clew/plugin-sdk/host";
 
 /** The timer is gone when the run is: five hundred quick turns leave nothing behind. */
 export async function withTimeout(
   { seconds, signal }: { seconds: number; signal: AbortSignal | undefined },
   run: (signal: AbortSignal) => Promise<TurnResult>,
 ): Promise<TurnResult> {
-  const controller = new AbortController();
-  const onAbort = () => controller.abort(signal?.reason);
-  if (signal?.aborted) onAbort();
-  signal?.addEventListener("abort", onAbort, { once: true });
+  const bounded = linkSignals(signal);
   let expired = false;
   const timer = setTimeout(() => {
     expired = true;
-    controller.abort(new DOMException("The run took too long.", "AbortError"));
+    bounded.abort(new DOMException("The run took too long.", "AbortError"));
   }, seconds * 1000);
   try {
-    const result = await run(controller.signal);
+    const result = await run(bounded.signal);
     if (!expired || result.outcome === "completed") return result;
     const message = `The run was ended after ${seconds} s (agents.defaults.timeoutSeconds); what had arrived is kept.`;
     return {
@@ -27,6 +25,6 @@ export async function withTimeout(
     };
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
+    bounded.release();
   }
 }

@@ -2,6 +2,7 @@
 import type { QuarantineRecord } from "@clew/engine-core";
 import type { Usage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
+import { promptTokensOf } from "@clew/plugin-sdk/host";
 import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
 import { formatCount, formatDuration, formatNumberOf } from "./format.ts";
 
@@ -80,7 +81,7 @@ export function describeUsage(usage: Usage | null): string | null {
   const read = usage.cacheRead > 0 ? ` (${formatCount(usage.cacheRead)} from cache)` : "";
   const cost =
     usage.cost !== undefined && usage.cost.total > 0 ? `, $${usage.cost.total.toFixed(4)}` : "";
-  return `${formatCount(usage.input + usage.cacheRead + usage.cacheWrite)} in${read}, ${formatCount(usage.output)} out${cost}`;
+  return `${formatCount(promptTokensOf(usage))} in${read}, ${formatCount(usage.output)} out${cost}`;
 }
 
 /** A fact of the turn; `lines` are shown when it is opened. */

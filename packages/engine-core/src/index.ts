@@ -62,7 +62,6 @@ export type {
   ReportParts,
   TurnReport,
 } from "./report.ts";
-export { planBudget, type TokenBudget } from "./request/budget.ts";
 export type { Precheck, PrecheckRoute } from "./request/precheck.ts";
 export type { SystemPart } from "./request/request-items.ts";
 export type { Measurement } from "./request/request-size.ts";

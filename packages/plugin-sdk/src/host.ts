@@ -1,4 +1,22 @@
 // Everything that a host imports and an engine never needs.
+
+export {
+  abortable,
+  type LinkedSignal,
+  linkSignals,
+  sleep,
+  type WaitBound,
+  within,
+} from "./abort.ts";
+export {
+  DEFAULT_RESERVE_TOKENS,
+  ESTIMATE_MARGIN,
+  fixedTokensOf,
+  planBudget,
+  promptTokensOf,
+  reserveOf,
+  type TokenBudget,
+} from "./budget.ts";
 export { APIS, findApi } from "./catalogue/apis.ts";
 export { findProvider, PROVIDERS, providerAt } from "./catalogue/providers.ts";
 export type {

@@ -1,6 +1,7 @@
 // Streams one model call: request, retries before the first byte, idle timeout, abort; a failure is always the last event.
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
+import { sleep } from "@clew/plugin-sdk/host";
 import { unknownApi } from "./build-request.ts";
 import { findDriver } from "./find-driver.ts";
 import type { Endpoint, WireDriver } from "./provider.ts";
@@ -109,7 +110,8 @@ async function* streamWire(
     });
     if (plan.kind === "stop") return yield errorEvent(call, now, answer.error);
     options.onRetry?.({ error: answer.error, retry: retriesDone + 1, delayMs: plan.delayMs });
-    if (!(await sleep(plan.delayMs, call.signal))) return yield errorEvent(call, now, abortError());
+    await sleep(plan.delayMs, call.signal).catch(() => {});
+    if (call.signal.aborted) return yield errorEvent(call, now, abortError());
   }
 }
 
@@ -138,20 +140,4 @@ function errorEvent(call: ModelCall, now: () => number, error: ModelError): Stre
     error.message,
   );
   return { type: "error", error, partial };
-}
-
-/** False when `signal` was aborted meanwhile. */
-function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve(false);
-    const onAbort = () => {
-      clearTimeout(timer);
-      resolve(false);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", onAbort);
-      resolve(true);
-    }, ms);
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
 }

@@ -1,5 +1,6 @@
 // Joins the commands to one session of a gateway.
 import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core";
+import { promptTokensOf } from "@clew/plugin-sdk/host";
 import { buildContext } from "@clew/plugin-sdk/transcript";
 import { undoLastCompaction } from "../compaction/undo.ts";
 import type { Host } from "../host.ts";
@@ -65,7 +66,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
       const facts = contextFacts(found?.branch ?? [], {
         contextWindow: model.contextWindow,
         reserveTokens: host.config.agents.defaults.compaction.reserveTokensFloor,
-        measured: usage === null ? null : usage.input + usage.cacheRead + usage.cacheWrite || null,
+        measured: usage === null ? null : promptTokensOf(usage) || null,
       });
       return {
         key,

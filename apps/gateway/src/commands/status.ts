@@ -1,11 +1,7 @@
 // `/status`: five lines that say which model answers, through which engine and why, and how full the context is.
-import {
-  type BudgetReport,
-  type EngineFailure,
-  planBudget,
-  type TurnReport,
-} from "@clew/engine-core";
+import type { BudgetReport, EngineFailure, TurnReport } from "@clew/engine-core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
+import { planBudget } from "@clew/plugin-sdk/host";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import {
   buildContext,
@@ -50,7 +46,7 @@ export function contextFacts(
   }: { contextWindow: number; reserveTokens: number; measured: number | null },
 ): Pick<StatusFacts, "context" | "compactions"> {
   const messages = buildContext(branch).items.map(({ message }) => message);
-  const { promptBudget } = planBudget({ contextWindow, reserveTokens, fixedTokens: 0 });
+  const { promptBudget } = planBudget({ contextWindow, reserveTokens });
   const compactions = branch.filter(
     (entry): entry is CompactionEntry => entry.type === "compaction",
   );

@@ -8,6 +8,7 @@ import {
   type TokenRatio,
   UNKNOWN_RATIO,
 } from "@clew/legacy-engine/parts";
+import { promptTokensOf } from "@clew/plugin-sdk/host";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 
@@ -81,7 +82,7 @@ export function learnFrom(
     if (usage === null) return ratio;
     const fixed = [...system, ...tools].reduce((sum, { tokens }) => sum + tokens, 0);
     return learnRatio(ratio, {
-      measured: usage.input + usage.cacheRead + usage.cacheWrite,
+      measured: promptTokensOf(usage),
       estimated: fixed + messages.tokens,
       usable: error === null && stopReason !== "error" && stopReason !== "aborted",
     });

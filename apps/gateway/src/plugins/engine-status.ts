@@ -8,6 +8,7 @@ import {
   type ResolvedEngine,
 } from "@clew/engine-core";
 import type { ContextEngineInfo, HostCapability } from "@clew/plugin-sdk/core";
+import { within } from "@clew/plugin-sdk/host";
 import type { PluginHost } from "./host.ts";
 import { messageOf } from "./invalid.ts";
 import type { RecentTurns } from "./recent-turns.ts";
@@ -93,23 +94,17 @@ const isDurable = ({ transcriptSemantics: semantics }: ContextEngineInfo) =>
 async function askStore(engine: object): Promise<EngineStatus["store"]> {
   const { control } = engine as { control?: unknown };
   if (typeof control !== "function") return null;
-  let timer: NodeJS.Timeout | undefined;
+  const onTimeout = () => {
+    throw new Error(`no answer within ${STORE_CHECK_MS / 1000} s`);
+  };
   try {
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new Error(`no answer within ${STORE_CHECK_MS / 1000} s`)),
-        STORE_CHECK_MS,
-      );
-    });
-    const answer = (await Promise.race([control({ operation: "doctor" }), late])) as
-      | { ok?: unknown; text?: unknown }
-      | undefined;
+    const answer = (await within<unknown>({ boundMs: STORE_CHECK_MS, onTimeout }, () =>
+      control({ operation: "doctor" }),
+    )) as { ok?: unknown; text?: unknown } | undefined;
     const text = typeof answer?.text === "string" ? answer.text : JSON.stringify(answer ?? null);
     return { ok: answer?.ok !== false, text: text.slice(0, 500) };
   } catch (error) {
     return { ok: false, text: messageOf(error) };
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,5 +1,6 @@
 // Calls plugins' hooks: bounded, one after the other, a failing one skipped with a warning.
 import type { LogPort, PromptAdditions } from "@clew/engine-core";
+import { within } from "@clew/plugin-sdk/host";
 import { messageOf } from "./invalid.ts";
 import type { RegisteredHook } from "./registrations.ts";
 
@@ -34,23 +35,16 @@ export function createHookRunner({
     event: object,
     context: object,
   ): Promise<unknown> => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new Error(`not finished within ${HOOK_MS / 1000} s`)),
-        HOOK_MS,
-      );
-    });
+    const onTimeout = () => {
+      throw new Error(`not finished within ${HOOK_MS / 1000} s`);
+    };
     try {
-      return await Promise.race([
+      return await within<unknown>({ boundMs: HOOK_MS, onTimeout }, () =>
         (handler as (given: object, about: object) => unknown)(event, context),
-        late,
-      ]);
+      );
     } catch (error) {
       log.warn(`[plugins] ${pluginId}: hook ${name} failed: ${messageOf(error)}`);
       return undefined;
-    } finally {
-      clearTimeout(timer);
     }
   };
   return {

@@ -1,6 +1,7 @@
 // Loads one plugin: imports its entry, runs `register` once, and gives what it registered, or why nothing of it is used.
 import type { LogPort } from "@clew/engine-core";
 import type { LlmCompleteParams, LlmCompleteResult, RegistrationMode } from "@clew/plugin-sdk/core";
+import { within } from "@clew/plugin-sdk/host";
 import { createPluginApi } from "./api.ts";
 import { findDefinition } from "./entry.ts";
 import { invalidPlugin, messageOf } from "./invalid.ts";
@@ -105,25 +106,16 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 async function importWithin(url: string, pluginId: string): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () =>
-        reject(
-          invalidPlugin(
-            `Plugin "${pluginId}" did not finish loading within ${IMPORT_MS / 1000} s.`,
-          ),
-        ),
-      IMPORT_MS,
+  const onTimeout = () => {
+    throw invalidPlugin(
+      `Plugin "${pluginId}" did not finish loading within ${IMPORT_MS / 1000} s.`,
     );
-  });
+  };
   try {
-    return await Promise.race([nativeImport(url), late]);
+    return await within<unknown>({ boundMs: IMPORT_MS, onTimeout }, () => nativeImport(url));
   } catch (error) {
     throw isOurs(error)
       ? error
       : invalidPlugin(`Plugin "${pluginId}" cannot be loaded: ${messageOf(error)}.`, error);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -7,6 +7,7 @@ import {
   type ToolResultBlock,
 } from "@clew/plugin-sdk/core";
 import type { ToolDefinition } from "@clew/plugin-sdk/host";
+import { abortable } from "@clew/plugin-sdk/host";
 import type { Approve } from "../tools/tool.ts";
 import { messageOf } from "./invalid.ts";
 import { compileSchema, type SchemaChecker } from "./json-schema.ts";
@@ -153,11 +154,8 @@ async function execute(
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   try {
-    signal.throwIfAborted();
-    const result = await abortable(
-      Promise.resolve(tool.execute(call.id, call.arguments, signal)),
-      signal,
-    );
+    // A tool that does not listen to its signal must not keep a cancelled run waiting.
+    const result = await abortable(signal, () => tool.execute(call.id, call.arguments, signal));
     const content = (result?.content ?? []).filter(isBlock);
     if (content.length === 0 && result?.details === undefined)
       return refusal(`${call.name} gave no result.`);
@@ -171,15 +169,6 @@ async function execute(
     if (isAbort(error, signal)) throw error;
     return refusal(`${call.name} failed: ${messageOf(error)}`);
   }
-}
-
-/** A tool that does not listen to its signal must not keep a cancelled run waiting. */
-function abortable<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
 
 function isBlock(block: unknown): block is ToolResultBlock {

@@ -8,9 +8,10 @@ import {
   isAbort,
 } from "@clew/plugin-sdk/core";
 import type { EngineMethod, RuntimeCompaction } from "@clew/plugin-sdk/host";
+import { within } from "@clew/plugin-sdk/host";
 import type { ClockPort, LogPort } from "../ports.ts";
 import type { EngineCallReport, EngineFailure } from "../report.ts";
-import { callWithin, DEFAULT_BOUNDS_MS, engineTimeout } from "./bounds.ts";
+import { DEFAULT_BOUNDS_MS, engineTimeout } from "./bounds.ts";
 import { withRuntimeCompaction } from "./compaction-scope.ts";
 import { callCompatibly, type RejectedKeys } from "./compat.ts";
 import {
@@ -145,24 +146,24 @@ export function guardEngine(options: GuardOptions): EngineGuard {
       params: object,
       signal: AbortSignal | undefined,
     ): Promise<unknown> {
-      let restartBound = () => {};
-      return callWithin({
-        boundMs: bounds[method],
-        signal,
-        onStart: (restart) => {
-          restartBound = restart;
+      const boundMs = bounds[method];
+      return within<unknown>(
+        {
+          boundMs,
+          signal,
+          onTimeout: () => {
+            throw engineTimeout(engineId, method, boundMs);
+          },
+          onLate: ({ ok }) =>
+            log.warn(
+              `engine "${engineId}": ${method} ${ok ? "answered" : "failed"} after the host had stopped waiting; ignored`,
+            ),
         },
-        run: () =>
-          withRuntimeCompaction(
-            runtimeCompaction(() => restartBound()),
-            () => callCompatibly(engine, method, params, rejected),
+        (restart) =>
+          withRuntimeCompaction(runtimeCompaction(restart), () =>
+            callCompatibly(engine, method, params, rejected),
           ),
-        timeoutError: () => engineTimeout(engineId, method, bounds[method]),
-        onLate: ({ ok }) =>
-          log.warn(
-            `engine "${engineId}": ${method} ${ok ? "answered" : "failed"} after the host had stopped waiting; ignored`,
-          ),
-      });
+      );
     }
 
     async function invoke(method: EngineMethod, params: object): Promise<unknown> {
@@ -241,11 +242,10 @@ export function guardEngine(options: GuardOptions): EngineGuard {
     async dispose() {
       if (typeof engine.dispose !== "function") return;
       try {
-        await callWithin({
-          boundMs: bounds.dispose,
-          run: () => engine.dispose?.(),
-          timeoutError: () => engineTimeout(engineId, "dispose", bounds.dispose),
-        });
+        const onTimeout = () => {
+          throw engineTimeout(engineId, "dispose", bounds.dispose);
+        };
+        await within<unknown>({ boundMs: bounds.dispose, onTimeout }, () => engine.dispose?.());
       } catch (error) {
         log.warn(`engine "${engineId}": dispose failed: ${describeError(error)}`);
       }

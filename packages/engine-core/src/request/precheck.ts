@@ -1,8 +1,7 @@
 // Decides before sending whether a request fits and what would make it fit.
+import { ESTIMATE_MARGIN } from "@clew/plugin-sdk/host";
 import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
 
-/** Safety factor on the estimate of what the provider has not counted yet. */
-const ESTIMATE_MARGIN = 1.2;
 const CHARS_PER_TOKEN = 4;
 /** Characters cut beyond the bare need, so that one truncation is enough. */
 const TRUNCATION_SLACK_CHARS = 2048;

@@ -1,5 +1,6 @@
 // How large a request is, from the provider's last count and estimates since.
 import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
+import { promptTokensOf } from "@clew/plugin-sdk/host";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import type { RequestSize } from "./precheck.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";
@@ -29,7 +30,7 @@ export function measure(
   usage: Usage | undefined,
 ): Measurement | undefined {
   if (usage === undefined) return undefined;
-  const tokens = usage.input + usage.cacheRead + usage.cacheWrite + usage.output;
+  const tokens = promptTokensOf(usage) + usage.output;
   return tokens > 0 ? { messages, reply, tokens } : undefined;
 }
 

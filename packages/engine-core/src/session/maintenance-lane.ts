@@ -1,4 +1,5 @@
 // Runs one background job per session at a time and keeps at most one waiting.
+import { within } from "@clew/plugin-sdk/host";
 
 export interface MaintenanceLane {
   /** Settles when nothing is running or asked for any more; undefined = idle. */
@@ -45,19 +46,12 @@ export async function settleMaintenance(
   boundMs: number,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  if (lane.active === undefined) return true;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let stopWaiting: (() => void) | undefined;
-  const bound = new Promise<"late">((resolve) => {
-    timer = setTimeout(() => resolve("late"), boundMs);
-    stopWaiting = () => resolve("late");
-    signal?.addEventListener("abort", stopWaiting, { once: true });
-  });
-  const outcome = await Promise.race([lane.active, bound]);
-  clearTimeout(timer);
-  if (stopWaiting) signal?.removeEventListener("abort", stopWaiting);
-  if (outcome !== "late") return true;
-  signal?.throwIfAborted();
+  const { active } = lane;
+  if (active === undefined) return true;
+  const finished = await within({ boundMs, signal, onTimeout: () => false }, () =>
+    active.then(() => true),
+  );
+  if (finished) return true;
   lane.next = undefined;
   lane.abort.abort(new DOMException("cancelled during shutdown", "AbortError"));
   lane.abort = new AbortController();

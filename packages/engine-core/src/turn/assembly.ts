@@ -1,10 +1,15 @@
 // Step 3 of a turn, in which the engine chooses what the model sees.
 import { type AgentMessage, type AssembleResult, isAbort } from "@clew/plugin-sdk/core";
-import { normalizePromptText, type ToolDefinition } from "@clew/plugin-sdk/host";
+import {
+  fixedTokensOf,
+  normalizePromptText,
+  planBudget,
+  type TokenBudget,
+  type ToolDefinition,
+} from "@clew/plugin-sdk/host";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { describeError } from "../engine/quarantine.ts";
-import { planBudget, type TokenBudget } from "../request/budget.ts";
 import type { SystemPart } from "../request/request-items.ts";
 import { hostParams } from "./engine-params.ts";
 import type { History } from "./history.ts";
@@ -32,11 +37,7 @@ export async function assembleContext(run: TurnRun, history: History): Promise<A
   const { request, ports, model, engine } = run;
   const tools = ports.tools?.list(run.session) ?? [];
   const prompt = textOf({ role: "user", content: request.prompt.content });
-  const fixed = [
-    ...request.systemPrompt.map((part) => part.text),
-    ...tools.map((tool) => JSON.stringify(tool)),
-  ];
-  const fixedTokens = fixed.reduce((sum, text) => sum + estimateText(text).estimate, 0);
+  const fixedTokens = fixedTokensOf(request.systemPrompt, tools);
   const budget = planBudget({
     contextWindow: model.contextWindow,
     reserveTokens: run.settings.reserveTokens,

@@ -1,10 +1,9 @@
 // Compacts a session outside a turn because a person asked for it.
-
+import { planBudget } from "@clew/plugin-sdk/host";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { TurnReport } from "../report.ts";
-import { planBudget } from "../request/budget.ts";
 import { settleMaintenance } from "../session/maintenance-lane.ts";
 import { type CompactionOutcome, compactThroughEngine } from "./compaction.ts";
 import { prepareHistory } from "./history.ts";
@@ -34,7 +33,6 @@ export async function compactSession(
   const { promptBudget } = planBudget({
     contextWindow: run.model.contextWindow,
     reserveTokens: run.settings.reserveTokens,
-    fixedTokens: 0,
   });
   const used = run.state.measurement?.tokens ?? Math.ceil(estimateMessages(messages).estimate);
   const result = await compactThroughEngine(run, {

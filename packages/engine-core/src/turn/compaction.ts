@@ -6,7 +6,8 @@ import {
   ContextEngineError,
   isAbort,
 } from "@clew/plugin-sdk/core";
-import { callWithin, engineTimeout } from "../engine/bounds.ts";
+import { within } from "@clew/plugin-sdk/host";
+import { engineTimeout } from "../engine/bounds.ts";
 import { describeError } from "../engine/quarantine.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { CompactionPort, HookPort } from "../ports.ts";
@@ -59,18 +60,13 @@ export function compactBuiltIn(
   request: CompactionRequest,
 ): Promise<CompactionOutcome> {
   const { compactBoundMs: boundMs } = run.request.engine.guard;
-  let restartBound = () => {};
+  const onTimeout = () => {
+    throw engineTimeout(FALLBACK_ENGINE_ID, "compact", boundMs);
+  };
   return recordCompaction(run, request, () =>
-    callWithin({
-      boundMs,
-      signal: run.signal,
-      onStart: (restart) => {
-        restartBound = restart;
-      },
-      run: () =>
-        compaction.compact(compactParams(run, request), { onProgress: () => restartBound() }),
-      timeoutError: () => engineTimeout(FALLBACK_ENGINE_ID, "compact", boundMs),
-    }),
+    within<CompactResult>({ boundMs, signal: run.signal, onTimeout }, (restart) =>
+      compaction.compact(compactParams(run, request), { onProgress: restart }),
+    ),
   );
 }
 

@@ -1,7 +1,7 @@
 // How new messages reach an engine of the eager lifecycle.
 import { type AgentMessage, isAbort } from "@clew/plugin-sdk/core";
+import type { TokenBudget } from "@clew/plugin-sdk/host";
 import { describeError } from "../engine/quarantine.ts";
-import type { TokenBudget } from "../request/budget.ts";
 import { hostParams } from "./engine-params.ts";
 import type { TurnRun } from "./turn-run.ts";
 

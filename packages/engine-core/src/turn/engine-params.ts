@@ -8,11 +8,11 @@ import type {
   SessionRef,
   SessionTarget,
 } from "@clew/plugin-sdk/core";
+import { promptTokensOf, type TokenBudget } from "@clew/plugin-sdk/host";
 import { CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
 import { completeForEngine, type LlmBinding } from "../engine/llm.ts";
 import { pluginOf } from "../engine/resolve.ts";
 import { buildRuntimeSettings } from "../engine/runtime-settings.ts";
-import type { TokenBudget } from "../request/budget.ts";
 import { rewriteEntries } from "./rewrite.ts";
 import type { TurnRun } from "./turn-run.ts";
 
@@ -86,8 +86,7 @@ function contextFor(
 ): RuntimeContext {
   const { request, model, state, session } = run;
   const usage = state.lastUsage;
-  const measured =
-    usage === undefined ? 0 : Math.floor(usage.input + usage.cacheRead + usage.cacheWrite);
+  const measured = usage === undefined ? 0 : Math.floor(promptTokensOf(usage));
   return {
     ...request.runtimeFacts,
     sessionKey: session.sessionKey,

@@ -1,4 +1,5 @@
 // What happens when a request does not fit or the model times out.
+import { promptTokensOf } from "@clew/plugin-sdk/host";
 import { applyToolResultTruncation, planToolResultTruncation } from "@clew/plugin-sdk/transcript";
 import { charsToFree } from "../request/precheck.ts";
 import { refreshContext } from "../session/session-state.ts";
@@ -75,8 +76,7 @@ export async function recover(
 ): Promise<boolean> {
   const { budget } = assembly;
   const used = run.state.lastUsage;
-  const fill =
-    used === undefined ? 0 : (used.input + used.cacheRead + used.cacheWrite) / budget.promptBudget;
+  const fill = used === undefined ? 0 : promptTokensOf(used) / budget.promptBudget;
   for (;;) {
     const step = planRecovery(failure, run.recovery, fill);
     switch (step.kind) {

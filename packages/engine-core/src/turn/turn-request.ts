@@ -6,17 +6,17 @@ import type {
   UserMessage,
 } from "@clew/plugin-sdk/core";
 import type { ModelError, ModelRef } from "@clew/plugin-sdk/host";
+import { DEFAULT_RESERVE_TOKENS } from "@clew/plugin-sdk/host";
 import type { SessionPruneSettings } from "@clew/plugin-sdk/transcript";
 import type { LlmPolicy } from "../engine/llm.ts";
 import type { ResolvedEngine } from "../engine/resolve.ts";
 import type { HostPorts } from "../ports.ts";
 import type { ReportParts, TurnReport } from "../report.ts";
-import { DEFAULT_RESERVE_TOKENS } from "../request/budget.ts";
 import type { SystemPart } from "../request/request-items.ts";
 import type { SessionState } from "../session/session-state.ts";
 
 export interface TurnSettings {
-  /** Tokens held back for the reply; never more than a quarter of the window. */
+  /** Tokens held back for the reply, at most a quarter of the window; 0 = none. Default 20,000. */
   reserveTokens: number;
   /**
    * Measured / estimated tokens of this model, as the host has learned it: corrects what no

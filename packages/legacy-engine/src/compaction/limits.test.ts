@@ -1,18 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { planLimits, reserveTokens } from "./limits.ts";
+import { planLimits } from "./limits.ts";
 
-describe("the reserve", () => {
+describe("the room of a summary", () => {
   it.each([
-    // window, floor, reserve: max(16,384, floor), at most a quarter of the window
-    [200_000, 20_000, 20_000],
-    [200_000, 0, 16_384],
-    [200_000, 90_000, 50_000],
-    [128_000, 20_000, 20_000],
-    [64_000, 20_000, 16_000],
-    [32_768, 20_000, 8_192],
-    [1_000, 20_000, 250],
-  ])("window %i, floor %i: %i", (window, floor, reserve) => {
-    expect(reserveTokens(window, floor)).toBe(reserve);
+    // window, reserve, reserve in force, summary: 0.8 × max(16,384, reserve), both at most a quarter of the window
+    [200_000, 20_000, 20_000, 16_000],
+    [200_000, 30_000, 30_000, 24_000],
+    [200_000, 4_000, 4_000, 13_107],
+    [200_000, 0, 0, 13_107],
+    [16_000, 0, 0, 3_200],
+  ])("window %i, reserve %i", (contextWindow, reserveTokens, reserve, summaryTokens) => {
+    const given = { contextWindow, reserveTokens, maxOutputTokens: 64_000, fixedTokens: 0 };
+    expect(planLimits(given)).toMatchObject({
+      reserve,
+      promptBudget: contextWindow - reserve,
+      summaryTokens,
+    });
   });
 });
 
@@ -20,7 +23,7 @@ describe("the limits of one compaction", () => {
   const input = {
     contextWindow: 128_000,
     maxOutputTokens: 64_000,
-    reserveTokensFloor: 20_000,
+    reserveTokens: 20_000,
     fixedTokens: 0,
   };
 

@@ -1,16 +1,15 @@
 // How many tokens each part of a compaction may take.
+import { planBudget, reserveOf } from "@clew/plugin-sdk/host";
 import { DEFAULT_LEDGER_TOKENS } from "@clew/plugin-sdk/transcript";
 
 /** All from the spec "compaction" §2.1; tokens unless their name says otherwise. */
 export const LIMITS = {
   /** Window of a model that names none. */
   defaultContextTokens: 200_000,
-  /** Reserve when `reserveTokensFloor` is lower. */
-  reserveTokens: 16_384,
-  /** The reserve takes no more of the window. */
-  reserveShare: 0.25,
-  summaryShareOfReserve: 0.8,
-  prefixShareOfReserve: 0.5,
+  /** Least room of a request for a summary, at most a quarter of the window. */
+  leastSummaryRoom: 16_384,
+  summaryShareOfRoom: 0.8,
+  prefixShareOfRoom: 0.5,
   maxSummaryChars: 16_000,
   /** The ledger takes no more of what a prompt may hold besides system prompt and tools. */
   ledgerShare: 0.125,
@@ -42,7 +41,8 @@ export interface CompactionLimits {
 export interface LimitsInput {
   contextWindow: number;
   maxOutputTokens: number;
-  reserveTokensFloor: number;
+  /** As configured; see `reserveOf`. */
+  reserveTokens: number;
   /** The host's budget for the prompt. */
   tokenBudget?: number | undefined;
   /** System prompt and tool schemas. */
@@ -51,47 +51,38 @@ export interface LimitsInput {
 
 export function planLimits({
   maxOutputTokens,
-  reserveTokensFloor,
+  reserveTokens,
   tokenBudget,
   fixedTokens,
   ...input
 }: LimitsInput): CompactionLimits {
-  const contextWindow = positive(input.contextWindow) ?? LIMITS.defaultContextTokens;
-  const reserve = reserveTokens(contextWindow, reserveTokensFloor);
-  const promptBudget = Math.min(positive(tokenBudget) ?? contextWindow, contextWindow - reserve);
-  const longestReply = positive(maxOutputTokens) ?? Number.POSITIVE_INFINITY;
+  const contextWindow = wholeOf(input.contextWindow) ?? LIMITS.defaultContextTokens;
+  const { reserve, promptBudget: most } = planBudget({ contextWindow, reserveTokens });
+  const promptBudget = Math.min(wholeOf(tokenBudget) ?? most, most);
+  const room = Math.max(reserve, reserveOf(contextWindow, LIMITS.leastSummaryRoom));
+  const longestReply = wholeOf(maxOutputTokens) ?? Number.POSITIVE_INFINITY;
   const ledgerTokens = Math.floor(
     Math.min(DEFAULT_LEDGER_TOKENS, LIMITS.ledgerShare * Math.max(0, promptBudget - fixedTokens)),
   );
   const summaryTokens = Math.max(
     1,
-    Math.min(Math.floor(LIMITS.summaryShareOfReserve * reserve), longestReply),
+    Math.min(Math.floor(LIMITS.summaryShareOfRoom * room), longestReply),
   );
   const summaryChars = Math.min(LIMITS.maxSummaryChars, summaryTokens * CHARS_PER_TOKEN);
-  const room = Math.max(0, promptBudget - fixedTokens - ledgerTokens);
+  const free = Math.max(0, promptBudget - fixedTokens - ledgerTokens);
   return {
     contextWindow,
     reserve,
     promptBudget,
     summaryTokens,
-    prefixTokens: Math.max(
-      1,
-      Math.min(Math.floor(LIMITS.prefixShareOfReserve * reserve), longestReply),
-    ),
+    prefixTokens: Math.max(1, Math.min(Math.floor(LIMITS.prefixShareOfRoom * room), longestReply)),
     summaryChars,
     ledgerTokens,
-    tailTokens: Math.floor(TAIL_SHARE * room),
-    replyTokens: Math.max(0, room - Math.ceil(summaryChars / CHARS_PER_TOKEN)),
+    tailTokens: Math.floor(TAIL_SHARE * free),
+    replyTokens: Math.max(0, free - Math.ceil(summaryChars / CHARS_PER_TOKEN)),
   };
 }
 
-/** max(16,384, floor), but no more than a quarter of the window. */
-export function reserveTokens(contextWindow: number, floor: number): number {
-  return Math.min(
-    Math.max(LIMITS.reserveTokens, floor),
-    Math.floor(contextWindow * LIMITS.reserveShare),
-  );
-}
-
-const positive = (value: number | undefined) =>
+/** Rounded down; undefined for what is no positive number. */
+const wholeOf = (value: number | undefined) =>
   value !== undefined && Number.isFinite(value) && value > 0 ? Math.floor(value) : undefined;

@@ -1,4 +1,5 @@
 // The settings of built-in compaction, their defaults, and which of them have an effect.
+import { DEFAULT_RESERVE_TOKENS } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 
 const tokens = z.number().int().nonnegative();
@@ -45,8 +46,8 @@ export const CompactionOptionsSchema = z.looseObject({
       "Newest summarised turns that are also quoted after the summary, 600 characters per message.",
     ),
   reserveTokensFloor: tokens
-    .default(20_000)
-    .describe("Least tokens held back for reply and summary; 0 = the built-in 16,384."),
+    .default(DEFAULT_RESERVE_TOKENS)
+    .describe("Tokens held back for the reply, at most a quarter of the window; 0 = none."),
   maxHistoryShare: z
     .number()
     .min(0.1)

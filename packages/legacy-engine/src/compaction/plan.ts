@@ -118,7 +118,7 @@ export function planCompaction(input: PlanInput): CompactionPlan {
 
   const limits = planLimits({
     ...input,
-    reserveTokensFloor: options.reserveTokensFloor,
+    reserveTokens: options.reserveTokensFloor,
     fixedTokens,
   });
   const prune = options.prune

@@ -23,6 +23,9 @@ export type CompactionPreview =
     }
   | {
       kind: "summarise";
+      /** Held back for the reply, and what that leaves for a prompt. */
+      reserve: number;
+      promptBudget: number;
       tokensBefore: number;
       /** With the longest summary allowed; usually less. */
       tokensAfterAtMost: number;
@@ -86,6 +89,8 @@ function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
   const forPrefix = prefix.length === 0 ? 0 : 1;
   return {
     kind: "summarise",
+    reserve: limits.reserve,
+    promptBudget: limits.promptBudget,
     tokensBefore,
     tokensAfterAtMost: Math.min(
       tokensBefore - 1,

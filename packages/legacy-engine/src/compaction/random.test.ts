@@ -102,7 +102,7 @@ describe("random compactions", () => {
             const limits = planLimits({
               contextWindow: window,
               maxOutputTokens: 8_000,
-              reserveTokensFloor: 20_000,
+              reserveTokens: 20_000,
               fixedTokens: 0,
             });
             const text = textOf(open.message);

@@ -1,6 +1,7 @@
 // Sends one request to the summarising model and judges what comes back.
 import { type AssistantMessage, isAbort, type Usage } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelError, ModelRef } from "@clew/plugin-sdk/host";
+import { abortable, linkSignals, sleep as pause } from "@clew/plugin-sdk/host";
 import { headOf, textOf } from "@clew/plugin-sdk/transcript";
 import { SUMMARY_SYSTEM_PROMPT } from "./prompts.ts";
 
@@ -57,7 +58,7 @@ export async function requestSummary(
   maxOutputTokens: number,
   environment: RequestEnvironment,
 ): Promise<SummaryOutcome> {
-  const { signal, sleep = timer, random = Math.random, circuit } = environment;
+  const { signal, sleep = pause, random = Math.random, circuit } = environment;
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted();
     if (circuit?.brokenBy !== undefined)
@@ -92,22 +93,11 @@ async function attemptOnce(
     model,
     signal,
     timeoutMs = DEFAULT_TIMEOUT_MS,
-    sleep = timer,
+    sleep = pause,
     onProgress,
     onUsage,
   } = environment;
-  const request = new AbortController();
-  const clock = new AbortController();
-  // Before anything else may abort: neither a model nor a timer need listen to signals.
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => {
-      request.abort(signal?.reason);
-      clock.abort(signal?.reason);
-      reject(signal?.reason);
-    };
-    signal?.addEventListener("abort", onAbort, { once: true });
-  });
+  const request = linkSignals(signal);
   onProgress?.();
   const ask = async (): Promise<AttemptOutcome> => {
     const messages = [{ role: "user" as const, content: prompt }];
@@ -124,23 +114,18 @@ async function attemptOnce(
     return judgeMessage(answer.message);
   };
   const bound = async (): Promise<AttemptOutcome> => {
-    await sleep(timeoutMs / 2, clock.signal);
+    await sleep(timeoutMs / 2, request.signal);
     onProgress?.();
-    await sleep(timeoutMs / 2, clock.signal);
+    await sleep(timeoutMs / 2, request.signal);
     return {
       ok: false,
       kind: "terminal",
       reason: `the summarising model did not answer within ${timeoutMs / 1000} s`,
     };
   };
-  const answered = ask();
-  const late = bound();
-  // Whichever loses the race ends by our own abort; that is nobody's failure.
-  answered.catch(() => {});
-  late.catch(() => {});
-  aborted.catch(() => {});
   try {
-    return await Promise.race([answered, late, aborted]);
+    // Neither a model nor a timer need listen to signals.
+    return await abortable(signal, () => Promise.race([ask(), bound()]));
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     // A provider's abort that nobody here asked for is a failure like any other.
@@ -149,9 +134,8 @@ async function attemptOnce(
       : `the model port threw ${nameOf(error)}`;
     return { ok: false, kind: "again", reason: what };
   } finally {
-    signal?.removeEventListener("abort", onAbort);
+    // Whichever lost the race ends by our own abort; that is nobody's failure.
     request.abort();
-    clock.abort();
     onProgress?.();
   }
 }
@@ -197,18 +181,3 @@ export function isRefusal(text: string): boolean {
 }
 
 const nameOf = (error: unknown) => (error instanceof Error ? error.name : typeof error);
-
-function timer(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      clearTimeout(handle);
-      reject(signal.reason);
-    };
-    const handle = setTimeout(() => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    }, ms);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-  });
-}

@@ -1,4 +1,5 @@
 // Runs every conformance case on an engine, as tests of any runner or as a report.
+import { within } from "../abort.ts";
 import type { ContextEngine } from "../contract/engine.ts";
 import type { CaseGroup, ConformanceCase } from "./case.ts";
 import { CaseContext, type EngineMaker } from "./case-context.ts";
@@ -105,7 +106,7 @@ export async function runCase(
     `${id.replace("/", "-")}-${(runs++).toString(36)}`,
   );
   try {
-    const judged = await within(options.caseTimeoutMs ?? 20_000, async () =>
+    const judged = await bounded(options.caseTimeoutMs ?? 20_000, async () =>
       context.withCompaction(async () => {
         try {
           context.engine = await context.reopen();
@@ -126,24 +127,16 @@ export async function runCase(
       error instanceof CaseFailure ? error.message : `Unexpected: ${describe(error)}`,
     );
   } finally {
-    await within(2_000, () => context.close()).catch(() => {});
+    await bounded(2_000, () => context.close()).catch(() => {});
   }
 }
 
-/** `work`, but no longer than `ms`; what comes later is ignored. */
-async function within<T>(ms: number, work: () => Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const expired = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new CaseFailure(`It did not finish within ${ms / 1000} s.`)),
-      ms,
-    );
-  });
-  try {
-    return await Promise.race([work(), expired]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** What comes later is ignored. */
+function bounded<T>(boundMs: number, work: () => Promise<T>): Promise<T> {
+  const onTimeout = () => {
+    throw new CaseFailure(`It did not finish within ${boundMs / 1000} s.`);
+  };
+  return within<T>({ boundMs, onTimeout }, work);
 }
 
 function identityOf({ info }: ContextEngine): ConformanceReport["engine"] {

@@ -1,5 +1,6 @@
 // Decides whether a provider tells of a request larger than the context window, aloud or silently, and how many tokens it counted.
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
+import { promptTokensOf } from "@clew/plugin-sdk/host";
 import {
   ACTION_WORD,
   FALLBACK_PATTERNS,
@@ -56,8 +57,8 @@ export function silentOverflow(
   contextWindow: number,
 ): number | undefined {
   if (message.usage === undefined) return undefined;
-  const { input, output, cacheRead, cacheWrite } = message.usage;
-  const prompt = input + cacheRead + cacheWrite;
+  const { output } = message.usage;
+  const prompt = promptTokensOf(message.usage);
   const ignored = message.stopReason === "stop" && prompt > contextWindow;
   const noRoom = message.stopReason === "length" && output === 0 && prompt >= 0.99 * contextWindow;
   return ignored || noRoom ? prompt : undefined;

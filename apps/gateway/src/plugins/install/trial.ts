@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LogPort, validateEngine } from "@clew/engine-core";
 import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
+import { within } from "@clew/plugin-sdk/host";
 import { invalidPlugin, messageOf } from "../invalid.ts";
 import { loadPlugin } from "../load.ts";
 import type { PluginFiles } from "../manifest.ts";
@@ -71,22 +72,16 @@ export async function tryPlugin(
 }
 
 async function tryEngine(engineId: string, factory: ContextEngineFactory): Promise<string[]> {
-  let timer: NodeJS.Timeout | undefined;
+  const onTimeout = () => {
+    throw new Error(`not made within ${ENGINE_MS / 1000} s`);
+  };
   try {
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new Error(`not made within ${ENGINE_MS / 1000} s`)),
-        ENGINE_MS,
-      );
-    });
-    const product = await Promise.race([factory({}), late]);
+    const product = await within<unknown>({ boundMs: ENGINE_MS, onTimeout }, () => factory({}));
     const validation = validateEngine(engineId, product);
     if (validation.ok) await validation.engine.dispose?.();
     return validation.ok ? [] : [validation.message.replace(/\.$/, "")];
   } catch (error) {
     return [`context engine "${engineId}" could not be made: ${messageOf(error)}`];
-  } finally {
-    clearTimeout(timer);
   }
 }
 

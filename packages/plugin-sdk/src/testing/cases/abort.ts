@@ -1,4 +1,5 @@
 // Conformance cases about aborts, which end the work and are nobody's failure.
+import { sleep, within } from "../../abort.ts";
 import { isAbort } from "../../errors.ts";
 import type { ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
@@ -44,10 +45,15 @@ export const abortCases: readonly ConformanceCase[] = [
       });
       const outcome = settle(callRaw(context.engine, "compact", params), abort.signal);
       // Let it get as far as it does without the answer it waits for.
-      await pause(20);
+      await sleep(20);
       abort.abort();
-      const settled = await Promise.race([outcome, pause(PATIENCE_MS)]);
-      check(settled !== undefined, "compact() did not settle after its signal was aborted.");
+      await within<unknown>(
+        {
+          boundMs: PATIENCE_MS,
+          onTimeout: () => check(false, "compact() did not settle after its signal was aborted."),
+        },
+        () => outcome,
+      );
       await call(context.engine, "assemble", {
         ...session.ref,
         messages: session.history(),
@@ -78,6 +84,3 @@ async function settle(
     return { compacted: false };
   }
 }
-
-const pause = (ms: number) =>
-  new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), ms));
