@@ -9,6 +9,8 @@ export default mergeConfig(shared, {
     name: "gateway",
     include: ["web/**/*.test.ts"],
     globalSetup: ["vitest.build.ts"],
+    // Of the person who runs the tests: plugins would keep their files there.
+    env: { OPENCLAW_STATE_DIR: "" },
     server: { deps: { external } },
   },
 });

@@ -8,6 +8,7 @@ import { shownEvent } from "../http/event-stream.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { DEFAULT_AGENT_ID, parseSessionName } from "../sessions/keys.ts";
 import { type Output, printable } from "../terminal/output.ts";
+import type { Shell } from "../terminal/shell.ts";
 import type { Approve } from "../tools/tool.ts";
 import { type Asking, askInTerminal } from "./approval.ts";
 import { type Overrides, setUp } from "./setup.ts";
@@ -17,8 +18,12 @@ export interface ChatOptions extends Overrides {
   json?: boolean;
 }
 
-export async function chat(words: readonly string[], options: ChatOptions): Promise<number> {
-  const { environment, loaded, log, output } = await setUp(options, {
+export async function chat(
+  words: readonly string[],
+  options: ChatOptions,
+  shell: Shell,
+): Promise<number> {
+  const { environment, loaded, log, output } = await setUp(shell, options, {
     showProblems: options.json !== true,
   });
   const problem = await prepareHome(environment.home);

@@ -6,7 +6,7 @@ import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createSessionStore } from "../sessions/store.ts";
 import { printable } from "../terminal/output.ts";
-import { BUILT_CLEW, clew, startClew } from "../testing/command.ts";
+import { BUILT_CLEW, clew, runClew, startClew } from "../testing/command.ts";
 import { emulatedModel } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { user, writeRecording } from "../testing/recording.ts";
@@ -22,13 +22,13 @@ async function emulatedHome(answers: Parameters<typeof createOpenAIEmulator>[0])
 describe("clew chat", () => {
   it("answers one message, and remembers it in the next run", async () => {
     const home = await temporaryHome();
-    expect(await clew(home, ["chat", "My cat is called Minka."])).toEqual({
+    expect(await runClew(home, ["chat", "My cat is called Minka."])).toEqual({
       code: 0,
       output: "Noted.",
       errors: "",
     });
     const asked = ["chat", "What", "is", "my", "cat", "called?"];
-    expect((await clew(home, asked, { fromSource: true })).output).toContain("Minka");
+    expect((await runClew(home, asked, { fromSource: true })).output).toContain("Minka");
     const shown = await clew(home, ["sessions", "show", "main"]);
     expect(shown.output).toContain("My cat is called Minka.");
     expect((await clew(home, ["sessions", "list"])).output).toMatch(/^session.*\n.*\nmain /);
@@ -99,7 +99,7 @@ describe("clew chat", () => {
       join(home, "clew.json"),
       "{ gateway: { port: 'x', bind: 'lan' }, agents: { defaults: { worksapce: 'y' } } }",
     );
-    const { code, errors } = await clew(home, ["chat", "hello"]);
+    const { code, errors } = await runClew(home, ["chat", "hello"]);
     expect(code).toBe(1);
     expect(errors).toContain("has 2 problems");
     expect(errors).toContain("gateway.port:");
@@ -110,7 +110,7 @@ describe("clew chat", () => {
 describe("clew config", () => {
   it("sets, gets and imports", async () => {
     const home = await temporaryHome();
-    await clew(home, ["config", "set", "agents.defaults.model.primary", "ollama/qwen3:8b"]);
+    await runClew(home, ["config", "set", "agents.defaults.model.primary", "ollama/qwen3:8b"]);
     expect((await clew(home, ["config", "get", "agents.defaults.model.primary"])).output).toBe(
       "ollama/qwen3:8b",
     );
@@ -137,7 +137,7 @@ describe("clew doctor", () => {
     await clew(home, ["chat", "hello"]);
     expect((await clew(home, ["doctor"])).code).toBe(0);
     await writeFile(join(home, "clew.json"), "{ plugins: { slots: { contextEngine: 'nope' } } }");
-    const broken = await clew(home, ["doctor"]);
+    const broken = await runClew(home, ["doctor"]);
     expect(broken.code).toBe(1);
     expect(broken.output).toMatch(/FAILURE +engine: There is no context engine "nope"/);
   });
@@ -196,7 +196,8 @@ describe("clew", () => {
       ["doctor"],
     ];
     for (const command of commands) {
-      const { code, output } = await clew(home, [...command, "--help"]);
+      const run = command.length === 0 ? runClew : clew;
+      const { code, output } = await run(home, [...command, "--help"]);
       expect([command, code]).toEqual([command, 0]);
       expect(output).toContain("Usage: clew");
     }
@@ -229,6 +230,7 @@ describe("clew", () => {
     ]) {
       expect((await clew(home, args)).code).toBe(2);
     }
+    expect(await runClew(home, ["fly"])).toMatchObject({ code: 2, output: "" });
   });
 
   it("says what to do when there is no such session, and shows none when there is none", async () => {

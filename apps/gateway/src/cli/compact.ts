@@ -3,7 +3,8 @@ import type { CompactRequest } from "../commands/compact.ts";
 import { createGateway } from "../gateway.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
-import { printable, terminal } from "../terminal/output.ts";
+import { printable } from "../terminal/output.ts";
+import type { Shell } from "../terminal/shell.ts";
 import { setUp } from "./setup.ts";
 
 export interface CompactOptions {
@@ -15,14 +16,23 @@ export interface CompactOptions {
 export const compactSessionByName = (
   name: string,
   { dryRun = false, focus, json }: CompactOptions,
-): Promise<number> => run(name, { kind: dryRun ? "preview" : "compact", focus }, json);
+  shell: Shell,
+): Promise<number> => run(name, { kind: dryRun ? "preview" : "compact", focus }, json, shell);
 
-export const undoCompactionByName = (name: string, { json }: { json?: boolean }): Promise<number> =>
-  run(name, { kind: "undo" }, json);
+export const undoCompactionByName = (
+  name: string,
+  { json }: { json?: boolean },
+  shell: Shell,
+): Promise<number> => run(name, { kind: "undo" }, json, shell);
 
 /** Exit code 1 when it was not done. Throws SESSION_NOT_FOUND, and SESSION_LOCKED while another process has it. */
-async function run(name: string, request: CompactRequest, json = false): Promise<number> {
-  const { environment, loaded, log } = await setUp({}, { showProblems: !json });
+async function run(
+  name: string,
+  request: CompactRequest,
+  json = false,
+  shell: Shell,
+): Promise<number> {
+  const { environment, loaded, log, output } = await setUp(shell, {}, { showProblems: !json });
   const plugins = await startPlugins({ environment, loaded, log });
   const gateway = createGateway({ environment, loaded, log, plugins });
   const onSignal = () => void gateway.cancel(name);
@@ -30,8 +40,8 @@ async function run(name: string, request: CompactRequest, json = false): Promise
   try {
     if ((await gateway.session(name)) === null) throw sessionNotFound(name);
     const answer = await gateway.compact(name, request);
-    if (json) terminal.json(answer);
-    else terminal.line(printable(answer.text));
+    if (json) output.json(answer);
+    else output.line(printable(answer.text));
     return answer.ok ? 0 : 1;
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);

@@ -4,41 +4,44 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import JSON5 from "json5";
 import { getSetting, setSetting, writeConfigText } from "../config/commands.ts";
 import { configTable } from "../config/docs.ts";
-import { readEnvironment } from "../config/environment.ts";
 import { planImport } from "../config/import.ts";
 import { checkConfigText, readConfigText } from "../config/load.ts";
 import { configJsonSchema } from "../config/schema.ts";
 import { fileNotFound } from "../file-not-found.ts";
-import { terminal } from "../terminal/output.ts";
+import type { Shell } from "../terminal/shell.ts";
 
 export async function configGet(
   name: string,
   { json = false }: { json?: boolean },
+  { environment, output }: Shell,
 ): Promise<number> {
-  const { value } = await getSetting(readEnvironment().configFile, name);
-  if (json || typeof value === "object") terminal.json(value);
-  else terminal.line(String(value));
+  const { value } = await getSetting(environment.configFile, name);
+  if (json || typeof value === "object") output.json(value);
+  else output.line(String(value));
   return 0;
 }
 
-export async function configSet(name: string, text: string): Promise<number> {
-  const { configFile } = readEnvironment();
+export async function configSet(
+  name: string,
+  text: string,
+  { environment, output }: Shell,
+): Promise<number> {
+  const { configFile } = environment;
   const { value, warnings } = await setSetting(configFile, name, text);
-  for (const warning of warnings) terminal.note(`warning: ${warning}`);
+  for (const warning of warnings) output.note(`warning: ${warning}`);
   const shown = /key|token|secret|password|headers/i.test(name)
     ? "(hidden)"
     : JSON.stringify(value);
-  terminal.line(
-    `${name} = ${shown}   (${configFile}; a running gateway reads it at its next start)`,
-  );
+  output.line(`${name} = ${shown}   (${configFile}; a running gateway reads it at its next start)`);
   return 0;
 }
 
 export async function configImport(
   file: string,
   { force = false, json = false }: { force?: boolean; json?: boolean },
+  { environment, output }: Shell,
 ): Promise<number> {
-  const { configFile } = readEnvironment();
+  const { configFile } = environment;
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") throw fileNotFound(file, error);
     throw new ContextEngineError(
@@ -59,22 +62,22 @@ export async function configImport(
   checkConfigText(imported, configFile);
   if (exists) await copyFile(configFile, `${configFile}.bak`);
   await writeConfigText(configFile, imported);
-  if (json) terminal.json({ file: configFile, taken: plan.taken, ignored: plan.ignored });
+  if (json) output.json({ file: configFile, taken: plan.taken, ignored: plan.ignored });
   else {
-    terminal.line(
+    output.line(
       `Wrote ${configFile}: ${plan.taken.join(", ") || "nothing that Clew knows was in it"}.`,
     );
-    for (const { path, reason } of plan.ignored) terminal.line(`  left out ${path}: ${reason}`);
+    for (const { path, reason } of plan.ignored) output.line(`  left out ${path}: ${reason}`);
   }
   return 0;
 }
 
-export async function configSchema(): Promise<number> {
-  terminal.json(configJsonSchema());
+export async function configSchema({ output }: Shell): Promise<number> {
+  output.json(configJsonSchema());
   return 0;
 }
 
-export async function configReference(): Promise<number> {
-  terminal.line(configTable());
+export async function configReference({ output }: Shell): Promise<number> {
+  output.line(configTable());
   return 0;
 }

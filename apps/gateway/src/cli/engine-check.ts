@@ -11,7 +11,8 @@ import type { LoadedConfig } from "../config/load.ts";
 import { fileNotFound } from "../file-not-found.ts";
 import { findDefinition } from "../plugins/entry.ts";
 import { startPlugins } from "../plugins/start.ts";
-import { printable, terminal } from "../terminal/output.ts";
+import { type Output, printable } from "../terminal/output.ts";
+import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
 import { type Setup, setUp } from "./setup.ts";
 
@@ -19,8 +20,10 @@ import { type Setup, setUp } from "./setup.ts";
 export async function engineCheck(
   target: string | undefined,
   { json = false }: { json?: boolean },
+  shell: Shell,
 ): Promise<number> {
-  const setup = await setUp({}, { showProblems: !json });
+  const setup = await setUp(shell, {}, { showProblems: !json });
+  const { output } = setup;
   const home = await mkdtemp(join(tmpdir(), "clew-engine-check-"));
   try {
     const isPath =
@@ -37,8 +40,8 @@ export async function engineCheck(
       reports.push({ engineId, report });
     }
     if (json)
-      terminal.json({ engines: reports.map(({ engineId, report }) => ({ engineId, ...report })) });
-    else for (const { engineId, report } of reports) showReport(engineId, report);
+      output.json({ engines: reports.map(({ engineId, report }) => ({ engineId, ...report })) });
+    else for (const { engineId, report } of reports) showReport(output, engineId, report);
     return reports.some(({ report }) => report.failed > 0) ? 1 : 0;
   } finally {
     setup.log.close();
@@ -137,6 +140,7 @@ function idOf({ default: entry }: Record<string, unknown>): string | undefined {
 }
 
 function showReport(
+  output: Output,
   engineId: string,
   { engine, results, passed, failed, notApplicable }: ConformanceReport,
 ): void {
@@ -149,8 +153,8 @@ function showReport(
     id,
     printable((reason ?? title).replaceAll("\n", " ")),
   ]);
-  terminal.line(formatTable(["outcome", "case", "rule, or why"], rows));
-  terminal.line(
+  output.line(formatTable(["outcome", "case", "rule, or why"], rows));
+  output.line(
     `${engineId} (${printable(named)}): ${passed} passed, ${failed} failed, ${notApplicable} not applicable.`,
   );
 }

@@ -1,13 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
+import { collectOutput } from "../testing/command.ts";
 import { policyApply, policyCheck } from "./policy.ts";
 import { repairSession } from "./repair.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "clew-policy-"));
 afterAll(() => rmSync(folder, { recursive: true }));
-afterEach(() => vi.restoreAllMocks());
 
 const HEADER = {
   type: "session",
@@ -33,15 +33,6 @@ function write(name: string, messages: object[], broken = ""): string {
   return file;
 }
 
-/** What a command printed. */
-function captured() {
-  const out: string[] = [];
-  const err: string[] = [];
-  vi.spyOn(process.stdout, "write").mockImplementation((text) => out.push(String(text)) > 0);
-  vi.spyOn(process.stderr, "write").mockImplementation((text) => err.push(String(text)) > 0);
-  return { out: () => out.join(""), err: () => err.join("") };
-}
-
 const user = { role: "user", content: "hi", timestamp: 1 };
 const orphan = {
   role: "toolResult",
@@ -56,16 +47,16 @@ const CLAUDE = { provider: "anthropic", model: "claude-opus-4-6" };
 describe("clew policy", () => {
   it("says that a sound history would be accepted", async () => {
     const file = write("sound.jsonl", [user]);
-    const printed = captured();
-    expect(await policyCheck(file, CLAUDE)).toBe(0);
-    expect(printed.out()).toContain("would accept them as they are");
+    const output = collectOutput();
+    expect(await policyCheck(file, CLAUDE, { output })).toBe(0);
+    expect(output.out()).toContain("would accept them as they are");
   });
 
   it("names the rule and the message of a history that would be rejected, and exits 1", async () => {
     const file = write("orphan.jsonl", [user, orphan]);
-    const printed = captured();
-    expect(await policyCheck(file, { ...CLAUDE, json: true })).toBe(1);
-    expect(JSON.parse(printed.out()).faults[0]).toMatchObject({
+    const output = collectOutput();
+    expect(await policyCheck(file, { ...CLAUDE, json: true }, { output })).toBe(1);
+    expect(JSON.parse(output.out()).faults[0]).toMatchObject({
       index: 1,
       rule: expect.stringContaining("orphan"),
     });
@@ -73,15 +64,15 @@ describe("clew policy", () => {
 
   it("prints the history that would be sent instead, and every change with its reason", async () => {
     const file = write("apply.jsonl", [user, orphan]);
-    const printed = captured();
-    expect(await policyApply(file, CLAUDE)).toBe(0);
-    const sent = printed
+    const output = collectOutput();
+    expect(await policyApply(file, CLAUDE, { output })).toBe(0);
+    const sent = output
       .out()
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(sent).toEqual([expect.objectContaining({ role: "user" })]);
-    expect(printed.err()).toMatch(/dropped message 1 \(.*\): /);
+    expect(output.errors()).toMatch(/dropped message 1 \(.*\): /);
   });
 });
 
@@ -89,19 +80,21 @@ describe("clew sessions repair", () => {
   it("shows what it would do, then does it, and finds nothing the second time", async () => {
     const file = write("broken.jsonl", [user], "{ not json\n");
     const before = readFileSync(file, "utf8");
-    const printed = captured();
-    expect(await repairSession(file, { dryRun: true })).toBe(0);
+    const output = collectOutput();
+    expect(await repairSession(file, { dryRun: true }, { output })).toBe(0);
     expect(readFileSync(file, "utf8")).toBe(before);
-    expect(await repairSession(file, {})).toBe(0);
+    expect(await repairSession(file, {}, { output })).toBe(0);
     expect(readFileSync(file, "utf8")).not.toContain("not json");
-    expect(await repairSession(file, {})).toBe(0);
-    expect(printed.out()).toMatch(
+    expect(await repairSession(file, {}, { output })).toBe(0);
+    expect(output.out()).toMatch(
       /Would repair:\n {2}1 lines that are no entries[\s\S]*Repaired:[\s\S]*in order/,
     );
   });
 
   it("says so when there is no such file", async () => {
-    await expect(repairSession(join(folder, "none.jsonl"), {})).rejects.toMatchObject({
+    await expect(
+      repairSession(join(folder, "none.jsonl"), {}, { output: collectOutput() }),
+    ).rejects.toMatchObject({
       code: "FILE_NOT_FOUND",
     });
   });

@@ -10,7 +10,8 @@ import {
 } from "@clew/transcript-policy";
 import { installedImageCodec } from "../models/image-codec.ts";
 import { readTranscript } from "../sessions/store.ts";
-import { printable, terminal } from "../terminal/output.ts";
+import { printable } from "../terminal/output.ts";
+import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
 
 export interface PolicyOptions {
@@ -22,23 +23,27 @@ export interface PolicyOptions {
 }
 
 /** Exit code 0: it would be accepted as it is; 1: it would not, and why; 2: nothing to check. */
-export async function policyCheck(file: string, options: PolicyOptions): Promise<number> {
+export async function policyCheck(
+  file: string,
+  options: PolicyOptions,
+  { output }: Pick<Shell, "output">,
+): Promise<number> {
   const { messages, route } = await readHistory(file, options);
   const faults = explainInvalid({ ...route, messages });
   if (options.json)
-    terminal.json({ file: resolve(file), ...route, messages: messages.length, faults });
+    output.json({ file: resolve(file), ...route, messages: messages.length, faults });
   else if (faults.length === 0)
-    terminal.line(
+    output.line(
       `${messages.length} messages: ${route.provider}/${route.modelId} would accept them as they are.`,
     );
   else {
-    terminal.line(
+    output.line(
       formatTable(
         ["message", "rule", "why"],
         faults.map((fault) => [String(fault.index), fault.rule, printable(fault.message)]),
       ),
     );
-    terminal.note(
+    output.note(
       `${faults.length} faults; "clew policy apply" shows the history that would be sent instead.`,
     );
   }
@@ -46,7 +51,11 @@ export async function policyCheck(file: string, options: PolicyOptions): Promise
 }
 
 /** Prints the history as it would be sent, and to stderr what was changed. */
-export async function policyApply(file: string, options: PolicyOptions): Promise<number> {
+export async function policyApply(
+  file: string,
+  options: PolicyOptions,
+  { output }: Pick<Shell, "output">,
+): Promise<number> {
   const { messages, route } = await readHistory(file, options);
   const replay = await sanitizeSessionHistory({
     ...route,
@@ -56,10 +65,10 @@ export async function policyApply(file: string, options: PolicyOptions): Promise
   const outbound = prepareOutboundMessages({ ...route, messages: replay.messages });
   const changes = [...replay.changes, ...outbound.changes];
   if (options.json)
-    terminal.json({ file: resolve(file), ...route, messages: outbound.messages, changes });
-  else for (const message of outbound.messages) terminal.line(JSON.stringify(message));
-  if (!options.json) for (const change of changes) terminal.note(printable(describeChange(change)));
-  terminal.note(
+    output.json({ file: resolve(file), ...route, messages: outbound.messages, changes });
+  else for (const message of outbound.messages) output.line(JSON.stringify(message));
+  if (!options.json) for (const change of changes) output.note(printable(describeChange(change)));
+  output.note(
     `${messages.length} messages in, ${outbound.messages.length} out, ${changes.length} changes.`,
   );
   return 0;

@@ -1,14 +1,19 @@
 // The commands and their flags; what they do is loaded when they run.
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { readEnvironment } from "../config/environment.ts";
 import { addPluginCommands } from "../plugins/cli/program.ts";
 import { EXIT, exitCodeOf } from "../terminal/exit-codes.ts";
 import { describeFailure, terminal } from "../terminal/output.ts";
+import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
 
-export async function runCli(argv: readonly string[]): Promise<number> {
-  stopWhenNobodyReads();
+/** `shell`: default, the process's environment and terminal. */
+export async function runCli(
+  argv: readonly string[],
+  shell: Shell = { environment: readEnvironment(), output: terminal },
+): Promise<number> {
   let exitCode = 0;
-  const program = createProgram((code) => {
+  const program = createProgram(shell, (code) => {
     exitCode = code;
   });
   try {
@@ -16,27 +21,23 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    terminal.note(`clew: ${describeFailure(error)}`);
+    shell.output.note(`clew: ${describeFailure(error)}`);
     return exitCodeOf(error);
   }
 }
 
-/** `clew sessions show main | head` ends when head does, without a complaint. */
-function stopWhenNobodyReads(): void {
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
-  });
-}
-
 /** `done` receives a command's exit code. */
-function createProgram(done: (exitCode: number) => void): Command {
+function createProgram(shell: Shell, done: (exitCode: number) => void): Command {
   const program = new Command("clew")
     .description(
       "A gateway that shows what a context engine does: chat, HTTP, replay of recorded sessions, and what the model saw.",
     )
     .version(VERSION)
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => shell.output.write(text),
+      writeErr: (text) => shell.output.note(text.replace(/\n$/, "")),
+    })
     .showHelpAfterError("(add --help for what there is)")
     .addHelpText(
       "after",
@@ -55,7 +56,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .addOption(new Option("--port <number>", "TCP port; 0 = any free one").argParser(toPort))
     .addOption(model())
     .addOption(engine())
-    .action(async (options) => done(await (await import("./start.ts")).start(options)));
+    .action(async (options) => done(await (await import("./start.ts")).start(options, shell)));
 
   program
     .command("chat")
@@ -66,7 +67,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .addOption(engine())
     .addOption(new Option("--json", "print every event as a JSON line"))
     .action(async (words: string[], options) =>
-      done(await (await import("./chat.ts")).chat(words, options)),
+      done(await (await import("./chat.ts")).chat(words, options, shell)),
     );
 
   program
@@ -84,7 +85,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .addOption(new Option("--acks", "print the id of each entry once it is durable").hideHelp())
     .addOption(json())
     .action(async (file: string, options) =>
-      done(await (await import("./replay.ts")).replayCommand(file, options)),
+      done(await (await import("./replay.ts")).replayCommand(file, options, shell)),
     );
 
   const sessions = program
@@ -94,7 +95,9 @@ function createProgram(done: (exitCode: number) => void): Command {
     .command("list")
     .description("newest first")
     .addOption(json())
-    .action(async (options) => done(await (await import("./sessions.ts")).listSessions(options)));
+    .action(async (options) =>
+      done(await (await import("./sessions.ts")).listSessions(options, shell)),
+    );
   sessions
     .command("show")
     .description("the messages of a session")
@@ -102,7 +105,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .addOption(new Option("--limit <count>", "newest entries only").argParser(toCount))
     .addOption(json())
     .action(async (name: string, options) =>
-      done(await (await import("./sessions.ts")).showSession(name, options)),
+      done(await (await import("./sessions.ts")).showSession(name, options, shell)),
     );
 
   sessions
@@ -114,7 +117,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .option("--dry-run", "only say what would be done")
     .addOption(json())
     .action(async (file: string, options) =>
-      done(await (await import("./repair.ts")).repairSession(file, options)),
+      done(await (await import("./repair.ts")).repairSession(file, options, shell)),
     );
 
   sessions
@@ -125,7 +128,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .option("--focus <text>", "what the summary should keep above all")
     .addOption(json())
     .action(async (name: string, options) =>
-      done(await (await import("./compact.ts")).compactSessionByName(name, options)),
+      done(await (await import("./compact.ts")).compactSessionByName(name, options, shell)),
     );
   sessions
     .command("undo-compaction")
@@ -135,7 +138,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .argument("<name>", "short name or agent:<agent>:<name>")
     .addOption(json())
     .action(async (name: string, options) =>
-      done(await (await import("./compact.ts")).undoCompactionByName(name, options)),
+      done(await (await import("./compact.ts")).undoCompactionByName(name, options, shell)),
     );
 
   program
@@ -149,7 +152,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     )
     .addOption(json())
     .action(async (target: string | undefined, options) =>
-      done(await (await import("./engine-check.ts")).engineCheck(target, options)),
+      done(await (await import("./engine-check.ts")).engineCheck(target, options, shell)),
     );
 
   const policy = program.command("policy").description("what a provider accepts of a history");
@@ -165,15 +168,15 @@ function createProgram(done: (exitCode: number) => void): Command {
       .command("check")
       .description("would the provider accept it as it is? exit code 1 when not"),
   ).action(async (file: string, options) =>
-    done(await (await import("./policy.ts")).policyCheck(file, options)),
+    done(await (await import("./policy.ts")).policyCheck(file, options, shell)),
   );
   forModel(
     policy.command("apply").description("the history as it would be sent, and what was changed"),
   ).action(async (file: string, options) =>
-    done(await (await import("./policy.ts")).policyApply(file, options)),
+    done(await (await import("./policy.ts")).policyApply(file, options, shell)),
   );
 
-  addPluginCommands(program, done);
+  addPluginCommands(program, shell, done);
 
   const config = program.command("config").description("read and change settings");
   config
@@ -182,7 +185,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .argument("[name]", "e.g. agents.defaults.model.primary")
     .addOption(json())
     .action(async (name: string | undefined, options) =>
-      done(await (await import("./config.ts")).configGet(name ?? "", options)),
+      done(await (await import("./config.ts")).configGet(name ?? "", options, shell)),
     );
   config
     .command("set")
@@ -190,7 +193,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .argument("<name>")
     .argument("<value>", "JSON5, or text")
     .action(async (name: string, value: string) =>
-      done(await (await import("./config.ts")).configSet(name, value)),
+      done(await (await import("./config.ts")).configSet(name, value, shell)),
     );
   config
     .command("import")
@@ -199,23 +202,23 @@ function createProgram(done: (exitCode: number) => void): Command {
     .option("--force", "replace an existing clew.json; it is kept as clew.json.bak")
     .addOption(json())
     .action(async (file: string, options) =>
-      done(await (await import("./config.ts")).configImport(file, options)),
+      done(await (await import("./config.ts")).configImport(file, options, shell)),
     );
   config
     .command("schema")
     .description("JSON Schema of clew.json, for editors")
-    .action(async () => done(await (await import("./config.ts")).configSchema()));
+    .action(async () => done(await (await import("./config.ts")).configSchema(shell)));
   config
     .command("reference")
     .description("every setting with type, default and meaning, as a Markdown table")
-    .action(async () => done(await (await import("./config.ts")).configReference()));
+    .action(async () => done(await (await import("./config.ts")).configReference(shell)));
 
   program
     .command("doctor")
     .description("check settings, engine, model server and session files")
     .option("--fix", "mend what can be mended without loss")
     .addOption(json())
-    .action(async (options) => done(await (await import("./doctor.ts")).doctor(options)));
+    .action(async (options) => done(await (await import("./doctor.ts")).doctor(options, shell)));
 
   for (const command of [
     program,

@@ -3,17 +3,18 @@ import { resolve } from "node:path";
 import { type RepairReport, repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
 import { fileNotFound } from "../file-not-found.ts";
 import { repairedParts } from "../sessions/notes.ts";
-import { terminal } from "../terminal/output.ts";
+import type { Shell } from "../terminal/shell.ts";
 
 /** Exit code 1 when the file could not be repaired; throws FILE_NOT_FOUND when there is none. */
 export async function repairSession(
   file: string,
   { dryRun = false, json = false }: { dryRun?: boolean; json?: boolean },
+  { output }: Pick<Shell, "output">,
 ): Promise<number> {
   const report = await repairSessionFileIfNeeded({ sessionFile: resolve(file), dryRun });
   if (report.code === "file-missing") throw fileNotFound(file);
-  if (json) terminal.json({ file: resolve(file), dryRun, ...report });
-  else for (const line of describeRepair(report, dryRun)) terminal.line(line);
+  if (json) output.json({ file: resolve(file), dryRun, ...report });
+  else for (const line of describeRepair(report, dryRun)) output.line(line);
   return isDone(report) ? 0 : 1;
 }
 

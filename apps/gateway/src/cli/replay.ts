@@ -14,6 +14,7 @@ import type { OpenSession } from "../sessions/open.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { createSessionStore, readTranscript, type SessionStore } from "../sessions/store.ts";
 import { type Output, printable } from "../terminal/output.ts";
+import type { Shell } from "../terminal/shell.ts";
 import { setUp } from "./setup.ts";
 
 export interface ReplayOptions {
@@ -25,9 +26,14 @@ export interface ReplayOptions {
   json?: boolean;
 }
 
-export async function replayCommand(file: string, options: ReplayOptions): Promise<number> {
+export async function replayCommand(
+  file: string,
+  options: ReplayOptions,
+  shell: Shell,
+): Promise<number> {
   const recording = await readTranscript(resolve(file));
   const { environment, loaded, log, output } = await setUp(
+    shell,
     { model: options.model, engine: options.engine },
     { showProblems: true },
   );

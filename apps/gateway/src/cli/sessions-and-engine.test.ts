@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSessionStore } from "../sessions/store.ts";
-import { clew } from "../testing/command.ts";
+import { clew, runClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { engineCode, writePlugin } from "../testing/plugins.ts";
 
@@ -44,7 +44,7 @@ describe("clew sessions", () => {
     const told = await clew(home, ["sessions", "compact", "main", "--dry-run", "--focus", "undo"]);
     expect(told).toMatchObject({ code: 0, output: expect.stringMatching(/^Would summarise/) });
     expect(await branch()).toEqual(before);
-    const done = await clew(home, ["sessions", "compact", "main", "--json"]);
+    const done = await runClew(home, ["sessions", "compact", "main", "--json"]);
     expect(JSON.parse(done.output)).toMatchObject({ ok: true, text: expect.stringContaining("→") });
     expect((await branch()).at(-1)).toMatchObject({
       type: "compaction",
@@ -100,7 +100,7 @@ describe("clew chat", () => {
   it("answers commands, with exit code 1 when one is refused or unknown", async () => {
     const { home } = await homeWithHistory();
     expect((await clew(home, ["chat", "/status"])).output.split("\n")).toHaveLength(5);
-    expect(await clew(home, ["chat", "/statsu"])).toMatchObject({
+    expect(await runClew(home, ["chat", "/statsu"])).toMatchObject({
       code: 1,
       output: expect.stringContaining("did you mean /status?"),
     });
@@ -116,7 +116,7 @@ describe("clew chat", () => {
 describe("clew engine check", () => {
   it("passes the engine that answers, without touching the person's files", async () => {
     const home = await temporaryHome();
-    const { code, output } = await clew(home, ["engine", "check"]);
+    const { code, output } = await runClew(home, ["engine", "check"]);
     expect([code, output.split("\n").at(-1)]).toEqual([
       0,
       expect.stringMatching(/^legacy .*: \d+ passed, 0 failed, \d+ not applicable\.$/),
@@ -147,8 +147,9 @@ describe("clew engine check", () => {
     expect((await clew(home, ["engine", "check", module])).output).toMatch(
       /passed +contract\/info/,
     );
-    await writeFile(module, "export default { id: 'none', register() {} };");
-    expect((await clew(home, ["engine", "check", module])).errors).toContain(
+    const empty = join(home, "empty.mjs");
+    await writeFile(empty, "export default { id: 'none', register() {} };");
+    expect((await clew(home, ["engine", "check", empty])).errors).toContain(
       "registers no context engine",
     );
     expect((await clew(home, ["engine", "check", "nope"])).errors).toContain(

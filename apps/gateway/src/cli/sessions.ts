@@ -1,26 +1,29 @@
 // `clew sessions`: lists sessions, shows what one holds.
 import { type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
-import { readEnvironment } from "../config/environment.ts";
 import { shortName } from "../sessions/keys.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
 import { shownEntries } from "../sessions/shown.ts";
 import { createSessionStore } from "../sessions/store.ts";
-import { printable, terminal } from "../terminal/output.ts";
+import { printable } from "../terminal/output.ts";
+import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
 
-export async function listSessions({ json = false }: { json?: boolean }): Promise<number> {
-  const { home } = readEnvironment();
+export async function listSessions(
+  { json = false }: { json?: boolean },
+  { environment, output }: Shell,
+): Promise<number> {
+  const { home } = environment;
   const sessions = await createSessionStore({ home }).list();
-  if (json) terminal.json({ sessions });
+  if (json) output.json({ sessions });
   else if (sessions.length === 0)
-    terminal.line(`No sessions in ${home} yet; "clew chat" begins one.`);
+    output.line(`No sessions in ${home} yet; "clew chat" begins one.`);
   else {
     const rows = sessions.map(({ key, updatedAt, bytes }) => [
       printable(shortName(key)),
       updatedAt.slice(0, 19).replace("T", " "),
       formatBytes(bytes),
     ]);
-    terminal.line(formatTable(["session", "last written", "size"], rows));
+    output.line(formatTable(["session", "last written", "size"], rows));
   }
   return 0;
 }
@@ -28,13 +31,14 @@ export async function listSessions({ json = false }: { json?: boolean }): Promis
 export async function showSession(
   name: string,
   { json = false, limit }: { json?: boolean; limit?: number },
+  { environment, output }: Shell,
 ): Promise<number> {
-  const { home } = readEnvironment();
+  const { home } = environment;
   const session = await createSessionStore({ home }).read(name);
   if (session === null) throw sessionNotFound(name);
   const branch = shownEntries(session.branch, limit);
-  if (json) terminal.json({ ...session, branch });
-  else for (const entry of branch) terminal.line(printable(formatEntry(entry)));
+  if (json) output.json({ ...session, branch });
+  else for (const entry of branch) output.line(printable(formatEntry(entry)));
   return 0;
 }
 

@@ -1,17 +1,15 @@
 // What most commands begin with: environment, configuration with its warnings, log.
 import { join } from "node:path";
-import { type Environment, readEnvironment } from "../config/environment.ts";
+import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { withValueAt } from "../config/path.ts";
 import { ConfigSchema } from "../config/schema.ts";
 import { createLog, type GatewayLog } from "../log/log.ts";
-import { type Output, terminal } from "../terminal/output.ts";
+import type { Shell } from "../terminal/shell.ts";
 
-export interface Setup {
-  environment: Environment;
+export interface Setup extends Shell {
   loaded: LoadedConfig;
   log: GatewayLog;
-  output: Output;
 }
 
 /** What flags may replace for one run. */
@@ -24,10 +22,10 @@ export interface Overrides {
 
 /** Throws CONFIG_INVALID. `showProblems`: warnings and errors of the log go to stderr too. */
 export async function setUp(
-  overrides: Overrides = {},
-  { showProblems = false, output = terminal } = {},
+  { environment, output }: Shell,
+  overrides: Overrides,
+  { showProblems }: { showProblems: boolean },
 ): Promise<Setup> {
-  const environment = readEnvironment();
   const loaded = await loadConfig(environment.configFile);
   for (const warning of loaded.warnings) output.note(`warning: ${loaded.file}: ${warning}`);
   const log = createLog({

@@ -8,6 +8,7 @@ import { type RunningServer, startServer } from "../http/server.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { survivePluginRejections } from "../plugins/stray-rejections.ts";
 import type { Output } from "../terminal/output.ts";
+import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
 import { ownCommand } from "./own-command.ts";
 import { type Overrides, rereader, type Setup, setUp } from "./setup.ts";
@@ -15,8 +16,8 @@ import { type Overrides, rereader, type Setup, setUp } from "./setup.ts";
 /** Time running replies get to finish, ms; after it they are cancelled and what had arrived is kept. */
 const GRACE_MS = 1500;
 
-export async function start(overrides: Overrides): Promise<number> {
-  const setup = await setUp(overrides, { showProblems: true });
+export async function start(overrides: Overrides, shell: Shell): Promise<number> {
+  const setup = await setUp(shell, overrides, { showProblems: true });
   const claim = await claimHome(setup.environment.home);
   if (!claim.claimed) {
     setup.output.note(`clew: ${claim.reason}`);

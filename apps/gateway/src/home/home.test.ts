@@ -30,7 +30,7 @@ describe("a home that cannot be written", () => {
     await writeFile(file, "");
     for (const home of [file, join(file, "home")])
       expect(await prepareHome(home)).toBe(
-        `Clew cannot keep its files in ${home}: a part of the path is no folder; set CLEW_HOME to a folder you may write to.`,
+        `Clew cannot keep its files in ${home}: a part of the path is not a folder; set CLEW_HOME to a folder you may write to.`,
       );
   });
 

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { clew, startClew } from "../testing/command.ts";
+import { clew, runClew, startClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { writePlugin } from "../testing/plugins.ts";
 import { hashOfHome } from "./identity.ts";
@@ -97,10 +97,10 @@ describe("beside a foreign program on its port", () => {
     expect(doctor.output).toContain(`another program answers on port ${stranger.port}`);
     expect((await clew(home, ["plugins", "reload"])).errors).toContain("another program answers");
     await writeFile(join(home, "clew.json"), JSON.stringify({ gateway: { port: stranger.port } }));
-    expect(await clew(home, ["start"])).toEqual({
+    expect(await runClew(home, ["start"])).toEqual({
       code: 1,
       output: "",
-      errors: `clew: Port ${stranger.port} is in use by another program; stop that program, or start with --port 0 for any free port.`,
+      errors: `clew: Port ${stranger.port} is in use by another program; stop that program, or start with --port 0 for any free port. [PORT_UNAVAILABLE]`,
     });
     expect(new Set(stranger.requests)).toEqual(new Set(["GET /api/health?nonce"]));
   });
@@ -110,7 +110,7 @@ describe("a home", () => {
   it("has one gateway: a second is told where the first is", async () => {
     const home = await temporaryHome();
     const first = await startGateway(home);
-    expect(await clew(home, ["start", "--port", "0"])).toEqual({
+    expect(await runClew(home, ["start", "--port", "0"])).toEqual({
       code: 1,
       output: "",
       errors: `clew: The gateway of ${home} runs at http://127.0.0.1:${first.port} (process ${first.pid}); stop that one first, or set CLEW_HOME to another folder.`,
@@ -160,7 +160,7 @@ describe("a home", () => {
       expect(await clew(home, [command])).toEqual({
         code: 1,
         output: "",
-        errors: `clew: Clew cannot keep its files in ${home}: a part of the path is no folder; set CLEW_HOME to a folder you may write to.`,
+        errors: `clew: Clew cannot keep its files in ${home}: a part of the path is not a folder; set CLEW_HOME to a folder you may write to.`,
       });
   });
 });

@@ -6,7 +6,7 @@ import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createSessionStore } from "../sessions/store.ts";
 import { startChild } from "../testing/child.ts";
-import { clew, startClew } from "../testing/command.ts";
+import { runClew, startClew } from "../testing/command.ts";
 import {
   emulatedModel,
   parseStream,
@@ -397,7 +397,7 @@ describe("the server", () => {
   it("says what to do when its port is in use", async () => {
     const { url } = await startTestGateway();
     const { port } = new URL(url);
-    const { code, errors } = await clew(await temporaryHome(), ["start", "--port", port]);
+    const { code, errors } = await runClew(await temporaryHome(), ["start", "--port", port]);
     expect(code).toBe(1);
     expect(errors).toMatch(
       /^clew: Port \d+ is in use by another gateway \(home [0-9a-f]{16}\); .*--port 0.*\[PORT_UNAVAILABLE\]$/,

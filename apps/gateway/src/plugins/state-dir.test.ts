@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { clew } from "../testing/command.ts";
+import { runClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { copyTidepool } from "../testing/plugins.ts";
 import { provideStateDir } from "./state-dir.ts";
@@ -24,7 +24,7 @@ function makeDecoy(home: string): string[] {
 }
 
 function chat(home: string, clewHome: string, more: NodeJS.ProcessEnv = {}) {
-  return clew(clewHome, ["chat", "hello"], { env: { HOME: home, ...more } });
+  return runClew(clewHome, ["chat", "hello"], { env: { HOME: home, ...more } });
 }
 
 describe("a person's own OpenClaw files", () => {

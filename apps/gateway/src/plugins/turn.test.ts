@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { clew } from "../testing/command.ts";
+import { runClew } from "../testing/command.ts";
 import { emulatedModel } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { copyTidepool, startPluginGateway } from "../testing/plugins.ts";
@@ -63,7 +63,7 @@ describe("the built command", () => {
       plugins: { load: { paths: [copyTidepool(scratch)] }, slots: { contextEngine: "tidepool" } },
     };
     writeFileSync(join(home, "clew.json"), JSON.stringify(config));
-    const chat = async (text: string) => (await clew(home, ["chat", text])).output;
+    const chat = async (text: string) => (await runClew(home, ["chat", text])).output;
     await chat("My boat is called Pelican.");
     expect(await chat("/tide")).toBe(
       "Tidepool holds 2 messages (status for agent:main:main; slot tidepool).",

@@ -4,7 +4,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { createSessionStore, readTranscript } from "../sessions/store.ts";
-import { clew, startClew } from "../testing/command.ts";
+import { clew, runClew, startClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { calls, failed, reply, result, user, writeRecording } from "../testing/recording.ts";
 import { planRecordedTurns } from "./recorded-turns.ts";
@@ -34,12 +34,7 @@ const RECORDING: AgentMessage[] = [
   reply("done"),
 ];
 
-async function replay(args: string[], home?: string) {
-  const folder = home ?? (await temporaryHome());
-  const temporary = join(folder, "tmp");
-  await mkdir(temporary, { recursive: true });
-  return clew(folder, ["replay", ...args], { env: { TMPDIR: temporary } });
-}
+const replay = (args: string[], home: string) => clew(home, ["replay", ...args]);
 
 describe("a recorded transcript", () => {
   it("is taken apart into turns, calls and results without losing a message", async () => {
@@ -103,7 +98,13 @@ describe("clew replay", () => {
   it("gives the same numbers as JSON, call by call, and leaves nothing behind", async () => {
     const home = await temporaryHome();
     const file = await writeRecording(home, RECORDING);
-    const { code, output } = await replay([file, "--json", "--context-window", "9000"], home);
+    const temporary = join(home, "tmp");
+    await mkdir(temporary);
+    const { code, output } = await runClew(
+      home,
+      ["replay", file, "--json", "--context-window", "9000"],
+      { env: { TMPDIR: temporary } },
+    );
     expect(code).toBe(0);
     const json = JSON.parse(output);
     expect(json).toMatchObject({
@@ -117,7 +118,7 @@ describe("clew replay", () => {
     });
     expect(json.perCall).toHaveLength(8);
     expect(json.perCall[7].messages).toBeGreaterThan(json.perCall[0].messages);
-    expect(await readdir(join(home, "tmp"))).toEqual([]);
+    expect(await readdir(temporary)).toEqual([]);
   });
 
   it("counts what was left out", async () => {
@@ -170,7 +171,7 @@ describe("clew replay", () => {
     await writeFile(empty, "");
     const good = await writeRecording(home, [user("one"), reply("first")]);
     const cases: [string[], RegExp][] = [
-      [[join(home, "missing.jsonl")], /there is no such file/],
+      [[join(home, "missing.jsonl")], /There is nothing at .*missing\.jsonl/],
       [[home], /it is a folder/],
       [[notOne], /not a session transcript/],
       [[empty], /it is empty/],

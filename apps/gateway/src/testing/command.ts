@@ -1,5 +1,8 @@
-// Starts `clew` as people do: the built command, in a process and a home of its own.
+// Runs `clew` for tests: in this process, or the built command in a process of its own.
 import { fileURLToPath } from "node:url";
+import { runCli } from "../cli/program.ts";
+import { readEnvironment } from "../config/environment.ts";
+import type { Output } from "../terminal/output.ts";
 import { type Child, startChild } from "./child.ts";
 
 const SOURCE = new URL("../main.ts", import.meta.url);
@@ -33,8 +36,8 @@ export function startClew(
   });
 }
 
-/** Runs a command with nothing on its standard input, to its end. */
-export async function clew(
+/** Runs a command in a process of its own, with nothing on its standard input, to its end. */
+export async function runClew(
   home: string,
   args: readonly string[],
   options?: StartOptions,
@@ -43,4 +46,26 @@ export async function clew(
   child.process.stdin!.end();
   const code = await child.exit;
   return { code, output: child.lines.join("\n"), errors: child.errors().trim() };
+}
+
+/** Runs a command in this process: for what it prints and does to its home. */
+export async function clew(home: string, args: readonly string[]): Promise<CommandResult> {
+  const output = collectOutput();
+  const environment = readEnvironment({ CLEW_HOME: home });
+  const code = await runCli(args, { environment, output });
+  return { code, output: output.out().replace(/\n$/, ""), errors: output.errors().trim() };
+}
+
+/** An output that keeps what it is told. */
+export function collectOutput(): Output & { out(): string; errors(): string } {
+  const out: string[] = [];
+  const errors: string[] = [];
+  return {
+    line: (text = "") => void out.push(text, "\n"),
+    write: (text) => void out.push(text),
+    note: (text) => void errors.push(text, "\n"),
+    json: (value) => void out.push(JSON.stringify(value, null, 2), "\n"),
+    out: () => out.join(""),
+    errors: () => errors.join(""),
+  };
 }

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { askInTerminal, question } from "../../cli/approval.ts";
-import { clew, startClew } from "../../testing/command.ts";
+import { clew, runClew, startClew } from "../../testing/command.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { copyTidepool, writePlugin } from "../../testing/plugins.ts";
 
@@ -15,15 +15,19 @@ async function openHome() {
   const home = join(scratch, "home");
   mkdirSync(home);
   writeFileSync(join(home, "clew.json"), CONFIG);
-  return { scratch, home, clew: (...args: string[]) => clew(home, args) };
+  return {
+    ...{ scratch, home },
+    clew: (...args: string[]) => clew(home, args),
+    runClew: (...args: string[]) => runClew(home, args),
+  };
 }
 
 describe("clew plugins", () => {
   it("installs, shows, switches and removes a plugin", { timeout: 90_000 }, async () => {
-    const { scratch, home, clew } = await openHome();
+    const { scratch, home, clew, runClew } = await openHome();
     const source = copyTidepool(scratch);
     expect((await clew("plugins", "list")).output).toContain("No plugins");
-    expect(await clew("plugins", "install", source)).toEqual({
+    expect(await runClew("plugins", "install", source)).toEqual({
       code: 0,
       errors: "",
       output: [
@@ -54,7 +58,7 @@ describe("clew plugins", () => {
     expect((await clew("plugins", "doctor")).output).toMatch(
       /^ok +plugin tidepool-context: 0\.3\.1, installed: engine tidepool/,
     );
-    expect((await clew("chat", "My boat is called Pelican.")).code).toBe(0);
+    expect((await runClew("chat", "My boat is called Pelican.")).code).toBe(0);
     expect((await clew("chat", "/tide")).output).toBe(
       "Tidepool holds 2 messages (status for agent:main:main; slot tidepool).",
     );
@@ -100,12 +104,12 @@ describe("clew plugins", () => {
   });
 
   it("ends although a plugin left a timer behind", { timeout: 30_000 }, async () => {
-    const { scratch, clew } = await openHome();
+    const { scratch, runClew } = await openHome();
     const folder = writePlugin(join(scratch, "small"), {
       code: "export default { register() { setInterval(() => {}, 1000); } };",
     });
-    expect((await clew("plugins", "install", folder)).code).toBe(0);
-    expect((await clew("chat", "hello")).code).toBe(0);
+    expect((await runClew("plugins", "install", folder)).code).toBe(0);
+    expect((await runClew("chat", "hello")).code).toBe(0);
   });
 });
 

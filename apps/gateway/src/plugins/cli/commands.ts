@@ -1,9 +1,11 @@
 // What `clew plugins …` does and prints.
-import { readEnvironment } from "../../config/environment.ts";
+
+import type { Environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import { describeMissing, findOwnGateway, type GatewayLookup } from "../../gateway-client.ts";
-import { printable, terminal } from "../../terminal/output.ts";
+import { type Output, printable } from "../../terminal/output.ts";
+import type { Shell } from "../../terminal/shell.ts";
 import { formatTable } from "../../terminal/table.ts";
 import { discoverPlugins } from "../discover.ts";
 import { whyOff } from "../enablement.ts";
@@ -23,17 +25,23 @@ type Flags = Record<string, boolean | undefined>;
 
 const RELOAD_MS = 10 * 60_000;
 
-function place(): InstallPlace {
-  const { home, configFile } = readEnvironment();
+function placeOf({ home, configFile }: Environment): InstallPlace {
   return { home, configFile, cwd: process.cwd() };
 }
 
-export async function install(spec: string, { link, force, pin, json }: Flags): Promise<number> {
-  const report = await installPlugin({ spec, link, force, pin } satisfies InstallRequest, place());
-  const effect = await effectOfChange();
-  if (json) terminal.json({ ...report, effect });
+export async function install(
+  spec: string,
+  { link, force, pin, json }: Flags,
+  { environment, output }: Shell,
+): Promise<number> {
+  const report = await installPlugin(
+    { spec, link, force, pin } satisfies InstallRequest,
+    placeOf(environment),
+  );
+  const effect = await effectOfChange(environment);
+  if (json) output.json({ ...report, effect });
   else
-    print([
+    print(output, [
       `Installed ${report.pluginId}${report.version === null ? "" : ` ${report.version}`}${link ? " as a link" : ""}.`,
       ...report.notes,
       effect,
@@ -41,44 +49,57 @@ export async function install(spec: string, { link, force, pin, json }: Flags): 
   return 0;
 }
 
-export async function enable(id: string): Promise<number> {
-  print([`Enabled ${id}.`, ...(await enablePlugin(id, place())), await effectOfChange()]);
+export async function enable(id: string, { environment, output }: Shell): Promise<number> {
+  print(output, [
+    `Enabled ${id}.`,
+    ...(await enablePlugin(id, placeOf(environment))),
+    await effectOfChange(environment),
+  ]);
   return 0;
 }
 
-export async function disable(id: string): Promise<number> {
-  print([`Disabled ${id}.`, ...(await disablePlugin(id, place())), await effectOfChange()]);
+export async function disable(id: string, { environment, output }: Shell): Promise<number> {
+  print(output, [
+    `Disabled ${id}.`,
+    ...(await disablePlugin(id, placeOf(environment))),
+    await effectOfChange(environment),
+  ]);
   return 0;
 }
 
 export async function uninstall(
   ids: readonly string[],
   { dryRun, keepFiles }: Flags,
+  { environment, output }: Shell,
 ): Promise<number> {
   for (const pluginId of ids) {
-    const { notes } = await uninstallPlugin({ pluginId, dryRun, keepFiles }, place());
-    print([
+    const { notes } = await uninstallPlugin({ pluginId, dryRun, keepFiles }, placeOf(environment));
+    print(output, [
       dryRun ? `Uninstalling ${pluginId} would do this:` : `Uninstalled ${pluginId}.`,
       ...notes.map((note) => `  ${note}`),
     ]);
   }
-  if (!dryRun) print([await effectOfChange()]);
+  if (!dryRun) print(output, [await effectOfChange(environment)]);
   return 0;
 }
 
-export async function update(ids: readonly string[]): Promise<number> {
-  const reports = await updatePlugins(ids, place());
+export async function update(
+  ids: readonly string[],
+  { environment, output }: Shell,
+): Promise<number> {
+  const reports = await updatePlugins(ids, placeOf(environment));
   print(
+    output,
     reports.length === 0
       ? ["Nothing was installed by clew, so there is nothing to update."]
       : reports.map(({ note }) => note),
   );
-  if (reports.some(({ changed }) => changed)) print([await effectOfChange()]);
+  if (reports.some(({ changed }) => changed)) print(output, [await effectOfChange(environment)]);
   return 0;
 }
 
-export async function list({ json }: Flags): Promise<number> {
-  const { home, configFile } = readEnvironment();
+export async function list({ json }: Flags, { environment, output }: Shell): Promise<number> {
+  const { home, configFile } = environment;
   const { config } = await loadConfig(configFile);
   const records = readRecords(home);
   const found = discoverPlugins({ home, plugins: config.plugins, records, bundled: [] }).map(
@@ -108,11 +129,11 @@ export async function list({ json }: Flags): Promise<number> {
       };
     },
   );
-  if (json) terminal.json({ plugins: found });
+  if (json) output.json({ plugins: found });
   else if (found.length === 0)
-    terminal.line('No plugins; "clew plugins install" takes an npm name, a folder or an archive.');
+    output.line('No plugins; "clew plugins install" takes an npm name, a folder or an archive.');
   else {
-    terminal.line(
+    output.line(
       printable(
         formatTable(
           ["plugin", "version", "state", "from"],
@@ -125,13 +146,19 @@ export async function list({ json }: Flags): Promise<number> {
         ),
       ),
     );
-    print(found.flatMap(({ id, reason }) => (reason === null ? [] : [`${id}: ${reason}`])));
+    print(
+      output,
+      found.flatMap(({ id, reason }) => (reason === null ? [] : [`${id}: ${reason}`])),
+    );
   }
   return 0;
 }
 
-export async function inspect(id: string, { runtime, json }: Flags): Promise<number> {
-  const environment = readEnvironment();
+export async function inspect(
+  id: string,
+  { runtime, json }: Flags,
+  { environment, output }: Shell,
+): Promise<number> {
   const loaded = await loadConfig(environment.configFile);
   const found = discoverPlugins({
     home: environment.home,
@@ -156,11 +183,11 @@ export async function inspect(id: string, { runtime, json }: Flags): Promise<num
     ...(records && { runtime: records }),
   };
   if (json) {
-    terminal.json(about);
+    output.json(about);
     return problem === null ? 0 : 1;
   }
   const { manifest } = about;
-  print([
+  print(output, [
     `${manifest?.name ?? id}${manifest?.version === undefined ? "" : ` ${manifest.version}`} (${id})`,
     ...(manifest?.description === undefined ? [] : [manifest.description]),
     `Folder: ${plugin.folder} (${plugin.origin}${install === null ? "" : `, installed from ${install.spec}`})`,
@@ -174,8 +201,7 @@ export async function inspect(id: string, { runtime, json }: Flags): Promise<num
   return problem === null && !(records ?? []).some(({ status }) => status === "error") ? 0 : 1;
 }
 
-export async function doctor({ json }: Flags): Promise<number> {
-  const environment = readEnvironment();
+export async function doctor({ json }: Flags, { environment, output }: Shell): Promise<number> {
   const loaded = await loadConfig(environment.configFile);
   const plugins = await startPlugins({ environment, loaded, log: silent, mode: "discovery" });
   const findings: Finding[] = pluginFindings(
@@ -184,9 +210,10 @@ export async function doctor({ json }: Flags): Promise<number> {
     plugins.ownerOf,
   );
   await plugins.close("doctor is done");
-  if (json) terminal.json({ findings });
+  if (json) output.json({ findings });
   else
     print(
+      output,
       findings.length === 0
         ? ["No plugins."]
         : findings.map(({ level, subject, text }) => `${level.padEnd(7)}  ${subject}: ${text}`),
@@ -194,10 +221,10 @@ export async function doctor({ json }: Flags): Promise<number> {
   return findings.some(({ level }) => level === "failure") ? 1 : 0;
 }
 
-export async function reload({ json }: Flags): Promise<number> {
-  const lookup = await lookUpGateway();
+export async function reload({ json }: Flags, { environment, output }: Shell): Promise<number> {
+  const lookup = await lookUpGateway(environment);
   if (lookup.kind !== "running") {
-    terminal.note(
+    output.note(
       `Nothing was reloaded: ${describeMissing(lookup)}; plugins are loaded when one starts.`,
     );
     return 1;
@@ -209,15 +236,15 @@ export async function reload({ json }: Flags): Promise<number> {
     | undefined;
   if (body?.plugins === undefined) {
     const { error } = body ?? {};
-    terminal.note(
+    output.note(
       error === undefined
         ? `Nothing is known of the reload: ${url} did not answer in time; see its log.`
         : `Nothing was reloaded: ${error.message} [${error.code}]`,
     );
     return 1;
   }
-  if (json) terminal.json(body);
-  else print([`Reloaded at ${url}.`, ...body.plugins.flatMap(describeRecord)]);
+  if (json) output.json(body);
+  else print(output, [`Reloaded at ${url}.`, ...body.plugins.flatMap(describeRecord)]);
   return body.plugins.some(({ status }) => status === "error") ? 1 : 0;
 }
 
@@ -267,16 +294,15 @@ function readQuietly(folder: string) {
   }
 }
 
-async function effectOfChange(): Promise<string> {
-  return effectNote(await lookUpGateway());
+async function effectOfChange(environment: Environment): Promise<string> {
+  return effectNote(await lookUpGateway(environment));
 }
 
-async function lookUpGateway(): Promise<GatewayLookup> {
-  const { home, configFile } = readEnvironment();
+async function lookUpGateway({ home, configFile }: Environment): Promise<GatewayLookup> {
   const { config } = await loadConfig(configFile);
   return findOwnGateway({ home, port: config.gateway.port });
 }
 
-function print(lines: readonly string[]): void {
-  for (const line of lines) terminal.line(printable(line));
+function print(output: Output, lines: readonly string[]): void {
+  for (const line of lines) output.line(printable(line));
 }

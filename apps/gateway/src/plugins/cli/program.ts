@@ -1,8 +1,13 @@
 // `clew plugins …`: the commands and their flags; what they do is loaded when they run.
 import { type Command, Option } from "commander";
+import type { Shell } from "../../terminal/shell.ts";
 
 /** `done` receives a command's exit code. */
-export function addPluginCommands(program: Command, done: (exitCode: number) => void): void {
+export function addPluginCommands(
+  program: Command,
+  shell: Shell,
+  done: (exitCode: number) => void,
+): void {
   const json = () => new Option("--json", "print JSON");
   const load = () => import("./commands.ts");
   const plugins = program
@@ -16,12 +21,14 @@ export function addPluginCommands(program: Command, done: (exitCode: number) => 
     .option("--force", "replace what is installed under the same id")
     .option("--pin", "stay at this version in updates")
     .addOption(json())
-    .action(async (spec: string, options) => done(await (await load()).install(spec, options)));
+    .action(async (spec: string, options) =>
+      done(await (await load()).install(spec, options, shell)),
+    );
   plugins
     .command("list")
     .description("all plugins, loaded or not")
     .addOption(json())
-    .action(async (options) => done(await (await load()).list(options)));
+    .action(async (options) => done(await (await load()).list(options, shell)));
   plugins
     .command("inspect")
     .alias("info")
@@ -29,38 +36,40 @@ export function addPluginCommands(program: Command, done: (exitCode: number) => 
     .argument("<id>")
     .option("--runtime", "load it, for looking only")
     .addOption(json())
-    .action(async (id: string, options) => done(await (await load()).inspect(id, options)));
+    .action(async (id: string, options) => done(await (await load()).inspect(id, options, shell)));
   plugins
     .command("enable")
     .description("switch a plugin on; a context engine takes the slot")
     .argument("<id>")
-    .action(async (id: string) => done(await (await load()).enable(id)));
+    .action(async (id: string) => done(await (await load()).enable(id, shell)));
   plugins
     .command("disable")
     .description("switch a plugin off; slots keep their value")
     .argument("<id>")
-    .action(async (id: string) => done(await (await load()).disable(id)));
+    .action(async (id: string) => done(await (await load()).disable(id, shell)));
   plugins
     .command("uninstall")
     .description("remove plugins and every setting their install made")
     .argument("<ids...>")
     .option("--dry-run", "say what would happen")
     .option("--keep-files", "move the files aside instead of deleting them")
-    .action(async (ids: string[], options) => done(await (await load()).uninstall(ids, options)));
+    .action(async (ids: string[], options) =>
+      done(await (await load()).uninstall(ids, options, shell)),
+    );
   plugins
     .command("update")
     .description("the newest version of these plugins, or of all that were installed")
     .argument("[ids...]")
-    .action(async (ids: string[]) => done(await (await load()).update(ids)));
+    .action(async (ids: string[]) => done(await (await load()).update(ids, shell)));
   plugins
     .command("doctor")
     .description("load errors, refused registrations, stale slots")
     .addOption(json())
-    .action(async (options) => done(await (await load()).doctor(options)));
+    .action(async (options) => done(await (await load()).doctor(options, shell)));
   plugins
     .command("reload")
     .description("make a running gateway load its plugins anew, between two runs")
     .addOption(json())
-    .action(async (options) => done(await (await load()).reload(options)));
+    .action(async (options) => done(await (await load()).reload(options, shell)));
   for (const command of plugins.commands) command.exitOverride();
 }
