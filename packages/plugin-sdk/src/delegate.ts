@@ -9,14 +9,14 @@ export type RuntimeCompaction = (params: CompactParams) => Promise<CompactResult
  */
 export interface CompactionSlot {
   /**
-   * The built-in compaction of the engine call that is running; undefined =
-   * none is, or it has none.
+   * The built-in compaction of the engine call that is running; undefined = none is, or it has
+   * none.
    */
   getStore(): RuntimeCompaction | undefined;
 }
 
-// Ambient by necessity: an engine that accepts no host parameters must still
-// reach the host (contract §5).
+// Ambient by necessity: an engine that accepts no host parameters must still reach the host
+// (contract §5).
 const SLOT = Symbol.for("clew.runtime-compaction");
 const DELEGATES = Symbol.for("openclaw.runtimeCompactionDelegates");
 

@@ -24,6 +24,7 @@ export const ERROR_CODES = [
   "PLUGIN_INSTALL_FAILED",
 ] as const;
 
+/** What an error is told apart by; messages are for people. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 const BRAND = Symbol.for("clew.context-engine-error");
@@ -33,15 +34,22 @@ const BRAND = Symbol.for("clew.context-engine-error");
  * message is one sentence: who, what, why, what next; it never holds transcript content or keys.
  */
 export class ContextEngineError extends Error {
+  /** How logs name it. */
   override readonly name = "ContextEngineError";
+  /** What went wrong, for programs. */
   readonly code: ErrorCode;
   // "declare": an absent field must be absent, not undefined.
+  /** The engine that failed. Absent: none did. */
   declare readonly engineId?: string;
+  /** The method or step that failed. Absent: the code says enough. */
   declare readonly operation?: string;
-  // A registered symbol, so that two copies of this package in one process
-  // recognise each other's errors.
+  /**
+   * A registered symbol, so that two copies of this package in one process recognise each other's
+   * errors.
+   */
   readonly [BRAND] = true;
 
+  /** `cause` is what was caught, for logs. */
   constructor(
     code: ErrorCode,
     message: string,

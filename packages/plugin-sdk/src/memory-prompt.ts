@@ -1,18 +1,24 @@
 // Builds the memory part of the system prompt that an engine adds.
 
+/** What a memory section may depend on; `assemble` is given the first two. */
 export interface MemoryPromptParams {
+  /** Names of the tools the model is offered in this run. */
   availableTools: Set<string>;
+  /** How memory shall cite its sources. Absent: the section decides. */
   citationsMode?: "auto" | "on" | "off";
+  /** Whose memory. Absent: the section decides. */
   agentId?: string;
+  /** Stable name of the session. Absent: not known. */
   agentSessionKey?: string;
+  /** True: the agent's tools run in a sandbox. Absent: false. */
   sandboxed?: boolean;
 }
 
 /** The selected memory plugin's lines for one run. */
 export type MemoryPromptSection = (params: MemoryPromptParams) => string[];
 
-// Ambient because the documented signature below takes no host: hosts put the
-// active memory section here.
+// Ambient because the documented signature below takes no host: hosts put the active memory section
+// here.
 const SECTION = Symbol.for("clew.memory-prompt-section");
 const ambient = globalThis as { [SECTION]?: MemoryPromptSection };
 
@@ -23,8 +29,8 @@ export function provideMemoryPromptSection(section: MemoryPromptSection | undefi
 }
 
 /**
- * The memory section as one normalised text; undefined when there is none
- * (contract §5). Synchronous.
+ * The memory section as one normalised text; undefined when there is none (contract §5).
+ * Synchronous.
  */
 export function buildMemorySystemPromptAddition(params: MemoryPromptParams): string | undefined {
   const lines = ambient[SECTION]?.(params).filter((line) => typeof line === "string") ?? [];

@@ -26,42 +26,45 @@ type Awaitable<T> = T | Promise<T>;
 
 /**
  * Controls what a language model sees in one agent's sessions (contract §1). `info`, `ingest`,
- * `assemble` and `compact` are required. A method that throws sets the engine aside (quarantine)
- * until restart, and the fallback engine answers; an abort never does.
+ * `assemble` and `compact` are required; a host finds out which of the others exist. A method that
+ * throws sets the engine aside (quarantine) until restart, and the fallback engine answers; an
+ * abort never does.
  */
 export interface ContextEngine {
+  /** Who the engine is and what it promises; may be a getter, hosts read it anew each time. */
   readonly info: ContextEngineInfo;
 
   /**
    * Before each run whose transcript file exists. Must be idempotent: the same transcript twice
-   * imports nothing twice. If it throws, the run goes on without it.
+   * imports nothing twice. If it throws, the run goes on without it. Absent: turns from before the
+   * engine was selected are seen in `assemble` only.
    */
   bootstrap?(params: BootstrapParams): Awaitable<BootstrapResult>;
 
   /**
-   * After bootstrap, after an accepted turn and after a compaction. May
-   * rewrite transcript entries through `runtimeContext`. Expensive work only
-   * when `runtimeContext.allowDeferredCompactionExecution` is true. If it
-   * throws, the reply still stands.
+   * After bootstrap, after an accepted turn and after a compaction. May rewrite transcript entries
+   * through `runtimeContext`. Expensive work only when
+   * `runtimeContext.allowDeferredCompactionExecution` is true. If it throws, the reply still
+   * stands. Absent: nothing is tidied.
    */
   maintain?(params: MaintainParams): Awaitable<MaintainResult>;
 
   /**
-   * Records one message. Called for new messages when neither `afterTurn` nor `ingestBatch` exists.
-   * The same message may come twice: answer `{ ingested: false }`.
+   * Records one message. Called for new messages when neither `afterTurn` nor `ingestBatch`
+   * exists. The same message may come twice: answer `{ ingested: false }`.
    */
   ingest(params: IngestParams): Awaitable<IngestResult>;
 
   /**
-   * Records the new messages of a turn in order; called instead of `ingest` when it exists
-   * and `afterTurn` does not.
+   * Records the new messages of a turn in order; called instead of `ingest` when it exists and
+   * `afterTurn` does not. Absent: `ingest` is called for each.
    */
   ingestBatch?(params: IngestBatchParams): Awaitable<IngestBatchResult>;
 
   /**
    * After an accepted turn; never after an error or abort. Replaces ingest and ingestBatch when it
    * exists. The transcript file already holds the turn. Record only messages from
-   * `prePromptMessageCount` on.
+   * `prePromptMessageCount` on. Absent: `ingestBatch` or `ingest` is called.
    */
   afterTurn?(params: AfterTurnParams): Awaitable<void>;
 
@@ -81,29 +84,29 @@ export interface ContextEngine {
   compact(params: CompactParams): Awaitable<CompactResult>;
 
   /**
-   * Before a child session starts. If it throws, the spawn fails; the returned
-   * rollback undoes the preparation.
+   * Before a child session starts. If it throws, the spawn fails; the returned rollback undoes the
+   * preparation. Absent: children start without the engine's help.
    */
   prepareSubagentSpawn?(
     params: PrepareSubagentSpawnParams,
   ): Awaitable<SubagentPreparation | undefined>;
 
   /**
-   * After a child session ended, best effort: must not assume that
-   * prepareSubagentSpawn ran in this process.
+   * After a child session ended, best effort: must not assume that prepareSubagentSpawn ran in this
+   * process. Absent: the engine is not told.
    */
   onSubagentEnded?(params: SubagentEndedParams): Awaitable<void>;
 
   /**
    * Durable lifecycle only (`info.transcriptSemantics`): records one accepted turn atomically,
    * exactly once per `advancementKey`. Delivered again after a crash: answer
-   * `{ status: "duplicate" }`.
+   * `{ status: "duplicate" }`. Absent: the engine has the eager lifecycle.
    */
   commitTurn?(params: CommitTurnParams): Awaitable<CommitTurnResult>;
 
   /**
-   * On shutdown, reload or eviction; other hosts call it after each operation, so the engine
-   * must work again afterwards.
+   * On shutdown, reload or eviction; other hosts call it after each operation, so the engine must
+   * work again afterwards. Absent: there is nothing to let go of.
    */
   dispose?(): Awaitable<void>;
 }
@@ -111,9 +114,13 @@ export interface ContextEngine {
 /** Methods a host calls through its guard. */
 export type EngineMethod = Exclude<keyof ContextEngine, "info" | "dispose">;
 
+/** What a factory is told of the agent it makes an engine for. */
 export interface EngineFactoryContext {
+  /** The host's whole configuration, unchecked. Absent: the host does not show it. */
   config?: unknown;
+  /** Absolute path of the agent's folder, for files of the engine. Absent: the host has none. */
   agentDir?: string;
+  /** Absolute path of the folder the agent works in. Absent: it has none. */
   workspaceDir?: string;
 }
 

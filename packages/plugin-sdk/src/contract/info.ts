@@ -1,7 +1,11 @@
 // What an engine says about itself, and which host capabilities an operation may need.
 
+/** What a host may be about to do with an engine. */
 export type EngineOperation = "agent-run" | "manual-compact" | "subagent-spawn";
 
+/**
+ * What a host can do for an engine; each name says which call or helper the engine may count on.
+ */
 export type HostCapability =
   | "bootstrap"
   | "assemble-before-prompt"
@@ -11,9 +15,13 @@ export type HostCapability =
   | "runtime-llm-complete"
   | "thread-bootstrap-projection";
 
+/** What one operation needs; a host that lacks any of it refuses to start (contract §2.6). */
 export interface HostRequirement {
+  /** All of them are needed; an empty list needs nothing. */
   requiredCapabilities: HostCapability[];
-  /** Added to the error when a capability is missing: what the operator should do. */
+  /**
+   * What the operator should do, added to the error. Absent: the error names what is missing only.
+   */
   unsupportedMessage?: string;
 }
 
@@ -30,25 +38,38 @@ export type HostAddedParam =
 
 /**
  * Who an engine is and what it promises (contract §1.1). May be a getter: hosts read it anew each
- * time. Only `id` and `name` are required; `id` need not equal the id it was registered under.
+ * time. Only `id` and `name` are required.
  */
 export interface ContextEngineInfo {
+  /**
+   * For display; not blank. Need not equal the id it was registered under, which the slot names.
+   */
   id: string;
+  /** For display; not blank. */
   name: string;
+  /** For display. Absent: shown without one. */
   version?: string;
   /**
-   * True (the literal): the host's own in-attempt compaction is off and the
-   * engine decides; contract §3.6.
+   * True (the literal): the host's own compaction between model calls is off and the engine decides
+   * (contract §3.6). Absent: false.
    */
   ownsCompaction?: boolean;
-  /** "background": `maintain` after a turn runs behind the reply. Anything else is foreground. */
+  /**
+   * "background": `maintain` after a turn runs behind the reply. Absent, or any other word:
+   * "foreground".
+   */
   turnMaintenanceMode?: "foreground" | "background" | (string & {});
+  /**
+   * Which host capabilities each operation needs. Absent: none, for the operations left out too.
+   */
   hostRequirements?: Partial<Record<EngineOperation, HostRequirement>>;
-  /** Host-added parameters this engine accepts; `[]` = none; not declared = all. */
+  /** Host-added parameters this engine accepts (`HostAddedParam`); `[]` = none. Absent: all. */
   acceptedHostParams?: readonly string[];
-  /** Both fields and `commitTurn` together select the durable lifecycle. */
+  /** Both fields and `commitTurn` together select the durable lifecycle. Absent: the eager one. */
   transcriptSemantics?: {
+    /** The engine reads the transcript before the running turn only. Absent: eager lifecycle. */
     currentTurnFence?: "before-current-turn-entry-v1";
+    /** `commitTurn` is atomic and idempotent per key. Absent: eager lifecycle. */
     turnAdvancementIdempotency?: "atomic-idempotent-v1";
   };
 }

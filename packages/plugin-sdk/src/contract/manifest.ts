@@ -4,32 +4,71 @@ import { z } from "zod";
 const kind = z.union([z.string(), z.array(z.string())]);
 
 /**
- * `openclaw.plugin.json` (contract §4.1): read without running any code of the
- * plugin. Unknown keys are kept.
+ * `openclaw.plugin.json` (contract §4.1): read without running any code of the plugin. Unknown keys
+ * are kept.
  */
 export const PluginManifestSchema = z.looseObject({
   id: z.string().trim().min(1).describe("Plugin id; the entry's id must equal it."),
   configSchema: z
     .record(z.string(), z.unknown())
     .describe("JSON Schema of plugins.entries.<id>.config."),
-  name: z.string().optional(),
-  description: z.string().optional(),
-  version: z.string().optional(),
-  kind: kind.optional().describe('"context-engine" takes the engine slot on install.'),
-  requiresPlugins: z.array(z.string()).optional(),
-  enabledByDefault: z.boolean().optional(),
-  legacyPluginIds: z.array(z.string()).optional(),
-  activation: z.looseObject({ onStartup: z.boolean().optional() }).optional(),
+  name: z.string().optional().describe("For display. Absent: the id."),
+  description: z.string().optional().describe("For display, one sentence. Absent: none is shown."),
+  version: z.string().optional().describe("For display. Absent: the version of package.json."),
+  kind: kind
+    .optional()
+    .describe('"context-engine" takes the engine slot on install. Absent: no slot is taken.'),
+  requiresPlugins: z
+    .array(z.string())
+    .optional()
+    .describe("Ids of plugins that are loaded before this one, or it is not. Absent: none."),
+  enabledByDefault: z
+    .boolean()
+    .optional()
+    .describe("True: a plugin that comes with the host runs unasked. Absent: false."),
+  legacyPluginIds: z
+    .array(z.string())
+    .optional()
+    .describe("Ids it went by before. Absent: none. Kept, not read."),
+  activation: z
+    .looseObject({
+      onStartup: z
+        .boolean()
+        .optional()
+        .describe("True: it wants to be loaded when the host starts. Absent: when it is needed."),
+    })
+    .optional()
+    .describe("When to load it. Absent: when it is needed. Kept, not read: all load at the start."),
   contracts: z
     .looseObject({
-      tools: z.array(z.string()).optional(),
-      sessionActions: z.array(z.string()).optional(),
+      tools: z
+        .array(z.string())
+        .optional()
+        .describe("Names of the tools it may register. Absent: none."),
+      sessionActions: z
+        .array(z.string())
+        .optional()
+        .describe("Ids of the session actions it may register. Absent: none."),
     })
     .optional()
     .describe("Tools and session actions the plugin may register; undeclared ones are refused."),
   commandAliases: z
-    .array(z.looseObject({ name: z.string(), kind: z.string().optional() }))
-    .optional(),
-  skills: z.array(z.string()).optional(),
+    .array(
+      z.looseObject({
+        name: z.string(),
+        kind: z
+          .string()
+          .optional()
+          .describe('"runtime-slash" or absent: a word for its first chat command.'),
+      }),
+    )
+    .optional()
+    .describe("More words for its first command. Absent: none."),
+  skills: z
+    .array(z.string())
+    .optional()
+    .describe("Folders of texts that teach an agent. Absent: none. Kept, not read."),
 });
+
+/** A manifest once it was checked; keys this version does not know are kept. */
 export type PluginManifest = z.infer<typeof PluginManifestSchema>;

@@ -1,147 +1,234 @@
 // The provider-neutral messages that engines see, and the schema that checks them.
 import { z } from "zod";
 
+/** Text, of anybody. */
 export interface TextBlock {
+  /** Tells the kinds of block apart; kinds unknown to a reader are kept as they are. */
   type: "text";
+  /**
+   * May be empty; providers refuse blank text, so the transcript policy removes it before a call.
+   */
   text: string;
-  /** Provider's signature of a replayable text item (OpenAI Responses). */
+  /** Provider's signature of a replayable text item (OpenAI Responses). Absent: not signed. */
   textSignature?: string;
 }
 
+/** What a model thought aloud before it answered. */
 export interface ThinkingBlock {
+  /** Tells it from an answer: people are not shown it as one. */
   type: "thinking";
+  /** The thought in plain text; some providers give a summary of it, or nothing. */
   thinking: string;
-  /** Provider's proof that it wrote this block; bound to the history before it. */
+  /**
+   * Provider's proof that it wrote this block; bound to the history before it. Absent: not signed,
+   * some providers then refuse to take the block back.
+   */
   thinkingSignature?: string;
 }
 
+/** Thinking that the provider keeps to itself and wants back as it is. */
 export interface RedactedThinkingBlock {
+  /** Tells it from thinking that can be read. */
   type: "redacted_thinking";
+  /** The provider's own bytes, as text. Absent: lost; the block cannot be sent back. */
   data?: string;
 }
 
+/** A model asks for a tool to be run; the result with the same id answers it. */
 export interface ToolCallBlock {
+  /** The only kind of block that wants an answer. */
   type: "toolCall";
+  /** Pairs the call with its result; unique within a reply, not always within a session. */
   id: string;
+  /** Name of the tool. */
   name: string;
+  /** What the tool is given, as the tool's own schema describes it; unchecked. */
   arguments: Record<string, unknown>;
-  /** Google's signature of the step that made the call, base64. */
+  /** Google's signature of the step that made the call, base64. Absent: not signed. */
   thoughtSignature?: string;
 }
 
+/** A picture, shown by a person or returned by a tool. */
 export interface ImageBlock {
+  /** Tells it from text; models that take no images are shown a text in its place. */
   type: "image";
   /** Base64, standard alphabet. */
   data: string;
+  /** For example "image/png". */
   mimeType: string;
 }
 
+/** What a person may say. */
 export type UserBlock = TextBlock | ImageBlock;
+
+/** What a model may answer. */
 export type AssistantBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ToolCallBlock;
+
+/** What a tool may return. */
 export type ToolResultBlock = TextBlock | ImageBlock;
 
+/**
+ * Why a reply ended: "stop" it was finished · "length" the output limit was reached · "toolUse" it
+ * waits for tools · "error" the call failed · "aborted" somebody ended it.
+ */
 export type StopReason = "stop" | "length" | "toolUse" | "error" | "aborted";
 
 /** Token counts of one model call, as the provider billed them; `cost` in US dollars. */
 export interface Usage {
   /** Tokens of the prompt that were neither read from nor written to a cache. */
   input: number;
+  /** Tokens of the reply, thinking included. */
   output: number;
+  /** Tokens of the prompt that came out of the provider's cache. */
   cacheRead: number;
+  /** Tokens of the prompt that were put into it. */
   cacheWrite: number;
+  /** All of them together. */
   totalTokens: number;
+  /** US dollars, by kind of token. Absent: the price is not known. */
   cost?: { input: number; output: number; cacheRead: number; cacheWrite: number; total: number };
 }
 
 /** What the host knows about where a message came from; never shown to the model as text. */
 export interface HostEnvelope {
+  /** Who said it, by the channel's id. Absent: not told. */
   senderId?: string;
+  /** Who said it, as people know them. Absent: not told. */
   senderName?: string;
+  /** Who said it, by account. Absent: not told. */
   senderUsername?: string;
+  /** The run that stored the message. Absent: not told. */
   runId?: string;
+  /** Hosts add keys; keep them. */
   [key: string]: unknown;
 }
 
+/** Where a user message really came from; other kinds than these three mean nothing. */
 export interface MessageProvenance {
+  /** "inter_session": another session said it; a model is told so by a marker in the text. */
   kind: "external_user" | "internal_system" | "inter_session";
+  /** The session that sent it. Absent: not told. */
   sourceSessionKey?: string;
+  /** The channel it came through. Absent: not told. */
   sourceChannel?: string;
+  /** The tool that sent it. Absent: not told. */
   sourceTool?: string;
 }
 
 interface Stamped {
-  /** When the message was made, in ms since the epoch. */
+  /** When the message was made, ms since the epoch. Absent: not known. */
   timestamp?: number;
-  /** Same key = same event, however often it is delivered. */
+  /** Same key = same event, however often it is delivered. Absent: compare the whole message. */
   idempotencyKey?: string;
+  /** What the host wrote on it. Absent: nothing. */
   __openclaw?: HostEnvelope;
 }
 
+/** What a person said; also what a host or another session says in a person's place. */
 export interface UserMessage extends Stamped {
+  /** Begins a turn. */
   role: "user";
+  /** A string is one text block. */
   content: string | UserBlock[];
+  /** Where it came from. Absent: not told, so it is taken for a person's. */
   provenance?: MessageProvenance;
 }
 
+/** One reply of a model; a turn with tools has several. */
 export interface AssistantMessage extends Stamped {
+  /** The model's side of the conversation. */
   role: "assistant";
+  /** In the order the model wrote it; empty when a call failed before anything arrived. */
   content: AssistantBlock[];
+  /** "error" and "aborted" mark a reply that broke off; it stays in the transcript. */
   stopReason: StopReason;
+  /** For people: why the call failed. Absent: it did not. */
   errorMessage?: string;
+  /** Wire protocol of the call. Absent: not known. */
   api?: string;
+  /** Who answered. Absent: not known. */
   provider?: string;
+  /** The model's id, without its provider. Absent: not known. */
   model?: string;
+  /** What the call was billed for. Absent: the provider did not say. */
   usage?: Usage;
 }
 
+/** What a tool returned; answers the call with the same id. */
 export interface ToolResultMessage extends Stamped {
+  /** Stands behind the reply whose call it answers, or providers refuse the history. */
   role: "toolResult";
+  /** `id` of the call. */
   toolCallId: string;
+  /** `name` of the call. */
   toolName: string;
+  /** What the model is shown; a placeholder once it was cleared. */
   content: ToolResultBlock[];
+  /** True: the tool failed, and `content` says how. */
   isError: boolean;
-  /** Machine-readable outcome for people and plugins; never sent to a model. */
+  /** Outcome for people and plugins, never sent to a model. Absent: `content` is all there is. */
   details?: unknown;
-  /** When a prune replaced the content by a placeholder, ms since the epoch. */
+  /** When a prune replaced the content by a placeholder, ms since the epoch. Absent: never. */
   prunedAt?: number;
-  /** True: no prune may clear this result. */
+  /** True: no prune may clear this result. Absent: false. */
   pruneProtect?: boolean;
 }
 
 /** Text a host or plugin put into the context that is neither a person's nor the model's. */
 export interface CustomMessage extends Stamped {
+  /** Shown to a model as a user's text. */
   role: "custom";
+  /** Whose message it is, for the plugin or host that wrote it. */
   customType: string;
+  /** A string is one text block. */
   content: string | UserBlock[];
+  /** False: people are not shown it. Absent: they are. */
   display?: boolean;
+  /** Data of its author, never sent to a model. Absent: none. */
   details?: unknown;
 }
 
+/** A shell command the person ran beside the conversation. */
 export interface BashExecutionMessage extends Stamped {
+  /** Shown to a model as a user's text, with command, output and how it ended. */
   role: "bashExecution";
+  /** As the person typed it. */
   command: string;
+  /** What it printed, perhaps cut. */
   output: string;
+  /** 0 = success. Absent: not known. */
   exitCode?: number;
+  /** True: the person ended it. Absent: false. */
   cancelled?: boolean;
+  /** True: `output` is not all of it. Absent: false. */
   truncated?: boolean;
+  /** Absolute path of the whole output. Absent: `output` is whole, or the rest was not kept. */
   fullOutputPath?: string;
+  /** True: people see it, models do not. Absent: false. */
   excludeFromContext?: boolean;
 }
 
 /** Stands where compacted history stood. */
 export interface CompactionSummaryMessage extends Stamped {
+  /** Shown to a model as a user's text that says what it is. */
   role: "compactionSummary";
+  /** Stands for everything before it. */
   summary: string;
+  /** Tokens of the context before the compaction. Absent: not counted. */
   tokensBefore?: number;
 }
 
 /** Stands for a branch of the transcript that was left. */
 export interface BranchSummaryMessage extends Stamped {
+  /** Shown to a model as a user's text that says what it is. */
   role: "branchSummary";
+  /** What was said on that branch. */
   summary: string;
+  /** Id of an entry of that branch. Absent: not known. */
   fromId?: string;
 }
 
+/** Everything a context may hold, told apart by `role`. */
 export type AgentMessage =
   | UserMessage
   | AssistantMessage

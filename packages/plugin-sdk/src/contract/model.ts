@@ -3,7 +3,9 @@ import type { AgentMessage, AssistantMessage, ToolCallBlock, Usage } from "./mes
 
 /** A tool as the model is told of it. */
 export interface ToolDefinition {
+  /** What the model calls it by. */
   name: string;
+  /** What the model decides by. */
   description: string;
   /** JSON Schema of the arguments object. */
   parameters: Record<string, unknown>;
@@ -11,46 +13,68 @@ export interface ToolDefinition {
 
 /** Which model answers, by which wire, and how much it holds. */
 export interface ModelRef {
+  /** Who serves it, e.g. "openai"; with `id` it is the "provider/model" of settings. */
   provider: string;
   /** Wire protocol, e.g. "openai-completions". */
   api: string;
+  /** The model's id, as its provider knows it. */
   id: string;
   /** Tokens of prompt and reply together. */
   contextWindow: number;
   /** Tokens of one reply. */
   maxOutputTokens: number;
-  /** False: images are replaced by text before sending. */
+  /** False: images are replaced by text before sending. Absent: true. */
   acceptsImages?: boolean;
+  /** True: it thinks before it answers. Absent: not known; a policy may tell by the id. */
   reasoning?: boolean;
   /**
-   * How long the provider keeps a prompt cached after its last use, ms; absent = not known, or not
-   * in a way worth planning for. For predicting cache hits and their cost; it turns nothing on.
+   * How long the provider keeps a prompt cached after its last use, ms; for predicting cache hits
+   * and their cost, it turns nothing on. Absent: not known, or not in a way worth planning for.
    */
   cacheTtlMs?: number;
 }
 
+/** One call of a model, with everything it is shown. */
 export interface ModelCall {
+  /** Who shall answer. */
   model: ModelRef;
+  /** Blank: none is sent. */
   systemPrompt: string;
+  /** Oldest first, already in the form the provider accepts. */
   messages: readonly AgentMessage[];
+  /** What it may call; empty: nothing. */
   tools: readonly ToolDefinition[];
-  /** Tokens; absent = the model's own maximum. */
+  /** Tokens of the reply. Absent: the provider's own limit. */
   maxOutputTokens?: number;
+  /** As the provider understands it. Absent: the provider's default. */
   temperature?: number;
+  /** Ends the call; what had arrived is kept. */
   signal: AbortSignal;
-  /** Stable per session: lets a provider route to a warm prompt cache. */
+  /** Stable per session: lets a provider route to a warm prompt cache. Absent: it cannot. */
   sessionId?: string;
-  /** Told before each repetition of the call: why, and after how many ms it is tried again. */
+  /**
+   * Told before each repetition of the call: why, and after how many ms it is tried again. Absent:
+   * repeated in silence.
+   */
   onRetry?: (retry: { error: ModelError; delayMs: number }) => void;
 }
 
 /** Why a call failed, as data: hosts decide by `kind`, people read `message`. */
-export type ModelError = { message: string; status?: number } & (
+export type ModelError = {
+  message: string;
+  /** HTTP status. Absent: there was no answer, or it was no HTTP. */
+  status?: number;
+} & (
   | {
-      kind: "overflow" /** Tokens the provider counted, when it said so. */;
+      kind: "overflow";
+      /** Tokens the provider counted. Absent: it did not say. */
       observedTokens?: number;
     }
-  | { kind: "rate_limited"; retryAfterMs?: number }
+  | {
+      kind: "rate_limited";
+      /** How long the provider asks to wait, ms. Absent: it did not say. */
+      retryAfterMs?: number;
+    }
   | { kind: "unavailable" }
   | { kind: "timeout" }
   | { kind: "auth" }
@@ -68,6 +92,7 @@ export type StreamEvent =
   /** `partial` holds what had arrived, with stopReason "error" or "aborted". */
   | { type: "error"; error: ModelError; partial: AssistantMessage };
 
+/** The usage of a message no provider was billed for. */
 export const ZERO_USAGE: Usage = {
   input: 0,
   output: 0,

@@ -2,6 +2,11 @@
 import type { ContextEngineFactory } from "./engine.ts";
 import type { LlmCompleteParams, LlmCompleteResult } from "./runtime.ts";
 
+/**
+ * Why `register` runs: "full" for real · "discovery" to see what there is · "tool-discovery" and
+ * "cli-metadata" to see tools or commands only · "setup-only" and "setup-runtime" to set the plugin
+ * up. What a mode does not take is ignored in silence.
+ */
 export type RegistrationMode =
   | "full"
   | "discovery"
@@ -10,24 +15,43 @@ export type RegistrationMode =
   | "setup-runtime"
   | "cli-metadata";
 
+/** The host's log, under the plugin's name; secrets are masked. */
 export interface PluginLogger {
+  /** What an operator may want to know. */
   info(message: string, ...details: unknown[]): void;
+  /** What works, but not as it should. */
   warn(message: string, ...details: unknown[]): void;
+  /** What does not work. */
   error(message: string, ...details: unknown[]): void;
+  /** What only the plugin's author wants to know. Absent: the host has no such level. */
   debug?(message: string, ...details: unknown[]): void;
 }
 
+/** What a tool of a plugin returns. */
 export interface PluginToolResult {
+  /** What the model is shown. */
   content: { type: "text"; text: string }[];
+  /** Outcome for people and plugins, never sent to a model. Absent: `content` is all there is. */
   details?: unknown;
 }
 
+/**
+ * A tool that a plugin offers to the agent; its name must stand in the manifest's
+ * `contracts.tools`.
+ */
 export interface PluginTool {
+  /** What the model calls it by; the host's own tools keep their names. */
   name: string;
+  /** What people see. Absent: `name`. */
   label?: string;
+  /** What the model decides by. */
   description: string;
   /** JSON Schema of the arguments. */
   parameters: Record<string, unknown>;
+  /**
+   * Does the work; `params` were checked against `parameters`. A throw becomes a failed result.
+   * `signal` absent: an older host, the work cannot be ended.
+   */
   execute(
     toolCallId: string,
     params: unknown,
@@ -35,75 +59,115 @@ export interface PluginTool {
   ): Promise<PluginToolResult> | PluginToolResult;
 }
 
+/** Makes a plugin's tools for one session; nothing means that it offers none there. */
 export type PluginToolFactory = (context: {
+  /** The session's current transcript. Absent: there is no session, as while tools are listed. */
   sessionId?: string;
+  /** Its stable name. Absent: there is no session. */
   sessionKey?: string;
 }) => PluginTool | PluginTool[] | null | undefined;
 
+/** A word people type behind a slash; the host's own words come first. */
 export interface PluginCommand {
+  /** The word, without the slash. */
   name: string;
+  /** The word by channel; "default" for all others. Absent: `name` everywhere. */
   nativeNames?: Record<string, string>;
+  /** One line for `/help`. */
   description: string;
+  /** True: text may follow the word. Absent: false, and text is refused. */
   acceptsArgs?: boolean;
+  /** Runs the command; what it answers is shown to the person. */
   handler(context: {
+    /** What followed the word, trimmed. Absent or "": nothing did. */
     args?: string;
+    /** The host's whole configuration, unchecked. Absent: the host does not show it. */
     config?: unknown;
+    /** Stable name of the session it was typed in. Absent: in none. */
     sessionKey?: string;
+    /** Current transcript of that session. Absent: there is none yet. */
     sessionId?: string;
+    /** The agent of that session. Absent: not known. */
     agentId?: string;
+    /** True: the person owns the host. Absent: not known, treat it as false. */
     senderIsOwner?: boolean;
+    /** Helpers of the run. Absent: there is none. */
     runtimeContext?: unknown;
   }): Promise<{ text: string }> | { text: string };
 }
 
+/** What of its host a plugin may use at any time; a bag, hosts add keys. */
 export interface PluginRuntime {
+  /** The configuration as it is now. Absent: use `api.config`, as it was. */
   config?: { current(): unknown };
+  /** Model calls under the operator's policy. Absent: this host makes none for plugins. */
   llm?: { complete(params: LlmCompleteParams): Promise<LlmCompleteResult> };
+  /** Loggers by name. Absent: use `api.logger`. */
   logging?: {
     getChildLogger(context: { plugin: string }): PluginLogger;
     shouldLogVerbose(): boolean;
   };
+  /** Check before use: hosts differ. */
   [key: string]: unknown;
 }
 
 /**
- * What `register` receives (contract §4.3). Registration methods do nothing
- * after `register` returned.
+ * What `register` receives (contract §4.3). Registration methods do nothing after `register`
+ * returned.
  */
 export interface PluginApi {
+  /** The plugin's id, as its manifest says it. */
   id: string;
+  /** For display; the id when the manifest has no name. */
   name: string;
+  /** Absolute path of the module that is running. */
   source: string;
+  /** Why `register` runs this time. */
   registrationMode: RegistrationMode;
+  /** The host's whole configuration, unchecked. */
   config: unknown;
   /**
    * `plugins.entries.<id>.config`, checked against the manifest's configSchema, defaults applied.
    */
   pluginConfig: unknown;
+  /** Where the plugin reports to its operator. */
   logger: PluginLogger;
+  /** What the plugin may use of its host, now and later. */
   runtime: PluginRuntime;
+  /** Offers an engine; `plugins.slots.contextEngine` selects it by this id. "legacy" is refused. */
   registerContextEngine(id: string, factory: ContextEngineFactory): void;
+  /** Offers tools; `names` says which ones a factory makes. Absent: any the manifest names. */
   registerTool(tool: PluginTool | PluginToolFactory, options?: { names?: string[] }): void;
+  /** Offers a word people can type. */
   registerCommand(command: PluginCommand): void;
+  /** Asks to be told of something; a higher `priority` is told earlier. Absent: 0. */
   on(
     hook: string,
     handler: (event: never, context: never) => unknown,
     options?: { priority?: number },
   ): void;
+  /** Makes a path absolute: "~" is the person's home, all else starts at the plugin's folder. */
   resolvePath(path: string): string;
+  /** Hosts add members; check before use. */
   [key: string]: unknown;
 }
 
 /**
- * What a plugin module exports by default. `register` must be synchronous
- * and may run more than once.
+ * What a plugin module exports by default. `register` must be synchronous and may run more than
+ * once.
  */
 export interface PluginEntry {
+  /** Equals the manifest's id, or the plugin is not loaded. */
   id: string;
+  /** For display. */
   name: string;
+  /** For display, one sentence. Absent: the manifest's. */
   description?: string;
+  /** As in the manifest, which is what hosts read. Absent: the manifest's. */
   kind?: string | string[];
+  /** As in the manifest, which is what hosts check by. Absent: the manifest's. */
   configSchema?: unknown;
+  /** Takes what the host offers and registers what the plugin offers. */
   register(api: PluginApi): void;
 }
 

@@ -2,26 +2,67 @@
 import { z } from "zod";
 
 /**
- * `plugins` section of the configuration, shared by host, gateway and plugin
- * authors (contract §2.2).
+ * `plugins` section of the configuration, shared by host, gateway and plugin authors (contract
+ * §2.2).
  */
 export const PluginsConfigSchema = z.looseObject({
-  enabled: z.boolean().optional().describe("False: no plugin runs; the slots keep their values."),
-  allow: z.array(z.string()).optional(),
-  deny: z.array(z.string()).optional(),
-  load: z.looseObject({ paths: z.array(z.string()).optional() }).optional(),
+  enabled: z
+    .boolean()
+    .optional()
+    .describe("False: no plugin runs; the slots keep their values. Absent: true."),
+  allow: z
+    .array(z.string())
+    .optional()
+    .describe("Ids of the only plugins that may run, beside selected ones. Absent or empty: all."),
+  deny: z
+    .array(z.string())
+    .optional()
+    .describe("Ids of plugins that never run, selected or not. Absent: none."),
+  load: z
+    .looseObject({
+      paths: z
+        .array(z.string())
+        .optional()
+        .describe("Folders of plugins that are used where they are. Absent: none."),
+    })
+    .optional()
+    .describe("Where else plugins are looked for. Absent: where they are installed only."),
   slots: z
-    .looseObject({ contextEngine: z.string().optional(), memory: z.string().optional() })
+    .looseObject({
+      contextEngine: z
+        .string()
+        .optional()
+        .describe('An engine id. Absent, blank or "none": legacy.'),
+      memory: z
+        .string()
+        .optional()
+        .describe("Id of the plugin that remembers for the agent. Absent: none does."),
+    })
     .optional()
     .describe('Exclusive choices. contextEngine is an engine id; unset or "none" = legacy.'),
   entries: z
     .record(
       z.string(),
       z.looseObject({
-        enabled: z.boolean().optional(),
-        config: z.unknown().optional(),
-        timeoutSeconds: z.number().positive().optional(),
-        failurePolicy: z.enum(["quarantine", "retry-next-turn", "strict"]).optional(),
+        enabled: z
+          .boolean()
+          .optional()
+          .describe("False: the plugin never runs. Absent: true for installed plugins."),
+        config: z
+          .unknown()
+          .optional()
+          .describe("Checked by the manifest's configSchema. Absent: its defaults."),
+        timeoutSeconds: z
+          .number()
+          .positive()
+          .optional()
+          .describe(
+            "Longest call of one of its engines, but for dispose. Absent: 30 for most methods, 120 for bootstrap; compact follows agents.defaults.compaction.timeoutSeconds.",
+          ),
+        failurePolicy: z
+          .enum(["quarantine", "retry-next-turn", "strict"])
+          .optional()
+          .describe('What a failure of one of its engines means. Absent: "quarantine".'),
       }),
     )
     .optional()
@@ -29,4 +70,6 @@ export const PluginsConfigSchema = z.looseObject({
       "Per plugin id: enabled, config, llm and hook permissions; timeoutSeconds and failurePolicy of its engines.",
     ),
 });
+
+/** The section once it was checked; keys this version does not know are kept. */
 export type PluginsConfig = z.infer<typeof PluginsConfigSchema>;

@@ -4,6 +4,7 @@
 export interface PolicyChange {
   /** Rule name, e.g. "pair-tool-results"; listed in the policy package's README. */
   rule: string;
+  /** What was done to it: "inserted" and "merged" change how many messages there are. */
   action: "dropped" | "changed" | "inserted" | "moved" | "merged";
   /**
    * Position in the list the rule was given; for an insertion, the position it was inserted before.
@@ -11,12 +12,14 @@ export interface PolicyChange {
   index: number;
   /** Why, in a few words a person can act on. Never holds message content. */
   reason: string;
-  /** How many alike changes this record stands for; absent = 1. */
+  /** How many alike changes this record stands for. Absent: 1. */
   count?: number;
 }
 
 /** A custom transcript entry the host must append for the policy to remember something. */
 export interface PolicySideRecord {
+  /** `customType` of the entry; the policy finds it again by this. */
   customType: string;
+  /** What the policy wants to find again. */
   data: unknown;
 }
