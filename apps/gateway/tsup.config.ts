@@ -28,7 +28,7 @@ export default defineConfig([
   {
     ...base,
     target: "node24",
-    entry: { main: "src/main.ts", "logging-core": "src/plugins/sdk/logging-core.ts" },
+    entry: { main: "src/main.ts", "logging-core": "src/plugins/load/sdk/logging-core.ts" },
     clean: ["!dist/web/**"],
   },
   page,

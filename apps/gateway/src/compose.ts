@@ -2,7 +2,6 @@
 import { hash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import {
-  type ClockPort,
   compactSession,
   completeForEngine,
   createEngineRegistry,
@@ -14,15 +13,14 @@ import {
 } from "@clew/engine-core";
 import { createLegacyEngine } from "@clew/legacy-engine";
 import { fixedTokensOf } from "@clew/plugin-sdk/host";
-import { DRIVER_APIS } from "@clew/providers";
 import { createTranscriptPolicy } from "@clew/transcript-policy";
+import { systemClock } from "./clock.ts";
 import { chooseSummaryModel, createBuiltInCompaction } from "./compaction/built-in.ts";
 import { agentSettings, defaultAgentId } from "./config/agent.ts";
-import type { Environment } from "./config/environment.ts";
 import { sessionPruneOf } from "./config/pruning.ts";
-import type { Config } from "./config/schema.ts";
 import type { Host, HostOptions, TurnSetup } from "./host.ts";
 import { installedImageCodec } from "./models/image-codec.ts";
+import { modelRequest } from "./models/model-request.ts";
 import { OFFLINE_MODEL, type ResolvedModel, resolveModel } from "./models/resolve.ts";
 import { createModelPort } from "./models/router.ts";
 import { createTokenRatios } from "./models/token-ratios.ts";
@@ -31,12 +29,12 @@ import {
   engineBounds,
   failurePolicyOf,
   llmPolicyOf,
-} from "./plugins/engine-settings.ts";
-import { engineStatus } from "./plugins/engine-status.ts";
-import { readRecentTurns } from "./plugins/recent-turns.ts";
-import { inPluginScope } from "./plugins/scope.ts";
-import { createPluginTools } from "./plugins/tools.ts";
-import { turnHooks } from "./plugins/turn-hooks.ts";
+} from "./plugins/engines/engine-settings.ts";
+import { engineStatus } from "./plugins/engines/engine-status.ts";
+import { readRecentTurns } from "./plugins/engines/recent-turns.ts";
+import { inPluginScope } from "./plugins/load/scope.ts";
+import { createPluginTools } from "./plugins/offer/tools.ts";
+import { turnHooks } from "./plugins/offer/turn-hooks.ts";
 import { agentPaths } from "./sessions/paths.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { createToolPort } from "./tools/tool.ts";
@@ -270,17 +268,5 @@ export function composeHost({ environment, loaded, log, plugins }: HostOptions):
   };
   return host;
 }
-
-/** What `resolveModel` needs besides the name. */
-export function modelRequest(config: Config, environment: Environment) {
-  return {
-    models: config.models,
-    environment,
-    apis: DRIVER_APIS,
-    contextTokens: config.agents.defaults.contextTokens,
-  };
-}
-
-export const systemClock: ClockPort = { now: () => Date.now(), monotonic: () => performance.now() };
 
 const ids = { next: () => randomUUID(), hash: (text: string) => hash("sha256", text).slice(0, 32) };

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { describeMissing, findOwnGateway } from "./gateway-client.ts";
 import { type GatewayFile, readGatewayFile, writeGatewayFile } from "./home/gateway-file.ts";
 import { hashOfHome, newNonce, proofOfRequest, REQUEST_PROOF } from "./home/identity.ts";
-import { ownProcessStart } from "./sessions/process-identity.ts";
+import { ownProcessStart } from "./locks/process-identity.ts";
 import { startTestGateway } from "./testing/gateway.ts";
 import { temporaryHome } from "./testing/home.ts";
 

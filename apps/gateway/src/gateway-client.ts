@@ -1,4 +1,4 @@
-// Finds the gateway of one home and speaks to it; whoever else answers on its port is a stranger.
+// Finds the gateway of a home and tells it from whoever else answers on its port.
 import { hostname } from "node:os";
 import { type GatewayFile, readGatewayFile } from "./home/gateway-file.ts";
 import {
@@ -9,7 +9,7 @@ import {
   REQUEST_PROOF,
 } from "./home/identity.ts";
 import { askLoopback } from "./home/loopback.ts";
-import { processStart } from "./sessions/process-identity.ts";
+import { processStart } from "./locks/process-identity.ts";
 
 /** Time a gateway gets to say who it is, ms. One that is known to be ours may be busy. */
 const STRANGER_MS = 1500;

@@ -19,7 +19,7 @@ import type { Environment } from "./config/environment.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import type { Host, TurnSetup } from "./host.ts";
 import type { PluginHost } from "./plugins/host.ts";
-import type { PluginRecord } from "./plugins/record.ts";
+import type { PluginRecord } from "./plugins/load/record.ts";
 import { type ContextView, describeContext, readContextItem } from "./reports/context-view.ts";
 import { openReportLog, type ReportLog } from "./reports/report-log.ts";
 import { type Conversation, createConversations } from "./sessions/conversations.ts";

@@ -21,7 +21,7 @@ import type { Environment } from "./config/environment.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
 import type { ResolvedModel } from "./models/resolve.ts";
-import type { EngineStatus } from "./plugins/engine-status.ts";
+import type { EngineStatus } from "./plugins/engines/engine-status.ts";
 import type { PluginHost } from "./plugins/host.ts";
 import type { CompactableSession } from "./sessions/open.ts";
 import type { Approve } from "./tools/tool.ts";

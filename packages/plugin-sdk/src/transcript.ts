@@ -1,4 +1,6 @@
 // Exports the algebra of transcripts, from session files to summaries.
+
+export { type ModelMessage, toModelMessage } from "./messages/model-view.ts";
 export { activeBranch } from "./transcript/branch.ts";
 export { buildContext, type TranscriptContext } from "./transcript/context.ts";
 export type { ContextItem } from "./transcript/context-item.ts";
@@ -39,7 +41,6 @@ export {
   pathsInLedger,
   renderLedger,
 } from "./transcript/ledger-text.ts";
-export { type ModelMessage, toModelMessage } from "./transcript/model-view.ts";
 export { type OpenRequest, openRequest } from "./transcript/open-request.ts";
 export {
   type BadLine,

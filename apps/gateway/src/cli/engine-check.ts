@@ -9,7 +9,7 @@ import { composeHost } from "../compose.ts";
 import { defaultAgentId } from "../config/agent.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { fileNotFound } from "../file-not-found.ts";
-import { findDefinition } from "../plugins/entry.ts";
+import { findDefinition } from "../plugins/load/entry.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { type Output, printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";

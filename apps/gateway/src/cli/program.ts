@@ -1,11 +1,11 @@
 // The commands and their flags; what they do is loaded when they run.
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { readEnvironment } from "../config/environment.ts";
-import { addPluginCommands } from "../plugins/cli/program.ts";
 import { EXIT, exitCodeOf } from "../terminal/exit-codes.ts";
 import { describeFailure, terminal } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
+import { addPluginCommands } from "./plugins/program.ts";
 
 /** `shell`: default, the process's environment and terminal. */
 export async function runCli(

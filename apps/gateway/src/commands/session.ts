@@ -4,7 +4,7 @@ import { promptTokensOf } from "@clew/plugin-sdk/host";
 import { buildContext } from "@clew/plugin-sdk/transcript";
 import { undoLastCompaction } from "../compaction/undo.ts";
 import type { Host } from "../host.ts";
-import { describeEngine, pluginProblem } from "../plugins/engine-status.ts";
+import { describeEngine, pluginProblem } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import { readLastRequest } from "../reports/report-log.ts";
 import type { Conversation, Conversations } from "../sessions/conversations.ts";

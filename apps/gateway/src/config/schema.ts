@@ -1,10 +1,10 @@
 // The whole configuration: one schema per section, each beside what it configures.
 import { PluginsConfigSchema } from "@clew/plugin-sdk/host";
 import { z } from "zod";
-import { GatewayConfigSchema } from "../http/config.ts";
-import { ModelsConfigSchema } from "../models/config.ts";
-import { SessionConfigSchema } from "../sessions/config.ts";
 import { AgentsConfigSchema } from "./agents.ts";
+import { GatewayConfigSchema } from "./gateway.ts";
+import { ModelsConfigSchema } from "./models.ts";
+import { SessionConfigSchema } from "./session.ts";
 
 /** The shape of `openclaw.json` wherever both have the thing. Unknown keys are warned about (unknown-keys.ts), not refused. */
 export const ConfigSchema = z.object({

@@ -1,10 +1,11 @@
 // Looks at the settings of compaction: keys that change nothing, a summarising model that cannot be used.
-import { modelRequest } from "../compose.ts";
+
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import { keysWithoutEffect } from "../config/compaction.ts";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { valueAt } from "../config/path.ts";
+import { modelRequest } from "../models/model-request.ts";
 import { resolveModel } from "../models/resolve.ts";
 import type { Finding } from "./finding.ts";
 

@@ -6,15 +6,15 @@ import { writeConfigText } from "../config/commands.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, readConfigText } from "../config/load.ts";
 import type { GatewayLookup, OwnGateway } from "../gateway-client.ts";
-import { removeAt } from "../plugins/config-text.ts";
-import { discoverPlugins } from "../plugins/discover.ts";
-import { recallRecords } from "../plugins/engine-memory.ts";
-import type { EngineStatus } from "../plugins/engine-status.ts";
-import { engineFindings, pluginFindings, staleSlots } from "../plugins/findings.ts";
-import type { PluginRecord } from "../plugins/record.ts";
-import { readRecords } from "../plugins/records.ts";
+import type { EngineStatus } from "../plugins/engines/engine-status.ts";
+import { discoverPlugins } from "../plugins/find/discover.ts";
+import { recallRecords } from "../plugins/find/engine-memory.ts";
+import { readRecords } from "../plugins/find/records.ts";
+import { removeAt } from "../plugins/install/config-text.ts";
+import type { PluginRecord } from "../plugins/load/record.ts";
 import { startPlugins } from "../plugins/start.ts";
 import type { Finding } from "./finding.ts";
+import { engineFindings, pluginFindings, staleSlots } from "./plugin-findings.ts";
 
 const ASK_MS = 10_000;
 

@@ -1,7 +1,6 @@
 // Looks at folder, settings, engine, model server and a running gateway.
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
-import { modelRequest } from "../compose.ts";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
@@ -11,6 +10,7 @@ import {
   type GatewayLookup,
   type OwnGateway,
 } from "../gateway-client.ts";
+import { modelRequest } from "../models/model-request.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
 import { checkCompaction } from "./check-compaction.ts";
 import { checkEngineAndPlugins } from "./check-engine.ts";

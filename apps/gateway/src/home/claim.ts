@@ -1,8 +1,8 @@
-// One gateway per home: whoever holds the lock serves it and tells the home's commands where.
+// Lets one gateway serve a home and tells the home's commands where it listens.
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { acquireLock, type LockOwner } from "../sessions/lock.ts";
-import { ownProcessStart } from "../sessions/process-identity.ts";
+import { acquireLock, type LockOwner } from "../locks/lock.ts";
+import { ownProcessStart } from "../locks/process-identity.ts";
 import { readGatewayFile, removeGatewayFile, writeGatewayFile } from "./gateway-file.ts";
 import { createIdentity, type GatewayIdentity } from "./identity.ts";
 import { prepareHome } from "./prepare-home.ts";

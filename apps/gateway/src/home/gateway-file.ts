@@ -1,4 +1,4 @@
-// The file `gateway.json` of a home: which process serves it, where, and the secret it proves itself by.
+// The file gateway.json: which process serves a home, where, and its secret.
 import { randomUUID } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

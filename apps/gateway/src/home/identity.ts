@@ -1,4 +1,4 @@
-// How a gateway proves which home it serves, showing neither the home's path nor its own secret.
+// How a gateway proves which home it serves.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { realpathSync } from "node:fs";
 

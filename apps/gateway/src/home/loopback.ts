@@ -1,4 +1,4 @@
-// One bounded request to a port of this machine, for programs that do not trust who answers.
+// One bounded request to a port of this machine, whoever answers there.
 import { request } from "node:http";
 
 export interface LoopbackRequest {

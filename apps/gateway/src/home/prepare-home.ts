@@ -1,4 +1,4 @@
-// Makes the home folder, and says why it cannot be written before anything relies on it.
+// Makes the home folder and finds out whether it can be written.
 import { randomUUID } from "node:crypto";
 import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

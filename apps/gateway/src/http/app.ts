@@ -11,7 +11,6 @@ import {
   proofOfGateway,
   REQUEST_PROOF,
 } from "../home/identity.ts";
-import { addPluginRoutes } from "../plugins/http.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
 import { shownEntries } from "../sessions/shown.ts";
 import type { Approve } from "../tools/tool.ts";
@@ -20,6 +19,7 @@ import { eventStream, shownEvent } from "./event-stream.ts";
 import { refuseForeign } from "./guard.ts";
 import { parseMessageBody, type SentMessage } from "./message-body.ts";
 import { PAGE_HEADERS, type PageFile } from "./page.ts";
+import { addPluginRoutes } from "./plugin-routes.ts";
 import { hasToken } from "./token.ts";
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readEnvironment } from "../config/environment.ts";
-import { ModelsConfigSchema } from "./config.ts";
+import { ModelsConfigSchema } from "../config/models.ts";
 import { resolveModel } from "./resolve.ts";
 
 const resolve = (

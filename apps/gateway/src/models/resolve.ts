@@ -3,8 +3,8 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { findProvider, type ModelRef, PROVIDERS, type ProviderRecord } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "@clew/providers";
 import { type Environment, expandVariables, keyNames } from "../config/environment.ts";
+import type { ModelConfig, ModelsConfig, ProviderConfig } from "../config/models.ts";
 import { nearestOf } from "../text/nearest.ts";
-import type { ModelConfig, ModelsConfig, ProviderConfig } from "./config.ts";
 
 export interface ResolvedModel {
   /** "provider/model" as it was asked for. */

@@ -21,7 +21,7 @@ import {
 } from "../testing/plugins.ts";
 import { installPlugin } from "./install/install.ts";
 import { disablePlugin, enablePlugin } from "./install/switch.ts";
-import type { PluginRecord } from "./record.ts";
+import type { PluginRecord } from "./load/record.ts";
 
 async function openPlace() {
   const scratch = await temporaryHome();

@@ -2,19 +2,19 @@
 import type { EngineRegistry, LogPort } from "@clew/engine-core";
 import type { LlmCompleteParams, LlmCompleteResult, RegistrationMode } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
-import { type OwnedCommand, parseCommand, runPluginCommand } from "./chat-commands.ts";
-import { discoverPlugins } from "./discover.ts";
-import { recallRecords, rememberEngines } from "./engine-memory.ts";
+import { discoverPlugins } from "./find/discover.ts";
+import { recallRecords, rememberEngines } from "./find/engine-memory.ts";
+import type { InstallRecords } from "./find/records.ts";
 import { frozenCopy } from "./frozen-copy.ts";
-import { createHookRunner, type HookRunner } from "./hook-runs.ts";
 import { notOffered, requestInvalid } from "./invalid.ts";
-import { loadEverything } from "./load-everything.ts";
-import { logRecords, type PluginRecord } from "./record.ts";
-import type { InstallRecords } from "./records.ts";
+import { logRecords, type PluginRecord } from "./load/record.ts";
+import { currentPluginScope, inPluginScope, type PluginScope } from "./load/scope.ts";
+import { provideStateDir } from "./load/state-dir.ts";
+import { loadPlugins } from "./load-plugins.ts";
+import { type OwnedCommand, parseCommand, runPluginCommand } from "./offer/chat-commands.ts";
+import { createHookRunner, type HookRunner } from "./offer/hook-runs.ts";
+import type { OwnedTool } from "./offer/tools.ts";
 import { createRunGate, type RunGate } from "./run-gate.ts";
-import { currentPluginScope, inPluginScope, type PluginScope } from "./scope.ts";
-import { provideStateDir } from "./state-dir.ts";
-import type { OwnedTool } from "./tools.ts";
 
 export interface PluginSettings {
   /** The `plugins` section. */
@@ -98,7 +98,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     records = recallRecords(home, log);
     const found = discoverPlugins({ home, plugins: settings.plugins, records, bundled });
     const context = { home: stateDir, mode, generation, log, config: () => snapshot, complete };
-    return loadEverything({
+    return loadPlugins({
       found,
       plugins: settings.plugins,
       engineOwners: records.engines,

@@ -1,7 +1,7 @@
 // A promise of a plugin that fails unheard is logged, and does not end the gateway; anybody else's still does.
 import type { LogPort } from "@clew/engine-core";
 import { messageOf } from "./invalid.ts";
-import { pluginOfStack } from "./module-hooks.ts";
+import { pluginOfStack } from "./load/module-hooks.ts";
 
 /** For the life of the process. */
 export function survivePluginRejections(log: LogPort): void {

@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import { mkdir, open as openFile, readFile, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { HostSession, OutboxPort, TranscriptPort } from "@clew/engine-core";
-import type { CompactionTranscript, UndoTranscript } from "@clew/legacy-engine";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
   activeBranch,
@@ -13,8 +12,8 @@ import {
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
+import { acquireLock, type Lock, type LockOwner } from "../locks/lock.ts";
 import { durableFile, keepBeside, storageAdvice, storageReason } from "./durable-file.ts";
-import { acquireLock, type Lock, type LockOwner } from "./lock.ts";
 import type { SessionNote } from "./notes.ts";
 import { openOutbox } from "./outbox.ts";
 import { type FileContent, formatEntries, formatHeader, parseSessionFile } from "./parse.ts";
@@ -24,7 +23,25 @@ import { planRewrite } from "./rewrite.ts";
 /** A transcript as compactions and their undoing need it: what belongs together is durable together. */
 export interface CompactableSession extends TranscriptPort {
   /** Always the same object for one session, so that a second compaction at once is noticed. */
-  readonly compaction: CompactionTranscript & UndoTranscript & { nextId(): string };
+  readonly compaction: CompactableBranch;
+}
+
+export interface CompactableBranch {
+  /** The active branch, oldest first. */
+  branch(): readonly TranscriptEntry[];
+  /** Appends all entries after the leaf, or none; resolves when they are durable. */
+  append(entries: readonly NewTranscriptEntry[]): Promise<readonly TranscriptEntry[]>;
+  /**
+   * Lets complete `entries` follow the first `keep` entries of the branch, all or none; resolves
+   * when they are durable. Throws TRANSCRIPT_MOVED when the branch no longer ends at `leafId`.
+   */
+  graft(request: {
+    keep: number;
+    leafId: string;
+    entries: readonly TranscriptEntry[];
+  }): Promise<void>;
+  /** An id no other entry of this session has or will get. */
+  nextId(): string;
 }
 
 export interface OpenSession extends CompactableSession {
@@ -129,7 +146,7 @@ function createHandle(
       await write(entries, branch.length, atomic);
       return entries;
     });
-  const compaction: CompactableSession["compaction"] = {
+  const compaction: CompactableBranch = {
     branch: branchNow,
     append: (added) => append(added, true),
     nextId,

@@ -11,10 +11,10 @@ import {
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
 import { fileNotFound } from "../file-not-found.ts";
+import { acquireLock, type Lock } from "../locks/lock.ts";
 import { explainStorageError } from "./durable-file.ts";
 import { completeIndex, moveKey, readIndex, type SessionIndex, writeIndex } from "./index-file.ts";
 import { isSafeId, type SessionName } from "./keys.ts";
-import { acquireLock, type Lock } from "./lock.ts";
 import { requireSessionName } from "./name-errors.ts";
 import { type OpenSession, openSession } from "./open.ts";
 import { parseSessionFile } from "./parse.ts";

@@ -1,7 +1,7 @@
 // Which texts and how many images of a message a model is shown.
 import type { AgentMessage } from "../contract/message.ts";
-import { blocksOf, stringOf } from "../transcript/blocks.ts";
-import { toModelMessage } from "../transcript/model-view.ts";
+import { blocksOf, stringOf } from "../messages/blocks.ts";
+import { toModelMessage } from "../messages/model-view.ts";
 
 export interface MessageParts {
   /** One text per block that is not an image. */

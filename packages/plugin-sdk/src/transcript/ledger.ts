@@ -1,6 +1,6 @@
 // Keeps account of the exact names that a session works with.
 import type { AgentMessage } from "../contract/message.ts";
-import { blocksOf, stringOf } from "./blocks.ts";
+import { blocksOf, stringOf } from "../messages/blocks.ts";
 import type { TranscriptEntry } from "./entries.ts";
 import { type NameKind, namesIn } from "./ledger-names.ts";
 import { splitLedger } from "./ledger-section.ts";

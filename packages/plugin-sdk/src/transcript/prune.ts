@@ -1,7 +1,7 @@
 // Which old tool results are cleared without a model call, and what they look like then.
 import type { AgentMessage, ToolResultMessage } from "../contract/message.ts";
+import { blocksOf } from "../messages/blocks.ts";
 import { chars4Message, estimateMessage } from "../tokens/message.ts";
-import { blocksOf } from "./blocks.ts";
 import { pairToolCalls } from "./tool-pairs.ts";
 import { isUserTurn } from "./turns.ts";
 

@@ -1,7 +1,7 @@
 // How a shortened tool result looks to the model, and the entry that remembers it.
 import { z } from "zod";
 import type { AgentMessage, ToolResultBlock, ToolResultMessage } from "../contract/message.ts";
-import { blocksOf, stringOf } from "./blocks.ts";
+import { blocksOf, stringOf } from "../messages/blocks.ts";
 import type { CustomEntry, NewTranscriptEntry, TranscriptEntry } from "./entries.ts";
 import { headOf, tailOf } from "./text.ts";
 

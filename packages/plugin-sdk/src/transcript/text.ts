@@ -1,6 +1,6 @@
 // The text that a person would read of a message.
 import type { AgentMessage } from "../contract/message.ts";
-import { blocksOf, stringOf } from "./blocks.ts";
+import { blocksOf, stringOf } from "../messages/blocks.ts";
 
 /**
  * The plain text of a message; text blocks are joined by line feeds. A shell command is its

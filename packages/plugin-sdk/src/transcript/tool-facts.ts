@@ -1,6 +1,6 @@
 // Which tool calls failed, and which files were read or changed.
 import type { AgentMessage } from "../contract/message.ts";
-import { blocksOf, stringOf } from "./blocks.ts";
+import { blocksOf, stringOf } from "../messages/blocks.ts";
 import { oneLine, textOf } from "./text.ts";
 import { pairToolCalls } from "./tool-pairs.ts";
 

@@ -1,6 +1,6 @@
 // Which tool result answers which call, and where a cut keeps them together.
 import type { AgentMessage } from "../contract/message.ts";
-import { blocksOf, stringOf } from "./blocks.ts";
+import { blocksOf, stringOf } from "../messages/blocks.ts";
 import type { MessageRange } from "./turns.ts";
 
 /** One tool call as it occurs in a list of messages. */

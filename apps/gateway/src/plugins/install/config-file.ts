@@ -3,8 +3,8 @@ import { rm } from "node:fs/promises";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { writeConfigText } from "../../config/commands.ts";
 import { checkConfigText, readConfigText } from "../../config/load.ts";
-import { applySteps, isBlankConfig, type SettingStep, undoSteps } from "../config-text.ts";
-import type { InstallRecords, SettingChange } from "../records.ts";
+import type { InstallRecords, SettingChange } from "../find/records.ts";
+import { applySteps, isBlankConfig, type SettingStep, undoSteps } from "./config-text.ts";
 
 export interface CurrentConfig {
   plugins: PluginsConfig;

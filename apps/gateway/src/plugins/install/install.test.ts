@@ -12,8 +12,8 @@ import {
   type WrittenPlugin,
   writePlugin,
 } from "../../testing/plugins.ts";
+import { readRecords } from "../find/records.ts";
 import { createPluginHost } from "../host.ts";
-import { readRecords } from "../records.ts";
 import { type InstallPlace, installPlugin } from "./install.ts";
 import { describe as describeNpm } from "./npm.ts";
 import { planSource } from "./source.ts";

@@ -3,16 +3,16 @@ import { randomBytes } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import semver from "semver";
-import { discoverPlugins } from "../discover.ts";
-import { installFailed, requestInvalid } from "../invalid.ts";
-import { type PluginFiles, readPluginFiles } from "../manifest.ts";
+import { discoverPlugins } from "../find/discover.ts";
+import { type PluginFiles, readPluginFiles } from "../find/manifest.ts";
 import {
   type InstallRecord,
   type InstallRecords,
   pluginsFolder,
   readRecords,
   writeRecords,
-} from "../records.ts";
+} from "../find/records.ts";
+import { installFailed, requestInvalid } from "../invalid.ts";
 import { type CurrentConfig, makeSteps, readCurrentConfig, takeBack } from "./config-file.ts";
 import { withPluginsLock } from "./lock.ts";
 import { planSwitchOn, toolNote } from "./settings.ts";

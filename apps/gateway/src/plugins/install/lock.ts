@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { acquireLock } from "../../sessions/lock.ts";
+import { acquireLock } from "../../locks/lock.ts";
+import { pluginsFolder } from "../find/records.ts";
 import { installFailed } from "../invalid.ts";
-import { pluginsFolder } from "../records.ts";
 
 const ATTEMPTS = 50;
 const PAUSE_MS = 100;

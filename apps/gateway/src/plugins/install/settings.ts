@@ -1,9 +1,9 @@
 // Which settings an install or a switch makes, and what a person is told about them. Pure.
 import type { PluginManifest, PluginsConfig } from "@clew/plugin-sdk/host";
-import type { SettingStep } from "../config-text.ts";
-import { slotValue } from "../enablement.ts";
-import { kindsOf } from "../hook-rules.ts";
+import { slotValue } from "../find/enablement.ts";
 import { installFailed } from "../invalid.ts";
+import { kindsOf } from "../load/hook-rules.ts";
+import type { SettingStep } from "./config-text.ts";
 
 export interface PlannedSettings {
   steps: SettingStep[];

@@ -2,9 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join, relative } from "node:path";
+import { MANIFEST_FILE, type PluginFiles, readPluginFiles } from "../find/manifest.ts";
+import { pluginsFolder } from "../find/records.ts";
 import { invalidPlugin } from "../invalid.ts";
-import { MANIFEST_FILE, type PluginFiles, readPluginFiles } from "../manifest.ts";
-import { pluginsFolder } from "../records.ts";
 import { npmInstall } from "./npm.ts";
 import type { PluginSource } from "./source.ts";
 

@@ -1,8 +1,8 @@
 // `clew plugins enable` and `disable`: one setting each, and the slot when an engine's plugin is enabled.
-import { discoverPlugins } from "../discover.ts";
-import { slotValue } from "../enablement.ts";
+import { discoverPlugins } from "../find/discover.ts";
+import { slotValue } from "../find/enablement.ts";
+import { readRecords, writeRecords } from "../find/records.ts";
 import { invalidPlugin, pluginNotFound } from "../invalid.ts";
-import { readRecords, writeRecords } from "../records.ts";
 import { type CurrentConfig, makeSteps, readCurrentConfig } from "./config-file.ts";
 import type { InstallPlace } from "./install.ts";
 import { withPluginsLock } from "./lock.ts";

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { type LogPort, validateEngine } from "@clew/engine-core";
 import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
 import { within } from "@clew/plugin-sdk/host";
+import type { PluginFiles } from "../find/manifest.ts";
 import { invalidPlugin, messageOf } from "../invalid.ts";
-import { loadPlugin } from "../load.ts";
-import type { PluginFiles } from "../manifest.ts";
-import type { Registrations } from "../registrations.ts";
+import { loadPlugin } from "../load/load-plugin.ts";
+import type { Registrations } from "../load/registrations.ts";
 
 export interface Trial {
   engines: string[];

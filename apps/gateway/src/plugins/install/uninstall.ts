@@ -2,16 +2,16 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
-import { discoverPlugins } from "../discover.ts";
-import { slotValue } from "../enablement.ts";
-import { installFailed, pluginNotFound } from "../invalid.ts";
+import { discoverPlugins } from "../find/discover.ts";
+import { slotValue } from "../find/enablement.ts";
 import {
   type InstallRecords,
   pluginsFolder,
   readRecords,
   type SettingChange,
   writeRecords,
-} from "../records.ts";
+} from "../find/records.ts";
+import { installFailed, pluginNotFound } from "../invalid.ts";
 import { type CurrentConfig, readCurrentConfig, takeBack } from "./config-file.ts";
 import type { InstallPlace } from "./install.ts";
 import { withPluginsLock } from "./lock.ts";

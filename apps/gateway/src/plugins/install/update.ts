@@ -1,7 +1,7 @@
 // `clew plugins update`: the newest of what was installed; the old one stays until the new one has worked.
 import { join } from "node:path";
+import { type InstallRecord, readRecords, writeRecords } from "../find/records.ts";
 import { installFailed, notOffered } from "../invalid.ts";
-import { type InstallRecord, readRecords, writeRecords } from "../records.ts";
 import { readCurrentConfig } from "./config-file.ts";
 import { type InstallPlace, moveIntoPlace, versionOf } from "./install.ts";
 import { withPluginsLock } from "./lock.ts";

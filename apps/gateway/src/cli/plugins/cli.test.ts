@@ -1,0 +1,192 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { clew, runClew, startClew } from "../../testing/command.ts";
+import { temporaryHome } from "../../testing/home.ts";
+import { copyTidepool, writePlugin } from "../../testing/plugins.ts";
+import { askInTerminal, question } from "../approval.ts";
+
+const CONFIG = "{ gateway: { port: 9 } } // mine\n";
+
+async function openHome() {
+  const scratch = await temporaryHome();
+  const home = join(scratch, "home");
+  mkdirSync(home);
+  writeFileSync(join(home, "clew.json"), CONFIG);
+  return {
+    ...{ scratch, home },
+    clew: (...args: string[]) => clew(home, args),
+    runClew: (...args: string[]) => runClew(home, args),
+  };
+}
+
+describe("clew plugins", () => {
+  it("installs, shows, switches and removes a plugin", { timeout: 90_000 }, async () => {
+    const { scratch, home, clew, runClew } = await openHome();
+    const source = copyTidepool(scratch);
+    expect((await clew("plugins", "list")).output).toContain("No plugins");
+    expect(await runClew("plugins", "install", source)).toEqual({
+      code: 0,
+      errors: "",
+      output: [
+        "Installed tidepool-context 0.3.1.",
+        'plugins.slots.contextEngine: unset -> "tidepool"; the way back: clew config set plugins.slots.contextEngine legacy',
+        `Its tools: tide_grep, tide_count, tide_forget. Those that do not say they only read ask before they run; let some run unasked with: clew config set plugins.entries.tidepool-context.tools.allow '["tide_grep","tide_count","tide_forget"]'`,
+        "No gateway is running; it is effective from the next start.",
+      ].join("\n"),
+    });
+    expect((await clew("plugins", "list")).output).toMatch(
+      /tidepool-context +0\.3\.1 +on +installed: /,
+    );
+    const shown = (await clew("plugins", "inspect", "tidepool-context")).output;
+    expect(shown).toContain("Tidepool 0.3.1 (tidepool-context)");
+    expect(shown).toContain("--runtime");
+    const runtime = JSON.parse(
+      (await clew("plugins", "inspect", "tidepool-context", "--runtime", "--json")).output,
+    ) as {
+      runtime: object[];
+    };
+    expect(runtime.runtime).toMatchObject([
+      {
+        status: "loaded",
+        engines: ["tidepool"],
+        commands: ["tidepool", "rockpool", "tide", "pool"],
+      },
+    ]);
+    expect((await clew("plugins", "doctor")).output).toMatch(
+      /^ok +plugin tidepool-context: 0\.3\.1, installed: engine tidepool/,
+    );
+    expect((await runClew("chat", "My boat is called Pelican.")).code).toBe(0);
+    expect((await clew("chat", "/tide")).output).toBe(
+      "Tidepool holds 2 messages (status for agent:main:main; slot tidepool).",
+    );
+    expect((await clew("chat", "/engine")).output).toContain("Engine: tidepool (Tidepool 0.3.1");
+    expect((await clew("doctor")).output).toContain(
+      'tidepool 0.3.1 of plugin "tidepool-context" (configured)',
+    );
+    expect((await clew("plugins", "disable", "tidepool-context")).output).toContain(
+      'plugins.slots.contextEngine stays "tidepool"',
+    );
+    expect((await clew("plugins", "enable", "tidepool-context")).code).toBe(0);
+    expect((await clew("plugins", "update")).output).toContain("tidepool-context: 0.3.1 -> 0.3.1");
+    expect(await clew("plugins", "reload")).toMatchObject({
+      code: 1,
+      errors: "Nothing was reloaded: no gateway is running; plugins are loaded when one starts.",
+    });
+    expect((await clew("plugins", "uninstall", "tidepool-context", "--dry-run")).output).toContain(
+      "plugins/tidepool-context is removed",
+    );
+    expect((await clew("plugins", "uninstall", "tidepool-context")).output).toContain(
+      "Uninstalled tidepool-context.",
+    );
+    expect(readFileSync(join(home, "clew.json"), "utf8")).toBe(CONFIG);
+    expect(existsSync(join(home, "plugins"))).toBe(false);
+    expect(readFileSync(join(source, "lib/index.js"), "utf8")).toContain("tidepool");
+  });
+
+  it("says what is wrong in one line, on the error stream", { timeout: 30_000 }, async () => {
+    const { scratch, clew } = await openHome();
+    const folder = writePlugin(join(scratch, "small"), {
+      code: "export default { async register() {} };",
+    });
+    expect(await clew("plugins", "install", folder)).toEqual({
+      code: 1,
+      output: "",
+      errors:
+        'clew: Plugin "small" cannot be loaded: plugin register must be synchronous. [PLUGIN_INVALID]',
+    });
+    expect((await clew("plugins", "inspect", "small")).errors).toBe(
+      'clew: There is no plugin "small"; "clew plugins list" names those there are. [PLUGIN_NOT_FOUND]',
+    );
+    expect((await clew("plugins", "install")).code).toBe(2);
+  });
+
+  it("ends although a plugin left a timer behind", { timeout: 30_000 }, async () => {
+    const { scratch, runClew } = await openHome();
+    const folder = writePlugin(join(scratch, "small"), {
+      code: "export default { register() { setInterval(() => {}, 1000); } };",
+    });
+    expect((await runClew("plugins", "install", folder)).code).toBe(0);
+    expect((await runClew("chat", "hello")).code).toBe(0);
+  });
+});
+
+describe("clew start", () => {
+  it("goes on answering when a promise of a plugin fails unheard, and reloads plugins on command", {
+    timeout: 60_000,
+  }, async () => {
+    const { scratch, home, clew } = await openHome();
+    const code =
+      "export default (api) => api.on('gateway_start', () => { setImmediate(async () => { throw new Error('stray'); }); });";
+    const folder = writePlugin(join(scratch, "small"), { code });
+    writeFileSync(
+      join(home, "clew.json"),
+      JSON.stringify({ plugins: { load: { paths: [folder] } } }),
+    );
+    const child = startClew(home, ["start", "--port", "0"]);
+    const url = /http:\/\/127\.0\.0\.1:(\d+)/.exec(await child.nextLine());
+    const log = () => readFileSync(join(home, "logs/gateway.log"), "utf8");
+    await expect
+      .poll(log)
+      .toContain("[plugins] small: a promise failed and nobody listened: stray");
+    writeFileSync(
+      join(folder, "index.js"),
+      "export default (api) => api.registerContextEngine('late', () => 1);",
+    );
+    writeFileSync(
+      join(home, "clew.json"),
+      JSON.stringify({
+        gateway: { port: Number(url?.[1]) },
+        plugins: { load: { paths: [folder] } },
+      }),
+    );
+    expect(await clew("plugins", "reload")).toEqual({
+      code: 0,
+      errors: "",
+      output: `Reloaded at ${url?.[0]}.\nsmall: loaded; engines late`,
+    });
+    expect((await clew("plugins", "disable", "small")).output).toBe(
+      `Disabled small.\nA gateway is running at ${url?.[0]}: "clew plugins reload" makes it effective there, between two runs; a restart is not needed.`,
+    );
+    const health = (await (await fetch(`${url?.[0]}/api/health`)).json()) as {
+      engine: { known: string[] };
+    };
+    expect(health.engine.known).toEqual(["legacy", "late"]);
+    child.process.kill("SIGTERM");
+    expect(await child.exit).toBe(0);
+  });
+});
+
+describe("asking at the terminal", () => {
+  const answer = async (text: string | null) => {
+    const input = new PassThrough();
+    const lines = createInterface({ input, output: new PassThrough() });
+    const asked = question(lines, "May it run? ", new AbortController().signal);
+    input.end(text ?? undefined);
+    return asked.finally(() => lines.close());
+  };
+
+  it("only a yes is a yes", async () => {
+    expect(await Promise.all(["y\n", "Yes\n", " yes \n"].map(answer))).toEqual([true, true, true]);
+    expect(await Promise.all(["n\n", "\n", "yess\n", null].map(answer))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it("an abort is a no, and so is having no terminal", async () => {
+    const controller = new AbortController();
+    const input = new PassThrough();
+    const lines = createInterface({ input, output: new PassThrough() });
+    const asked = question(lines, "", controller.signal);
+    controller.abort();
+    expect(await asked).toBe(false);
+    lines.close();
+    const output = { line: () => {}, write: () => {}, note: () => {}, json: () => {} };
+    expect(askInTerminal(output, false).approve).toBeUndefined();
+  });
+});

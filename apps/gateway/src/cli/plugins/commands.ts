@@ -1,0 +1,312 @@
+// What `clew plugins …` does and prints.
+
+import type { Environment } from "../../config/environment.ts";
+import { loadConfig } from "../../config/load.ts";
+import type { Finding } from "../../doctor/finding.ts";
+import { pluginFindings } from "../../doctor/plugin-findings.ts";
+import { describeMissing, findOwnGateway, type GatewayLookup } from "../../gateway-client.ts";
+import { discoverPlugins } from "../../plugins/find/discover.ts";
+import { whyOff } from "../../plugins/find/enablement.ts";
+import { readPluginFiles } from "../../plugins/find/manifest.ts";
+import { readRecords } from "../../plugins/find/records.ts";
+import { effectNote } from "../../plugins/install/effect.ts";
+import {
+  type InstallPlace,
+  type InstallRequest,
+  installPlugin,
+} from "../../plugins/install/install.ts";
+import { disablePlugin, enablePlugin } from "../../plugins/install/switch.ts";
+import { uninstallPlugin } from "../../plugins/install/uninstall.ts";
+import { updatePlugins } from "../../plugins/install/update.ts";
+import { pluginNotFound } from "../../plugins/invalid.ts";
+import type { PluginRecord } from "../../plugins/load/record.ts";
+import { startPlugins } from "../../plugins/start.ts";
+import { type Output, printable } from "../../terminal/output.ts";
+import type { Shell } from "../../terminal/shell.ts";
+import { formatTable } from "../../terminal/table.ts";
+
+type Flags = Record<string, boolean | undefined>;
+
+const RELOAD_MS = 10 * 60_000;
+
+function placeOf({ home, configFile }: Environment): InstallPlace {
+  return { home, configFile, cwd: process.cwd() };
+}
+
+export async function install(
+  spec: string,
+  { link, force, pin, json }: Flags,
+  { environment, output }: Shell,
+): Promise<number> {
+  const report = await installPlugin(
+    { spec, link, force, pin } satisfies InstallRequest,
+    placeOf(environment),
+  );
+  const effect = await effectOfChange(environment);
+  if (json) output.json({ ...report, effect });
+  else
+    print(output, [
+      `Installed ${report.pluginId}${report.version === null ? "" : ` ${report.version}`}${link ? " as a link" : ""}.`,
+      ...report.notes,
+      effect,
+    ]);
+  return 0;
+}
+
+export async function enable(id: string, { environment, output }: Shell): Promise<number> {
+  print(output, [
+    `Enabled ${id}.`,
+    ...(await enablePlugin(id, placeOf(environment))),
+    await effectOfChange(environment),
+  ]);
+  return 0;
+}
+
+export async function disable(id: string, { environment, output }: Shell): Promise<number> {
+  print(output, [
+    `Disabled ${id}.`,
+    ...(await disablePlugin(id, placeOf(environment))),
+    await effectOfChange(environment),
+  ]);
+  return 0;
+}
+
+export async function uninstall(
+  ids: readonly string[],
+  { dryRun, keepFiles }: Flags,
+  { environment, output }: Shell,
+): Promise<number> {
+  for (const pluginId of ids) {
+    const { notes } = await uninstallPlugin({ pluginId, dryRun, keepFiles }, placeOf(environment));
+    print(output, [
+      dryRun ? `Uninstalling ${pluginId} would do this:` : `Uninstalled ${pluginId}.`,
+      ...notes.map((note) => `  ${note}`),
+    ]);
+  }
+  if (!dryRun) print(output, [await effectOfChange(environment)]);
+  return 0;
+}
+
+export async function update(
+  ids: readonly string[],
+  { environment, output }: Shell,
+): Promise<number> {
+  const reports = await updatePlugins(ids, placeOf(environment));
+  print(
+    output,
+    reports.length === 0
+      ? ["Nothing was installed by clew, so there is nothing to update."]
+      : reports.map(({ note }) => note),
+  );
+  if (reports.some(({ changed }) => changed)) print(output, [await effectOfChange(environment)]);
+  return 0;
+}
+
+export async function list({ json }: Flags, { environment, output }: Shell): Promise<number> {
+  const { home, configFile } = environment;
+  const { config } = await loadConfig(configFile);
+  const records = readRecords(home);
+  const found = discoverPlugins({ home, plugins: config.plugins, records, bundled: [] }).map(
+    ({ id, folder, origin, result }) => {
+      const manifest = result.ok ? result.files.manifest : { id };
+      const isSelected = Object.values(config.plugins.slots ?? {}).some(
+        (value) => value === id || records.engines[String(value)] === id,
+      );
+      const off = whyOff({
+        plugins: config.plugins,
+        manifest,
+        isBundled: origin === "bundled",
+        isSelected,
+      });
+      const version = result.ok
+        ? (result.files.packageJson.version ?? result.files.manifest.version ?? null)
+        : null;
+      const status = off !== null ? "off" : result.ok ? "on" : "broken";
+      return {
+        id,
+        version,
+        status,
+        reason: off ?? (result.ok ? null : result.reason),
+        origin,
+        folder,
+        source: records.plugins[id]?.spec ?? null,
+      };
+    },
+  );
+  if (json) output.json({ plugins: found });
+  else if (found.length === 0)
+    output.line('No plugins; "clew plugins install" takes an npm name, a folder or an archive.');
+  else {
+    output.line(
+      printable(
+        formatTable(
+          ["plugin", "version", "state", "from"],
+          found.map(({ id, version, status, origin, folder }) => [
+            id,
+            version ?? "-",
+            status,
+            `${origin}: ${folder}`,
+          ]),
+        ),
+      ),
+    );
+    print(
+      output,
+      found.flatMap(({ id, reason }) => (reason === null ? [] : [`${id}: ${reason}`])),
+    );
+  }
+  return 0;
+}
+
+export async function inspect(
+  id: string,
+  { runtime, json }: Flags,
+  { environment, output }: Shell,
+): Promise<number> {
+  const loaded = await loadConfig(environment.configFile);
+  const found = discoverPlugins({
+    home: environment.home,
+    plugins: loaded.config.plugins,
+    records: readRecords(environment.home),
+    bundled: [],
+  });
+  const plugin = found.find((each) => each.id === id);
+  if (plugin === undefined) throw pluginNotFound(id);
+  const problem = plugin.result.ok ? null : plugin.result.reason;
+  const files = plugin.result.ok ? plugin.result.files : readQuietly(plugin.folder);
+  const install = readRecords(environment.home).plugins[id] ?? null;
+  const records = runtime ? await loadForLooking(environment, loaded, id) : undefined;
+  const about = {
+    id,
+    folder: plugin.folder,
+    origin: plugin.origin,
+    problem,
+    install,
+    manifest: files?.manifest ?? null,
+    entries: files?.entries ?? [],
+    ...(records && { runtime: records }),
+  };
+  if (json) {
+    output.json(about);
+    return problem === null ? 0 : 1;
+  }
+  const { manifest } = about;
+  print(output, [
+    `${manifest?.name ?? id}${manifest?.version === undefined ? "" : ` ${manifest.version}`} (${id})`,
+    ...(manifest?.description === undefined ? [] : [manifest.description]),
+    `Folder: ${plugin.folder} (${plugin.origin}${install === null ? "" : `, installed from ${install.spec}`})`,
+    ...(problem === null ? [] : [`Problem: ${problem}`]),
+    `Kind: ${[manifest?.kind ?? "none"].flat().join(", ")}`,
+    `May register tools: ${manifest?.contracts?.tools?.join(", ") || "none"}; session actions: ${manifest?.contracts?.sessionActions?.join(", ") || "none"}`,
+    ...(records === undefined
+      ? [`"clew plugins inspect ${id} --runtime" loads it and shows what it registers.`]
+      : records.flatMap(describeRecord)),
+  ]);
+  return problem === null && !(records ?? []).some(({ status }) => status === "error") ? 0 : 1;
+}
+
+export async function doctor({ json }: Flags, { environment, output }: Shell): Promise<number> {
+  const loaded = await loadConfig(environment.configFile);
+  const plugins = await startPlugins({ environment, loaded, log: silent, mode: "discovery" });
+  const findings: Finding[] = pluginFindings(
+    plugins.records(),
+    loaded.config.plugins,
+    plugins.ownerOf,
+  );
+  await plugins.close("doctor is done");
+  if (json) output.json({ findings });
+  else
+    print(
+      output,
+      findings.length === 0
+        ? ["No plugins."]
+        : findings.map(({ level, subject, text }) => `${level.padEnd(7)}  ${subject}: ${text}`),
+    );
+  return findings.some(({ level }) => level === "failure") ? 1 : 0;
+}
+
+export async function reload({ json }: Flags, { environment, output }: Shell): Promise<number> {
+  const lookup = await lookUpGateway(environment);
+  if (lookup.kind !== "running") {
+    output.note(
+      `Nothing was reloaded: ${describeMissing(lookup)}; plugins are loaded when one starts.`,
+    );
+    return 1;
+  }
+  const { url, request } = lookup.gateway;
+  const answer = await request("/api/plugins/reload", { method: "POST", timeoutMs: RELOAD_MS });
+  const body = answer?.body as
+    | { plugins?: PluginRecord[]; error?: { code: string; message: string } }
+    | undefined;
+  if (body?.plugins === undefined) {
+    const { error } = body ?? {};
+    output.note(
+      error === undefined
+        ? `Nothing is known of the reload: ${url} did not answer in time; see its log.`
+        : `Nothing was reloaded: ${error.message} [${error.code}]`,
+    );
+    return 1;
+  }
+  if (json) output.json(body);
+  else print(output, [`Reloaded at ${url}.`, ...body.plugins.flatMap(describeRecord)]);
+  return body.plugins.some(({ status }) => status === "error") ? 1 : 0;
+}
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} };
+
+async function loadForLooking(
+  environment: { home: string },
+  loaded: Awaited<ReturnType<typeof loadConfig>>,
+  id: string,
+): Promise<readonly PluginRecord[]> {
+  const plugins = await startPlugins({ environment, loaded, log: silent, mode: "discovery" });
+  await plugins.close("inspection is done");
+  return plugins.records().filter((record) => record.id === id || record.id.startsWith(`${id}/`));
+}
+
+function describeRecord({
+  id,
+  status,
+  reason,
+  engines,
+  commands,
+  hooks,
+  sessionActions,
+  diagnostics,
+}: PluginRecord): string[] {
+  if (status !== "loaded") return [`${id}: ${status}: ${reason}`];
+  const parts = [
+    ["engines", engines],
+    ["commands", commands.map((word) => `/${word}`)],
+    ["hooks", hooks],
+    ["session actions", sessionActions],
+  ] as const;
+  const has = parts
+    .filter(([, list]) => list.length > 0)
+    .map(([name, list]) => `${name} ${list.join(", ")}`);
+  return [
+    `${id}: loaded${has.length > 0 ? `; ${has.join("; ")}` : ""}`,
+    ...diagnostics.map(({ level, message }) => `${id}: ${level}: ${message}`),
+  ];
+}
+
+function readQuietly(folder: string) {
+  try {
+    return readPluginFiles(folder, { checkHost: false });
+  } catch {
+    return undefined;
+  }
+}
+
+async function effectOfChange(environment: Environment): Promise<string> {
+  return effectNote(await lookUpGateway(environment));
+}
+
+async function lookUpGateway({ home, configFile }: Environment): Promise<GatewayLookup> {
+  const { config } = await loadConfig(configFile);
+  return findOwnGateway({ home, port: config.gateway.port });
+}
+
+function print(output: Output, lines: readonly string[]): void {
+  for (const line of lines) output.line(printable(line));
+}

@@ -1,0 +1,149 @@
+// What the doctor says of engine and plugins, each finding with what to do about it. Pure.
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
+import type { EngineStatus } from "../plugins/engines/engine-status.ts";
+import { slotValue } from "../plugins/find/enablement.ts";
+import type { PluginRecord } from "../plugins/load/record.ts";
+import type { Finding } from "./finding.ts";
+
+export function engineFindings(status: EngineStatus): Finding[] {
+  const {
+    engineId,
+    infoId,
+    configured,
+    degraded,
+    switchedOff,
+    owner,
+    recent,
+    missingMessage,
+    store,
+    quarantined,
+  } = status;
+  const findings: Finding[] = [];
+  const add = (level: Finding["level"], text: string) =>
+    void findings.push({ level, subject: "engine", text });
+  const reinstall = "mend or update its plugin, then run: clew plugins reload";
+  if (degraded !== null)
+    add(
+      "failure",
+      `"${configured}" does not work (${degraded.operation}: ${degraded.reason}); "${engineId}" answers instead; ${reinstall}`,
+    );
+  else if (switchedOff !== null)
+    add(
+      "warning",
+      `"${configured}" is configured, but ${switchedOff}; "${engineId}" answers; clew plugins enable brings it back, or clew config set plugins.slots.contextEngine ${engineId} makes it the choice`,
+    );
+  else if (missingMessage !== null)
+    add(
+      "failure",
+      `${missingMessage} No turn can start; choose another engine: clew config set plugins.slots.contextEngine legacy`,
+    );
+  else add("ok", about(status));
+  if (degraded === null && infoId !== engineId)
+    add("note", `registered as "${engineId}", calls itself "${infoId}"; settings use the former`);
+  for (const { engineId: aside, operation, reason } of quarantined)
+    if (aside !== configured)
+      add(
+        "warning",
+        `"${aside}" is set aside since it failed in ${operation}: ${reason}; ${reinstall}`,
+      );
+  if (recent.lastDegraded !== null && degraded === null)
+    add(
+      "warning",
+      `${recent.degraded} of the last ${recent.turns} turns were answered by another engine; last on ${recent.lastDegraded.at}: ${recent.lastDegraded.operation}: ${recent.lastDegraded.reason}`,
+    );
+  if (recent.idleCompactions > 0)
+    add(
+      "warning",
+      `${recent.idleCompactions} of ${recent.compactions} recent compactions changed nothing although they said so; tell the author of ${owner.replace("plugin:", "plugin ")}`,
+    );
+  if (store !== null)
+    findings.push({
+      level: store.ok ? "ok" : "failure",
+      subject: "engine store",
+      text: store.ok
+        ? store.text
+        : `${store.text}; keep a copy of the store and see the plugin's own repair command`,
+    });
+  return findings;
+}
+
+function about({
+  engineId,
+  version,
+  configured,
+  lifecycle,
+  ownsCompaction,
+  methods,
+  owner,
+}: EngineStatus): string {
+  const from = owner.startsWith("plugin:") ? ` of plugin "${owner.slice("plugin:".length)}"` : "";
+  const chosen = configured === null ? "default" : "configured";
+  const has = methods.length > 0 ? `, has ${methods.join(", ")}` : "";
+  return `${engineId}${version === null ? "" : ` ${version}`}${from} (${chosen}), ${lifecycle} lifecycle, ${ownsCompaction ? "compacts by itself" : "leaves compaction to the host"}${has}`;
+}
+
+/** `ownerOf`: the plugin that brings an engine, as far as anybody knows. */
+export function pluginFindings(
+  records: readonly PluginRecord[],
+  plugins: PluginsConfig,
+  ownerOf: (engineId: string) => string | undefined,
+): Finding[] {
+  const findings = records.flatMap((record): Finding[] => {
+    const subject = `plugin ${record.id}`;
+    if (record.status === "error")
+      return [
+        {
+          level: isSelected(record, plugins, ownerOf) ? "failure" : "warning",
+          subject,
+          text: record.reason ?? "broken",
+        },
+      ];
+    if (record.status === "off") return [{ level: "note", subject, text: `off: ${record.reason}` }];
+    const what = [
+      ...record.engines.map((id) => `engine ${id}`),
+      ...(record.tools.length > 0 ? [`tools ${record.tools.join(", ")}`] : []),
+      ...(record.commands[0] === undefined ? [] : [`command /${record.commands[0]}`]),
+    ];
+    const text = `${record.version ?? "no version"}, ${record.origin}${what.length > 0 ? `: ${what.join("; ")}` : ""}`;
+    return [
+      { level: "ok", subject, text },
+      ...record.diagnostics.map(
+        ({ message }): Finding => ({ level: "warning", subject, text: message }),
+      ),
+    ];
+  });
+  return [...findings, ...staleSlots(records, plugins, ownerOf)];
+}
+
+/** Slots that name what nobody brings. */
+export function staleSlots(
+  records: readonly Pick<PluginRecord, "id" | "engines">[],
+  plugins: PluginsConfig,
+  ownerOf: (engineId: string) => string | undefined,
+): Finding[] {
+  return (["contextEngine", "memory"] as const).flatMap((slot): Finding[] => {
+    const value = slotValue(plugins, slot);
+    if (value === null || value === "legacy" || value === "memory-core") return [];
+    const owner = slot === "memory" ? value : (ownerOf(value) ?? value);
+    const isThere = records.some(
+      ({ id, engines }) => id === owner || id.startsWith(`${owner}/`) || engines.includes(value),
+    );
+    if (isThere) return [];
+    return [
+      {
+        level: "warning",
+        subject: "settings",
+        text: `plugins.slots.${slot} is "${value}", which no plugin brings; "clew doctor --fix" removes the setting, or install the plugin`,
+      },
+    ];
+  });
+}
+
+function isSelected(
+  { id, engines }: PluginRecord,
+  plugins: PluginsConfig,
+  ownerOf: (engineId: string) => string | undefined,
+): boolean {
+  const slot = slotValue(plugins);
+  return slot !== null && (slot === id || engines.includes(slot) || ownerOf(slot) === id);
+}

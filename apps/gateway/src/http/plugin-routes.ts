@@ -1,0 +1,42 @@
+// The HTTP API of engine and plugins: what is loaded, reload, session actions.
+import type { Hono } from "hono";
+import type { Gateway } from "../gateway.ts";
+import { describeEngine, pluginProblem } from "../plugins/engines/engine-status.ts";
+import { notOffered } from "../plugins/invalid.ts";
+import { parseSessionName } from "../sessions/keys.ts";
+
+export function addPluginRoutes(app: Hono, gateway: Gateway): void {
+  const agentIdOf = (key: string | undefined) =>
+    parseSessionName(gateway.canonicalKey(key ?? "main"))?.agentId ?? "main";
+
+  app.get("/api/engine", async (context) => {
+    const status = await gateway.host.engineStatus(agentIdOf(context.req.query("session")));
+    return context.json({
+      ...status,
+      text: describeEngine(status, pluginProblem(status, gateway.plugins)),
+    });
+  });
+
+  app.get("/api/plugins", (context) => context.json({ plugins: gateway.plugins?.records() ?? [] }));
+
+  app.post("/api/plugins/reload", async (context) =>
+    context.json({ plugins: await gateway.reloadPlugins() }),
+  );
+
+  app.post("/api/plugins/:id/actions/:action", async (context) => {
+    const { id, action } = context.req.param();
+    const body: unknown = await context.req.json().catch(() => ({}));
+    const { session, payload } = (body ?? {}) as { session?: unknown; payload?: unknown };
+    const sessionKey = gateway.canonicalKey(typeof session === "string" ? session : "main");
+    const sessionId = (await gateway.store.read(sessionKey))?.sessionId;
+    const scope = {
+      agentId: agentIdOf(sessionKey),
+      sessionKey,
+      ...(sessionId !== undefined && { sessionId }),
+    };
+    if (gateway.plugins === undefined) throw notOffered("This gateway runs without plugins.");
+    return context.json({
+      result: (await gateway.plugins.sessionAction(id, action, { payload, scope })) ?? null,
+    });
+  });
+}

@@ -1,0 +1,150 @@
+// What there is to know of the engine that answers an agent: who it is, why it and no other, what went wrong lately.
+import {
+  CLEW_EMBEDDED_HOST,
+  type EngineFailure,
+  evaluateHostSupport,
+  FALLBACK_ENGINE_ID,
+  type QuarantineRecord,
+  type ResolvedEngine,
+} from "@clew/engine-core";
+import type { ContextEngineInfo, HostCapability } from "@clew/plugin-sdk/core";
+import { within } from "@clew/plugin-sdk/host";
+import type { PluginHost } from "../host.ts";
+import { messageOf } from "../invalid.ts";
+import type { RecentTurns } from "./recent-turns.ts";
+
+export interface EngineStatus {
+  agentId: string;
+  /** The slot's value; null = unset, blank or "none". */
+  configured: string | null;
+  /** Registered id of the engine that answers. */
+  engineId: string;
+  /** What it calls itself. */
+  infoId: string;
+  name: string;
+  version: string | null;
+  /** "core", or "plugin:<id>". */
+  owner: string;
+  source: "configured" | "default";
+  /** Why the configured engine is deliberately not used. */
+  switchedOff: string | null;
+  /** Why it is not used although it should be. */
+  degraded: EngineFailure | null;
+  ownsCompaction: boolean;
+  lifecycle: "eager" | "durable";
+  backgroundMaintenance: boolean;
+  /** Optional methods it has. */
+  methods: string[];
+  /** Host capabilities it needs for a run and does not get: then no run starts. */
+  missing: HostCapability[];
+  missingMessage: string | null;
+  quarantined: readonly QuarantineRecord[];
+  recent: RecentTurns;
+  /** What the engine says of its own store, where it can be asked. */
+  store: { ok: boolean; text: string } | null;
+}
+
+const OPTIONAL_METHODS = [
+  "bootstrap",
+  "maintain",
+  "ingestBatch",
+  "afterTurn",
+  "commitTurn",
+  "prepareSubagentSpawn",
+  "onSubagentEnded",
+] as const;
+const STORE_CHECK_MS = 5000;
+
+export async function engineStatus(request: {
+  agentId: string;
+  engine: ResolvedEngine;
+  quarantined: readonly QuarantineRecord[];
+  recent: RecentTurns;
+}): Promise<EngineStatus> {
+  const { agentId, engine, quarantined, recent } = request;
+  const { guard, configured, source, switchedOff, degraded } = engine;
+  const info = guard.info();
+  const entered = guard.enter({});
+  const support =
+    guard.engineId === FALLBACK_ENGINE_ID
+      ? { ok: true as const }
+      : evaluateHostSupport(info, "agent-run", CLEW_EMBEDDED_HOST);
+  return {
+    ...{ agentId, configured, source, switchedOff, degraded, quarantined, recent },
+    engineId: guard.engineId,
+    infoId: info.id,
+    name: info.name,
+    version: info.version ?? null,
+    owner: guard.owner,
+    ownsCompaction: info.ownsCompaction === true,
+    lifecycle: isDurable(info) && typeof entered.commitTurn === "function" ? "durable" : "eager",
+    backgroundMaintenance: info.turnMaintenanceMode === "background",
+    methods: OPTIONAL_METHODS.filter((name) => typeof entered[name] === "function"),
+    missing: support.ok ? [] : support.missing,
+    missingMessage: support.ok ? null : support.message,
+    store: await askStore(entered),
+  };
+}
+
+const isDurable = ({ transcriptSemantics: semantics }: ContextEngineInfo) =>
+  semantics?.currentTurnFence === "before-current-turn-entry-v1" &&
+  semantics.turnAdvancementIdempotency === "atomic-idempotent-v1";
+
+/** Engines may offer `control({ operation: "doctor" })`; not part of the contract, so nothing is made of a failure but its text. */
+async function askStore(engine: object): Promise<EngineStatus["store"]> {
+  const { control } = engine as { control?: unknown };
+  if (typeof control !== "function") return null;
+  const onTimeout = () => {
+    throw new Error(`no answer within ${STORE_CHECK_MS / 1000} s`);
+  };
+  try {
+    const answer = (await within<unknown>({ boundMs: STORE_CHECK_MS, onTimeout }, () =>
+      control({ operation: "doctor" }),
+    )) as { ok?: unknown; text?: unknown } | undefined;
+    const text = typeof answer?.text === "string" ? answer.text : JSON.stringify(answer ?? null);
+    return { ok: answer?.ok !== false, text: text.slice(0, 500) };
+  } catch (error) {
+    return { ok: false, text: messageOf(error) };
+  }
+}
+
+/** Why the plugin of the chosen engine is not loaded; null when it is, or nobody knows whose the engine is. */
+export function pluginProblem(
+  { configured }: EngineStatus,
+  plugins: PluginHost | undefined,
+): string | null {
+  if (configured === null || plugins === undefined) return null;
+  const owner = plugins.ownerOf(configured) ?? configured;
+  return (
+    plugins.records().find(({ id, status }) => id === owner && status === "error")?.reason ?? null
+  );
+}
+
+/** Pure. The answer to `/engine`. */
+export function describeEngine(status: EngineStatus, problem: string | null = null): string {
+  const { engineId, infoId, name, version, configured, owner, degraded, switchedOff, recent } =
+    status;
+  const own = infoId === engineId ? "" : `, calls itself "${infoId}"`;
+  const from = owner.startsWith("plugin:") ? `, of plugin "${owner.slice("plugin:".length)}"` : "";
+  const lines = [
+    `Engine: ${engineId} (${name}${version === null ? "" : ` ${version}`}${own}${from})`,
+    `Chosen by: ${configured === null ? "default, plugins.slots.contextEngine is not set" : `plugins.slots.contextEngine = ${configured}`}`,
+  ];
+  if (switchedOff !== null) lines.push(`Not the chosen one: ${switchedOff}.`);
+  if (degraded !== null)
+    lines.push(`Not the chosen one: it failed (${degraded.operation}: ${degraded.reason}).`);
+  if (problem !== null) lines.push(`Its plugin: ${problem}`);
+  lines.push(
+    `Lifecycle: ${status.lifecycle}; ${status.ownsCompaction ? "compacts by itself" : "leaves compaction to the host"}; has ${status.methods.join(", ") || "no optional methods"}`,
+  );
+  lines.push(
+    `Last ${recent.turns} turns: ${recent.degraded} answered by another engine than the chosen one, ${recent.compactions} compactions of which ${recent.idleCompactions} changed nothing`,
+  );
+  if (recent.lastDegraded !== null)
+    lines.push(
+      `Last time it failed: ${recent.lastDegraded.at} (${recent.lastDegraded.operation}: ${recent.lastDegraded.reason})`,
+    );
+  if (status.store !== null)
+    lines.push(`Store: ${status.store.ok ? "" : "NOT SOUND: "}${status.store.text}`);
+  return lines.join("\n");
+}

@@ -1,0 +1,47 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryHome } from "../../testing/home.ts";
+import { readRecentTurns } from "./recent-turns.ts";
+
+const line = (minute: number, degraded: object | null, compactions: object[] = []) =>
+  `${JSON.stringify({ v: 1, startedAt: `2026-01-01T00:${String(minute).padStart(2, "0")}:00.000Z`, engine: { degraded }, compactions })}\n`;
+
+describe("recent turns", () => {
+  it("are counted over sessions, oldest first, whatever else is in the files", async () => {
+    const folder = join(await temporaryHome(), "reports");
+    await mkdir(folder);
+    const compaction = (tokensBefore: number, tokensAfter: number | null, compacted = true) => ({
+      ok: true,
+      compacted,
+      tokensBefore,
+      tokensAfter,
+    });
+    await writeFile(
+      join(folder, "a.jsonl"),
+      line(3, { operation: "assemble", reason: "newest" }) +
+        line(1, null, [compaction(10, 10), compaction(10, 2), compaction(5, null)]),
+    );
+    await writeFile(
+      join(folder, "b.jsonl"),
+      `not json\n${line(2, { operation: "compact", reason: "older" })}{"v":2}\n{"v":1,"half`,
+    );
+    expect(await readRecentTurns(folder)).toEqual({
+      turns: 3,
+      degraded: 2,
+      lastDegraded: { at: "2026-01-01T00:03:00.000Z", operation: "assemble", reason: "newest" },
+      compactions: 3,
+      idleCompactions: 1,
+    });
+  });
+
+  it("are none where there are no reports", async () => {
+    expect(await readRecentTurns("/nowhere")).toEqual({
+      turns: 0,
+      degraded: 0,
+      lastDegraded: null,
+      compactions: 0,
+      idleCompactions: 0,
+    });
+  });
+});

@@ -1,0 +1,45 @@
+// May a plugin run on this host? Compares the versions it asks for with the plugin API this host implements.
+import { createRequire } from "node:module";
+import type * as SemverModule from "semver";
+import { invalidPlugin } from "../invalid.ts";
+
+/** The OpenClaw version whose plugin API this host implements, its newest one included. */
+export const PLUGIN_API_VERSION = "2026.9.6";
+
+export interface Requirements {
+  compat?: { pluginApi?: string | undefined; minGatewayVersion?: string | undefined } | undefined;
+  install?: { minHostVersion?: string | undefined } | undefined;
+}
+
+/** Throws PLUGIN_INVALID when the plugin asks for another API, or asks in a way that cannot be read. */
+export function checkCompatibility(pluginId: string, { compat, install }: Requirements): void {
+  const wanted: [name: string, range: string | undefined][] = [
+    ["compat.pluginApi", compat?.pluginApi],
+    ["compat.minGatewayVersion", atLeast(compat?.minGatewayVersion)],
+    ["install.minHostVersion", atLeast(install?.minHostVersion)],
+  ];
+  for (const [name, range] of wanted) {
+    if (range === undefined) continue;
+    const semver = semverModule();
+    if (semver.validRange(range) === null)
+      throw invalidPlugin(
+        `Plugin "${pluginId}" asks for openclaw.${name} "${range}", which is no version range.`,
+      );
+    if (!semver.satisfies(PLUGIN_API_VERSION, range, { includePrerelease: true }))
+      throw invalidPlugin(
+        `Plugin "${pluginId}" needs the plugin API ${range} (openclaw.${name}); this Clew offers ${PLUGIN_API_VERSION}; install a version of the plugin made for it.`,
+      );
+  }
+}
+
+/** "2026.5.28" means that or newer. */
+function atLeast(version: string | undefined): string | undefined {
+  return version !== undefined && semverModule().valid(version) !== null ? `>=${version}` : version;
+}
+
+/** Loaded when a plugin asks for a version: most starts have no plugin, and should not wait for it. */
+let loaded: typeof SemverModule | undefined;
+function semverModule(): typeof SemverModule {
+  loaded ??= createRequire(import.meta.url)("semver") as typeof SemverModule;
+  return loaded;
+}

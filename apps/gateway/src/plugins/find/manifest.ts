@@ -1,0 +1,152 @@
+// Reads what a plugin says about itself without running any of its code: openclaw.plugin.json and package.json.
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { type PluginManifest, PluginManifestSchema } from "@clew/plugin-sdk/host";
+import JSON5 from "json5";
+import { z } from "zod";
+import { fileNotFound } from "../../file-not-found.ts";
+import { invalidPlugin, messageOf } from "../invalid.ts";
+import { checkCompatibility } from "./compatibility.ts";
+
+export const MANIFEST_FILE = "openclaw.plugin.json";
+
+const OpenClawBlockSchema = z.looseObject({
+  extensions: z.array(z.string()).optional(),
+  runtimeExtensions: z.array(z.string()).optional(),
+  compat: z
+    .looseObject({ pluginApi: z.string().optional(), minGatewayVersion: z.string().optional() })
+    .optional(),
+  install: z.looseObject({ minHostVersion: z.string().optional() }).optional(),
+});
+
+const PackageSchema = z.looseObject({
+  name: z.string().optional(),
+  version: z.string().optional(),
+  dependencies: z.record(z.string(), z.string()).optional(),
+  openclaw: OpenClawBlockSchema.optional(),
+});
+export type PluginPackage = z.infer<typeof PackageSchema>;
+
+export interface PluginFiles {
+  /** Absolute, links resolved. */
+  root: string;
+  manifest: PluginManifest;
+  packageJson: PluginPackage;
+  /** One per entry; the first keeps the manifest's id, alone or not; with several each is `<id>/<file name>`. */
+  entries: { pluginId: string; file: string }[];
+}
+
+/** `checkHost: false` reads a plugin that this host could not run. Throws PLUGIN_INVALID. */
+export function readPluginFiles(folder: string, { checkHost = true } = {}): PluginFiles {
+  const root = realFolder(folder);
+  const manifest = readManifest(root);
+  const packageJson = readPackage(root);
+  if (checkHost) checkCompatibility(manifest.id, packageJson.openclaw ?? {});
+  return { root, manifest, packageJson, entries: findEntries(root, manifest.id, packageJson) };
+}
+
+function realFolder(folder: string): string {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) throw fileNotFound(folder);
+  if (!found.isDirectory())
+    throw invalidPlugin(
+      `${folder} is not a folder, so it is not a plugin; name the folder that holds ${MANIFEST_FILE}.`,
+    );
+  return realpathSync(folder);
+}
+
+function readManifest(root: string): PluginManifest {
+  const text = readText(join(root, MANIFEST_FILE));
+  if (text === undefined)
+    throw invalidPlugin(`${root} is not a plugin: it has no ${MANIFEST_FILE}.`);
+  const parsed = PluginManifestSchema.safeParse(parse(text, `${root}/${MANIFEST_FILE}`));
+  if (parsed.success && isPluginId(parsed.data.id)) return parsed.data;
+  const problems = parsed.success
+    ? [`id: "${parsed.data.id}" may hold only letters, digits, dots, dashes and underscores`]
+    : describe(parsed.error);
+  throw invalidPlugin(`The manifest ${root}/${MANIFEST_FILE} is wrong: ${problems.join("; ")}.`);
+}
+
+function readPackage(root: string): PluginPackage {
+  const file = join(root, "package.json");
+  const text = readText(file);
+  if (text === undefined) return {};
+  const parsed = PackageSchema.safeParse(parse(text, file));
+  if (parsed.success) return parsed.data;
+  throw invalidPlugin(`${file} is wrong: ${describe(parsed.error).join("; ")}.`);
+}
+
+/** Plugin ids become file names and setting names. */
+export function isPluginId(id: unknown): id is string {
+  return typeof id === "string" && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id);
+}
+
+/** `runtimeExtensions` are the built form of `extensions`. Without either, index.js. */
+function findEntries(
+  root: string,
+  id: string,
+  { openclaw }: PluginPackage,
+): PluginFiles["entries"] {
+  const named = openclaw?.runtimeExtensions ?? openclaw?.extensions ?? [];
+  const files = (named.length > 0 ? named : defaultEntry(root)).map((name) => ({
+    name,
+    file: resolve(root, name),
+  }));
+  for (const { name, file } of files) {
+    if (!isInside(root, file))
+      throw invalidPlugin(
+        `Plugin "${id}" names the entry ${name}, which is outside its folder ${root}.`,
+      );
+    if (statSync(file, { throwIfNoEntry: false })?.isFile()) {
+      if (isInside(root, realpathSync(file))) continue;
+      throw invalidPlugin(
+        `Plugin "${id}" names the entry ${name}, which leads outside its folder ${root}.`,
+      );
+    }
+    throw invalidPlugin(
+      `Plugin "${id}" names the entry ${name}, which is not in ${root}; a source checkout must be built first (often: npm install && npm run build).`,
+    );
+  }
+  return files.map(({ file }) => ({
+    pluginId: files.length === 1 ? id : `${id}/${basename(file, extname(file))}`,
+    file,
+  }));
+}
+
+function defaultEntry(root: string): string[] {
+  const found = ["index.js", "index.mjs", "index.cjs"].find(
+    (name) => statSync(join(root, name), { throwIfNoEntry: false }) !== undefined,
+  );
+  return [found ?? "index.js"];
+}
+
+export function isInside(root: string, file: string): boolean {
+  const path = relative(root, file);
+  return path === "" || (path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path));
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw invalidPlugin(`${file} cannot be read: ${messageOf(error)}.`, error);
+  }
+}
+
+function parse(text: string, file: string): unknown {
+  try {
+    return JSON5.parse(text);
+  } catch (error) {
+    throw invalidPlugin(
+      `${file} is not JSON5: ${messageOf(error).replace(/^JSON5: /, "")}.`,
+      error,
+    );
+  }
+}
+
+function describe(error: z.ZodError): string[] {
+  return error.issues.map(
+    ({ path, message }) => `${path.join(".") || "the whole file"}: ${message}`,
+  );
+}

@@ -1,0 +1,206 @@
+// Loads all plugins that are on, those that others require first, and settles who gets a name that two want.
+import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
+import { z } from "zod";
+import type { FoundPlugin } from "./find/discover.ts";
+import { slotValue, whyOff } from "./find/enablement.ts";
+import type { PluginFiles } from "./find/manifest.ts";
+import { type LoadContext, loadPlugin } from "./load/load-plugin.ts";
+import { loadedRecord, type PluginRecord, unusedRecord } from "./load/record.ts";
+import type { Diagnostic, Registrations, SessionAction } from "./load/registrations.ts";
+import { commandWords, type OwnedCommand, RESERVED_COMMANDS } from "./offer/chat-commands.ts";
+import type { OwnedHook } from "./offer/hook-runs.ts";
+import type { OwnedTool } from "./offer/tools.ts";
+
+export interface LoadRequest {
+  found: readonly FoundPlugin[];
+  plugins: PluginsConfig;
+  /** Engine id → plugin, from earlier runs. */
+  engineOwners: Readonly<Record<string, string>>;
+  reservedTools: readonly string[];
+  context: Omit<LoadContext, "entryConfig">;
+}
+
+export interface LoadedPlugins {
+  records: PluginRecord[];
+  engines: {
+    pluginId: string;
+    engineId: string;
+    factory: ContextEngineFactory;
+    diagnostics: Diagnostic[];
+  }[];
+  tools: OwnedTool[];
+  commands: OwnedCommand[];
+  hooks: OwnedHook[];
+  actions: (SessionAction & { pluginId: string })[];
+}
+
+const ToolPermissionsSchema = z.looseObject({
+  allow: z.array(z.string()).optional(),
+  deny: z.array(z.string()).optional(),
+});
+
+export async function loadPlugins({
+  found,
+  plugins,
+  engineOwners,
+  reservedTools,
+  context,
+}: LoadRequest): Promise<LoadedPlugins> {
+  const all: LoadedPlugins = {
+    records: [],
+    engines: [],
+    tools: [],
+    commands: [],
+    hooks: [],
+    actions: [],
+  };
+  const selected = [slotValue(plugins), slotValue(plugins, "memory")].filter(
+    (value) => value !== null,
+  );
+  const isSelected = (id: string) =>
+    selected.some(
+      (value) => value === id || (Object.hasOwn(engineOwners, value) && engineOwners[value] === id),
+    );
+  for (const plugin of inOrder(found)) {
+    const about = { id: plugin.id, folder: plugin.folder, origin: plugin.origin };
+    if (!plugin.result.ok) {
+      const off = whyOff({
+        plugins,
+        manifest: { id: plugin.id },
+        isBundled: false,
+        isSelected: isSelected(plugin.id),
+      });
+      all.records.push(
+        off === null
+          ? unusedRecord(about, "error", plugin.result.reason)
+          : unusedRecord(about, "off", off),
+      );
+      continue;
+    }
+    const { files } = plugin.result;
+    const { manifest, packageJson } = files;
+    const described = { ...about, manifest, version: packageJson.version };
+    const off = whyOff({
+      plugins,
+      manifest,
+      isBundled: plugin.origin === "bundled",
+      isSelected: isSelected(manifest.id),
+    });
+    const lacking = (manifest.requiresPlugins ?? []).find(
+      (id) => !all.records.some((record) => record.id === id && record.status === "loaded"),
+    );
+    if (off !== null) all.records.push(unusedRecord(described, "off", off));
+    else if (lacking !== undefined)
+      all.records.push(
+        unusedRecord(
+          described,
+          "error",
+          `Plugin "${manifest.id}" requires plugin "${lacking}", which is not loaded.`,
+        ),
+      );
+    else
+      for (const entry of files.entries)
+        await loadEntry({ files, entry, described, plugins, reservedTools, context, all });
+  }
+  return all;
+}
+
+async function loadEntry(request: {
+  files: PluginFiles;
+  entry: PluginFiles["entries"][number];
+  described: Parameters<typeof loadedRecord>[0];
+  plugins: PluginsConfig;
+  reservedTools: readonly string[];
+  context: Omit<LoadContext, "entryConfig">;
+  all: LoadedPlugins;
+}): Promise<void> {
+  const { files, entry, plugins, context, all } = request;
+  const { pluginId } = entry;
+  const described = { ...request.described, id: pluginId };
+  const entryConfig = plugins.entries?.[pluginId] ?? plugins.entries?.[files.manifest.id];
+  const result = await loadPlugin(files, entry, { ...context, entryConfig });
+  if (!result.ok) return void all.records.push(unusedRecord(described, "error", result.reason));
+  const registrations = withFreeNames(result.registrations, request.reservedTools, all);
+  const words = commandWords(files.manifest, registrations.commands).map((list) =>
+    list.filter((word) => isFree(all, word)),
+  );
+  const { diagnostics } = registrations;
+  all.records.push(loadedRecord(described, registrations, words.flat()));
+  all.engines.push(
+    ...registrations.engines.map((engine) => ({ ...engine, pluginId, diagnostics })),
+  );
+  const permissions = ToolPermissionsSchema.safeParse(entryConfig?.tools ?? {}).data ?? {};
+  const declared = files.manifest.contracts?.tools ?? [];
+  all.tools.push(
+    ...registrations.tools.map((tool) => ({
+      ...tool,
+      pluginId,
+      declared,
+      permissions: { allow: permissions.allow ?? [], deny: permissions.deny ?? [] },
+    })),
+  );
+  all.commands.push(
+    ...registrations.commands.map((command, index) => ({
+      pluginId,
+      command,
+      words: words[index] ?? [],
+    })),
+  );
+  all.hooks.push(...registrations.hooks.map((hook) => ({ ...hook, pluginId })));
+  all.actions.push(...registrations.actions.map((action) => ({ ...action, pluginId })));
+}
+
+/** Tools and commands whose name the gateway or an earlier plugin has are left out, with a word about it. */
+function withFreeNames(
+  given: Registrations,
+  reservedTools: readonly string[],
+  all: LoadedPlugins,
+): Registrations {
+  const taken = new Map([
+    ...reservedTools.map((name) => [name, "the gateway"] as const),
+    ...all.tools.flatMap(({ names, pluginId }) =>
+      (names ?? []).map((name) => [name, `plugin "${pluginId}"`] as const),
+    ),
+  ]);
+  const problems: string[] = [];
+  const tools = given.tools.flatMap((tool) => {
+    const clash = tool.names?.find((name) => taken.has(name));
+    if (clash !== undefined)
+      problems.push(`tool "${clash}" belongs to ${taken.get(clash)}; it is left out`);
+    return clash === undefined ? [tool] : [];
+  });
+  for (const { name } of given.commands) {
+    const word = name.toLowerCase();
+    const owner = RESERVED_COMMANDS.includes(word)
+      ? "the gateway"
+      : all.commands.find(({ words }) => words.includes(word))?.pluginId;
+    if (owner !== undefined)
+      problems.push(`command "/${name}" belongs to ${owner}; it answers to its other names only`);
+  }
+  return {
+    ...given,
+    tools,
+    diagnostics: [
+      ...given.diagnostics,
+      ...problems.map((message) => ({ level: "warning" as const, message })),
+    ],
+  };
+}
+
+const isFree = (all: LoadedPlugins, word: string) =>
+  !all.commands.some(({ words }) => words.includes(word));
+
+/** Required plugins before those that require them; otherwise as found. A circle stays as it is, and is reported as lacking. */
+function inOrder(found: readonly FoundPlugin[]): FoundPlugin[] {
+  const ordered = new Set<FoundPlugin>();
+  const visit = (plugin: FoundPlugin, trail: readonly FoundPlugin[]): void => {
+    if (ordered.has(plugin) || trail.includes(plugin)) return;
+    const required = plugin.result.ok ? (plugin.result.files.manifest.requiresPlugins ?? []) : [];
+    for (const id of required)
+      for (const other of found) if (other.id === id) visit(other, [...trail, plugin]);
+    ordered.add(plugin);
+  };
+  for (const plugin of found) visit(plugin, []);
+  return [...ordered];
+}

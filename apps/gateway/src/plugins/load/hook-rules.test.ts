@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { collectLog } from "../../testing/plugins.ts";
+import { createHookRunner, mergeAdditions, type OwnedHook } from "../offer/hook-runs.ts";
+import { hookRule } from "./hook-rules.ts";
+
+const plain = { id: "p", configSchema: {} };
+const engine = { ...plain, kind: ["context-engine", "other"] };
+
+describe("which hooks a plugin may have", () => {
+  it("those that see nothing need no permission", () => {
+    for (const name of [
+      "session_end",
+      "gateway_start",
+      "gateway_stop",
+      "before_compaction",
+      "after_compaction",
+    ])
+      expect(hookRule(name, undefined, plain)).toEqual({ kind: "allowed" });
+  });
+
+  it("those that see the conversation need the operator's word, or an engine that sees it anyway", () => {
+    for (const name of ["before_prompt_build", "before_reset"]) {
+      expect(hookRule(name, undefined, plain)).toEqual({
+        kind: "blocked",
+        reason: `hook "${name}" sees the conversation and is blocked until plugins.entries.p.hooks.allowConversationAccess is true`,
+      });
+      expect(hookRule(name, { allowConversationAccess: true }, plain)).toEqual({ kind: "allowed" });
+      expect(hookRule(name, undefined, engine)).toEqual({ kind: "allowed" });
+      expect(hookRule(name, { allowConversationAccess: false }, engine)).toMatchObject({
+        kind: "blocked",
+      });
+    }
+  });
+
+  it("the one that changes prompts can be forbidden alone", () => {
+    const forbidden = { allowPromptInjection: false, allowConversationAccess: true };
+    expect(hookRule("before_prompt_build", forbidden, engine)).toMatchObject({
+      kind: "blocked",
+      reason: expect.stringContaining("allowPromptInjection"),
+    });
+    expect(hookRule("before_reset", forbidden, engine)).toEqual({ kind: "allowed" });
+  });
+
+  it("none that nobody calls", () => {
+    expect(hookRule("toString", {}, plain)).toMatchObject({ kind: "unknown" });
+  });
+});
+
+describe("what hooks want added to a prompt", () => {
+  it("is put together in order of priority, with blank lines", async () => {
+    const hook = (
+      pluginId: string,
+      priority: number,
+      handler: OwnedHook["handler"],
+    ): OwnedHook => ({
+      name: "before_prompt_build",
+      pluginId,
+      priority,
+      handler,
+    });
+    const log = collectLog();
+    const hooks = [
+      hook("low", -1, () => ({ prependContext: "third", systemPrompt: "not this" })),
+      hook("broken", 5, () => {
+        throw new Error("no idea");
+      }),
+      hook("high", 10, async () => ({
+        prependContext: "first",
+        systemPrompt: "this",
+        toolsAllow: ["a", "b"],
+      })),
+      hook("middle", 0, () => ({
+        prependContext: "second",
+        toolsAllow: ["b", "c"],
+        appendSystemContext: " ",
+      })),
+    ];
+    const runner = createHookRunner({ hooks: () => hooks, log });
+    expect(await runner.additions({ prompt: "x" }, {})).toEqual({
+      systemPrompt: "this",
+      prependContext: "first\n\nsecond\n\nthird",
+      toolsAllow: ["b"],
+    });
+    expect(log.lines).toEqual(["warn [plugins] broken: hook before_prompt_build failed: no idea"]);
+  });
+
+  it("is nothing when they want nothing", () => {
+    expect(mergeAdditions([undefined, null, 7, "text", {}, { prependContext: 4 }])).toEqual({});
+  });
+});

@@ -1,0 +1,121 @@
+// Loads one plugin: imports its entry, runs `register` once, and gives what it registered, or why nothing of it is used.
+import type { LogPort } from "@clew/engine-core";
+import type { LlmCompleteParams, LlmCompleteResult, RegistrationMode } from "@clew/plugin-sdk/core";
+import { within } from "@clew/plugin-sdk/host";
+import type { PluginFiles } from "../find/manifest.ts";
+import { invalidPlugin, messageOf } from "../invalid.ts";
+import { createPluginApi } from "./api.ts";
+import { findDefinition } from "./entry.ts";
+import { exposeSdkTo, moduleUrl } from "./module-hooks.ts";
+import { nativeImport } from "./native-import.ts";
+import { checkPluginConfig } from "./plugin-config.ts";
+import { noRegistrations, type Registrations } from "./registrations.ts";
+import { createPluginLogger, createPluginRuntime } from "./runtime.ts";
+
+/** A module that never finishes evaluating must not hold up the start. */
+const IMPORT_MS = 30_000;
+
+export interface LoadContext {
+  home: string;
+  mode: RegistrationMode;
+  /** Counts reloads: a module already in memory is loaded again under a new generation. */
+  generation: number;
+  log: LogPort;
+  /** The whole configuration now. */
+  config: () => unknown;
+  /** `plugins.entries.<id>`. */
+  entryConfig: { config?: unknown; hooks?: unknown } | undefined;
+  complete: (pluginId: string, params: LlmCompleteParams) => Promise<LlmCompleteResult>;
+}
+
+export type LoadResult = { ok: true; registrations: Registrations } | { ok: false; reason: string };
+
+/** `register` may run more than once in a process: reloads and inspections run it again. Never throws for what a plugin did. */
+export async function loadPlugin(
+  files: PluginFiles,
+  entry: PluginFiles["entries"][number],
+  context: LoadContext,
+): Promise<LoadResult> {
+  try {
+    const pluginConfig = checkPluginConfig(files.manifest, context.entryConfig?.config);
+    exposeSdkTo(files.root, files.manifest.id);
+    const exported = await importWithin(moduleUrl(entry.file, context.generation), entry.pluginId);
+    return { ok: true, registrations: register(files, entry, pluginConfig, exported, context) };
+  } catch (error) {
+    return { ok: false, reason: messageOf(error) };
+  }
+}
+
+function register(
+  files: PluginFiles,
+  { pluginId, file }: PluginFiles["entries"][number],
+  pluginConfig: unknown,
+  exported: unknown,
+  context: LoadContext,
+): Registrations {
+  const { manifest, root } = files;
+  const { mode, home, config, log } = context;
+  const definition = findDefinition(exported, { pluginId, manifestId: manifest.id });
+  const into = noRegistrations();
+  const logger = createPluginLogger(log, pluginId);
+  const complete = (params: LlmCompleteParams) => context.complete(pluginId, params);
+  const runtime = createPluginRuntime({ pluginId, home, mode, config, complete, logger });
+  const hookPermissions = context.entryConfig?.hooks;
+  const { api, close } = createPluginApi({
+    ...{
+      pluginId,
+      manifest,
+      source: file,
+      root,
+      mode,
+      pluginConfig,
+      logger,
+      runtime,
+      hookPermissions,
+      into,
+    },
+    config: config(),
+  });
+  try {
+    const returned = definition.register(api);
+    if (isThenable(returned)) {
+      // Its outcome is nobody's any more; unheard it would end the process.
+      returned.then(undefined, () => {});
+      throw invalidPlugin(
+        `Plugin "${pluginId}" cannot be loaded: plugin register must be synchronous.`,
+      );
+    }
+    return into;
+  } catch (error) {
+    throw isOurs(error)
+      ? error
+      : invalidPlugin(`Plugin "${pluginId}" failed in register: ${messageOf(error)}.`, error);
+  } finally {
+    close();
+  }
+}
+
+const isOurs = (error: unknown) => (error as { code?: unknown } | null)?.code === "PLUGIN_INVALID";
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as { then?: unknown }).then === "function"
+  );
+}
+
+async function importWithin(url: string, pluginId: string): Promise<unknown> {
+  const onTimeout = () => {
+    throw invalidPlugin(
+      `Plugin "${pluginId}" did not finish loading within ${IMPORT_MS / 1000} s.`,
+    );
+  };
+  try {
+    return await within<unknown>({ boundMs: IMPORT_MS, onTimeout }, () => nativeImport(url));
+  } catch (error) {
+    throw isOurs(error)
+      ? error
+      : invalidPlugin(`Plugin "${pluginId}" cannot be loaded: ${messageOf(error)}.`, error);
+  }
+}

@@ -1,0 +1,92 @@
+// What is known of each plugin after loading: for lists, the doctor and the page.
+import type { LogPort } from "@clew/engine-core";
+import type { PluginManifest } from "@clew/plugin-sdk/host";
+import type { PluginOrigin } from "../find/discover.ts";
+import { kindsOf } from "./hook-rules.ts";
+import type { Diagnostic, Registrations } from "./registrations.ts";
+
+export interface PluginRecord {
+  /** Manifest id; `<id>/<file name>` for one of several entries. */
+  id: string;
+  name: string;
+  version: string | null;
+  kinds: readonly string[];
+  origin: PluginOrigin;
+  folder: string;
+  status: "loaded" | "off" | "error";
+  /** Why it is off or broken; null when it is loaded. */
+  reason: string | null;
+  diagnostics: readonly Diagnostic[];
+  engines: readonly string[];
+  /** Declared in the manifest. */
+  tools: readonly string[];
+  /** Words the plugin's commands answer to. */
+  commands: readonly string[];
+  hooks: readonly string[];
+  sessionActions: readonly string[];
+}
+
+export interface RecordRequest {
+  id: string;
+  folder: string;
+  origin: PluginOrigin;
+  manifest?: PluginManifest;
+  version?: string | undefined;
+}
+
+/** Pure. A plugin of which nothing is used. */
+export function unusedRecord(
+  request: RecordRequest,
+  status: "off" | "error",
+  reason: string,
+): PluginRecord {
+  return {
+    ...base(request),
+    status,
+    reason,
+    diagnostics: [],
+    engines: [],
+    commands: [],
+    hooks: [],
+    sessionActions: [],
+  };
+}
+
+/** Pure. */
+export function loadedRecord(
+  request: RecordRequest,
+  registrations: Registrations,
+  commands: readonly string[],
+): PluginRecord {
+  const { engines, hooks, actions, diagnostics } = registrations;
+  return {
+    ...base(request),
+    ...{ status: "loaded", reason: null, diagnostics, commands },
+    engines: engines.map(({ engineId }) => engineId),
+    hooks: [...new Set(hooks.map(({ name }) => name))],
+    sessionActions: actions.map(({ id }) => id),
+  };
+}
+
+function base({ id, folder, origin, manifest, version }: RecordRequest) {
+  const kinds = kindsOf(manifest?.kind);
+  const tools = manifest?.contracts?.tools ?? [];
+  return {
+    id,
+    name: manifest?.name ?? id,
+    version: manifest?.version ?? version ?? null,
+    kinds,
+    origin,
+    folder,
+    tools,
+  };
+}
+
+/** One line per plugin that is not used, and per registration that was refused. */
+export function logRecords(records: readonly PluginRecord[], log: LogPort): void {
+  for (const { id, status, reason, diagnostics } of records) {
+    if (status === "error") log.error(`[plugins] ${id} is not used: ${reason}`);
+    for (const { level, message } of diagnostics)
+      log[level === "error" ? "error" : "warn"](`[plugins] ${id}: ${message}`);
+  }
+}

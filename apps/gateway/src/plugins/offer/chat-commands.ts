@@ -1,0 +1,71 @@
+// Commands of plugins in chat: found by name, native name or the manifest's aliases, run with the session they were typed in.
+import type { PluginCommand } from "@clew/plugin-sdk/core";
+import type { PluginManifest } from "@clew/plugin-sdk/host";
+import { messageOf } from "../invalid.ts";
+import { inPluginScope, type PluginScope } from "../load/scope.ts";
+
+/** Words the gateway keeps for itself. */
+export const RESERVED_COMMANDS: readonly string[] = [
+  "engine",
+  "status",
+  "context",
+  "compact",
+  "reset",
+  "new",
+  "help",
+  "quit",
+  "exit",
+  "plugins",
+  "stop",
+];
+
+export interface OwnedCommand {
+  pluginId: string;
+  command: PluginCommand;
+  /** All words it answers to, lower case, without the slash. */
+  words: readonly string[];
+}
+
+/** Pure. The words of one plugin's commands; aliases of the manifest belong to its first command. */
+export function commandWords(
+  manifest: PluginManifest,
+  commands: readonly PluginCommand[],
+): string[][] {
+  const aliases = (manifest.commandAliases ?? [])
+    .filter(({ kind }) => kind === undefined || kind === "runtime-slash")
+    .map(({ name }) => name.replace(/^\//, ""));
+  return commands.map(({ name, nativeNames }, index) => {
+    const words = [name, ...Object.values(nativeNames ?? {}), ...(index === 0 ? aliases : [])];
+    return [...new Set(words.map((word) => word.toLowerCase()))].filter(
+      (word) => !RESERVED_COMMANDS.includes(word),
+    );
+  });
+}
+
+/** "/tide status now" → the word and the rest; undefined when it is no command. */
+export function parseCommand(text: string): { word: string; args: string } | undefined {
+  const match = /^\/([a-z][\w-]*)(?:\s+([\s\S]*))?$/i.exec(text.trim());
+  return match === null
+    ? undefined
+    : { word: match[1]!.toLowerCase(), args: match[2]?.trim() ?? "" };
+}
+
+/** The command's answer; a failure is an answer too. */
+export async function runPluginCommand(
+  { pluginId, command }: OwnedCommand,
+  { args, scope, config }: { args: string; scope: PluginScope; config: unknown },
+): Promise<string> {
+  if (args !== "" && command.acceptsArgs !== true) return `/${command.name} takes no arguments.`;
+  try {
+    const { agentId, sessionId, sessionKey } = scope;
+    const given = {
+      ...{ args, config, agentId, senderIsOwner: true },
+      ...(sessionId !== undefined && { sessionId }),
+      ...(sessionKey !== undefined && { sessionKey }),
+    };
+    const answer = await inPluginScope(scope, () => command.handler(given));
+    return typeof answer?.text === "string" ? answer.text : `/${command.name} gave no text.`;
+  } catch (error) {
+    return `/${command.name} of plugin "${pluginId}" failed: ${messageOf(error)}`;
+  }
+}

@@ -1,0 +1,91 @@
+// Calls plugins' hooks: bounded, one after the other, a failing one skipped with a warning.
+import type { LogPort, PromptAdditions } from "@clew/engine-core";
+import { within } from "@clew/plugin-sdk/host";
+import { messageOf } from "../invalid.ts";
+import type { RegisteredHook } from "../load/registrations.ts";
+
+/** A hook that hangs must not hold up a reply for long. */
+const HOOK_MS = 10_000;
+
+export interface OwnedHook extends RegisteredHook {
+  pluginId: string;
+}
+
+export interface HookRunner {
+  has(name: string): boolean;
+  /** Tells every handler of `name`; what they return is ignored. */
+  emit(name: string, event: object, context?: object): Promise<void>;
+  /** What before_prompt_build handlers want added, together. */
+  additions(event: object, context: object): Promise<PromptAdditions>;
+}
+
+export function createHookRunner({
+  hooks,
+  log,
+}: {
+  hooks: () => readonly OwnedHook[];
+  log: LogPort;
+}): HookRunner {
+  const handlersOf = (name: string) =>
+    hooks()
+      .filter((hook) => hook.name === name)
+      .toSorted((a, b) => b.priority - a.priority);
+  const call = async (
+    { name, pluginId, handler }: OwnedHook,
+    event: object,
+    context: object,
+  ): Promise<unknown> => {
+    const onTimeout = () => {
+      throw new Error(`not finished within ${HOOK_MS / 1000} s`);
+    };
+    try {
+      return await within<unknown>({ boundMs: HOOK_MS, onTimeout }, () =>
+        (handler as (given: object, about: object) => unknown)(event, context),
+      );
+    } catch (error) {
+      log.warn(`[plugins] ${pluginId}: hook ${name} failed: ${messageOf(error)}`);
+      return undefined;
+    }
+  };
+  return {
+    has: (name) => hooks().some((hook) => hook.name === name),
+    async emit(name, event, context = {}) {
+      for (const hook of handlersOf(name)) await call(hook, event, context);
+    },
+    async additions(event, context) {
+      const results: unknown[] = [];
+      for (const hook of handlersOf("before_prompt_build"))
+        results.push(await call(hook, event, context));
+      return mergeAdditions(results);
+    },
+  };
+}
+
+/** Pure. Texts are joined with blank lines, the first system prompt wins, tools must be allowed by everyone who says which. */
+export function mergeAdditions(results: readonly unknown[]): PromptAdditions {
+  const given = results.filter((result) => typeof result === "object" && result !== null) as Record<
+    string,
+    unknown
+  >[];
+  const texts = (key: string) =>
+    given
+      .map((each) => each[key])
+      .filter((text): text is string => typeof text === "string" && text.trim() !== "");
+  const joined = (
+    key: "prependContext" | "appendContext" | "prependSystemContext" | "appendSystemContext",
+  ) => (texts(key).length === 0 ? {} : { [key]: texts(key).join("\n\n") });
+  const allowed = given.flatMap(({ toolsAllow }) =>
+    Array.isArray(toolsAllow) ? [toolsAllow.map(String)] : [],
+  );
+  const [systemPrompt] = texts("systemPrompt");
+  return {
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...joined("prependContext"),
+    ...joined("appendContext"),
+    ...joined("prependSystemContext"),
+    ...joined("appendSystemContext"),
+    ...(allowed.length > 0 && {
+      toolsAllow: allowed.reduce((all, names) => all.filter((name) => names.includes(name))),
+    }),
+  };
+}

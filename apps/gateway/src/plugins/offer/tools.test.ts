@@ -1,0 +1,164 @@
+import { join } from "node:path";
+import type { HostSession, ToolPort } from "@clew/engine-core";
+import type { ToolCallBlock } from "@clew/plugin-sdk/core";
+import { describe, expect, it } from "vitest";
+import { temporaryHome } from "../../testing/home.ts";
+import { collectLog, writePlugin } from "../../testing/plugins.ts";
+import type { Approve } from "../../tools/tool.ts";
+import { createPluginHost } from "../host.ts";
+import { createPluginTools } from "./tools.ts";
+
+const session: HostSession = {
+  agentId: "main",
+  sessionId: "s1",
+  sessionKey: "agent:main:main",
+  sessionFile: "/none.jsonl",
+};
+const call = (name: string, parameters: Record<string, unknown> = {}): ToolCallBlock => ({
+  type: "toolCall",
+  id: "c1",
+  name,
+  arguments: parameters,
+});
+const base: ToolPort = {
+  list: () => [{ name: "own_tool", description: "", parameters: {} }],
+  run: async ({ call: { name } }) => ({
+    content: [{ type: "text", text: name === "own_tool" ? "own" : `There is no tool "${name}".` }],
+    isError: name !== "own_tool",
+  }),
+};
+
+const CODE = `export default (api) => {
+  const n = { type: "object", required: ["n"], properties: { n: { type: "integer" } } };
+  const say = (text) => ({ content: [{ type: "text", text }] });
+  api.registerTool({ name: "look", description: "Looks", parameters: n, annotations: { readOnlyHint: true }, execute: (id, { n }) => say(id + " saw " + n) });
+  api.registerTool({ name: "change", description: "Changes", parameters: { type: "object" }, execute: async () => ({ ...say("changed"), details: { rows: 1 } }) });
+  api.registerTool((ctx) => [
+    { name: "who", description: "For " + ctx.sessionKey, parameters: {}, annotations: { readOnlyHint: true }, execute: () => say(ctx.sessionId) },
+    { name: "stray", description: "", parameters: {}, execute: () => say("never") },
+  ]);
+  api.registerTool(() => null, { names: ["absent"] });
+  api.registerTool(() => { throw new Error("no factory today"); }, { names: ["broken"] });
+  api.registerTool({ name: "throws", description: "", parameters: {}, annotations: { readOnlyHint: true }, execute: () => { throw new Error("no luck"); } });
+  api.registerTool({ name: "hangs", description: "", parameters: {}, annotations: { readOnlyHint: true }, execute: () => new Promise(() => {}) });
+  api.registerTool({ name: "empty", description: "", parameters: {}, annotations: { readOnlyHint: true }, execute: () => ({}) });
+  api.registerTool({ name: "own_tool", description: "", parameters: {}, execute: () => say("stolen") });
+};`;
+
+async function openTools(permissions: Record<string, unknown> = {}, approve?: Approve) {
+  const home = await temporaryHome();
+  const tools = [
+    "look",
+    "change",
+    "who",
+    "absent",
+    "broken",
+    "throws",
+    "hangs",
+    "empty",
+    "own_tool",
+  ];
+  const folder = writePlugin(join(home, "sources/small"), {
+    code: CODE,
+    manifest: { contracts: { tools } },
+  });
+  const log = collectLog();
+  const plugins = { load: { paths: [folder] }, entries: { small: { tools: permissions } } };
+  const host = await createPluginHost({ home, plugins, raw: {}, log, reservedTools: ["own_tool"] });
+  const port = createPluginTools(() => host.tools(), log)({ base, approve });
+  const run = async (
+    name: string,
+    parameters: Record<string, unknown> = {},
+    signal = new AbortController().signal,
+  ) => port.run({ call: call(name, parameters), session, signal });
+  const text = async (...given: Parameters<typeof run>) => {
+    const { content, isError } = await run(...given);
+    return `${isError ? "ERROR " : ""}${content.map((block) => (block.type === "text" ? block.text : block.type)).join("")}`;
+  };
+  return { port, run, text, log, host };
+}
+
+describe("tools of plugins", () => {
+  it("stand beside the gateway's own, as each session's factories make them", async () => {
+    const { port, log, host } = await openTools();
+    expect(port.list(session).map(({ name }) => name)).toEqual([
+      "own_tool",
+      "look",
+      "change",
+      "who",
+      "throws",
+      "hangs",
+      "empty",
+    ]);
+    expect(port.list(session).find(({ name }) => name === "who")?.description).toBe(
+      "For agent:main:main",
+    );
+    expect(log.lines).toContain(
+      "warn [plugins] small: plugin must declare contracts.tools for: stray",
+    );
+    expect(log.lines).toContain("warn [plugins] small: a tool could not be made: no factory today");
+    expect(host.records()[0]!.diagnostics).toEqual([
+      { level: "warning", message: 'tool "own_tool" belongs to the gateway; it is left out' },
+    ]);
+  });
+
+  it("that only read run unasked; everything else needs somebody's yes, and without anybody the answer is no", async () => {
+    const asked: string[] = [];
+    const alone = await openTools();
+    expect(await alone.text("look", { n: 3 })).toBe("c1 saw 3");
+    expect(await alone.text("who")).toBe("s1");
+    expect(await alone.text("change")).toBe(
+      "ERROR change may change something, and nobody allowed it to run.",
+    );
+    const answering =
+      (yes: boolean): Approve =>
+      async ({ call: { name } }) => {
+        asked.push(name);
+        return yes;
+      };
+    expect(await (await openTools({}, answering(false))).text("change")).toMatch(/^ERROR/);
+    const allowed = await (await openTools({}, answering(true))).run("change");
+    expect(allowed).toEqual({
+      content: [{ type: "text", text: "changed" }],
+      isError: false,
+      details: { rows: 1 },
+    });
+    expect(asked).toEqual(["change", "change"]);
+  });
+
+  it("run unasked, or are not offered, as the operator says", async () => {
+    const { text, port } = await openTools({ allow: ["change"], deny: ["look"] });
+    expect(await text("change")).toBe("changed");
+    expect(await text("look", { n: 1 })).toBe('ERROR There is no tool "look".');
+    expect(port.list(session).some(({ name }) => name === "look")).toBe(false);
+  });
+
+  it("get arguments that fit their schema", async () => {
+    const { text } = await openTools();
+    expect(await text("look", { n: "three" })).toBe(
+      "ERROR The arguments of look are wrong: n must be integer",
+    );
+  });
+
+  it("that fail are an answer to the model", async () => {
+    const { text } = await openTools();
+    expect(await text("throws")).toBe("ERROR throws failed: no luck");
+    expect(await text("empty")).toBe("ERROR empty gave no result.");
+    expect(await text("own_tool")).toBe("own");
+  });
+
+  it("that do not end give way to an abort", async () => {
+    const { run } = await openTools();
+    const controller = new AbortController();
+    const running = run("hangs", {}, controller.signal);
+    controller.abort(new DOMException("enough", "AbortError"));
+    await expect(running).rejects.toThrow("enough");
+  });
+
+  it("change with a reload", async () => {
+    const { port, host } = await openTools();
+    expect(port.list(session)).toHaveLength(7);
+    await host.reload({ plugins: { enabled: false }, raw: {} });
+    expect(port.list(session).map(({ name }) => name)).toEqual(["own_tool"]);
+  });
+});

@@ -1,0 +1,185 @@
+// Tools of plugins in the agent loop: offered per session, arguments checked, read-only ones run, everything else asks first.
+import type { HostSession, LogPort, ToolOutcome, ToolPort } from "@clew/engine-core";
+import {
+  isAbort,
+  type PluginTool,
+  type ToolCallBlock,
+  type ToolResultBlock,
+} from "@clew/plugin-sdk/core";
+import type { ToolDefinition } from "@clew/plugin-sdk/host";
+import { abortable } from "@clew/plugin-sdk/host";
+import type { Approve } from "../../tools/tool.ts";
+import { messageOf } from "../invalid.ts";
+import { compileSchema, type SchemaChecker } from "../load/json-schema.ts";
+import type { RegisteredTool } from "../load/registrations.ts";
+import { inPluginScope } from "../load/scope.ts";
+
+export interface OwnedTool extends RegisteredTool {
+  pluginId: string;
+  /** Names from the manifest: the only ones a factory may return. */
+  declared: readonly string[];
+  /** `plugins.entries.<id>.tools`. */
+  permissions: ToolPermissions;
+}
+
+export interface ToolPermissions {
+  /** Run without asking. */
+  allow?: readonly string[];
+  /** Not offered at all. */
+  deny?: readonly string[];
+}
+
+interface OfferedTool {
+  pluginId: string;
+  tool: PluginTool;
+  definition: ToolDefinition;
+  checker: SchemaChecker;
+  runsUnasked: boolean;
+}
+
+export interface PluginToolsRequest {
+  /** The host's own tools; they keep their names. */
+  base: ToolPort;
+  /** Undefined: nobody can be asked, so the answer is no. */
+  approve?: Approve | undefined;
+}
+
+/** Gives the host's tools and those of plugins behind one port, for one run. `tools`: of the plugins loaded now; a new array after each reload. */
+export function createPluginTools(
+  tools: () => readonly OwnedTool[],
+  log: LogPort,
+): (request: PluginToolsRequest) => ToolPort {
+  const offers = createOffers(tools, log);
+  return ({ base, approve }) => ({
+    list(session) {
+      const own = base.list(session);
+      const taken = new Set(own.map(({ name }) => name));
+      return [
+        ...own,
+        ...offers(session).flatMap(({ definition }) =>
+          taken.has(definition.name) ? [] : [definition],
+        ),
+      ];
+    },
+    async run(request) {
+      const { call, session, signal } = request;
+      if (base.list(session).some(({ name }) => name === call.name)) return base.run(request);
+      const offered = offers(session).find(({ definition }) => definition.name === call.name);
+      if (offered === undefined) return base.run(request);
+      const checked = offered.checker.check(call.arguments);
+      if (!checked.ok)
+        return refusal(`The arguments of ${call.name} are wrong: ${checked.problems.join("; ")}`);
+      if (!offered.runsUnasked && !((await approve?.({ call, session, signal })) ?? false))
+        return refusal(`${call.name} may change something, and nobody allowed it to run.`);
+      return inPluginScope(session, () => execute(offered, call, signal));
+    },
+  });
+}
+
+/** Factories run once per session and generation of plugins; sessions that ended are forgotten with their identity object. */
+function createOffers(
+  tools: () => readonly OwnedTool[],
+  log: LogPort,
+): (session: HostSession) => readonly OfferedTool[] {
+  let generation: readonly OwnedTool[] | undefined;
+  let made = new Map<string, readonly OfferedTool[]>();
+  return (session) => {
+    if (generation !== tools()) {
+      generation = tools();
+      made = new Map();
+    }
+    const key = `${session.sessionKey}\0${session.sessionId}`;
+    const known = made.get(key) ?? makeOffers(generation!, session, log);
+    if (made.size >= 256) made.delete(made.keys().next().value!);
+    made.set(key, known);
+    return known;
+  };
+}
+
+function makeOffers(
+  tools: readonly OwnedTool[],
+  session: HostSession,
+  log: LogPort,
+): OfferedTool[] {
+  const offers = new Map<string, OfferedTool>();
+  for (const owned of tools) {
+    const warn = (problem: string) => log.warn(`[plugins] ${owned.pluginId}: ${problem}`);
+    try {
+      for (const tool of toList(inPluginScope(session, () => owned.make(contextOf(session))))) {
+        if (owned.permissions.deny?.includes(tool.name)) continue;
+        if (!owned.declared.includes(tool.name))
+          warn(`plugin must declare contracts.tools for: ${tool.name}`);
+        else if (offers.has(tool.name))
+          warn(
+            `tool "${tool.name}" is offered by plugin "${offers.get(tool.name)!.pluginId}" already`,
+          );
+        else offers.set(tool.name, toOffer(owned, tool));
+      }
+    } catch (error) {
+      warn(`a tool could not be made: ${messageOf(error)}`);
+    }
+  }
+  return [...offers.values()];
+}
+
+function toOffer({ pluginId, permissions }: OwnedTool, tool: PluginTool): OfferedTool {
+  const { name, description, parameters } = tool;
+  const saysReadOnly =
+    (tool as { annotations?: { readOnlyHint?: unknown } }).annotations?.readOnlyHint === true;
+  return {
+    pluginId,
+    tool,
+    definition: {
+      name,
+      description: description ?? "",
+      parameters: parameters ?? { type: "object", properties: {} },
+    },
+    checker: compileSchema(parameters ?? {}),
+    runsUnasked: saysReadOnly || (permissions.allow?.includes(name) ?? false),
+  };
+}
+
+const toList = (made: PluginTool | PluginTool[] | null | undefined): PluginTool[] =>
+  made === null || made === undefined ? [] : Array.isArray(made) ? made : [made];
+
+const contextOf = ({ agentId, sessionId, sessionKey }: HostSession) => ({
+  agentId,
+  sessionId,
+  sessionKey,
+});
+
+async function execute(
+  { tool }: OfferedTool,
+  call: ToolCallBlock,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  try {
+    // A tool that does not listen to its signal must not keep a cancelled run waiting.
+    const result = await abortable(signal, () => tool.execute(call.id, call.arguments, signal));
+    const content = (result?.content ?? []).filter(isBlock);
+    if (content.length === 0 && result?.details === undefined)
+      return refusal(`${call.name} gave no result.`);
+    return {
+      content:
+        content.length > 0 ? content : [{ type: "text", text: JSON.stringify(result.details) }],
+      isError: (result as { isError?: unknown }).isError === true,
+      ...(result.details !== undefined && { details: result.details }),
+    };
+  } catch (error) {
+    if (isAbort(error, signal)) throw error;
+    return refusal(`${call.name} failed: ${messageOf(error)}`);
+  }
+}
+
+function isBlock(block: unknown): block is ToolResultBlock {
+  const { type, text, data, mimeType } = (block ?? {}) as Record<string, unknown>;
+  return (
+    (type === "text" && typeof text === "string") ||
+    (type === "image" && typeof data === "string" && typeof mimeType === "string")
+  );
+}
+
+const refusal = (text: string): ToolOutcome => ({
+  content: [{ type: "text", text }],
+  isError: true,
+});
