@@ -1,4 +1,4 @@
-// Reads the drivers of the providers package, and writes the table that finds them.
+// Reads the drivers of the providers package, and writes the table of them.
 import { readdirSync } from "node:fs";
 import { formatted, publicExports } from "./public-exports.ts";
 
@@ -40,7 +40,7 @@ export function driverTable(): { path: string; text: string } {
   const path = `${ROOT}/driver-table.ts`;
   const drivers = driverFiles();
   const text = [
-    "// Every driver there is; written by `pnpm run docs` from the folder drivers.",
+    "// Every driver there is, as `pnpm run docs` finds them in the folder.",
     ...drivers.map(
       ({ name, path: file }) => `import { ${name} } from ".${file.slice(ROOT.length)}.ts";`,
     ),

@@ -1,4 +1,4 @@
-// Reads the passes of the transcript policy: their rules and names, the list that exports them.
+// Reads the passes of the transcript policy, and writes what is made of them.
 import { readdirSync, readFileSync } from "node:fs";
 import { formatted, publicExports } from "./public-exports.ts";
 
@@ -47,7 +47,7 @@ export function passesModule(): { path: string; text: string } {
     );
     return names.length === 0 ? [] : [`export { ${names.join(", ")} } from "./${file}.ts";`];
   });
-  const head = "// Every pass by name, and what passes are made of; written by `pnpm run docs`.";
+  const head = "// Every pass by name, as `pnpm run docs` finds them in the folder.";
   return { path, text: formatted(path, [head, ...lines].join("\n")) };
 }
 

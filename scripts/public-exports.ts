@@ -1,4 +1,4 @@
-// Lists what a source file exports to everybody: exports whose doc comment is not marked internal.
+// Lists what a source file exports to everybody.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 

@@ -5,8 +5,9 @@ import { DRIVER_APIS, findDriver } from "./find-driver.ts";
 import type { Endpoint, WireRequest } from "./provider.ts";
 
 /**
- * The request of `call` as bytes on the wire; pure and deterministic, so a stored call can be rebuilt byte for byte.
- * Throws CONFIG_INVALID when no driver speaks the model's api, or when its model runs in this process and has no wire.
+ * The request of `call` as bytes on the wire; pure and deterministic, so a stored call can be
+ * rebuilt byte for byte. Throws CONFIG_INVALID when no driver speaks the model's api, or when its
+ * model runs in this process and has no wire.
  */
 export function buildRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
   const driver = findDriver(call.model.api);

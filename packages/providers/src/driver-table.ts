@@ -1,4 +1,4 @@
-// Every driver there is; written by `pnpm run docs` from the folder drivers.
+// Every driver there is, as `pnpm run docs` finds them in the folder.
 import { offline } from "./drivers/offline.ts";
 import { openaiCompletions } from "./drivers/openai-completions.ts";
 import type { Driver } from "./provider.ts";

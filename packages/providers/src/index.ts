@@ -1,4 +1,4 @@
-// Model providers: build a request, stream or complete a call, say why one failed.
+// Streams or completes a model call, builds its request, and says why one failed.
 export type { ModelCall, ModelError, ModelRef, StreamEvent } from "@clew/plugin-sdk/host";
 export { buildRequest } from "./build-request.ts";
 export { DRIVER_APIS, findDriver } from "./find-driver.ts";

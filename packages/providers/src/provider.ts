@@ -1,14 +1,20 @@
-// What a driver is: one wire protocol as a pure request builder and a decoder, or a model that runs in this process.
+// What a driver is, and the endpoint it talks to.
 import type { ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
 
 /** Where a provider answers, and how to sign in. */
 export interface Endpoint {
-  /** Up to and including the version path, e.g. "http://127.0.0.1:11434/v1". A local driver ignores it. */
+  /**
+   * Up to and including the version path, e.g. "http://127.0.0.1:11434/v1". A local driver ignores
+   * it.
+   */
   baseUrl: string;
   apiKey?: string;
   /** Sent with every request; they win over the driver's own. */
   headers?: Readonly<Record<string, string>>;
-  /** Which dialect of its API the server speaks; absent = told from `baseUrl`. See the driver's file for the names. */
+  /**
+   * Which dialect of its API the server speaks; absent = told from `baseUrl`. See the driver's file
+   * for the names.
+   */
   flavor?: string;
 }
 
@@ -31,13 +37,22 @@ export interface DecoderOptions {
   now: () => number;
 }
 
-/** Turns the bytes of one answer into events. After it gave a `done` or `error` event it gives nothing more. */
+/**
+ * Turns the bytes of one answer into events. After it gave a `done` or `error` event it gives
+ * nothing more.
+ */
 export interface StreamDecoder {
   /** The events completed by these bytes; cuts may fall anywhere, also inside a character. */
   push(bytes: Uint8Array): StreamEvent[];
-  /** The body ended: the final event, unless `push` gave it. A body without its final event is a failed turn. */
+  /**
+   * The body ended: the final event, unless `push` gave it. A body without its final event is a
+   * failed turn.
+   */
   end(): StreamEvent[];
-  /** Ends the answer early: the final event with what had arrived, or nothing when it was given before. */
+  /**
+   * Ends the answer early: the final event with what had arrived, or nothing when it was given
+   * before.
+   */
   fail(error: ModelError): StreamEvent[];
 }
 

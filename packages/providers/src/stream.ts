@@ -1,4 +1,4 @@
-// Streams one model call: request, retries before the first byte, idle timeout, abort; a failure is always the last event.
+// Streams one model call, with retries, an idle timeout and abort.
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
 import { sleep } from "@clew/plugin-sdk/host";
@@ -11,7 +11,10 @@ import { ReplyBuilder } from "./shared/reply.ts";
 import { DEFAULT_RETRY, planRetry, type RetryNotice, type RetryOptions } from "./shared/retry.ts";
 import { abortError, type FailureOrigin, silentOverflowError } from "./shared/wire-errors.ts";
 
-/** Longest silence of a provider, in ms: a large local model may need minutes before its first token. */
+/**
+ * Longest silence of a provider, in ms: a large local model may need minutes before its first
+ * token.
+ */
 export const DEFAULT_IDLE_TIMEOUT_MS = 240_000;
 
 export interface StreamModelOptions {
@@ -31,8 +34,9 @@ export interface StreamModelOptions {
 }
 
 /**
- * One model call as a stream of events; the last is `done` or `error`, exactly one. Never throws for what a provider did.
- * Aborting `call.signal` ends it with kind "aborted" and what had arrived. Only a call of which nothing had arrived is tried again.
+ * One model call as a stream of events; the last is `done` or `error`, exactly one. Never throws
+ * for what a provider did. Aborting `call.signal` ends it with kind "aborted" and what had arrived.
+ * Only a call of which nothing had arrived is tried again.
  */
 export async function* streamModel(
   options: StreamModelOptions,
@@ -47,7 +51,10 @@ export async function* streamModel(
   else yield* streamWire(driver, { ...options, now });
 }
 
-/** The same call, gathered: the reply, or why there is none with what had arrived. Never throws for what a provider did. */
+/**
+ * The same call, gathered: the reply, or why there is none with what had arrived. Never throws for
+ * what a provider did.
+ */
 export async function completeModel(options: StreamModelOptions): Promise<CompleteResult> {
   for await (const event of streamModel(options)) {
     if (event.type === "done") return { ok: true, message: event.message };
@@ -117,7 +124,10 @@ async function* streamWire(
 
 const isFinal = (event: StreamEvent) => event.type === "done" || event.type === "error";
 
-/** A reply whose usage says that the prompt did not fit is an overflow, so that hosts shrink the context instead of keeping it. */
+/**
+ * A reply whose usage says that the prompt did not fit is an overflow, so that hosts shrink the
+ * context instead of keeping it.
+ */
 function distrustSilentOverflow(
   event: StreamEvent,
   { model }: ModelCall,

@@ -1,4 +1,4 @@
-// For tests of hosts and drivers: a real loopback server that speaks a provider's wire and checks what it is sent.
+// A loopback server for tests that speaks a provider's wire and checks each request.
 export type { ChatReply } from "./testing/chat-reply.ts";
 export { CHAT_RULES, checkChatRequest, type Violation } from "./testing/chat-rules/check.ts";
 export type { ChatRule, ChatRuleFlavor } from "./testing/chat-rules/rule.ts";

@@ -1,4 +1,4 @@
-// The order of the passes: what runs before a history is replayed, and what runs before each model call.
+// The order of the passes, before a replay and before each model call.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import type { Clock, PassResult } from "./pass.ts";
@@ -66,7 +66,10 @@ export function applySteps(messages: readonly AgentMessage[], steps: readonly St
 
 const MAX_ROUNDS = 8;
 
-/** Runs steps until they change nothing: one step may undo what another relied on, and a second run must find nothing to do. */
+/**
+ * Runs steps until they change nothing: one step may undo what another relied on, and a second run
+ * must find nothing to do.
+ */
 export function settle(messages: readonly AgentMessage[], steps: readonly Step[]): PassResult {
   const changes: PolicyChange[] = [];
   let current = messages;
@@ -112,7 +115,10 @@ export const turnSteps = (flags: PassFlags): Step[] => [
   ...pairSteps(flags),
 ];
 
-/** Everything again, over a history and the running turn, ending with what the wire itself insists on (spec §3 "outbound", §7). */
+/**
+ * Everything again, over a history and the running turn, ending with what the wire itself insists
+ * on (spec §3 "outbound", §7).
+ */
 export function outboundSteps(flags: PassFlags, wire: WireRules): Step[] {
   const { policy, derived, clock } = flags;
   return [

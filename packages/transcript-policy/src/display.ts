@@ -1,4 +1,4 @@
-// What people see of a history: their own words and the model's, without anything the host put around them.
+// What people are shown of a history, without what the host put around their words.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { mapChanged } from "./pass.ts";
 import { stripInterSessionPromptPrefixForDisplay } from "./passes/inter-session.ts";
@@ -23,7 +23,10 @@ export const projectForDisplay = (messages: readonly AgentMessage[]): readonly A
 export const projectMessageForDisplay = (message: AgentMessage): AgentMessage | undefined =>
   projectForDisplay([message])[0];
 
-/** A text as a surface may show it: no markers, no runtime context, no metadata; the same string when it holds none. */
+/**
+ * A text as a surface may show it: no markers, no runtime context, no metadata; the same string
+ * when it holds none.
+ */
 export const projectTextForDisplay = (text: string): string =>
   stripHostContext(stripInterSessionPromptPrefixForDisplay(text));
 

@@ -1,4 +1,4 @@
-// Why a provider would reject a history: every fault a list of messages can have on a wire, told before anything is sent.
+// Says why a provider would reject a history, before anything is sent.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { explainImage } from "./images/wire-image.ts";
 import { isEmbeddedResult, isKnownRole } from "./passes/contract-shape.ts";
@@ -32,7 +32,10 @@ export interface InvalidMessage {
   message: string;
 }
 
-/** What is about to be sent, and to which model: an unknown api is held to the rules all of them share. */
+/**
+ * What is about to be sent, and to which model: an unknown api is held to the rules all of them
+ * share.
+ */
 export interface ExplainRequest {
   messages: readonly AgentMessage[];
   modelApi: string;
@@ -42,8 +45,9 @@ export interface ExplainRequest {
 type Tell = (fault: Fault, index: number, message: string) => void;
 
 /**
- * Lists why the wire would reject these messages; empty = it would not. Only rules a list of messages can break: what depends on the
- * request around it (tools, thinking settings, sizes) is not looked at.
+ * Lists why the wire would reject these messages; empty = it would not. Only rules a list of
+ * messages can break: what depends on the request around it (tools, thinking settings, sizes) is
+ * not looked at.
  */
 export function explainInvalid({
   messages,
@@ -141,7 +145,10 @@ function explainPairs(messages: readonly StoredMessage[], tell: Tell): void {
   settle();
 }
 
-/** Who speaks first, last and after whom; roles that are rendered as a user count as one, and may stand beside one. */
+/**
+ * Who speaks first, last and after whom; roles that are rendered as a user count as one, and may
+ * stand beside one.
+ */
 function explainOrder(messages: readonly StoredMessage[], wire: WireRules, tell: Tell): void {
   const spoken = messages.flatMap((message, index) =>
     isKnownRole(message) && message.excludeFromContext !== true
@@ -181,7 +188,9 @@ function explainIds(messages: readonly StoredMessage[], tell: Tell): void {
   }
 }
 
-/** Items are stored under their ids: each may be sent once, and reasoning only with what it led to. */
+/**
+ * Items are stored under their ids: each may be sent once, and reasoning only with what it led to.
+ */
 function explainItems(messages: readonly StoredMessage[], tell: Tell): void {
   const seen = new Set<string>();
   for (const [index, message] of messages.entries()) {

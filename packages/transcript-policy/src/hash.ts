@@ -1,4 +1,4 @@
-// A content hash in plain JavaScript: passes are synchronous and run anywhere.
+// A content hash in plain JavaScript, because passes run anywhere and never wait.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 

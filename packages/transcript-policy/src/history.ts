@@ -1,4 +1,4 @@
-// Makes a stored history replayable for one provider: what a run's context starts from.
+// Makes a stored history replayable for one provider.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { PolicyChange, PolicySideRecord } from "@clew/plugin-sdk/host";
 import {
@@ -48,8 +48,9 @@ export interface SanitizedHistory {
 }
 
 /**
- * Cleans a stored history for the provider it is about to be sent to (spec "transcript-policy" §3): sanitise, validate, re-pair.
- * Never changes its input; a second run on its own output changes nothing. Asynchronous only because of images.
+ * Cleans a stored history for the provider it is about to be sent to (spec "transcript-policy" §3):
+ * sanitise, validate, re-pair. Never changes its input; a second run on its own output changes
+ * nothing. Asynchronous only because of images.
  */
 export async function sanitizeSessionHistory(request: SanitizeRequest): Promise<SanitizedHistory> {
   const {

@@ -1,4 +1,4 @@
-// What a host uses of the transcript policy; single passes are in "./passes", files in "./session-file".
+// What a host uses of the transcript policy.
 export { projectForDisplay, projectMessageForDisplay, projectTextForDisplay } from "./display.ts";
 export { type ExplainRequest, explainInvalid, type InvalidMessage } from "./explain.ts";
 export {

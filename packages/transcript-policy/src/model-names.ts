@@ -1,4 +1,4 @@
-// What the name of a model tells of it: the only file here that reads one. Names in lower case.
+// What a model's name alone tells of the model.
 
 const REPLAYS_THINKING = /fable-5|(?:opus|sonnet|haiku)-4|claude-[5-9]|claude-\d{2}/;
 const CLAUDE_AS_A_WORD = /(?:^|[./:_-])claude(?:[./:_-]|$)/;

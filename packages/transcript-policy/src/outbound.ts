@@ -1,4 +1,4 @@
-// Makes the messages of one model call acceptable to its wire: the last step before a request is built.
+// Makes the messages of one model call acceptable to its wire.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { applySteps, outboundSteps, type PassFlags, type Step, settle } from "./apply.ts";
 import type { Clock, PassResult } from "./pass.ts";
@@ -15,8 +15,9 @@ export interface OutboundRequest extends PolicyRequest, ReplayContentOptions {
 }
 
 /**
- * Prepares one model call: every synchronous pass again, then what the wire itself insists on (spec §3 "outbound", §7). The result
- * satisfies `explainInvalid`. Works on what is sent; the stored and the replayed copy keep what it removes.
+ * Prepares one model call: every synchronous pass again, then what the wire itself insists on (spec
+ * §3 "outbound", §7). The result satisfies `explainInvalid`. Works on what is sent; the stored and
+ * the replayed copy keep what it removes.
  */
 export function prepareOutboundMessages(request: OutboundRequest): PassResult {
   const { messages, clock = Date, silentReplies = "drop" } = request;
@@ -25,7 +26,10 @@ export function prepareOutboundMessages(request: OutboundRequest): PassResult {
   return settle(messages, outboundSteps(flags, wireRules(request)));
 }
 
-/** Pairs calls and results again after something cut or re-ordered a history, in the words of the route's wire. */
+/**
+ * Pairs calls and results again after something cut or re-ordered a history, in the words of the
+ * route's wire.
+ */
 export function repairToolPairing({
   messages,
   clock = Date,

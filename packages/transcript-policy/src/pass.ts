@@ -1,4 +1,4 @@
-// What a pass is: messages and flags in, messages and a list of changes out; the same array when nothing changed.
+// What a pass is, and how one is made.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { asAgentMessages, asStored, type StoredMessage } from "./stored.ts";

@@ -1,4 +1,4 @@
-// Every pass by name, and what passes are made of; written by `pnpm run docs`.
+// Every pass by name, as `pnpm run docs` finds them in the folder.
 export type { AsyncPass, Clock, Pass, PassResult } from "./pass.ts";
 export { toContractShape } from "./passes/contract-shape.ts";
 export { fitToolCalls } from "./passes/fit-calls.ts";

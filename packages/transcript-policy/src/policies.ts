@@ -1,4 +1,4 @@
-// What a history may be asked to be: the table of flags, and which of them each family sets.
+// The flags of a transcript policy, and which of them each family sets.
 import { findProvider, type PolicyFamily } from "@clew/plugin-sdk/host";
 import {
   isClaude,

@@ -1,4 +1,4 @@
-// The whole policy as a host uses it: one object over a session's branch and its model, joined in a line.
+// Connects the whole policy to a host in one line.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
@@ -37,7 +37,9 @@ export interface TranscriptPolicyPort {
   prepareOutbound(input: TranscriptPolicyInput): PassResult;
 }
 
-/** Joins the policy to a host: `policy: createTranscriptPolicy({ imageCodec: createSharpCodec() })`. */
+/**
+ * Joins the policy to a host: `policy: createTranscriptPolicy({ imageCodec: createSharpCodec() })`.
+ */
 export function createTranscriptPolicy(
   options: TranscriptPolicyOptions = {},
 ): TranscriptPolicyPort {
@@ -52,7 +54,8 @@ export function createTranscriptPolicy(
       }),
     repairPairing: ({ messages, model }) =>
       repairToolPairing({ ...options, ...routeOf(model), messages }),
-    // No filter by tool name: a call of a missing tool in the running turn has its answer, and must keep it.
+    // No filter by tool name: a call of a missing tool in the running turn has its answer, and must
+    // keep it.
     prepareOutbound: ({ messages, model }) =>
       prepareOutboundMessages({ ...options, ...routeOf(model), messages }),
   };

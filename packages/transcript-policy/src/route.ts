@@ -5,7 +5,9 @@ import { findApi, type WireName } from "@clew/plugin-sdk/host";
 export interface ModelTraits {
   /** True: it thinks before it answers. Default: told from its name. */
   reasoning?: boolean;
-  /** What its server lacks beside others of the same api; as in `openclaw.json`. Default: nothing. */
+  /**
+   * What its server lacks beside others of the same api; as in `openclaw.json`. Default: nothing.
+   */
   compat?: { supportsReasoningEffort?: boolean };
 }
 

@@ -13,13 +13,15 @@ import { TEXTS } from "./texts.ts";
 
 /** A route, and the policies of the host that asks. */
 export interface PolicyRequest extends Route {
-  /** Policies of the host and its plugins, by provider id; each is laid over what the table says. */
+  /**
+   * Policies of the host and its plugins, by provider id; each is laid over what the table says.
+   */
   policies?: ProviderPolicies;
 }
 
 /**
- * The policy of a route: the provider's own rules, or else those of its api, over the defaults (spec "transcript-policy" §2).
- * Provider and model id are compared trimmed and in lower case.
+ * The policy of a route: the provider's own rules, or else those of its api, over the defaults
+ * (spec "transcript-policy" §2). Provider and model id are compared trimmed and in lower case.
  */
 export function resolveTranscriptPolicy({
   policies = {},

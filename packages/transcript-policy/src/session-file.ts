@@ -1,4 +1,4 @@
-// Everything hosts use to repair a session file; the only part of this package that touches disk.
+// Repairs session files, and is the only entry of this package that touches disk.
 export {
   type FileOperations,
   type RepairCode,

@@ -2,7 +2,10 @@
 import sharp from "sharp";
 import type { ImageCodec } from "./images/codec.ts";
 
-/** Reads sizes and makes smaller JPEGs with sharp; pictures of more than `maxPixels` are refused before they are decoded. */
+/**
+ * Reads sizes and makes smaller JPEGs with sharp; pictures of more than `maxPixels` are refused
+ * before they are decoded.
+ */
 export function createSharpCodec(): ImageCodec {
   return {
     async sizeOf(bytes) {

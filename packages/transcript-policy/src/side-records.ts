@@ -1,10 +1,12 @@
-// What a policy has to remember about a session, and the custom entries a host appends for it.
+// What a policy must remember about a session, as custom entries of it.
 import type { PolicySideRecord } from "@clew/plugin-sdk/host";
 
 export const SNAPSHOT_RECORD = "model-snapshot";
 export const BOOTSTRAP_RECORD = "google-turn-ordering-bootstrap";
 
-/** Which route a session's history was last prepared for; the data of the `model-snapshot` record. */
+/**
+ * Which route a session's history was last prepared for; the data of the `model-snapshot` record.
+ */
 export interface ModelSnapshot {
   provider?: string;
   modelApi?: string;
@@ -17,7 +19,9 @@ export const isSameModel = (left: ModelSnapshot, right: ModelSnapshot): boolean 
     (field) => (left[field] ?? "") === (right[field] ?? ""),
   );
 
-/** The records to append: that a user turn was put in front, and which route the history is for now. */
+/**
+ * The records to append: that a user turn was put in front, and which route the history is for now.
+ */
 export function planSideRecords({
   model: { provider = "", modelApi = "", modelId = "" },
   prior,

@@ -1,4 +1,4 @@
-// How stored messages and blocks are read: histories hold what any host ever wrote, so nothing is taken for granted.
+// Reads stored messages and blocks, taking nothing for granted.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 
 /** A block as it may be stored: any kind, any spelling. */
@@ -6,7 +6,10 @@ export interface StoredBlock {
   readonly [field: string]: unknown;
 }
 
-/** A message as it may be stored: any role, content of any shape. Null and scalars occur too, hence the guards below. */
+/**
+ * A message as it may be stored: any role, content of any shape. Null and scalars occur too, hence
+ * the guards below.
+ */
 export interface StoredMessage {
   readonly [field: string]: unknown;
 }
@@ -15,7 +18,10 @@ export interface StoredMessage {
 export const isRecord = (value: unknown): value is StoredBlock =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The one place where a contract type is widened: what a file says it holds is not what it must hold. */
+/**
+ * The one place where a contract type is widened: what a file says it holds is not what it must
+ * hold.
+ */
 export const asStored = (messages: readonly AgentMessage[]): readonly StoredMessage[] =>
   messages as readonly unknown[] as readonly StoredMessage[];
 
@@ -28,7 +34,10 @@ export function roleOf(message: StoredMessage | undefined): string | undefined {
   return isRecord(message) && typeof message.role === "string" ? message.role : undefined;
 }
 
-/** The content's blocks; empty unless the content is an array. Entries that are no objects read as empty blocks. */
+/**
+ * The content's blocks; empty unless the content is an array. Entries that are no objects read as
+ * empty blocks.
+ */
 export function blocksOf(message: StoredMessage): readonly StoredBlock[] {
   return Array.isArray(message.content) ? (message.content as readonly StoredBlock[]) : [];
 }
@@ -45,7 +54,9 @@ export function textOf(block: StoredBlock | undefined): string | undefined {
   return typeOf(block) === "text" && typeof text === "string" ? text : undefined;
 }
 
-/** Blank as `String.prototype.trim` sees it: a no-break space is blank, a zero width space is not. */
+/**
+ * Blank as `String.prototype.trim` sees it: a no-break space is blank, a zero width space is not.
+ */
 export const isBlank = (text: string): boolean => text.trim() === "";
 
 export const isBlankText = (block: StoredBlock | undefined): boolean => {

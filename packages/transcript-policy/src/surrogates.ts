@@ -1,4 +1,4 @@
-// Half characters: a lone surrogate is no Unicode text, and JSON that holds one is rejected.
+// Finds and replaces lone surrogates, with which no text is valid Unicode.
 
 /** True when no string inside the value holds a lone surrogate. */
 export function isWellFormed(value: unknown): boolean {

@@ -1,4 +1,4 @@
-// The fixed texts a policy may put into a history, and the wordings of other hosts it still recognises in stored ones.
+// The fixed texts a policy puts into a history or recognises in a stored one.
 
 /** Our own wording of every text a repair inserts; the same names as in `fixtures/texts.json`. */
 export const TEXTS = {

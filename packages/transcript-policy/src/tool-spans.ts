@@ -1,4 +1,4 @@
-// Which messages belong to a turn with tool calls: everything up to the next such turn, and results that strayed further.
+// Tells which messages belong to a turn with tool calls.
 import {
   blocksOf,
   callId,
@@ -36,7 +36,10 @@ export function findSpans(messages: readonly StoredMessage[]): Span[] {
   return spans;
 }
 
-/** Results that answer no call of the span they stand in; an earlier call that has none may claim one. */
+/**
+ * Results that answer no call of the span they stand in; an earlier call that has none may claim
+ * one.
+ */
 export class Strays {
   readonly #byId = new Map<string, { indexes: number[]; next: number }>();
   readonly #unclaimed = new Set<number>();
@@ -49,7 +52,10 @@ export class Strays {
     else queue.indexes.push(index);
   }
 
-  /** The first stray for this id at or after `from`; spans ask in ascending order, so earlier ones are of no use to anybody. */
+  /**
+   * The first stray for this id at or after `from`; spans ask in ascending order, so earlier ones
+   * are of no use to anybody.
+   */
   claim(id: string, from: number): number | undefined {
     const queue = this.#byId.get(id);
     if (queue === undefined) return undefined;
@@ -79,7 +85,10 @@ export function findStrays(messages: readonly StoredMessage[], spans: readonly S
   return strays;
 }
 
-/** What follows a turn up to the next one with calls: results by the id they answer, and everything that is no result. */
+/**
+ * What follows a turn up to the next one with calls: results by the id they answer, and everything
+ * that is no result.
+ */
 export function collectSpan(
   messages: readonly StoredMessage[],
   span: Span,

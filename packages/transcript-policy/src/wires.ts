@@ -1,4 +1,4 @@
-// What each wire rejects in a list of messages, as data: read by the checker and by the last passes before sending.
+// What each wire rejects in a list of messages.
 import type { WireName } from "@clew/plugin-sdk/host";
 import { isClaude, isRoutedToMessages } from "./model-names.ts";
 import type { ToolCallIdMode } from "./policies.ts";
@@ -41,11 +41,17 @@ export interface WireRules {
   endsWithAssistant: boolean;
   /** Who may not follow themselves. */
   alternates: "nobody" | "assistants" | "everybody";
-  /** "signed": thinking needs a signature of this wire and may not end a message; "none": the model reads no thinking. */
+  /**
+   * "signed": thinking needs a signature of this wire and may not end a message; "none": the model
+   * reads no thinking.
+   */
   thinking: "any" | "signed" | "none";
   /** Types, bytes after decoding and pixels of the longer side. */
   images: { mimeTypes?: ReadonlySet<string>; maxBytes: number; maxSide: number };
-  /** What the wire's own rules are called (spec "provider-wire"); a fault without a name here is called by ours. */
+  /**
+   * What the wire's own rules are called (spec "provider-wire"); a fault without a name here is
+   * called by ours.
+   */
   ruleNames: Partial<Record<Fault, string>>;
 }
 

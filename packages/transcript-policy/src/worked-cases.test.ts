@@ -17,7 +17,10 @@ const run = createCaseRunner({
   imageCodec: createSharpCodec(),
 });
 
-/** The comparison form of the case format: JSON, zero usage left out, a new image told by its kind and size. */
+/**
+ * The comparison form of the case format: JSON, zero usage left out, a new image told by its kind
+ * and size.
+ */
 function comparable(value: unknown, input: unknown): unknown {
   const known = JSON.stringify(input) ?? "";
   return JSON.parse(

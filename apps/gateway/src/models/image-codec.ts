@@ -2,7 +2,10 @@
 import { createRequire } from "node:module";
 import type { ImageCodec } from "@clew/transcript-policy";
 
-/** Sizes and JPEGs by sharp; nothing when this optional dependency was left out or has no build here. */
+/**
+ * Sizes and JPEGs by sharp; nothing when this optional dependency was left out or has no build
+ * here.
+ */
 export function installedImageCodec(): { imageCodec?: ImageCodec } {
   if (!isInstalled("sharp")) return {};
   let loading: Promise<ImageCodec> | undefined;

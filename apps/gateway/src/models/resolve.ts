@@ -1,4 +1,4 @@
-// Which model a "provider/model" name means: its wire, limits, address and key.
+// Finds the wire, limits, address and key of a "provider/model" name.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { findProvider, type ModelRef, PROVIDERS, type ProviderRecord } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "@clew/providers";
@@ -100,7 +100,9 @@ function findEndpoint(
   };
 }
 
-/** The first api of a provider that can be spoken; a server of a person's own speaks the common one. */
+/**
+ * The first api of a provider that can be spoken; a server of a person's own speaks the common one.
+ */
 function usualApi(
   record: ProviderRecord | undefined,
   configured: ProviderConfig | undefined,

@@ -28,7 +28,10 @@ type Ratios = Readonly<Record<string, TokenRatio>>;
 export interface TokenRatios {
   /** Measured / estimated tokens of "provider/id"; 1 as long as nothing was counted. */
   ratio(agentId: string, model: string): Promise<TokenRatio>;
-  /** Learns from the calls of one turn. A file that cannot be written is logged, and what was learned lasts until the process ends. */
+  /**
+   * Learns from the calls of one turn. A file that cannot be written is logged, and what was
+   * learned lasts until the process ends.
+   */
   learn(agentId: string, report: Pick<TurnReport, "model" | "modelCalls">): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Every api by name: its wire, and what it asks of a transcript.
+// Every api by name, with its wire and its default policy.
 import type { ApiRecord } from "./record.ts";
 
 /** All apis that have rules of their own or a driver. */

@@ -1,4 +1,4 @@
-// Every provider, one record each: the only file that lists their names.
+// Every provider by name, one record each.
 import type { ProviderRecord } from "./record.ts";
 
 const MINUTES = 60_000;

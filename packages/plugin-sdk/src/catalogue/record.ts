@@ -12,7 +12,9 @@ export type WireName =
   | "antigravity"
   | "offline";
 
-/** What a transcript must look like before it is sent; the policy package says what each stands for. */
+/**
+ * What a transcript must look like before it is sent; the policy package says what each stands for.
+ */
 export type PolicyFamily =
   | "native-messages"
   | "verified-thinking"

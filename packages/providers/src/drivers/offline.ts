@@ -1,4 +1,4 @@
-// The offline model: deterministic, without key and network, honest about being no language model.
+// The offline model, which is deterministic and needs neither key nor network.
 import type { Usage } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
 import { estimateMessages, estimateText } from "@clew/plugin-sdk/tokens";
@@ -8,9 +8,10 @@ import { ReplyBuilder } from "../shared/reply.ts";
 import { abortError } from "../shared/wire-errors.ts";
 
 /**
- * Api "offline". It quotes the best-matching sentence from the messages it is shown, or says that it was shown none, first asking a search, grep or
- * recall tool once; it acknowledges statements, extracts summaries, and runs `call <tool> {json}`. The same call gives the same reply. Like a real
- * provider it bills tokens (estimated) and refuses a request larger than the model's window.
+ * Api "offline". It quotes the best-matching sentence from the messages it is shown, or says that
+ * it was shown none, first asking a search, grep or recall tool once; it acknowledges statements,
+ * extracts summaries, and runs `call <tool> {json}`. The same call gives the same reply. Like a
+ * real provider it bills tokens (estimated) and refuses a request larger than the model's window.
  */
 export const offline: LocalDriver = { kind: "local", api: "offline", stream: streamOffline };
 

@@ -1,4 +1,4 @@
-// Speaks OpenAI Chat Completions: OpenAI, Ollama, LM Studio, vLLM, llama.cpp and every server compatible with them.
+// Speaks OpenAI Chat Completions to OpenAI and to every compatible server.
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import { createChatDecoder } from "../openai-completions/decode.ts";
 import { findFlavor } from "../openai-completions/flavors.ts";
@@ -6,7 +6,10 @@ import { toChatMessages } from "../openai-completions/messages.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 
-/** Api "openai-completions". Rules of the wire: the Chat Completions checks of `@clew/providers/testing`. Flavors: `CHAT_FLAVORS`. */
+/**
+ * Api "openai-completions". Rules of the wire: the Chat Completions checks of
+ * `@clew/providers/testing`. Flavors: `CHAT_FLAVORS`.
+ */
 export const openaiCompletions: WireDriver = {
   kind: "wire",
   api: "openai-completions",

@@ -16,8 +16,9 @@ interface Candidate {
 }
 
 /**
- * The best sentence, or undefined when none shares a word. Words that few sentences hold weigh more (IDF). A question, and a sentence that adds
- * no word to the question, answer nothing. Of equals the newest wins. Linear in the text.
+ * The best sentence, or undefined when none shares a word. Words that few sentences hold weigh more
+ * (IDF). A question, and a sentence that adds no word to the question, answer nothing. Of equals
+ * the newest wins. Linear in the text.
  */
 export function bestMatch(terms: readonly Term[], shown: readonly Shown[]): Match | undefined {
   const candidates = shown.flatMap((source) => candidatesIn(source, terms));

@@ -19,7 +19,10 @@ export const toolAnswered = (name: string, text: string) =>
 const OWN = [ACKNOWLEDGEMENT, NOT_SHOWN, NO_MESSAGE, INTRODUCTION];
 const QUOTED = /^(?:From|The closest I was shown is from) [^“\n]*: “([^\n]*)”$/;
 
-/** An earlier reply without our own words: quotes bare, so that a quote is never quoted with its frame, and our phrases gone. */
+/**
+ * An earlier reply without our own words: quotes bare, so that a quote is never quoted with its
+ * frame, and our phrases gone.
+ */
 export function unwrapQuotes(text: string): string {
   if (OWN.includes(text.trim())) return "";
   return text

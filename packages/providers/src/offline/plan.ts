@@ -1,4 +1,4 @@
-// Decides what the offline model replies to a call: pure, deterministic, linear in the text it is shown.
+// Decides what the offline model replies to a call.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, ToolDefinition } from "@clew/plugin-sdk/host";
 import { bestMatch } from "./match.ts";
@@ -20,7 +20,10 @@ export type OfflinePlan =
   | { kind: "text"; text: string }
   | { kind: "tool"; name: string; argumentsObject: Record<string, unknown> };
 
-/** From this share of the question's information on, a sentence counts as an answer; from the lower one on, as the closest there is. */
+/**
+ * From this share of the question's information on, a sentence counts as an answer; from the lower
+ * one on, as the closest there is.
+ */
 const ANSWERS = 0.6;
 const RESEMBLES = 0.4;
 
@@ -98,7 +101,9 @@ function recallTools(
     .sort((first, second) => rank(first.tool.name) - rank(second.tool.name));
 }
 
-/** A grep wants one pattern, and the longest word is the rarest as a rule; a search takes all words. */
+/**
+ * A grep wants one pattern, and the longest word is the rarest as a rule; a search takes all words.
+ */
 function recallQuery(toolName: string, terms: readonly Term[]): string {
   const words = terms.map(({ original }) => original);
   if (!/grep/i.test(toolName)) return words.join(" ");

@@ -1,4 +1,4 @@
-// What a call asks of the offline model: a summary, a tool, an answer, or nothing.
+// Tells whether a call asks the offline model for a summary, a tool or an answer.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import { isQuestion, shownText, splitSentences } from "./sentences.ts";
@@ -27,7 +27,10 @@ export function readRequest(call: ModelCall): { request: OfflineRequest; promptI
   return { request: request ?? { kind: "statement" }, promptIndex };
 }
 
-/** Three forms: a conversation between tags, a person asking for a summary of the session, a summariser's system prompt over one text. */
+/**
+ * Three forms: a conversation between tags, a person asking for a summary of the session, a
+ * summariser's system prompt over one text.
+ */
 function summaryRequest(
   call: ModelCall,
   text: string,
@@ -68,7 +71,10 @@ function introductionRequest(text: string): OfflineRequest | undefined {
   return asks.test(text) && text.length < 80 ? { kind: "introduction" } : undefined;
 }
 
-/** The last question of the message, or imperative that asks; a question word alone begins one when nothing follows the clause. */
+/**
+ * The last question of the message, or imperative that asks; a question word alone begins one when
+ * nothing follows the clause.
+ */
 function questionRequest(text: string): OfflineRequest | undefined {
   const sentences = splitSentences(text);
   const asking = (sentence: string) => isQuestion(sentence) || QUESTION_WORD.test(sentence);

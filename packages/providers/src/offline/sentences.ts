@@ -23,7 +23,10 @@ export function shownText(message: AgentMessage): string {
   return message.role === "assistant" ? unwrapQuotes(textOf(message)) : textOf(message);
 }
 
-/** Cuts a text into sentences, in order, without list signs; linear. Code and tables are cut by line. */
+/**
+ * Cuts a text into sentences, in order, without list signs; linear. Code and tables are cut by
+ * line.
+ */
 export function splitSentences(text: string): string[] {
   const sentences: string[] = [];
   for (const line of text.split(/\n+/)) {

@@ -1,4 +1,4 @@
-// Summarises by the SDK's extractive summary: reads what shall be summarised out of the forms in which a summary is asked for.
+// Finds in a request what the offline model is to summarise.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { extractiveSummary, SUMMARY_HEADINGS } from "@clew/plugin-sdk/transcript";
 
@@ -38,8 +38,9 @@ export function sessionMaterial(messages: readonly AgentMessage[]): SummaryMater
 }
 
 /**
- * A conversation as text: parts that begin with "[User]: ", "[Assistant]: " or "[Tool result]: " (spec "compaction" §2.4), or plain paragraphs.
- * A part that is itself a summary is carried on; thinking and calls are nothing a summary tells.
+ * A conversation as text: parts that begin with "[User]: ", "[Assistant]: " or "[Tool result]: "
+ * (spec "compaction" §2.4), or plain paragraphs. A part that is itself a summary is carried on;
+ * thinking and calls are nothing a summary tells.
  */
 export function textMaterial(text: string, previousSummary?: string): SummaryMaterial {
   const earlier = previousSummary === undefined ? [] : [previousSummary];

@@ -64,7 +64,10 @@ function pairs(run: string): string[] {
 const withParts = (word: string) =>
   /[-.:@/]/.test(word) ? [word, ...word.split(/[-.:@/]/)] : [word];
 
-/** Singular and plural, `move` and `moved` count as one word: what is left is a beginning of all of them. English only. */
+/**
+ * Singular and plural, `move` and `moved` count as one word: what is left is a beginning of all of
+ * them. English only.
+ */
 function fold(word: string): string {
   if (word.length <= 3 || !/^[a-z]+$/.test(word)) return word;
   const singular = word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;

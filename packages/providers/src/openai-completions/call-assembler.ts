@@ -20,7 +20,9 @@ export class CallAssembler {
   readonly #idPrefix: string;
   #calls: OpenCall[] = [];
 
-  /** `idPrefix` starts the id of a call whose server gave none; it must be new in this transcript. */
+  /**
+   * `idPrefix` starts the id of a call whose server gave none; it must be new in this transcript.
+   */
   constructor(idPrefix: string) {
     this.#idPrefix = idPrefix;
   }
@@ -54,7 +56,10 @@ export class CallAssembler {
     });
   }
 
-  /** The call a delta continues. An id of its own begins another call even under a used index: some servers number every call 0. */
+  /**
+   * The call a delta continues. An id of its own begins another call even under a used index: some
+   * servers number every call 0.
+   */
   #find({ index, id }: ToolCallDelta): OpenCall | undefined {
     const numbered = typeof index === "number";
     const candidate = numbered

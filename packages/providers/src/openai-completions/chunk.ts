@@ -1,4 +1,4 @@
-// The parts of a Chat Completions answer that we read, and the usage they tell; everything unknown is ignored.
+// The parts of a Chat Completions answer that we read.
 import type { Usage } from "@clew/plugin-sdk/core";
 
 /** A delta of one call; servers leave out what they do not know. */
@@ -43,7 +43,10 @@ interface ChatUsage {
   prompt_cache_hit_tokens?: number | null;
 }
 
-/** Billed tokens; `prompt_tokens` includes cached ones, our `input` does not. Undefined when the server told none. */
+/**
+ * Billed tokens; `prompt_tokens` includes cached ones, our `input` does not. Undefined when the
+ * server told none.
+ */
 export function readUsage(usage: ChatUsage | null | undefined): Usage | undefined {
   if (typeof usage?.prompt_tokens !== "number" && typeof usage?.completion_tokens !== "number")
     return undefined;

@@ -106,13 +106,17 @@ class ChatDecoder implements StreamDecoder {
     for (const call of delta.tool_calls ?? []) this.#calls.push(call);
   }
 
-  /** Ends the reply, if the server said why it stopped. Calls are given out only now: until then one may have been cut off. */
+  /**
+   * Ends the reply, if the server said why it stopped. Calls are given out only now: until then one
+   * may have been cut off.
+   */
   #finish(): void {
     if (this.#ended || this.#finishReason === undefined) return;
     const stopReason = STOP_REASONS[this.#finishReason] ?? "stop";
     const calls = this.#calls.finish();
     const broken = calls.find(({ call }) => call === undefined);
-    // At the length limit a half-written call is no surprise: it is left out, and the stop reason says why.
+    // At the length limit a half-written call is no surprise: it is left out, and the stop reason
+    // says why.
     const unreadable = broken !== undefined && stopReason !== "length";
     if (this.#finishReason === "content_filter") this.#fail(this.#filtered());
     else if (GAVE_UP.has(this.#finishReason)) this.#fail(this.#invalid(NOT_A_REPLY.gaveUp));
@@ -130,7 +134,8 @@ class ChatDecoder implements StreamDecoder {
       this.#events.push({ type: "tool_call", call });
     }
     this.#ended = true;
-    // Some servers say "stop" beside calls, and some "tool_calls" without any: what is there counts.
+    // Some servers say "stop" beside calls, and some "tool_calls" without any: what is there
+    // counts.
     const actual = calls.length > 0 ? "toolUse" : stopReason === "toolUse" ? "stop" : stopReason;
     this.#events.push({ type: "done", message: this.#reply.message(actual) });
   }
@@ -163,7 +168,10 @@ class ChatDecoder implements StreamDecoder {
   }
 }
 
-/** A tool must not run with guessed arguments, and a person should know which model could not write them. */
+/**
+ * A tool must not run with guessed arguments, and a person should know which model could not write
+ * them.
+ */
 function unreadableCall(name: string): string {
   return `a call of tool "${name.slice(0, 64)}" whose arguments are no JSON object, so it was not run; try again, or use a model that calls tools well.`;
 }

@@ -1,4 +1,4 @@
-// How the servers that speak Chat Completions differ, as data; and which of them an endpoint is.
+// How the servers that speak Chat Completions differ.
 import { type ChatFlavorName, providerAt } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "../provider.ts";
 

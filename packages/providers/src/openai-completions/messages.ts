@@ -35,7 +35,9 @@ export interface ChatToolCall {
 
 const NO_IMAGES = "[image left out: this model takes no images]";
 
-/** The wire messages of a call. Pairing and order are the transcript policy's; this only translates. */
+/**
+ * The wire messages of a call. Pairing and order are the transcript policy's; this only translates.
+ */
 export function toChatMessages(input: {
   systemPrompt: string;
   messages: readonly AgentMessage[];
@@ -45,7 +47,8 @@ export function toChatMessages(input: {
   const { systemPrompt, messages, model, flavor } = input;
   const wire: ChatMessage[] =
     systemPrompt.trim() === "" ? [] : [{ role: "system", content: systemPrompt }];
-  // A tool message may hold text only, and nothing may stand between results of one turn: images follow after the last of them.
+  // A tool message may hold text only, and nothing may stand between results of one turn: images
+  // follow after the last of them.
   let heldImages: ChatPart[] = [];
   const release = () => {
     if (heldImages.length > 0)

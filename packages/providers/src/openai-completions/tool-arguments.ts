@@ -1,10 +1,11 @@
-// Reads the arguments text of a tool call; repairs only what has one meaning.
+// Reads the text of a tool call's arguments.
 
 export type ToolArguments = { ok: true; value: Record<string, unknown> } | { ok: false };
 
 /**
- * The arguments object. Nothing at all is `{}` (a tool without parameters); an object inside a JSON string is unwrapped; raw control characters
- * inside strings, which small models write, are taken as they are. Anything else is refused: a tool must not run with guessed arguments.
+ * The arguments object. Nothing at all is `{}` (a tool without parameters); an object inside a JSON
+ * string is unwrapped; raw control characters inside strings, which small models write, are taken
+ * as they are. Anything else is refused: a tool must not run with guessed arguments.
  */
 export function parseToolArguments(text: string): ToolArguments {
   if (text.trim() === "") return { ok: true, value: {} };

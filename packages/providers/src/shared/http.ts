@@ -1,4 +1,4 @@
-// Sends one request and reads its answer piece by piece, watched by the caller's abort and an idle timeout.
+// Sends one request and reads its answer piece by piece.
 import type { ModelCall, ModelError } from "@clew/plugin-sdk/host";
 import type { Endpoint, WireRequest } from "../provider.ts";
 import { abortError, classifyError, type FailureOrigin, idleError } from "./wire-errors.ts";
@@ -25,7 +25,10 @@ export type Answer =
 /** Bytes of an error body that are read at most. */
 const ERROR_BODY_LIMIT = 65_536;
 
-/** Sends the request and waits for the first byte of a 2xx answer. Never throws for what a server or network did. */
+/**
+ * Sends the request and waits for the first byte of a 2xx answer. Never throws for what a server or
+ * network did.
+ */
 export async function openAnswer(options: OpenAnswerOptions): Promise<Answer> {
   const { request, call, endpoint } = options;
   const origin: FailureOrigin = { provider: call.model.provider, endpoint, now: options.now };
@@ -105,7 +108,8 @@ async function* readPieces(
     };
   } finally {
     watch.stop();
-    // The caller stopped reading, or the final event came before the end of the body: let the connection go.
+    // The caller stopped reading, or the final event came before the end of the body: let the
+    // connection go.
     if (!ended) reader.cancel().catch(() => {});
   }
 }
@@ -131,7 +135,10 @@ async function readText(reader: Reader, touch: () => void): Promise<string> {
   return text;
 }
 
-/** Ends a request when the caller aborts or nothing arrives for `idleMs`; `touch` starts the wait anew. */
+/**
+ * Ends a request when the caller aborts or nothing arrives for `idleMs`; `touch` starts the wait
+ * anew.
+ */
 function watchdog(caller: AbortSignal, idleMs: number, origin: FailureOrigin) {
   const controller = new AbortController();
   const { signal } = controller;

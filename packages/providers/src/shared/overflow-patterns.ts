@@ -1,6 +1,9 @@
-// The words by which providers say that a request is larger than the model's context window, as data (spec "compaction" §3.1).
+// The words in which providers say that a request is too large for the model.
 
-/** A text that matches one of these is no overflow, whatever else it says: throttling, accounts, templates, refusals, limits of one field. */
+/**
+ * A text that matches one of these is no overflow, whatever else it says: throttling, accounts,
+ * templates, refusals, limits of one field.
+ */
 export const NEVER_OVERFLOW: readonly RegExp[] = [
   /^(?:throttling error|service unavailable):/i,
   /rate[ _-]?limit/i,
@@ -95,7 +98,9 @@ export const HINT_PATTERNS: readonly RegExp[] = [
 /** Statuses that tell of an overflow when the words do not contradict. */
 export const OVERFLOW_STATUSES: readonly number[] = [413];
 
-/** Where a text states how many tokens the provider counted: the first group, or the sum of both. */
+/**
+ * Where a text states how many tokens the provider counted: the first group, or the sum of both.
+ */
 export const OBSERVED_TOKEN_PATTERNS: readonly RegExp[] = [
   /exceed context limit: ([\d,_]+) \+ ([\d,_]+) >/i,
   /\(i\.e\.? ([\d,_]+) \+ ([\d,_]+) >/i,
@@ -109,5 +114,8 @@ export const OBSERVED_TOKEN_PATTERNS: readonly RegExp[] = [
   /(?:prompt|input) token count(?: of| is)? \(?([\d,_]+)/i,
 ];
 
-/** Where a throttling text states the tokens allowed at once and the tokens asked for, in this order. */
+/**
+ * Where a throttling text states the tokens allowed at once and the tokens asked for, in this
+ * order.
+ */
 export const REQUEST_CEILING = /limit:? ([\d,_]+)[^\n]{0,40}?requested:? ([\d,_]+)/i;

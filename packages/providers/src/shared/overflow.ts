@@ -1,4 +1,4 @@
-// Decides whether a provider tells of a request larger than the context window, aloud or silently, and how many tokens it counted.
+// Decides whether a failure or a reply means that the prompt did not fit.
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
 import {
@@ -13,7 +13,10 @@ import {
   SIGNAL_WORD,
 } from "./overflow-patterns.ts";
 
-/** Characters of a text that are looked at: providers say it early, and an error may echo the request. */
+/**
+ * Characters of a text that are looked at: providers say it early, and an error may echo the
+ * request.
+ */
 const SCAN_LIMIT = 4000;
 
 /** True when the status or the words tell of an overflow. */
@@ -27,7 +30,10 @@ export function isOverflow(input: { text: string; status?: number }): boolean {
   return says(OVERFLOW_PATTERNS) || fallback() || says(HINT_PATTERNS);
 }
 
-/** True when the account may never send so many tokens at once: waiting does not help, and neither does a larger window. */
+/**
+ * True when the account may never send so many tokens at once: waiting does not help, and neither
+ * does a larger window.
+ */
 export function isRequestCeiling(text: string): boolean {
   const [, limit, requested] = REQUEST_CEILING.exec(text.slice(0, SCAN_LIMIT)) ?? [];
   return (
@@ -49,8 +55,9 @@ export function observedTokens(text: string): number | undefined {
 }
 
 /**
- * The prompt's tokens when a reply that looks complete tells by its usage that the prompt did not fit: more prompt tokens than the window holds
- * (z.ai), or a window that is full and no reply (MiMo). Undefined for a sound reply.
+ * The prompt's tokens when a reply that looks complete tells by its usage that the prompt did not
+ * fit: more prompt tokens than the window holds (z.ai), or a window that is full and no reply
+ * (MiMo). Undefined for a sound reply.
  */
 export function silentOverflow(
   message: AssistantMessage,

@@ -23,8 +23,9 @@ export interface RetryNotice {
 }
 
 /**
- * The plan after `retriesDone` retries ended in `error`. A stated Retry-After is honoured as it is; otherwise the wait doubles, spread by
- * ±20 % with `random` (0 ≤ x < 1) so that many clients do not come back together.
+ * The plan after `retriesDone` retries ended in `error`. A stated Retry-After is honoured as it is;
+ * otherwise the wait doubles, spread by ±20 % with `random` (0 ≤ x < 1) so that many clients do not
+ * come back together.
  */
 export function planRetry(input: {
   error: ModelError;
@@ -44,7 +45,10 @@ export function planRetry(input: {
   return { kind: "retry", delayMs: Math.round(delayMs) };
 }
 
-/** A timeout is tried again only when the server said so: having waited out our own limit, the same wait would follow. */
+/**
+ * A timeout is tried again only when the server said so: having waited out our own limit, the same
+ * wait would follow.
+ */
 function isTransient(error: ModelError): boolean {
   if (error.kind === "timeout") return error.status !== undefined;
   return error.kind === "rate_limited" || error.kind === "unavailable";

@@ -1,6 +1,9 @@
-// Makes JSON safe for a wire: a lone surrogate becomes U+FFFD, because servers refuse a whole request for one.
+// Writes JSON in which no lone surrogate is left, because servers refuse one.
 
-/** `value` as JSON in which every string is well-formed; as fast as `JSON.stringify` when all of them are. */
+/**
+ * `value` as JSON in which every string is well-formed; as fast as `JSON.stringify` when all of
+ * them are.
+ */
 export function wellFormedJson(value: unknown): string {
   const json = JSON.stringify(value);
   // JSON.stringify escapes lone surrogates and only those.

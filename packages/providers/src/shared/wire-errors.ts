@@ -1,4 +1,4 @@
-// Says why a call failed: HTTP status, error body or network failure → ModelError with one sentence that names the next step.
+// Says why a call failed, in a kind for hosts and a sentence for people.
 import type { ModelError } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "../provider.ts";
 import { isOverflow, isRequestCeiling, observedTokens } from "./overflow.ts";
@@ -25,8 +25,9 @@ export interface FailureOrigin {
 const DETAIL_LIMIT = 300;
 
 /**
- * Classifies a failure; engine-core decides by `kind` alone. Order: what the status alone decides (sign-in, throttling), then overflow by
- * `overflow.ts`, then the other statuses. The message holds no key and at most 300 characters of the provider's words.
+ * Classifies a failure; engine-core decides by `kind` alone. Order: what the status alone decides
+ * (sign-in, throttling), then overflow by `overflow.ts`, then the other statuses. The message holds
+ * no key and at most 300 characters of the provider's words.
  */
 export function classifyError(failure: Failure, origin: FailureOrigin): ModelError {
   switch (failure.kind) {
@@ -197,7 +198,10 @@ function words(cause: unknown): string {
   return inner instanceof Error ? inner.message : String(inner);
 }
 
-/** The provider's own words and error code, from the shapes in use: `{error: {message, code, type}}`, `{error: "…"}`, `{message}`, plain text. */
+/**
+ * The provider's own words and error code, from the shapes in use: `{error: {message, code,
+ * type}}`, `{error: "…"}`, `{message}`, plain text.
+ */
 function errorWords(body: string): { words: string; code: string } {
   const parsed = parseJson(body);
   const outer = Array.isArray(parsed) ? parsed[0] : parsed;

@@ -1,4 +1,4 @@
-// A loopback server that speaks Chat Completions by script: streamed replies, faults, and every request checked against the wire's rules.
+// A loopback server that speaks Chat Completions by script.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type ChatReply, replyChunks, replyDocument } from "./chat-reply.ts";
@@ -33,13 +33,19 @@ export interface ReceivedRequest {
 }
 
 export interface EmulatorOptions {
-  /** In this order, the last one again and again; or chosen by the request and the number of answers before. Default: `{ text: "ok" }`. */
+  /**
+   * In this order, the last one again and again; or chosen by the request and the number of answers
+   * before. Default: `{ text: "ok" }`.
+   */
   answers?:
     | readonly EmulatorAnswer[]
     | ((request: ReceivedRequest, index: number) => EmulatorAnswer);
   /** Whose rules count. Default "compatible": those all servers share. */
   flavor?: ChatRuleFlavor;
-  /** False: requests are neither parsed nor checked, for benchmarks. Default: a request that breaks a rule gets its 400. */
+  /**
+   * False: requests are neither parsed nor checked, for benchmarks. Default: a request that breaks
+   * a rule gets its 400.
+   */
   check?: boolean;
   /** Names for GET /v1/models. */
   models?: readonly string[];
@@ -160,7 +166,8 @@ async function sendStream(
 ): Promise<void> {
   const events = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`);
   response.writeHead(200, { "content-type": "text/event-stream" });
-  // At once unless a pause is asked for: one write, so that a benchmark measures its subject and not this server.
+  // At once unless a pause is asked for: one write, so that a benchmark measures its subject and
+  // not this server.
   if (reply.pauseMs !== undefined) {
     for (const event of events.splice(0)) {
       if (response.destroyed) return;

@@ -1,4 +1,4 @@
-// Histories of every kind a host may have stored: all roles, blocks, stop reasons and id shapes, in any order, whole and damaged.
+// Random histories of every kind a host may have stored, whole and damaged.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import fc from "fast-check";
 

@@ -1,4 +1,4 @@
-// Builds stored messages with words; extra fields may be anything a host ever wrote.
+// Builds stored messages in words.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 
 const message = (fields: object): AgentMessage => fields as AgentMessage;

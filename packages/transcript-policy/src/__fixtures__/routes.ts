@@ -1,4 +1,4 @@
-// The provider table: routes, the policy each must get, and those that differ in policy or wire.
+// Which flags each route must get, one row per route.
 import type { ModelTraits, Route } from "../route.ts";
 import { resolveTranscriptPolicy } from "../select.ts";
 import { wireRules } from "../wires.ts";

@@ -16,7 +16,8 @@ export function decodeBase64(text: string): Uint8Array {
   return bytes;
 }
 
-// As many bytes at a time as a call may have arguments, and a multiple of three so that pieces join.
+// As many bytes at a time as a call may have arguments, and a multiple of three so that pieces
+// join.
 const CHUNK = 0x6000;
 
 export function encodeBase64(bytes: Uint8Array): string {

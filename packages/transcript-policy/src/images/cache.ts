@@ -7,7 +7,9 @@ interface Entry<T> {
   bytes: number;
 }
 
-/** A least-recently-used cache keyed by content; keys are hashes, so that inputs are not kept alive. */
+/**
+ * A least-recently-used cache keyed by content; keys are hashes, so that inputs are not kept alive.
+ */
 export class ContentCache<T> {
   readonly #entries = new Map<string, Entry<T>>();
   readonly #maxBytes: number;
@@ -17,7 +19,10 @@ export class ContentCache<T> {
     this.#maxBytes = maxBytes;
   }
 
-  /** The remembered value for this content and these settings, or else `make`'s, remembered when it fits. */
+  /**
+   * The remembered value for this content and these settings, or else `make`'s, remembered when it
+   * fits.
+   */
   async get(
     content: string,
     settings: string,

@@ -1,4 +1,4 @@
-// What the image pass needs of an image library: nothing more than a size and a smaller JPEG.
+// What the image pass needs of an image library.
 
 /** Pixels. */
 export interface ImageSize {
@@ -6,11 +6,17 @@ export interface ImageSize {
   height: number;
 }
 
-/** Joined by the host; `@clew/transcript-policy/sharp` is one. Both methods throw when they cannot read the image. */
+/**
+ * Joined by the host; `@clew/transcript-policy/sharp` is one. Both methods throw when they cannot
+ * read the image.
+ */
 export interface ImageCodec {
   /** Width and height in pixels, read without decoding the picture. */
   sizeOf(bytes: Uint8Array): Promise<ImageSize>;
-  /** A JPEG whose longer side is at most `maxSide` pixels; never enlarged, aspect kept. Refuses more than `maxPixels` of input. */
+  /**
+   * A JPEG whose longer side is at most `maxSide` pixels; never enlarged, aspect kept. Refuses more
+   * than `maxPixels` of input.
+   */
   toJpeg(request: {
     bytes: Uint8Array;
     maxSide: number;

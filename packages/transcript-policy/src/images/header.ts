@@ -1,4 +1,4 @@
-// What an image says about itself in its first bytes: its kind and size, read without decoding it.
+// Reads an image's kind and size from its first bytes, without decoding it.
 import type { ImageSize } from "./codec.ts";
 
 export interface ImageHeader {

@@ -7,10 +7,15 @@ export type Inspection =
   | { ok: false; reason: string }
   | { ok: true; block: StoredBlock; data: string; bytes: number; header: ImageHeader | undefined };
 
-/** Enough characters for the header of every kind we read, and a JPEG's segments up to its frame. */
+/**
+ * Enough characters for the header of every kind we read, and a JPEG's segments up to its frame.
+ */
 const HEADER_CHARACTERS = 4096;
 
-/** The image's data without blanks and its true type, or why it is not an image. `block` is the same object when nothing differs. */
+/**
+ * The image's data without blanks and its true type, or why it is not an image. `block` is the same
+ * object when nothing differs.
+ */
 export function inspectImage(block: StoredBlock): Inspection {
   const { data: stored, mimeType } = block;
   if (typeof stored !== "string" || typeof mimeType !== "string")

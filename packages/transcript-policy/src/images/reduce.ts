@@ -1,4 +1,4 @@
-// How an image too large to send is made smaller: side by side, quality by quality, until it fits.
+// Makes an image smaller until it may be sent.
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 import type { ImageCodec, ImageLimits, ImageSize } from "./codec.ts";
 

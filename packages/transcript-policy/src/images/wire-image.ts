@@ -27,7 +27,10 @@ export function explainImage(
   return undefined;
 }
 
-/** The block to send instead: the image with its true type where that is enough, else a text; undefined when nothing is wrong. */
+/**
+ * The block to send instead: the image with its true type where that is enough, else a text;
+ * undefined when nothing is wrong.
+ */
 export function renderImageFault(
   block: StoredBlock,
   wire: Pick<WireRules, "images">,

@@ -1,4 +1,4 @@
-// How messages of any host become the contract's own: one spelling per thing, nothing a driver does not know.
+// Writes the messages of any host as the contract spells them.
 import { definePass, mapChanged } from "../pass.ts";
 import {
   isRecord,
@@ -32,7 +32,9 @@ const ROLES: ReadonlySet<string | undefined> = new Set([
  */
 export const isKnownRole = (message: StoredMessage): boolean => ROLES.has(roleOf(message));
 
-/** Writes messages the way the contract spells them, and drops what is no message or block of it. */
+/**
+ * Writes messages the way the contract spells them, and drops what is no message or block of it.
+ */
 export const toContractShape = definePass("contract-shape", (messages, _options, report) =>
   mapChanged(messages, (message, index) => {
     if (!isKnownRole(message)) {
@@ -130,7 +132,8 @@ function shapeCall(block: StoredBlock): StoredBlock | undefined {
     return block;
   const thoughtSignature = block.thoughtSignature ?? block.thought_signature;
   const args = toArguments(block.arguments ?? block.input);
-  // A call cut off while it was written says so here; the rule for malformed calls decides about it.
+  // A call cut off while it was written says so here; the rule for malformed calls decides about
+  // it.
   const { partialJson } = block;
   return {
     type: "toolCall",

@@ -1,4 +1,4 @@
-// Which names and ids tool calls carry on the wire: the last look at them before sending.
+// Decides which names and ids tool calls carry on the wire.
 import { definePass, mapChanged } from "../pass.ts";
 import {
   blocksOf,

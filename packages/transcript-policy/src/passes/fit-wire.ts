@@ -1,4 +1,4 @@
-// The last look before sending: whatever the wire would surely reject is brought into a form it takes.
+// Brings what the wire would surely reject into a form it takes.
 import { renderImageFault } from "../images/wire-image.ts";
 import { definePass, mapChanged } from "../pass.ts";
 import { isSignedThinkingApi } from "../route.ts";
@@ -23,7 +23,10 @@ export interface WireOptions {
   wire: WireRules;
 }
 
-/** Replaces images the wire does not take by a text, and removes blank text (the synchronous half of rule R4). */
+/**
+ * Replaces images the wire does not take by a text, and removes blank text (the synchronous half of
+ * rule R4).
+ */
 export const settleContentForWire = definePass<WireOptions>(
   "wire-content",
   (messages, { wire }, report) =>
@@ -34,7 +37,10 @@ export const settleContentForWire = definePass<WireOptions>(
     }),
 );
 
-/** Removes thinking the wire cannot verify, and thinking at the end of a message where it may not stand. */
+/**
+ * Removes thinking the wire cannot verify, and thinking at the end of a message where it may not
+ * stand.
+ */
 export const fitThinking = definePass<WireOptions>(
   "wire-thinking",
   (messages, { wire }, report) => {
@@ -72,7 +78,10 @@ export function isReadable(block: StoredBlock, message: StoredMessage, wire: Wir
   );
 }
 
-/** Replaces half characters, which no JSON parser takes; signed thinking that holds one has lost its meaning anyway. */
+/**
+ * Replaces half characters, which no JSON parser takes; signed thinking that holds one has lost its
+ * meaning anyway.
+ */
 export const fitText = definePass<WireOptions>("wire-text", (messages, _options, report) =>
   mapChanged(messages, (message, index) => {
     const mended = toWellFormed(message.content);

@@ -1,4 +1,4 @@
-// Which images may be sent as they are, which get smaller and which become a text; blank text goes along the way.
+// Decides which images are sent as they are, made smaller or replaced by a text.
 import { decodeBase64 } from "../images/base64.ts";
 import { ContentCache } from "../images/cache.ts";
 import {
@@ -23,7 +23,10 @@ export interface ImageOptions {
 const LABEL = "session:history";
 const CACHE_BYTES = 64 * 1024 * 1024;
 
-/** What became of large images; shared by all sessions of a process, because the same image gives the same result. */
+/**
+ * What became of large images; shared by all sessions of a process, because the same image gives
+ * the same result.
+ */
 const reduced = new ContentCache<Reduction>(CACHE_BYTES);
 
 /** Images already found to be fine: the block itself is the proof, and is free to look up. */
@@ -42,8 +45,9 @@ export async function sanitizeContentBlocksImages<T extends object>(
 }
 
 /**
- * Makes the images of all messages sendable and removes blank text (rule R4). An emptied user message or tool result gets a text,
- * an emptied assistant message goes. Asynchronous because images may have to be encoded anew.
+ * Makes the images of all messages sendable and removes blank text (rule R4). An emptied user
+ * message or tool result gets a text, an emptied assistant message goes. Asynchronous because
+ * images may have to be encoded anew.
  */
 export const sanitizeSessionMessagesImages = defineAsyncPass<ImageOptions>(
   "images",
@@ -71,7 +75,9 @@ const hasContent = (message: StoredMessage): boolean => {
   );
 };
 
-/** A tool result's content may have been stored as a text or a single block: that is worth keeping. */
+/**
+ * A tool result's content may have been stored as a text or a single block: that is worth keeping.
+ */
 function contentOf({ content }: StoredMessage): readonly StoredBlock[] {
   if (Array.isArray(content)) return content;
   if (typeof content === "string") return [textBlock(content)];

@@ -1,4 +1,4 @@
-// Which user messages came from another session or a tool: they say so in their first two lines.
+// Marks the user messages that another session or a tool wrote.
 import { definePass, mapChanged } from "../pass.ts";
 import {
   blocksOf,
@@ -13,7 +13,10 @@ import {
 } from "../stored.ts";
 import { isInterSessionExplanation, TEXTS } from "../texts.ts";
 
-/** Puts the inter-session marker in front of every message whose provenance says that no person wrote it (rule R1). */
+/**
+ * Puts the inter-session marker in front of every message whose provenance says that no person
+ * wrote it (rule R1).
+ */
 export const annotateInterSessionUserMessages = definePass(
   "inter-session",
   (messages, _options, report) =>
@@ -28,7 +31,9 @@ export const annotateInterSessionUserMessages = definePass(
     }),
 );
 
-/** The text without its inter-session marker, for people to read; the same string when it has none. */
+/**
+ * The text without its inter-session marker, for people to read; the same string when it has none.
+ */
 export function stripInterSessionPromptPrefixForDisplay(text: string): string {
   return MARKER_LINE.test(text) ? cutMarker(text) : text;
 }

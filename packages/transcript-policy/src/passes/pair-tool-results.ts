@@ -1,4 +1,4 @@
-// Which result answers which tool call, occurrence by occurrence: results move up to their call, missing ones are made up, others go.
+// Decides which result answers which tool call.
 import { type Clock, definePass, type Report } from "../pass.ts";
 import {
   blocksOf,
@@ -28,7 +28,10 @@ import {
 
 /** How gaps between calls and results are filled. */
 export interface PairingOptions {
-  /** What to do with a failed or aborted turn that made calls: "keep" it with the results it has (default), or "drop" it and them. */
+  /**
+   * What to do with a failed or aborted turn that made calls: "keep" it with the results it has
+   * (default), or "drop" it and them.
+   */
   failedTurns?: "keep" | "drop";
   /** The text of a result that has to be made up. */
   missingResultText?: string;
@@ -39,8 +42,9 @@ export interface PairingOptions {
 const SYNTHETIC_MARK = "openclawSyntheticMissingToolResult";
 
 /**
- * Puts exactly one result after each tool call, in the order of the calls (rule R5). A call's result is looked for up to the next assistant
- * message with calls, then among later results that belong to no call there; else an error result is inserted. Ids may repeat in later turns.
+ * Puts exactly one result after each tool call, in the order of the calls (rule R5). A call's
+ * result is looked for up to the next assistant message with calls, then among later results that
+ * belong to no call there; else an error result is inserted. Ids may repeat in later turns.
  */
 export const sanitizeToolUseResultPairing = definePass<PairingOptions>(
   "pair-tool-results",
@@ -59,7 +63,10 @@ export const sanitizeToolUseResultPairing = definePass<PairingOptions>(
   },
 );
 
-/** The usual case, decided without building anything: every call is followed by its one result, in order. */
+/**
+ * The usual case, decided without building anything: every call is followed by its one result, in
+ * order.
+ */
 function isPaired(messages: readonly StoredMessage[]): boolean {
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index]!;
@@ -144,7 +151,10 @@ function pairSpan(
   return [turn, ...paired, ...others.map((index) => messages[index]!)];
 }
 
-/** The results kept for one id: as many as it has calls, the first ones, and real ones before made-up ones. */
+/**
+ * The results kept for one id: as many as it has calls, the first ones, and real ones before
+ * made-up ones.
+ */
 function chooseResults(
   messages: readonly StoredMessage[],
   indexes: readonly number[],

@@ -1,4 +1,4 @@
-// Which answers at the end of a request the provider would take for the start of its own, and reject.
+// Cuts answers off the end of a request that the model would continue.
 import { findProvider, providerAt } from "@clew/plugin-sdk/host";
 import { isRoutedToMessages } from "../model-names.ts";
 import { definePass } from "../pass.ts";
@@ -13,7 +13,10 @@ import {
   typeOf,
 } from "../stored.ts";
 
-/** Cuts assistant messages without tool calls off the end of what is sent (rule W1); the stored copy keeps them. */
+/**
+ * Cuts assistant messages without tool calls off the end of what is sent (rule W1); the stored copy
+ * keeps them.
+ */
 export const stripTrailingAssistants = definePass("prefill", (messages, _options, report) => {
   const end = endWithoutPrefill(
     messages,

@@ -1,4 +1,4 @@
-// Which stored turns say anything worth replaying, and in which shape: the first look at content of every kind.
+// Decides which stored turns say anything worth replaying.
 import { definePass, mapChanged, type Report } from "../pass.ts";
 import {
   blocksOf,
@@ -25,8 +25,9 @@ export interface ReplayContentOptions {
 }
 
 /**
- * Drops blank users, delivery mirrors, silent replies, turns cut off while thinking and trailing failures; wraps strings and single blocks
- * in arrays, takes the host's context out of assistant text and gives failed empty turns a text (rule R2).
+ * Drops blank users, delivery mirrors, silent replies, turns cut off while thinking and trailing
+ * failures; wraps strings and single blocks in arrays, takes the host's context out of assistant
+ * text and gives failed empty turns a text (rule R2).
  */
 export const normalizeAssistantReplayContent = definePass<ReplayContentOptions>(
   "replay-content",

@@ -1,4 +1,4 @@
-// What the Responses family insists on: reasoning items with a follower, `call_*|fc_*` ids, item ids only beside their reasoning.
+// What Responses apis insist on in reasoning items and tool-call ids.
 import { sha256Hex } from "../hash.ts";
 import { definePass, mapChanged } from "../pass.ts";
 import {
@@ -22,7 +22,8 @@ export const isReasoningItem = (block: StoredBlock): boolean =>
   typeOf(block) === "thinking" && readReasoningItem(block.thinkingSignature) !== undefined;
 
 /**
- * The reasoning item a signature holds, as an object or as JSON text; undefined when it is another kind of signature.
+ * The reasoning item a signature holds, as an object or as JSON text; undefined when it is another
+ * kind of signature.
  * @internal
  */
 export function readReasoningItem(signature: unknown): StoredBlock | undefined {
@@ -46,8 +47,8 @@ function readItem(signature: unknown): StoredBlock | undefined {
 }
 
 /**
- * Drops reasoning items that nothing follows; after a change of model, all of them and the text item ids of their turns (rule R6a).
- * A turn left empty goes.
+ * Drops reasoning items that nothing follows; after a change of model, all of them and the text
+ * item ids of their turns (rule R6a). A turn left empty goes.
  */
 export const downgradeReasoningItems = definePass<{ modelChanged?: boolean }>(
   "reasoning-items",
@@ -79,7 +80,10 @@ function forgetTextItem(block: StoredBlock): StoredBlock {
   return without(block, ["textSignature"]);
 }
 
-/** Removes reasoning items and text item ids that an earlier block already used: the wire takes each item once. */
+/**
+ * Removes reasoning items and text item ids that an earlier block already used: the wire takes each
+ * item once.
+ */
 export const dropRepeatedItems = definePass("repeated-items", (messages, _options, report) => {
   const seen = new Set<string>();
   return mapChanged(messages, (message, index) => {
@@ -104,7 +108,8 @@ export const dropRepeatedItems = definePass("repeated-items", (messages, _option
 });
 
 /**
- * The id under which a block is an item of its own on the Responses wire; calls carry theirs in their id.
+ * The id under which a block is an item of its own on the Responses wire; calls carry theirs in
+ * their id.
  * @internal
  */
 export function itemId(block: StoredBlock): string | undefined {
@@ -122,7 +127,10 @@ const CALL_PART = { prefix: "call_", legal: /^call_[A-Za-z0-9_-]{1,59}$/ };
 const ITEM_PART = { prefix: "fc_", legal: /^fc_[A-Za-z0-9_-]{1,61}$/ };
 const MAX_PART = 64;
 
-/** Brings ids into the form `call_…` or `call_…|fc_…`, the same id always to the same result (rule R6b). */
+/**
+ * Brings ids into the form `call_…` or `call_…|fc_…`, the same id always to the same result (rule
+ * R6b).
+ */
 export const canonicalizeResponsesIds = definePass("responses-ids", (messages, _options, report) =>
   renameCalls(messages, (id) => canonicalId(id), report),
 );
@@ -155,7 +163,10 @@ function canonicalPart(part: string, { prefix, legal }: typeof CALL_PART): strin
 
 const trimUnderscores = (text: string): string => text.replace(/^_+|_+$/g, "");
 
-/** Removes the item id of a call whose reasoning is not in front of it in the same turn, and of its result (rule R6c). */
+/**
+ * Removes the item id of a call whose reasoning is not in front of it in the same turn, and of its
+ * result (rule R6c).
+ */
 export const dropUnbackedItemIds = definePass(
   "responses-item-ids",
   (messages, _options, report) => {

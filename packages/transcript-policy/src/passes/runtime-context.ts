@@ -1,4 +1,4 @@
-// Which parts of a history are the host's own context rather than somebody's words.
+// Finds what of a history is the host's own context and nobody's words.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { mapChanged } from "../pass.ts";
 import { asStored, roleOf } from "../stored.ts";
@@ -55,7 +55,10 @@ const METADATA_TAIL =
 const LEADING_TIMESTAMP =
   /^\s*\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d{2}-\d{2} \d{2}:\d{2}[^\]\n]*\][ \t]*/;
 
-/** The text without the blocks a channel puts around a message, and without the time before it; the same string when it holds none. */
+/**
+ * The text without the blocks a channel puts around a message, and without the time before it; the
+ * same string when it holds none.
+ */
 export function stripInboundMetadata(text: string): string {
   const bareOfBlocks = text.includes("(untrusted") ? text.replace(METADATA_BLOCK, "") : text;
   const body = bareOfBlocks.includes("Untrusted context (")
@@ -81,7 +84,10 @@ export const stripRuntimeContextCustomMessages = (
     ? messages
     : messages.filter((message) => !isRuntimeContext(message));
 
-/** Drops runtime-context messages except those directly before the last user message, which belong to the running turn. */
+/**
+ * Drops runtime-context messages except those directly before the last user message, which belong
+ * to the running turn.
+ */
 export function stripHistoricalRuntimeContextCustomMessages(
   messages: readonly AgentMessage[],
 ): readonly AgentMessage[] {

@@ -8,7 +8,10 @@ const AFTER_REASONING =
 // Nobody says nothing at greater length.
 const LONGEST = 20_000;
 
-/** True for NO_REPLY in any case and number, as a JSON string or action, or after a stretch of reasoning. */
+/**
+ * True for NO_REPLY in any case and number, as a JSON string or action, or after a stretch of
+ * reasoning.
+ */
 export function isSilentReply(text: string): boolean {
   if (text.length > LONGEST || !/NO_REPLY/i.test(text)) return false;
   const trimmed = text.trim();

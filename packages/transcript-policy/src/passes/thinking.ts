@@ -1,4 +1,4 @@
-// Which thinking blocks may go back to the model that wrote them: signed, and signed for this very history.
+// Decides which thinking may go back to the model that wrote it.
 import { definePass, mapChanged } from "../pass.ts";
 import {
   blocksOf,
@@ -44,7 +44,10 @@ export function isBefore(message: StoredMessage, compactedAt: number | undefined
   return compactedAt !== undefined && timestamp !== undefined && timestamp < compactedAt;
 }
 
-/** Removes signatures that a compaction made stale: they are bound to the history that was replaced (rule R9a). */
+/**
+ * Removes signatures that a compaction made stale: they are bound to the history that was replaced
+ * (rule R9a).
+ */
 export const stripStaleThinkingSignatures = definePass(
   "stale-signatures",
   (messages, _options, report) => {
@@ -69,7 +72,10 @@ function unsign(block: StoredBlock): StoredBlock {
   );
 }
 
-/** Removes thinking without any signature, but not from the turn that is still running (rules R9b and R9c). */
+/**
+ * Removes thinking without any signature, but not from the turn that is still running (rules R9b
+ * and R9c).
+ */
 export const stripInvalidThinkingSignatures = definePass(
   "unsigned-thinking",
   (messages, _options, report) => {
@@ -84,7 +90,8 @@ export const stripInvalidThinkingSignatures = definePass(
 );
 
 /**
- * True when a thinking block carries anything that may be a signature; for a redacted one its data counts.
+ * True when a thinking block carries anything that may be a signature; for a redacted one its data
+ * counts.
  * @internal
  */
 export function isSigned(block: StoredBlock): boolean {
@@ -124,7 +131,8 @@ export const dropReasoningFromHistory = definePass(
 );
 
 /**
- * The message without the thinking blocks `goes` picks; a text stands in when nothing is left. The same message when none go.
+ * The message without the thinking blocks `goes` picks; a text stands in when nothing is left. The
+ * same message when none go.
  * @internal
  */
 export function withoutThinking(
@@ -139,7 +147,10 @@ export function withoutThinking(
   return { ...message, content: kept.length === 0 ? [textBlock(TEXTS.omittedReasoning)] : kept };
 }
 
-/** The last assistant message, while it is the end of the list or the running tool step; -1 otherwise. */
+/**
+ * The last assistant message, while it is the end of the list or the running tool step; -1
+ * otherwise.
+ */
 function unfinishedTurn(messages: readonly StoredMessage[]): number {
   const last = messages.findLastIndex((message) => roleOf(message) === "assistant");
   return last === messages.length - 1 || last === runningToolStep(messages) ? last : -1;
@@ -147,7 +158,10 @@ function unfinishedTurn(messages: readonly StoredMessage[]): number {
 
 const STEP_CALL_TYPES: ReadonlySet<unknown> = new Set(["toolCall", "tool_use", "function_call"]);
 
-/** The first assistant message after the last user, when it made a call that has been answered; -1 otherwise. */
+/**
+ * The first assistant message after the last user, when it made a call that has been answered; -1
+ * otherwise.
+ */
 function runningToolStep(messages: readonly StoredMessage[]): number {
   const user = messages.findLastIndex((message) => roleOf(message) === "user");
   const step = messages.findIndex(
@@ -166,7 +180,9 @@ function runningToolStep(messages: readonly StoredMessage[]): number {
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Keeps thinking only with a base64 signature, under its one name; turns left empty go (rule R12). */
+/**
+ * Keeps thinking only with a base64 signature, under its one name; turns left empty go (rule R12).
+ */
 export const sanitizeAntigravityThinkingBlocks = definePass(
   "base64-thinking",
   (messages, _options, report) =>

@@ -1,4 +1,4 @@
-// Which signatures of thoughts a provider can read back: those it wrote itself, in base64.
+// Decides which signatures of thoughts a provider can read back.
 import { definePass, mapChanged } from "../pass.ts";
 import { blocksOf, roleOf, type StoredBlock, without } from "../stored.ts";
 
@@ -10,7 +10,10 @@ export interface ThoughtSignatureOptions {
   includeCamelCase?: boolean;
 }
 
-/** Removes thought signatures that were written by another provider (rule R8). Failed turns are left as they are. */
+/**
+ * Removes thought signatures that were written by another provider (rule R8). Failed turns are left
+ * as they are.
+ */
 export const sanitizeThoughtSignatures = definePass<ThoughtSignatureOptions>(
   "thought-signatures",
   (messages, options, report) =>
@@ -48,7 +51,10 @@ const isTextItemId = (value: unknown): boolean =>
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** True for base64 or base64url that would be written the same way again; blanks are ignored, padding may be missing. */
+/**
+ * True for base64 or base64url that would be written the same way again; blanks are ignored,
+ * padding may be missing.
+ */
 export function isBase64Signature(value: unknown): boolean {
   if (typeof value !== "string") return false;
   const text = value.replace(/\s+/g, "");
@@ -58,7 +64,8 @@ export function isBase64Signature(value: unknown): boolean {
   const tail = body.length % 4;
   if (tail === 1) return false;
   if (tail === 0) return true;
-  // The bits that stand for no byte must be zero: four of them after two characters, two after three.
+  // The bits that stand for no byte must be zero: four of them after two characters, two after
+  // three.
   const last = ALPHABET.indexOf((body.at(-1) ?? "").replace("-", "+").replace("_", "/"));
   return last % (tail === 2 ? 16 : 4) === 0;
 }

@@ -1,4 +1,4 @@
-// Which tool calls are complete enough to replay: an input, an id, a legal name, and no half-written arguments.
+// Decides which tool calls are complete enough to be replayed.
 import { definePass, mapChanged } from "../pass.ts";
 import {
   blocksOf,
@@ -26,7 +26,10 @@ type Verdict = { keep: StoredBlock } | { drop: string };
 const CALL_ID_FIELDS = ["id", "call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id"];
 const LEGAL_NAME = /^[A-Za-z0-9_:.-]{1,64}$/;
 
-/** Drops malformed tool calls, and turns they leave empty; their results then answer nothing and go with the pairing (rule R3). */
+/**
+ * Drops malformed tool calls, and turns they leave empty; their results then answer nothing and go
+ * with the pairing (rule R3).
+ */
 export const sanitizeToolCallInputs = definePass<ToolCallOptions>(
   "malformed-tool-calls",
   (messages, options, report) => {
@@ -97,7 +100,9 @@ function judgeCall(
 const hasInput = ({ input, arguments: args }: StoredBlock): boolean =>
   (input ?? args ?? null) !== null;
 
-/** A Responses call that was finished although the stream's copy of its arguments was left in place. */
+/**
+ * A Responses call that was finished although the stream's copy of its arguments was left in place.
+ */
 function isFinishedResponsesCall(call: StoredBlock, message: StoredMessage): boolean {
   const { id, input, arguments: args, partialJson } = call;
   if (
@@ -113,7 +118,10 @@ function isFinishedResponsesCall(call: StoredBlock, message: StoredMessage): boo
     : isRecord(parseJson(partialJson));
 }
 
-/** True when every call of a thinking turn can go back byte for byte; an id an earlier kept turn used cannot. */
+/**
+ * True when every call of a thinking turn can go back byte for byte; an id an earlier kept turn
+ * used cannot.
+ */
 function isReplaySafe(
   calls: readonly StoredBlock[],
   allowed: ReadonlySet<string>,

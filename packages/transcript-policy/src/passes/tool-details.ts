@@ -1,4 +1,4 @@
-// What never leaves the host: the machine-readable details of tool results, and the token counts of replaced history.
+// Removes what never leaves the host, such as the details of tool results.
 import { ZERO_USAGE } from "@clew/plugin-sdk/host";
 import { definePass, mapChanged } from "../pass.ts";
 import { roleOf, without } from "../stored.ts";
@@ -14,7 +14,10 @@ export const stripToolResultDetails = definePass("tool-details", (messages, _opt
   }),
 );
 
-/** Zeroes the token counts of assistants before a compaction: they measured a context that is gone (rule R16). */
+/**
+ * Zeroes the token counts of assistants before a compaction: they measured a context that is gone
+ * (rule R16).
+ */
 export const clearStaleUsage = definePass("stale-usage", (messages, _options, report) => {
   const compactedAt = latestCompaction(messages);
   if (compactedAt === undefined) return messages;

@@ -1,4 +1,4 @@
-// Which ids tool calls and results carry: legal for the provider, unique in the transcript, the same on both sides of a pair.
+// Decides which ids tool calls and their results carry.
 import { sha256Hex } from "../hash.ts";
 import { definePass, mapChanged, type Report } from "../pass.ts";
 import type { ToolCallIdMode } from "../policies.ts";
@@ -54,7 +54,10 @@ function nine(id: string): string {
 
 const alphanumerics = (id: string): string => id.replace(/[^A-Za-z0-9]/g, "");
 
-/** Gives every call an id that is legal and unique, and every result the id of its call, in order of occurrence (rule R7). */
+/**
+ * Gives every call an id that is legal and unique, and every result the id of its call, in order of
+ * occurrence (rule R7).
+ */
 export const sanitizeToolCallIds = definePass<ToolIdOptions>(
   "tool-call-ids",
   (messages, options, report) =>
@@ -67,13 +70,15 @@ export const sanitizeToolCallIds = definePass<ToolIdOptions>(
 );
 
 /**
- * Answers with the id for the nth use of a raw id, by a call block or, without one, by a result nobody waits for.
+ * Answers with the id for the nth use of a raw id, by a call block or, without one, by a result
+ * nobody waits for.
  * @internal
  */
 export type Allocate = (id: string, use: number, call?: StoredBlock) => string;
 
 /**
- * Renames every call by `allocate`, and each result as its call; a result nobody waits for is allocated as one of its own.
+ * Renames every call by `allocate`, and each result as its call; a result nobody waits for is
+ * allocated as one of its own.
  * @internal
  */
 export function renameCalls(

@@ -1,4 +1,4 @@
-// Which turns may stand next to each other: who comes first, what merges, and which calls no result follows.
+// Decides which turns may stand next to each other.
 import { type Clock, definePass, mapChanged, type Report } from "../pass.ts";
 import {
   blocksOf,
@@ -32,7 +32,10 @@ export const validateGeminiTurns = definePass("merge-assistants", (messages, _op
   mergeNeighbours(messages, "assistant", mergeAssistants, report),
 );
 
-/** Merges assistants, removes calls no result follows before the next assistant, then merges users (rule R15). */
+/**
+ * Merges assistants, removes calls no result follows before the next assistant, then merges users
+ * (rule R15).
+ */
 export const validateAnthropicTurns = definePass("validate-turns", (messages, _options, report) => {
   const merged = mergeNeighbours(messages, "assistant", mergeAssistants, report);
   const answered = mapChanged(merged, (message, index) =>
@@ -136,7 +139,10 @@ function dropDanglingCalls(
   };
 }
 
-/** Results by id, up to the next assistant; those inside user messages count for turns without thinking. */
+/**
+ * Results by id, up to the next assistant; those inside user messages count for turns without
+ * thinking.
+ */
 function answersAfter(
   messages: readonly StoredMessage[],
   index: number,

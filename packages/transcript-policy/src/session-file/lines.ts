@@ -3,7 +3,10 @@ import { createReadStream } from "node:fs";
 
 const NEWLINE = 0x0a;
 
-/** Splits at `\n` and `\r\n` only: other line separators are legal inside JSON text. Blank lines are left out. */
+/**
+ * Splits at `\n` and `\r\n` only: other line separators are legal inside JSON text. Blank lines are
+ * left out.
+ */
 export async function* readLines(path: string): AsyncGenerator<string> {
   let rest: Buffer[] = [];
   let first = true;

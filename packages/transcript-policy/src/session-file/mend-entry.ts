@@ -1,4 +1,4 @@
-// What is wrong with one line of a session file, and what it should say instead; pure.
+// Decides what one damaged line of a session file should say instead.
 import { decodeBase64, isBase64 } from "../images/base64.ts";
 import { readImageHeader } from "../images/header.ts";
 import { isImageBlock } from "../images/inspect.ts";
@@ -31,7 +31,9 @@ export interface MendedEntry extends MendCounts {
   entry: Entry;
 }
 
-/** The entry on a line; undefined when the line is no entry, or a message entry without a message. */
+/**
+ * The entry on a line; undefined when the line is no entry, or a message entry without a message.
+ */
 export function parseEntry(line: string): Entry | undefined {
   const entry = parseJson(line);
   if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return undefined;

@@ -1,4 +1,4 @@
-// Which stored calls must get a result written behind them because their provider refuses the session otherwise; pure.
+// Decides which stored calls need a result in the file itself.
 import { findProvider } from "@clew/plugin-sdk/host";
 import { isResponsesApi } from "../route.ts";
 import {
@@ -52,7 +52,10 @@ export class MissingResults {
       };
   }
 
-  /** The calls without a result, by the position of their entry; to be asked when all entries have been seen. */
+  /**
+   * The calls without a result, by the position of their entry; to be asked when all entries have
+   * been seen.
+   */
   plan(): ReadonlyMap<number, readonly StoredBlock[]> {
     const open = this.#asking.map(
       ({ position, calls }) =>
@@ -62,7 +65,9 @@ export class MissingResults {
   }
 }
 
-/** Which calls of a turn need a result in the file: all, those whose text was delivered, or none. */
+/**
+ * Which calls of a turn need a result in the file: all, those whose text was delivered, or none.
+ */
 function neededResults({ provider, api }: StoredMessage): "all" | "delivered" | "none" {
   if (typeof api !== "string" || !isResponsesApi(api)) return "none";
   const isOwn = typeof provider === "string" && findProvider(provider)?.apis.includes(api);

@@ -1,4 +1,4 @@
-// Repairs a session file before it is loaded: what is damaged, and that nothing else changes.
+// Repairs a session file before it is loaded, and nothing that is not damaged.
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
@@ -23,8 +23,9 @@ export interface RepairRequest {
 }
 
 /**
- * "dry-run" it would have been repaired · "file-missing" there is none · "file-empty" it has no line · "header-invalid" its
- * first line is not a session header · "not-read" and "not-written" the file system failed.
+ * "dry-run" it would have been repaired · "file-missing" there is none · "file-empty" it has no
+ * line · "header-invalid" its first line is not a session header · "not-read" and "not-written" the
+ * file system failed.
  */
 export type RepairCode =
   | "dry-run"
@@ -34,14 +35,19 @@ export type RepairCode =
   | "not-read"
   | "not-written";
 
-/** What was found; the counts of single repairs are there when the file was, or in a dry run would be, rewritten. */
+/**
+ * What was found; the counts of single repairs are there when the file was, or in a dry run would
+ * be, rewritten.
+ */
 export interface RepairReport extends Partial<MendCounts> {
   repaired: boolean;
   droppedLines: number;
   /** Always 0: blank user messages get a text instead. */
   droppedBlankUserMessages?: number;
   insertedToolResults?: number;
-  /** Why the file was not repaired although it is not in order, for programs. Given with `reason`. */
+  /**
+   * Why the file was not repaired although it is not in order, for programs. Given with `reason`.
+   */
   code?: RepairCode;
   /** The same for people. */
   reason?: string;
@@ -60,8 +66,9 @@ interface Plan {
 }
 
 /**
- * Repairs a session file in place if it needs it (spec §6): drops lines that are no entries, mends failed, blank and damaged content.
- * Streams; an orderly file is only read. Never throws for what it finds: `reason` says why nothing was done.
+ * Repairs a session file in place if it needs it (spec §6): drops lines that are no entries, mends
+ * failed, blank and damaged content. Streams; an orderly file is only read. Never throws for what
+ * it finds: `reason` says why nothing was done.
  */
 export async function repairSessionFileIfNeeded(request: RepairRequest): Promise<RepairReport> {
   const { dryRun = false, debug, warn, clock = Date, files = FILE_OPERATIONS } = request;

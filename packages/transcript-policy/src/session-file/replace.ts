@@ -1,4 +1,4 @@
-// Replaces a file without ever leaving half of one: backup, temporary file beside it, rename, backup gone.
+// Replaces a file without ever leaving half of one.
 import { constants } from "node:fs";
 import { chmod, copyFile, open, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -15,7 +15,10 @@ export type Replacement =
   | { ok: true; backupPath?: string }
   | { ok: false; error: unknown; backupPath?: string };
 
-/** Writes `lines` in place of the file. Its mode is kept and its folder not touched; a backup that could not be removed is named. */
+/**
+ * Writes `lines` in place of the file. Its mode is kept and its folder not touched; a backup that
+ * could not be removed is named.
+ */
 export async function replaceFile(
   path: string,
   lines: AsyncIterable<string>,

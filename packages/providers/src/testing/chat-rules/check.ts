@@ -15,7 +15,10 @@ export interface Violation {
 /** All rules, in the order they are checked. */
 export const CHAT_RULES: readonly ChatRule[] = [...SHAPE_RULES, ...MESSAGE_RULES, ...TOOL_RULES];
 
-/** Every rule that `body` breaks for servers of `flavor` (default "compatible": the rules that all share). */
+/**
+ * Every rule that `body` breaks for servers of `flavor` (default "compatible": the rules that all
+ * share).
+ */
 export function checkChatRequest(
   body: unknown,
   flavor: ChatRuleFlavor = "compatible",

@@ -1,4 +1,4 @@
-// Rules of the Chat Completions wire about single messages: roles, content, parts and names.
+// Rules of the Chat Completions wire about single messages.
 import { type ChatRule, first, type JsonObject, messages, parts, text } from "./rule.ts";
 
 const ROLES = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
@@ -156,7 +156,10 @@ export const MESSAGE_RULES: readonly ChatRule[] = [
   },
 ];
 
-/** After the optional system message user and assistant must take turns; calls and their results stand outside. */
+/**
+ * After the optional system message user and assistant must take turns; calls and their results
+ * stand outside.
+ */
 function brokenAlternation(body: JsonObject): string | undefined {
   const roles = messages(body)
     .filter(({ value }) => value.role !== "tool" && value.role !== "system" && !hasCalls(value))

@@ -15,7 +15,10 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export interface ChatRule {
   /** As in the documentation of the wire, e.g. "tool.missing". */
   id: string;
-  /** "reject": the first-party endpoint answers 400. "compat": tolerated there, rejected by compatible servers or older models. */
+  /**
+   * "reject": the first-party endpoint answers 400. "compat": tolerated there, rejected by
+   * compatible servers or older models.
+   */
   level: "reject" | "compat";
   /** Absent = all. */
   flavors?: readonly ChatRuleFlavor[];

@@ -1,4 +1,4 @@
-// Rules of the Chat Completions wire about the body as a whole: its fields, limits and encoding.
+// Rules of the Chat Completions wire about the body as a whole.
 import {
   type At,
   type ChatRule,
@@ -92,7 +92,10 @@ function unknownMessageField(body: JsonObject): string | undefined {
   return undefined;
 }
 
-/** Arguments are JSON inside JSON: an escape in them is a lone surrogate only once the receiver decoded it. */
+/**
+ * Arguments are JSON inside JSON: an escape in them is a lone surrogate only once the receiver
+ * decoded it.
+ */
 function hidesSurrogate(call: At): boolean {
   try {
     return hasLoneSurrogate(JSON.parse(text(functionOf(call).arguments)));
@@ -101,7 +104,10 @@ function hidesSurrogate(call: At): boolean {
   }
 }
 
-/** JSON.stringify writes a lone surrogate as an escape of its own; a backslash of the text itself is written twice. */
+/**
+ * JSON.stringify writes a lone surrogate as an escape of its own; a backslash of the text itself is
+ * written twice.
+ */
 function hasLoneSurrogate(value: unknown): boolean {
   return /\\ud[89a-f]/.test(JSON.stringify(value).replaceAll("\\\\", ""));
 }

@@ -1,4 +1,4 @@
-// Rules of the Chat Completions wire about tools: definitions, calls, and results that answer them.
+// Rules of the Chat Completions wire about tools, their calls and results.
 import {
   type At,
   type ChatRule,
