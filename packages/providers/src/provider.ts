@@ -8,8 +8,9 @@ export interface Endpoint {
    * it.
    */
   baseUrl: string;
+  /** Default: none is sent. */
   apiKey?: string;
-  /** Sent with every request; they win over the driver's own. */
+  /** Sent with every request; they win over the driver's own. Default: none. */
   headers?: Readonly<Record<string, string>>;
   /**
    * Which dialect of its API the server speaks; absent = told from `baseUrl`. See the driver's file
@@ -20,8 +21,11 @@ export interface Endpoint {
 
 /** One HTTP request, complete and ready to send. The same call and endpoint give the same bytes. */
 export interface WireRequest {
+  /** Always POST. */
   method: "POST";
+  /** Complete, with the driver's path. */
   url: string;
+  /** Names in lower case. */
   headers: Record<string, string>;
   /** JSON text. */
   body: string;

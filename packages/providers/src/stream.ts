@@ -17,19 +17,23 @@ import { abortError, type FailureOrigin, silentOverflowError } from "./shared/wi
  */
 export const DEFAULT_IDLE_TIMEOUT_MS = 240_000;
 
+/** One call, where it goes, and how patient its caller is. */
 export interface StreamModelOptions {
+  /** What is asked. */
   call: ModelCall;
+  /** Where; a local driver ignores it. */
   endpoint: Endpoint;
   /** Default: the platform's. */
   fetch?: typeof globalThis.fetch;
-  /** Longest wait for the answer to begin, and between two pieces of it; ms. */
+  /** Longest wait for the answer to begin, and between two pieces of it; ms. Default: 240,000. */
   idleTimeoutMs?: number;
+  /** Default: twice, after 0.5 s and 1 s, never later than 30 s. */
   retry?: Partial<RetryOptions>;
-  /** Before each wait for a retry. */
+  /** Told before each wait for a retry. Default: nobody is. */
   onRetry?: (notice: RetryNotice) => void;
-  /** ms since the epoch; stamps messages. */
+  /** ms since the epoch; stamps messages. Default: the wall clock. */
   now?: () => number;
-  /** 0 ≤ x < 1; spreads the waits of retries. */
+  /** 0 ≤ x < 1; spreads the waits of retries. Default: `Math.random`. */
   random?: () => number;
 }
 
@@ -37,6 +41,28 @@ export interface StreamModelOptions {
  * One model call as a stream of events; the last is `done` or `error`, exactly one. Never throws
  * for what a provider did. Aborting `call.signal` ends it with kind "aborted" and what had arrived.
  * Only a call of which nothing had arrived is tried again.
+ * @example
+ * ```ts
+ * import { streamModel } from "@clew/providers";
+ *
+ * const call = {
+ *   model: {
+ *     provider: "offline",
+ *     api: "offline",
+ *     id: "offline",
+ *     contextWindow: 32_000,
+ *     maxOutputTokens: 1000,
+ *   },
+ *   systemPrompt: "",
+ *   messages: [{ role: "user" as const, content: "The code is 7391. What is the code?" }],
+ *   tools: [],
+ *   signal: new AbortController().signal,
+ * };
+ * for await (const event of streamModel({ call, endpoint: { baseUrl: "" } })) {
+ *   if (event.type === "text") process.stdout.write(event.delta);
+ *   if (event.type === "error") throw new Error(event.error.message);
+ * }
+ * ```
  */
 export async function* streamModel(
   options: StreamModelOptions,
@@ -63,6 +89,7 @@ export async function completeModel(options: StreamModelOptions): Promise<Comple
   throw new Error("A driver ended its stream without a final event; this is a bug in the driver.");
 }
 
+/** The reply, or why there is none and what had arrived. */
 export type CompleteResult =
   | { ok: true; message: AssistantMessage }
   | { ok: false; error: ModelError; partial: AssistantMessage };

@@ -37,8 +37,11 @@ export interface InvalidMessage {
  * share.
  */
 export interface ExplainRequest {
+  /** As they would be sent. */
   messages: readonly AgentMessage[];
+  /** Wire protocol, e.g. "openai-completions". */
   modelApi: string;
+  /** Default: "", a model of which nothing is known. */
   modelId?: string;
 }
 

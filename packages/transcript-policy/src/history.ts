@@ -24,15 +24,18 @@ export type { ModelSnapshot } from "./side-records.ts";
 
 /** A stored history, the route it is about to take, and what the session remembers. */
 export interface SanitizeRequest extends PolicyRequest, ImageOptions, ReplayContentOptions {
+  /** The active branch, oldest first. */
   messages: readonly AgentMessage[];
   /** Calls of other tools are dropped; empty or absent = no filter. */
   allowedToolNames?: readonly string[];
-  /** The newest `model-snapshot` record of the session. */
+  /** The newest `model-snapshot` record of the session; absent or null = there is none. */
   priorModelSnapshot?: ModelSnapshot | null;
+  /** What else the session remembers. Default: nothing. */
   sessionState?: {
     /** True once the session holds a `google-turn-ordering-bootstrap` record. */
     googleBootstrapMarked: boolean;
   };
+  /** Stamps messages and records that are made up. Default: the wall clock. */
   clock?: Clock;
 }
 
@@ -42,6 +45,7 @@ export interface SanitizedHistory {
   messages: readonly AgentMessage[];
   /** The history before turns were merged and checked against each other. */
   sanitized: readonly AgentMessage[];
+  /** Everything that was changed, in order. */
   changes: readonly PolicyChange[];
   /** Custom entries the host must append to the session. */
   sideRecords: readonly PolicySideRecord[];

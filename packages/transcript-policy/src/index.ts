@@ -12,12 +12,13 @@ export { type OutboundRequest, prepareOutboundMessages, repairToolPairing } from
 export type { Clock, PassResult } from "./pass.ts";
 export type { ImageOptions } from "./passes/images.ts";
 export type { ReplayContentOptions } from "./passes/replay-content.ts";
-export type {
-  PolicyFlags,
-  ProviderPolicies,
-  ProviderPolicy,
-  ToolCallIdMode,
-  TranscriptPolicy,
+export {
+  DEFAULT_POLICY,
+  type PolicyFlags,
+  type ProviderPolicies,
+  type ProviderPolicy,
+  type ToolCallIdMode,
+  type TranscriptPolicy,
 } from "./policies.ts";
 export {
   createTranscriptPolicy,

@@ -11,6 +11,7 @@ import { wireRules } from "./wires.ts";
 export interface OutboundRequest extends PolicyRequest, ReplayContentOptions {
   /** The replayed history and everything the running turn added. */
   messages: readonly AgentMessage[];
+  /** Stamps messages that are made up. Default: the wall clock. */
   clock?: Clock;
 }
 

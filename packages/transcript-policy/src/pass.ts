@@ -7,6 +7,7 @@ import { asAgentMessages, asStored, type StoredMessage } from "./stored.ts";
 export interface PassResult {
   /** The very array that was given when nothing had to change. */
   messages: readonly AgentMessage[];
+  /** One for each thing that was changed; empty when nothing was. */
   changes: readonly PolicyChange[];
 }
 

@@ -13,15 +13,19 @@ import { BOOTSTRAP_RECORD, SNAPSHOT_RECORD } from "./side-records.ts";
 
 /** What a host decides once for all its sessions. */
 export interface TranscriptPolicyOptions extends ImageOptions, ReplayContentOptions {
-  /** Policies of the host and its plugins, by provider id. */
+  /** Policies of the host and its plugins, by provider id. Default: none. */
   policies?: ProviderPolicies;
+  /** Stamps messages and records that are made up. Default: the wall clock. */
   clock?: Clock;
 }
 
 /** Messages and the model they go to. */
 export interface TranscriptPolicyInput {
+  /** Oldest first. */
   messages: readonly AgentMessage[];
+  /** Where they go. */
   model: ModelRef;
+  /** Calls of other tools are dropped from history; absent or empty = no filter. */
   allowedToolNames?: readonly string[];
 }
 
@@ -38,7 +42,32 @@ export interface TranscriptPolicyPort {
 }
 
 /**
- * Joins the policy to a host: `policy: createTranscriptPolicy({ imageCodec: createSharpCodec() })`.
+ * The policy as one object that fits engine-core's `PolicyPort`.
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { createTranscriptPolicy } from "@clew/transcript-policy";
+ *
+ * const policy = createTranscriptPolicy();
+ * const model = {
+ *   provider: "anthropic",
+ *   api: "anthropic-messages",
+ *   id: "claude-opus-4-6",
+ *   contextWindow: 200_000,
+ *   maxOutputTokens: 8192,
+ * };
+ * const call = { type: "toolCall" as const, id: "a", name: "read", arguments: {} };
+ * const { messages, changes } = policy.prepareOutbound({
+ *   model,
+ *   messages: [
+ *     { role: "user", content: "Read it." },
+ *     { role: "assistant", content: [call], stopReason: "toolUse" }, // its result was lost
+ *     { role: "user", content: "And?" },
+ *   ],
+ * });
+ * assert.deepEqual(messages.map(({ role }) => role), ["user", "assistant", "toolResult", "user"]);
+ * assert.equal(changes[0]?.rule, "pair-tool-results");
+ * ```
  */
 export function createTranscriptPolicy(
   options: TranscriptPolicyOptions = {},

@@ -13,9 +13,11 @@ export interface ModelTraits {
 
 /** Where a history is going: which provider, by which api, to which model. */
 export interface Route {
+  /** Provider id, e.g. "openai"; compared trimmed and in lower case. */
   provider: string;
   /** Wire protocol, e.g. "openai-completions". */
   modelApi: string;
+  /** As the provider names it; compared in lower case. */
   modelId: string;
   /** Default: nothing is known beyond the name. */
   model?: ModelTraits;

@@ -14,7 +14,8 @@ import { TEXTS } from "./texts.ts";
 /** A route, and the policies of the host that asks. */
 export interface PolicyRequest extends Route {
   /**
-   * Policies of the host and its plugins, by provider id; each is laid over what the table says.
+   * Policies of the host and its plugins, by provider id; each is laid over what the
+   * catalogue says. Default: none.
    */
   policies?: ProviderPolicies;
 }

@@ -5,6 +5,14 @@ import type { ImageCodec } from "./images/codec.ts";
 /**
  * Reads sizes and makes smaller JPEGs with sharp; pictures of more than `maxPixels` are refused
  * before they are decoded.
+ * @example
+ * ```ts
+ * import { createTranscriptPolicy } from "@clew/transcript-policy";
+ * import { createSharpCodec } from "@clew/transcript-policy/sharp";
+ *
+ * const policy = createTranscriptPolicy({ imageCodec: createSharpCodec() });
+ * console.log(Object.keys(policy));
+ * ```
  */
 export function createSharpCodec(): ImageCodec {
   return {

@@ -8,8 +8,11 @@ export const BOOTSTRAP_RECORD = "google-turn-ordering-bootstrap";
  * Which route a session's history was last prepared for; the data of the `model-snapshot` record.
  */
 export interface ModelSnapshot {
+  /** As in the route; absent = "". */
   provider?: string;
+  /** As in the route; absent = "". */
   modelApi?: string;
+  /** As in the route; absent = "". */
   modelId?: string;
 }
 

@@ -182,7 +182,17 @@ const BY_ID: ReadonlyMap<string, ProviderRecord> = new Map(
   PROVIDERS.map((provider) => [provider.id, provider]),
 );
 
-/** The record of a provider id, written as the catalogue writes it; undefined when it has none. */
+/**
+ * The record of a provider id, written as the catalogue writes it; undefined when it has none.
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { findProvider, providerAt } from "@clew/plugin-sdk/host";
+ *
+ * assert.deepEqual(findProvider("openai")?.needsKey, ["OPENAI_API_KEY"]);
+ * assert.equal(providerAt("https://api.openai.com/v1")?.id, "openai");
+ * ```
+ */
 export const findProvider = (id: string): ProviderRecord | undefined => BY_ID.get(id);
 
 /** The provider whose servers answer at this address; undefined for any other server. */

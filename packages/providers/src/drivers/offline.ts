@@ -12,6 +12,13 @@ import { abortError } from "../shared/wire-errors.ts";
  * it was shown none, first asking a search, grep or recall tool once; it acknowledges statements,
  * extracts summaries, and runs `call <tool> {json}`. The same call gives the same reply. Like a
  * real provider it bills tokens (estimated) and refuses a request larger than the model's window.
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { offline } from "@clew/providers/drivers/offline";
+ *
+ * assert.equal(offline.kind, "local");
+ * ```
  */
 export const offline: LocalDriver = { kind: "local", api: "offline", stream: streamOffline };
 

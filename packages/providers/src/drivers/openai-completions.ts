@@ -9,6 +9,13 @@ import { wellFormedJson } from "../shared/well-formed.ts";
 /**
  * Api "openai-completions". Rules of the wire: the Chat Completions checks of
  * `@clew/providers/testing`. Flavors: `CHAT_FLAVORS`.
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { openaiCompletions } from "@clew/providers/drivers/openai-completions";
+ *
+ * assert.equal(openaiCompletions.api, "openai-completions");
+ * ```
  */
 export const openaiCompletions: WireDriver = {
   kind: "wire",

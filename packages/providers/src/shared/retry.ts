@@ -1,12 +1,13 @@
 // Decides whether and when a failed call is tried again.
 import type { ModelError } from "@clew/plugin-sdk/host";
 
+/** How often and how patiently a call is tried again. */
 export interface RetryOptions {
   /** Tries after the first one. */
   maxRetries: number;
-  /** Wait before the first retry, doubled for each further one. */
+  /** Wait before the first retry in ms, doubled for each further one. */
   baseDelayMs: number;
-  /** No wait is longer; a provider that asks for more is not waited for. */
+  /** No wait is longer, ms; a provider that asks for more is not waited for. */
   maxDelayMs: number;
 }
 
@@ -16,9 +17,11 @@ export type RetryPlan = { kind: "retry"; delayMs: number } | { kind: "stop" };
 
 /** A retry that is about to be waited for. */
 export interface RetryNotice {
+  /** Why. */
   error: ModelError;
   /** 1 = the first retry. */
   retry: number;
+  /** How long the wait is. */
   delayMs: number;
 }
 

@@ -16,8 +16,9 @@ export type Failure =
 export interface FailureOrigin {
   /** `ModelRef.provider`. */
   provider: string;
+  /** Where the call went. */
   endpoint: Endpoint;
-  /** ms since the epoch, for a Retry-After that is a date. */
+  /** ms since the epoch, for a Retry-After that is a date. Default: the wall clock. */
   now?: () => number;
 }
 

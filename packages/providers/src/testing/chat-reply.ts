@@ -1,9 +1,12 @@
 // A scripted reply as Chat Completions chunks, or as one document.
 
+/** What a scripted model says. */
 export interface ChatReply {
+  /** Default: "". */
   text?: string;
+  /** Sent as `reasoning_content`. Default: "". */
   thinking?: string;
-  /** `arguments` as text is sent as it is, to script malformed ones. */
+  /** `arguments` as text is sent as it is, to script malformed ones. Default: no calls. */
   toolCalls?: readonly {
     id?: string;
     name: string;

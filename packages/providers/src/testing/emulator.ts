@@ -18,11 +18,14 @@ export type EmulatorFault =
   /** Streams `text` (without it, not even headers), then nothing more. */
   | { fault: "hang"; text?: string };
 
+/** What the server answers one request with. */
 export type EmulatorAnswer = ChatReply | EmulatorFault;
 
 /** A request as it arrived. */
 export interface ReceivedRequest {
+  /** As in the request line, e.g. "/v1/chat/completions". */
   path: string;
+  /** Names in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The body as sent. */
   text: string;
@@ -32,6 +35,7 @@ export interface ReceivedRequest {
   violations: readonly Violation[];
 }
 
+/** What the server answers, and whose rules it checks. */
 export interface EmulatorOptions {
   /**
    * In this order, the last one again and again; or chosen by the request and the number of answers
@@ -47,10 +51,11 @@ export interface EmulatorOptions {
    * a rule gets its 400.
    */
   check?: boolean;
-  /** Names for GET /v1/models. */
+  /** Names for GET /v1/models. Default: none. */
   models?: readonly string[];
 }
 
+/** A running server. */
 export interface OpenAIEmulator {
   /** E.g. "http://127.0.0.1:40123/v1". */
   readonly baseUrl: string;
@@ -62,7 +67,36 @@ export interface OpenAIEmulator {
   close(): Promise<void>;
 }
 
-/** Starts the server on a free loopback port. */
+/**
+ * Starts the server on a free loopback port.
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { completeModel } from "@clew/providers";
+ * import { createOpenAIEmulator } from "@clew/providers/testing";
+ *
+ * const server = await createOpenAIEmulator({ answers: [{ text: "Hello." }] });
+ * const result = await completeModel({
+ *   call: {
+ *     model: {
+ *       provider: "test",
+ *       api: "openai-completions",
+ *       id: "m",
+ *       contextWindow: 8000,
+ *       maxOutputTokens: 100,
+ *     },
+ *     systemPrompt: "Be brief.",
+ *     messages: [{ role: "user", content: "Hi" }],
+ *     tools: [],
+ *     signal: new AbortController().signal,
+ *   },
+ *   endpoint: { baseUrl: server.baseUrl },
+ * });
+ * assert.equal(result.ok, true);
+ * assert.deepEqual(server.violations, []);
+ * await server.close();
+ * ```
+ */
 export async function createOpenAIEmulator(options: EmulatorOptions = {}): Promise<OpenAIEmulator> {
   const {
     answers = [{ text: "ok" }],

@@ -2,7 +2,9 @@
 
 /** Pixels. */
 export interface ImageSize {
+  /** Pixels. */
   width: number;
+  /** Pixels. */
   height: number;
 }
 

@@ -20,6 +20,7 @@ import { readReasoningItem } from "./responses.ts";
 
 /** The wire messages are about to take; see `wireRules`. */
 export interface WireOptions {
+  /** Its rules. */
   wire: WireRules;
 }
 

@@ -15,8 +15,9 @@ import { TEXTS } from "../texts.ts";
 
 /** How images are measured and made smaller. */
 export interface ImageOptions {
+  /** Default: 1200 px a side, 5 MiB and 25 megapixels. */
   imageLimits?: Partial<ImageLimits>;
-  /** Without one, an image that is too large becomes a text. */
+  /** Default: none, and then an image that is too large becomes a text. */
   imageCodec?: ImageCodec;
 }
 

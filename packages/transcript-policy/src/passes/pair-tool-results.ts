@@ -35,6 +35,7 @@ export interface PairingOptions {
   failedTurns?: "keep" | "drop";
   /** The text of a result that has to be made up. */
   missingResultText?: string;
+  /** Stamps results that are made up. Default: the wall clock. */
   clock?: Clock;
 }
 
@@ -45,6 +46,18 @@ const SYNTHETIC_MARK = "openclawSyntheticMissingToolResult";
  * Puts exactly one result after each tool call, in the order of the calls (rule R5). A call's
  * result is looked for up to the next assistant message with calls, then among later results that
  * belong to no call there; else an error result is inserted. Ids may repeat in later turns.
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { sanitizeToolUseResultPairing } from "@clew/transcript-policy/passes";
+ *
+ * const call = { type: "toolCall" as const, id: "a", name: "read", arguments: {} };
+ * const { messages, changes } = sanitizeToolUseResultPairing({
+ *   messages: [{ role: "assistant", content: [call], stopReason: "toolUse" }],
+ * });
+ * assert.equal(messages.length, 2);
+ * assert.deepEqual(changes.map(({ action }) => action), ["inserted"]);
+ * ```
  */
 export const sanitizeToolUseResultPairing = definePass<PairingOptions>(
   "pair-tool-results",

@@ -29,7 +29,9 @@ export const stripTrailingAssistants = definePass("prefill", (messages, _options
 
 /** A request body that holds messages; everything else in it is left as it is. */
 export interface MessagesPayload {
+  /** The messages as the wire spells them; anything but a list is left alone. */
   readonly messages?: unknown;
+  /** Everything else. */
   readonly [field: string]: unknown;
 }
 
@@ -61,9 +63,11 @@ const REASONING_OFF: ReadonlySet<unknown> = new Set([
 
 /** The model a Chat request goes to, as far as its route is known; blank = not known. */
 export interface RoutedModel {
+  /** Provider id. */
   provider?: string;
   /** Default: "openai-completions". */
   api?: string;
+  /** "maker/model". */
   id?: string;
   /** Where the request really goes; default: the provider's own address. */
   baseUrl?: string;

@@ -15,6 +15,7 @@ import {
 
 /** Which form ids get, and which of them stay. */
 export interface ToolIdOptions {
+  /** What a legal id looks like. */
   mode: ToolCallIdMode;
   /** True: the first use of a `toolu_*` id stays. */
   preserveNativeToolUseIds?: boolean;

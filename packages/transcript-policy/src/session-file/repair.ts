@@ -14,11 +14,15 @@ export type { FileOperations } from "./replace.ts";
 export interface RepairRequest {
   /** Path of the session file; trimmed. */
   sessionFile: string;
-  /** True: reports what would be done and leaves the file alone. */
+  /** True: reports what would be done and leaves the file alone. Default: false. */
   dryRun?: boolean;
+  /** Told what was repaired. Default: nobody is. */
   debug?: (message: string) => void;
+  /** Told what could not be repaired. Default: nobody is. */
   warn?: (message: string) => void;
+  /** Names the backup and stamps results that are made up. Default: the wall clock. */
   clock?: Clock;
+  /** Default: those of node:fs. */
   files?: FileOperations;
 }
 
@@ -40,10 +44,13 @@ export type RepairCode =
  * be, rewritten.
  */
 export interface RepairReport extends Partial<MendCounts> {
+  /** True: the file was rewritten. */
   repaired: boolean;
+  /** Lines that could not be read and are gone. */
   droppedLines: number;
   /** Always 0: blank user messages get a text instead. */
   droppedBlankUserMessages?: number;
+  /** Results made up for calls that had none. */
   insertedToolResults?: number;
   /**
    * Why the file was not repaired although it is not in order, for programs. Given with `reason`.
@@ -69,6 +76,20 @@ interface Plan {
  * Repairs a session file in place if it needs it (spec §6): drops lines that are no entries, mends
  * failed, blank and damaged content. Streams; an orderly file is only read. Never throws for what
  * it finds: `reason` says why nothing was done.
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { readFile, writeFile } from "node:fs/promises";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
+ *
+ * const sessionFile = join(tmpdir(), `session-${process.pid}.jsonl`);
+ * await writeFile(sessionFile, '{"type":"session","version":3,"id":"s"}\n{"type":"mess');
+ * const { repaired, droppedLines } = await repairSessionFileIfNeeded({ sessionFile });
+ * assert.deepEqual({ repaired, droppedLines }, { repaired: true, droppedLines: 1 });
+ * assert.equal(await readFile(sessionFile, "utf8"), '{"type":"session","version":3,"id":"s"}\n');
+ * ```
  */
 export async function repairSessionFileIfNeeded(request: RepairRequest): Promise<RepairReport> {
   const { dryRun = false, debug, warn, clock = Date, files = FILE_OPERATIONS } = request;

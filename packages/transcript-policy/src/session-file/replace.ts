@@ -3,9 +3,11 @@ import { constants } from "node:fs";
 import { chmod, copyFile, open, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** The two steps that can fail without a fault of ours; given by tests that need them to. */
+/** The two steps of a replacement that can fail through no fault of ours. */
 export interface FileOperations {
+  /** Puts the repaired file in place of the damaged one. */
   rename(from: string, to: string): Promise<void>;
+  /** Removes the backup. */
   unlink(path: string): Promise<void>;
 }
 

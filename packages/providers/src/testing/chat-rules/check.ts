@@ -6,7 +6,9 @@ import { TOOL_RULES } from "./tools.ts";
 
 /** One broken rule. */
 export interface Violation {
+  /** The rule's name, e.g. "tool.missing". */
   rule: string;
+  /** "reject": every server answers 400; "compat": some do. */
   level: "reject" | "compat";
   /** In the words a server would use. */
   text: string;
