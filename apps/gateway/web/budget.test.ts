@@ -1,12 +1,14 @@
+import type { ItemCode } from "@clew/engine-core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ContextViewItem } from "../src/reports/context-view.ts";
 import { indexOfPrompt, planBudgetBar } from "./budget.ts";
 
-const item = (reason: string, tokens: number, role = "user"): ContextViewItem => ({
+const item = (code: ItemCode, tokens: number, role = "user"): ContextViewItem => ({
   source: { kind: "entry", entryId: "e" },
   role,
-  reason,
+  code,
+  reason: code,
   tokens,
   hash: "h",
   preview: "",
@@ -89,11 +91,11 @@ describe("the budget bar", () => {
     expect(
       indexOfPrompt([
         item("history", 1),
-        item("prompt, with what hooks added", 1),
+        { ...item("prompt", 1), reason: "prompt, with what hooks added", changed: true },
         item("history", 1, "toolResult"),
       ]),
     ).toBe(1);
-    expect(indexOfPrompt([item("made by the engine", 1), item("history", 1, "assistant")])).toBe(0);
+    expect(indexOfPrompt([item("engine", 1), item("history", 1, "assistant")])).toBe(0);
     expect(indexOfPrompt([item("history", 1, "assistant")])).toBe(1);
   });
 });

@@ -60,7 +60,7 @@ export function planBudgetBar({ tokens, budget, messages }: Measured): BudgetBar
  * end when there is neither.
  */
 export function indexOfPrompt(messages: ContextView["messages"]): number {
-  const byReason = messages.findLastIndex(({ reason }) => reason.startsWith("prompt"));
-  const index = byReason >= 0 ? byReason : messages.findLastIndex(({ role }) => role === "user");
+  const byCode = messages.findLastIndex(({ code }) => code === "prompt");
+  const index = byCode >= 0 ? byCode : messages.findLastIndex(({ role }) => role === "user");
   return index < 0 ? messages.length : index;
 }

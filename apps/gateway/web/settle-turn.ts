@@ -31,8 +31,8 @@ export function settleTurn(
   if (!isStored) return { problem, giveBack: text };
   if (problem === null) return { problem: null, giveBack: null };
   const last = items.at(-1);
-  const isTold =
-    last?.kind === "reply" && (problem.code === AWAY || last.ending?.text === problem.message);
+  // The message is stored, so a reply that comes last is this turn's.
+  const isTold = last?.kind === "reply" && (problem.code === AWAY || last.ending !== null);
   if (isTold || (problem.code === AWAY && isBusy)) return { problem: null, giveBack: null };
   return { problem: problem.code === AWAY ? LOST : problem, giveBack: null };
 }

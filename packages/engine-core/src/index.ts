@@ -56,6 +56,8 @@ export type {
   CompactionReport,
   EngineCallReport,
   EngineFailure,
+  FailureKind,
+  ItemCode,
   ItemSource,
   ModelCallReport,
   ReportItem,

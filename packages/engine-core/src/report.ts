@@ -1,6 +1,6 @@
 // The shape of the turn report, which records everything that happened in one turn.
 import type { CompactCode, ErrorCode, Usage } from "@clew/plugin-sdk/core";
-import type { PolicyChange } from "@clew/plugin-sdk/host";
+import type { ModelError, PolicyChange } from "@clew/plugin-sdk/host";
 
 /** Where an item of a request comes from. */
 export type ItemSource =
@@ -12,13 +12,16 @@ export type ItemSource =
   | { kind: "tool-schema"; name: string }
   | { kind: "ledger" };
 
+/** Why an item of a request is there; "prompt" is what the turn answers, "engine" what the engine made. */
+export type ItemCode = "system-prompt" | "tool-schema" | "history" | "prompt" | "engine";
+
 /** One thing the model was sent. */
 export interface ReportItem {
   source: ItemSource;
   role?: string;
-  /**
-   * Why it is there: "history", "prompt", "this turn", "system prompt", "added by the engine", …
-   */
+  /** Why it is there, for programs; kept items say why they were first sent. Default: not known. */
+  code?: ItemCode;
+  /** The same for people: "history", "prompt", "system prompt", "made by the engine", … */
   reason: string;
   /** Estimated tokens. */
   tokens: number;
@@ -109,6 +112,9 @@ export interface CompactionReport {
   durationMs: number;
 }
 
+/** Whose failure a turn without a reply is: the model call's, the engine's, or the host's. */
+export type FailureKind = ModelError["kind"] | "engine" | "host";
+
 /** One turn, as a versioned JSON value; its size grows with the turn, not with the history. */
 export interface TurnReport {
   v: 1;
@@ -121,7 +127,9 @@ export interface TurnReport {
   /** Time that was neither model, nor tool, nor engine. */
   hostMs: number;
   outcome: "completed" | "failed" | "aborted";
-  /** Why it failed, for people. */
+  /** Why it has no reply, for programs: the error's code where it has one, else its kind. */
+  code?: FailureKind | ErrorCode;
+  /** The same for people. */
   reason: string | null;
   model: { requested: string; resolved: string; api: string };
   engine: {

@@ -162,7 +162,10 @@ describe("clew doctor", () => {
     const warnings = JSON.parse(found.output).findings.filter(
       (finding: { level: string }) => finding.level === "warning",
     );
-    expect(warnings).toHaveLength(2);
+    expect(warnings.map(({ code }: { code: string }) => code).sort()).toEqual([
+      "index-incomplete",
+      "session-damaged",
+    ]);
     expect((await clew(home, ["doctor", "--fix"])).code).toBe(0);
     expect(await readFile(file, "utf8")).toBe(whole);
     const names = await readdir(folder);

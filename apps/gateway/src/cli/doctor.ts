@@ -17,7 +17,7 @@ export async function doctor(
   { fix = false, json = false }: { fix?: boolean; json?: boolean },
   { environment, output }: Shell,
 ): Promise<number> {
-  const node: Finding = { level: "ok", subject: "node", text: process.versions.node };
+  const node: Finding = { level: "ok", code: "node", subject: "node", text: process.versions.node };
   const findings = [
     node,
     ...(await checkHost(environment, { fix })),

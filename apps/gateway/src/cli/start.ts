@@ -7,6 +7,7 @@ import { loadPage } from "../http/page.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { survivePluginRejections } from "../plugins/stray-rejections.ts";
+import { EXIT } from "../terminal/exit-codes.ts";
 import type { Output } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
@@ -87,12 +88,14 @@ function untilStopped(): Promise<string> {
   return new Promise((resolve) => {
     let stopping = false;
     const stop = (reason: string) => {
-      if (stopping && reason !== "its parent ended") process.exit(130);
       stopping = true;
       resolve(reason);
     };
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-      process.on(signal, () => stop(signal));
+      process.on(signal, () => {
+        if (stopping) process.exit(EXIT.cancelled);
+        stop(signal);
+      });
     process.on("disconnect", () => stop("its parent ended"));
   });
 }

@@ -19,6 +19,7 @@ export function checkCompaction(
   const idle = keysWithoutEffect(valueAt(raw, SECTION.split("."))).map(
     ({ key, reason }): Finding => ({
       level: "note",
+      code: "compaction-idle-key",
       subject: "compaction",
       text: `${SECTION}.${key} changes nothing: ${reason}`,
     }),
@@ -30,7 +31,10 @@ export function checkCompaction(
   if (summariser !== null) {
     const instead = agentSettings(config, environment.home, defaultAgentId(config)).model;
     const text = `${SECTION}.model cannot be used, ${instead} summarises instead: ${summariser}`;
-    return [...idle, { level: "warning", subject: "compaction", text }];
+    return [
+      ...idle,
+      { level: "warning", code: "compaction-model-unusable", subject: "compaction", text },
+    ];
   }
   const text = enabled
     ? "older history becomes a summary when the window fills"
@@ -38,6 +42,7 @@ export function checkCompaction(
   return [
     {
       level: "ok",
+      code: "compaction",
       subject: "compaction",
       text: `${text}; ${model ?? "the session's model"} summarises`,
     },

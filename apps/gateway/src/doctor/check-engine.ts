@@ -46,6 +46,7 @@ async function askGateway(
     const { plugins } = await ask<{ plugins: PluginRecord[] }>("/api/plugins");
     const asked: Finding = {
       level: "note",
+      code: "engine-asked",
       subject: "engine",
       text: `as the gateway at ${url} says`,
     };
@@ -58,6 +59,7 @@ async function askGateway(
     return [
       {
         level: "failure",
+        code: "gateway-tells-nothing",
         subject: "gateway",
         text: `${url} answers, but not about its engine (${(error as Error).message}); restart it`,
       },
@@ -66,36 +68,33 @@ async function askGateway(
 }
 
 async function inspectOffline(environment: Environment, loaded: LoadedConfig): Promise<Finding[]> {
-  const problems: string[] = [];
-  const add = (text: string) =>
-    void (
-      text.startsWith("[plugins]") ||
-      text.startsWith("[context-engine]") ||
-      problems.push(text)
-    );
-  const log: LogPort = { info: () => {}, warn: add, error: add };
+  const complaints: Finding[] = [];
+  const complain: LogPort["warn"] = (text, fields) => {
+    // An engine that was set aside is a finding already.
+    if (fields?.code === undefined)
+      complaints.push({ level: "warning", code: "engine-complaint", subject: "engine", text });
+  };
+  const log: LogPort = { info: () => {}, warn: complain, error: complain };
   const asked: Finding = {
     level: "note",
+    code: "engine-asked",
     subject: "engine",
     text: "this home's gateway is not running; looked at as a start would find it",
   };
-  const plugins = await startPlugins({ environment, loaded, log });
+  // What plugins have to say is in their records.
+  const plugins = await startPlugins({ environment, loaded, log: silent });
   try {
     const host = composeHost({ environment, loaded, log, plugins });
     const status = await host.engineStatus(defaultAgentId(loaded.config));
     await host.close();
     const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
-    return [
-      asked,
-      ...engineFindings(status),
-      ...found,
-      ...problems.map((text): Finding => ({ level: "warning", subject: "engine", text })),
-    ];
+    return [asked, ...engineFindings(status), ...found, ...complaints];
   } catch (error) {
     const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
     return [
       {
         level: "failure",
+        code: "engine-unusable",
         subject: "engine",
         text: error instanceof Error ? error.message : String(error),
       },
@@ -117,7 +116,8 @@ function checkRecords(home: string): Finding[] {
     readRecords(home);
     return [];
   } catch (error) {
-    return [{ level: "failure", subject: "plugins", text: (error as Error).message }];
+    const text = (error as Error).message;
+    return [{ level: "failure", code: "plugin-records-unreadable", subject: "plugins", text }];
   }
 }
 
@@ -134,18 +134,16 @@ async function removeStaleSlots(
   );
   const text = await readConfigText(configFile);
   if (stale.length === 0 || text === null) return [];
-  const names = (["contextEngine", "memory"] as const).filter((slot) =>
-    stale.some((finding) => finding.text.startsWith(`plugins.slots.${slot} `)),
-  );
   await writeConfigText(
     configFile,
-    names.reduce((current, slot) => removeAt(current, ["plugins", "slots", slot]), text),
+    stale.reduce((current, { slot }) => removeAt(current, ["plugins", "slots", slot]), text),
   );
-  return names.map(
-    (slot): Finding => ({
+  return stale.map(
+    ({ slot }): Finding => ({
       level: "note",
+      code: "slot-removed",
       subject: "settings",
-      text: `plugins.slots.${slot} is removed; "legacy" answers`,
+      text: `plugins.slots.${slot} was removed; "legacy" answers`,
     }),
   );
 }

@@ -15,7 +15,7 @@ import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
 import { checkCompaction } from "./check-compaction.ts";
 import { checkEngineAndPlugins } from "./check-engine.ts";
 import { checkTokenEstimates } from "./check-token-estimates.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding, FindingCode } from "./finding.ts";
 
 const PROBE_MS = 3000;
 
@@ -28,15 +28,21 @@ export async function checkHost(
   try {
     loaded = await loadConfig(environment.configFile);
   } catch (error) {
-    return [...findings, failure("settings", error)];
+    return [...findings, failure("settings-invalid", "settings", error)];
   }
   findings.push({
     level: "ok",
+    code: "settings",
     subject: "settings",
     text: loaded.exists ? loaded.file : `${loaded.file} is not there; everything is default`,
   });
   findings.push(
-    ...loaded.warnings.map((text): Finding => ({ level: "warning", subject: "settings", text })),
+    ...loaded.warnings.map(
+      (text): Finding => ({
+        ...{ level: "warning", code: "settings-unknown-key", subject: "settings" },
+        text,
+      }),
+    ),
   );
   const { port } = loaded.config.gateway;
   const lookup = await findOwnGateway({ home: environment.home, port });
@@ -45,6 +51,7 @@ export async function checkHost(
     ...(await checkEngineAndPlugins(environment, loaded, { fix, lookup })),
     {
       level: "ok",
+      code: "engine-check",
       subject: "engine check",
       text: '"clew engine check" proves the engine against the contract',
     },
@@ -60,8 +67,9 @@ async function checkHome(home: string): Promise<Finding> {
   if (found === null)
     return {
       level: "note",
+      code: "home-missing",
       subject: "folder",
-      text: `${home} is not there yet; the first message makes it`,
+      text: `${home} does not exist yet; the first message creates it`,
     };
   const writable = await access(home, constants.W_OK).then(
     () => true,
@@ -70,17 +78,19 @@ async function checkHome(home: string): Promise<Finding> {
   if (!found.isDirectory() || !writable)
     return {
       level: "failure",
+      code: "home-not-writable",
       subject: "folder",
-      text: `${home} is no folder this account may write to; set CLEW_HOME`,
+      text: `${home} is not a folder this account may write to; set CLEW_HOME`,
     };
   const isOpen = (found.mode & 0o077) !== 0;
   return isOpen
     ? {
         level: "warning",
+        code: "home-open-to-others",
         subject: "folder",
         text: `${home} can be read by others on this machine; run: chmod 700 ${home}`,
       }
-    : { level: "ok", subject: "folder", text: home };
+    : { level: "ok", code: "home", subject: "folder", text: home };
 }
 
 const modelOf =
@@ -96,12 +106,12 @@ async function checkModel(resolve: () => ResolvedModel): Promise<Finding[]> {
   try {
     resolved = resolve();
   } catch (error) {
-    return [failure("model", error)];
+    return [failure("model-unusable", "model", error)];
   }
   const { name, model, endpoint } = resolved;
   const about = `${name}, window ${model.contextWindow} tokens`;
   if (endpoint.baseUrl === "")
-    return [{ level: "ok", subject: "model", text: `${about}; needs no network` }];
+    return [{ level: "ok", code: "model", subject: "model", text: `${about}; needs no network` }];
   const headers = {
     ...(endpoint.apiKey !== undefined && { authorization: `Bearer ${endpoint.apiKey}` }),
     ...endpoint.headers,
@@ -116,16 +126,25 @@ async function checkModel(resolve: () => ResolvedModel): Promise<Finding[]> {
       return [
         {
           level: "failure",
+          code: "model-key-refused",
           subject: "model",
           text: `${about}: ${endpoint.baseUrl} refuses the key (HTTP ${answer.status}); check models.providers.${model.provider}.apiKey`,
         },
       ];
     }
-    return [{ level: "ok", subject: "model", text: `${about}; ${endpoint.baseUrl} answers` }];
+    return [
+      {
+        level: "ok",
+        code: "model",
+        subject: "model",
+        text: `${about}; ${endpoint.baseUrl} answers`,
+      },
+    ];
   } catch {
     return [
       {
         level: "failure",
+        code: "model-server-away",
         subject: "model",
         text: `${about}: nobody answers at ${endpoint.baseUrl}; start that server or correct models.providers.${model.provider}.baseUrl`,
       },
@@ -134,25 +153,28 @@ async function checkModel(resolve: () => ResolvedModel): Promise<Finding[]> {
 }
 
 function checkRunning(lookup: GatewayLookup): Finding {
-  const finding = (level: Finding["level"], text: string): Finding => ({
-    level,
-    subject: "gateway",
-    text,
+  const finding = (level: Finding["level"], code: FindingCode, text: string): Finding => ({
+    ...{ level, code, subject: "gateway", text },
   });
   switch (lookup.kind) {
     case "running":
       return describeRunning(lookup.gateway);
     case "none":
-      return finding("note", 'is not running; "clew start" starts it');
+      return finding("note", "gateway-not-running", 'is not running; "clew start" starts it');
     case "stranger":
       return finding(
         "warning",
+        "gateway-stranger",
         `${describeMissing(lookup)}, and could not start there; stop the other one, or set gateway.port`,
       );
     case "silent":
-      return finding("failure", `${describeMissing(lookup)}; if that stays so, restart it`);
+      return finding(
+        "failure",
+        "gateway-silent",
+        `${describeMissing(lookup)}; if that does not change, restart it`,
+      );
     case "elsewhere":
-      return finding("note", describeMissing(lookup));
+      return finding("note", "gateway-elsewhere", describeMissing(lookup));
   }
 }
 
@@ -163,17 +185,19 @@ function describeRunning({ url, pid, health }: OwnGateway): Finding {
   const aside = engine?.quarantined ?? [];
   const list = aside.map(({ engineId, reason }) => `${engineId}: ${reason}`).join("; ");
   return aside.length === 0
-    ? { level: "ok", subject: "gateway", text: `runs at ${url} (process ${pid})` }
+    ? { level: "ok", code: "gateway", subject: "gateway", text: `runs at ${url} (process ${pid})` }
     : {
         level: "warning",
+        code: "engine-set-aside",
         subject: "gateway",
         text: `runs at ${url}, with engines set aside until its restart: ${list}`,
       };
 }
 
-function failure(subject: string, error: unknown): Finding {
+function failure(code: FindingCode, subject: string, error: unknown): Finding {
   return {
     level: "failure",
+    code,
     subject,
     text: error instanceof Error ? error.message : String(error),
   };

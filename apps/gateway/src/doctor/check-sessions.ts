@@ -10,7 +10,7 @@ import { describeNote, repairedParts } from "../sessions/notes.ts";
 import { openSession } from "../sessions/open.ts";
 import { parseSessionFile } from "../sessions/parse.ts";
 import { agentPaths, transcriptFile } from "../sessions/paths.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding, FindingCode } from "./finding.ts";
 
 interface SessionsRequest {
   home: string;
@@ -45,18 +45,19 @@ async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Prom
   if (missing > 0) {
     if (fix) await writeIndex(home, agentId, complete);
     findings.push(
-      mended(
-        fix,
-        `session index of ${agentId}`,
-        `${index} lacks ${missing} of ${ids.length} sessions`,
-        "made again from the files",
-      ),
+      repaired(fix, {
+        codes: { found: "index-incomplete", repaired: "index-rebuilt" },
+        subject: `session index of ${agentId}`,
+        problem: `${index} lacks ${missing} of ${ids.length} sessions`,
+        how: "rebuilt from the files",
+      }),
     );
   }
   if (fix) await removeDrafts(sessions);
   return [
     {
       level: "ok",
+      code: "sessions",
       subject: `sessions of ${agentId}`,
       text: `${ids.length} transcripts, ${entries} entries`,
     },
@@ -73,7 +74,12 @@ async function checkFile(
   if (owner !== null && isAlive(owner)) {
     return {
       entries: 0,
-      findings: [{ level: "note", subject, text: `open in process ${owner.pid}; not looked at` }],
+      findings: [
+        {
+          ...{ level: "note", code: "session-in-use", subject },
+          text: `open in process ${owner.pid}; not looked at`,
+        },
+      ],
     };
   }
   const bytes = await readFile(file);
@@ -84,8 +90,9 @@ async function checkFile(
       findings: [
         {
           level: "failure",
+          code: "session-not-a-transcript",
           subject,
-          text: `${file} is no transcript: ${parsed.reason}; move it away`,
+          text: `${file} is not a transcript: ${parsed.reason}; move it away`,
         },
       ],
     };
@@ -96,7 +103,7 @@ async function checkFile(
   if (good < bytes.length)
     problems.push(`it ends with an interrupted write of ${bytes.length - good} bytes`);
   if (parsed.kind === "transcript" && parsed.content.version < TRANSCRIPT_VERSION)
-    problems.push(`it is of version ${parsed.content.version}`);
+    problems.push(`it has the older format ${parsed.content.version}`);
   const unreadable = parsed.kind === "transcript" ? parsed.content.unreadableLines : [];
   const damage =
     parsed.kind === "transcript"
@@ -109,20 +116,28 @@ async function checkFile(
       ? [
           {
             level: "warning",
+            code: "session-unreadable-lines",
             subject,
             text: `lines ${unreadable.join(", ")} of ${file} hold no entry; they are skipped and stay`,
           },
         ]
       : [];
   if (problems.length > 0) {
-    const notes = fix ? await mendByOpening(file, agentId, sessionId) : "";
-    findings.push(mended(fix, subject, problems.join(", "), notes || "opened and closed"));
+    const notes = fix ? await repairByOpening(file, agentId, sessionId) : "";
+    findings.push(
+      repaired(fix, {
+        codes: { found: "session-damaged", repaired: "session-repaired" },
+        subject,
+        problem: problems.join(", "),
+        how: notes || "opened and closed",
+      }),
+    );
   }
   return { entries: parsed.kind === "empty" ? 0 : parsed.content.entries.length, findings };
 }
 
-/** Opening a session mends it; what was cut off is kept beside it. */
-async function mendByOpening(
+/** Opening a session repairs it; what was cut off is kept beside it. */
+async function repairByOpening(
   sessionFile: string,
   agentId: string,
   sessionId: string,
@@ -138,10 +153,20 @@ async function mendByOpening(
     .join(" ");
 }
 
-function mended(fix: boolean, subject: string, problem: string, how: string): Finding {
+interface Repairable {
+  codes: { found: FindingCode; repaired: FindingCode };
+  subject: string;
+  problem: string;
+  how: string;
+}
+
+function repaired(fix: boolean, { codes, subject, problem, how }: Repairable): Finding {
   return fix
-    ? { level: "note", subject, text: `${problem}: mended; ${how}` }
-    : { level: "warning", subject, text: `${problem}; run "clew doctor --fix"` };
+    ? { level: "note", code: codes.repaired, subject, text: `${problem}: repaired; ${how}` }
+    : {
+        ...{ level: "warning", code: codes.found, subject },
+        text: `${problem}; run "clew doctor --fix"`,
+      };
 }
 
 /** Left by a process that died between making a lock and taking it. */

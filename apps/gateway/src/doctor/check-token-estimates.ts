@@ -28,6 +28,7 @@ export async function checkTokenEstimates(
   return [
     {
       level: "ok",
+      code: "token-ratio",
       subject: "token estimates",
       text: `${name} counts ${ratio.toFixed(2)} times what is estimated (${samples} calls); corrected`,
     },

@@ -1,8 +1,63 @@
 // What the doctor says: one finding per thing it looked at.
 
+/** What a finding is about, for programs; the text may change, the code does not. */
+export type FindingCode =
+  | "node"
+  | "home"
+  | "home-missing"
+  | "home-not-writable"
+  | "home-open-to-others"
+  | "settings"
+  | "settings-invalid"
+  | "settings-unknown-key"
+  | "slot-stale"
+  | "slot-removed"
+  | "engine"
+  | "engine-asked"
+  | "engine-check"
+  | "engine-unusable"
+  | "engine-failed"
+  | "engine-failed-lately"
+  | "engine-switched-off"
+  | "engine-host-lacks"
+  | "engine-other-id"
+  | "engine-set-aside"
+  | "engine-idle-compactions"
+  | "engine-complaint"
+  | "engine-store"
+  | "engine-store-broken"
+  | "plugin"
+  | "plugin-failed"
+  | "plugin-off"
+  | "plugin-diagnostic"
+  | "plugin-records-unreadable"
+  | "compaction"
+  | "compaction-idle-key"
+  | "compaction-model-unusable"
+  | "model"
+  | "model-unusable"
+  | "model-key-refused"
+  | "model-server-away"
+  | "token-ratio"
+  | "gateway"
+  | "gateway-not-running"
+  | "gateway-elsewhere"
+  | "gateway-silent"
+  | "gateway-stranger"
+  | "gateway-tells-nothing"
+  | "sessions"
+  | "session-in-use"
+  | "session-not-a-transcript"
+  | "session-unreadable-lines"
+  | "session-damaged"
+  | "session-repaired"
+  | "index-incomplete"
+  | "index-rebuilt";
+
 export interface Finding {
   /** ok; note = fine, but good to know; warning = works, with less than intended; failure = does not work. */
   level: "ok" | "note" | "warning" | "failure";
+  code: FindingCode;
   /** What was looked at, e.g. "settings". */
   subject: string;
   /** What was found and, unless it is ok, the next step. */

@@ -3,7 +3,7 @@ import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { slotValue } from "../plugins/find/enablement.ts";
 import type { PluginRecord } from "../plugins/load/record.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding, FindingCode } from "./finding.ts";
 
 export function engineFindings(status: EngineStatus): Finding[] {
   const {
@@ -19,46 +19,57 @@ export function engineFindings(status: EngineStatus): Finding[] {
     quarantined,
   } = status;
   const findings: Finding[] = [];
-  const add = (level: Finding["level"], text: string) =>
-    void findings.push({ level, subject: "engine", text });
-  const reinstall = "mend or update its plugin, then run: clew plugins reload";
+  const add = (level: Finding["level"], code: FindingCode, text: string) =>
+    void findings.push({ level, code, subject: "engine", text });
+  const reinstall = "correct or update its plugin, then run: clew plugins reload";
   if (degraded !== null)
     add(
       "failure",
+      "engine-failed",
       `"${configured}" does not work (${degraded.operation}: ${degraded.reason}); "${engineId}" answers instead; ${reinstall}`,
     );
   else if (switchedOff !== null)
     add(
       "warning",
+      "engine-switched-off",
       `"${configured}" is configured, but ${switchedOff}; "${engineId}" answers; clew plugins enable brings it back, or clew config set plugins.slots.contextEngine ${engineId} makes it the choice`,
     );
   else if (missingMessage !== null)
     add(
       "failure",
+      "engine-host-lacks",
       `${missingMessage} No turn can start; choose another engine: clew config set plugins.slots.contextEngine legacy`,
     );
-  else add("ok", about(status));
+  else add("ok", "engine", about(status));
   if (degraded === null && infoId !== engineId)
-    add("note", `registered as "${engineId}", calls itself "${infoId}"; settings use the former`);
+    add(
+      "note",
+      "engine-other-id",
+      `registered as "${engineId}", calls itself "${infoId}"; settings use the former`,
+    );
   for (const { engineId: aside, operation, reason } of quarantined)
     if (aside !== configured)
       add(
         "warning",
-        `"${aside}" is set aside since it failed in ${operation}: ${reason}; ${reinstall}`,
+        "engine-set-aside",
+        `"${aside}" has been set aside because it failed in ${operation}: ${reason}; ${reinstall}`,
       );
   if (recent.lastDegraded !== null && degraded === null)
     add(
       "warning",
+      "engine-failed-lately",
       `${recent.degraded} of the last ${recent.turns} turns were answered by another engine; last on ${recent.lastDegraded.at}: ${recent.lastDegraded.operation}: ${recent.lastDegraded.reason}`,
     );
   if (recent.idleCompactions > 0)
     add(
       "warning",
+      "engine-idle-compactions",
       `${recent.idleCompactions} of ${recent.compactions} recent compactions changed nothing although they said so; tell the author of ${owner.replace("plugin:", "plugin ")}`,
     );
   if (store !== null)
     findings.push({
       level: store.ok ? "ok" : "failure",
+      code: store.ok ? "engine-store" : "engine-store-broken",
       subject: "engine store",
       text: store.ok
         ? store.text
@@ -94,11 +105,13 @@ export function pluginFindings(
       return [
         {
           level: isSelected(record, plugins, ownerOf) ? "failure" : "warning",
+          code: "plugin-failed",
           subject,
           text: record.reason ?? "broken",
         },
       ];
-    if (record.status === "off") return [{ level: "note", subject, text: `off: ${record.reason}` }];
+    if (record.status === "off")
+      return [{ level: "note", code: "plugin-off", subject, text: `off: ${record.reason}` }];
     const what = [
       ...record.engines.map((id) => `engine ${id}`),
       ...(record.tools.length > 0 ? [`tools ${record.tools.join(", ")}`] : []),
@@ -106,22 +119,29 @@ export function pluginFindings(
     ];
     const text = `${record.version ?? "no version"}, ${record.origin}${what.length > 0 ? `: ${what.join("; ")}` : ""}`;
     return [
-      { level: "ok", subject, text },
+      { level: "ok", code: "plugin", subject, text },
       ...record.diagnostics.map(
-        ({ message }): Finding => ({ level: "warning", subject, text: message }),
+        ({ message }): Finding => ({
+          ...{ level: "warning", code: "plugin-diagnostic", subject },
+          text: message,
+        }),
       ),
     ];
   });
   return [...findings, ...staleSlots(records, plugins, ownerOf)];
 }
 
-/** Slots that name what nobody brings. */
+/** A slot that names what nobody brings. */
+export interface StaleSlot extends Finding {
+  slot: "contextEngine" | "memory";
+}
+
 export function staleSlots(
   records: readonly Pick<PluginRecord, "id" | "engines">[],
   plugins: PluginsConfig,
   ownerOf: (engineId: string) => string | undefined,
-): Finding[] {
-  return (["contextEngine", "memory"] as const).flatMap((slot): Finding[] => {
+): StaleSlot[] {
+  return (["contextEngine", "memory"] as const).flatMap((slot): StaleSlot[] => {
     const value = slotValue(plugins, slot);
     if (value === null || value === "legacy" || value === "memory-core") return [];
     const owner = slot === "memory" ? value : (ownerOf(value) ?? value);
@@ -131,7 +151,9 @@ export function staleSlots(
     if (isThere) return [];
     return [
       {
+        slot,
         level: "warning",
+        code: "slot-stale",
         subject: "settings",
         text: `plugins.slots.${slot} is "${value}", which no plugin brings; "clew doctor --fix" removes the setting, or install the plugin`,
       },

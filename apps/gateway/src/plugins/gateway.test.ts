@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
 import { checkEngineAndPlugins } from "../doctor/check-engine.ts";
+import type { Finding } from "../doctor/finding.ts";
 import { findOwnGateway } from "../gateway-client.ts";
 import { claimHome } from "../home/claim.ts";
 import { startServer } from "../http/server.ts";
@@ -74,14 +75,18 @@ async function startServed(place: Place) {
 }
 
 async function doctor(place: Place, fix = false): Promise<string[]> {
+  const findings = await findingsOf(place, fix);
+  return findings.map(({ level, subject, text }) => `${level} ${subject}: ${text}`);
+}
+
+async function findingsOf(place: Place, fix = false): Promise<Finding[]> {
   const environment = readEnvironment({ CLEW_HOME: place.home });
   const text = readFileSync(place.configFile, "utf8");
-  const findings = await checkEngineAndPlugins(
+  return checkEngineAndPlugins(
     environment,
     { ...checkConfigText(text, place.configFile), file: place.configFile, exists: true },
     { fix, lookup: await findOwnGateway({ home: place.home, port: 0 }) },
   );
-  return findings.map(({ level, subject, text: said }) => `${level} ${subject}: ${said}`);
 }
 
 const setPlugins = (place: Place, change: (plugins: PluginsConfig) => PluginsConfig) => {
@@ -211,7 +216,7 @@ describe("two engine plugins", () => {
     const said = await doctor(place);
     expect(said).toContainEqual(
       expect.stringMatching(
-        /^failure engine: "wave" does not work \(resolve: not registered\); "legacy" answers instead; mend or update its plugin, then run: clew plugins reload$/,
+        /^failure engine: "wave" does not work \(resolve: not registered\); "legacy" answers instead; correct or update its plugin, then run: clew plugins reload$/,
       ),
     );
     expect(said).toContainEqual(
@@ -395,11 +400,15 @@ describe("a stale slot", () => {
     });
     const text = `{ // mine\n  plugins: { load: { paths: ["${disabled}"] }, slots: { contextEngine: "gone", memory: "gone-too" } } }\n`;
     writeFileSync(place.configFile, text);
-    const found = await doctor(place);
-    expect(found.filter((line) => line.includes("which no plugin brings"))).toHaveLength(2);
+    expect(await findingsOf(place)).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({ code: "slot-stale", slot: "contextEngine" }),
+        expect.objectContaining({ code: "slot-stale", slot: "memory" }),
+      ]),
+    );
     expect(readFileSync(place.configFile, "utf8")).toBe(text);
     expect(await doctor(place, true)).toContain(
-      'note settings: plugins.slots.contextEngine is removed; "legacy" answers',
+      'note settings: plugins.slots.contextEngine was removed; "legacy" answers',
     );
     expect(readFileSync(place.configFile, "utf8")).toBe(
       `{ // mine\n  plugins: { load: { paths: ["${disabled}"] }, slots: { } } }\n`,

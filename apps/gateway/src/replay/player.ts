@@ -78,11 +78,12 @@ export function createPlayer({ turn, append, onCall }: PlayerOptions): Player {
   };
 }
 
-const TURN_ENDS = "The recorded turn ends here.";
+/** Stands where the name of the model would: no model made this reply. */
+const END_OF_RECORDING = "end-of-recording";
 
 /** True for what a replay adds to a turn that was left: it is no message of the recording. */
 export function marksEndOfRecording(message: AgentMessage): boolean {
-  return message.role === "assistant" && message.errorMessage === TURN_ENDS;
+  return message.role === "assistant" && message.model === END_OF_RECORDING;
 }
 
 const NO_MODEL = "A replay has no model to summarise with.";
@@ -104,10 +105,11 @@ function withUsageOf(
 
 /** The recorded turn was left here: by a new message of the person, or because the recording ends. */
 function endOfRecording(): StreamEvent {
+  const message = "The recorded turn ends here.";
   return {
     type: "error",
-    error: { kind: "aborted", message: TURN_ENDS },
-    partial: emptyReply("aborted", TURN_ENDS),
+    error: { kind: "aborted", message },
+    partial: { ...emptyReply("aborted", message), model: END_OF_RECORDING },
   };
 }
 

@@ -150,11 +150,12 @@ function messageText(message: AgentMessage): string {
 /** Kept items say why they were first sent: the prompt of an earlier turn is history by now. */
 function withCurrentReason(item: ReportItem, promptEntryId: string | null): ReportItem {
   if (
-    !item.reason.startsWith("prompt") ||
+    item.code !== "prompt" ||
     (item.source.kind === "entry" && item.source.entryId === promptEntryId)
   )
     return item;
-  return { ...item, reason: item.reason.replace("prompt", "history") };
+  const reason = item.changed ? "history, with what hooks added" : "history";
+  return { ...item, code: "history", reason };
 }
 
 function withPreview(item: ReportItem, text: string): ContextViewItem {

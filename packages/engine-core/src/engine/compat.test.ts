@@ -80,6 +80,14 @@ describe("a rejected key is recognised", () => {
     expect(rejectsKey(error, "runtimeSettings")).toBe(false);
   });
 
+  it("by its structured issues alone, where there are any", () => {
+    const error = Object.assign(new Error('Unrecognized keys: "prompt" or the like'), {
+      issues: [{ code: "unrecognized_keys", keys: ["sessionKey"] }],
+    });
+    expect(rejectsKey(error, "sessionKey")).toBe(true);
+    expect(rejectsKey(error, "prompt")).toBe(false);
+  });
+
   it("but not in an error that merely mentions it, or in a cyclic one", () => {
     expect(rejectsKey(new Error('the "prompt" was too long'), "prompt")).toBe(false);
     const cyclic = new Error("loop");

@@ -79,11 +79,13 @@ function without(params: object, strippable: readonly string[], rejected: Reject
 }
 
 /**
- * Does this error say that `key` is not allowed? Structured issues first, message text
- * second, the whole cause chain.
+ * Does this error say that `key` is not allowed? Structured issues decide where there are any;
+ * message text does only where an engine gives nothing else. Looks at the whole cause chain.
  */
 export function rejectsKey(error: unknown, key: string): boolean {
-  return everyPart(error).some((part) => issueNames(part, key) || textNames(part, key));
+  const parts = everyPart(error);
+  const issues = parts.flatMap(rejectedKeys);
+  return issues.length > 0 ? issues.includes(key) : parts.some((part) => textNames(part, key));
 }
 
 /**
@@ -105,10 +107,10 @@ function everyPart(error: unknown): unknown[] {
   return [...parts];
 }
 
-function issueNames(part: unknown, key: string): boolean {
-  if (typeof part !== "object" || part === null) return false;
+function rejectedKeys(part: unknown): unknown[] {
+  if (typeof part !== "object" || part === null) return [];
   const { code, keys } = part as { code?: unknown; keys?: unknown };
-  return code === "unrecognized_keys" && Array.isArray(keys) && keys.includes(key);
+  return code === "unrecognized_keys" && Array.isArray(keys) ? keys : [];
 }
 
 function textNames(part: unknown, key: string): boolean {

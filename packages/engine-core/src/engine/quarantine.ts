@@ -56,7 +56,7 @@ export function createQuarantine({
       log.error(
         `[context-engine] Context engine "${printable(engineId)}" owner=${printable(owner ?? "unknown")} failed during ${operation}: ` +
           `${record.reason}; quarantining it for this process and falling back to default engine "${fallbackId}".`,
-        { engineId, operation },
+        { engineId, operation, code },
       );
       return record;
     },

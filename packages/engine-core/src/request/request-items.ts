@@ -2,7 +2,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
-import type { ItemSource, ReportItem, ReportParts } from "../report.ts";
+import type { ReportItem, ReportParts } from "../report.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";
 
 /**
@@ -54,7 +54,7 @@ export interface DescribeRequest {
   tools: readonly ToolDefinition[];
   messages: readonly AgentMessage[];
   /** Why a message is there, and where from. */
-  sourceOf: (message: AgentMessage) => { source: ItemSource; reason: string; changed?: true };
+  sourceOf: (message: AgentMessage) => Pick<ReportItem, "source" | "code" | "reason" | "changed">;
   hash: (text: string) => string;
   prefixOf: SharedPrefix;
   /** The session's previous request; becomes this one. */
@@ -78,12 +78,20 @@ export function describeRequest(request: DescribeRequest): RequestDescription {
   }
 
   const system = request.system.map(({ id, text }) =>
-    describePart({ kind: "system", part: id }, "system prompt", text, hash, parts),
+    describePart(
+      { source: { kind: "system", part: id }, code: "system-prompt", reason: "system prompt" },
+      text,
+      hash,
+      parts,
+    ),
   );
   const tools = request.tools.map((tool) =>
     describePart(
-      { kind: "tool-schema", name: tool.name },
-      "tool schema",
+      {
+        source: { kind: "tool-schema", name: tool.name },
+        code: "tool-schema",
+        reason: "tool schema",
+      },
       JSON.stringify(tool),
       hash,
       parts,
@@ -120,7 +128,7 @@ function keptItems({ messages, memory: previous, hash, prefixOf }: DescribeReque
 
 function describeMessage(
   message: AgentMessage,
-  { source, reason, changed }: ReturnType<DescribeRequest["sourceOf"]>,
+  { source, code, reason, changed }: ReturnType<DescribeRequest["sourceOf"]>,
   hash: (text: string) => string,
   parts: ReportParts,
 ): ReportItem {
@@ -130,6 +138,7 @@ function describeMessage(
   return {
     source,
     role: message.role,
+    ...(code !== undefined && { code }),
     reason,
     tokens: Math.ceil(estimate),
     hash: key,
@@ -138,15 +147,14 @@ function describeMessage(
 }
 
 function describePart(
-  source: ItemSource,
-  reason: string,
+  why: Pick<ReportItem, "source" | "code" | "reason">,
   text: string,
   hash: (text: string) => string,
   parts: ReportParts,
 ): ReportItem {
   const key = hash(text);
   parts[key] = text;
-  return { source, reason, tokens: Math.ceil(estimateText(text).estimate), hash: key };
+  return { ...why, tokens: Math.ceil(estimateText(text).estimate), hash: key };
 }
 
 const hashes = new WeakMap<AgentMessage, string>();

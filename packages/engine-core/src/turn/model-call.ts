@@ -1,7 +1,7 @@
 // Makes one model call and reports what was sent, item by item.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelError, StreamEvent, ToolDefinition } from "@clew/plugin-sdk/host";
-import type { ModelCallReport } from "../report.ts";
+import type { ItemCode, ModelCallReport } from "../report.ts";
 import {
   describeRequest,
   type RequestDescription,
@@ -167,23 +167,25 @@ function sourceOf(
   if (entryId !== undefined)
     return {
       source: { kind: "entry", entryId },
-      reason: entryId === promptEntryId ? "prompt" : "history",
+      ...(entryId === promptEntryId ? said("prompt") : said("history")),
     };
   if (message === view.promptView && promptEntryId !== null)
     return {
       source: { kind: "entry", entryId: promptEntryId },
-      reason: "prompt, with what hooks added",
+      ...said("prompt", "prompt, with what hooks added"),
       changed: true,
     };
   const original = findOriginal(run, message);
   if (original !== undefined)
     return {
       source: { kind: "entry", entryId: original },
-      reason: "history, shortened or changed for the provider",
+      ...said("history", "history, shortened or changed for the provider"),
       changed: true,
     };
-  return { source: { kind: "engine" }, reason: "made by the engine" };
+  return { source: { kind: "engine" }, ...said("engine", "made by the engine") };
 }
+
+const said = (code: ItemCode, reason: string = code) => ({ code, reason });
 
 /**
  * The stored message a changed copy comes from: same role, time and tool call. Searched from

@@ -2,16 +2,17 @@
 import type {
   AgentMessage,
   AssistantMessage,
+  ErrorCode,
   ToolCallBlock,
   UserMessage,
 } from "@clew/plugin-sdk/core";
-import type { ModelError, ModelRef } from "@clew/plugin-sdk/host";
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import { DEFAULT_RESERVE_TOKENS } from "@clew/plugin-sdk/host";
 import type { SessionPruneSettings } from "@clew/plugin-sdk/transcript";
 import type { LlmPolicy } from "../engine/llm.ts";
 import type { ResolvedEngine } from "../engine/resolve.ts";
 import type { HostPorts } from "../ports.ts";
-import type { ReportParts, TurnReport } from "../report.ts";
+import type { FailureKind, ReportParts, TurnReport } from "../report.ts";
 import type { SystemPart } from "../request/request-items.ts";
 import type { SessionState } from "../session/session-state.ts";
 
@@ -109,6 +110,8 @@ export interface TurnResult {
 
 /** Why a turn has no reply, as data and as one sentence. */
 export interface TurnError {
-  kind: ModelError["kind"] | "engine" | "host";
+  kind: FailureKind;
+  /** The error's code in docs/errors.md. Default: it had none. */
+  code?: ErrorCode;
   message: string;
 }

@@ -1,3 +1,4 @@
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
 import { callTool, passThrough, testHost, tools } from "../__fixtures__/host.ts";
 
@@ -129,6 +130,25 @@ describe("a turn", () => {
   });
 });
 
+describe("a turn whose reply cannot be stored", () => {
+  it("fails with the code of the storage's error, in the result and in the report", async () => {
+    const host = testHost({
+      replies: [
+        () => {
+          host.ports.transcript.append = () =>
+            Promise.reject(new ContextEngineError("STORAGE_FAILED", "The disk is full."));
+          return "lost";
+        },
+      ],
+    });
+    expect(await host.say("hi")).toMatchObject({
+      outcome: "failed",
+      error: { kind: "host", code: "STORAGE_FAILED", message: "The disk is full." },
+      report: { code: "STORAGE_FAILED", reason: "The disk is full." },
+    });
+  });
+});
+
 describe("the turn report", () => {
   it("lists each item with its source, and only what is new since the last call", async () => {
     const host = testHost({ replies: ["one", "two", "three"] });
@@ -136,7 +156,7 @@ describe("the turn report", () => {
     const second = await host.say("second");
     expect(first.report.modelCalls[0]?.messages).toMatchObject({
       kept: 0,
-      items: [{ source: { kind: "entry" }, reason: "prompt" }],
+      items: [{ source: { kind: "entry" }, code: "prompt", reason: "prompt" }],
     });
     expect(second.report.modelCalls[0]?.messages.kept).toBe(1);
     expect(second.report.modelCalls[0]?.messages.items.map((item) => item.role)).toEqual([
@@ -144,6 +164,7 @@ describe("the turn report", () => {
       "user",
     ]);
     const [system] = second.report.modelCalls[0]!.system;
+    expect(system?.code).toBe("system-prompt");
     expect(second.parts[system!.hash]).toBe("You are a test.");
   });
 

@@ -1,5 +1,5 @@
 // The order of one turn, from bootstrap to report.
-import { type AssistantMessage, isAbort } from "@clew/plugin-sdk/core";
+import { type AssistantMessage, ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
 import { describeError } from "../engine/quarantine.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
@@ -83,12 +83,17 @@ function toTurnError(run: TurnRun, error: unknown): TurnError {
   run.ports.log.error(`turn failed: ${describeError(error)}`, {
     sessionKey: run.session.sessionKey,
   });
-  return { kind: run.engine.degraded === null ? "host" : "engine", message: describeError(error) };
+  return {
+    kind: run.engine.degraded === null ? "host" : "engine",
+    ...(ContextEngineError.is(error) && { code: error.code }),
+    message: describeError(error),
+  };
 }
 
 function close(run: TurnRun, reply: AssistantMessage | null, error: TurnError | null): TurnResult {
   const { report, ports } = run;
   report.outcome = error === null ? "completed" : error.kind === "aborted" ? "aborted" : "failed";
+  if (error !== null) report.code = error.code ?? error.kind;
   report.reason = error?.message ?? null;
   report.durationMs = ports.clock.monotonic() - run.startedMonotonic;
   const engineMs = report.engineCalls.reduce((sum, call) => sum + call.durationMs, 0);

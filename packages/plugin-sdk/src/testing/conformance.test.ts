@@ -83,7 +83,7 @@ describe("checkEngine", () => {
     const report = await checkEngine(overStorage());
     expect(report.results.filter(({ outcome }) => outcome === "failed")).toEqual([]);
     expect(
-      report.results.filter(({ outcome }) => outcome === "not applicable").map(({ id }) => id),
+      report.results.filter(({ outcome }) => outcome === "not-applicable").map(({ id }) => id),
     ).toEqual(["compact/delegates", "compact/no-built-in"]);
     expect(report).toMatchObject({
       engine: { id: "full", name: "Full engine", version: "1.0.0" },

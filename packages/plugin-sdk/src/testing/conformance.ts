@@ -18,7 +18,7 @@ export interface CaseResult {
   id: string;
   group: CaseGroup;
   title: string;
-  outcome: "passed" | "failed" | "not applicable";
+  outcome: "passed" | "failed" | "not-applicable";
   /** One sentence: what the engine did wrong, or whom the case is for. */
   reason?: string;
 }
@@ -54,7 +54,7 @@ export function testEngine({ test, create, ...options }: TestEngineOptions): voi
     test(`${one.id}: ${one.title}`, async (...args) => {
       const { outcome, reason } = await runCase(one, create, options);
       if (outcome === "failed") throw new CaseFailure(reason ?? one.title);
-      if (outcome === "not applicable") skip(args[0], reason);
+      if (outcome === "not-applicable") skip(args[0], reason);
     });
   }
 }
@@ -79,7 +79,7 @@ export async function checkEngine(
     results,
     passed: count("passed"),
     failed: count("failed"),
-    notApplicable: count("not applicable"),
+    notApplicable: count("not-applicable"),
   };
 }
 
@@ -113,14 +113,14 @@ export async function runCase(
         } catch (error) {
           throw new CaseFailure(`The engine could not be made: ${describe(error)}`);
         }
-        if (one.when && !one.when(context.engine)) return "not applicable" as const;
+        if (one.when && !one.when(context.engine)) return "not-applicable" as const;
         await one.run(context);
         return "passed" as const;
       }),
     );
     return judged === "passed"
       ? result("passed")
-      : result("not applicable", `Only for ${one.appliesTo}.`);
+      : result("not-applicable", `Only for ${one.appliesTo}.`);
   } catch (error) {
     return result(
       "failed",
