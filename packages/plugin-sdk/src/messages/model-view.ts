@@ -6,6 +6,7 @@ import type {
   UserMessage,
 } from "../contract/message.ts";
 
+/** The three roles that wires know; everything else is shown as a user's text. */
 export type ModelMessage = UserMessage | AssistantMessage | ToolResultMessage;
 
 /**

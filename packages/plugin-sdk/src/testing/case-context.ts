@@ -20,6 +20,7 @@ export interface EngineUnderTestContext {
   compaction: RuntimeCompaction;
 }
 
+/** Makes the engine under test; called anew for every case, and after a "crash". */
 export type EngineMaker = (
   context: EngineUnderTestContext,
 ) => ContextEngine | Promise<ContextEngine>;

@@ -23,6 +23,7 @@ export const CASE_GROUPS = [
   "isolation",
 ] as const;
 
+/** Cases about the same part of the contract; the part of a case's id before the slash. */
 export type CaseGroup = (typeof CASE_GROUPS)[number];
 
 /** One rule of the contract, as a program. */

@@ -66,11 +66,13 @@ export function toolResult(
   };
 }
 
+/** How long a built conversation is. */
 export interface ConversationOptions {
+  /** Number of questions, each with its answer. */
   turns: number;
-  /** Tool calls in each turn, all of one assistant message. Default 0. */
+  /** Tool calls in each turn, all of one assistant message. Absent: 0. */
   tools?: number;
-  /** Characters of each tool result. Default 200. */
+  /** Characters of each tool result. Absent: 200. */
   toolResultChars?: number;
 }
 

@@ -3,6 +3,7 @@ import { estimateText } from "./estimate.ts";
 
 /** Counts the tokens of texts; which tokeniser it stands for is in `id`. */
 export interface TokenCounter {
+  /** Names the tokeniser, e.g. "tiktoken/o200k_base"; counts of equal ids may be compared. */
   readonly id: string;
   /** Tokens of `text`: a whole number, 0 for the empty text. */
   count(text: string): number;

@@ -3,8 +3,11 @@ import { FEATURE, scanText } from "./scan.ts";
 
 /** Tokens. Decisions that risk an overflow use `high`, decisions that discard content use `low`. */
 export interface TokenEstimate {
+  /** Most likely; the number to show people. */
   readonly estimate: number;
+  /** Hardly ever more than the true count. */
   readonly low: number;
+  /** Hardly ever less than the true count. */
   readonly high: number;
 }
 

@@ -7,13 +7,15 @@ import { cutRuns } from "./runs.ts";
  * counting afterwards throws.
  */
 export interface ExactCounter extends TokenCounter {
+  /** Lets go of the tokeniser; may be called twice. */
   free(): void;
 }
 
+/** What an exact counter remembers. */
 export interface ExactCounterOptions {
   /**
-   * Characters of text whose counts are remembered, the least recently used forgotten first.
-   * Default 8,000,000; 0 = none.
+   * Characters of text whose counts are remembered, the least recently used forgotten first; 0 =
+   * none. Absent: 8,000,000.
    */
   rememberedChars?: number;
 }

@@ -4,9 +4,11 @@ import type { ContextItem } from "./context-item.ts";
 import type { CompactionEntry, ResetEntry, TranscriptEntry } from "./entries.ts";
 import { applyPruneRecords, pruneRecordOf } from "./prune-records.ts";
 
+/** A branch and the messages it stands for. */
 export interface TranscriptContext {
   /** The branch this context was built from. */
   branch: readonly TranscriptEntry[];
+  /** Oldest first; the same objects as long as the branch only grows. */
   items: readonly ContextItem[];
 }
 

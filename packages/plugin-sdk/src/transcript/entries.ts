@@ -7,12 +7,17 @@ export const TRANSCRIPT_VERSION = 3;
 
 /** First line of a session file; not part of the tree. */
 export interface TranscriptHeader {
+  /** Only the first line of a file may have it. */
   type: "session";
+  /** Format version of the file; `TRANSCRIPT_VERSION` once it was read. */
   version: number;
+  /** Id of the session whose transcript this is. */
   id: string;
   /** ISO 8601. */
   timestamp: string;
+  /** Absolute path of the folder the session works in; "" when not known. */
   cwd: string;
+  /** The session this one was split off from. Absent: none. */
   parentSession?: string;
 }
 
@@ -25,73 +30,113 @@ interface EntryBase {
   timestamp: string;
 }
 
+/** Something was said, or a tool answered. */
 export interface MessageEntry extends EntryBase {
+  /** The only kind that engines are given one by one. */
   type: "message";
+  /** As it was said; a rewrite appends another entry and leaves this one. */
   message: AgentMessage;
 }
 
 /** History before `firstKeptEntryId` is replaced by `summary`. */
 export interface CompactionEntry extends EntryBase {
+  /** The latest one on a branch decides what the context is. */
   type: "compaction";
+  /** Shown to the model in place of what it replaces. */
   summary: string;
+  /** Oldest entry still shown as it is; an id that is not on the branch keeps none. */
   firstKeptEntryId: string;
+  /** Tokens of the context before. */
   tokensBefore: number;
+  /** What else its author wants to remember. Absent: nothing. */
   details?: unknown;
+  /** True: written by a plugin, not by the host. Absent: false. */
   fromHook?: boolean;
 }
 
+/** The session went on from an earlier entry; this tells what was left. */
 export interface BranchSummaryEntry extends EntryBase {
+  /** Part of the context, unlike a label. */
   type: "branch_summary";
+  /** An entry of the branch that was left. */
   fromId: string;
+  /** What was said there, for the model. */
   summary: string;
+  /** What else its author wants to remember. Absent: nothing. */
   details?: unknown;
+  /** True: written by a plugin, not by the host. Absent: false. */
   fromHook?: boolean;
 }
 
 /** A record of a host or plugin; never part of the context. */
 export interface CustomEntry extends EntryBase {
+  /** Never part of the context, whatever it holds. */
   type: "custom";
+  /** Whose record it is; its author finds it again by this. */
   customType: string;
+  /** Anything that is JSON. Absent: that it happened is all there is to say. */
   data?: unknown;
 }
 
 /** A record of a host or plugin that is part of the context. */
 export interface CustomMessageEntry extends EntryBase {
+  /** Part of the context, as a user's text. */
   type: "custom_message";
+  /** Whose message it is; its author finds it again by this. */
   customType: string;
+  /** A string is one text block. */
   content: string | UserBlock[];
+  /** False: people are not shown it. Absent: they are. */
   display?: boolean;
+  /** Data of its author, never sent to a model. Absent: none. */
   details?: unknown;
 }
 
 /** History before it (or before `firstKeptEntryId`) is no longer part of the context. */
 export interface ResetEntry extends EntryBase {
+  /** Ends the context as a compaction does, without a summary. */
   type: "reset";
+  /** Oldest entry still in the context. Absent: none before this one is. */
   firstKeptEntryId?: string;
 }
 
+/** From here on another model answers. */
 export interface ModelChangeEntry extends EntryBase {
+  /** For people; a call names its model itself. */
   type: "model_change";
+  /** Who serves it. */
   provider: string;
+  /** Its id, without the provider. */
   modelId: string;
 }
 
+/** From here on the model thinks more, or less. */
 export interface ThinkingLevelChangeEntry extends EntryBase {
+  /** For people; a call says itself how much. */
   type: "thinking_level_change";
+  /** In the words of the host that wrote it. */
   thinkingLevel: string;
 }
 
+/** A person's mark on an entry. */
 export interface LabelEntry extends EntryBase {
+  /** For people; models are not shown it. */
   type: "label";
+  /** The entry that is marked. */
   targetId: string;
+  /** What the mark says. Absent: the mark is taken away. */
   label?: string;
 }
 
+/** What people call the session. */
 export interface SessionInfoEntry extends EntryBase {
+  /** The newest one holds. */
   type: "session_info";
+  /** Absent: it has no name any more. */
   name?: string;
 }
 
+/** Every kind of line after the header; one of a kind unknown here is reported as bad. */
 export type TranscriptEntry =
   | MessageEntry
   | CompactionEntry

@@ -7,11 +7,13 @@ import { headOf, oneLine, tailOf, textOf } from "./text.ts";
 import { fileOperations, formatToolFailure, toolFailures } from "./tool-facts.ts";
 import { isUserTurn } from "./turns.ts";
 
+/** What `extractiveSummary` makes a summary of, and how long. */
 export interface ExtractiveSummaryOptions {
+  /** Oldest first. */
   messages: readonly AgentMessage[];
   /** The summary's estimate stays within this; room for the headings alone takes about 40. */
   maxTokens: number;
-  /** The summary of the history before `messages`; what it lists is carried on. */
+  /** The summary of the history before `messages`; what it lists is carried on. Absent: none. */
   previousSummary?: string;
 }
 

@@ -6,18 +6,19 @@ import { isUserTurn } from "./turns.ts";
 
 /** How much to protect; the longest wish counts, `maxTokens` limits it. */
 export interface FreshTailOptions {
-  /** Newest turns. */
+  /** Newest turns. Absent: no wish in turns. */
   turns?: number;
-  /** Newest messages. */
+  /** Newest messages. Absent: no wish in messages. */
   messages?: number;
-  /** Newest messages whose tokens sum up to at least this. */
+  /** Newest messages whose tokens sum up to at least this. Absent: no wish in tokens. */
   tokens?: number;
-  /** No more tokens than this; the newest turn is protected whatever it costs. */
+  /** No more tokens than this; the newest turn is protected whatever it costs. Absent: no limit. */
   maxTokens?: number;
-  /** Tokens of one message. Default: the estimator's middle value. */
+  /** Tokens of one message. Absent: the estimator's middle value. */
   count?: (message: AgentMessage) => number;
 }
 
+/** Where the protected end of a list begins, and what it costs. */
 export interface FreshTail {
   /** Index of the first protected message; the list's length when there is none. */
   start: number;

@@ -1,6 +1,7 @@
 // Which files, symbols and ids a text names.
 import { headOf } from "./text.ts";
 
+/** What a word of a text may name: a file or folder, a piece of code, or a thing by its id. */
 export type NameKind = "path" | "symbol" | "id";
 
 export interface Name {

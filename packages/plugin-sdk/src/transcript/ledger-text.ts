@@ -2,8 +2,10 @@
 import { estimateText } from "../tokens/estimate.ts";
 import { type LedgerItem, type LedgerState, ledgerScore } from "./ledger.ts";
 
+/** Tokens a ledger may take in a context unless a host says otherwise. */
 export const DEFAULT_LEDGER_TOKENS = 3_000;
 
+/** A ledger as a model reads it. */
 export interface LedgerText {
   /** Empty when the ledger is, or when nothing fits. */
   text: string;

@@ -6,13 +6,16 @@ import { type NameKind, namesIn } from "./ledger-names.ts";
 import { splitLedger } from "./ledger-section.ts";
 import { oneLine, textOf } from "./text.ts";
 
+/** What kind of name it is: one that was said, a command that was run, an error that came back. */
 export type LedgerKind = NameKind | "command" | "error";
 
+/** One name, and what is known of it. */
 export interface LedgerItem {
+  /** Decides how it is listed. */
   readonly kind: LedgerKind;
   /** Exactly as it stood there; of a command or error its one line. */
   readonly name: string;
-  /** Last known: "read", "edited", "ok", "failed: …". */
+  /** Last known: "read", "edited", "ok", "failed: …". Absent: it was only named. */
   readonly state?: string;
   /** The entry that last said something about it. */
   readonly entryId: string;
@@ -27,14 +30,17 @@ export interface LedgerItem {
  * folds only what came since.
  */
 export interface LedgerState {
+  /** By kind and name. */
   readonly items: ReadonlyMap<string, LedgerItem>;
   /** By call id: the items a result will say something about. */
   readonly open: ReadonlyMap<string, readonly string[]>;
   /** Entries folded so far. */
   readonly entries: number;
+  /** The entry to go on after; null = nothing was folded yet. */
   readonly lastEntryId: string | null;
 }
 
+/** The ledger of a session in which nothing happened yet. */
 export const EMPTY_LEDGER: LedgerState = Object.freeze({
   items: new Map(),
   open: new Map(),

@@ -3,8 +3,11 @@ import type { AgentMessage, UserMessage } from "../contract/message.ts";
 import type { TranscriptEntry } from "./entries.ts";
 import { textOf } from "./text.ts";
 
+/** A request that nobody has answered yet. */
 export interface OpenRequest {
+  /** The entry that holds it. */
   entryId: string;
+  /** Word for word. */
   message: UserMessage;
 }
 

@@ -9,6 +9,7 @@ import { migrateTranscript } from "./migrate.ts";
 
 type FileRecord = Record<string, unknown>;
 
+/** What a line is; "bad" says why it is nothing else. */
 export type ParsedLine =
   | { kind: "header"; header: TranscriptHeader }
   | { kind: "entry"; entry: TranscriptEntry }
@@ -23,6 +24,7 @@ export interface BadLine {
   reason: string;
 }
 
+/** A session file as it was read; what could not be is told, not dropped. */
 export interface ParsedTranscript {
   /**
    * Undefined when the first line is no session header: then the text is no transcript
@@ -31,6 +33,7 @@ export interface ParsedTranscript {
   header: TranscriptHeader | undefined;
   /** Of the current version, in file order. */
   entries: TranscriptEntry[];
+  /** In file order; reading goes on behind each. */
   badLines: BadLine[];
   /**
    * True when the last line has no line feed and is no whole record: an append that was

@@ -4,6 +4,7 @@ import type { ContextItem } from "./context-item.ts";
 import type { NewTranscriptEntry, TranscriptEntry } from "./entries.ts";
 import { clearedResult, type PrunePlan } from "./prune.ts";
 
+/** `customType` of the entry that remembers a prune. */
 export const PRUNE_ENTRY_TYPE = "clew.prune";
 
 const PruneRecordSchema = z.object({

@@ -15,21 +15,30 @@ export const ALWAYS_PROTECTED_TOOLS: readonly string[] = [
   "gandiva_recall",
 ];
 
+/** What a prune spares. */
 export interface PruneOptions {
-  /** Tokens of newest tool results kept beyond the last two user turns. Default 40,000. */
+  /** Tokens of newest tool results kept beyond the last two user turns. Absent: 40,000. */
   protectTokens?: number;
-  /** Nothing is cleared below this many tokens. Default 20,000. */
+  /** Nothing is cleared below this many tokens. Absent: 20,000. */
   minimumTokens?: number;
-  /** Besides ALWAYS_PROTECTED_TOOLS. */
+  /**
+   * Tools whose results are never cleared, besides skill, memory_search and gandiva_recall. Absent:
+   * no others.
+   */
   protectedTools?: readonly string[];
+  /**
+   * What a cleared result says; the same for all sessions, or caches break. Absent:
+   * PRUNE_PLACEHOLDER.
+   */
   placeholder?: string;
   /**
-   * "estimate" (default): the estimator's low bound, because content is discarded;
-   * "chars4": characters / 4.
+   * "estimate": the estimator's low bound, because content is discarded. "chars4": characters / 4.
+   * Absent: "estimate".
    */
   countTokens?: "estimate" | "chars4";
 }
 
+/** Which results a prune clears, and what that saves. */
 export interface PrunePlan {
   /** Positions of the results to clear, rising; empty = nothing is to be done. */
   clear: readonly number[];
@@ -37,9 +46,11 @@ export interface PrunePlan {
   freed: number;
   /** Tokens of all results beyond the protected ones, also when they are below the minimum. */
   prunable: number;
+  /** How many results that is. */
   prunableCount: number;
   /** Position of the summary nothing before which is touched; null when there is none. */
   stoppedAt: number | null;
+  /** What they will say. */
   placeholder: string;
 }
 
@@ -132,7 +143,9 @@ export function clearedResult(
   };
 }
 
+/** What tells whether a prune alone makes room. */
 export interface PruneEnoughInput {
+  /** The prune in question. */
   plan: Pick<PrunePlan, "clear" | "freed">;
   /** Tokens of all messages before the prune; where an overflow would hurt, the high estimate. */
   tokensBefore: number;
@@ -140,6 +153,7 @@ export interface PruneEnoughInput {
   fixedTokens?: number;
   /** Tokens the provider counted for the whole request. */
   observedTokens?: number;
+  /** Tokens of the model. */
   contextWindow: number;
   /** A person asked for a compaction with a wish what to keep: that is a wish for a summary. */
   hasFocus?: boolean;

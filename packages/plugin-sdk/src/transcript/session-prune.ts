@@ -11,13 +11,16 @@ export interface SessionPruneSettings {
    * since it was last touched.
    */
   mode: "off" | "cache-ttl";
+  /** How long the provider's cache lives after its last use, ms. */
   ttlMs: number;
   /**
    * Tool names, `*` stands for anything, upper and lower case alike; an empty `allow` is
    * every tool; `deny` wins.
    */
   tools: { allow: readonly string[]; deny: readonly string[] };
+  /** Whether the oldest may be cleared, and what they say then. */
   hardClear: { enabled: boolean; placeholder: string };
+  /** From which length a result is cut, and how much of both ends stays. */
   softTrim: { maxChars: number; headChars: number; tailChars: number };
   /** Newest assistant messages from whose first on nothing is touched. */
   keepLastAssistants: number;
@@ -29,6 +32,7 @@ export interface SessionPruneSettings {
   minPrunableToolChars: number;
 }
 
+/** What holds for a setting that is not given. */
 export const DEFAULT_SESSION_PRUNE: SessionPruneSettings = Object.freeze({
   mode: "cache-ttl",
   ttlMs: 5 * 60_000,
@@ -41,29 +45,36 @@ export const DEFAULT_SESSION_PRUNE: SessionPruneSettings = Object.freeze({
   minPrunableToolChars: 50_000,
 });
 
+/** What a prune of the view is decided by. */
 export interface SessionPruneInput {
+  /** The view, oldest first. */
   messages: readonly AgentMessage[];
   /** The transcript entry of a message; undefined for one that has none: it is not touched. */
   entryIdOf: (message: AgentMessage) => string | undefined;
   /** ms since the epoch. */
   now: number;
   /**
-   * When the provider's cache was last read or written, ms since the epoch; undefined or null =
-   * never, so nothing is in it.
+   * When the provider's cache was last read or written, ms since the epoch. Absent or null: never,
+   * so nothing is in it.
    */
   lastCacheTouchAt?: number | null | undefined;
   /** Tokens. */
   contextWindow: number;
+  /** Absent, in whole or in part: DEFAULT_SESSION_PRUNE. */
   settings?: Partial<SessionPruneSettings> | undefined;
-  /** What was decided before on this branch. */
+  /** What was decided before on this branch. Absent: nothing. */
   previous?: readonly SessionProjection[] | undefined;
 }
 
+/** What a prune of the view decided. */
 export interface SessionPrunePlan {
   /** All that hold now: one per entry, what was decided before included. */
   projections: readonly SessionProjection[];
   /** What is new or has become harder; to be recorded. Empty = nothing changed. */
   added: readonly SessionProjection[];
+  /**
+   * Why it came out so: "pruned" when there is something in `added`, else what stood against it.
+   */
   reason: "off" | "cache-warm" | "too-short" | "below-ratio" | "nothing-to-prune" | "pruned";
 }
 

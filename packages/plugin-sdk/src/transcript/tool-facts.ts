@@ -4,11 +4,15 @@ import { blocksOf, stringOf } from "../messages/blocks.ts";
 import { oneLine, textOf } from "./text.ts";
 import { pairToolCalls } from "./tool-pairs.ts";
 
+/** A tool call that came back as an error. */
 export interface ToolFailure {
+  /** "tool" when nothing says which. */
   toolName: string;
+  /** Of the call. */
   toolCallId: string;
-  /** As far as the result's details say so. */
+  /** As the result's details say it. Absent: they do not. */
   status?: string;
+  /** As the result's details say it. Absent: they do not. */
   exitCode?: number;
   /** On one line, at most 240 characters. */
   text: string;
@@ -47,6 +51,7 @@ export function formatToolFailure({ toolName, status, exitCode, text }: ToolFail
   return `- ${toolName}${facts.length > 0 ? ` (${facts.join(" ")})` : ""}: ${text === "" ? "(no output)" : text}`;
 }
 
+/** Files that tools were asked to read or change. */
 export interface FileOperations {
   /** Read and not changed; sorted. */
   readFiles: string[];

@@ -5,7 +5,9 @@ import type { MessageRange } from "./turns.ts";
 
 /** One tool call as it occurs in a list of messages. */
 export interface ToolCallPlace {
+  /** As stored; "" when it is missing. */
   id: string;
+  /** As stored; "" when it is missing. */
   name: string;
   /** Index of the assistant message. */
   message: number;
@@ -13,12 +15,15 @@ export interface ToolCallPlace {
   block: number;
 }
 
+/** A call and the result that answers it. */
 export interface ToolPair {
+  /** Where the call stands. */
   call: ToolCallPlace;
   /** Index of the toolResult message. */
   result: number;
 }
 
+/** Every call and every result of a list, paired or left over. */
 export interface ToolPairing {
   /** In the order of their results. */
   pairs: ToolPair[];

@@ -22,6 +22,7 @@ export function toolResultCaps(contextWindow: number): ToolResultCaps {
   return { perResult, aggregate: Math.max(4 * perResult, Math.floor(0.5 * windowChars)) };
 }
 
+/** How far one result is shortened. */
 export interface ToolResultCut {
   /** Position of the message. */
   index: number;
@@ -29,16 +30,19 @@ export interface ToolResultCut {
   keep: number;
 }
 
+/** Which results are shortened, and what that saves. */
 export interface ToolResultTruncation {
+  /** Oldest first; empty = none is too long. */
   cuts: readonly ToolResultCut[];
   /** Characters the cuts remove. */
   reducibleChars: number;
 }
 
+/** How much room there is. */
 export interface TruncationOptions {
-  /** Tokens. */
+  /** Tokens of the model. */
   contextWindow: number;
-  /** Characters to free beyond the per-result caps; Infinity = as many as possible. */
+  /** Characters to free beyond the per-result caps; Infinity = as many as possible. Absent: 0. */
   freeChars?: number;
 }
 

@@ -3,7 +3,9 @@ import type { AgentMessage } from "../contract/message.ts";
 
 /** A run of messages: from `start` up to, not including, `end`. */
 export interface MessageRange {
+  /** Index of the first. */
   start: number;
+  /** Index after the last. */
   end: number;
 }
 
