@@ -22,8 +22,11 @@ import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/trans
 
 /** The identity of one session as ports know it. */
 export interface HostSession {
+  /** Whose session it is. */
   agentId: string;
+  /** Its current transcript; a compaction may move it to another. */
   sessionId: string;
+  /** Its stable name. */
   sessionKey: string;
   /** Absolute path of the transcript; engines of the eager lifecycle read it themselves. */
   sessionFile: string;
@@ -31,6 +34,7 @@ export interface HostSession {
 
 /** One session's transcript, opened for writing by this host alone. */
 export interface TranscriptPort {
+  /** Which session this is. */
   readonly session: HostSession;
   /**
    * True when the transcript file already holds a session: only then may an
@@ -55,17 +59,19 @@ export interface TranscriptPort {
   rewrite(
     request: TranscriptRewriteRequest,
   ): Promise<TranscriptRewriteResult & { remapped?: ReadonlyMap<string, string> }>;
-  /** What durable engines have committed; absent = this host runs the eager lifecycle only. */
+  /** What durable engines have committed. Absent: this host runs the eager lifecycle only. */
   readonly outbox?: OutboxPort;
 }
 
 /** How far one engine of the durable lifecycle has been told of this session. */
 export interface CommitCursor {
+  /** As it was registered. */
   engineId: string;
   /** Last entry the engine committed; null = none yet. */
   entryId: string | null;
   /** Failed attempts at the turn after it, and why the last one failed. */
   attempts: number;
+  /** Why the last attempt failed, for people; null = it did not. */
   lastError: string | null;
 }
 
@@ -75,6 +81,7 @@ export interface CommitCursor {
  * killed turn can be missing from it.
  */
 export interface OutboxPort {
+  /** Undefined: this engine has never been told of the session. */
   cursor(engineId: string): CommitCursor | undefined;
   /** Durable when resolved. */
   save(cursor: CommitCursor): Promise<void>;
@@ -91,13 +98,20 @@ export interface ModelPort {
     | { ok: true; message: AssistantMessage }
     | { ok: false; error: ModelError; partial: AssistantMessage }
   >;
-  /** The model behind "provider/id"; undefined when the host does not know it. */
+  /**
+   * The model behind "provider/id"; undefined when the host does not know it. Absent: engines
+   * cannot name models.
+   */
   resolve?(reference: string): ModelRef | undefined;
 }
 
+/** A history, and the model it is meant for. */
 export interface PolicyInput {
+  /** Oldest first; not changed. */
   messages: readonly AgentMessage[];
+  /** Provider and wire decide what is required. */
   model: ModelRef;
+  /** Calls of other tools are dropped. Absent: none are; no caller yet. */
   allowedToolNames?: readonly string[];
 }
 
@@ -143,15 +157,21 @@ export interface SuccessorPort {
   }): Promise<TranscriptPort | undefined>;
 }
 
+/** What a tool gave, or why it did not. */
 export interface ToolOutcome {
+  /** What the model is shown. */
   content: ToolResultBlock[];
+  /** True: it failed or was refused, and `content` says why. */
   isError: boolean;
-  /** For people and plugins; never sent to a model. */
+  /** For people and plugins; never sent to a model. Absent: none. */
   details?: unknown;
 }
 
 /** Tools of the host and its plugins. */
 export interface ToolPort {
+  /**
+   * What the model is offered in this session; the same tools in the same order keep caches warm.
+   */
   list(session: HostSession): readonly ToolDefinition[];
   /**
    * Runs one call, with the host's approval rules; a refusal or failure is an outcome
@@ -169,42 +189,63 @@ export interface ToolPort {
  * message content and no keys.
  */
 export interface LogPort {
+  /** What was decided. */
   info(message: string, fields?: Record<string, unknown>): void;
+  /** What went wrong and was answered. */
   warn(message: string, fields?: Record<string, unknown>): void;
+  /** What an operator should look at. */
   error(message: string, fields?: Record<string, unknown>): void;
 }
 
 /** Counts are −1 when the engine compacts by its own rules and the host cannot know them. */
 export interface CompactionHookEvent {
+  /** The session as it was before. */
   session: HostSession;
+  /** What asked for it: "manual", "threshold", "budget", "overflow" or "timeout_recovery". */
   trigger: string;
+  /** Messages of the context; −1 = not known. */
   messageCount: number;
-  /** Tokens. */
+  /** Tokens of the context; −1 = not known. */
   tokenCount: number;
 }
 
 /** What plugins may want to be told; a hook that throws is logged and changes nothing. */
 export interface HookPort {
+  /** Absent: nobody wants to know. */
   beforeCompaction?(event: CompactionHookEvent): Promise<void>;
-  /** `previousSessionId` is set when the session moved to a successor. */
+  /**
+   * `previousSessionId` is set when the session moved to a successor. Absent: nobody wants to know.
+   */
   afterCompaction?(
     event: CompactionHookEvent & { compacted: boolean; previousSessionId?: string },
   ): Promise<void>;
 }
 
+/** Everything a host lends to a turn; what is absent is something the host cannot do. */
 export interface HostPorts {
+  /** The session to work on. */
   transcript: TranscriptPort;
+  /** Who answers. */
   model: ModelPort;
+  /** What the provider requires. Absent: messages are sent as they are. */
   policy?: PolicyPort;
+  /** Absent: the model is offered none. */
   tools?: ToolPort;
+  /** Absent: engines that do not own compaction cannot compact. */
   compaction?: CompactionPort;
+  /** Absent: a session stays in its transcript. */
   successors?: SuccessorPort;
+  /** Absent: no plugin is told of compactions. */
   hooks?: HookPort;
+  /** Where decisions are told. */
   log: LogPort;
+  /** Time, so that tests can hold it. */
   clock: ClockPort;
+  /** Ids and hashes, so that tests can repeat them. */
   ids: IdPort;
 }
 
+/** Time as the host sees it. */
 export interface ClockPort {
   /** ms since the epoch. */
   now(): number;
@@ -212,6 +253,7 @@ export interface ClockPort {
   monotonic(): number;
 }
 
+/** Names for new things, and for contents. */
 export interface IdPort {
   /** A fresh unique id. */
   next(): string;

@@ -17,7 +17,9 @@ export type ItemCode = "system-prompt" | "tool-schema" | "history" | "prompt" | 
 
 /** One thing the model was sent. */
 export interface ReportItem {
+  /** Where it comes from. */
   source: ItemSource;
+  /** Role of the message. Absent: it is no message. */
   role?: string;
   /** Why it is there, for programs; kept items say why they were first sent. Default: not known. */
   code?: ItemCode;
@@ -29,19 +31,22 @@ export interface ReportItem {
   hash: string;
   /**
    * True: the content is not the entry's own (a policy or the engine changed it); the part named by
-   * `hash` holds what was sent.
+   * `hash` holds what was sent. Absent: it is the entry's own.
    */
   changed?: true;
 }
 
+/** One call of the model: what was sent, what it cost, how it ended. */
 export interface ModelCallReport {
   /** Counts this session's model calls in this process, from 0. */
   index: number;
+  /** From the request to its end. */
   durationMs: number;
   /** System prompt parts, in order. */
   system: ReportItem[];
   /** Tool schemas, in order. */
   tools: ReportItem[];
+  /** As a delta to the previous call of this session; a full list every 64 calls. */
   messages: {
     /** Leading items that are the same as in this session's previous call; 0 in a full list. */
     kept: number;
@@ -52,10 +57,15 @@ export interface ModelCallReport {
   };
   /** Hash over model, system, tools and messages; equal requests, equal hashes. */
   requestHash: string;
+  /** What the policy changed for the wire. */
   policyChanges: PolicyChange[];
+  /** As billed; null = the provider did not say. */
   usage: Usage | null;
+  /** Why the reply ended; null = there was none. */
   stopReason: string | null;
+  /** For people; null = none. */
   error: string | null;
+  /** Repetitions before the first byte arrived. */
   retries: number;
 }
 
@@ -65,20 +75,27 @@ export interface EngineFailure {
   operation: string;
   /** For people. */
   reason: string;
-  /** What programs may act on. Default: not known. */
+  /** What programs may act on. Absent: not known. */
   code?: ErrorCode;
 }
 
+/** One call of the engine. */
 export interface EngineCallReport {
+  /** Of the contract. */
   method: string;
+  /** Until the host went on, bound included. */
   durationMs: number;
+  /** "fallback": the fallback engine answered. */
   outcome: "ok" | "failed" | "fallback" | "timeout" | "aborted";
+  /** For people: what went wrong. Absent: nothing did. */
   detail?: string;
 }
 
+/** How the window was divided, and what the engine made of its share. */
 export interface BudgetReport {
-  /** All in tokens. */
+  /** The model's, in tokens like all that follows. */
   contextWindow: number;
+  /** Held back for the reply. */
   reserve: number;
   /** Window − reserve. */
   promptBudget: number;
@@ -91,24 +108,33 @@ export interface BudgetReport {
   /** What the engine said; null when it did not. */
   engineEstimate: number | null;
   /**
-   * Measured / estimated tokens of this model, where the host has learned it; estimates here
-   * are not multiplied by it.
+   * Measured / estimated tokens of this model; estimates here are not multiplied by it. Absent: not
+   * learned yet, 1.
    */
   tokenRatio?: number;
+  /** Messages the engine could choose from. */
   historyMessages: number;
+  /** Messages it chose. */
   assembledMessages: number;
 }
 
+/** One compaction, whoever did it. */
 export interface CompactionReport {
+  /** What asked for it. */
   trigger: "threshold" | "budget" | "overflow" | "timeout_recovery" | "manual";
+  /** False: it should have worked and did not. */
   ok: boolean;
+  /** True: the context is smaller. */
   compacted: boolean;
-  /** Why it did nothing, or less than it could, for programs. */
+  /** Why it did nothing, or less than it could, for programs. Absent: nothing to say. */
   code?: CompactCode;
   /** The same for people. */
   reason: string | null;
+  /** Tokens of the context; null = not told. */
   tokensBefore: number | null;
+  /** Tokens of the context; null = not told. */
   tokensAfter: number | null;
+  /** Summaries included. */
   durationMs: number;
 }
 
@@ -117,21 +143,29 @@ export type FailureKind = ModelError["kind"] | "engine" | "host";
 
 /** One turn, as a versioned JSON value; its size grows with the turn, not with the history. */
 export interface TurnReport {
+  /** Another number means another shape. */
   v: 1;
+  /** Unique. */
   turnId: string;
+  /** The transcript the turn ended in. */
   sessionId: string;
+  /** Stable name of the session. */
   sessionKey: string;
   /** ISO 8601. */
   startedAt: string;
+  /** From the request to its end. */
   durationMs: number;
   /** Time that was neither model, nor tool, nor engine. */
   hostMs: number;
+  /** "completed": a reply was accepted, or a compaction that was asked for went well. */
   outcome: "completed" | "failed" | "aborted";
   /** Why it has no reply, for programs: the error's code where it has one, else its kind. */
   code?: FailureKind | ErrorCode;
   /** The same for people. */
   reason: string | null;
+  /** As asked for, as it answered, and by which wire. */
   model: { requested: string; resolved: string; api: string };
+  /** Which engine the slot names, which one answered, and why. */
   engine: {
     /** The slot's value; null = not configured. */
     configured: string | null;
@@ -149,15 +183,23 @@ export interface TurnReport {
      */
     projection: { mode: string; epoch: string | null } | null;
   };
+  /** How the engine is told of turns. */
   lifecycle: "eager" | "durable";
+  /** In order. */
   engineCalls: EngineCallReport[];
+  /** Null: the turn ended before it was known. */
   budget: BudgetReport | null;
+  /** The person's message in the transcript; null = it was not stored. */
   promptEntryId: string | null;
+  /** The accepted reply in the transcript; null = there is none. */
   replyEntryId: string | null;
   /** Repairs of the stored history, before assembly. */
   historyChanges: PolicyChange[];
+  /** In order, tool loop included. */
   modelCalls: ModelCallReport[];
+  /** In order. */
   toolCalls: { name: string; durationMs: number; isError: boolean }[];
+  /** In order. */
   compactions: CompactionReport[];
 }
 

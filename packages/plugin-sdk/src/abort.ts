@@ -44,10 +44,11 @@ export async function abortable<Result>(
 export interface WaitBound<Result> {
   /** Milliseconds; more than 2^31 − 1 = no bound. */
   boundMs: number;
+  /** Absent: nothing ends the wait but the bound. */
   signal?: AbortSignal | undefined;
   /** Gives the result in place of the work's, or throws, when the bound is reached. */
   onTimeout: () => Result;
-  /** Told of the work's end when nobody waited for it any more. */
+  /** Told of the work's end when nobody waited for it any more. Absent: nobody is. */
   onLate?: (outcome: { ok: boolean; error?: unknown }) => void;
 }
 
@@ -87,7 +88,9 @@ export async function within<Result>(
 
 /** A signal of one's own that follows others. */
 export interface LinkedSignal {
+  /** To be handed to the work. */
   readonly signal: AbortSignal;
+  /** Ends the work; the others are left alone. */
   abort(reason?: unknown): void;
   /** Stops following; to be called when the work is done, however it ended. */
   release(): void;

@@ -14,6 +14,7 @@ export const ESTIMATE_MARGIN = 1.2;
 
 /** How one window is divided. All in tokens. */
 export interface TokenBudget {
+  /** What the model holds, prompt and reply together. */
   contextWindow: number;
   /** Held back for the reply. */
   reserve: number;

@@ -32,22 +32,26 @@ export type FailurePolicy = "quarantine" | "retry-next-turn" | "strict";
 
 /** What one turn (or one standalone operation) lends to its engine calls. */
 export interface CallScope {
+  /** Ends the calls; an abort is nobody's failure. Absent: nobody aborts. */
   signal?: AbortSignal | undefined;
   /**
-   * The host's built-in compaction for this session; what it reports as progress extends the
-   * bound of the engine's call.
+   * The host's built-in compaction for this session; what it reports as progress extends the bound
+   * of the engine's call. Absent: this host has none.
    */
   compaction?:
     | ((params: CompactParams, options: { onProgress: () => void }) => Promise<CompactResult>)
     | undefined;
-  /** Told of every call that reached the guard. */
+  /** Told of every call that reached the guard. Absent: nobody is. */
   record?: ((call: EngineCallReport) => void) | undefined;
 }
 
 /** An engine behind its guard; hosts never call the raw engine. */
 export interface EngineGuard {
+  /** As it was registered. */
   readonly engineId: string;
+  /** Who registered it: "core" or "plugin:<id>". */
   readonly owner: string;
+  /** What a failure means. */
   readonly policy: FailurePolicy;
   /** How long one compaction may show no progress, ms. */
   readonly compactBoundMs: number;
@@ -55,9 +59,11 @@ export interface EngineGuard {
   info(): ContextEngineInfo;
   /** The contract, guarded, for one scope; "set aside for this turn" lives as long as the scope. */
   enter(scope: CallScope): GuardedEngine;
+  /** Lets go of the engine, bounded; failures are logged. */
   dispose(): Promise<void>;
 }
 
+/** The engine as one turn calls it. */
 export interface GuardedEngine extends ContextEngine {
   /** Why the fallback answers now; null while the engine itself does. */
   readonly degraded: EngineFailure | null;

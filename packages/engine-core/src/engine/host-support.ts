@@ -6,10 +6,13 @@ import {
   type HostCapability,
 } from "@clew/plugin-sdk/core";
 
+/** A host as engines are told of it. */
 export interface ExecutionHost {
+  /** For programs. */
   id: string;
   /** Named in errors. */
   label: string;
+  /** What it can do for engines. */
   capabilities: readonly HostCapability[];
 }
 
@@ -29,6 +32,7 @@ export const CLEW_EMBEDDED_HOST: ExecutionHost = {
   capabilities: EMBEDDED,
 };
 
+/** Whether an operation may run, and the sentence to show when it may not. */
 export type HostSupport = { ok: true } | { ok: false; missing: HostCapability[]; message: string };
 
 /** Compares what `info` requires for `operation` with what `host` offers (contract §2.6). */

@@ -6,12 +6,15 @@ import type { HostSession, ModelPort } from "../ports.ts";
 
 /** `plugins.entries.<id>.llm`. */
 export interface LlmPolicy {
+  /** True: another model than the session's may be named. Absent: false. */
   allowModelOverride?: boolean;
-  /** "provider/model" references; "*" = any. */
+  /** "provider/model" references; "*" = any. Absent: any, once overriding is allowed. */
   allowedModels?: readonly string[];
 }
 
+/** On whose behalf a model call of an engine is made, and within which limits. */
 export interface LlmBinding {
+  /** Makes the call. */
   model: ModelPort;
   /** Used when the call names no model. */
   sessionModel: ModelRef;
@@ -19,8 +22,11 @@ export interface LlmBinding {
   session: HostSession | undefined;
   /** The plugin on whose behalf the call is made. */
   pluginId: string | undefined;
+  /** What the operator allows. */
   policy: LlmPolicy;
+  /** Stands in the audit when the call names none. */
   purpose: string;
+  /** Ends the call with its run; undefined = only its own signal does. */
   signal: AbortSignal | undefined;
 }
 

@@ -7,12 +7,15 @@ import type { EngineFailure } from "../report.ts";
 export interface QuarantineRecord extends EngineFailure {
   /** Registered id, which need not be the engine's own. */
   engineId: string;
+  /** Who registered it. Absent: nobody did. */
   owner?: string;
   /** ms since the epoch. */
   failedAt: number;
 }
 
+/** Which engines are set aside in this process; the first failure of each counts. */
 export interface Quarantine {
+  /** Why it is set aside; undefined = it is not. */
   get(engineId: string): QuarantineRecord | undefined;
   /** Sets the engine aside and logs it once; an engine already aside keeps its first record. */
   add(failure: {
@@ -23,7 +26,9 @@ export interface Quarantine {
     /** Default: the error's own, else ENGINE_OPERATION_FAILED. */
     code?: ErrorCode;
   }): QuarantineRecord;
+  /** Gives the engine another chance. */
   clear(engineId: string): void;
+  /** In the order they failed. */
   list(): readonly QuarantineRecord[];
 }
 

@@ -15,17 +15,24 @@ import { validateEngine } from "./validate.ts";
 export const FALLBACK_ENGINE_ID = "legacy";
 const CORE_OWNER = "core";
 
+/** An engine that may be selected. */
 export interface EngineRegistration {
+  /** What the slot names it by. */
   engineId: string;
   /** "core", or "plugin:<pluginId>". */
   owner: string;
+  /** Makes the engine for one agent. */
   factory: ContextEngineFactory;
+  /** "readOnlyDiscovery": listed, never run. */
   lifecycle: "runtime" | "readOnlyDiscovery";
 }
 
+/** Refused when the id belongs to another owner. */
 export type RegistrationResult = { ok: true } | { ok: false; existingOwner: string };
 
+/** One process's engines: registered, made, set aside, let go. */
 export interface EngineRegistry {
+  /** Which of them are set aside. */
   readonly quarantine: Quarantine;
   /**
    * Registers `factory` under `engineId` (contract §2.1). The same owner may refresh when it says
@@ -41,7 +48,9 @@ export interface EngineRegistry {
   }): RegistrationResult;
   /** Removes every engine of `owner` and disposes their live instances. */
   unregisterOwner(owner: string): Promise<void>;
+  /** Undefined: nobody registered it. */
   get(engineId: string): EngineRegistration | undefined;
+  /** The fallback first. */
   list(): readonly EngineRegistration[];
   /**
    * The live engine for (id, agentDir, workspaceDir), made on first use. Throws
@@ -52,16 +61,19 @@ export interface EngineRegistry {
   dispose(): Promise<void>;
 }
 
+/** What a registry needs of its host. */
 export interface RegistryOptions {
   /**
    * Makes the built-in engine: what answers when nothing is configured or the configured one fails.
    */
   fallback: ContextEngineFactory;
+  /** Where failures of engines are told. */
   log: LogPort;
+  /** Dates failures and measures calls. */
   clock: ClockPort;
-  /** Default "quarantine". */
+  /** What a failure of this engine means. Absent: "quarantine" for all. */
   failurePolicy?: (engineId: string) => FailurePolicy;
-  /** Milliseconds per method, replacing the defaults. */
+  /** Milliseconds per method, replacing the defaults. Absent: DEFAULT_BOUNDS_MS. */
   bounds?: (engineId: string) => Partial<Record<EngineMethod | "dispose", number>>;
 }
 

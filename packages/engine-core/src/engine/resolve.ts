@@ -6,11 +6,13 @@ import type { EngineGuard } from "./guard.ts";
 import { codeOf, failureOf } from "./quarantine.ts";
 import { type EngineRegistry, FALLBACK_ENGINE_ID } from "./registry.ts";
 
+/** Which engine the configuration asks for. */
 export interface EngineSelection {
   /** The slot's value; null when it is unset, blank or "none". */
   configured: string | null;
   /** The engine id to use, before asking whether it works. */
   engineId: string;
+  /** "default": nobody chose it. */
   source: "configured" | "default";
   /** Why a configured engine is not used although nothing failed: its plugin is switched off. */
   switchedOff: string | null;
@@ -47,7 +49,9 @@ export function planEngineSelection(
   };
 }
 
+/** The engine for one agent, ready to be called. */
 export interface ResolvedEngine extends EngineSelection {
+  /** The only way to call it. */
   guard: EngineGuard;
   /**
    * Why another engine than the configured one was taken; null when it was taken, or

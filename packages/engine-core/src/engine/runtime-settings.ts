@@ -1,21 +1,36 @@
 // Builds the frozen settings snapshot that engines receive, with null for unknown.
 import type { ReasonCode, RuntimeSettings } from "@clew/plugin-sdk/core";
 
+/** What the settings snapshot is built from; absent, null and blank all become null there. */
 export interface RuntimeSettingsInput {
+  /** "provider/model" as asked for. Absent: not known. */
   requestedModel?: string | null | undefined;
+  /**
+   * "provider/model" that answers; another than the requested one makes the mode "fallback".
+   * Absent: not known.
+   */
   resolvedModel?: string | null | undefined;
+  /** Absent: not known. */
   provider?: string | null | undefined;
+  /** Absent: not known. */
   modelFamily?: string | null | undefined;
+  /** The engine's own id. Absent: not known. */
   selectedId?: string | null | undefined;
+  /** Absent: "configured" when there is a `selectedId`, else "unknown". */
   selectionSource?: "configured" | "default" | undefined;
+  /** Absent: not known. */
   executionHost?: { id: string; label: string } | undefined;
+  /** Names this run. Absent: not known. */
   runtimeId?: string | null | undefined;
-  /** Tokens. */
+  /** Tokens. Absent: not known. */
   promptTokenBudget?: number | null | undefined;
+  /** Tokens. Absent: not known. */
   maxOutputTokens?: number | null | undefined;
+  /** Absent: "degraded" or "fallback" when a reason or another model says so, else "normal". */
   mode?: RuntimeSettings["runtime"]["mode"] | undefined;
-  /** A code, or free text that is mapped to one. */
+  /** A code, or free text that is mapped to one. Absent: none. */
   fallbackReason?: string | null | undefined;
+  /** A code, or free text that is mapped to one. Absent: none. */
   degradedReason?: string | null | undefined;
 }
 

@@ -6,8 +6,10 @@ import { assertHostSupport, type ExecutionHost } from "./host-support.ts";
 import { describeError } from "./quarantine.ts";
 import type { ResolvedEngine } from "./resolve.ts";
 
+/** "fork": the child starts with the parent's history. */
 export type SubagentContextMode = "isolated" | "fork";
 
+/** A child session the engine is ready for. */
 export interface PreparedSpawn {
   /** Undoes the preparation, at most once; its own errors are logged and swallowed. */
   rollback(): Promise<void>;

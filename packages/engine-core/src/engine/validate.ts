@@ -1,6 +1,7 @@
 // Lists how a factory's product or a method's result breaks the contract.
 import type { AssembleResult, CompactResult, ContextEngine } from "@clew/plugin-sdk/core";
 
+/** The engine, or the one sentence that says all that is wrong with it. */
 export type EngineValidation = { ok: true; engine: ContextEngine } | { ok: false; message: string };
 
 /** Checks what a factory returned (contract §2.3). */

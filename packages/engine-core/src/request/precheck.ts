@@ -6,13 +6,16 @@ const CHARS_PER_TOKEN = 4;
 /** Characters cut beyond the bare need, so that one truncation is enough. */
 const TRUNCATION_SLACK_CHARS = 2048;
 
+/** What would make a request fit: nothing needed, a compaction, shorter tool results, or both. */
 export type PrecheckRoute =
   | "fits"
   | "compact_only"
   | "truncate_tool_results_only"
   | "compact_then_truncate";
 
+/** Whether a request fits, by how much it does not, and what would help. */
 export interface Precheck {
+  /** What would help. */
   route: PrecheckRoute;
   /** Tokens the request is believed to take. */
   estimate: number;

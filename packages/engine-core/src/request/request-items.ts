@@ -11,11 +11,13 @@ import type { SharedPrefix } from "./shared-prefix.ts";
  */
 const CALLS_PER_FULL_LIST = 64;
 
+/** A piece of the system prompt; the parts are joined by blank lines. */
 export interface SystemPart {
   /** Names the part in reports: "base", "workspace", "engine". */
   id: string;
+  /** As the model is shown it. */
   text: string;
-  /** True: a provider may cache the system prompt up to and including this part. */
+  /** True: a provider may cache the system prompt up to and including this part. Absent: false. */
   cacheBoundary?: boolean;
 }
 

@@ -6,11 +6,11 @@ import type { RequestSize } from "./precheck.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";
 import type { TokenSums } from "./token-sums.ts";
 
-/**
- * What a provider counted: a request's messages (with system prompt and tools) and the reply to it.
- */
+/** A request whose tokens the provider counted. */
 export interface Measurement {
+  /** What was sent. */
   messages: readonly AgentMessage[];
+  /** What came back. */
   reply: AgentMessage;
   /** Tokens of prompt and reply. */
   tokens: number;

@@ -1,11 +1,13 @@
 // Runs one background job per session at a time and keeps at most one waiting.
 import { within } from "@clew/plugin-sdk/host";
 
+/** Background work of one session, one job at a time. */
 export interface MaintenanceLane {
   /** Settles when nothing is running or asked for any more; undefined = idle. */
   active: Promise<void> | undefined;
   /** The latest request made while a job ran. */
   next: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /** Ends the job that runs. */
   abort: AbortController;
 }
 

@@ -10,6 +10,7 @@ import { prepareHistory } from "./history.ts";
 import type { TurnRequest } from "./turn-request.ts";
 import { openTurn } from "./turn-run.ts";
 
+/** A turn's request without a prompt: what `/compact` needs. */
 export interface CompactSessionRequest
   extends Omit<TurnRequest, "prompt" | "systemPrompt" | "kind" | "beforePromptBuild"> {
   /** What the summary should keep above all. */

@@ -32,6 +32,7 @@ export interface CompactionRequest {
   attempt?: number;
 }
 
+/** What a compaction came to, a throw and a missed bound included. */
 export interface CompactionOutcome extends CompactResult {
   /** The engine, or the built-in compaction, did not finish within its bound. */
   timedOut: boolean;

@@ -17,8 +17,10 @@ import { admitPrompt } from "./prompt.ts";
 import type { TurnRequest } from "./turn-request.ts";
 import { openTurn, type TurnRun } from "./turn-run.ts";
 
+/** A turn's request without the message that is still to be written. */
 export type PreviewRequest = Omit<TurnRequest, "prompt" | "beforePromptBuild" | "kind" | "onEvent">;
 
+/** The next model call, found out without making it. */
 export interface RequestPreview {
   /**
    * What would be sent, all of it, with the stand-in for the person's next message last; null when

@@ -98,6 +98,7 @@ export const CompactionOptionsSchema = z.looseObject({
     .prefault({})
     .describe("The size check between tool calls."),
 });
+/** The section with every default in place. */
 export type CompactionOptions = z.infer<typeof CompactionOptionsSchema>;
 
 /** Keys that are accepted and do nothing here, and why; `clew doctor` names those a config sets. */

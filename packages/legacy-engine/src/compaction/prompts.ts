@@ -8,6 +8,7 @@ import { neutral } from "./serialize.ts";
  */
 export type SummaryForm = "first" | "update" | "turn-prefix";
 
+/** "strict": paths, ids and the like must stand in the summary as they were. "off": they may go. */
 export type IdentifierPolicy = "strict" | "off";
 
 export const SUMMARY_SYSTEM_PROMPT =

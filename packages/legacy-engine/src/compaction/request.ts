@@ -7,7 +7,9 @@ import { SUMMARY_SYSTEM_PROMPT } from "./prompts.ts";
 
 /** The model that summarises; a host's model port with the model it shall ask. */
 export interface SummaryModel {
+  /** Its limits decide how much it is given at once. */
   ref: ModelRef;
+  /** One call, unstreamed; what a provider did wrong is a result, not a throw. */
   complete(
     call: ModelCall,
   ): Promise<{ ok: true; message: AssistantMessage } | { ok: false; error: ModelError }>;
@@ -15,24 +17,31 @@ export interface SummaryModel {
 
 /** What requests need besides their text. */
 export interface RequestEnvironment {
+  /** Who summarises. */
   model: SummaryModel;
-  /** The caller's abort; its reason is thrown, whatever else happens. */
+  /** The caller's abort; its reason is thrown, whatever else happens. Absent: nobody aborts. */
   signal?: AbortSignal | undefined;
-  /** ms one request may take. Default 180,000. */
+  /** Longest single request, ms. Absent: 180,000. */
   timeoutMs?: number | undefined;
   /**
-   * Resolves after `ms`; rejects with the signal's reason on abort. Default: the platform's timer.
+   * Resolves after `ms`; rejects with the signal's reason on abort. Absent: the platform's timer.
    */
   sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
-  /** 0 ≤ number < 1, for jitter. Default Math.random. */
+  /** 0 ≤ number < 1, for jitter. Absent: Math.random. */
   random?: (() => number) | undefined;
-  /** Work goes on: called when a request starts, half way through its time, and when it ends. */
+  /**
+   * Work goes on: called when a request starts, half way through its time, and when it ends.
+   * Absent: nobody is told.
+   */
   onProgress?: (() => void) | undefined;
   /**
    * Shared by the requests of one compaction: after one that no retry can help, no other is sent.
+   * Absent: every request is on its own.
    */
   circuit?: { brokenBy: string | undefined } | undefined;
-  /** Told of every answered attempt: what the provider billed, as far as it said. */
+  /**
+   * Told of every answered attempt: what the provider billed, as far as it said. Absent: nobody is.
+   */
   onUsage?: ((usage: Usage | undefined) => void) | undefined;
 }
 

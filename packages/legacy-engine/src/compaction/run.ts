@@ -32,26 +32,36 @@ export interface CompactionTranscript {
   append(entries: readonly NewTranscriptEntry[]): Promise<readonly TranscriptEntry[]>;
 }
 
+/** Which session to compact, by which model, and how far. */
 export interface CompactTranscriptRequest
   extends Omit<RequestEnvironment, "model" | "circuit" | "timeoutMs" | "onUsage"> {
+  /** The same object for the same session, always: so that a second compaction is noticed. */
   transcript: CompactionTranscript;
   /** The model that summarises. */
   model: SummaryModel;
   /**
-   * Limits of the session's model, when another one summarises. Tokens. Default: those of `model`.
+   * Limits of the session's model, when another one summarises, in tokens. Absent: those of
+   * `model`.
    */
   session?: { contextWindow: number; maxOutputTokens: number };
-  /** `agents.defaults.compaction`; what is missing or unusable takes its default. */
+  /** `agents.defaults.compaction`. Absent, in whole or in part, or unusable: the defaults. */
   options?: Partial<CompactionOptions>;
+  /** What asked for it; decides how much of the newest history is kept. */
   trigger: CompactionTrigger;
+  /**
+   * A person's wish what to keep; with "manual" it asks for a summary even where a prune would do.
+   * Absent: none.
+   */
   focus?: string | undefined;
-  /** All in tokens; see `PlanInput`. */
+  /** Tokens a prompt may hold. Absent: by the session model's window. */
   tokenBudget?: number | undefined;
+  /** Tokens counted for the whole request as it is now. Absent: estimated. */
   currentTokenCount?: number | undefined;
+  /** Tokens of system prompt and tool schemas. Absent: 0. */
   fixedTokens?: number | undefined;
-  /** "chars4" counts as hosts that divide characters by four do. Default "estimate". */
+  /** "chars4" counts as hosts that divide characters by four do. Absent: "estimate". */
   countTokens?: "estimate" | "chars4" | undefined;
-  /** ms since the epoch. Default Date.now. */
+  /** ms since the epoch. Absent: Date.now. */
   now?: (() => number) | undefined;
 }
 

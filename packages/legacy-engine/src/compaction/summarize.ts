@@ -17,35 +17,38 @@ import { type IdentifierPolicy, MERGE_INSTRUCTION, summaryPrompt } from "./promp
 import { type RequestEnvironment, requestSummary } from "./request.ts";
 import { serializeConversation, serializedTokens } from "./serialize.ts";
 
+/** What to summarise, by which model, and in which form. */
 export interface SummarizeRequest extends RequestEnvironment {
+  /** Oldest first. */
   messages: readonly AgentMessage[];
-  /** What stood for the history before `messages`. */
+  /** What stood for the history before `messages`. Absent: nothing did. */
   previousSummary?: string | undefined;
-  /** Tokens; default: the model's. */
+  /** Tokens. Absent: the model's. */
   contextWindow?: number;
-  /** Tokens of one chunk; default: by the adaptive share of the window. */
+  /** Tokens of one chunk. Absent: by the adaptive share of the window. */
   maxChunkTokens?: number;
-  /** Tokens of one answer; default 16,000 or the model's maximum. */
+  /** Tokens of one answer. Absent: 16,000, or the model's maximum if that is less. */
   maxOutputTokens?: number;
-  /** Characters the model is told to stay within. */
+  /** Characters the model is told to stay within. Absent: it is told none. */
   maxChars?: number;
-  /** "turn-prefix": the messages begin a turn whose end is kept. */
+  /** "turn-prefix": the messages begin a turn whose end is kept. Absent: "conversation". */
   form?: "conversation" | "turn-prefix";
+  /** Absent: "strict". */
   identifierPolicy?: IdentifierPolicy;
-  /** Trusted additions to the prompt. */
+  /** Trusted additions to the prompt. Absent: none. */
   instructions?: readonly string[];
-  /** A person's wish what to keep; untrusted. */
+  /** A person's wish what to keep; untrusted. Absent: none. */
   focus?: string | undefined;
-  /** Tokens of a message; default: of its text in the prompt, with long tool output already cut. */
+  /** Tokens of a message. Absent: of its text in the prompt, with long tool output already cut. */
   count?: CountMessage;
   /**
-   * When no model answers: "note" says only how much there was, "extract" is a summary made
-   * by code. Default "note".
+   * When no model answers: "note" says only how much there was, "extract" is a summary made by
+   * code. Absent: "note".
    */
   lastResort?: "note" | "extract";
-  /** Stages; default 2. */
+  /** Stages. Absent: 2. */
   parts?: number;
-  /** Fewer messages are never split; default 4, never below 2. */
+  /** Fewer messages are never split; never below 2. Absent: 4. */
   minMessagesForSplit?: number;
 }
 

@@ -1,5 +1,6 @@
 // Learns per model how the provider's counts compare to our estimates.
 
+/** How far estimates are off for one model. */
 export interface TokenRatio {
   /** Measured / estimated; multiply an estimate by it. */
   ratio: number;
@@ -16,12 +17,16 @@ const WEIGHT = 0.2;
 // Short requests say more about overheads than about text.
 const MIN_ESTIMATE = 500;
 
+/** One call, counted and estimated. */
 export interface RatioSample {
   /** Tokens of the prompt as billed: input + cacheRead + cacheWrite. */
   measured: number;
   /** Our estimate (its middle) of the same prompt. */
   estimated: number;
-  /** False for calls whose count says nothing: aborted, failed, or edited by the server. */
+  /**
+   * False for calls whose count says nothing: aborted, failed, or edited by the server. Absent:
+   * true.
+   */
   usable?: boolean;
 }
 

@@ -89,6 +89,7 @@ export function planUndoCompaction({ branch, nextId, timestamp }: UndoInput): Un
 
 /** What an undo needs of a transcript. */
 export interface UndoTranscript {
+  /** The active branch, oldest first. */
   branch(): readonly TranscriptEntry[];
   /**
    * Makes `entries`, which are complete, follow the first `keep` entries of the branch; `leafId` is
@@ -102,6 +103,7 @@ export interface UndoTranscript {
   }): Promise<void>;
 }
 
+/** What was undone, by entry id, and the new ids of what followed; or why nothing was. */
 export type UndoResult =
   | { ok: true; undone: readonly string[]; remapped: ReadonlyMap<string, string> }
   | { ok: false; code: UndoCode; reason: string };

@@ -67,8 +67,11 @@ export interface ProviderRecord {
 
 /** What is known of one model of a provider; tokens. */
 export interface ModelRecord {
+  /** As its provider knows it. */
   readonly id: string;
+  /** Tokens of prompt and reply together. */
   readonly contextWindow: number;
+  /** Tokens of one reply. */
   readonly maxOutputTokens: number;
 }
 
@@ -76,6 +79,7 @@ export interface ModelRecord {
 export interface ApiRecord {
   /** As in `ModelRef.api`. */
   readonly id: string;
+  /** The message format behind it. */
   readonly wire: WireName;
   /** For providers that have none of their own; absent = nothing beyond the defaults. */
   readonly policy?: PolicyFamily;

@@ -30,7 +30,7 @@ export interface LedgerItem {
  * folds only what came since.
  */
 export interface LedgerState {
-  /** By kind and name. */
+  /** By name, commands and errors by kind and name; what was named last comes last. */
   readonly items: ReadonlyMap<string, LedgerItem>;
   /** By call id: the items a result will say something about. */
   readonly open: ReadonlyMap<string, readonly string[]>;
