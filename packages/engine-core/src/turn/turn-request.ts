@@ -16,6 +16,7 @@ import type { FailureKind, ReportParts, TurnReport } from "../report.ts";
 import type { SystemPart } from "../request/request-items.ts";
 import type { SessionState } from "../session/session-state.ts";
 
+/** How turns of this host run; `DEFAULT_TURN_SETTINGS` holds for what is not given. */
 export interface TurnSettings {
   /** Tokens held back for the reply, at most a quarter of the window; 0 = none. Default 20,000. */
   reserveTokens: number;
@@ -28,6 +29,7 @@ export interface TurnSettings {
   historyLimit: number | undefined;
   /** Model calls in one turn, so that a looping model ends. */
   maxModelCalls: number;
+  /** How memory shall cite its sources; undefined = engines are not told. */
   citationsMode: "auto" | "on" | "off" | undefined;
   /** False: no compaction by threshold; overflow recovery and /compact remain. */
   autoCompaction: boolean;
@@ -55,36 +57,52 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
  * What hooks add to a prompt; it goes to the model only, the transcript keeps what the person sent.
  */
 export interface PromptAdditions {
+  /** Replaces the host's parts. Absent or blank: they stay. */
   systemPrompt?: string;
+  /** Text before the person's. Absent: none. */
   prependContext?: string;
+  /** Text after the person's. Absent: none. */
   appendContext?: string;
+  /** Text before the system prompt. Absent: none. */
   prependSystemContext?: string;
+  /** Text after the system prompt. Absent: none. */
   appendSystemContext?: string;
+  /** Names of the only tools offered in this turn. Absent: all are. */
   toolsAllow?: string[];
 }
 
+/** One turn: who says what to whom, by which engine. */
 export interface TurnRequest {
+  /** From `resolveContextEngine`, anew for each turn. */
   engine: ResolvedEngine;
+  /** What the host lends. */
   ports: HostPorts;
+  /** The session's own, the same for every turn while it is open. */
   state: SessionState;
+  /** Who answers. */
   model: ModelRef;
-  /** "provider/id" as the person asked for it; default: the model's own. */
+  /** "provider/id" as the person asked for it. Absent: the model's own. */
   requestedModel?: string;
+  /** In order; the same parts each turn keep caches warm. */
   systemPrompt: readonly SystemPart[];
+  /** What the person said; stored before the model is asked. */
   prompt: Omit<UserMessage, "role">;
-  /** Default "user"; a heartbeat is passed to engines as `isHeartbeat`. */
+  /** A heartbeat is passed to engines as `isHeartbeat`. Absent: "user". */
   kind?: "user" | "heartbeat" | "cron";
+  /** Absent, in whole or in part: DEFAULT_TURN_SETTINGS. */
   settings?: Partial<TurnSettings>;
-  /** Called after assembly and before the first model call. */
+  /** Called after assembly and before the first model call. Absent: nothing is added. */
   beforePromptBuild?: (context: {
     prompt: string;
     messages: readonly AgentMessage[];
   }) => Promise<PromptAdditions>;
-  /** Facts for engines' `runtimeContext`, merged under what the host itself knows. */
+  /** Facts for engines' `runtimeContext`, merged under what the host itself knows. Absent: none. */
   runtimeFacts?: Record<string, unknown>;
-  /** What the operator lets the engine's own model calls do. */
+  /** What the operator lets the engine's own model calls do. Absent: the session's model only. */
   llmPolicy?: LlmPolicy;
+  /** Ends the turn as "aborted". Absent: nobody can. */
   signal?: AbortSignal;
+  /** Told what happens while it happens. Absent: wait for the result. */
   onEvent?: (event: TurnEvent) => void;
 }
 
@@ -98,11 +116,15 @@ export type TurnEvent =
   | { type: "message"; entryId: string; message: AgentMessage }
   | { type: "notice"; text: string };
 
+/** How a turn ended; failures are results too. */
 export interface TurnResult {
+  /** "completed": there is a reply. */
   outcome: TurnReport["outcome"];
   /** The accepted reply; null when the turn failed or was aborted. */
   reply: AssistantMessage | null;
+  /** Null: completed. */
   error: TurnError | null;
+  /** To be stored: one JSON line per turn. */
   report: TurnReport;
   /** Contents the report names by hash. */
   parts: ReportParts;
@@ -110,8 +132,10 @@ export interface TurnResult {
 
 /** Why a turn has no reply, as data and as one sentence. */
 export interface TurnError {
+  /** For programs; "engine" and "host" are no failures of the provider. */
   kind: FailureKind;
   /** The error's code in docs/errors.md. Default: it had none. */
   code?: ErrorCode;
+  /** One sentence for people. */
   message: string;
 }

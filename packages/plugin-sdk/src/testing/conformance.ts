@@ -7,32 +7,43 @@ import { type CaseStorage, temporaryStorage } from "./case-storage.ts";
 import { CONFORMANCE_CASES } from "./cases/index.ts";
 import { CaseFailure, describe } from "./engine-call.ts";
 
+/** How the cases are run. */
 export interface ConformanceOptions {
-  /** Longest time one case may take, in ms. Default 20,000. */
+  /** Longest time one case may take, ms. Absent: 20,000. */
   caseTimeoutMs?: number;
-  /** Makes the folder of one case. Default: one in the system's temporary folder (Node). */
+  /** Makes the folder of one case. Absent: one in the system's temporary folder (Node). */
   storage?: () => Promise<CaseStorage>;
 }
 
+/** How one case came out. */
 export interface CaseResult {
+  /** `<group>/<name>`; never changes once published. */
   id: string;
+  /** What it is about. */
   group: CaseGroup;
+  /** The rule, as a sentence about the engine. */
   title: string;
+  /** "not applicable": the case is for engines of another kind. */
   outcome: "passed" | "failed" | "not-applicable";
-  /** One sentence: what the engine did wrong, or whom the case is for. */
+  /** One sentence: what the engine did wrong, or whom the case is for. Absent: it passed. */
   reason?: string;
 }
 
+/** How an engine did in all cases. */
 export interface ConformanceReport {
   /** Who the engine says it is; null when it could not be made or does not say. */
   engine: { id: string; name: string; version?: string } | null;
   /** In the order of the list of cases. */
   results: CaseResult[];
+  /** Number of results of that outcome. */
   passed: number;
+  /** Number of results of that outcome; 0 = the engine keeps the contract. */
   failed: number;
+  /** Number of results of that outcome. */
   notApplicable: number;
 }
 
+/** Which engine to test, and with which runner. */
 export interface TestEngineOptions extends ConformanceOptions {
   /**
    * `test`, `it` or the like of any runner: called once per case, at once,
