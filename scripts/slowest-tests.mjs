@@ -1,8 +1,12 @@
 // Prints the ten slowest test files, and the sum of all, from vitest's JSON report.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 
 const file = process.argv[2] ?? ".cache/vitest.json";
+if (!existsSync(file)) {
+  console.error(`There is no test report at ${file}; "npm test" writes one.`);
+  process.exit(1);
+}
 const files = JSON.parse(readFileSync(file, "utf8")).testResults.map((suite) => ({
   path: relative(process.cwd(), suite.name),
   tests: suite.assertionResults.length,
