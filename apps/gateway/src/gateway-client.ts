@@ -1,5 +1,6 @@
 // Finds the gateway of a home and tells it from whoever else answers on its port.
 import { hostname } from "node:os";
+import { isRecord } from "@clew/plugin-sdk/host";
 import { type GatewayFile, readGatewayFile } from "./home/gateway-file.ts";
 import {
   isEqual,
@@ -135,7 +136,7 @@ async function askHealth(
 function parseObject(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as JsonObject) : {};
+    return isRecord(value) ? value : {};
   } catch {
     return {};
   }

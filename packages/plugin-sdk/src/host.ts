@@ -47,6 +47,7 @@ export {
   type RuntimeCompaction,
   runtimeCompactionSlot,
 } from "./delegate.ts";
+export { isRecord } from "./is-record.ts";
 export {
   type MemoryPromptSection,
   normalizePromptText,

@@ -1,5 +1,6 @@
 // Exports the algebra of transcripts, from session files to summaries.
 
+export { type AnyBlock, blocksOf } from "./messages/blocks.ts";
 export { type ModelMessage, toModelMessage } from "./messages/model-view.ts";
 export { activeBranch } from "./transcript/branch.ts";
 export { buildContext, type TranscriptContext } from "./transcript/context.ts";

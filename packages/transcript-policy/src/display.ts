@@ -6,11 +6,11 @@ import { RUNTIME_CONTEXT_TYPE, stripHostContext } from "./passes/runtime-context
 import {
   asAgentMessages,
   asStored,
-  blocksOf,
+  blockText,
   isBlank,
   roleOf,
   type StoredMessage,
-  textOf,
+  storedBlocks,
 } from "./stored.ts";
 
 /** The messages a surface may show (rule R2b); the same array when none had to change. */
@@ -43,9 +43,9 @@ function project(message: StoredMessage): StoredMessage | undefined {
     const text = projectTextForDisplay(content);
     return text === content ? message : isBlank(text) ? undefined : { ...message, content: text };
   }
-  const blocks = blocksOf(message);
+  const blocks = storedBlocks(message);
   const shown = mapChanged(blocks, (block) => {
-    const text = textOf(block);
+    const text = blockText(block);
     const bare = text === undefined ? undefined : projectTextForDisplay(text);
     if (bare === text || bare === undefined) return block;
     return isBlank(bare) ? undefined : { ...block, text: bare };

@@ -1,14 +1,14 @@
 // Says why a provider would reject a history, before anything is sent.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { isRecord } from "@clew/plugin-sdk/host";
 import { explainImage } from "./images/wire-image.ts";
 import { isEmbeddedResult, isKnownRole } from "./passes/contract-shape.ts";
 import { isReadable } from "./passes/fit-wire.ts";
 import { isReasoningItem, itemId } from "./passes/responses.ts";
 import {
   asStored,
-  blocksOf,
+  blockText,
   isBlank,
-  isRecord,
   isThinking,
   isToolCall,
   isToolCallLike,
@@ -16,7 +16,7 @@ import {
   roleOf,
   type StoredBlock,
   type StoredMessage,
-  textOf,
+  storedBlocks,
   typeOf,
 } from "./stored.ts";
 import { isWellFormed } from "./surrogates.ts";
@@ -85,8 +85,12 @@ function explainMessage(message: StoredMessage, index: number, wire: WireRules, 
   }
   if (!Array.isArray(content)) tell("content", index, "The content is no list of blocks.");
   else if (content.length === 0) tell("contentEmpty", index, "The message has no content.");
-  for (const block of blocksOf(message)) explainBlock(block, message, index, wire, tell);
-  if (wire.thinking === "signed" && role === "assistant" && isThinking(blocksOf(message).at(-1)))
+  for (const block of storedBlocks(message)) explainBlock(block, message, index, wire, tell);
+  if (
+    wire.thinking === "signed" &&
+    role === "assistant" &&
+    isThinking(storedBlocks(message).at(-1))
+  )
     tell("thinkingEnd", index, "The message ends with thinking.");
 }
 
@@ -98,7 +102,7 @@ function explainBlock(
   tell: Tell,
 ): void {
   const role = roleOf(message);
-  const text = textOf(block);
+  const text = blockText(block);
   if (text !== undefined) {
     if (isBlank(text)) tell("textBlank", index, "A text block is blank.");
   } else if (typeOf(block) === "image" && role !== "assistant") {
@@ -141,7 +145,7 @@ function explainPairs(messages: readonly StoredMessage[], tell: Tell): void {
     settle();
     if (roleOf(message) !== "assistant") continue;
     asked = index;
-    waiting = blocksOf(message)
+    waiting = storedBlocks(message)
       .filter(isToolCallLike)
       .map(({ id }) => String(id));
   }
@@ -183,7 +187,7 @@ function explainIds(messages: readonly StoredMessage[], tell: Tell): void {
   const seen = new Set<string>();
   for (const [index, message] of messages.entries()) {
     if (roleOf(message) !== "assistant") continue;
-    for (const block of blocksOf(message).filter(isToolCall)) {
+    for (const block of storedBlocks(message).filter(isToolCall)) {
       const id = String(block.id);
       if (seen.has(id)) tell("callIdUnique", index, "A tool call has the id of an earlier one.");
       seen.add(id);
@@ -198,7 +202,7 @@ function explainItems(messages: readonly StoredMessage[], tell: Tell): void {
   const seen = new Set<string>();
   for (const [index, message] of messages.entries()) {
     if (roleOf(message) !== "assistant") continue;
-    const blocks = blocksOf(message);
+    const blocks = storedBlocks(message);
     const ids = blocks.flatMap((block) =>
       isToolCall(block) ? (String(block.id).split("|")[1] ?? []) : (itemId(block) ?? []),
     );

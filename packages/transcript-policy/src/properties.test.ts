@@ -6,7 +6,7 @@ import { DISTINCT_ROUTES, nameOf } from "./__fixtures__/routes.ts";
 import { explainInvalid } from "./explain.ts";
 import { sanitizeSessionHistory } from "./history.ts";
 import { prepareOutboundMessages } from "./outbound.ts";
-import { asStored, blocksOf, roleOf, textOf } from "./stored.ts";
+import { asStored, blockText, roleOf, storedBlocks } from "./stored.ts";
 import { TEXTS } from "./texts.ts";
 
 const clock = { now: () => 1000 };
@@ -18,7 +18,7 @@ function saidByUsers(messages: readonly AgentMessage[]): string[] {
     const { content } = message;
     return typeof content === "string"
       ? [content]
-      : blocksOf(message).map((block) => textOf(block) ?? "");
+      : storedBlocks(message).map((block) => blockText(block) ?? "");
   });
   return texts
     .map((text) => text.split("\n").at(-1) ?? "")

@@ -1,5 +1,6 @@
 // Reads stored messages and blocks, taking nothing for granted.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { isRecord } from "@clew/plugin-sdk/host";
 
 /** A block as it may be stored: any kind, any spelling. */
 export interface StoredBlock {
@@ -13,10 +14,6 @@ export interface StoredBlock {
 export interface StoredMessage {
   readonly [field: string]: unknown;
 }
-
-/** True for an object that is no list. */
-export const isRecord = (value: unknown): value is StoredBlock =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * The one place where a contract type is widened: what a file says it holds is not what it must
@@ -38,7 +35,7 @@ export function roleOf(message: StoredMessage | undefined): string | undefined {
  * The content's blocks; empty unless the content is an array. Entries that are no objects read as
  * empty blocks.
  */
-export function blocksOf(message: StoredMessage): readonly StoredBlock[] {
+export function storedBlocks(message: StoredMessage): readonly StoredBlock[] {
   return Array.isArray(message.content) ? (message.content as readonly StoredBlock[]) : [];
 }
 
@@ -49,7 +46,7 @@ export const fieldOf = (block: StoredBlock | undefined, name: string): unknown =
 export const typeOf = (block: StoredBlock | undefined): unknown => fieldOf(block, "type");
 
 /** The block's text, when it is a text block with a string. */
-export function textOf(block: StoredBlock | undefined): string | undefined {
+export function blockText(block: StoredBlock | undefined): string | undefined {
   const text = fieldOf(block, "text");
   return typeOf(block) === "text" && typeof text === "string" ? text : undefined;
 }
@@ -60,7 +57,7 @@ export function textOf(block: StoredBlock | undefined): string | undefined {
 export const isBlank = (text: string): boolean => text.trim() === "";
 
 export const isBlankText = (block: StoredBlock | undefined): boolean => {
-  const text = textOf(block);
+  const text = blockText(block);
   return text !== undefined && isBlank(text);
 };
 

@@ -1,6 +1,5 @@
 // Tells which messages belong to a turn with tool calls.
 import {
-  blocksOf,
   callId,
   isToolCall,
   nonBlank,
@@ -8,6 +7,7 @@ import {
   roleOf,
   type StoredBlock,
   type StoredMessage,
+  storedBlocks,
 } from "./stored.ts";
 
 /** An assistant message with calls, and the messages up to the next one. */
@@ -25,7 +25,7 @@ export function findSpans(messages: readonly StoredMessage[]): Span[] {
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index]!;
     if (roleOf(message) !== "assistant") continue;
-    const calls = blocksOf(message).filter(isToolCall);
+    const calls = storedBlocks(message).filter(isToolCall);
     if (calls.length === 0) continue;
     const previous = spans.at(-1);
     if (previous !== undefined) previous.end = index;

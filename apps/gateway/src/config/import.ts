@@ -1,5 +1,6 @@
 // Turns an `openclaw.json` or `clawdbot.json` into a configuration of ours: what both have is taken, the rest is listed.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { isRecord } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
 import { formatPath } from "./load.ts";
 import { valueAt, withValueAt } from "./path.ts";
@@ -46,8 +47,7 @@ export function planImport(text: string, file: string): ImportPlan {
 function parseObject(text: string, file: string): Record<string, unknown> {
   try {
     const value: unknown = JSON5.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return value as Record<string, unknown>;
+    if (isRecord(value)) return value;
   } catch (error) {
     throw new ContextEngineError(
       "CONFIG_INVALID",
@@ -111,8 +111,6 @@ function pruneEmpty(value: unknown): unknown {
 function takenPaths(config: Record<string, unknown>): string[] {
   const pruned = pruneEmpty(config) as Record<string, unknown>;
   return Object.entries(pruned).flatMap(([key, child]) =>
-    typeof child === "object" && child !== null && !Array.isArray(child)
-      ? Object.keys(child).map((name) => `${key}.${name}`)
-      : [key],
+    isRecord(child) ? Object.keys(child).map((name) => `${key}.${name}`) : [key],
   );
 }

@@ -1,6 +1,7 @@
 // Reads and checks the configuration: all problems in one error, each with its path; unknown keys as warnings.
 import { readFile } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { isRecord } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
 import type { z } from "zod";
 import { type Config, ConfigSchema } from "./schema.ts";
@@ -76,8 +77,7 @@ function parseText(text: string, file: string): Record<string, unknown> {
       },
     );
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
+  if (isRecord(value)) return value;
   throw new ContextEngineError(
     "CONFIG_INVALID",
     `The configuration ${file} must be one object in braces; start with {}.`,

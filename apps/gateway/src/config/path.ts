@@ -1,4 +1,5 @@
 // How a setting is named on the command line: dotted, with ["…"] for keys that hold dots and [0] for list items.
+import { isRecord } from "@clew/plugin-sdk/host";
 
 /** "plugins.entries[\"a.b\"].enabled" → its parts; null when it is malformed. */
 export function parseSettingPath(text: string): (string | number)[] | null {
@@ -38,6 +39,6 @@ export function withValueAt(
   if (part === undefined) return value;
   if (Array.isArray(root))
     return root.toSpliced(Number(part), 1, withValueAt(root[Number(part)], rest, value));
-  const object = typeof root === "object" && root !== null ? (root as Record<string, unknown>) : {};
+  const object = isRecord(root) ? root : {};
   return { ...object, [part]: withValueAt(object[part], rest, value) };
 }

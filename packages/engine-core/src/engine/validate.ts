@@ -1,5 +1,6 @@
 // Lists how a factory's product or a method's result breaks the contract.
 import type { AssembleResult, CompactResult, ContextEngine } from "@clew/plugin-sdk/core";
+import { isRecord } from "@clew/plugin-sdk/host";
 
 /** The engine, or the one sentence that says all that is wrong with it. */
 export type EngineValidation = { ok: true; engine: ContextEngine } | { ok: false; message: string };
@@ -51,8 +52,6 @@ export function resultProblem(
 }
 
 const isText = (value: unknown) => typeof value === "string" && value.trim() !== "";
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null;
 
 function isAssembleResult(value: unknown, given: readonly unknown[]): value is AssembleResult {
   if (!isRecord(value) || !Array.isArray(value.messages)) return false;

@@ -1,7 +1,7 @@
 // Judges whether a summary has its headings, exact identifiers and the latest request.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { SUMMARY_HEADINGS, textOf } from "@clew/plugin-sdk/transcript";
-import { argumentsOf, blocksIn } from "./blocks.ts";
+import { blocksOf, SUMMARY_HEADINGS, textOf } from "@clew/plugin-sdk/transcript";
+import { argumentsOf } from "./call-arguments.ts";
 
 const RECENT_MESSAGES = 10;
 const MAX_IDENTIFIERS = 12;
@@ -120,7 +120,7 @@ function opaqueIn(text: string): string[] {
 
 function opaqueArguments(message: AgentMessage): string[] {
   if (message.role !== "assistant") return [];
-  const values = blocksIn(message.content).flatMap((block) =>
+  const values = blocksOf(message.content).flatMap((block) =>
     block.type === "toolCall" ? argumentsOf(block) : [],
   );
   return values.flatMap(([, value]) =>

@@ -2,6 +2,7 @@
 import type { AgentMessage, CompactCode } from "@clew/plugin-sdk/core";
 import { chars4Message, estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import {
+  blocksOf,
   buildContext,
   type CompactionEntry,
   type ContextItem,
@@ -11,7 +12,6 @@ import {
   type TranscriptEntry,
   textOf,
 } from "@clew/plugin-sdk/transcript";
-import { blocksIn } from "./blocks.ts";
 import { findCut } from "./cut.ts";
 import { ledgerIn, ledgerRoom } from "./ledger.ts";
 import { type CompactionLimits, planLimits } from "./limits.ts";
@@ -303,7 +303,7 @@ function isConversation(message: AgentMessage): boolean {
   if (message.role !== "assistant") return textOf(message).trim() !== "";
   return (
     textOf(message).trim() !== "" ||
-    blocksIn(message.content).some(({ type }) => type === "toolCall")
+    blocksOf(message.content).some(({ type }) => type === "toolCall")
   );
 }
 

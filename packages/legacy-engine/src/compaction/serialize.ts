@@ -1,8 +1,15 @@
 // How messages read as text in a summary request.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import { estimateText } from "@clew/plugin-sdk/tokens";
-import { headOf, tailOf, textOf, toModelMessage } from "@clew/plugin-sdk/transcript";
-import { argumentsOf, blocksIn, type LooseBlock } from "./blocks.ts";
+import {
+  type AnyBlock,
+  blocksOf,
+  headOf,
+  tailOf,
+  textOf,
+  toModelMessage,
+} from "@clew/plugin-sdk/transcript";
+import { argumentsOf } from "./call-arguments.ts";
 
 /** Spec "compaction" §2.1, §2.4. */
 export const TOOL_TEXT_CHARS = 2000;
@@ -89,18 +96,18 @@ export function cutToolText(text: string): string {
 }
 
 function toolCalls(message: AssistantMessage): string {
-  const calls = blocksIn(message.content).filter(({ type }) => type === "toolCall");
+  const calls = blocksOf(message.content).filter(({ type }) => type === "toolCall");
   return calls.map((call) => `${String(call.name)}(${argumentList(call)})`).join("; ");
 }
 
-const argumentList = (call: LooseBlock) =>
+const argumentList = (call: AnyBlock) =>
   argumentsOf(call)
     .map(([key, value]) => `${key}=${cutToolText(JSON.stringify(value) ?? "null")}`)
     .join(", ");
 
 function mediaMarker(message: AgentMessage): string | undefined {
   if (!("content" in message)) return undefined;
-  const kinds = blocksIn(message.content).map(({ type }) => type);
+  const kinds = blocksOf(message.content).map(({ type }) => type);
   if (kinds.includes("image")) return IMAGE_OMITTED;
   return kinds.some((kind) => !KNOWN_BLOCKS.has(kind)) ? MEDIA_OMITTED : undefined;
 }

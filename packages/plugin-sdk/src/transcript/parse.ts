@@ -1,4 +1,6 @@
 // Reads a session file's text and reports every line that is no entry.
+
+import { isRecord } from "../is-record.ts";
 import {
   type TranscriptEntry,
   TranscriptEntrySchema,
@@ -120,9 +122,7 @@ const UNREADABLE: FileRecord = { type: "unreadable" };
 function toRecord(line: string): FileRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as FileRecord)
-      : undefined;
+    return isRecord(value) ? (value as FileRecord) : undefined;
   } catch {
     return undefined;
   }

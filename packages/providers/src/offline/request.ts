@@ -1,6 +1,7 @@
 // Tells whether a call asks the offline model for a summary, a tool or an answer.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall } from "@clew/plugin-sdk/host";
+import { isRecord } from "@clew/plugin-sdk/host";
 import { isQuestion, shownText, splitSentences } from "./sentences.ts";
 import { type SummaryMaterial, sessionMaterial, textMaterial } from "./summary.ts";
 
@@ -98,9 +99,7 @@ function between(text: string, tag: string): string | undefined {
 function parseObject(json: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(json);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? { ...value }
-      : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 // Reads the text of a tool call's arguments.
+import { isRecord } from "@clew/plugin-sdk/host";
 
 export type ToolArguments = { ok: true; value: Record<string, unknown> } | { ok: false };
 
@@ -21,10 +22,6 @@ function parse(text: string): { value: unknown } | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Only inside strings: between tokens a line break is plain white space. */

@@ -1,6 +1,7 @@
 // A loopback server that speaks Chat Completions by script.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isRecord } from "@clew/plugin-sdk/host";
 import { type ChatReply, replyChunks, replyDocument } from "./chat-reply.ts";
 import { checkChatRequest, type Violation } from "./chat-rules/check.ts";
 import type { ChatRuleFlavor } from "./chat-rules/rule.ts";
@@ -240,9 +241,7 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
 function parseObject(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? { ...value }
-      : null;
+    return isRecord(value) ? value : null;
   } catch {
     return null;
   }

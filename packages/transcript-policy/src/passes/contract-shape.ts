@@ -1,7 +1,8 @@
 // Writes the messages of any host as the contract spells them.
+import { isRecord } from "@clew/plugin-sdk/host";
 import { definePass, mapChanged } from "../pass.ts";
 import {
-  isRecord,
+  blockText,
   isThinking,
   isToolCallLike,
   nonBlank,
@@ -11,7 +12,6 @@ import {
   type StoredBlock,
   type StoredMessage,
   textBlock,
-  textOf,
   typeOf,
 } from "../stored.ts";
 import { SIGNATURE_FIELDS } from "./thinking.ts";
@@ -86,7 +86,7 @@ function listOf(content: unknown): readonly StoredBlock[] {
 }
 
 const isTextOrImage = (block: StoredBlock): boolean =>
-  textOf(block) !== undefined || typeOf(block) === "image";
+  blockText(block) !== undefined || typeOf(block) === "image";
 
 /**
  * Older hosts kept results inside user messages; whether they may stay is decided with the turns.
@@ -98,7 +98,7 @@ export const isEmbeddedResult = (block: StoredBlock): boolean =>
 function shapeAssistantBlock(block: StoredBlock): StoredBlock | undefined {
   if (isThinking(block)) return shapeThinking(block);
   if (isToolCallLike(block)) return shapeCall(block);
-  return textOf(block) === undefined ? undefined : block;
+  return blockText(block) === undefined ? undefined : block;
 }
 
 function shapeThinking(block: StoredBlock): StoredBlock {

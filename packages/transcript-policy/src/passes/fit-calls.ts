@@ -1,12 +1,12 @@
 // Decides which names and ids tool calls carry on the wire.
 import { definePass, mapChanged } from "../pass.ts";
 import {
-  blocksOf,
   isToolCall,
   nonBlank,
   roleOf,
   type StoredBlock,
   type StoredMessage,
+  storedBlocks,
 } from "../stored.ts";
 import type { WireRules } from "../wires.ts";
 import { canonicalId } from "./responses.ts";
@@ -31,7 +31,7 @@ function nameCalls(message: StoredMessage, wire: WireRules): StoredMessage {
     return name === message.toolName ? message : { ...message, toolName: name };
   }
   if (roleOf(message) !== "assistant") return message;
-  const blocks = blocksOf(message);
+  const blocks = storedBlocks(message);
   const renamed = mapChanged(blocks, (block) => {
     if (!isToolCall(block)) return block;
     const name = legalName(block.name, wire);
@@ -51,7 +51,7 @@ function legalName(name: unknown, wire: WireRules): string {
 function allocateFor(messages: readonly StoredMessage[], wire: WireRules): Allocate {
   const taken = new Set<string>();
   for (const message of messages)
-    for (const block of roleOf(message) === "assistant" ? blocksOf(message) : [])
+    for (const block of roleOf(message) === "assistant" ? storedBlocks(message) : [])
       if (isToolCall(block) && wire.ids.test(String(block.id)))
         taken.add(callPart(String(block.id)));
   const used = new Set<string>();

@@ -3,12 +3,12 @@ import { renderImageFault } from "../images/wire-image.ts";
 import { definePass, mapChanged } from "../pass.ts";
 import { isSignedThinkingApi } from "../route.ts";
 import {
-  blocksOf,
   isThinking,
   nonBlank,
   roleOf,
   type StoredBlock,
   type StoredMessage,
+  storedBlocks,
   textBlock,
   typeOf,
 } from "../stored.ts";
@@ -32,7 +32,7 @@ export const settleContentForWire = definePass<WireOptions>(
   "wire-content",
   (messages, { wire }, report) =>
     mapChanged(messages, (message, index) => {
-      const blocks = blocksOf(message);
+      const blocks = storedBlocks(message);
       const shown = mapChanged(blocks, (block) => renderImageFault(block, wire) ?? block);
       return settleContent(message, shown === blocks ? undefined : shown, report, index);
     }),
@@ -48,7 +48,7 @@ export const fitThinking = definePass<WireOptions>(
     if (wire.thinking === "any") return messages;
     return mapChanged(messages, (message, index) => {
       if (roleOf(message) !== "assistant") return message;
-      const blocks = blocksOf(message);
+      const blocks = storedBlocks(message);
       const readable = mapChanged(blocks, (block) =>
         isThinking(block) && !isReadable(block, message, wire) ? undefined : block,
       );

@@ -1,15 +1,15 @@
 // Marks the user messages that another session or a tool wrote.
 import { definePass, mapChanged } from "../pass.ts";
 import {
-  blocksOf,
+  blockText,
   fieldOf,
   isBlank,
   nonBlank,
   roleOf,
   type StoredBlock,
   type StoredMessage,
+  storedBlocks,
   textBlock,
-  textOf,
 } from "../stored.ts";
 import { isInterSessionExplanation, TEXTS } from "../texts.ts";
 
@@ -61,10 +61,10 @@ function annotate(message: StoredMessage, marker: string): unknown {
   const { content } = message;
   if (typeof content === "string") return withMarker(content, marker);
   if (!Array.isArray(content)) return content;
-  const blocks = blocksOf(message);
-  const first = blocks.findIndex((block) => textOf(block) !== undefined);
+  const blocks = storedBlocks(message);
+  const first = blocks.findIndex((block) => blockText(block) !== undefined);
   if (first < 0) return [textBlock(`${marker}\n${TEXTS.interSessionNoText}`), ...blocks];
-  const text = textOf(blocks[first]) ?? "";
+  const text = blockText(blocks[first]) ?? "";
   const marked = withMarker(text, marker);
   return marked === text ? content : blocks.with(first, { ...blocks[first], text: marked });
 }

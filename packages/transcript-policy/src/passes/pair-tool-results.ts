@@ -1,7 +1,7 @@
 // Decides which result answers which tool call.
 import { type Clock, definePass, type Report } from "../pass.ts";
 import {
-  blocksOf,
+  blockText,
   callId,
   fieldOf,
   hasFailed,
@@ -12,8 +12,8 @@ import {
   roleOf,
   type StoredBlock,
   type StoredMessage,
+  storedBlocks,
   textBlock,
-  textOf,
 } from "../stored.ts";
 import { isMissingResultText, TEXTS } from "../texts.ts";
 import {
@@ -86,7 +86,7 @@ function isPaired(messages: readonly StoredMessage[]): boolean {
     const role = roleOf(message);
     if (role === "toolResult") return false;
     if (role !== "assistant") continue;
-    for (const block of blocksOf(message)) {
+    for (const block of storedBlocks(message)) {
       if (!isToolCall(block)) continue;
       if (hasFailed(message)) return false;
       index += 1;
@@ -225,6 +225,6 @@ function makeResult(
 function isSynthetic(result: StoredMessage): boolean {
   if (result.isError !== true) return false;
   if (fieldOf(result.details as StoredBlock, SYNTHETIC_MARK) === true) return true;
-  const text = textOf(blocksOf(result)[0]);
+  const text = blockText(storedBlocks(result)[0]);
   return text !== undefined && (isMissingResultText(text) || text === TEXTS.abortedToolResult);
 }

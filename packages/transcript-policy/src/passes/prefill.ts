@@ -4,12 +4,12 @@ import { isRoutedToMessages } from "../model-names.ts";
 import { definePass } from "../pass.ts";
 import { wireOf } from "../route.ts";
 import {
-  blocksOf,
   fieldOf,
   isToolCallLike,
   roleOf,
   type StoredBlock,
   type StoredMessage,
+  storedBlocks,
   typeOf,
 } from "../stored.ts";
 
@@ -20,7 +20,7 @@ import {
 export const stripTrailingAssistants = definePass("prefill", (messages, _options, report) => {
   const end = endWithoutPrefill(
     messages,
-    (message) => roleOf(message) === "assistant" && !blocksOf(message).some(isToolCallLike),
+    (message) => roleOf(message) === "assistant" && !storedBlocks(message).some(isToolCallLike),
   );
   for (let index = end; index < messages.length; index++)
     report("dropped", index, "an answer at the end would be continued instead of answered");
@@ -131,7 +131,7 @@ function isPrefill(message: StoredMessage): boolean {
   const calls = message.tool_calls;
   return (
     !(Array.isArray(calls) && calls.length > 0) &&
-    !blocksOf(message).some((block) => WIRE_CALLS.has(typeOf(block)))
+    !storedBlocks(message).some((block) => WIRE_CALLS.has(typeOf(block)))
   );
 }
 

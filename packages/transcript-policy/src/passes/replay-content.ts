@@ -1,7 +1,7 @@
 // Decides which stored turns say anything worth replaying.
 import { definePass, mapChanged, type Report } from "../pass.ts";
 import {
-  blocksOf,
+  blockText,
   fieldOf,
   isBlank,
   isBlankText,
@@ -10,8 +10,8 @@ import {
   roleOf,
   type StoredBlock,
   type StoredMessage,
+  storedBlocks,
   textBlock,
-  textOf,
   typeOf,
 } from "../stored.ts";
 import { isStreamErrorText, TEXTS } from "../texts.ts";
@@ -158,12 +158,12 @@ function dropTrailing(
 
 function isSilentFailure(message: StoredMessage): boolean {
   if (roleOf(message) !== "assistant" || !failedSilently(message)) return false;
-  const blocks = blocksOf(message);
+  const blocks = storedBlocks(message);
   if (blocks.length === 0) return Array.isArray(message.content);
   return (
     blocks.length === 1 &&
     typeOf(blocks[0]) === "text" &&
-    isStreamErrorText(textOf(blocks[0]) ?? "")
+    isStreamErrorText(blockText(blocks[0]) ?? "")
   );
 }
 

@@ -2,13 +2,13 @@
 import { sha256Hex } from "../hash.ts";
 import { definePass, mapChanged } from "../pass.ts";
 import {
-  blocksOf,
   fieldOf,
   isThinking,
   isToolCall,
   parseJson,
   roleOf,
   type StoredBlock,
+  storedBlocks,
   typeOf,
   without,
 } from "../stored.ts";
@@ -55,7 +55,7 @@ export const downgradeReasoningItems = definePass<{ modelChanged?: boolean }>(
   (messages, { modelChanged = false }, report) =>
     mapChanged(messages, (message, index) => {
       if (roleOf(message) !== "assistant") return message;
-      const blocks = blocksOf(message);
+      const blocks = storedBlocks(message);
       const lastSpoken = blocks.findLastIndex((block) => !isThinking(block));
       const kept = mapChanged(blocks, (block, position) =>
         isReasoningItem(block) && (modelChanged || position > lastSpoken) ? undefined : block,
@@ -88,7 +88,7 @@ export const dropRepeatedItems = definePass("repeated-items", (messages, _option
   const seen = new Set<string>();
   return mapChanged(messages, (message, index) => {
     if (roleOf(message) !== "assistant") return message;
-    const blocks = blocksOf(message);
+    const blocks = storedBlocks(message);
     const kept = mapChanged(blocks, (block) => {
       const id = itemId(block);
       if (id === undefined || !seen.has(id)) {
@@ -173,7 +173,7 @@ export const dropUnbackedItemIds = definePass(
     const backed = new WeakSet<StoredBlock>();
     for (const message of messages) {
       if (roleOf(message) !== "assistant") continue;
-      const blocks = blocksOf(message);
+      const blocks = storedBlocks(message);
       const reasoning = blocks.findIndex(isReasoningItem);
       for (const block of blocks.slice(reasoning < 0 ? blocks.length : reasoning))
         if (isToolCall(block)) backed.add(block);

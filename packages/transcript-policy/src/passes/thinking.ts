@@ -1,13 +1,13 @@
 // Decides which thinking may go back to the model that wrote it.
 import { definePass, mapChanged } from "../pass.ts";
 import {
-  blocksOf,
   fieldOf,
   isThinking,
   nonBlank,
   roleOf,
   type StoredBlock,
   type StoredMessage,
+  storedBlocks,
   textBlock,
   timestampOf,
   typeOf,
@@ -55,7 +55,7 @@ export const stripStaleThinkingSignatures = definePass(
     if (compactedAt === undefined) return messages;
     return mapChanged(messages, (message, index) => {
       if (roleOf(message) !== "assistant" || !isBefore(message, compactedAt)) return message;
-      const blocks = blocksOf(message);
+      const blocks = storedBlocks(message);
       const unsigned = mapChanged(blocks, unsign);
       if (unsigned === blocks) return message;
       report("changed", index, "a thinking signature older than the compaction");
@@ -139,7 +139,7 @@ export function withoutThinking(
   message: StoredMessage,
   goes: (block: StoredBlock) => boolean,
 ): StoredMessage {
-  const blocks = blocksOf(message);
+  const blocks = storedBlocks(message);
   const kept = mapChanged(blocks, (block) =>
     isThinking(block) && goes(block) ? undefined : block,
   );
@@ -170,7 +170,7 @@ function runningToolStep(messages: readonly StoredMessage[]): number {
   const message = messages[step];
   if (
     message === undefined ||
-    !blocksOf(message).some((block) => STEP_CALL_TYPES.has(fieldOf(block, "type")))
+    !storedBlocks(message).some((block) => STEP_CALL_TYPES.has(fieldOf(block, "type")))
   )
     return -1;
   return messages.some((other, index) => index > step && roleOf(other) === "toolResult")
@@ -188,7 +188,7 @@ export const sanitizeAntigravityThinkingBlocks = definePass(
   (messages, _options, report) =>
     mapChanged(messages, (message, index) => {
       if (roleOf(message) !== "assistant") return message;
-      const blocks = blocksOf(message);
+      const blocks = storedBlocks(message);
       const signed = mapChanged(blocks, signWithBase64);
       if (signed === blocks) return message;
       report(

@@ -1,6 +1,6 @@
 // Decides which signatures of thoughts a provider can read back.
 import { definePass, mapChanged } from "../pass.ts";
-import { blocksOf, roleOf, type StoredBlock, without } from "../stored.ts";
+import { roleOf, type StoredBlock, storedBlocks, without } from "../stored.ts";
 
 /** Which signatures the provider can read. */
 export interface ThoughtSignatureOptions {
@@ -19,7 +19,7 @@ export const sanitizeThoughtSignatures = definePass<ThoughtSignatureOptions>(
   (messages, options, report) =>
     mapChanged(messages, (message, index) => {
       if (roleOf(message) !== "assistant" || message.stopReason === "error") return message;
-      const blocks = blocksOf(message);
+      const blocks = storedBlocks(message);
       const clean = mapChanged(blocks, (block) => cleanBlock(block, options));
       if (clean === blocks) return message;
       report("changed", index, "a thought signature another provider wrote");

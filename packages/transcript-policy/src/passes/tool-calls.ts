@@ -1,8 +1,7 @@
 // Decides which tool calls are complete enough to be replayed.
+import { isRecord } from "@clew/plugin-sdk/host";
 import { definePass, mapChanged } from "../pass.ts";
 import {
-  blocksOf,
-  isRecord,
   isThinking,
   isToolCallLike,
   nonBlank,
@@ -10,6 +9,7 @@ import {
   roleOf,
   type StoredBlock,
   type StoredMessage,
+  storedBlocks,
   without,
 } from "../stored.ts";
 
@@ -39,7 +39,7 @@ export const sanitizeToolCallInputs = definePass<ToolCallOptions>(
     const keptIds = new Set<string>();
     return mapChanged(messages, (message, index) => {
       if (roleOf(message) !== "assistant") return message;
-      const blocks = blocksOf(message);
+      const blocks = storedBlocks(message);
       if (!blocks.some(isToolCallLike)) return message;
       if (options.keepThinkingTurns && blocks.some(isThinking)) {
         const calls = blocks.filter(isToolCallLike);

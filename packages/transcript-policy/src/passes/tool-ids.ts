@@ -3,7 +3,6 @@ import { sha256Hex } from "../hash.ts";
 import { definePass, mapChanged, type Report } from "../pass.ts";
 import type { ToolCallIdMode } from "../policies.ts";
 import {
-  blocksOf,
   callId,
   isThinking,
   isToolCall,
@@ -11,6 +10,7 @@ import {
   roleOf,
   type StoredBlock,
   type StoredMessage,
+  storedBlocks,
 } from "../stored.ts";
 
 /** Which form ids get, and which of them stay. */
@@ -105,7 +105,7 @@ export function renameCalls(
   return mapChanged(messages, (message, index) => {
     const role = roleOf(message);
     if (role === "assistant") {
-      const blocks = blocksOf(message);
+      const blocks = storedBlocks(message);
       const keeps = isKept(message);
       const renamed = mapChanged(blocks, (block) => rename(block, keeps));
       if (renamed === blocks) return message;
@@ -143,13 +143,13 @@ function countUp(counts: Map<string, number>, key: string): number {
 const isVerbatim = (
   message: StoredMessage,
   { keepThinkingTurns = false }: ToolIdOptions,
-): boolean => keepThinkingTurns && blocksOf(message).some(isThinking);
+): boolean => keepThinkingTurns && storedBlocks(message).some(isThinking);
 
 function reservedIds(messages: readonly StoredMessage[], options: ToolIdOptions): Set<string> {
   const kept = messages.filter(
     (message) => roleOf(message) === "assistant" && isVerbatim(message, options),
   );
-  return new Set(kept.flatMap((message) => blocksOf(message).filter(isToolCall).map(callId)));
+  return new Set(kept.flatMap((message) => storedBlocks(message).filter(isToolCall).map(callId)));
 }
 
 function createAllocator(options: ToolIdOptions, taken: Set<string>): Allocate {

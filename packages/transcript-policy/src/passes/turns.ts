@@ -1,7 +1,6 @@
 // Decides which turns may stand next to each other.
 import { type Clock, definePass, mapChanged, type Report } from "../pass.ts";
 import {
-  blocksOf,
   fieldOf,
   hasFailed,
   isThinking,
@@ -12,6 +11,7 @@ import {
   roleOf,
   type StoredBlock,
   type StoredMessage,
+  storedBlocks,
   textBlock,
   typeOf,
 } from "../stored.ts";
@@ -53,12 +53,12 @@ export const dropForeignToolResultBlocks = definePass(
       const role = roleOf(message);
       if (role === "assistant")
         callIds = new Set(
-          blocksOf(message)
+          storedBlocks(message)
             .filter(isToolCallLike)
             .map(({ id }) => id),
         );
       if (role !== "user") return message;
-      const blocks = blocksOf(message);
+      const blocks = storedBlocks(message);
       const kept = mapChanged(blocks, (block) =>
         isResultBlock(block) && !callIds.has(resultId(block)) ? undefined : block,
       );
@@ -110,7 +110,7 @@ const mergeUsers = (run: readonly StoredMessage[]): StoredMessage => ({
 });
 
 const contentBlocks = (message: StoredMessage): readonly StoredBlock[] =>
-  typeof message.content === "string" ? [textBlock(message.content)] : blocksOf(message);
+  typeof message.content === "string" ? [textBlock(message.content)] : storedBlocks(message);
 
 function dropDanglingCalls(
   message: StoredMessage,
@@ -119,7 +119,7 @@ function dropDanglingCalls(
   report: Report,
 ): StoredMessage {
   if (roleOf(message) !== "assistant") return message;
-  const blocks = blocksOf(message);
+  const blocks = storedBlocks(message);
   if (!blocks.some(isToolCallLike)) return message;
   const hasThinking = blocks.some(isThinking);
   const answers = answersAfter(messages, index, hasThinking);
@@ -157,7 +157,7 @@ function answersAfter(
       role === "toolResult"
         ? [message]
         : role === "user" && !hasThinking
-          ? blocksOf(message).filter(isResultBlock)
+          ? storedBlocks(message).filter(isResultBlock)
           : [];
     for (const result of results) answers.set(resultId(result) ?? "", result);
   }

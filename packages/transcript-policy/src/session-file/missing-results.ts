@@ -2,7 +2,6 @@
 import { findProvider } from "@clew/plugin-sdk/host";
 import { isResponsesApi } from "../route.ts";
 import {
-  blocksOf,
   callId,
   isMirror,
   isToolCall,
@@ -12,6 +11,7 @@ import {
   roleOf,
   type StoredBlock,
   type StoredMessage,
+  storedBlocks,
   textBlock,
 } from "../stored.ts";
 import { TEXTS } from "../texts.ts";
@@ -42,7 +42,7 @@ export class MissingResults {
     const id = role === "toolResult" ? resultId(message) : undefined;
     if (id !== undefined) this.#answered.add(id);
     if (role !== "assistant") return;
-    const calls = blocksOf(message).filter(isToolCall);
+    const calls = storedBlocks(message).filter(isToolCall);
     const needs = calls.length === 0 ? "none" : neededResults(message);
     if (needs === "all") this.#asking.push({ position, calls });
     if (needs === "delivered")

@@ -41,7 +41,7 @@ export function applySteps(text: string, steps: readonly SettingStep[]): Applied
       : [...step.path];
     containers.push(...madeFor(current, document, path));
     const existing = step.isItem ? undefined : find(document, path);
-    const before = existing === undefined ? null : textOf(current, existing);
+    const before = existing === undefined ? null : sourceOf(current, existing);
     changes.push({
       path: [...step.path],
       before,
@@ -105,7 +105,7 @@ function prune(
   const node = path.length === 0 ? document.body : find(document, path);
   if (node === undefined) return { text, done: true };
   if (!isContainer(node) || childrenOf(node).length > 0) return { text, done: false };
-  const comments = commentsIn(textOf(text, node));
+  const comments = commentsIn(sourceOf(text, node));
   if (emptyText === null)
     return comments.length > 0 ? { text, done: false } : { text: removeAt(text, path), done: true };
   const isAsFound = isDeepStrictEqual(comments, commentsIn(emptyText));
@@ -179,7 +179,7 @@ function madeFor(text: string, document: DocumentNode, path: Path): ContainerCha
       (_, index): ContainerChange => ({ path: path.slice(0, depth + index + 1), emptyText: null }),
     );
   return [
-    ...(filled ? [{ path: path.slice(0, depth), emptyText: textOf(text, start) }] : []),
+    ...(filled ? [{ path: path.slice(0, depth), emptyText: sourceOf(text, start) }] : []),
     ...missing,
   ];
 }
@@ -205,7 +205,7 @@ const childrenOf = (node: ObjectNode | ArrayNode) =>
   node.type === "Object" ? node.members : node.elements;
 const nameOf = ({ name }: ObjectNode["members"][number]) =>
   name.type === "String" ? name.value : name.name;
-const textOf = (text: string, node: ValueNode) => text.slice(...rangeOf(node));
+const sourceOf = (text: string, node: ValueNode) => text.slice(...rangeOf(node));
 
 function replace(text: string, node: ValueNode, by: string): string {
   const [from, to] = rangeOf(node);

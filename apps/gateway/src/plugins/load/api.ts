@@ -8,6 +8,7 @@ import type {
   RegistrationMode,
 } from "@clew/plugin-sdk/core";
 import type { PluginManifest } from "@clew/plugin-sdk/host";
+import { isRecord } from "@clew/plugin-sdk/host";
 import { messageOf } from "../invalid.ts";
 import { hookRule } from "./hook-rules.ts";
 import { compileSchema } from "./json-schema.ts";
@@ -114,7 +115,7 @@ export function createPluginApi(request: ApiRequest): OpenApi {
           if (!(manifest.contracts?.sessionActions ?? []).includes(id))
             return complain(`plugin must declare contracts.sessionActions for: ${id}`);
           try {
-            const checker = isObject(schema) ? compileSchema(schema) : undefined;
+            const checker = isRecord(schema) ? compileSchema(schema) : undefined;
             into.actions.push({
               id,
               schema: checker,
@@ -140,6 +141,3 @@ function resolvePath(path: string, root: string): string {
   if (path === "~" || path.startsWith("~/")) return join(homedir(), path.slice(1));
   return isAbsolute(path) ? resolve(path) : resolve(root, path);
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
 // Calls plugins' hooks: bounded, one after the other, a failing one skipped with a warning.
 import type { LogPort, PromptAdditions } from "@clew/engine-core";
-import { within } from "@clew/plugin-sdk/host";
+import { isRecord, within } from "@clew/plugin-sdk/host";
 import { messageOf } from "../invalid.ts";
 import type { RegisteredHook } from "../load/registrations.ts";
 
@@ -63,10 +63,7 @@ export function createHookRunner({
 
 /** Pure. Texts are joined with blank lines, the first system prompt wins, tools must be allowed by everyone who says which. */
 export function mergeAdditions(results: readonly unknown[]): PromptAdditions {
-  const given = results.filter((result) => typeof result === "object" && result !== null) as Record<
-    string,
-    unknown
-  >[];
+  const given = results.filter(isRecord);
   const texts = (key: string) =>
     given
       .map((each) => each[key])

@@ -1,4 +1,6 @@
 // Conformance cases about the shape of an engine and of its results.
+
+import { isRecord } from "../../is-record.ts";
 import { type ConformanceCase, onlyWith } from "../case.ts";
 import { call, check } from "../engine-call.ts";
 import { talk } from "./observe.ts";
@@ -193,8 +195,4 @@ function isText(value: unknown): value is string {
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

@@ -1,6 +1,8 @@
 // Checks a Chat Completions body against every rule of the wire.
+
+import { isRecord } from "@clew/plugin-sdk/host";
 import { MESSAGE_RULES } from "./messages.ts";
-import { type ChatRule, type ChatRuleFlavor, isObject } from "./rule.ts";
+import type { ChatRule, ChatRuleFlavor } from "./rule.ts";
 import { SHAPE_RULES } from "./shape.ts";
 import { TOOL_RULES } from "./tools.ts";
 
@@ -25,7 +27,7 @@ export function checkChatRequest(
   body: unknown,
   flavor: ChatRuleFlavor = "compatible",
 ): Violation[] {
-  if (!isObject(body))
+  if (!isRecord(body))
     return [
       { rule: "body", level: "reject", text: "We could not parse the JSON body of your request." },
     ];

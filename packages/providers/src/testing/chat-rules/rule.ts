@@ -1,4 +1,5 @@
 // What a rule of the Chat Completions wire is, and how rules read an unknown body.
+import { isRecord } from "@clew/plugin-sdk/host";
 
 /** Whose strictness a rule belongs to; a rule without flavors is everybody's. */
 export type ChatRuleFlavor =
@@ -32,15 +33,13 @@ export interface At {
   path: string;
 }
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** The objects of an array, each with its path. */
 export function objects(value: unknown, path: string): At[] {
   return list(value).flatMap((item, index) =>
-    isObject(item) ? [{ value: item, path: `${path}[${index}]` }] : [],
+    isRecord(item) ? [{ value: item, path: `${path}[${index}]` }] : [],
   );
 }
 
@@ -61,7 +60,7 @@ export function toolCalls(body: JsonObject): At[] {
 }
 
 export const functionOf = ({ value }: At): JsonObject =>
-  isObject(value.function) ? value.function : {};
+  isRecord(value.function) ? value.function : {};
 
 /** The first item that breaks a rule, told by `tell`. */
 export function first<T>(

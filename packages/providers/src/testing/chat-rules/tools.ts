@@ -1,10 +1,10 @@
 // Rules of the Chat Completions wire about tools, their calls and results.
+import { isRecord } from "@clew/plugin-sdk/host";
 import {
   type At,
   type ChatRule,
   first,
   functionOf,
-  isObject,
   type JsonObject,
   list,
   messages,
@@ -114,7 +114,7 @@ export const TOOL_RULES: readonly ChatRule[] = [
     find: (body) =>
       first(
         tools(body),
-        (tool) => isObject(tool.value.function) && !NAME.test(text(functionOf(tool).name)),
+        (tool) => isRecord(tool.value.function) && !NAME.test(text(functionOf(tool).name)),
         ({ path }) =>
           `Invalid '${path}.function.name': string does not match pattern '^[a-zA-Z0-9_-]+$'.`,
       ),
@@ -125,7 +125,7 @@ export const TOOL_RULES: readonly ChatRule[] = [
     find: (body) =>
       first(
         tools(body),
-        ({ value }) => value.type !== "function" || !isObject(value.function),
+        ({ value }) => value.type !== "function" || !isRecord(value.function),
         ({ path }) => `Missing required parameter: '${path}.function'.`,
       ),
   },
@@ -215,7 +215,7 @@ const hasDuplicate = (ids: readonly string[]) => new Set(ids).size < ids.length;
 
 function isJsonObject(json: string): boolean {
   try {
-    return isObject(JSON.parse(json));
+    return isRecord(JSON.parse(json));
   } catch {
     return false;
   }
