@@ -45,6 +45,19 @@ describe("the star of packages", () => {
     expect(offenders).toEqual([]);
   });
 
+  it("two files name the process's environment, and no package does", () => {
+    const naming = sourceFiles()
+      .map(({ path }) => path)
+      .filter((path) => /^(packages|apps\/gateway)\//.test(path) && !path.includes("/testing/"))
+      .filter((path) => /\bprocess\.env\b/.test(readFileSync(path, "utf8")));
+    expect(naming).toEqual([
+      // What operators set is read here.
+      "apps/gateway/src/config/environment.ts",
+      // Plugins read one variable themselves, so it is set for them here.
+      "apps/gateway/src/plugins/load/state-dir.ts",
+    ]);
+  });
+
   it("in the gateway only compose.ts makes engines", () => {
     const joined = sourceFiles().filter(({ path }) => {
       if (!path.startsWith("apps/gateway/src/") || path === "apps/gateway/src/compose.ts")

@@ -17,7 +17,7 @@ import { composeHost } from "./compose.ts";
 import { defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
-import type { Host, TurnSetup } from "./host.ts";
+import type { Host, TurnSetup } from "./host/host.ts";
 import type { PluginHost } from "./plugins/host.ts";
 import type { PluginRecord } from "./plugins/load/record.ts";
 import { type ContextView, describeContext, readContextItem } from "./reports/context-view.ts";

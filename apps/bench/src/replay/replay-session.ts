@@ -9,7 +9,7 @@ import { explainInvalid } from "@clew/transcript-policy";
 import { composeHost } from "../../../gateway/src/compose.ts";
 import { readEnvironment } from "../../../gateway/src/config/environment.ts";
 import { checkConfigText } from "../../../gateway/src/config/load.ts";
-import type { Host } from "../../../gateway/src/host.ts";
+import type { Host } from "../../../gateway/src/host/host.ts";
 import { planRecordedTurns } from "../../../gateway/src/replay/recorded-turns.ts";
 import { type ReplayResult, runReplay } from "../../../gateway/src/replay/run-replay.ts";
 import { openReportLog } from "../../../gateway/src/reports/report-log.ts";

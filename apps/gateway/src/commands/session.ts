@@ -3,7 +3,7 @@ import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core"
 import { promptTokensOf } from "@clew/plugin-sdk/host";
 import { buildContext } from "@clew/plugin-sdk/transcript";
 import { undoLastCompaction } from "../compaction/undo.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../host/host.ts";
 import { describeEngine, pluginProblem } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import { readLastRequest } from "../reports/report-log.ts";

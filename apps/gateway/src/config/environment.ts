@@ -1,4 +1,4 @@
-// The environment, read here and nowhere else: CLEW_HOME, CLEW_CONFIG, provider keys, and `${NAME}` in settings.
+// What the environment says: CLEW_HOME, CLEW_CONFIG, provider keys, `${NAME}` in settings.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { findProvider } from "@clew/plugin-sdk/host";

@@ -12,7 +12,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { ContextItem } from "@clew/plugin-sdk/transcript";
-import type { Host } from "../host.ts";
+import type { Host } from "../host/host.ts";
 import type { ReportLog } from "../reports/report-log.ts";
 import type { OpenSession } from "../sessions/open.ts";
 import { createPlayer, marksEndOfRecording } from "./player.ts";

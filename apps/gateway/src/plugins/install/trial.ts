@@ -9,6 +9,7 @@ import type { PluginFiles } from "../find/manifest.ts";
 import { invalidPlugin, messageOf } from "../invalid.ts";
 import { loadPlugin } from "../load/load-plugin.ts";
 import type { Registrations } from "../load/registrations.ts";
+import { withStateDir } from "../load/state-dir.ts";
 
 export interface Trial {
   engines: string[];
@@ -20,55 +21,61 @@ export interface Trial {
 const ENGINE_MS = 30_000;
 const silent: LogPort = { info: () => {}, warn: () => {}, error: () => {} };
 
+export interface TrialSettings {
+  raw: unknown;
+  entryConfig: { config?: unknown; hooks?: unknown } | undefined;
+}
+
 /** The plugin's own files go to a folder that is thrown away. Throws PLUGIN_INVALID with everything that is wrong. */
-export async function tryPlugin(
-  files: PluginFiles,
-  {
-    raw,
-    entryConfig,
-  }: { raw: unknown; entryConfig: { config?: unknown; hooks?: unknown } | undefined },
-): Promise<Trial> {
+export async function tryPlugin(files: PluginFiles, settings: TrialSettings): Promise<Trial> {
   const stateDir = mkdtempSync(join(tmpdir(), "clew-trial-"));
-  const before = process.env.OPENCLAW_STATE_DIR;
-  process.env.OPENCLAW_STATE_DIR = stateDir;
   const trial: Trial = {
     engines: [],
     tools: [...(files.manifest.contracts?.tools ?? [])],
     warnings: [],
   };
-  try {
+  const tryAll = async () => {
     for (const entry of files.entries) {
-      const complete = () =>
-        Promise.reject(new Error("There is no model while a plugin is being installed."));
-      const context = {
-        home: stateDir,
-        mode: "full" as const,
-        generation: 0,
-        log: silent,
-        config: () => raw,
-        entryConfig,
-        complete,
-      };
-      const result = await loadPlugin(files, entry, context);
-      if (!result.ok) throw invalidPlugin(result.reason);
-      const { engines, diagnostics } = result.registrations;
-      const problems = [
-        ...diagnostics.filter(({ level }) => level === "error").map(({ message }) => message),
-        ...undeclaredTools(files, result.registrations),
-      ];
-      for (const { engineId, factory } of engines)
-        problems.push(...(await tryEngine(engineId, factory)));
-      if (problems.length > 0)
-        throw invalidPlugin(`Plugin "${entry.pluginId}" breaks the rules: ${problems.join("; ")}.`);
-      trial.engines.push(...engines.map(({ engineId }) => engineId));
-      trial.warnings.push(...diagnostics.map(({ message }) => message));
+      const { engines, warnings } = await tryEntry(files, entry, { ...settings, stateDir });
+      trial.engines.push(...engines);
+      trial.warnings.push(...warnings);
     }
     return trial;
-  } finally {
-    if (before === undefined) delete process.env.OPENCLAW_STATE_DIR;
-    else process.env.OPENCLAW_STATE_DIR = before;
-    rmSync(stateDir, { recursive: true, force: true });
-  }
+  };
+  return withStateDir(stateDir, tryAll).finally(() =>
+    rmSync(stateDir, { recursive: true, force: true }),
+  );
+}
+
+async function tryEntry(
+  files: PluginFiles,
+  entry: PluginFiles["entries"][number],
+  { raw, entryConfig, stateDir }: TrialSettings & { stateDir: string },
+): Promise<Pick<Trial, "engines" | "warnings">> {
+  const result = await loadPlugin(files, entry, {
+    home: stateDir,
+    mode: "full",
+    generation: 0,
+    log: silent,
+    config: () => raw,
+    entryConfig,
+    complete: () =>
+      Promise.reject(new Error("There is no model while a plugin is being installed.")),
+  });
+  if (!result.ok) throw invalidPlugin(result.reason);
+  const { engines, diagnostics } = result.registrations;
+  const problems = [
+    ...diagnostics.filter(({ level }) => level === "error").map(({ message }) => message),
+    ...undeclaredTools(files, result.registrations),
+  ];
+  for (const { engineId, factory } of engines)
+    problems.push(...(await tryEngine(engineId, factory)));
+  if (problems.length > 0)
+    throw invalidPlugin(`Plugin "${entry.pluginId}" breaks the rules: ${problems.join("; ")}.`);
+  return {
+    engines: engines.map(({ engineId }) => engineId),
+    warnings: diagnostics.map(({ message }) => message),
+  };
 }
 
 async function tryEngine(engineId: string, factory: ContextEngineFactory): Promise<string[]> {

@@ -4,14 +4,29 @@ const NAME = "OPENCLAW_STATE_DIR";
 /** What we set ourselves: it is no operator's choice. */
 let given: string | undefined;
 
+type Variables = Record<string, string | undefined>;
+
 /** To be called before any plugin is loaded. A folder the operator chose stays. Returns the folder plugins will use. */
-export function provideStateDir(
-  home: string,
-  variables: Record<string, string | undefined> = process.env,
-): string {
+export function provideStateDir(home: string, variables: Variables = process.env): string {
   const current = variables[NAME]?.trim() ?? "";
   if (current !== "" && current !== given) return current;
   given = home;
   variables[NAME] = home;
   return home;
+}
+
+/** Lets plugins use `folder` while `work` runs; then the variable is again what it was. */
+export async function withStateDir<Result>(
+  folder: string,
+  work: () => Promise<Result>,
+  variables: Variables = process.env,
+): Promise<Result> {
+  const before = variables[NAME];
+  variables[NAME] = folder;
+  try {
+    return await work();
+  } finally {
+    if (before === undefined) delete variables[NAME];
+    else variables[NAME] = before;
+  }
 }

@@ -44,11 +44,10 @@ export interface PluginToolsRequest {
   approve?: Approve | undefined;
 }
 
+export type PluginTools = (request: PluginToolsRequest) => ToolPort;
+
 /** Gives the host's tools and those of plugins behind one port, for one run. `tools`: of the plugins loaded now; a new array after each reload. */
-export function createPluginTools(
-  tools: () => readonly OwnedTool[],
-  log: LogPort,
-): (request: PluginToolsRequest) => ToolPort {
+export function createPluginTools(tools: () => readonly OwnedTool[], log: LogPort): PluginTools {
   const offers = createOffers(tools, log);
   return ({ base, approve }) => ({
     list(session) {

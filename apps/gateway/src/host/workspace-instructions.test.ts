@@ -2,8 +2,8 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { emulatedModel, startTestGateway } from "./testing/gateway.ts";
-import { temporaryHome } from "./testing/home.ts";
+import { emulatedModel, startTestGateway } from "../testing/gateway.ts";
+import { temporaryHome } from "../testing/home.ts";
 import { readWorkspaceInstructions } from "./workspace-instructions.ts";
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };

@@ -17,14 +17,14 @@ import type {
 import type { CompactionPreview } from "@clew/legacy-engine";
 import type { ContextEngineFactory, ContextEngineInfo } from "@clew/plugin-sdk/core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
-import type { Environment } from "./config/environment.ts";
-import type { LoadedConfig } from "./config/load.ts";
-import type { Config } from "./config/schema.ts";
-import type { ResolvedModel } from "./models/resolve.ts";
-import type { EngineStatus } from "./plugins/engines/engine-status.ts";
-import type { PluginHost } from "./plugins/host.ts";
-import type { CompactableSession } from "./sessions/open.ts";
-import type { Approve } from "./tools/tool.ts";
+import type { Environment } from "../config/environment.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import type { ResolvedModel } from "../models/resolve.ts";
+import type { EngineStatus } from "../plugins/engines/engine-status.ts";
+import type { PluginHost } from "../plugins/host.ts";
+import type { CompactableSession } from "../sessions/open.ts";
+import type { Approve } from "../tools/tool.ts";
 
 export interface HostOptions {
   environment: Environment;

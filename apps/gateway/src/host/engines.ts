@@ -1,0 +1,55 @@
+// Which engine answers an agent, under the operator's settings for engines of plugins.
+import { join } from "node:path";
+import {
+  createEngineRegistry,
+  type EngineRegistry,
+  type ResolvedEngine,
+  resolveContextEngine,
+} from "@clew/engine-core";
+import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
+import { systemClock } from "../clock.ts";
+import { agentSettings } from "../config/agent.ts";
+import { engineBounds, failurePolicyOf } from "../plugins/engines/engine-settings.ts";
+import type { HostOptions } from "./host.ts";
+
+export interface Engines {
+  readonly registry: EngineRegistry;
+  /** The `plugins` section in force; a reload of plugins changes it. */
+  settings(): PluginsConfig;
+  resolve(agentId: string): Promise<ResolvedEngine>;
+}
+
+export interface EnginesOptions extends HostOptions {
+  /** Makes the engine that answers when another one cannot. */
+  fallback: ContextEngineFactory;
+}
+
+export function createEngines(options: EnginesOptions): Engines {
+  const { environment, loaded, log, plugins, fallback } = options;
+  const { config, raw } = loaded;
+  const compactMs = config.agents.defaults.compaction.timeoutSeconds * 1000;
+  const settings = () => plugins?.settings() ?? config.plugins;
+  const failurePolicy = (engineId: string) =>
+    failurePolicyOf(settings(), plugins?.ownerOf(engineId));
+  const registry = createEngineRegistry({
+    ...{ fallback, log, failurePolicy },
+    clock: systemClock,
+    bounds: (engineId) => engineBounds(settings(), plugins?.ownerOf(engineId), compactMs),
+  });
+  return {
+    ...{ registry, settings },
+    resolve: (agentId) =>
+      resolveContextEngine({
+        registry,
+        config: { plugins: settings() },
+        ...(plugins !== undefined && { ownerPluginOf: plugins.ownerOf }),
+        strict: (engineId) => failurePolicy(engineId) === "strict",
+        context: {
+          config: raw,
+          agentDir: join(environment.home, "agents", agentId),
+          workspaceDir: agentSettings(config, environment.home, agentId).workspace,
+        },
+      }),
+  };
+}

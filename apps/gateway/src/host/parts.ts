@@ -1,0 +1,29 @@
+// What one host is made of.
+import type { PolicyPort, ToolPort } from "@clew/engine-core";
+import { type AgentSettings, agentSettings } from "../config/agent.ts";
+import type { Models } from "../models/models.ts";
+import type { ResolvedModel } from "../models/resolve.ts";
+import type { TokenRatios } from "../models/token-ratios.ts";
+import type { PluginTools } from "../plugins/offer/tools.ts";
+import type { Engines } from "./engines.ts";
+import type { HostOptions } from "./host.ts";
+
+export interface HostParts extends HostOptions {
+  engines: Engines;
+  models: Models;
+  policy: PolicyPort;
+  /** The host's own tools. */
+  tools: ToolPort;
+  /** Adds the tools of plugins to others. */
+  pluginTools: PluginTools;
+  tokenRatios: TokenRatios;
+}
+
+export function agentOf({ loaded, environment }: HostParts, agentId: string): AgentSettings {
+  return agentSettings(loaded.config, environment.home, agentId);
+}
+
+/** Throws CONFIG_INVALID. */
+export function modelOf(parts: HostParts, agentId: string): ResolvedModel {
+  return parts.models.named(agentOf(parts, agentId).model);
+}

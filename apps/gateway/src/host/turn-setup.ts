@@ -1,0 +1,153 @@
+// Everything a turn of one session runs with, but for what the person said.
+import { hash, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import {
+  type HostPorts,
+  type HostSession,
+  pluginOf,
+  type SuccessorPort,
+  type ToolPort,
+  type TurnRequest,
+} from "@clew/engine-core";
+import { fixedTokensOf, type ModelRef } from "@clew/plugin-sdk/host";
+import { systemClock } from "../clock.ts";
+import {
+  type BuiltInCompaction,
+  chooseSummaryModel,
+  createBuiltInCompaction,
+} from "../compaction/built-in.ts";
+import { sessionPruneOf } from "../config/pruning.ts";
+import { OFFLINE_MODEL } from "../models/resolve.ts";
+import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
+import { type TurnHooks, turnHooks } from "../plugins/offer/turn-hooks.ts";
+import type { CompactableSession } from "../sessions/open.ts";
+import { workspaceRoot } from "../tools/workspace-files.ts";
+import type { TurnSetup } from "./host.ts";
+import { agentOf, type HostParts, modelOf } from "./parts.ts";
+import { buildSystemPrompt } from "./system-prompt.ts";
+import { readWorkspaceInstructions } from "./workspace-instructions.ts";
+
+/** The same for turns, compactions and previews. */
+export interface PreparedTurn {
+  turn: Omit<TurnRequest, "prompt" | "beforePromptBuild" | "signal">;
+  hooks: TurnHooks | undefined;
+  compaction: BuiltInCompaction;
+}
+
+export async function prepareTurn(parts: HostParts, setup: TurnSetup): Promise<PreparedTurn> {
+  const { engines, plugins, pluginTools, loaded } = parts;
+  const { transcript, state, replacement, approve, onEvent } = setup;
+  const { session } = transcript;
+  const engine = await engines.resolve(session.agentId);
+  const hooks = plugins && turnHooks(plugins.hooks, session);
+  const tools = replacement?.tools ?? pluginTools({ base: parts.tools, approve });
+  const model = replacement?.modelRef ?? modelOf(parts, session.agentId).model;
+  const systemPrompt = await systemPromptOf(parts, session, tools);
+  const following = followSuccessors(setup);
+  const compaction = createBuiltInCompaction({
+    ...compactionModels(parts, setup, model),
+    transcript: following.transcript,
+    options: loaded.config.agents.defaults.compaction,
+    fixedTokens: () => fixedTokensOf(systemPrompt, tools.list(session)),
+    clock: clockOf(setup),
+  });
+  const successors = following.port;
+  const turn = {
+    ...{ engine, state, model, systemPrompt },
+    ports: {
+      ...portsOf(parts, setup),
+      ...{ tools, compaction },
+      ...(successors !== undefined && { successors }),
+      ...(hooks !== undefined && { hooks: hooks.port }),
+    },
+    settings: await turnSettings(parts, setup, model),
+    runtimeFacts: runtimeFacts(parts, session),
+    llmPolicy: llmPolicyOf(engines.settings(), pluginOf(engine.guard.owner)),
+    ...(onEvent !== undefined && { onEvent }),
+  };
+  return { turn, hooks, compaction };
+}
+
+async function systemPromptOf(parts: HostParts, session: HostSession, tools: ToolPort) {
+  const { workspace } = agentOf(parts, session.agentId);
+  return buildSystemPrompt({
+    custom: parts.loaded.config.agents.defaults.systemPrompt,
+    workspace: tools.list(session).length > 0 ? workspaceRoot(workspace) : undefined,
+    instructions: await readWorkspaceInstructions(workspace, parts.log),
+  });
+}
+
+/** Where the session's transcript is now: an engine may move it while the turn runs. */
+function followSuccessors({ transcript, successors }: TurnSetup): {
+  transcript: () => CompactableSession;
+  port: SuccessorPort | undefined;
+} {
+  let current = transcript;
+  const adopt: SuccessorPort["adopt"] = async (move) => {
+    const adopted = await successors?.(move);
+    current = adopted ?? current;
+    return adopted;
+  };
+  return { transcript: () => current, port: successors && { adopt } };
+}
+
+function compactionModels(
+  { models, loaded, log }: HostParts,
+  { replacement }: TurnSetup,
+  sessionModel: ModelRef,
+) {
+  const configured = loaded.config.agents.defaults.compaction.model;
+  const model = models.port;
+  // A recording stands in for its model only: nobody else is asked over the network.
+  const summaryModel =
+    replacement === undefined
+      ? chooseSummaryModel({ configured, sessionModel, model, log })
+      : models.named(OFFLINE_MODEL).model;
+  return { model, sessionModel, summaryModel };
+}
+
+const clockOf = ({ replacement }: TurnSetup) => replacement?.clock ?? systemClock;
+
+const IDS = { next: () => randomUUID(), hash: (text: string) => hash("sha256", text).slice(0, 32) };
+
+function portsOf(
+  { models, policy, log }: HostParts,
+  setup: TurnSetup,
+): Pick<HostPorts, "transcript" | "model" | "policy" | "log" | "clock" | "ids"> {
+  const { transcript, replacement } = setup;
+  const model = replacement?.model ?? models.port;
+  return { ...{ transcript, model, policy, log }, clock: clockOf(setup), ids: IDS };
+}
+
+async function turnSettings(
+  { loaded, tokenRatios }: HostParts,
+  { transcript, replacement }: TurnSetup,
+  { provider, id }: ModelRef,
+): Promise<NonNullable<TurnRequest["settings"]>> {
+  const { agents, session } = loaded.config;
+  const { maxModelCalls, compaction, contextPruning } = agents.defaults;
+  const { historyLimit } = session;
+  const sessionPrune = sessionPruneOf(contextPruning);
+  const { agentId } = transcript.session;
+  return {
+    maxModelCalls,
+    reserveTokens: compaction.reserveTokensFloor,
+    // A recording's counts are estimates: they teach nothing, and need no correction.
+    ...(replacement === undefined && {
+      tokenRatio: (await tokenRatios.ratio(agentId, `${provider}/${id}`)).ratio,
+    }),
+    autoCompaction: compaction.enabled,
+    midTurnPrecheck: compaction.midTurnPrecheck.enabled,
+    ...(historyLimit !== undefined && { historyLimit }),
+    ...(sessionPrune !== undefined && { sessionPrune }),
+  };
+}
+
+function runtimeFacts(
+  parts: HostParts,
+  { agentId }: HostSession,
+): NonNullable<TurnRequest["runtimeFacts"]> {
+  const { workspace } = agentOf(parts, agentId);
+  const agentDir = join(parts.environment.home, "agents", agentId);
+  return { config: parts.loaded.raw, workspaceDir: workspace, cwd: workspace, agentDir };
+}
