@@ -1,4 +1,4 @@
-// Runs `npm start`, `npm test` and `node scripts/run.mjs pnpm …`, fetching the pinned tools.
+// Runs `npm start` and `npm test`, fetching the pinned pnpm and Node if they are missing.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-// Joins the packages into one host: engines, transcript policy, models, tools, plugins.
+// Joins the packages and the gateway's own files into the ports of a turn.
 import { createLegacyEngine } from "@clew/legacy-engine";
 import { createTranscriptPolicy } from "@clew/transcript-policy";
 import { createHost } from "./host/create-host.ts";

@@ -1,4 +1,4 @@
-// The error for a path somebody named that leads nowhere.
+// The error for a path that leads nowhere.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 
 export const fileNotFound = (path: string, cause?: unknown): ContextEngineError =>

@@ -1,4 +1,4 @@
-// The gateway without its doors: sends a person's message to its session, stores the report, and says what it knows.
+// Sends a person's message to its session and stores the turn's report.
 import {
   createSessionState,
   type LogPort,
@@ -35,7 +35,10 @@ import {
 } from "./sessions/store.ts";
 import type { Approve } from "./tools/tool.ts";
 
-/** Time an engine's background work gets when its session closes, ms; after it the work is cancelled. */
+/**
+ * Time an engine's background work gets when its session closes, ms; after
+ * it the work is cancelled.
+ */
 const MAINTENANCE_GRACE_MS = 1000;
 
 export interface SendRequest {
@@ -54,11 +57,20 @@ export interface Gateway {
   readonly store: SessionStore;
   /** Canonical key. Throws SESSION_NAME_INVALID. */
   canonicalKey(key: string): string;
-  /** One turn, after those before it in the same session. Throws SESSION_LOCKED, TRANSCRIPT_UNREADABLE, STORAGE_FAILED. */
+  /**
+   * One turn, after those before it in the same session. Throws SESSION_LOCKED,
+   * TRANSCRIPT_UNREADABLE, STORAGE_FAILED.
+   */
   send(request: SendRequest): Promise<TurnResult>;
-  /** Loads plugins anew under the configuration as it is now, between runs. Throws CONFIG_INVALID; then nothing has changed. */
+  /**
+   * Loads plugins anew under the configuration as it is now, between runs. Throws CONFIG_INVALID;
+   * then nothing has changed.
+   */
   reloadPlugins(): Promise<readonly PluginRecord[]>;
-  /** The answer to a command ("/status", or one of a plugin). `onEvent` is told of a compaction's progress. Throws like `send`. */
+  /**
+   * The answer to a command ("/status", or one of a plugin). `onEvent` is told of a compaction's
+   * progress. Throws like `send`.
+   */
   command(
     key: string,
     command: CommandLine,
@@ -95,7 +107,10 @@ export interface GatewayOptions {
   reread?: () => Promise<Pick<LoadedConfig, "config" | "raw">>;
 }
 
-/** Throws CONFIG_INVALID or ENGINE_NOT_FOUND when the configuration names a model or engine that is not there. */
+/**
+ * Throws CONFIG_INVALID or ENGINE_NOT_FOUND when the configuration names a model or
+ * engine that is not there.
+ */
 export function createGateway(options: GatewayOptions): Gateway {
   const {
     environment,
@@ -137,7 +152,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     reports.set(conversation, known);
     return known;
   };
-  /** An engine's successor becomes the conversation's transcript; what cannot be moved to stays a line in the log. */
+  /**
+   * An engine's successor becomes the conversation's transcript; what cannot be moved to
+   * stays a line in the log.
+   */
   const successorsOf = (conversation: Conversation): TurnSetup["successors"] => {
     return async (move) => {
       const cwd = host.workspace(move.from.agentId);

@@ -1,4 +1,4 @@
-// The whole page: which parts it has, and what the keyboard and the address do.
+// The whole page, its keyboard shortcuts and its address.
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { shortName } from "../src/sessions/keys.ts";
 import { hashOfSession } from "./address.ts";

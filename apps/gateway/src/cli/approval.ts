@@ -1,4 +1,4 @@
-// Asks the person at the terminal whether a tool may run; where there is no terminal nobody is asked.
+// Asks the person at the terminal, if there is one, whether a tool may run.
 import { createInterface, type Interface } from "node:readline";
 import { type Output, printable } from "../terminal/output.ts";
 import type { Approve } from "../tools/tool.ts";
@@ -6,7 +6,9 @@ import type { Approve } from "../tools/tool.ts";
 export interface Asking {
   /** Undefined without a terminal: then the answer is no. */
   approve: Approve | undefined;
-  /** The line reader of a conversation: two readers of one terminal would steal each other's keys. */
+  /**
+   * The line reader of a conversation: two readers of one terminal would steal each other's keys.
+   */
   use(lines: Interface): void;
 }
 

@@ -1,4 +1,4 @@
-// `clew chat`: a conversation in the terminal, streamed; Ctrl-C cancels the reply and not the program.
+// Runs `clew chat`, a streamed chat in the terminal.
 import { createInterface } from "node:readline";
 import type { TurnEvent, TurnResult } from "@clew/engine-core";
 import { parseLine } from "../commands/parse.ts";

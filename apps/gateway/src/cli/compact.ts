@@ -1,4 +1,4 @@
-// `clew sessions compact` and `clew sessions undo-compaction`: the same as /compact, for a session nobody is talking in.
+// Runs `clew sessions compact` and `clew sessions undo-compaction`.
 import type { CompactRequest } from "../commands/compact.ts";
 import { createGateway } from "../gateway.ts";
 import { startPlugins } from "../plugins/start.ts";
@@ -25,7 +25,10 @@ export const undoCompactionByName = (
   shell: Shell,
 ): Promise<number> => run(name, { kind: "undo" }, json, shell);
 
-/** Exit code 1 when it was not done. Throws SESSION_NOT_FOUND, and SESSION_LOCKED while another process has it. */
+/**
+ * Exit code 1 when it was not done. Throws SESSION_NOT_FOUND, and SESSION_LOCKED
+ * while another process has it.
+ */
 async function run(
   name: string,
   request: CompactRequest,

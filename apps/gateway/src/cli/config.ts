@@ -1,4 +1,4 @@
-// `clew config`: reads, writes and imports settings.
+// The settings of sessions, `session`.
 import { copyFile, readFile } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import JSON5 from "json5";

@@ -1,4 +1,4 @@
-// `clew doctor`: what works, what is odd, what is broken, each with the next step.
+// Runs `clew doctor`, which says what works, what is odd and what is broken.
 import { checkHost } from "../doctor/check-host.ts";
 import { checkSessions } from "../doctor/check-sessions.ts";
 import type { Finding } from "../doctor/finding.ts";

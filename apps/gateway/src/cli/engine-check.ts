@@ -1,4 +1,4 @@
-// `clew engine check`: runs the conformance kit on an engine, over a folder of its own, and says which rules it breaks.
+// Runs `clew engine check`, the conformance kit on an engine.
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -16,7 +16,10 @@ import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
 import { type Setup, setUp } from "./setup.ts";
 
-/** `target`: a registered id, a plugin's folder, or a module; default: the engine that answers now. Exit code 1 when a case fails. */
+/**
+ * `target`: a registered id, a plugin's folder, or a module; default: the engine that answers now.
+ * Exit code 1 when a case fails.
+ */
 export async function engineCheck(
   target: string | undefined,
   { json = false }: { json?: boolean },
@@ -54,7 +57,10 @@ interface CheckedEngine {
   factory: ContextEngineFactory;
 }
 
-/** What a host with this configuration registers; its engines keep what they store in `home`, never in the person's. */
+/**
+ * What a host with this configuration registers; its engines keep what they store in
+ * `home`, never in the person's.
+ */
 async function enginesOf(
   { environment, loaded, log }: Setup,
   home: string,

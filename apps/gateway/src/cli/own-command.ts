@@ -1,4 +1,4 @@
-// How a person calls this command again: from a checkout, through npx, or installed.
+// How a person can run this command again from where it was started.
 
 /** Pure. `folder` is where the running command's files are. */
 export function ownCommand(folder: string): string {

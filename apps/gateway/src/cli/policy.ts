@@ -1,4 +1,4 @@
-// `clew policy`: would a provider accept this history, and what would be changed so that it does?
+// Runs `clew policy`, which asks whether a provider would accept a history.
 import { resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { findProvider, type PolicyChange } from "@clew/plugin-sdk/host";

@@ -1,4 +1,4 @@
-// The commands and their flags; what they do is loaded when they run.
+// The commands and their options.
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { readEnvironment } from "../config/environment.ts";
 import { EXIT, exitCodeOf } from "../terminal/exit-codes.ts";
@@ -29,19 +29,17 @@ export async function runCli(
 /** `done` receives a command's exit code. */
 function createProgram(shell: Shell, done: (exitCode: number) => void): Command {
   const program = new Command("clew")
-    .description(
-      "A gateway that shows what a context engine does: chat, HTTP, replay of recorded sessions, and what the model saw.",
-    )
+    .description("Runs a gateway for context engines, and shows what an engine let the model see.")
     .version(VERSION)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => shell.output.write(text),
       writeErr: (text) => shell.output.note(text.replace(/\n$/, "")),
     })
-    .showHelpAfterError("(add --help for what there is)")
+    .showHelpAfterError("(--help lists what there is)")
     .addHelpText(
       "after",
-      "\nFiles are in $CLEW_HOME (default ~/.clew); settings in its clew.json.",
+      "\nFiles are in $CLEW_HOME (default ~/.clew), settings in its clew.json.",
     );
 
   const model = () =>
@@ -60,9 +58,9 @@ function createProgram(shell: Shell, done: (exitCode: number) => void): Command 
 
   program
     .command("chat")
-    .description("talk in the terminal; Ctrl-C cancels the reply, Ctrl-D leaves")
-    .argument("[message...]", "send this one message and leave")
-    .option("-s, --session <name>", "session to talk in")
+    .description("talk in the terminal; Ctrl-C cancels the reply, Ctrl-D quits")
+    .argument("[message...]", "send this message and quit")
+    .option("-s, --session <name>", "session to use")
     .addOption(model())
     .addOption(engine())
     .addOption(new Option("--json", "print every event as a JSON line"))
@@ -77,7 +75,9 @@ function createProgram(shell: Shell, done: (exitCode: number) => void): Command 
     )
     .argument("<file>", "transcript (.jsonl)")
     .addOption(engine())
-    .addOption(new Option("--context-window <tokens>", "window of the model").argParser(toCount))
+    .addOption(
+      new Option("--context-window <tokens>", "context window of the model").argParser(toCount),
+    )
     .addOption(
       new Option("--model <provider/model>", "take provider rules and limits from this model"),
     )
@@ -93,14 +93,14 @@ function createProgram(shell: Shell, done: (exitCode: number) => void): Command 
     .description("list, show, compact and repair sessions");
   sessions
     .command("list")
-    .description("newest first")
+    .description("list sessions, newest first")
     .addOption(json())
     .action(async (options) =>
       done(await (await import("./sessions.ts")).listSessions(options, shell)),
     );
   sessions
     .command("show")
-    .description("the messages of a session")
+    .description("show the messages of a session")
     .argument("<name>", "short name or agent:<agent>:<name>")
     .addOption(new Option("--limit <count>", "newest entries only").argParser(toCount))
     .addOption(json())
@@ -111,10 +111,10 @@ function createProgram(shell: Shell, done: (exitCode: number) => void): Command 
   sessions
     .command("repair")
     .description(
-      "mend a session file that other programs damaged; a running gateway does it when it opens one",
+      "repair a session file that other programs damaged; a gateway does so when it opens one",
     )
     .argument("<file>", "transcript (.jsonl)")
-    .option("--dry-run", "only say what would be done")
+    .option("--dry-run", "only say what it would do")
     .addOption(json())
     .action(async (file: string, options) =>
       done(await (await import("./repair.ts")).repairSession(file, options, shell)),
@@ -122,9 +122,9 @@ function createProgram(shell: Shell, done: (exitCode: number) => void): Command 
 
   sessions
     .command("compact")
-    .description("replace older history of a session by a summary, as /compact does")
+    .description("replace a session's older history by a summary, as /compact does")
     .argument("<name>", "short name or agent:<agent>:<name>")
-    .option("--dry-run", "only say what would be kept, dropped and asked")
+    .option("--dry-run", "only say what it would keep, drop and ask")
     .option("--focus <text>", "what the summary should keep above all")
     .addOption(json())
     .action(async (name: string, options) =>
@@ -132,9 +132,7 @@ function createProgram(shell: Shell, done: (exitCode: number) => void): Command 
     );
   sessions
     .command("undo-compaction")
-    .description(
-      "take the newest compaction of a session back; once more takes back the one before",
-    )
+    .description("undo a session's newest compaction; once more undoes the one before")
     .argument("<name>", "short name or agent:<agent>:<name>")
     .addOption(json())
     .action(async (name: string, options) =>
@@ -143,9 +141,9 @@ function createProgram(shell: Shell, done: (exitCode: number) => void): Command 
 
   program
     .command("engine")
-    .description("context engines")
+    .description("test context engines")
     .command("check")
-    .description("prove an engine against the contract; exit code 1 when it breaks a rule")
+    .description("test an engine against the contract; exit code 1 if it breaks a rule")
     .argument(
       "[target]",
       "registered id, plugin folder or module; default: the engine that answers now",
@@ -155,23 +153,27 @@ function createProgram(shell: Shell, done: (exitCode: number) => void): Command 
       done(await (await import("./engine-check.ts")).engineCheck(target, options, shell)),
     );
 
-  const policy = program.command("policy").description("what a provider accepts of a history");
+  const policy = program
+    .command("policy")
+    .description("check a history against a provider's rules");
   const forModel = (command: Command) =>
     command
       .argument("<file>", "transcript (.jsonl)")
-      .requiredOption("--provider <id>", 'e.g. "anthropic"')
+      .requiredOption("--provider <id>", 'for example "anthropic"')
       .requiredOption("--model <id>", "the provider's name of the model")
       .option("--api <wire>", "wire protocol; default: the provider's usual one")
       .addOption(json());
   forModel(
     policy
       .command("check")
-      .description("would the provider accept it as it is? exit code 1 when not"),
+      .description("say whether the provider would accept it as it is; exit code 1 if not"),
   ).action(async (file: string, options) =>
     done(await (await import("./policy.ts")).policyCheck(file, options, shell)),
   );
   forModel(
-    policy.command("apply").description("the history as it would be sent, and what was changed"),
+    policy
+      .command("apply")
+      .description("print the history as it would be sent, and what was changed"),
   ).action(async (file: string, options) =>
     done(await (await import("./policy.ts")).policyApply(file, options, shell)),
   );
@@ -181,7 +183,7 @@ function createProgram(shell: Shell, done: (exitCode: number) => void): Command 
   const config = program.command("config").description("read and change settings");
   config
     .command("get")
-    .description("one setting, or all of them, with defaults; keys are hidden")
+    .description("print one setting, or all of them, with defaults; keys are hidden")
     .argument("[name]", "e.g. agents.defaults.model.primary")
     .addOption(json())
     .action(async (name: string | undefined, options) =>
@@ -197,7 +199,7 @@ function createProgram(shell: Shell, done: (exitCode: number) => void): Command 
     );
   config
     .command("import")
-    .description("take over an openclaw.json or clawdbot.json")
+    .description("import the settings of an openclaw.json or clawdbot.json")
     .argument("<file>")
     .option("--force", "replace an existing clew.json; it is kept as clew.json.bak")
     .addOption(json())
@@ -206,17 +208,17 @@ function createProgram(shell: Shell, done: (exitCode: number) => void): Command 
     );
   config
     .command("schema")
-    .description("JSON Schema of clew.json, for editors")
+    .description("print the JSON Schema of clew.json, for editors")
     .action(async () => done(await (await import("./config.ts")).configSchema(shell)));
   config
     .command("reference")
-    .description("every setting with type, default and meaning, as a Markdown table")
+    .description("print every setting with type, default and meaning, as a Markdown table")
     .action(async () => done(await (await import("./config.ts")).configReference(shell)));
 
   program
     .command("doctor")
     .description("check settings, engine, model server and session files")
-    .option("--fix", "mend what can be mended without loss")
+    .option("--fix", "repair what can be repaired without loss")
     .addOption(json())
     .action(async (options) => done(await (await import("./doctor.ts")).doctor(options, shell)));
 

@@ -1,4 +1,4 @@
-// `clew sessions repair`: mends a session file that other programs damaged, or shows what it would do.
+// Runs `clew sessions repair` on a session file that other programs damaged.
 import { resolve } from "node:path";
 import { type RepairReport, repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
 import { fileNotFound } from "../file-not-found.ts";

@@ -1,4 +1,4 @@
-// `clew replay`: a recorded transcript through an engine; progress to stderr, the outcome to stdout.
+// Runs `clew replay`, a recorded transcript through an engine.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";

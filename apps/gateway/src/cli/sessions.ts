@@ -1,4 +1,4 @@
-// `clew sessions`: lists sessions, shows what one holds.
+// Runs `clew sessions list` and `clew sessions show`.
 import { type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
 import { shortName } from "../sessions/keys.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";

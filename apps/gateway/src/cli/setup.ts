@@ -1,4 +1,4 @@
-// What most commands begin with: environment, configuration with its warnings, log.
+// Reads the environment and configuration and opens the log for most commands.
 import { join } from "node:path";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";

@@ -1,4 +1,4 @@
-// `clew start`: the gateway behind its HTTP server, until a signal or the end of the parent stops it.
+// Runs `clew start`, the gateway behind its HTTP server.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createGateway } from "../gateway.ts";
@@ -14,7 +14,9 @@ import { VERSION } from "../version.ts";
 import { ownCommand } from "./own-command.ts";
 import { type Overrides, rereader, type Setup, setUp } from "./setup.ts";
 
-/** Time running replies get to finish, ms; after it they are cancelled and what had arrived is kept. */
+/**
+ * Time running replies get to finish, ms; after it they are cancelled and what had arrived is kept.
+ */
 const GRACE_MS = 1500;
 
 export async function start(overrides: Overrides, shell: Shell): Promise<number> {

@@ -1,4 +1,4 @@
-// What a command answers with, and what it needs of the gateway.
+// What a command answers with, and what it needs from the gateway.
 import type { compactSession, RequestPreview } from "@clew/engine-core";
 import type { CompactionPreview, UndoResult } from "@clew/legacy-engine";
 import type { StatusFacts } from "./status.ts";
@@ -14,7 +14,10 @@ export interface CommandAnswer {
   data?: unknown;
 }
 
-/** One session, as commands see it. What changes it is refused by the caller while a reply is being written. */
+/**
+ * One session, as commands see it. What changes it is refused by the caller while
+ * a reply is being written.
+ */
 export interface CommandSession {
   isBusy(): boolean;
   status(): Promise<StatusFacts>;
@@ -23,7 +26,10 @@ export interface CommandSession {
   compact(focus: string | undefined): Promise<Awaited<ReturnType<typeof compactSession>>["result"]>;
   previewCompaction(focus: string | undefined): Promise<CompactionPreview>;
   undoCompaction(): Promise<UndoResult>;
-  /** Gives the session a new transcript; the key under which the old one is listed, or null when there was none. */
+  /**
+   * Gives the session a new transcript; the key under which the old one is listed, or
+   * null when there was none.
+   */
   renew(): Promise<string | null>;
   reset(): Promise<void>;
   /** The answer of a plugin's command; undefined when no plugin has it. */

@@ -1,4 +1,4 @@
-// `/compact`: by hand, with a focus; what it would do; and taking the last one back.
+// The command `/compact`, its preview and its undo.
 import type { CompactionPreview, UndoResult } from "@clew/legacy-engine";
 import type { CompactResult } from "@clew/plugin-sdk/core";
 import { number } from "../text/number.ts";

@@ -1,4 +1,4 @@
-// `/context`: what the next call would send, by source, with tokens.
+// The command `/context`, which shows what the next call would send.
 import type { ItemSource, ReportItem, RequestPreview } from "@clew/engine-core";
 import { formatTable } from "../terminal/table.ts";
 import { number } from "../text/number.ts";

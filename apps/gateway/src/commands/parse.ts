@@ -1,4 +1,4 @@
-// Is a line a command or a message? "/status" is a command, "//status" sends "/status", "/etc/hosts is gone" is a message.
+// Whether a line typed in a session is a command or a message.
 
 export interface CommandLine {
   kind: "command";

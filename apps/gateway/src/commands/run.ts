@@ -1,4 +1,4 @@
-// The commands of a conversation, the same in the terminal, over HTTP and on the page.
+// Runs the commands of a session wherever they are typed.
 
 import { shortName } from "../sessions/keys.ts";
 import { alignColumns } from "../terminal/table.ts";
@@ -81,7 +81,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
-/** Never undefined: an unknown command is answered with the nearest one. Throws what the session's files and engine throw. */
+/**
+ * Never undefined: an unknown command is answered with the nearest one. Throws what the
+ * session's files and engine throw.
+ */
 export async function runCommand(
   { name, args }: { name: string; args: string },
   session: CommandSession,

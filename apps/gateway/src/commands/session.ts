@@ -1,4 +1,4 @@
-// Joins the commands to one session of a gateway.
+// Connects the commands to one session of a gateway.
 import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
 import { buildContext } from "@clew/plugin-sdk/transcript";
@@ -73,7 +73,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
         model,
         engine: { ...engine, ownsCompaction: info.ownsCompaction === true },
         // Every session of this host keeps what durable engines have committed.
-        lifecycle: lifecycleOf(info, { transcript: { outbox: NO_OUTBOX } }),
+        lifecycle: lifecycleOf(info, { transcript: { outbox: ANY_OUTBOX } }),
         ...facts,
       };
     },
@@ -123,4 +123,4 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
   };
 }
 
-const NO_OUTBOX = { cursor: () => undefined, save: async () => {} };
+const ANY_OUTBOX = { cursor: () => undefined, save: async () => {} };

@@ -1,4 +1,4 @@
-// `/status`: five lines that say which model answers, through which engine and why, and how full the context is.
+// The command `/status`, which says who answers and how full the context is.
 import type { BudgetReport, EngineFailure, TurnReport } from "@clew/engine-core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import { planBudget } from "@clew/plugin-sdk/host";
@@ -27,7 +27,10 @@ export interface StatusFacts {
     messages: number;
     /** Window − reserve. */
     promptBudget: BudgetReport["promptBudget"];
-    /** Tokens the provider counted for the prompt of the last call; null = it did not say, or there was none. */
+    /**
+     * Tokens the provider counted for the prompt of the last call; null = it did
+     * not say, or there was none.
+     */
     measured: number | null;
   };
   compactions: {

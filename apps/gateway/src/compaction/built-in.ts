@@ -1,4 +1,4 @@
-// The host's built-in compaction for one session: which model summarises, with which limits, over which transcript.
+// The host's built-in compaction for one session.
 import type { ClockPort, CompactionPort, LogPort, ModelPort } from "@clew/engine-core";
 import {
   type CompactionOptions,

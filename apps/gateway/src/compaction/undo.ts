@@ -1,4 +1,4 @@
-// Takes the newest compaction of an open session back, and keeps what is remembered of its entries in step.
+// Undoes the newest compaction of an open session.
 import type { SessionState } from "@clew/engine-core";
 import { type UndoResult, undoCompaction } from "@clew/legacy-engine";
 import type { CompactableSession } from "../sessions/open.ts";
@@ -10,7 +10,10 @@ export interface UndoRequest {
   engineIds: readonly string[];
 }
 
-/** What there was to take back; throws TRANSCRIPT_MOVED and STORAGE_FAILED, and nothing is changed then. */
+/**
+ * What there was to take back; throws TRANSCRIPT_MOVED and STORAGE_FAILED, and
+ * nothing is changed then.
+ */
 export async function undoLastCompaction({
   session,
   state,

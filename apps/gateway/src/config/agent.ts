@@ -1,4 +1,4 @@
-// What one agent is: the defaults, and what its own entry in `agents.list` changes.
+// What one agent's settings are, from the defaults and its own entry in `agents.list`.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DEFAULT_AGENT_ID } from "../sessions/keys.ts";

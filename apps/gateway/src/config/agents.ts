@@ -1,4 +1,4 @@
-// Settings of agents: which model answers, in which folder, with how much context (`agents.defaults`, `agents.list`).
+// The settings of agents, `agents.defaults` and `agents.list`.
 import { z } from "zod";
 import { isSafeId } from "../sessions/keys.ts";
 import { CompactionConfigSchema } from "./compaction.ts";

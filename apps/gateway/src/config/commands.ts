@@ -1,4 +1,4 @@
-// What `clew config get` and `clew config set` do: read one setting, write one setting and nothing else.
+// Reads or writes one setting for `clew config get` and `clew config set`.
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
@@ -14,7 +14,10 @@ export interface Setting {
   isSet: boolean;
 }
 
-/** One setting with its default applied, or everything for a blank name. Secrets are masked. Throws CONFIG_INVALID. */
+/**
+ * One setting with its default applied, or everything for a blank name. Secrets are
+ * masked. Throws CONFIG_INVALID.
+ */
 export async function getSetting(file: string, name: string): Promise<Setting> {
   const loaded = await loadConfig(file);
   if (name === "") return { value: maskSecrets(loaded.config), isSet: loaded.exists };
@@ -33,7 +36,10 @@ export async function getSetting(file: string, name: string): Promise<Setting> {
   };
 }
 
-/** Writes one setting; comments and formatting stay. Throws CONFIG_INVALID and writes nothing when the result would not be valid. */
+/**
+ * Writes one setting; comments and formatting stay. Throws CONFIG_INVALID and writes nothing when
+ * the result would not be valid.
+ */
 export async function setSetting(
   file: string,
   name: string,

@@ -1,4 +1,4 @@
-// Settings of compaction, `agents.defaults.compaction`: the schema of the built-in compaction, so that one list of keys and defaults exists.
+// The settings of compaction, `agents.defaults.compaction`.
 export {
   type CompactionOptions as CompactionConfig,
   CompactionOptionsSchema as CompactionConfigSchema,

@@ -1,4 +1,4 @@
-// The table of settings for the documentation, made from the schema.
+// Makes the table of settings for the documentation from the schema.
 import { configJsonSchema } from "./schema.ts";
 
 type Schema = ReturnType<typeof configJsonSchema>;
@@ -28,7 +28,10 @@ function rowsOf(schema: Schema, path: string[]): [string, string, string, string
   });
 }
 
-/** What is inside a section: its keys, those of each named member (`<id>`), or those of each list item (`[]`). */
+/**
+ * What is inside a section: its keys, those of each named member (`<id>`), or those
+ * of each list item (`[]`).
+ */
 function nestedSchema(schema: Schema): { schema: Schema; suffix: string[] } | undefined {
   if (schema.properties !== undefined) return { schema, suffix: [] };
   const member = schema.additionalProperties;

@@ -1,4 +1,4 @@
-// Changes one setting in the text of a JSON5 file and leaves every other byte: comments, order, quotes and commas stay.
+// Changes one setting in the text of a JSON5 file and leaves every other byte.
 import { isDeepStrictEqual } from "node:util";
 import {
   type ArrayNode,
@@ -19,8 +19,9 @@ interface Edit {
 }
 
 /**
- * Pure. `text` must be JSON5 with an object; blank text is one. The result is read again and compared with what was meant.
- * Throws when something on the way to `path` is neither an object nor a list, or a list index is past its end.
+ * Pure. `text` must be JSON5 with an object; blank text is one. The result is read again and
+ * compared with what was meant. Throws when something on the way to `path` is neither an object nor
+ * a list, or a list index is past its end.
  */
 export function setInText(
   text: string,
@@ -150,7 +151,10 @@ function keyText(name: string, strict: boolean): string {
   return !strict && /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 }
 
-/** True when the file quotes its first key: then it is written as JSON, so that other programs can go on reading it. */
+/**
+ * True when the file quotes its first key: then it is written as JSON, so that other
+ * programs can go on reading it.
+ */
 function isStrictJson(document: DocumentNode): boolean {
   return (
     document.body.type === "Object" &&

@@ -1,4 +1,4 @@
-// What the environment says: CLEW_HOME, CLEW_CONFIG, provider keys, `${NAME}` in settings.
+// Reads Clew's home, settings file and provider keys from the environment.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { findProvider } from "@clew/plugin-sdk/host";

@@ -1,4 +1,4 @@
-// Settings of the HTTP server: `gateway`.
+// The settings of the HTTP server, `gateway`.
 import { z } from "zod";
 
 export const GatewayConfigSchema = z.object({

@@ -1,4 +1,4 @@
-// Turns an `openclaw.json` or `clawdbot.json` into a configuration of ours: what both have is taken, the rest is listed.
+// Turns an `openclaw.json` or `clawdbot.json` into a configuration of ours.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";

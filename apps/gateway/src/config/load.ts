@@ -1,4 +1,4 @@
-// Reads and checks the configuration: all problems in one error, each with its path; unknown keys as warnings.
+// Loads one plugin and returns what it registered, or why none of it is used.
 import { readFile } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
@@ -102,7 +102,10 @@ function flatten(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: strin
     .map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
 }
 
-/** A variant that fails further inside, or at a rule rather than at the type, is the one that was meant. */
+/**
+ * A variant that fails further inside, or at a rule rather than at the type,
+ * is the one that was meant.
+ */
 function depth(issues: readonly z.core.$ZodIssue[]): number {
   return Math.max(
     0,

@@ -1,4 +1,4 @@
-// Settings of model servers: `models.providers.<id>`.
+// The settings of model servers, `models.providers.<id>`.
 import { z } from "zod";
 
 const price = z.number().nonnegative();

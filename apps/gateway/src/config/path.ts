@@ -1,4 +1,4 @@
-// How a setting is named on the command line: dotted, with ["…"] for keys that hold dots and [0] for list items.
+// How a setting is named on the command line.
 import { isRecord } from "@clew/plugin-sdk/host";
 
 /** "plugins.entries[\"a.b\"].enabled" → its parts; null when it is malformed. */

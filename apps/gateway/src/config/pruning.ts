@@ -1,4 +1,4 @@
-// Settings of session pruning, `agents.defaults.contextPruning`: which old tool results the model sees shortened (spec "compaction" §4.3).
+// The settings of session pruning, `agents.defaults.contextPruning`.
 import {
   DEFAULT_SESSION_PRUNE,
   parsePruneTtl,

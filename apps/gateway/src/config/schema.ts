@@ -1,4 +1,4 @@
-// The whole configuration: one schema per section, each beside what it configures.
+// The schema of the whole configuration, put together from its sections.
 import { PluginsConfigSchema } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import { AgentsConfigSchema } from "./agents.ts";
@@ -6,7 +6,10 @@ import { GatewayConfigSchema } from "./gateway.ts";
 import { ModelsConfigSchema } from "./models.ts";
 import { SessionConfigSchema } from "./session.ts";
 
-/** The shape of `openclaw.json` wherever both have the thing. Unknown keys are warned about (unknown-keys.ts), not refused. */
+/**
+ * The shape of `openclaw.json` wherever both have the thing. Unknown keys are warned about
+ * (unknown-keys.ts), not refused.
+ */
 export const ConfigSchema = z.object({
   $schema: z.string().optional(),
   agents: AgentsConfigSchema.prefault({}).describe("Who answers."),

@@ -1,4 +1,4 @@
-// Settings of sessions: `session`.
+// The settings of sessions, `session`.
 import { z } from "zod";
 
 export const SessionConfigSchema = z.object({

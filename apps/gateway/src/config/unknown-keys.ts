@@ -1,4 +1,4 @@
-// Which keys of a configuration mean nothing to Clew, each with the nearest one that does.
+// Finds keys that mean nothing to Clew, with the nearest key that does.
 import { z } from "zod";
 import { nearestOf } from "../text/nearest.ts";
 

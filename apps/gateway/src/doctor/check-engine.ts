@@ -1,4 +1,4 @@
-// Looks at engine and plugins: asks this home's gateway, else loads them as a start would.
+// Checks engine and plugins in the running gateway, or else by loading them.
 import type { LogPort } from "@clew/engine-core";
 import { composeHost } from "../compose.ts";
 import { defaultAgentId } from "../config/agent.ts";

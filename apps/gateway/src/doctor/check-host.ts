@@ -1,4 +1,4 @@
-// Looks at folder, settings, engine, model server and a running gateway.
+// Checks the folder, the settings, the model server and the running gateway.
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";

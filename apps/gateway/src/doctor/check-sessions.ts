@@ -1,4 +1,4 @@
-// Looks at every session file of every agent, and mends what can be mended without loss.
+// Checks every session file of every agent and repairs what it can without loss.
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TRANSCRIPT_VERSION } from "@clew/plugin-sdk/transcript";

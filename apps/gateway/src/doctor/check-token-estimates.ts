@@ -1,4 +1,4 @@
-// Tells how far token estimates were off for the default agent's model, where a provider has counted.
+// Says how far token estimates were off for the default agent's model.
 import { defaultAgentId } from "../config/agent.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
@@ -7,7 +7,10 @@ import type { Finding } from "./finding.ts";
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** Nothing for a model that cannot be resolved, which is another finding, or that nobody has used yet. */
+/**
+ * Nothing for a model that cannot be resolved, which is another finding, or
+ * that nobody has used yet.
+ */
 export async function checkTokenEstimates(
   home: string,
   { config }: Pick<LoadedConfig, "config">,

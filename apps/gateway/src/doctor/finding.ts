@@ -1,4 +1,4 @@
-// What the doctor says: one finding per thing it looked at.
+// What the doctor reports about each thing that it checks.
 
 /** What a finding is about, for programs; the text may change, the code does not. */
 export type FindingCode =
@@ -55,7 +55,10 @@ export type FindingCode =
   | "index-rebuilt";
 
 export interface Finding {
-  /** ok; note = fine, but good to know; warning = works, with less than intended; failure = does not work. */
+  /**
+   * ok; note = fine, but good to know; warning = works, with less than intended;
+   * failure = does not work.
+   */
   level: "ok" | "note" | "warning" | "failure";
   code: FindingCode;
   /** What was looked at, e.g. "settings". */

@@ -1,4 +1,4 @@
-// What the doctor says of engine and plugins, each finding with what to do about it. Pure.
+// What the doctor reports about the engine and the plugins.
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { slotValue } from "../plugins/find/enablement.ts";

@@ -1,4 +1,4 @@
-// What a composed host offers to the gateway, the commands and replay: everything that answers, and nothing about where requests come from.
+// What a composed host offers to the gateway, the commands and replay.
 import type {
   ClockPort,
   compactSession,
@@ -45,7 +45,10 @@ export interface Host {
   workspace(agentId: string): string;
   /** One turn. Outcomes of models, tools and engines are in the result. */
   answer(request: AnswerRequest): Promise<TurnResult>;
-  /** `/compact`; not while a turn of the session runs. What the engine could not do is in the result. */
+  /**
+   * `/compact`; not while a turn of the session runs. What the engine could
+   * not do is in the result.
+   */
   compact(request: TurnSetup & { focus?: string | undefined }): ReturnType<typeof compactSession>;
   /** What the built-in compaction would do; changes nothing. */
   previewCompaction(request: TurnSetup, focus?: string): Promise<CompactionPreview>;

@@ -1,4 +1,4 @@
-// What every model is told first: who it is and what it can see; stable from turn to turn, so that providers can cache it.
+// What every model is told first.
 import type { SystemPart } from "@clew/engine-core";
 import type { WorkspaceInstructions } from "./workspace-instructions.ts";
 
@@ -16,7 +16,10 @@ export interface SystemPromptInput {
   instructions?: WorkspaceInstructions | undefined;
 }
 
-/** Pure. The file of the workspace is a part of its own, so that reports name it and its bytes stay as they are; it is last, inside the cache. */
+/**
+ * Pure. The file of the workspace is a part of its own, so that reports name it and its bytes stay
+ * as they are; it is last, inside the cache.
+ */
 export function buildSystemPrompt({
   custom,
   workspace,

@@ -1,4 +1,4 @@
-// Ends a run that takes too long, and says that it was the time and not the person.
+// Ends a run that takes too long, and says that the time was up.
 import type { TurnResult } from "@clew/engine-core";
 import { linkSignals } from "@clew/plugin-sdk/host";
 

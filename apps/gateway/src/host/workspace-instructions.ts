@@ -1,4 +1,4 @@
-// The workspace's own instructions, AGENTS.md or else CLAUDE.md: pinned byte for byte into every system prompt, never summarised.
+// Reads the workspace's AGENTS.md, or else its CLAUDE.md, for the system prompt.
 import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import type { LogPort } from "@clew/engine-core";
@@ -15,8 +15,9 @@ const NAMES = ["AGENTS.md", "CLAUDE.md"];
 const MAX_BYTES = 128 * 1024;
 
 /**
- * Read anew before each turn; equal bytes, equal text. The first of the two that is there decides: undefined when it is blank, too large, no UTF-8
- * or leads out of the workspace, and the log says so.
+ * Read anew before each turn; equal bytes, equal text. The first of the two that is
+ * there decides: undefined when it is blank, too large, no UTF-8 or leads out of the
+ * workspace, and the log says so.
  */
 export async function readWorkspaceInstructions(
   workspace: string,

@@ -1,4 +1,4 @@
-// The HTTP API: what each address answers. Written down in apps/gateway/README.md.
+// What each address of the HTTP API answers.
 import type { LogPort, TurnEvent } from "@clew/engine-core";
 import { isAbort } from "@clew/plugin-sdk/core";
 import { Hono } from "hono";
@@ -168,7 +168,10 @@ export function createApp({ gateway, log, port, page, version, identity }: AppOp
   return app;
 }
 
-/** The run goes on when the client goes away, unless it asked otherwise; the reply is in the transcript either way. */
+/**
+ * The run goes on when the client goes away, unless it asked otherwise; the reply is in
+ * the transcript either way.
+ */
 function streamTurn(
   gateway: Gateway,
   log: LogPort,

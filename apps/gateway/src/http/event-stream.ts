@@ -1,4 +1,4 @@
-// Server-sent events for one turn: the run never waits for a client, and does not end because a client went away.
+// Sends the events of one turn to a client without ever making the turn wait.
 import type { TurnEvent, TurnResult } from "@clew/engine-core";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 import type { CommandAnswer } from "../commands/answer.ts";
@@ -18,7 +18,10 @@ export type StreamedEvent =
     }
   | { type: "error"; error: { code: string; message: string } };
 
-/** The event as a client may see it: messages without runtime context and markers; undefined when nothing is left to show. */
+/**
+ * The event as a client may see it: messages without runtime context and markers; undefined when
+ * nothing is left to show.
+ */
 export function shownEvent(event: TurnEvent): TurnEvent | undefined {
   if (event.type !== "message") return event;
   const message = projectMessageForDisplay(event.message);

@@ -1,6 +1,9 @@
-// Who may talk to the server: programs on this machine, and pages that the server itself delivered.
+// Who may talk to the server.
 
-/** Why a request is refused; null when it is not. A foreign Host means DNS rebinding, a foreign Origin another site's page. */
+/**
+ * Why a request is refused; null when it is not. A foreign Host means DNS rebinding, a foreign
+ * Origin another site's page.
+ */
 export function refuseForeign({
   host,
   origin,

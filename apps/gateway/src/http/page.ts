@@ -1,4 +1,4 @@
-// Serves the page's built files: a fixed set, read once, so that no path can reach anything else.
+// Serves the page's built files, a fixed set that is read once.
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 

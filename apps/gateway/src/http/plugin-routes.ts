@@ -1,4 +1,4 @@
-// The HTTP API of engine and plugins: what is loaded, reload, session actions.
+// The part of the HTTP API that is about engine and plugins.
 import type { Hono } from "hono";
 import type { Gateway } from "../gateway.ts";
 import { describeEngine, pluginProblem } from "../plugins/engines/engine-status.ts";

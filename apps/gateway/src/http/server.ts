@@ -1,4 +1,4 @@
-// Listens on loopback and stops without leaving a connection.
+// Listens on loopback, and leaves no connection open when it stops.
 import type { Server } from "node:http";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { createAdaptorServer } from "@hono/node-server";

@@ -1,4 +1,4 @@
-// Who may let tools run over HTTP: whoever shows the gateway's token.
+// Lets tools run over HTTP for clients that show the gateway's token.
 import { timingSafeEqual } from "node:crypto";
 
 /** True for "Bearer <token>" with the configured token; never true while none is configured. */

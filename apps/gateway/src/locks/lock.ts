@@ -1,4 +1,4 @@
-// One writer per session: a lock file that says who holds it and is taken over at once when that process is dead.
+// Locks a file for one process, and takes over the locks of dead processes.
 import { randomUUID } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -27,9 +27,10 @@ export type LockOutcome =
   | { held: false; owner: LockOwner | null; file: string };
 
 /**
- * Takes the lock `file` or says who has it. Creation is atomic with its content (a hard link of a finished file). A dead owner is
- * succeeded by linking `<file>.<its token>`, which only one process can do; the base file is checked again afterwards, because a link
- * made after the lock changed hands means nothing.
+ * Takes the lock `file` or says who has it. Creation is atomic with its content (a hard link of a
+ * finished file). A dead owner is succeeded by linking `<file>.<its token>`, which only one
+ * process can do; the base file is checked again afterwards, because a link made after the lock
+ * changed hands means nothing.
  */
 export async function acquireLock(file: string): Promise<LockOutcome> {
   const own: LockOwner = {

@@ -1,10 +1,10 @@
-// Which process is which: a pid alone is reused, a pid with its start time is not.
+// Tells processes apart by their pid and start time.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /**
- * When process `pid` started, as an opaque text that differs between two processes of the same pid; undefined when there is no such
- * process (a zombie counts as none: it runs no more code).
+ * When process `pid` started, as an opaque text that differs between two processes of the same pid;
+ * undefined when there is no such process (a zombie counts as none: it runs no more code).
  */
 export function processStart(pid: number): string | undefined {
   if (process.platform === "linux") return linuxStart(pid);
@@ -25,7 +25,8 @@ export function ownProcessStart(): string {
   return own;
 }
 
-// Fields of /proc/<pid>/stat after the command, which is in parentheses and may hold anything: state is the 1st, start time the 20th.
+// Fields of /proc/<pid>/stat after the command, which is in parentheses and may hold anything:
+// state is the 1st, start time the 20th.
 function linuxStart(pid: number): string | undefined {
   let stat: string;
   try {

@@ -1,4 +1,4 @@
-// The gateway's log: structured lines in a rotating file, keys masked.
+// The gateway's log of structured lines, with keys masked.
 import type { LogPort } from "@clew/engine-core";
 import { pino } from "pino";
 import {

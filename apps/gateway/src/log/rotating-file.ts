@@ -1,4 +1,4 @@
-// A log file that never grows past a size: full, it becomes `.1`, the one before `.2`, and so on.
+// A log file that is renamed and begun again when it is full.
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -12,7 +12,9 @@ export interface RotationOptions {
 export const DEFAULT_ROTATION: RotationOptions = { maxBytes: 5 * 1024 * 1024, keep: 3 };
 
 export interface RotatingFile {
-  /** One line with its line feed. Never throws: a log that cannot be written must not stop a reply. */
+  /**
+   * One line with its line feed. Never throws: a log that cannot be written must not stop a reply.
+   */
   write(line: string): void;
   close(): void;
 }

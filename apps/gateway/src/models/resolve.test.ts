@@ -41,7 +41,7 @@ describe("a model name", () => {
   it("takes address, key and limits from the configuration", () => {
     const lab = {
       baseUrl: "http://10.0.0.1/v1",
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how a setting names a variable.
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a setting names a variable so.
       apiKey: "${LAB}",
       models: [{ id: "m", contextWindow: 9000, maxTokens: 100, input: ["text"] }],
     };

@@ -1,4 +1,4 @@
-// The model port of a gateway: every call goes to the server its model belongs to.
+// Sends each model call to the server that its model belongs to.
 import type { LogPort, ModelPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";

@@ -1,4 +1,4 @@
-// How far token estimates are off for each model, learned from what providers counted: kept per agent, in one small file.
+// Learns from providers' counts how far token estimates are off for each model.
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { LogPort, TurnReport } from "@clew/engine-core";

@@ -1,4 +1,4 @@
-// A copy of the configuration that plugins may keep and none may change for others.
+// Makes a copy of the configuration that no plugin can change.
 
 /** Deeply frozen. `value` is plain data. */
 export function frozenCopy(raw: unknown): unknown {

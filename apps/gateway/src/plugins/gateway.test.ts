@@ -1,4 +1,4 @@
-// What the doctor, `/engine` and the API (which the page reads) say of engines of plugins, and how a running gateway changes them.
+// What the doctor, `/engine` and the API say about plugins' engines, and how that changes.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";

@@ -1,4 +1,4 @@
-// The plugins of one gateway: finds, loads and reloads them, and offers what they registered to whoever runs turns.
+// Finds, loads and reloads the plugins of one gateway.
 import type { EngineRegistry, LogPort } from "@clew/engine-core";
 import type { LlmCompleteParams, LlmCompleteResult, RegistrationMode } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
@@ -7,6 +7,7 @@ import { recallRecords, rememberEngines } from "./find/engine-memory.ts";
 import type { InstallRecords } from "./find/records.ts";
 import { frozenCopy } from "./frozen-copy.ts";
 import { notOffered, requestInvalid } from "./invalid.ts";
+<<<<<<< HEAD
 import { logRecords, type PluginRecord } from "./load/record.ts";
 import { currentPluginScope, inPluginScope, type PluginScope } from "./load/scope.ts";
 import { provideStateDir } from "./load/state-dir.ts";
@@ -14,6 +15,11 @@ import { loadPlugins } from "./load-plugins.ts";
 import { type OwnedCommand, parseCommand, runPluginCommand } from "./offer/chat-commands.ts";
 import { createHookRunner, type HookRunner } from "./offer/hook-runs.ts";
 import type { OwnedTool } from "./offer/tools.ts";
+=======
+import { loadPlugins } from "./load-plugins.ts";
+import { logRecords, type PluginRecord } from "./record.ts";
+import type { InstallRecords } from "./records.ts";
+>>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins)
 import { createRunGate, type RunGate } from "./run-gate.ts";
 
 export interface PluginSettings {
@@ -53,7 +59,10 @@ export interface PluginHost {
   records(): readonly PluginRecord[];
   /** Registers the loaded plugins' engines; to be called once. */
   connect(connection: PluginConnection): void;
-  /** The plugin an engine belongs to, also while it is off; undefined when nobody ever registered it. */
+  /**
+   * The plugin an engine belongs to, also while it is off; undefined when
+   * nobody ever registered it.
+   */
   ownerOf(engineId: string): string | undefined;
   tools(): readonly OwnedTool[];
   readonly hooks: HookRunner;
@@ -74,7 +83,10 @@ export interface PluginHost {
   close(reason?: string): Promise<void>;
 }
 
-/** Loads all plugins that are on. A plugin that cannot be loaded is a record with the reason, never a throw. */
+/**
+ * Loads all plugins that are on. A plugin that cannot be loaded is a record with
+ * the reason, never a throw.
+ */
 export async function createPluginHost(options: PluginHostOptions): Promise<PluginHost> {
   const { home, log, bundled = [], reservedTools = [], mode = "full", stateDir = home } = options;
   provideStateDir(stateDir);

@@ -1,4 +1,4 @@
-// The one way a plugin is refused: PLUGIN_INVALID with a sentence that names the plugin or its folder.
+// Makes the error with which a plugin is refused.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 
 export function invalidPlugin(message: string, cause?: unknown): ContextEngineError {

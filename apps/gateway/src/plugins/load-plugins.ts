@@ -1,4 +1,4 @@
-// Loads all plugins that are on, those that others require first, and settles who gets a name that two want.
+// Loads all plugins that are on and settles who gets a name that two want.
 import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { z } from "zod";
@@ -151,7 +151,10 @@ async function loadEntry(request: {
   all.actions.push(...registrations.actions.map((action) => ({ ...action, pluginId })));
 }
 
-/** Tools and commands whose name the gateway or an earlier plugin has are left out, with a word about it. */
+/**
+ * Tools and commands whose name the gateway or an earlier plugin has are left
+ * out, with a word about it.
+ */
 function withFreeNames(
   given: Registrations,
   reservedTools: readonly string[],
@@ -191,7 +194,10 @@ function withFreeNames(
 const isFree = (all: LoadedPlugins, word: string) =>
   !all.commands.some(({ words }) => words.includes(word));
 
-/** Required plugins before those that require them; otherwise as found. A circle stays as it is, and is reported as lacking. */
+/**
+ * Required plugins before those that require them; otherwise as found. A circle stays as it is,
+ * and is reported as lacking.
+ */
 function inOrder(found: readonly FoundPlugin[]): FoundPlugin[] {
   const ordered = new Set<FoundPlugin>();
   const visit = (plugin: FoundPlugin, trail: readonly FoundPlugin[]): void => {

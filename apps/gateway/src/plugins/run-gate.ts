@@ -1,4 +1,4 @@
-// Lets runs go on side by side, and a reload only when none is going on.
+// Lets runs go on side by side, and a reload only when no run is going on.
 
 export interface RunGate {
   /** Waits for a reload under way or waiting, then runs `work` beside others. */

@@ -1,4 +1,4 @@
-// A plugin in OpenClaw's style through its whole life: installed, two hundred turns with compaction and a restart, uninstalled.
+// A plugin in OpenClaw's style through its whole life, from install to uninstall.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

@@ -1,4 +1,4 @@
-// Loads the plugins of a configuration for a command that runs turns.
+// Loads the configured plugins for a command that runs turns.
 import type { LogPort } from "@clew/engine-core";
 import type { RegistrationMode } from "@clew/plugin-sdk/core";
 import type { LoadedConfig } from "../config/load.ts";

@@ -1,4 +1,4 @@
-// A promise of a plugin that fails unheard is logged, and does not end the gateway; anybody else's still does.
+// Logs promises of plugins that fail unheard, so that they do not end the gateway.
 import type { LogPort } from "@clew/engine-core";
 import { messageOf } from "./invalid.ts";
 import { pluginOfStack } from "./load/module-hooks.ts";

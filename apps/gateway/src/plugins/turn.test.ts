@@ -1,4 +1,4 @@
-// Plugins inside real turns over a real wire: tools with approval, hooks in the request, and the built command.
+// Plugins inside real turns over a real wire.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createOpenAIEmulator } from "@clew/providers/testing";

@@ -1,4 +1,4 @@
-// Plays one recorded turn: the ports that answer with what was recorded, and keep count of what they were asked.
+// Plays one recorded turn through ports that answer with what was recorded.
 import type { ClockPort, ModelPort, ToolPort } from "@clew/engine-core";
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
@@ -21,7 +21,10 @@ export interface PlayerOptions {
   onCall: () => void;
 }
 
-/** Nothing is executed and nothing is sent anywhere. Time is what the recording says; what a call takes is estimated. */
+/**
+ * Nothing is executed and nothing is sent anywhere. Time is what the recording says; what a
+ * call takes is estimated.
+ */
 export function createPlayer({ turn, append, onCall }: PlayerOptions): Player {
   let next = 0;
   let now = turn.prompt?.timestamp ?? 0;
@@ -88,7 +91,10 @@ export function marksEndOfRecording(message: AgentMessage): boolean {
 
 const NO_MODEL = "A replay has no model to summarise with.";
 
-/** What the provider counted then was another request: the recorder's history, not what was assembled here. So it is estimated. */
+/**
+ * What the provider counted then was another request: the recorder's history, not what was
+ * assembled here. So it is estimated.
+ */
 function withUsageOf(
   { systemPrompt, messages }: ModelCall,
   reply: AssistantMessage,
@@ -103,7 +109,9 @@ function withUsageOf(
   };
 }
 
-/** The recorded turn was left here: by a new message of the person, or because the recording ends. */
+/**
+ * The recorded turn was left here: by a new message of the person, or because the recording ends.
+ */
 function endOfRecording(): StreamEvent {
   const message = "The recorded turn ends here.";
   return {

@@ -1,4 +1,4 @@
-// What a recorded transcript holds, as turns to be run again: the person's message, each reply with its tool results, and what else stood there.
+// Splits a recorded transcript into turns to be run again.
 import type {
   AgentMessage,
   AssistantMessage,
@@ -9,7 +9,10 @@ import { isUserTurn, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 
 /** One recorded model call. */
 export interface RecordedStep {
-  /** Messages recorded before this reply that no model call makes: shell commands, failed replies, stray results. */
+  /**
+   * Messages recorded before this reply that no model call makes: shell commands,
+   * failed replies, stray results.
+   */
   before: AgentMessage[];
   reply: AssistantMessage;
   /** Results of the reply's tool calls, in their order. */
@@ -24,7 +27,10 @@ export interface RecordedTurn {
   after: AgentMessage[];
 }
 
-/** Pure. `branch` is the active branch; compactions in it are ignored, because the engine decides those anew. */
+/**
+ * Pure. `branch` is the active branch; compactions in it are ignored, because the
+ * engine decides those anew.
+ */
 export function planRecordedTurns(branch: readonly TranscriptEntry[]): RecordedTurn[] {
   const turns: RecordedTurn[] = [];
   for (const entry of branch) {
@@ -66,7 +72,10 @@ export function toolCallIds(reply: AssistantMessage): string[] {
     : [];
 }
 
-/** A failed reply that was followed by another one was retried: it is not a step of its own but stands before the next. */
+/**
+ * A failed reply that was followed by another one was retried: it is not a step of its own
+ * but stands before the next.
+ */
 function settleTurn(turn: RecordedTurn): RecordedTurn {
   const steps: RecordedStep[] = [];
   let before: AgentMessage[] = [];

@@ -80,7 +80,8 @@ describe("clew replay", () => {
     const recorded = (await readTranscript(file)).branch.flatMap((entry) =>
       entry.type === "message" ? [entry.message] : [],
     );
-    // Only what tells that a turn was left is added: a result for the call that had none, and an empty reply.
+    // Only what tells that a turn was left is added: a result for the call that had
+    // none, and an empty reply.
     const added = stored.filter(
       (message) =>
         textOf(message).includes("holds no result") ||

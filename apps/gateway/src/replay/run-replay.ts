@@ -1,4 +1,4 @@
-// Runs a recording through the engine, turn by turn, and measures every recorded model call.
+// Runs a recording through the engine and measures every recorded model call.
 import {
   createSessionState,
   type EngineFailure,

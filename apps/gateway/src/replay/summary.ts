@@ -1,4 +1,4 @@
-// The outcome of a replay for people and scripts: totals, and a table over the session.
+// Sums up a replay in totals and a table.
 import { formatTable } from "../terminal/table.ts";
 import type { ReplayedCall, ReplayResult } from "./run-replay.ts";
 

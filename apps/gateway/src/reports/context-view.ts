@@ -1,4 +1,4 @@
-// What the model saw in a session's last call, item by item: the report's references joined with their contents.
+// What the model saw in a session's last call, item by item.
 import type { ModelCallReport, ReportItem, TurnReport } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { AgentMessageSchema, type PolicyChange } from "@clew/plugin-sdk/host";
@@ -108,7 +108,10 @@ export async function readContextItem(
   return item === undefined ? null : contentReader(folder, source)(item);
 }
 
-/** A stored message comes from the transcript; everything else, and changed copies, from the report's parts. */
+/**
+ * A stored message comes from the transcript; everything else, and changed copies,
+ * from the report's parts.
+ */
 function contentReader(folder: string, { branch }: Source): (item: ReportItem) => Promise<string> {
   const messages = new Map(
     buildContext(branch).items.map(({ entryId, message }) => [entryId, message]),

@@ -1,4 +1,4 @@
-// The full message list of a model call, folded from the deltas of the calls before it.
+// Folds the full message list of a model call from the deltas before it.
 import type { ModelCallReport, ReportItem, TurnReport } from "@clew/engine-core";
 
 export interface LastRequest {
@@ -9,8 +9,9 @@ export interface LastRequest {
 }
 
 /**
- * Pure. The list of the last of `calls`, or null when they hold no full list (`kept` 0) to start from. `calls` are one session's calls in
- * the order they were made, failed ones included: every delta speaks of the call before it.
+ * Pure. The list of the last of `calls`, or null when they hold no full list (`kept` 0) to start
+ * from. `calls` are one session's calls in the order they were made, failed ones included: every
+ * delta speaks of the call before it.
  */
 export function foldMessages(calls: readonly ModelCallReport[]): ReportItem[] | null {
   const start = calls.findLastIndex(({ messages }) => messages.kept === 0);
@@ -23,7 +24,10 @@ export function foldMessages(calls: readonly ModelCallReport[]): ReportItem[] | 
     );
 }
 
-/** The last request of a session; null when the reports hold none, "incomplete" when older ones are needed to know it. */
+/**
+ * The last request of a session; null when the reports hold none, "incomplete" when older
+ * ones are needed to know it.
+ */
 export function expandLastRequest(
   reports: readonly TurnReport[],
 ): LastRequest | null | "incomplete" {

@@ -1,4 +1,4 @@
-// Stores turn reports: one JSON line per turn and session, contents once by hash beside them.
+// Stores turn reports, with each content once by its hash.
 import { type FileHandle, mkdir, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ReportParts, TurnReport } from "@clew/engine-core";
@@ -13,7 +13,10 @@ export interface ReportLog {
   close(): Promise<void>;
 }
 
-/** `folder` is an agent's reports folder. Appends are in order; a report is a record, not the truth, so it is not flushed to the disk. */
+/**
+ * `folder` is an agent's reports folder. Appends are in order; a report is a record, not the truth,
+ * so it is not flushed to the disk.
+ */
 export function openReportLog(folder: string, sessionId: string): ReportLog {
   const file = reportFile(folder, sessionId);
   const stored = new Set<string>();
@@ -54,7 +57,10 @@ export function reportFile(folder: string, sessionId: string): string {
   return join(folder, `${sessionId}.jsonl`);
 }
 
-/** What the model saw in the session's last call; null when there was none. Reads the end of the file, as far back as needed. */
+/**
+ * What the model saw in the session's last call; null when there was none. Reads the end of the
+ * file, as far back as needed.
+ */
 export async function readLastRequest(
   folder: string,
   sessionId: string,

@@ -1,4 +1,4 @@
-// Sessions in use: opened on demand, one piece of work at a time each, closed when idle or when too many are open.
+// Opens sessions on demand, gives each one task at a time, and closes idle ones.
 import type { SessionState } from "@clew/engine-core";
 import type { SessionNote } from "./notes.ts";
 import type { OpenSession } from "./open.ts";
@@ -10,13 +10,19 @@ export interface Conversation {
 }
 
 export interface Conversations {
-  /** Waits for the session's turn, opens it if needed, and runs `work`. A signal aborted while waiting gives up the place. */
+  /**
+   * Waits for the session's turn, opens it if needed, and runs `work`. A signal aborted while
+   * waiting gives up the place.
+   */
   run<Result>(
     key: string,
     work: (conversation: Conversation) => Promise<Result>,
     signal?: AbortSignal,
   ): Promise<Result>;
-  /** Waits for the session's turn, closes it if it is open, and runs `work`, after which it is opened anew: the way to another transcript. */
+  /**
+   * Waits for the session's turn, closes it if it is open, and runs `work`, after which it is
+   * opened anew: the way to another transcript.
+   */
   replace<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
   /** Pieces of work running or waiting, per canonical key. */
   busy(): ReadonlyMap<string, number>;

@@ -1,4 +1,4 @@
-// One append-only file kept open: a write is durable when it resolves, and a write that failed leaves no byte behind.
+// An append-only file in which a failed write leaves no byte behind.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
@@ -8,12 +8,18 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 export interface DurableFile {
   /** Bytes up to the end of the last durable write. */
   readonly size: number;
-  /** Writes at the end and flushes. Calls must not overlap. Throws STORAGE_FAILED or TRANSCRIPT_MOVED. */
+  /**
+   * Writes at the end and flushes. Calls must not overlap. Throws
+   * STORAGE_FAILED or TRANSCRIPT_MOVED.
+   */
   append(text: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `file` is created by the first append when it is not there; `size` is how many of its bytes are good. */
+/**
+ * `file` is created by the first append when it is not there; `size` is how
+ * many of its bytes are good.
+ */
 export function durableFile(file: string, initialSize: number): DurableFile {
   let handle: FileHandle | undefined;
   let size = initialSize;
@@ -98,7 +104,9 @@ function unwritable(file: string, error: unknown): ContextEngineError {
   return new ContextEngineError("STORAGE_FAILED", message, { cause: error });
 }
 
-/** An error of the file system while a session was opened, as one sentence; anything else as it is. */
+/**
+ * An error of the file system while a session was opened, as one sentence; anything else as it is.
+ */
 export function explainStorageError(error: unknown, folder: string): unknown {
   if (
     ContextEngineError.is(error) ||

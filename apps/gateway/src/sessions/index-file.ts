@@ -1,4 +1,4 @@
-// sessions.json: which transcript a session key stands for now. A cache of what the files say: lost or unreadable, it is made again.
+// The file `sessions.json`, a cache of which transcript each session key stands for.
 import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
@@ -34,8 +34,8 @@ export async function writeIndex(
 }
 
 /**
- * `index` completed by the transcripts it does not name. The newest transcript of a key is the key's; older ones get an archived key each. Reads one
- * line of each such file.
+ * `index` completed by the transcripts it does not name. The newest transcript of a key is the
+ * key's; older ones get an archived key each. Reads one line of each such file.
  */
 export async function completeIndex(
   home: string,
@@ -59,7 +59,10 @@ export async function completeIndex(
   return completed;
 }
 
-/** `index` after `key` moved on to `sessionId`: what it stood for until now is listed under an archived key, if there is a transcript. */
+/**
+ * `index` after `key` moved on to `sessionId`: what it stood for until now is listed under an
+ * archived key, if there is a transcript.
+ */
 export async function moveKey(
   home: string,
   agentId: string,

@@ -1,4 +1,4 @@
-// How a session is named on the outside: short names for people, canonical keys everywhere else.
+// How a session is named on the outside.
 
 export const DEFAULT_AGENT_ID = "main";
 export const DEFAULT_SESSION_NAME = "main";
@@ -20,7 +20,8 @@ export function isSafeId(id: string): boolean {
 
 /**
  * Reads a canonical key, or a short name of the given agent ("main" → "agent:main:main").
- * Undefined when it names no session: blank, over 256 characters, control characters, or an agent id that is no file name.
+ * Undefined when it names no session: blank, over 256 characters, control characters, or an agent
+ * id that is no file name.
  */
 export function parseSessionName(
   text: string,
@@ -48,7 +49,10 @@ export function shortName(key: string): string {
   return key.startsWith(prefix) ? key.slice(prefix.length) : key;
 }
 
-/** The key of a transcript its session moved on from: the session's, and when the transcript was begun (ISO 8601), e.g. "agent:main:main.20260301-080000". */
+/**
+ * The key of a transcript its session moved on from: the session's, and when the transcript was
+ * begun (ISO 8601), e.g. "agent:main:main.20260301-080000".
+ */
 export function archivedKey(key: string, begunAt: string): string {
   const digits = begunAt.replace(/\D/g, "");
   return `${key}.${digits.slice(0, 8)}-${digits.slice(8, 14)}`;

@@ -1,4 +1,4 @@
-// The errors of whoever names a session: no such name, no such session.
+// The errors for session names that are invalid or unknown.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { parseSessionName, type SessionName } from "./keys.ts";
 

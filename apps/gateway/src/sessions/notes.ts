@@ -1,4 +1,4 @@
-// What had to be done to open a session; for the log and for people.
+// What had to be done to open a session, for the log and for people.
 import type { RepairReport } from "@clew/transcript-policy/session-file";
 
 export type SessionNote =

@@ -1,4 +1,4 @@
-// Opens one session for writing: takes its lock, mends its file, and gives the handle engine-core works on.
+// Opens one session for writing.
 import { randomBytes } from "node:crypto";
 import { mkdir, open as openFile, readFile, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -20,7 +20,9 @@ import { type FileContent, formatEntries, formatHeader, parseSessionFile } from 
 import { repairFile } from "./repair.ts";
 import { planRewrite } from "./rewrite.ts";
 
-/** A transcript as compactions and their undoing need it: what belongs together is durable together. */
+/**
+ * A transcript as compactions and their undoing need it: what belongs together is durable together.
+ */
 export interface CompactableSession extends TranscriptPort {
   /** Always the same object for one session, so that a second compaction at once is noticed. */
   readonly compaction: CompactableBranch;
@@ -60,7 +62,10 @@ export interface OpenSessionRequest {
   now?: () => number;
 }
 
-/** Throws SESSION_LOCKED while another process writes it, TRANSCRIPT_UNREADABLE when the file is no transcript. */
+/**
+ * Throws SESSION_LOCKED while another process writes it, TRANSCRIPT_UNREADABLE when
+ * the file is no transcript.
+ */
 export async function openSession(request: OpenSessionRequest): Promise<OpenSession> {
   const { session } = request;
   await mkdir(dirname(session.sessionFile), { recursive: true, mode: 0o700 });
@@ -247,8 +252,9 @@ function movedError(session: HostSession): ContextEngineError {
 }
 
 /**
- * Reads a session file, mended. One order: first what an interrupted write left and older versions, which only we can tell from damage, then the
- * repair of what other programs damaged. Loses nothing: what is cut off or taken out is kept beside it.
+ * Reads a session file, mended. One order: first what an interrupted write left and older versions,
+ * which only we can tell from damage, then the repair of what other programs damaged. Loses
+ * nothing: what is cut off or taken out is kept beside it.
  */
 async function loadTranscript(file: string): Promise<Loaded> {
   const loaded = await readMended(file);
@@ -261,7 +267,10 @@ async function loadTranscript(file: string): Promise<Loaded> {
   return { ...again, notes: [...earlier, note, ...again.notes] };
 }
 
-/** The lines: an interrupted write cut off, an older version brought to the current one, a missing line feed added. */
+/**
+ * The lines: an interrupted write cut off, an older version brought to the current one, a
+ * missing line feed added.
+ */
 async function readMended(file: string): Promise<Loaded> {
   const bytes = await readIfThere(file);
   const parsed = parseSessionFile(bytes);
@@ -314,7 +323,10 @@ async function endLine(file: string, size: number): Promise<number> {
   return size + 1;
 }
 
-/** The file in the current version, with the original beside it: appended entries must find their parents by id. */
+/**
+ * The file in the current version, with the original beside it: appended entries must
+ * find their parents by id.
+ */
 async function replaceMigrated(
   file: string,
   bytes: Buffer,

@@ -1,4 +1,4 @@
-// How far each durable engine has committed a session: one small file, replaced atomically.
+// The file that says how far each durable engine has committed a session.
 import { mkdir, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { CommitCursor, OutboxPort } from "@clew/engine-core";
@@ -14,8 +14,8 @@ const CursorSchema = z.object({
 const OutboxSchema = z.object({ v: z.literal(1), cursors: z.array(CursorSchema) });
 
 /**
- * An unreadable file is set aside as `.unreadable` and counts as none: everything on the branch is pending then, and commits are idempotent,
- * so an engine is told twice rather than never.
+ * An unreadable file is set aside as `.unreadable` and counts as none: everything on the branch is
+ * pending then, and commits are idempotent, so an engine is told twice rather than never.
  */
 export async function openOutbox(file: string): Promise<OutboxPort> {
   const cursors = new Map((await readCursors(file)).map((cursor) => [cursor.engineId, cursor]));

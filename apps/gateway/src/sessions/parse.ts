@@ -11,11 +11,17 @@ export interface FileContent {
   header: TranscriptHeader;
   /** Of the current version, in file order. */
   entries: TranscriptEntry[];
-  /** Version of the file; when older than the current one, the entries are what it means, not what it says. */
+  /**
+   * Version of the file; when older than the current one, the entries are what it
+   * means, not what it says.
+   */
   version: number;
   /** Numbers of lines that hold no entry, counted from 1; they stay in the file. */
   unreadableLines: number[];
-  /** Bytes up to the end of the last complete write; behind them is an append or rewrite that was interrupted. */
+  /**
+   * Bytes up to the end of the last complete write; behind them is an append or
+   * rewrite that was interrupted.
+   */
   goodBytes: number;
   /** The last line is whole and lacks only its line feed. */
   missingNewline: boolean;
@@ -27,7 +33,10 @@ export type ParseOutcome =
   | { kind: "empty" }
   | { kind: "not-a-transcript"; reason: string };
 
-/** On a file line: this entry and the next `group - 1` belong together; without all of them none counts. */
+/**
+ * On a file line: this entry and the next `group - 1` belong together; without
+ * all of them none counts.
+ */
 const GROUP_KEY = "__clew";
 /** How a file shows that it holds such a mark. */
 export const GROUP_TEXT = `"${GROUP_KEY}":{"group":`;
@@ -64,7 +73,10 @@ function lastLine(text: string): string {
   return text.slice(text.lastIndexOf("\n") + 1);
 }
 
-/** A rewrite that was interrupted must not move the leaf: where its first entry begins, unless all of its entries are there. */
+/**
+ * A rewrite that was interrupted must not move the leaf: where its first entry begins, unless all
+ * of its entries are there.
+ */
 function withoutOpenGroup(bytes: Buffer, end: number): number {
   const group = lastGroup(bytes, end);
   if (group === undefined) return end;

@@ -1,4 +1,4 @@
-// Repairs a session file that other programs damaged, once its lines are in order; what the repair takes out is kept beside it.
+// Repairs a session file and keeps beside it what had to be taken out.
 import { readFile, rm } from "node:fs/promises";
 import { type RepairReport, repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
 import { keepBeside } from "./durable-file.ts";
@@ -11,7 +11,10 @@ export interface RepairOutcome {
   changed: boolean;
 }
 
-/** To be called under the session's lock, with no half line at the end. An orderly file costs one reading, or none when it is unchanged. */
+/**
+ * To be called under the session's lock, with no half line at the end. An orderly file costs one
+ * reading, or none when it is unchanged.
+ */
 export async function repairFile(file: string): Promise<RepairOutcome> {
   const found = await repairSessionFileIfNeeded({ sessionFile: file, dryRun: true });
   if (found.code === undefined) return { note: undefined, changed: false };
@@ -33,7 +36,10 @@ const notRepaired = ({ reason = "it changed meanwhile" }: RepairReport): Session
   reason,
 });
 
-/** The lines a repair takes out: those that are no JSON, and messages without a role; null in the middle of a rewrite. */
+/**
+ * The lines a repair takes out: those that are no JSON, and messages without a role; null in
+ * the middle of a rewrite.
+ */
 async function linesToLose(file: string): Promise<{ bytes: Buffer } | null> {
   // One character per byte: what is kept aside is exactly what was there.
   const text = await readFile(file, "latin1");

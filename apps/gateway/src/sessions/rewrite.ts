@@ -1,4 +1,4 @@
-// Which entries a transcript rewrite appends: the suffix of the branch again, from the parent of the first replaced message (contract §1.5).
+// Which entries a transcript rewrite appends (contract §1.5).
 import {
   ContextEngineError,
   type TranscriptRewriteRequest,
@@ -24,7 +24,10 @@ export interface RewriteInput {
   nextId: () => string;
 }
 
-/** Pure but for `nextId`. Throws TRANSCRIPT_MOVED when the suffix holds entries the caller did not allow. */
+/**
+ * Pure but for `nextId`. Throws TRANSCRIPT_MOVED when the suffix holds entries
+ * the caller did not allow.
+ */
 export function planRewrite({ branch, request, nextId }: RewriteInput): RewritePlan {
   const wanted = new Map(
     request.replacements

@@ -1,9 +1,12 @@
-// What people see of a session's entries: without runtime context, markers and hidden messages (transcript policy R2b).
+// What people see of a session's entries (transcript policy R2b).
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 
-/** The newest `limit` entries a surface may show, oldest first; default: all of them. Work grows with what is returned. */
+/**
+ * The newest `limit` entries a surface may show, oldest first; default: all of them. Work
+ * grows with what is returned.
+ */
 export function shownEntries(
   branch: readonly TranscriptEntry[],
   limit: number = branch.length,

@@ -1,4 +1,4 @@
-// The sessions of a gateway: finds the transcript of a key, opens it for writing, lists and reads sessions without a lock.
+// Finds, opens, lists and reads the sessions of a gateway.
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -37,13 +37,20 @@ export interface ReadSession extends SessionSummary {
 }
 
 export interface SessionStore {
-  /** Opens for writing; a key without a transcript gets one at its first append. Throws SESSION_LOCKED, TRANSCRIPT_UNREADABLE, STORAGE_FAILED. */
+  /**
+   * Opens for writing; a key without a transcript gets one at its first append. Throws
+   * SESSION_LOCKED, TRANSCRIPT_UNREADABLE, STORAGE_FAILED.
+   */
   open(request: { key: string; cwd: string; now?: () => number }): Promise<OpenSession>;
-  /** Gives a key a new transcript, which its first append creates; the old one is kept and listed under `archivedAs` (null: there was none). */
+  /**
+   * Gives a key a new transcript, which its first append creates; the old one is kept and listed
+   * under `archivedAs` (null: there was none).
+   */
   renew(key: string): Promise<{ sessionId: string; archivedAs: string | null }>;
   /**
-   * Moves a session to the transcript `sessionId` of the same agent and opens it: compare-and-set, so undefined when the session has another
-   * transcript than `from` by now. Throws ENGINE_OPERATION_FAILED when there is no such transcript in the agent's folder.
+   * Moves a session to the transcript `sessionId` of the same agent and opens it: compare-and-set,
+   * so undefined when the session has another transcript than `from` by now. Throws
+   * ENGINE_OPERATION_FAILED when there is no such transcript in the agent's folder.
    */
   adopt(move: {
     from: HostSession;
@@ -142,7 +149,10 @@ async function adoptSuccessor(
   return undefined;
 }
 
-/** A file that another program put there gets an archived key when sessions are listed; as a successor it has its session's. */
+/**
+ * A file that another program put there gets an archived key when sessions are listed; as a
+ * successor it has its session's.
+ */
 const withoutTranscript = (index: SessionIndex, sessionId: string): SessionIndex =>
   Object.fromEntries(Object.entries(index).filter(([, entry]) => entry.sessionId !== sessionId));
 
@@ -169,7 +179,10 @@ async function checkSuccessor(
   return file;
 }
 
-/** Reads a transcript file of any version without changing it. Throws FILE_NOT_FOUND, TRANSCRIPT_UNREADABLE. */
+/**
+ * Reads a transcript file of any version without changing it. Throws
+ * FILE_NOT_FOUND, TRANSCRIPT_UNREADABLE.
+ */
 export async function readTranscript(
   file: string,
 ): Promise<{ header: TranscriptHeader; branch: TranscriptEntry[]; unreadableLines: number[] }> {
@@ -216,7 +229,10 @@ async function registerSession(home: string, { agentId, key }: SessionName): Pro
   return after[key]!.sessionId;
 }
 
-/** One change of an agent's index at a time, across processes; nothing is written when `change` gives back the index itself. */
+/**
+ * One change of an agent's index at a time, across processes; nothing is written when `change`
+ * gives back the index itself.
+ */
 async function changeIndex(
   home: string,
   agentId: string,

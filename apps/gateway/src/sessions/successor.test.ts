@@ -5,7 +5,10 @@ import { parseLine } from "../commands/parse.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { engineCode, startPluginGateway, writePlugin } from "../testing/plugins.ts";
 
-/** An engine that compacts by beginning a new transcript with one summary, in `folderOf(sessionFile)`. */
+/**
+ * An engine that compacts by beginning a new transcript with one summary, in
+ * `folderOf(sessionFile)`.
+ */
 function rotatingEngine(folder: string): string {
   return `import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Which exit code a command ends with; written down in docs/errors.md and the operator guide.
+// Which exit code a command ends with.
 import { ContextEngineError, type ErrorCode, isAbort } from "@clew/plugin-sdk/core";
 
 export const EXIT = { done: 0, failed: 1, usage: 2, cancelled: 130 } as const;

@@ -1,4 +1,4 @@
-// How commands speak: answers to stdout, everything else to stderr, nothing that could steer the terminal.
+// How commands speak, without anything that could steer the terminal.
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
 
 export interface Output {
@@ -19,7 +19,10 @@ export const terminal: Output = {
   json: (value) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
 };
 
-/** Text of models, tools and files without escape sequences and control characters; tabs and line feeds stay. */
+/**
+ * Text of models, tools and files without escape sequences and control characters;
+ * tabs and line feeds stay.
+ */
 export function printable(text: string): string {
   // The C1 range holds one-byte forms of the same sequences.
   return text.replace(
@@ -28,7 +31,9 @@ export function printable(text: string): string {
   );
 }
 
-/** The sentence a person gets for an error, with its code in docs/errors.md; a bug keeps its stack. */
+/**
+ * The sentence a person gets for an error, with its code in docs/errors.md; a bug keeps its stack.
+ */
 export function describeFailure(error: unknown): string {
   if (ContextEngineError.is(error)) return `${error.message} [${error.code}]`;
   if (isAbort(error)) return "Cancelled.";

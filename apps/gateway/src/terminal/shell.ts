@@ -1,4 +1,4 @@
-// What a command knows of the world outside: its environment, and to whom it speaks.
+// The environment and the output that a command is given.
 import type { Environment } from "../config/environment.ts";
 import type { Output } from "./output.ts";
 

@@ -1,6 +1,9 @@
-// Lays out rows of text in columns, with or without headings.
+// Lays out rows of text in columns.
 
-/** A table with headings: numbers to the right, text to the left. Every row has one cell per heading. */
+/**
+ * A table with headings: numbers to the right, text to the left. Every row
+ * has one cell per heading.
+ */
 export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

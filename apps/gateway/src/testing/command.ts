@@ -1,4 +1,4 @@
-// Runs `clew` for tests: in this process, or the built command in a process of its own.
+// Runs `clew` for tests, in this process or as the built command.
 import { fileURLToPath } from "node:url";
 import { runCli } from "../cli/program.ts";
 import { readEnvironment } from "../config/environment.ts";

@@ -1,4 +1,4 @@
-// A registry on loopback that npm can install from, for tests: real npm, real archives, no network.
+// A registry on loopback from which npm installs in tests.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Plugin folders for tests: copies of the fixture, and small ones written on the spot.
+// Plugin folders for tests.
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { LogPort, TurnResult } from "@clew/engine-core";

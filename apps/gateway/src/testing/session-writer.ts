@@ -1,4 +1,4 @@
-// A process that opens a session and appends numbered messages for ever, printing each number once it is durable.
+// A process that appends numbered messages to a session and prints each number.
 import { createSessionStore } from "../sessions/store.ts";
 
 // A file-size limit signals before it fails the write; a full disk only fails it.

@@ -1,6 +1,9 @@
-// Which known name a mistyped one was meant to be.
+// Finds the known name that a mistyped one was meant to be.
 
-/** The closest of `candidates` when a slip of the finger explains the difference: a third of the last name, at most 3 edits. */
+/**
+ * The closest of `candidates` when a slip of the finger explains the difference: a third of the
+ * last name, at most 3 edits.
+ */
 export function nearestOf(path: string, candidates: readonly string[]): string | null {
   const name = lastName(path);
   const limit = Math.min(3, Math.max(1, Math.floor(name.length / 3)));

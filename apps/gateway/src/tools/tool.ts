@@ -1,4 +1,4 @@
-// What a tool of the gateway is, and the port that runs them: arguments checked, approval asked, failures as outcomes.
+// What a tool of the gateway is, and the port that runs it.
 import type { HostSession, ToolOutcome, ToolPort } from "@clew/engine-core";
 import { isAbort, type ToolCallBlock } from "@clew/plugin-sdk/core";
 import type { ToolDefinition } from "@clew/plugin-sdk/host";
@@ -12,7 +12,10 @@ export interface Tool<Arguments = unknown> {
   readOnly: boolean;
   /** Whether the tool is of any use in this session; default true. */
   isAvailable?(session: HostSession): boolean;
-  /** Text for the model. A `ToolRefusal` is an answer the model may act on; other throws are failures. */
+  /**
+   * Text for the model. A `ToolRefusal` is an answer the model may act on;
+   * other throws are failures.
+   */
   run(
     parameters: Arguments,
     context: { session: HostSession; signal: AbortSignal },

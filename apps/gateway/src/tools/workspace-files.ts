@@ -1,4 +1,4 @@
-// Which files a tool may see: those of one folder, however a path or a link tries to leave it.
+// Which files a tool may see.
 import { type Dirent, realpathSync } from "node:fs";
 import { open, readdir, realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -59,7 +59,10 @@ export async function readText(file: string, maxBytes: number): Promise<TextFile
   }
 }
 
-/** Regular files below `root`, relative, in order of name; hidden ones, links and build folders are left out. */
+/**
+ * Regular files below `root`, relative, in order of name; hidden ones, links and
+ * build folders are left out.
+ */
 export async function* walkFiles(
   root: string,
   signal: AbortSignal,

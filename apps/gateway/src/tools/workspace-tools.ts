@@ -1,4 +1,4 @@
-// The built-in tools: search and read the text files of the agent's workspace folder, and nothing else.
+// The built-in tools, which search and read text files of the workspace.
 import type { HostSession } from "@clew/engine-core";
 import { z } from "zod";
 import { defineTool, type Tool, ToolRefusal } from "./tool.ts";

@@ -1,4 +1,4 @@
-// How long each engine method may take, and the error when it takes longer.
+// How long each engine method may take, and the race that enforces it.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { EngineMethod } from "@clew/plugin-sdk/host";
 

@@ -1,4 +1,4 @@
-// What `clew plugins …` does and prints.
+// What each `clew plugins` command does and prints.
 
 import type { Environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";

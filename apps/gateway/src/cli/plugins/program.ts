@@ -1,4 +1,4 @@
-// `clew plugins …`: the commands and their flags; what they do is loaded when they run.
+// The `clew plugins` commands and their options.
 import { type Command, Option } from "commander";
 import type { Shell } from "../../terminal/shell.ts";
 
@@ -12,10 +12,12 @@ export function addPluginCommands(
   const load = () => import("./commands.ts");
   const plugins = program
     .command("plugins")
-    .description("install, select and look at plugins; OpenClaw's plugins work unchanged");
+    .description("install, select and inspect plugins; OpenClaw's work unchanged");
   plugins
     .command("install")
-    .description("from npm, a folder or an archive; nothing changes unless the plugin loads")
+    .description(
+      "install from npm, a folder or an archive; nothing changes unless the plugin works",
+    )
     .argument("<spec>", "name, name@version, ./folder or file.tgz")
     .option("-l, --link", "use the folder where it is")
     .option("--force", "replace what is installed under the same id")
@@ -26,15 +28,15 @@ export function addPluginCommands(
     );
   plugins
     .command("list")
-    .description("all plugins, loaded or not")
+    .description("list all plugins, loaded or not")
     .addOption(json())
     .action(async (options) => done(await (await load()).list(options, shell)));
   plugins
     .command("inspect")
     .alias("info")
-    .description("what one plugin says about itself, and with --runtime what it registers")
+    .description("show what a plugin says about itself, and with --runtime what it registers")
     .argument("<id>")
-    .option("--runtime", "load it, for looking only")
+    .option("--runtime", "load it to see what it registers")
     .addOption(json())
     .action(async (id: string, options) => done(await (await load()).inspect(id, options, shell)));
   plugins
@@ -49,7 +51,7 @@ export function addPluginCommands(
     .action(async (id: string) => done(await (await load()).disable(id, shell)));
   plugins
     .command("uninstall")
-    .description("remove plugins and every setting their install made")
+    .description("remove plugins and the settings that their install made")
     .argument("<ids...>")
     .option("--dry-run", "say what would happen")
     .option("--keep-files", "move the files aside instead of deleting them")
@@ -58,17 +60,17 @@ export function addPluginCommands(
     );
   plugins
     .command("update")
-    .description("the newest version of these plugins, or of all that were installed")
+    .description("install the newest version of these plugins, or of all installed ones")
     .argument("[ids...]")
     .action(async (ids: string[]) => done(await (await load()).update(ids, shell)));
   plugins
     .command("doctor")
-    .description("load errors, refused registrations, stale slots")
+    .description("show load errors, refused registrations and stale slots")
     .addOption(json())
     .action(async (options) => done(await (await load()).doctor(options, shell)));
   plugins
     .command("reload")
-    .description("make a running gateway load its plugins anew, between two runs")
+    .description("make a running gateway load its plugins again, between two runs")
     .addOption(json())
     .action(async (options) => done(await (await load()).reload(options, shell)));
   for (const command of plugins.commands) command.exitOverride();

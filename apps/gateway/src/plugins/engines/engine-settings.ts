@@ -1,4 +1,4 @@
-// What the settings of a plugin mean for its engines: time bounds, failure policy, model permissions, and whether the slot names an engine that can come.
+// What the settings of a plugin mean for its engines.
 import {
   DEFAULT_BOUNDS_MS,
   type EngineRegistry,
@@ -11,7 +11,10 @@ import { z } from "zod";
 import { slotValue } from "../find/enablement.ts";
 import type { PluginHost } from "../host.ts";
 
-/** `plugins.entries.<id>.timeoutSeconds` replaces every bound of the plugin's engines but that of dispose (contract §2.4). */
+/**
+ * `plugins.entries.<id>.timeoutSeconds` replaces every bound of the plugin's engines but that of
+ * dispose (contract §2.4).
+ */
 export function engineBounds(
   plugins: PluginsConfig,
   pluginId: string | undefined,
@@ -23,7 +26,10 @@ export function engineBounds(
   return Object.fromEntries(Object.keys(replaced).map((method) => [method, seconds * 1000]));
 }
 
-/** What a failure of the plugin's engines means: `plugins.entries.<id>.failurePolicy` (contract §2.7); quarantine unless told otherwise. */
+/**
+ * What a failure of the plugin's engines means: `plugins.entries.<id>.failurePolicy` (contract
+ * §2.7); quarantine unless told otherwise.
+ */
 export function failurePolicyOf(
   plugins: PluginsConfig,
   pluginId: string | undefined,
@@ -34,7 +40,9 @@ export function failurePolicyOf(
   );
 }
 
-/** What the operator lets the plugin behind an engine do with models: `plugins.entries.<id>.llm`. */
+/**
+ * What the operator lets the plugin behind an engine do with models: `plugins.entries.<id>.llm`.
+ */
 export function llmPolicyOf(plugins: PluginsConfig, pluginId: string | undefined): LlmPolicy {
   const parsed = LlmPolicySchema.safeParse(
     pluginId === undefined ? undefined : plugins.entries?.[pluginId]?.llm,
@@ -47,7 +55,10 @@ const LlmPolicySchema = z.looseObject({
   allowedModels: z.array(z.string()).default(["*"]),
 });
 
-/** An engine that a plugin would bring if it were on or sound is no slip of the pen: legacy answers, and says so. */
+/**
+ * An engine that a plugin would bring if it were on or sound is no slip of the pen:
+ * legacy answers, and says so.
+ */
 export function assertKnownEngine(
   settings: PluginsConfig,
   registry: EngineRegistry,

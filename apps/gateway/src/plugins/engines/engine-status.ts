@@ -1,4 +1,4 @@
-// What there is to know of the engine that answers an agent: who it is, why it and no other, what went wrong lately.
+// What is known about the engine that answers an agent.
 import {
   CLEW_EMBEDDED_HOST,
   type EngineFailure,
@@ -90,7 +90,10 @@ const isDurable = ({ transcriptSemantics: semantics }: ContextEngineInfo) =>
   semantics?.currentTurnFence === "before-current-turn-entry-v1" &&
   semantics.turnAdvancementIdempotency === "atomic-idempotent-v1";
 
-/** Engines may offer `control({ operation: "doctor" })`; not part of the contract, so nothing is made of a failure but its text. */
+/**
+ * Engines may offer `control({ operation: "doctor" })`; not part of the contract, so nothing is
+ * made of a failure but its text.
+ */
 async function askStore(engine: object): Promise<EngineStatus["store"]> {
   const { control } = engine as { control?: unknown };
   if (typeof control !== "function") return null;
@@ -108,7 +111,10 @@ async function askStore(engine: object): Promise<EngineStatus["store"]> {
   }
 }
 
-/** Why the plugin of the chosen engine is not loaded; null when it is, or nobody knows whose the engine is. */
+/**
+ * Why the plugin of the chosen engine is not loaded; null when it is, or nobody
+ * knows whose the engine is.
+ */
 export function pluginProblem(
   { configured }: EngineStatus,
   plugins: PluginHost | undefined,

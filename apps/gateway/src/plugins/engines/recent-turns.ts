@@ -1,4 +1,4 @@
-// What the newest turn reports of an agent say went wrong: for `/engine` and the doctor, whether or not a gateway runs.
+// What an agent's newest turn reports say went wrong.
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { EngineFailure, TurnReport } from "@clew/engine-core";

@@ -1,4 +1,4 @@
-// May a plugin run on this host? Compares the versions it asks for with the plugin API this host implements.
+// Whether a plugin may run on this host, by the versions that it asks for.
 import { createRequire } from "node:module";
 import type * as SemverModule from "semver";
 import { invalidPlugin } from "../invalid.ts";
@@ -11,7 +11,9 @@ export interface Requirements {
   install?: { minHostVersion?: string | undefined } | undefined;
 }
 
-/** Throws PLUGIN_INVALID when the plugin asks for another API, or asks in a way that cannot be read. */
+/**
+ * Throws PLUGIN_INVALID when the plugin asks for another API, or asks in a way that cannot be read.
+ */
 export function checkCompatibility(pluginId: string, { compat, install }: Requirements): void {
   const wanted: [name: string, range: string | undefined][] = [
     ["compat.pluginApi", compat?.pluginApi],
@@ -37,7 +39,9 @@ function atLeast(version: string | undefined): string | undefined {
   return version !== undefined && semverModule().valid(version) !== null ? `>=${version}` : version;
 }
 
-/** Loaded when a plugin asks for a version: most starts have no plugin, and should not wait for it. */
+/**
+ * Loaded when a plugin asks for a version: most starts have no plugin, and should not wait for it.
+ */
 let loaded: typeof SemverModule | undefined;
 function semverModule(): typeof SemverModule {
   loaded ??= createRequire(import.meta.url)("semver") as typeof SemverModule;

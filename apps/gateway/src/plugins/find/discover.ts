@@ -1,4 +1,4 @@
-// Where plugins are: `plugins.load.paths`, $CLEW_HOME/plugins, and those that come with Clew. Nothing is run.
+// Finds the folders of plugins without running any of them.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-// Is a plugin switched on? Selecting its engine counts as switching it on; deny and disable always win (contract §2.2).
+// Whether a plugin is switched on (contract §2.2).
 import type { PluginManifest, PluginsConfig } from "@clew/plugin-sdk/host";
 
 export interface EnablementRequest {

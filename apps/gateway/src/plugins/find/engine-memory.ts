@@ -1,4 +1,4 @@
-// Remembers on disk which plugin an engine belongs to, so that the engine of a disabled plugin is known to be switched off, not missing.
+// Remembers on disk which plugin an engine belongs to.
 import type { LogPort } from "@clew/engine-core";
 import { messageOf } from "../invalid.ts";
 import { type InstallRecords, NO_RECORDS, readRecords, writeRecords } from "./records.ts";
@@ -18,7 +18,10 @@ export function recallRecords(home: string, log: LogPort): InstallRecords {
   }
 }
 
-/** Of one of several entries the plugin they belong to is remembered. Writes only what is new; a failure costs a worse sentence later and nothing else. */
+/**
+ * Of one of several entries the plugin they belong to is remembered. Writes only what is new; a
+ * failure costs a worse sentence later and nothing else.
+ */
 export function rememberEngines(home: string, engines: readonly OwnedEngine[], log: LogPort): void {
   try {
     const records = readRecords(home);

@@ -1,4 +1,4 @@
-// Reads what a plugin says about itself without running any of its code: openclaw.plugin.json and package.json.
+// Reads what a plugin says about itself without running its code.
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { type PluginManifest, PluginManifestSchema } from "@clew/plugin-sdk/host";
@@ -32,7 +32,10 @@ export interface PluginFiles {
   root: string;
   manifest: PluginManifest;
   packageJson: PluginPackage;
-  /** One per entry; the first keeps the manifest's id, alone or not; with several each is `<id>/<file name>`. */
+  /**
+   * One per entry; the first keeps the manifest's id, alone or not; with several
+   * each is `<id>/<file name>`.
+   */
   entries: { pluginId: string; file: string }[];
 }
 

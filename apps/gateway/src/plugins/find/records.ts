@@ -1,4 +1,4 @@
-// $CLEW_HOME/plugins/installs.json: what was installed from where, what that changed in the configuration, and which plugin an engine belongs to.
+// The file `installs.json`, which records installs and the owners of engines.
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
@@ -17,7 +17,10 @@ const SettingChangeSchema = z.object({
 });
 export type SettingChange = z.infer<typeof SettingChangeSchema>;
 
-/** An object or list that we made, or found empty: it goes, or gets its text back, when it is empty again. */
+/**
+ * An object or list that we made, or found empty: it goes, or gets its text
+ * back, when it is empty again.
+ */
 const ContainerSchema = z.object({ path: z.array(part), emptyText: z.string().nullable() });
 export type ContainerChange = z.infer<typeof ContainerSchema>;
 
@@ -37,10 +40,16 @@ export type InstallRecord = z.infer<typeof InstallSchema>;
 const RecordsSchema = z.object({
   v: z.literal(1),
   plugins: z.record(z.string(), InstallSchema),
-  /** Engine id → the plugin that registered it when it last ran; tells whose engine it is while the plugin is off. */
+  /**
+   * Engine id → the plugin that registered it when it last ran; tells whose engine it is
+   * while the plugin is off.
+   */
   engines: z.record(z.string(), z.string()),
   containers: z.array(ContainerSchema),
-  /** The configuration's text before the first install, when it held no setting: null = there was no file. */
+  /**
+   * The configuration's text before the first install, when it held no setting:
+   * null = there was no file.
+   */
   blankConfig: z.string().nullable().optional(),
 });
 export type InstallRecords = z.infer<typeof RecordsSchema>;
@@ -51,7 +60,10 @@ export function pluginsFolder(home: string): string {
   return join(home, "plugins");
 }
 
-/** Throws PLUGIN_INVALID when the file is there and not ours to read: guessing could remove what it should not. */
+/**
+ * Throws PLUGIN_INVALID when the file is there and not ours to read: guessing could
+ * remove what it should not.
+ */
 export function readRecords(home: string): InstallRecords {
   const file = join(pluginsFolder(home), "installs.json");
   let text: string;

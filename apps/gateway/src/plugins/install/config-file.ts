@@ -1,4 +1,4 @@
-// Edits of the configuration file for installs: checked before and after, atomic, and remembered so that they can be taken back.
+// Edits the configuration file for installs and remembers how to undo the edits.
 import { rm } from "node:fs/promises";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { writeConfigText } from "../../config/commands.ts";
@@ -27,7 +27,10 @@ export interface MadeSteps {
   records: InstallRecords;
 }
 
-/** Writes nothing when there is nothing to change or the result would not be valid. Throws CONFIG_INVALID. */
+/**
+ * Writes nothing when there is nothing to change or the result would not be
+ * valid. Throws CONFIG_INVALID.
+ */
 export async function makeSteps(
   file: string,
   current: CurrentConfig,
@@ -49,7 +52,10 @@ export async function makeSteps(
   };
 }
 
-/** The text with the changes taken back; a file that we made is gone again when nothing is left in it. */
+/**
+ * The text with the changes taken back; a file that we made is gone again
+ * when nothing is left in it.
+ */
 export async function takeBack(
   file: string,
   changes: readonly SettingChange[],

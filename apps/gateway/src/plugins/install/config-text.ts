@@ -1,4 +1,4 @@
-// Changes settings in the text of the configuration so that each change can be taken back to the byte.
+// Changes settings in the configuration's text so that each change can be undone.
 import { isDeepStrictEqual } from "node:util";
 import {
   type ArrayNode,
@@ -56,7 +56,10 @@ export function applySteps(text: string, steps: readonly SettingStep[]): Applied
   return { text: current, changes, containers };
 }
 
-/** Pure. Takes the changes back, newest first, then what is empty because of it; gives the containers still in use. */
+/**
+ * Pure. Takes the changes back, newest first, then what is empty because of it; gives the
+ * containers still in use.
+ */
 export function undoSteps(
   text: string,
   changes: readonly SettingChange[],
@@ -112,7 +115,10 @@ function prune(
   return { text: isAsFound ? replace(text, node, emptyText) : text, done: true };
 }
 
-/** Removes one member or item with its comma and the white space before it; comments stay. The result is read again and compared. */
+/**
+ * Removes one member or item with its comma and the white space before it; comments stay. The
+ * result is read again and compared.
+ */
 export function removeAt(text: string, path: Path): string {
   const document = read(text);
   const container = path.length === 1 ? document.body : find(document, path.slice(0, -1));
@@ -165,7 +171,10 @@ function without(value: unknown, [part, ...rest]: Path): unknown {
   return rest.length === 0 ? others : { ...(value as object), [part]: without(child, rest) };
 }
 
-/** What a step to `path` makes or fills: the empty container it starts in, and every one that was missing. */
+/**
+ * What a step to `path` makes or fills: the empty container it starts in, and
+ * every one that was missing.
+ */
 function madeFor(text: string, document: DocumentNode, path: Path): ContainerChange[] {
   const depth = path.findIndex(
     (_, index) => find(document, path.slice(0, index + 1)) === undefined,

@@ -1,4 +1,4 @@
-// When a change to plugins becomes effective: at the next start, or after a reload of the gateway.
+// When a change to plugins takes effect.
 import { describeMissing, type GatewayLookup } from "../../gateway-client.ts";
 
 /** Pure. */

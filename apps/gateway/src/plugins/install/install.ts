@@ -1,4 +1,4 @@
-// `clew plugins install`: fetch, look, try, and only then move into place and switch on; any failure leaves everything as it was.
+// Runs `clew plugins install`, which changes nothing unless the plugin works.
 import { randomBytes } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -118,7 +118,9 @@ async function copyPlugin(
   }
 }
 
-/** Two plugins with one id would hide each other; one without what it requires would not be loaded. */
+/**
+ * Two plugins with one id would hide each other; one without what it requires would not be loaded.
+ */
 function refuseUnfit(
   { manifest }: PluginFiles,
   { plugins }: CurrentConfig,

@@ -1,4 +1,4 @@
-// One install, update or uninstall at a time per $CLEW_HOME.
+// Allows one install, update or uninstall at a time for each home.
 import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// Runs npm for installs: never with scripts, never asking, and its failures in one sentence.
+// Runs npm for installs, without scripts and without questions.
 import { spawn } from "node:child_process";
 import { installFailed } from "../invalid.ts";
 
@@ -20,7 +20,10 @@ const PATIENCE = [
   "--fetch-retry-maxtimeout=2000",
 ];
 
-/** Installs `spec`, or without one what `folder`'s package.json asks for. `what` names it in errors. Throws PLUGIN_INVALID. */
+/**
+ * Installs `spec`, or without one what `folder`'s package.json asks for. `what` names it in
+ * errors. Throws PLUGIN_INVALID.
+ */
 export async function npmInstall({
   folder,
   spec,

@@ -1,4 +1,4 @@
-// Which settings an install or a switch makes, and what a person is told about them. Pure.
+// Which settings an install or a switch changes, and how that reads.
 import type { PluginManifest, PluginsConfig } from "@clew/plugin-sdk/host";
 import { slotValue } from "../find/enablement.ts";
 import { installFailed } from "../invalid.ts";
@@ -20,7 +20,10 @@ export interface SettingsRequest {
   link?: string | undefined;
 }
 
-/** Switches a plugin on, and gives it the slots that its kind is for. Throws PLUGIN_INVALID when it is denied. */
+/**
+ * Switches a plugin on, and gives it the slots that its kind is for. Throws
+ * PLUGIN_INVALID when it is denied.
+ */
 export function planSwitchOn({
   manifest,
   engines,

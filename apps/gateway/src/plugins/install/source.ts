@@ -1,4 +1,4 @@
-// What the argument of `clew plugins install` means: a folder, an archive, or a package of the npm registry.
+// What the argument of `clew plugins install` means.
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
@@ -12,7 +12,10 @@ export type PluginSource =
 
 const NPM_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;
 
-/** A bare name is a package; a path starts with ".", "/" or "~". Throws PLUGIN_INVALID for what is neither. */
+/**
+ * A bare name is a package; a path starts with ".", "/" or "~". Throws
+ * PLUGIN_INVALID for what is neither.
+ */
 export function planSource(text: string, cwd: string): PluginSource {
   const given = text.trim();
   if (given.startsWith("npm:")) return npmSource(given.slice("npm:".length), text);

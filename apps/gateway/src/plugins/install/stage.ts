@@ -1,4 +1,4 @@
-// Brings a plugin's files into a folder beside their final place, so that nothing that is in use changes until all is well.
+// Fetches a plugin's files into a folder next to their final place.
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join, relative } from "node:path";

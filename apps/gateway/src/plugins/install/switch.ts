@@ -1,7 +1,13 @@
+<<<<<<< HEAD
 // `clew plugins enable` and `disable`: one setting each, and the slot when an engine's plugin is enabled.
 import { discoverPlugins } from "../find/discover.ts";
 import { slotValue } from "../find/enablement.ts";
 import { readRecords, writeRecords } from "../find/records.ts";
+=======
+// Runs `clew plugins enable` and `clew plugins disable`.
+import { discoverPlugins } from "../discover.ts";
+import { slotValue } from "../enablement.ts";
+>>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins)
 import { invalidPlugin, pluginNotFound } from "../invalid.ts";
 import { type CurrentConfig, makeSteps, readCurrentConfig } from "./config-file.ts";
 import type { InstallPlace } from "./install.ts";
@@ -9,7 +15,10 @@ import { withPluginsLock } from "./lock.ts";
 import { type PlannedSettings, planSwitchOn } from "./settings.ts";
 import { tryPlugin } from "./trial.ts";
 
-/** Throws PLUGIN_INVALID when there is no such plugin or it cannot be loaded; then nothing has changed. */
+/**
+ * Throws PLUGIN_INVALID when there is no such plugin or it cannot be loaded;
+ * then nothing has changed.
+ */
 export function enablePlugin(pluginId: string, place: InstallPlace): Promise<string[]> {
   return change(pluginId, place, async (current) => {
     const records = readRecords(place.home);
@@ -34,7 +43,10 @@ export function enablePlugin(pluginId: string, place: InstallPlace): Promise<str
   });
 }
 
-/** The slot keeps its value: while the plugin is off legacy answers, and enabling it brings its engine back. */
+/**
+ * The slot keeps its value: while the plugin is off legacy answers, and enabling
+ * it brings its engine back.
+ */
 export function disablePlugin(pluginId: string, place: InstallPlace): Promise<string[]> {
   return change(pluginId, place, async ({ plugins }) => {
     const records = readRecords(place.home);

@@ -1,4 +1,4 @@
-// Runs a plugin once before it is installed: what would fail in the gateway fails here, and nothing was changed yet.
+// Runs a plugin once, before it is installed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,10 @@ export interface TrialSettings {
   entryConfig: { config?: unknown; hooks?: unknown } | undefined;
 }
 
-/** The plugin's own files go to a folder that is thrown away. Throws PLUGIN_INVALID with everything that is wrong. */
+/**
+ * The plugin's own files go to a folder that is thrown away. Throws PLUGIN_INVALID with
+ * everything that is wrong.
+ */
 export async function tryPlugin(files: PluginFiles, settings: TrialSettings): Promise<Trial> {
   const stateDir = mkdtempSync(join(tmpdir(), "clew-trial-"));
   const trial: Trial = {

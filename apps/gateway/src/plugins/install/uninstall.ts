@@ -1,4 +1,4 @@
-// `clew plugins uninstall`: takes back every change an install made and nothing that the person did.
+// Runs `clew plugins uninstall`, which undoes what the install changed.
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
@@ -113,7 +113,10 @@ function pathOnly(
   return paths.map((item) => ({ path: ["plugins", "load", "paths"], before: null, item }));
 }
 
-/** A slot that names the plugin's engine gets its old value back if that still means something, else it goes; other values are the person's. */
+/**
+ * A slot that names the plugin's engine gets its old value back if that still means something, else
+ * it goes; other values are the person's.
+ */
 function withSlots(
   pluginId: string,
   recorded: readonly SettingChange[],

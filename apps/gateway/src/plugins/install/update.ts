@@ -1,4 +1,4 @@
-// `clew plugins update`: the newest of what was installed; the old one stays until the new one has worked.
+// Runs `clew plugins update`, which keeps the old version until the new one works.
 import { join } from "node:path";
 import { type InstallRecord, readRecords, writeRecords } from "../find/records.ts";
 import { installFailed, notOffered } from "../invalid.ts";
@@ -16,7 +16,10 @@ export interface UpdateReport {
   note: string;
 }
 
-/** Without ids: everything that was installed. Throws PLUGIN_INVALID at the first that fails; it stays as it was. */
+/**
+ * Without ids: everything that was installed. Throws PLUGIN_INVALID at the first that
+ * fails; it stays as it was.
+ */
 export function updatePlugins(
   ids: readonly string[],
   place: InstallPlace,

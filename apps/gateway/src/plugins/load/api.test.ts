@@ -1,4 +1,4 @@
-// The table of contract §4.3, row by row: what a plugin gets, and what one in OpenClaw's style does where a host lacks it.
+// The table of contract §4.3, row by row.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";

@@ -1,4 +1,4 @@
-// The object a plugin's `register` receives: takes registrations while it runs, and nothing afterwards (contract §4.3).
+// The object that a plugin's `register` receives (contract §4.3).
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type {

@@ -1,7 +1,9 @@
-// Which hooks there are, and which permission each needs (`plugins.entries.<id>.hooks`).
+// Which hooks there are, and which permission each needs.
 import type { PluginManifest } from "@clew/plugin-sdk/host";
 
-/** "conversation": the hook sees what people said. "prompt": it also changes what the model is told. */
+/**
+ * "conversation": the hook sees what people said. "prompt": it also changes what the model is told.
+ */
 const HOOKS: Record<string, readonly ("conversation" | "prompt")[]> = {
   before_prompt_build: ["conversation", "prompt"],
   before_reset: ["conversation"],
@@ -18,8 +20,9 @@ export type HookRule =
   | { kind: "unknown"; reason: string };
 
 /**
- * Pure. Prompt injection is allowed unless `allowPromptInjection` is false. The conversation may be seen when `allowConversationAccess` is true,
- * and by a context engine's plugin unless it is false: an engine is given the conversation anyway.
+ * Pure. Prompt injection is allowed unless `allowPromptInjection` is false. The conversation may be
+ * seen when `allowConversationAccess` is true, and by a context engine's plugin unless it is false:
+ * an engine is given the conversation anyway.
  */
 export function hookRule(name: string, permissions: unknown, manifest: PluginManifest): HookRule {
   const needs = Object.hasOwn(HOOKS, name) ? HOOKS[name] : undefined;

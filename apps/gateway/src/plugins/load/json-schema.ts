@@ -1,4 +1,4 @@
-// Checks values against the JSON Schemas that plugins bring: their configuration, their tools' arguments, their session actions.
+// Checks values against the JSON Schemas that plugins bring.
 import { createRequire } from "node:module";
 import type * as AjvModule from "ajv";
 import type { ErrorObject } from "ajv";
@@ -29,7 +29,8 @@ export function compileSchema(
     useDefaults: defaults,
     logger: false,
   });
-  // A "$schema" of another draft would be refused for its name alone; "$id" must not collide with anything.
+  // A "$schema" of another draft would be refused for its name alone; "$id" must
+  // not collide with anything.
   const { $schema: _draft, $id: _id, ...rules } = schema;
   const validate = ajv.compile(rules);
   return {

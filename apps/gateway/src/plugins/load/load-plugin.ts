@@ -1,4 +1,4 @@
-// Loads one plugin: imports its entry, runs `register` once, and gives what it registered, or why nothing of it is used.
+// Loads one plugin and returns what it registered, or why none of it is used.
 import type { LogPort } from "@clew/engine-core";
 import type { LlmCompleteParams, LlmCompleteResult, RegistrationMode } from "@clew/plugin-sdk/core";
 import { within } from "@clew/plugin-sdk/host";
@@ -30,7 +30,10 @@ export interface LoadContext {
 
 export type LoadResult = { ok: true; registrations: Registrations } | { ok: false; reason: string };
 
-/** `register` may run more than once in a process: reloads and inspections run it again. Never throws for what a plugin did. */
+/**
+ * `register` may run more than once in a process: reloads and inspections run it again. Never
+ * throws for what a plugin did.
+ */
 export async function loadPlugin(
   files: PluginFiles,
   entry: PluginFiles["entries"][number],

@@ -1,4 +1,4 @@
-// Makes `openclaw/plugin-sdk` resolvable for the modules of plugins, and for nothing else; no file is written into a plugin.
+// Makes `openclaw/plugin-sdk` resolvable for the modules of plugins only.
 import { createRequire, type ResolveHookSync, registerHooks } from "node:module";
 import { sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -7,13 +7,17 @@ import { isInside } from "../find/manifest.ts";
 const SDK = "openclaw/plugin-sdk";
 const GENERATION = "clew-generation";
 
-/** Plugin folders of this process; they stay, because a module that is loaded once is never unloaded. */
+/**
+ * Plugin folders of this process; they stay, because a module that is
+ * loaded once is never unloaded.
+ */
 const roots = new Map<string, string>();
 let offered: ReadonlyMap<string, string> | undefined;
 
 /**
- * From now on modules in `root` (absolute, links resolved) see the SDK, by import, dynamic import (also through `new Function`) and require.
- * V8 compiles equal `new Function` texts once and names the first one's module as the importer, so a root must outlive its plugin.
+ * From now on modules in `root` (absolute, links resolved) see the SDK, by import, dynamic import
+ * (also through `new Function`) and require. V8 compiles equal `new Function` texts once and names
+ * the first one's module as the importer, so a root must outlive its plugin.
  */
 export function exposeSdkTo(root: string, pluginId: string): void {
   roots.set(root, pluginId);
@@ -22,7 +26,10 @@ export function exposeSdkTo(root: string, pluginId: string): void {
   registerHooks({ resolve });
 }
 
-/** The address to import an entry by; a later generation is loaded afresh, with the plugin's own modules it imports. */
+/**
+ * The address to import an entry by; a later generation is loaded afresh, with the
+ * plugin's own modules it imports.
+ */
 export function moduleUrl(file: string, generation: number): string {
   const url = pathToFileURL(file).href;
   if (generation === 0) return url;

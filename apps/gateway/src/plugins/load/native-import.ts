@@ -1,4 +1,4 @@
-// Loads a module the way Node does: the one file that test runners and bundlers must leave alone.
+// Loads a module the way Node does, past test runners and bundlers.
 
 /** `url` is a file URL. */
 export const nativeImport = (url: string): Promise<unknown> => import(url);

@@ -1,4 +1,4 @@
-// The configuration a plugin gets: `plugins.entries.<id>.config`, checked against its manifest's schema, defaults applied.
+// The checked configuration that a plugin gets, with defaults applied.
 import type { PluginManifest } from "@clew/plugin-sdk/host";
 import { invalidPlugin, messageOf } from "../invalid.ts";
 import { compileSchema } from "./json-schema.ts";

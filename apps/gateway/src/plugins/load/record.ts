@@ -1,4 +1,4 @@
-// What is known of each plugin after loading: for lists, the doctor and the page.
+// What is known about each plugin after loading.
 import type { LogPort } from "@clew/engine-core";
 import type { PluginManifest } from "@clew/plugin-sdk/host";
 import type { PluginOrigin } from "../find/discover.ts";

@@ -1,4 +1,4 @@
-// What one plugin registered: collected while `register` runs, handed over only if it ends well.
+// Collects what one plugin registers while its `register` runs.
 import type {
   ContextEngineFactory,
   PluginCommand,

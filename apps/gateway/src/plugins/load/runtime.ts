@@ -1,4 +1,4 @@
-// `api.runtime`: what of the host a plugin may use at any time.
+// What a plugin may use of the host at any time, `api.runtime`.
 import { format } from "node:util";
 import type { LogPort } from "@clew/engine-core";
 import type {

@@ -1,4 +1,4 @@
-// Which session plugin code is running for: what binds a plugin's own model calls to an agent.
+// Which session plugin code is running for.
 import { AsyncLocalStorage } from "node:async_hooks";
 
 export interface PluginScope {

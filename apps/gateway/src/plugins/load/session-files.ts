@@ -1,4 +1,4 @@
-// `runtime.agent.session`: where sessions and their index are, for plugins that read transcripts themselves.
+// Tells plugins that read transcripts where sessions are, `runtime.agent.session`.
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
@@ -14,9 +14,14 @@ export interface StoredSession {
 }
 
 export interface SessionFiles {
-  /** `store`: a path with `{agentId}` in it, as `session.store` of OpenClaw; default: the gateway's own index. */
+  /**
+   * `store`: a path with `{agentId}` in it, as `session.store` of OpenClaw; default:
+   * the gateway's own index.
+   */
   resolveStorePath(store?: string, options?: { agentId?: string }): string;
-  /** Session key → its current transcript. Empty when there is no such file, or it cannot be read. */
+  /**
+   * Session key → its current transcript. Empty when there is no such file, or it cannot be read.
+   */
   loadSessionStore(path: string): Record<string, StoredSession>;
   /** Throws when `sessionId` could not be a file name. */
   resolveSessionFilePath(

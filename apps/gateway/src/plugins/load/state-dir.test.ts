@@ -50,7 +50,8 @@ describe("a person's own OpenClaw files", () => {
     ]);
     expect(readdirSync(clewHome)).toContain("tidepool.db");
 
-    // The same look does see it when the operator sends the plugin there: the database is no database, and legacy answers.
+    // The same look does see it when the operator sends the plugin there: the database is no
+    // database, and legacy answers.
     const sent = await chat(scratch, clewHome, { OPENCLAW_STATE_DIR: join(scratch, ".openclaw") });
     expect(sent.errors).toContain("file is not a database");
     expect(sent.code).toBe(0);

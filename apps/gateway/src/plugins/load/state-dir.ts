@@ -6,7 +6,10 @@ let given: string | undefined;
 
 type Variables = Record<string, string | undefined>;
 
-/** To be called before any plugin is loaded. A folder the operator chose stays. Returns the folder plugins will use. */
+/**
+ * To be called before any plugin is loaded. A folder the operator chose stays. Returns the
+ * folder plugins will use.
+ */
 export function provideStateDir(home: string, variables: Variables = process.env): string {
   const current = variables[NAME]?.trim() ?? "";
   if (current !== "" && current !== given) return current;

@@ -1,4 +1,4 @@
-// Commands of plugins in chat: found by name, native name or the manifest's aliases, run with the session they were typed in.
+// Finds and runs the chat commands of plugins.
 import type { PluginCommand } from "@clew/plugin-sdk/core";
 import type { PluginManifest } from "@clew/plugin-sdk/host";
 import { messageOf } from "../invalid.ts";
@@ -26,7 +26,9 @@ export interface OwnedCommand {
   words: readonly string[];
 }
 
-/** Pure. The words of one plugin's commands; aliases of the manifest belong to its first command. */
+/**
+ * Pure. The words of one plugin's commands; aliases of the manifest belong to its first command.
+ */
 export function commandWords(
   manifest: PluginManifest,
   commands: readonly PluginCommand[],

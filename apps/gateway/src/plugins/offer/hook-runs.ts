@@ -1,4 +1,4 @@
-// Calls plugins' hooks: bounded, one after the other, a failing one skipped with a warning.
+// Calls the hooks of plugins one after the other, and skips those that fail.
 import type { LogPort, PromptAdditions } from "@clew/engine-core";
 import { isRecord, within } from "@clew/plugin-sdk/host";
 import { messageOf } from "../invalid.ts";
@@ -61,7 +61,10 @@ export function createHookRunner({
   };
 }
 
-/** Pure. Texts are joined with blank lines, the first system prompt wins, tools must be allowed by everyone who says which. */
+/**
+ * Pure. Texts are joined with blank lines, the first system prompt wins, tools must be allowed by
+ * everyone who says which.
+ */
 export function mergeAdditions(results: readonly unknown[]): PromptAdditions {
   const given = results.filter(isRecord);
   const texts = (key: string) =>

@@ -46,7 +46,10 @@ export interface PluginToolsRequest {
 
 export type PluginTools = (request: PluginToolsRequest) => ToolPort;
 
-/** Gives the host's tools and those of plugins behind one port, for one run. `tools`: of the plugins loaded now; a new array after each reload. */
+/**
+ * Gives the host's tools and those of plugins behind one port, for one run. `tools`: of the plugins
+ * loaded now; a new array after each reload.
+ */
 export function createPluginTools(tools: () => readonly OwnedTool[], log: LogPort): PluginTools {
   const offers = createOffers(tools, log);
   return ({ base, approve }) => ({
@@ -75,7 +78,10 @@ export function createPluginTools(tools: () => readonly OwnedTool[], log: LogPor
   });
 }
 
-/** Factories run once per session and generation of plugins; sessions that ended are forgotten with their identity object. */
+/**
+ * Factories run once per session and generation of plugins; sessions that ended are forgotten
+ * with their identity object.
+ */
 function createOffers(
   tools: () => readonly OwnedTool[],
   log: LogPort,

@@ -1,4 +1,4 @@
-// What the plugins' hooks are told of one turn, as engine-core asks for it.
+// What the hooks of plugins are told about one turn.
 import type { HookPort, HostSession, TurnRequest } from "@clew/engine-core";
 import type { HookRunner } from "./hook-runs.ts";
 

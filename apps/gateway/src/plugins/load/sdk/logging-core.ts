@@ -1,8 +1,11 @@
-// What plugins get as `openclaw/plugin-sdk/logging-core`: text for a log without the secrets that may be in it.
+// What plugins get as `openclaw/plugin-sdk/logging-core`.
 
 const MASK = "***";
 
-/** Each keeps what stands before the secret, so that a reader still sees what kind of thing was there. */
+/**
+ * Each keeps what stands before the secret, so that a reader still sees what
+ * kind of thing was there.
+ */
 const RULES: readonly [pattern: RegExp, replacement: string][] = [
   [
     /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
@@ -21,7 +24,10 @@ const RULES: readonly [pattern: RegExp, replacement: string][] = [
   ],
 ];
 
-/** Pure. Masks keys, tokens, passwords and private keys by their usual forms; other text stays as it is. */
+/**
+ * Pure. Masks keys, tokens, passwords and private keys by their usual forms;
+ * other text stays as it is.
+ */
 export function redactSensitiveText(text: string): string {
   return RULES.reduce(
     (result, [pattern, replacement]) => result.replace(pattern, replacement),
