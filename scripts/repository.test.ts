@@ -8,6 +8,12 @@ const packages = readdirSync("packages").map((name) => ({
   manifest: JSON.parse(readFileSync(`packages/${name}/package.json`, "utf8")),
 }));
 
+/** docs/where.md is an index, not prose. */
+function isIndexLine(sentence: string): boolean {
+  const prose = sentence.replaceAll(/`[^`]*`/g, "code");
+  return sentence.length <= 90 && prose.endsWith(".") && !/[;:.?!] /.test(prose);
+}
+
 describe("the star of packages", () => {
   it.each(packages.filter(({ name }) => name !== "plugin-sdk"))(
     "$name depends on plugin-sdk and nothing else of ours",
@@ -69,12 +75,24 @@ describe("the star of packages", () => {
 });
 
 describe("the documentation", () => {
-  it("every source file opens with one sentence that says what it decides or does", () => {
+  it("every source file opens with one sentence, of one clause and at most 90 characters", () => {
     expect(
       sourceFiles()
-        .filter(({ sentence }) => sentence === undefined || !/[.:?]$/.test(sentence))
-        .map(({ path }) => path),
+        .filter(({ sentence }) => sentence === undefined || !isIndexLine(sentence))
+        .map(({ path, sentence }) => `${path}: ${sentence}`),
     ).toEqual([]);
+  });
+
+  it.each([
+    ["Which engine runs.", true],
+    ["Builds messages, such as `user: hi; bye`.", true],
+    ["Which engine runs", false],
+    ["Which engine runs. It may fail.", false],
+    ["Which engine runs; it may fail.", false],
+    ["The engine: what runs.", false],
+    [`Which engine ${"really ".repeat(12)}runs.`, false],
+  ])("an index line is one clause: %s", (sentence, isOne) => {
+    expect(isIndexLine(sentence)).toBe(isOne);
   });
 
   it.each(generated())("$path is what `pnpm run docs` writes", ({ path, text }) => {

@@ -1,14 +1,9 @@
 import { mergeConfig } from "vitest/config";
 import shared from "../../vitest.shared.ts";
 
-<<<<<<< HEAD
-// Plugins are loaded by Node itself, also in tests: module hooks do not see what a test runner loads in Node's place.
-const external = [/src\/plugins\/load\/native-import\.ts$/];
-=======
 // Plugins are loaded by Node itself, also in tests: module hooks do not see what a test
 // runner loads in Node's place.
-const external = [/src\/plugins\/native-import\.ts$/];
->>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins)
+const external = [/src\/plugins\/load\/native-import\.ts$/];
 
 export default mergeConfig(shared, {
   test: {

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-// Finds the gateway of a home and tells it from whoever else answers on its port.
-=======
 // Finds the gateway of one home and talks to no other.
->>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins)
 import { hostname } from "node:os";
 import { isRecord } from "@clew/plugin-sdk/host";
 import { type GatewayFile, readGatewayFile } from "./home/gateway-file.ts";

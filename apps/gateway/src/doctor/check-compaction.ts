@@ -1,10 +1,5 @@
-<<<<<<< HEAD
-// Looks at the settings of compaction: keys that change nothing, a summarising model that cannot be used.
-
-=======
 // Checks the settings of compaction.
-import { modelRequest } from "../compose.ts";
->>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins)
+
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import { keysWithoutEffect } from "../config/compaction.ts";
 import type { Environment } from "../config/environment.ts";

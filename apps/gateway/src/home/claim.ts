@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-// Lets one gateway serve a home and tells the home's commands where it listens.
-=======
 // Claims a home for one gateway and tells the home's commands where it is.
->>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins)
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { acquireLock, type LockOwner } from "../locks/lock.ts";

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-// The file gateway.json: which process serves a home, where, and its secret.
-=======
 // The file `gateway.json`, which says which process serves a home, and where.
->>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins)
 import { randomUUID } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-// How a gateway proves which home it serves.
-=======
 // How a gateway proves which home it serves without showing a secret.
->>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins)
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { realpathSync } from "node:fs";
 

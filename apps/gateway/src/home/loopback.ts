@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-// One bounded request to a port of this machine, whoever answers there.
-=======
 // Sends one bounded request to a port of this machine that may belong to a stranger.
->>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins)
 import { request } from "node:http";
 
 export interface LoopbackRequest {

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-// Makes the home folder and finds out whether it can be written.
-=======
 // Makes the home folder, or says why it cannot be written.
->>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins)
 import { randomUUID } from "node:crypto";
 import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

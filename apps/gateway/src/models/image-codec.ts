@@ -3,13 +3,8 @@ import { createRequire } from "node:module";
 import type { ImageCodec } from "@clew/transcript-policy";
 
 /**
-<<<<<<< HEAD
  * Sizes and JPEGs by sharp; nothing when this optional dependency was left out or has no build
  * here.
-=======
- * Sizes and JPEGs by sharp; nothing when this optional dependency was left
- * out or has no build here.
->>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins)
  */
 export function installedImageCodec(): { imageCodec?: ImageCodec } {
   if (!isInstalled("sharp")) return {};

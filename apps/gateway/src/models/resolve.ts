@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-// Finds the wire, limits, address and key of a "provider/model" name.
-=======
 // What model a name of the form provider/model means.
->>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins)
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { findProvider, type ModelRef, PROVIDERS, type ProviderRecord } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "@clew/providers";

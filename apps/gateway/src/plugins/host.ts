@@ -7,7 +7,6 @@ import { recallRecords, rememberEngines } from "./find/engine-memory.ts";
 import type { InstallRecords } from "./find/records.ts";
 import { frozenCopy } from "./frozen-copy.ts";
 import { notOffered, requestInvalid } from "./invalid.ts";
-<<<<<<< HEAD
 import { logRecords, type PluginRecord } from "./load/record.ts";
 import { currentPluginScope, inPluginScope, type PluginScope } from "./load/scope.ts";
 import { provideStateDir } from "./load/state-dir.ts";
@@ -15,11 +14,6 @@ import { loadPlugins } from "./load-plugins.ts";
 import { type OwnedCommand, parseCommand, runPluginCommand } from "./offer/chat-commands.ts";
 import { createHookRunner, type HookRunner } from "./offer/hook-runs.ts";
 import type { OwnedTool } from "./offer/tools.ts";
-=======
-import { loadPlugins } from "./load-plugins.ts";
-import { logRecords, type PluginRecord } from "./record.ts";
-import type { InstallRecords } from "./records.ts";
->>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins)
 import { createRunGate, type RunGate } from "./run-gate.ts";
 
 export interface PluginSettings {

@@ -1,13 +1,7 @@
-<<<<<<< HEAD
-// `clew plugins enable` and `disable`: one setting each, and the slot when an engine's plugin is enabled.
+// Runs `clew plugins enable` and `clew plugins disable`.
 import { discoverPlugins } from "../find/discover.ts";
 import { slotValue } from "../find/enablement.ts";
 import { readRecords, writeRecords } from "../find/records.ts";
-=======
-// Runs `clew plugins enable` and `clew plugins disable`.
-import { discoverPlugins } from "../discover.ts";
-import { slotValue } from "../enablement.ts";
->>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins)
 import { invalidPlugin, pluginNotFound } from "../invalid.ts";
 import { type CurrentConfig, makeSteps, readCurrentConfig } from "./config-file.ts";
 import type { InstallPlace } from "./install.ts";

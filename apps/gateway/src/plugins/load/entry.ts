@@ -1,10 +1,5 @@
-<<<<<<< HEAD:apps/gateway/src/plugins/load/entry.ts
-// Finds `register` in what a plugin module exports: a function, an object, or either inside nested `default` or `module`.
-import { invalidPlugin } from "../invalid.ts";
-=======
 // Finds `register` in what a plugin module exports.
-import { invalidPlugin } from "./invalid.ts";
->>>>>>> 8c81f50 (Gateway: first sentences of one clause, comments within 100 columns, command-line help in plain English; loadEverything is loadPlugins):apps/gateway/src/plugins/entry.ts
+import { invalidPlugin } from "../invalid.ts";
 
 export interface PluginDefinition {
   /** What the export calls itself; undefined when it is only a function. */
