@@ -1,4 +1,4 @@
-import { PROVIDERS } from "@clew/plugin-sdk/host";
+import { APIS, PROVIDERS } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
 import { nameOf, ROWS, routeOf } from "./__fixtures__/routes.ts";
 import type { PolicyFlags } from "./policies.ts";
@@ -49,6 +49,13 @@ describe("the provider table", () => {
     ({ id, apis }) => {
       const rows = ROWS.filter(([provider]) => provider.trim().toLowerCase() === id);
       expect(rows.map(([, api]) => api)).toEqual(expect.arrayContaining([...apis]));
+    },
+  );
+
+  it.each(APIS.filter(({ policy }) => policy !== undefined))(
+    "has a row for $id, because that api has a policy",
+    ({ id }) => {
+      expect(ROWS.map(([, api]) => api)).toContain(id);
     },
   );
 
