@@ -1,4 +1,4 @@
-// The models of a configuration: each is resolved once, and called where it is served.
+// Resolves each model of a configuration once, and calls it where it is served.
 import type { LogPort, ModelPort } from "@clew/engine-core";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";

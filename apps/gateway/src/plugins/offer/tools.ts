@@ -1,4 +1,4 @@
-// Tools of plugins in the agent loop: offered per session, arguments checked, read-only ones run, everything else asks first.
+// Offers the tools of plugins in the agent loop, where all but read-only ones ask first.
 import type { HostSession, LogPort, ToolOutcome, ToolPort } from "@clew/engine-core";
 import {
   isAbort,
