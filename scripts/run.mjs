@@ -39,7 +39,8 @@ if (command === "test") {
   const report = ["--reporter=default", "--reporter=json", "--outputFile.json=.cache/vitest.json"];
   follow(node, ["node_modules/vitest/vitest.mjs", "run", ...report, ...args]);
 } else if (command === "test:quick") {
-  // Every package is a project of its folder's name; they test their sources, so there is nothing to build.
+  // Every package is a project of its folder's name; they test their sources, so
+  // there is nothing to build.
   const projects = readdirSync("packages").map((name) => `--project=${name}`);
   follow(node, ["node_modules/vitest/vitest.mjs", "run", ...projects, ...args]);
 } else if (command === "start") {

@@ -18,7 +18,10 @@ export interface Comparison {
   changed: readonly string[];
 }
 
-/** Pure. The files of a package whose change its users get; none for what is private or just got its new version. */
+/**
+ * Pure. The files of a package whose change its users get; none for what is private or
+ * just got its new version.
+ */
 export function publishedChanges({ directory, manifest, before, changed }: Comparison): string[] {
   if (manifest.private === true) return [];
   if (before !== undefined && before.version !== manifest.version) return [];
@@ -33,7 +36,10 @@ export function publishedChanges({ directory, manifest, before, changed }: Compa
     : [...sources, `${directory}/package.json`];
 }
 
-/** Whether a file of a package ends up in what is published: tests, fixtures and test helpers do not. */
+/**
+ * Whether a file of a package ends up in what is published: tests, fixtures
+ * and test helpers do not.
+ */
 function isSource(path: string, { exports = {} }: Manifest): boolean {
   if (!/^(src|web)\//.test(path) || /\.test\.tsx?$|(^|\/)__fixtures__\//.test(path)) return false;
   return !path.startsWith("src/testing/") || "./testing" in exports;
@@ -50,7 +56,10 @@ export interface Missing {
   files: string[];
 }
 
-/** What changed in the checkout at `root` since it left `since`, uncommitted files included, and is named by no changeset of its own. */
+/**
+ * What changed in the checkout at `root` since it left `since`, uncommitted files included, and is
+ * named by no changeset of its own.
+ */
 export function changesWithoutChangeset(root: string, since: string): Missing[] {
   const git = (...args: string[]) =>
     execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });

@@ -82,7 +82,8 @@ async function* readmes({ folder, env, names }) {
 /**
  * Runs a README's example in a folder where its packages are installed.
  *
- * @param {{ example: { code: string, output: string | undefined }, folder: string, env: NodeJS.ProcessEnv, signal?: AbortSignal }} request
+ * @param {{ example: { code: string, output: string | undefined }, folder: string, env:
+ * NodeJS.ProcessEnv, signal?: AbortSignal }} request
  */
 export async function runExample({ example: { code, output }, folder, env, signal }) {
   const file = join(folder, "example.ts");

@@ -6,7 +6,10 @@ import { parseArgs } from "node:util";
 import { packAll } from "./pack.ts";
 import { cleanEnvironment, run } from "./run.mjs";
 
-/** The Nodes the packages are tried on, here and by CI: each floor, and what the checkout itself runs on. */
+/**
+ * The Nodes the packages are tried on, here and by CI: each floor, and what the
+ * checkout itself runs on.
+ */
 export const FLOORS = ["22.15", "24.11", "26"];
 
 const HELP = `Usage: pnpm release:floors [--node FILE]...

@@ -8,8 +8,9 @@ const STOP_MS = 20_000;
 /**
  * Starts `file args start --port 0` and waits until it says where it is.
  *
- * @param {{ file: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, channel?: boolean, group?: boolean }} options
- *   `channel`: it may notice that we go; `group`: signals reach what it starts, too
+ * @param {{ file: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv,
+ * channel?: boolean, group?: boolean }} options `channel`: it may notice that we go; `group`:
+ * signals reach what it starts, too
  */
 export async function startGateway({ file, args, cwd, env, channel = false, group = false }) {
   const child = spawn(file, [...args, "start", "--port", "0"], {

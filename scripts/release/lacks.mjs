@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
  * @typedef {object} Lack
  * @property {string} what
  * @property {string} why
- * @property {string[]} [checks] checks that are left out; none: nothing checks it anywhere else either
+ * @property {string[]} [checks] checks that are left out; none: nothing
+ * checks it anywhere else either
  * @property {string[]} [systems] values of process.platform; none: every system
  * @property {string} [below] the Node version that has it; none: every Node
  */

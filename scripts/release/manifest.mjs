@@ -4,8 +4,8 @@
 const SOURCE = "@clew/source";
 
 /**
- * The one place that says where the code lives: `repository.url` of the root package.json. `fault` is a sentence
- * when nothing may be published with it.
+ * The one place that says where the code lives: `repository.url` of the root package.json. `fault`
+ * is a sentence when nothing may be published with it.
  *
  * @param {{ [field: string]: any }} root
  * @returns {{ url: string, web: string, fault?: undefined } | { fault: string }}
@@ -24,11 +24,13 @@ export function repositoryOf(root) {
 }
 
 /**
- * The manifest as it stands in the tarball. Without a repository the addresses are left out rather than invented.
+ * The manifest as it stands in the tarball. Without a repository the addresses are left
+ * out rather than invented.
  *
  * @template {Record<string, any>} T
  * @param {T} manifest
- * @param {{ root: { [field: string]: any }, directory: string }} place `directory` is relative to the root
+ * @param {{ root: { [field: string]: any }, directory: string }} place
+ * `directory` is relative to the root
  * @returns {Record<string, any>}
  */
 export function publishedManifest(manifest, { root, directory }) {

@@ -5,7 +5,8 @@ import { delimiter, dirname, join } from "node:path";
 const DEADLINE_MS = 300_000;
 
 /**
- * The environment of a check: this Node first on the PATH, a home of its own, nothing npm told us about our own run.
+ * The environment of a check: this Node first on the PATH, a home of its own, nothing npm
+ * told us about our own run.
  *
  * @param {string} scratch a folder that is removed afterwards
  * @param {Record<string, string>} [extra]
@@ -39,7 +40,8 @@ export function cleanEnvironment(scratch, extra = {}) {
  *
  * @param {string} file
  * @param {readonly string[]} args
- * @param {{ cwd: string, env: NodeJS.ProcessEnv, code?: number, signal?: AbortSignal }} options `code` is the expected one
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv, code?: number, signal?: AbortSignal }} options
+ * `code` is the expected one
  * @returns {Promise<{ stdout: string, stderr: string }>}
  */
 export function run(file, args, { cwd, env, code: expected = 0, signal }) {

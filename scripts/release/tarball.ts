@@ -5,7 +5,10 @@ import type { Manifest } from "./packages.ts";
 
 const BLOCK = 512;
 
-/** The files of an npm tarball by their path inside the package. Long paths (pax, GNU) are not needed and not read. */
+/**
+ * The files of an npm tarball by their path inside the package. Long paths (pax, GNU) are
+ * not needed and not read.
+ */
 export function readTarball(file: string): Map<string, Buffer> {
   const bytes = gunzipSync(readFileSync(file));
   const files = new Map<string, Buffer>();

@@ -12,7 +12,10 @@ export type ItemSource =
   | { kind: "tool-schema"; name: string }
   | { kind: "ledger" };
 
-/** Why an item of a request is there; "prompt" is what the turn answers, "engine" what the engine made. */
+/**
+ * Why an item of a request is there; "prompt" is what the turn answers,
+ * "engine" what the engine made.
+ */
 export type ItemCode = "system-prompt" | "tool-schema" | "history" | "prompt" | "engine";
 
 /** One thing the model was sent. */

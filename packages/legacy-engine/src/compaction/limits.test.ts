@@ -3,7 +3,8 @@ import { planLimits } from "./limits.ts";
 
 describe("the room of a summary", () => {
   it.each([
-    // window, reserve, reserve in force, summary: 0.8 × max(16,384, reserve), both at most a quarter of the window
+    // window, reserve, reserve in force, summary: 0.8 × max(16,384, reserve), both at
+    // most a quarter of the window
     [200_000, 20_000, 20_000, 16_000],
     [200_000, 30_000, 30_000, 24_000],
     [200_000, 4_000, 4_000, 13_107],
