@@ -15,7 +15,7 @@ const FOREIGN_WORDS: Record<string, string> = {
     "the reason of a stored prune record is one word, not a sentence",
 };
 
-const SENTENCE = "(?:message|reason|errorMessage|detail|notice|problem|stderr)";
+const SENTENCE = "(?:message|reason|errorMessage|detail|notice|problem|stderr|warning)";
 const COMPARISONS = [
   // x.message.startsWith("…"), reason?.includes("…")
   `\\b${SENTENCE}\\)?\\??\\.(?:startsWith|endsWith|includes|match|search|indexOf)\\((?!"\\\\n")`,
@@ -63,6 +63,7 @@ describe("the text of a message", () => {
     'finding.text === "all is well"',
     'error.message.startsWith("There is")',
     'reason?.includes("locked")',
+    "warnings.filter((warning) => warning.startsWith(path))",
     "if (/too long/.test(error.message)) retry();",
     'switch (outcome) { case "not applicable": }',
     'error.message\n    .includes("locked")',

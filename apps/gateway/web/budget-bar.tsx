@@ -28,7 +28,7 @@ export function BudgetBar({ view, onPick }: BudgetBarProps) {
       {window !== null && <Magnifier plan={plan} />}
       <Bar name="sent" segments={sent} whole={total} />
       {over > 0 && (
-        <p class="over">{formatCount(over)} more than fit in the window besides the reserve</p>
+        <p class="over">{formatCount(over)} more than fit in the window beside the reserve</p>
       )}
       <dl class="legend">
         {sent.map(({ kind, label, tokens }) => (

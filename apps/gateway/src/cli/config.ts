@@ -65,7 +65,7 @@ export async function configImport(
   if (json) output.json({ file: configFile, taken: plan.taken, ignored: plan.ignored });
   else {
     output.line(
-      `Wrote ${configFile}: ${plan.taken.join(", ") || "nothing that Clew knows was in it"}.`,
+      `Wrote ${configFile}: ${plan.taken.join(", ") || "it held no setting Clew knows"}.`,
     );
     for (const { path, reason } of plan.ignored) output.line(`  left out ${path}: ${reason}`);
   }

@@ -152,7 +152,7 @@ function showReport(
 ): void {
   const named =
     engine === null
-      ? "it could not be made"
+      ? "it could not be created"
       : `${engine.name}${engine.version === undefined ? "" : ` ${engine.version}`}`;
   const rows = results.map(({ id, outcome, title, reason }) => [
     outcome === "failed" ? "FAILED" : outcome,

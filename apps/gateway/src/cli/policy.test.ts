@@ -87,7 +87,7 @@ describe("clew sessions repair", () => {
     expect(readFileSync(file, "utf8")).not.toContain("not json");
     expect(await repairSession(file, {}, { output })).toBe(0);
     expect(output.out()).toMatch(
-      /Would repair:\n {2}1 lines that are no entries[\s\S]*Repaired:[\s\S]*in order/,
+      /Would repair:\n {2}1 line that is not an entry[\s\S]*Repaired:[\s\S]*in order/,
     );
   });
 

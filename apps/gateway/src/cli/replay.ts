@@ -39,7 +39,7 @@ export async function replayCommand(
   );
   if (recording.unreadableLines.length > 0)
     output.note(
-      `warning: ${file}: lines ${recording.unreadableLines.join(", ")} hold no entry and are skipped.`,
+      `warning: ${file}: lines ${recording.unreadableLines.join(", ")} are not entries and are skipped.`,
     );
   const home =
     options.into === undefined

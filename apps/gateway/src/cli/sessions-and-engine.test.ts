@@ -67,11 +67,11 @@ describe("clew sessions", () => {
     const damaged = (await readFile(file, "utf8")).replace("\n", "\n{broken\n");
     await writeFile(file, damaged);
     expect((await clew(home, ["sessions", "repair", file, "--dry-run"])).output).toBe(
-      "Would repair:\n  1 lines that are no entries",
+      "Would repair:\n  1 line that is not an entry",
     );
     expect(await readFile(file, "utf8")).toBe(damaged);
     expect((await clew(home, ["doctor"])).output).toContain(
-      "needs repair: 1 lines that are no entries",
+      "needs repair: 1 line that is not an entry",
     );
     expect((await clew(home, ["sessions", "repair", file])).code).toBe(0);
     expect((await createSessionStore({ home }).read("main"))!.branch).toHaveLength(20);
@@ -178,6 +178,6 @@ describe("clew doctor", () => {
     expect(output).toContain(
       "agents.defaults.compaction.model cannot be used, offline/offline summarises instead",
     );
-    expect(output).toContain('"clew engine check" proves the engine');
+    expect(output).toContain('"clew engine check" tests the engine');
   });
 });

@@ -133,7 +133,7 @@ describe("/compact", () => {
       "1 compactions of which 0 changed nothing",
     );
     expect((await answer(host, "/compact undo")).text).toBe(
-      "The last compaction is taken back; nothing was said since.",
+      "The last compaction was taken back; nothing was said since.",
     );
     expect(await context()).toEqual(before);
     expect(await answer(host, "/compact undo")).toMatchObject({

@@ -54,7 +54,7 @@ export function describeCompaction({ ok, compacted, reason, result }: CompactRes
 /** Pure. */
 export function describeUndo(undone: UndoResult): string {
   return undone.ok
-    ? `The last compaction is taken back; ${undone.remapped.size === 0 ? "nothing was said since" : `${undone.remapped.size} entries said since follow again`}.`
+    ? `The last compaction was taken back; ${undone.remapped.size === 0 ? "nothing was said since" : `${undone.remapped.size} entries said since follow again`}.`
     : `Nothing was taken back: ${undone.reason}.`;
 }
 
@@ -75,7 +75,7 @@ export function describeCompactionPreview(preview: CompactionPreview): string {
           : []),
         ...(preview.repeatsOpenRequest ? ["Your open request is repeated word for word."] : []),
         ...(preview.clearedResults > 0
-          ? [`Clears ${preview.clearedResults} old tool results besides.`]
+          ? [`It also clears ${preview.clearedResults} old tool results.`]
           : []),
       ].join("\n");
   }

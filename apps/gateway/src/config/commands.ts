@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import JSON5 from "json5";
+import { storageFailed } from "../storage-error.ts";
 import { checkConfigText, type LoadedConfig, loadConfig, readConfigText } from "./load.ts";
 import { parseSettingPath, valueAt } from "./path.ts";
 import { ConfigSchema } from "./schema.ts";
@@ -49,18 +50,21 @@ export async function setSetting(
   const before = (await readConfigText(file)) ?? "";
   checkConfigText(before, file);
   const { edited, value } = await firstValid(before, path, candidates(text), file, name);
-  const { warnings } = checkConfigText(edited, file);
+  const { raw } = checkConfigText(edited, file);
   await writeConfigText(file, edited);
-  return {
-    value,
-    warnings: warnings.filter((warning) => warning.startsWith(`${path.join(".")}:`)),
-  };
+  const unknown = findUnknownKeys(ConfigSchema, raw).filter((key) => key.path === path.join("."));
+  return { value, warnings: unknown.map(describeUnknownKey) };
 }
 
+/** All or nothing. Throws STORAGE_FAILED. */
 export async function writeConfigText(file: string, text: string): Promise<void> {
   const { default: writeFileAtomic } = await import("write-file-atomic");
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeFileAtomic(file, text, { mode: 0o600 });
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeFileAtomic(file, text, { mode: 0o600 });
+  } catch (error) {
+    throw storageFailed(`The configuration ${file} could not be written`, error);
+  }
 }
 
 /** The parser that keeps comments is loaded only when something is edited. */
@@ -105,7 +109,7 @@ function settingPath(name: string): (string | number)[] {
   if (path !== null) return path;
   throw new ContextEngineError(
     "CONFIG_INVALID",
-    `"${name}" names no setting; write it like agents.defaults.model.primary.`,
+    `"${name}" is not a setting; write one like agents.defaults.model.primary.`,
   );
 }
 

@@ -223,7 +223,13 @@ describe("setting one value", () => {
     await expect(setSetting(file, "gateway.port", "many")).rejects.toMatchObject({
       code: "CONFIG_INVALID",
     });
-    await expect(setSetting(file, "gateway..port", "1")).rejects.toThrow(/names no setting/);
+    await expect(setSetting(file, "gateway..port", "1")).rejects.toThrow(/is not a setting/);
+    await expect(
+      setSetting(join(file, "below/clew.json"), "gateway.port", "1"),
+    ).rejects.toMatchObject({
+      code: "STORAGE_FAILED",
+      message: expect.stringContaining("a part of the path is not a folder"),
+    });
     expect(await readFile(file, "utf8")).toBe(before);
   });
 

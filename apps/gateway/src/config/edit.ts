@@ -36,7 +36,7 @@ export function setInText(
   const result = source.slice(0, edit.from) + edit.text + source.slice(edit.to);
   const expected = withValueAt(JSON5.parse(source), path, value);
   if (!isDeepStrictEqual(JSON5.parse(result), expected))
-    throw new Error("the edited text does not mean what was asked; edit the file by hand");
+    throw new Error("the edit would not have the wanted effect; edit the file by hand");
   return result;
 }
 

@@ -59,7 +59,7 @@ function parseObject(text: string, file: string): Record<string, unknown> {
   }
   throw new ContextEngineError(
     "CONFIG_INVALID",
-    `${file} is not a configuration: it holds no object; nothing was imported.`,
+    `${file} is not a configuration: it is not one object in braces; nothing was imported.`,
   );
 }
 

@@ -71,7 +71,7 @@ function parseText(text: string, file: string): Record<string, unknown> {
     const why = message.replace(/^JSON5: /, "").replace(/ at \d+:\d+$/, "");
     throw new ContextEngineError(
       "CONFIG_INVALID",
-      `The configuration ${file} is not JSON5: ${why}${place}; mend that line.`,
+      `The configuration ${file} is not JSON5: ${why}${place}; correct that line.`,
       {
         cause: error,
       },

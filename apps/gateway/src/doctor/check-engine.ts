@@ -48,7 +48,7 @@ async function askGateway(
       level: "note",
       code: "engine-asked",
       subject: "engine",
-      text: `as the gateway at ${url} says`,
+      text: `as told by the gateway at ${url}`,
     };
     return [
       asked,
@@ -79,7 +79,7 @@ async function inspectOffline(environment: Environment, loaded: LoadedConfig): P
     level: "note",
     code: "engine-asked",
     subject: "engine",
-    text: "this home's gateway is not running; looked at as a start would find it",
+    text: "this home's gateway is not running; checked as a start would load it",
   };
   // What plugins have to say is in their records.
   const plugins = await startPlugins({ environment, loaded, log: silent });

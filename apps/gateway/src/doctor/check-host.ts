@@ -34,7 +34,7 @@ export async function checkHost(
     level: "ok",
     code: "settings",
     subject: "settings",
-    text: loaded.exists ? loaded.file : `${loaded.file} is not there; everything is default`,
+    text: loaded.exists ? loaded.file : `${loaded.file} does not exist; all settings are defaults`,
   });
   findings.push(
     ...loaded.warnings.map(
@@ -53,7 +53,7 @@ export async function checkHost(
       level: "ok",
       code: "engine-check",
       subject: "engine check",
-      text: '"clew engine check" proves the engine against the contract',
+      text: '"clew engine check" tests the engine against the contract',
     },
     ...checkCompaction(environment, loaded),
     ...(await checkModel(modelOf(environment, loaded))),
@@ -146,7 +146,7 @@ async function checkModel(resolve: () => ResolvedModel): Promise<Finding[]> {
         level: "failure",
         code: "model-server-away",
         subject: "model",
-        text: `${about}: nobody answers at ${endpoint.baseUrl}; start that server or correct models.providers.${model.provider}.baseUrl`,
+        text: `${about}: nothing answers at ${endpoint.baseUrl}; start that server or correct models.providers.${model.provider}.baseUrl`,
       },
     ];
   }

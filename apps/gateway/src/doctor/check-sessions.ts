@@ -118,7 +118,7 @@ async function checkFile(
             level: "warning",
             code: "session-unreadable-lines",
             subject,
-            text: `lines ${unreadable.join(", ")} of ${file} hold no entry; they are skipped and stay`,
+            text: `lines ${unreadable.join(", ")} of ${file} are not entries; they are skipped and kept`,
           },
         ]
       : [];

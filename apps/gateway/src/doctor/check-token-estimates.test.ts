@@ -17,6 +17,6 @@ it("the doctor tells how far estimates were off, once something was counted", as
   await writeFile(join(home, "agents/main/token-ratios.json"), JSON.stringify({ v: 1, models }));
   expect(await told()).toMatchObject({
     level: "ok",
-    text: "offline/offline counts 1.23 times what is estimated (7 calls); corrected",
+    text: "offline/offline counts 1.23 times the estimate (7 calls); estimates are corrected",
   });
 });

@@ -33,7 +33,7 @@ export async function checkTokenEstimates(
       level: "ok",
       code: "token-ratio",
       subject: "token estimates",
-      text: `${name} counts ${ratio.toFixed(2)} times what is estimated (${samples} calls); corrected`,
+      text: `${name} counts ${ratio.toFixed(2)} times the estimate (${samples} calls); estimates are corrected`,
     },
   ];
 }

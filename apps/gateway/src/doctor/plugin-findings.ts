@@ -64,7 +64,7 @@ export function engineFindings(status: EngineStatus): Finding[] {
     add(
       "warning",
       "engine-idle-compactions",
-      `${recent.idleCompactions} of ${recent.compactions} recent compactions changed nothing although they said so; tell the author of ${owner.replace("plugin:", "plugin ")}`,
+      `${recent.idleCompactions} of ${recent.compactions} recent compactions claimed success but changed nothing; tell the author of ${owner.replace("plugin:", "plugin ")}`,
     );
   if (store !== null)
     findings.push({
@@ -155,7 +155,7 @@ export function staleSlots(
         level: "warning",
         code: "slot-stale",
         subject: "settings",
-        text: `plugins.slots.${slot} is "${value}", which no plugin brings; "clew doctor --fix" removes the setting, or install the plugin`,
+        text: `plugins.slots.${slot} is "${value}", which no plugin provides; install the plugin, or run "clew doctor --fix" to remove the setting`,
       },
     ];
   });

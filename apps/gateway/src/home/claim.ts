@@ -46,7 +46,7 @@ export async function claimHome(home: string): Promise<ClaimOutcome> {
 
 function whyTaken(home: string, file: string, owner: LockOwner | null): string {
   if (owner === null)
-    return `${file} cannot be read, so nobody can tell whether another gateway serves ${home}; delete that file if none does.`;
+    return `${file} cannot be read, so it is not known whether another gateway serves ${home}; delete that file if none does.`;
   const { pid, host, since } = owner;
   if (host !== hostname())
     return `The gateway of ${home} runs on ${host} (process ${pid}, since ${since}); stop it there, or delete ${file} if that machine is gone.`;

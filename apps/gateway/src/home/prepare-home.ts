@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { storageAdvice, storageReason } from "../sessions/durable-file.ts";
+import { storageAdvice, storageReason } from "../storage-error.ts";
 
 const PROBE_BYTES = 4096;
 

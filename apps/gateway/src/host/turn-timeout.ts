@@ -16,7 +16,7 @@ export async function withTimeout(
   try {
     const result = await run(bounded.signal);
     if (!expired || result.outcome === "completed") return result;
-    const message = `The run was ended after ${seconds} s (agents.defaults.timeoutSeconds); what had arrived is kept.`;
+    const message = `The run was stopped after ${seconds} s (agents.defaults.timeoutSeconds); what had arrived is kept.`;
     return {
       ...result,
       outcome: "failed",

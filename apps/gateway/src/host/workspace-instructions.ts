@@ -56,7 +56,7 @@ async function readInside(
     return {
       problem:
         code === "ERR_ENCODING_INVALID_ENCODED_DATA"
-          ? "it is no UTF-8 text"
+          ? "it is not UTF-8 text"
           : (error as Error).message,
     };
   }

@@ -144,7 +144,8 @@ export function createApp({ gateway, log, port, page, version, identity }: AppOp
       parsed.message.allowTools.length > 0 &&
       !hasToken(context.req.header("authorization"), token)
     ) {
-      const message = "allowTools needs the token of gateway.auth.token as Authorization: Bearer.";
+      const message =
+        "allowTools needs the token of gateway.auth.token, sent as the header Authorization: Bearer.";
       return refuse(context, "FORBIDDEN", message);
     }
     const key = gateway.canonicalKey(context.req.param("key"));

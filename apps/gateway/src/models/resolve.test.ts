@@ -98,7 +98,7 @@ describe("a model name", () => {
       }),
     ).toThrow(/known: model, other. Did you mean "lab\/model"/);
     expect(() => resolve("offline/other")).toThrow(/known: offline/);
-    expect(() => resolve("gpt")).toThrow(/names no model/);
+    expect(() => resolve("gpt")).toThrow(/is not a model name/);
     expect(() => resolve("__proto__/x")).toThrow(/unknown provider/);
     expect(() => resolve("lab/m", { lab: {} })).toThrow(/has no address/);
     expect(() => resolve("lab/m", { lab: { baseUrl: "http://x", api: "morse" } })).toThrow(

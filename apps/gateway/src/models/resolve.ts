@@ -40,7 +40,7 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
   const modelId = name.slice(slash + 1);
   if (slash <= 0 || modelId === "")
     throw invalid(
-      `"${name}" names no model: write "provider/model", for example ${OFFLINE_MODEL}.`,
+      `"${name}" is not a model name; write "provider/model", for example ${OFFLINE_MODEL}.`,
     );
   const record = findProvider(providerId);
   const configured = Object.hasOwn(models.providers, providerId)
@@ -155,7 +155,7 @@ function unknownProvider(name: string, { models, apis }: ModelRequest): ContextE
   const nearest = nearestOf(providerId, known);
   const guess = nearest === null ? "" : ` Did you mean "${nearest}"?`;
   return invalid(
-    `Model "${name}" has an unknown provider "${providerId}"; known: ${known.join(", ")}.${guess} Others go into models.providers.`,
+    `Model "${name}" has an unknown provider "${providerId}"; known: ${known.join(", ")}.${guess} Add others to models.providers.`,
   );
 }
 

@@ -116,7 +116,7 @@ describe("two engine plugins", () => {
 
     // Without a gateway the doctor looks for itself.
     expect(await doctor(place)).toEqual([
-      "note engine: this home's gateway is not running; looked at as a start would find it",
+      "note engine: this home's gateway is not running; checked as a start would load it",
       'ok engine: wave of plugin "wave-plugin" (configured), eager lifecycle, leaves compaction to the host',
       "ok plugin wave-plugin: 1.0.0, linked: engine wave",
       "ok plugin tidepool-context: 0.3.1, installed: engine tidepool; tools tide_grep, tide_count, tide_forget; command /tidepool",
@@ -154,7 +154,7 @@ describe("two engine plugins", () => {
     ]);
     expect(lines.at(-1)).toBe("Store: doctor: 4 messages, database ok");
     expect((await doctor(place)).slice(0, 4)).toEqual([
-      `note engine: as the gateway at ${server.url} says`,
+      `note engine: as told by the gateway at ${server.url}`,
       'ok engine: tidepool 0.3.1 of plugin "tidepool-context" (configured), eager lifecycle, compacts by itself, has bootstrap, maintain, afterTurn, prepareSubagentSpawn, onSubagentEnded',
       'note engine: registered as "tidepool", calls itself "tidepool-engine"; settings use the former',
       "ok engine store: doctor: 4 messages, database ok",
@@ -382,9 +382,7 @@ describe("a list of installs that somebody broke", () => {
     const place = await openPlace();
     mkdirSync(join(place.home, "plugins"));
     writeFileSync(join(place.home, "plugins/installs.json"), "[]");
-    expect((await doctor(place))[0]).toMatch(
-      /^failure plugins: .*installs\.json cannot be understood/,
-    );
+    expect((await doctor(place))[0]).toMatch(/^failure plugins: .*installs\.json cannot be read/);
     const { say } = await startServed(place);
     expect((await say("hello")).events.at(-1)).toMatchObject({ outcome: "completed" });
     expect((await doctor(place)).filter((line) => line.startsWith("failure"))).toHaveLength(1);

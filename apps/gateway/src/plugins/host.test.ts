@@ -93,7 +93,7 @@ describe("a plugin that breaks a rule", () => {
     [
       "has a manifest without what is required",
       { manifest: "{ name: 'x' }" },
-      /is wrong: id: .*; configSchema: /,
+      /is invalid: id: .*; configSchema: /,
     ],
     [
       "has an id that could be a path",
@@ -138,12 +138,12 @@ describe("a plugin that breaks a rule", () => {
     [
       "needs a range that is none",
       { packageJson: { openclaw: { compat: { pluginApi: "newest" } } } },
-      /"newest", which is no version range/,
+      /"newest", which is not a version range/,
     ],
     [
       "has a schema that is none",
       { manifest: { configSchema: { type: "nonsense" } } },
-      /configSchema is no usable JSON Schema/,
+      /configSchema is not a usable JSON Schema/,
     ],
     [
       "requires a plugin that is not there",
@@ -461,9 +461,7 @@ describe("whether a plugin is on", () => {
     const { host, log } = await loadHost({ load: { paths: [folder] } }, home);
     expect(only(host)).toMatchObject({ status: "loaded", engines: ["wave"] });
     expect(log.lines).toContainEqual(
-      expect.stringMatching(
-        /^error \[plugins\] .*installs\.json cannot be understood .*move it away/,
-      ),
+      expect.stringMatching(/^error \[plugins\] .*installs\.json cannot be read .*move it away/),
     );
   });
 

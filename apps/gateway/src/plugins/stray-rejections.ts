@@ -9,6 +9,8 @@ export function survivePluginRejections(log: LogPort): void {
     const pluginId = reason instanceof Error ? pluginOfStack(reason.stack ?? "") : undefined;
     // Without a listener Node would end the process the same way.
     if (pluginId === undefined) throw reason;
-    log.error(`[plugins] ${pluginId}: a promise failed and nobody listened: ${messageOf(reason)}`);
+    log.error(
+      `[plugins] ${pluginId}: a promise was rejected and nothing handled it: ${messageOf(reason)}`,
+    );
   });
 }

@@ -4,6 +4,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { storageFailed } from "../storage-error.ts";
 
 export interface DurableFile {
   /** Bytes up to the end of the last durable write. */
@@ -99,10 +100,8 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
-function unwritable(file: string, error: unknown): ContextEngineError {
-  const message = `The session file ${file} could not be written: ${storageReason(error)}. Nothing was stored; ${storageAdvice(error)} and send the message again.`;
-  return new ContextEngineError("STORAGE_FAILED", message, { cause: error });
-}
+const unwritable = (file: string, error: unknown): ContextEngineError =>
+  storageFailed(`The session file ${file} could not be written, and nothing was stored`, error);
 
 /**
  * An error of the file system while a session was opened, as one sentence; anything else as it is.
@@ -113,37 +112,8 @@ export function explainStorageError(error: unknown, folder: string): unknown {
     typeof (error as NodeJS.ErrnoException | null)?.code !== "string"
   )
     return error;
-  const message = `The session cannot be opened in ${folder}: ${storageReason(error)}; ${storageAdvice(error)} and try again.`;
-  return new ContextEngineError("STORAGE_FAILED", message, { cause: error });
+  return storageFailed(`The session cannot be opened in ${folder}`, error);
 }
-
-/** What a file system error means, as half a sentence. */
-export function storageReason(error: unknown): string {
-  const { code = "", message } = error as NodeJS.ErrnoException;
-  return REASONS[code] ?? message;
-}
-
-/** What a person can do about it, as half a sentence. */
-export function storageAdvice(error: unknown): string {
-  const { code = "" } = error as NodeJS.ErrnoException;
-  if (code === "ENOSPC" || code === "EDQUOT") return "free some space";
-  if (code === "EFBIG") return "raise that limit";
-  return ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT"].includes(code)
-    ? "set CLEW_HOME to a folder you may write to"
-    : "check the disk";
-}
-
-const REASONS: Record<string, string> = {
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is used up",
-  EFBIG: "the file may not grow further (a size limit of this process or file system)",
-  EACCES: "permission denied",
-  EPERM: "the operation is not permitted",
-  ENOTDIR: "a part of the path is not a folder",
-  ENOENT: "no folder can be made there",
-  EROFS: "the file system is read-only",
-  EIO: "the disk reported an error",
-};
 
 function moved(file: string, expected: number, found: number): ContextEngineError {
   return new ContextEngineError(

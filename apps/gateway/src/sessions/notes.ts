@@ -19,26 +19,40 @@ export function describeNote(note: SessionNote): string {
     case "torn-tail":
       return `an interrupted write of ${note.bytes} bytes was cut off and kept in ${note.keptIn}.`;
     case "migrated":
-      return `brought from version ${note.fromVersion} to the current one; the original is ${note.original}.`;
+      return `upgraded from format version ${note.fromVersion}; the original is kept in ${note.original}.`;
     case "unreadable-lines":
-      return `lines ${note.lines.join(", ")} hold no entry and are skipped; they stay in the file.`;
+      return `lines ${note.lines.join(", ")} are not entries; they are skipped and stay in the file.`;
     case "repaired": {
       const kept = note.keptIn === undefined ? "" : `; the removed lines are in ${note.keptIn}`;
       return `repaired: ${repairedParts(note.report).join(", ")}${kept}.`;
     }
     case "not-repaired":
-      return `its file needs a repair that did not succeed (${note.reason}); it is used as it is.`;
+      return `its file needs a repair that failed (${note.reason}); it is used as it is.`;
   }
 }
 
 /** What was found, or done, one phrase each; empty = the file is in order. */
 export function repairedParts(report: RepairReport): string[] {
-  const counted: [number | undefined, string][] = [
-    [report.droppedLines, "lines that are no entries"],
-    [report.rewrittenAssistantMessages, "empty failed replies given a text"],
-    [report.rewrittenUserMessages, "blank messages of people given a text"],
-    [report.removedCorruptedImageBlocks, "damaged images replaced by a note"],
-    [report.insertedToolResults, "missing tool results added"],
+  const counted: [number | undefined, string, string][] = [
+    [report.droppedLines, "line that is not an entry", "lines that are not entries"],
+    [
+      report.rewrittenAssistantMessages,
+      "empty failed reply given a placeholder",
+      "empty failed replies given a placeholder",
+    ],
+    [
+      report.rewrittenUserMessages,
+      "blank user message given a placeholder",
+      "blank user messages given a placeholder",
+    ],
+    [
+      report.removedCorruptedImageBlocks,
+      "damaged image replaced by a note",
+      "damaged images replaced by a note",
+    ],
+    [report.insertedToolResults, "missing tool result added", "missing tool results added"],
   ];
-  return counted.flatMap(([count, what]) => (count ? [`${count} ${what}`] : []));
+  return counted.flatMap(([count, one, many]) =>
+    count ? [`${count} ${count === 1 ? one : many}`] : [],
+  );
 }

@@ -13,7 +13,8 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
 import { acquireLock, type Lock, type LockOwner } from "../locks/lock.ts";
-import { durableFile, keepBeside, storageAdvice, storageReason } from "./durable-file.ts";
+import { storageFailed } from "../storage-error.ts";
+import { durableFile, keepBeside } from "./durable-file.ts";
 import type { SessionNote } from "./notes.ts";
 import { openOutbox } from "./outbox.ts";
 import { type FileContent, formatEntries, formatHeader, parseSessionFile } from "./parse.ts";
@@ -348,10 +349,6 @@ async function readIfThere(file: string): Promise<Buffer> {
     return await readFile(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
-    throw new ContextEngineError(
-      "STORAGE_FAILED",
-      `The session file ${file} cannot be read: ${storageReason(error)}; ${storageAdvice(error)} and try again.`,
-      { cause: error },
-    );
+    throw storageFailed(`The session file ${file} cannot be read`, error);
   }
 }

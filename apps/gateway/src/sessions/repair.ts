@@ -31,7 +31,7 @@ export async function repairFile(file: string): Promise<RepairOutcome> {
   return { note: notRepaired(report), changed: false };
 }
 
-const notRepaired = ({ reason = "it changed meanwhile" }: RepairReport): SessionNote => ({
+const notRepaired = ({ reason = "it changed in the meantime" }: RepairReport): SessionNote => ({
   kind: "not-repaired",
   reason,
 });

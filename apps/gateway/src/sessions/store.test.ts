@@ -291,7 +291,7 @@ describe("an interrupted write", () => {
     await child.exit;
     const error = child.lines.find((line) => line.startsWith("error"));
     expect(error).toContain("STORAGE_FAILED");
-    expect(error).toContain("Nothing was stored");
+    expect(error).toContain("nothing was stored");
     const acknowledged = child.lines.filter((line) => /^\d+$/.test(line)).length;
     expect(acknowledged).toBeGreaterThan(0);
     expect(child.lines.at(-1)).toBe(`after ${acknowledged + 1}`);
@@ -612,7 +612,7 @@ describe("a session that moves on", () => {
     const adopt = (sessionId: string, sessionFile?: string) =>
       store.adopt({ from: session.session, sessionId, sessionFile, cwd: home });
     await expect(adopt("nowhere")).rejects.toThrow("there is no file");
-    await expect(adopt("../../escape")).rejects.toThrow("no session id");
+    await expect(adopt("../../escape")).rejects.toThrow("not a session id");
     const elsewhere = join(home, `${SUCCESSOR}.jsonl`);
     await writeSuccessor(elsewhere);
     await writeSuccessor(join(home, "agents/main/sessions", `${SUCCESSOR}.jsonl`));

@@ -167,7 +167,7 @@ async function checkSuccessor(
       "ENGINE_OPERATION_FAILED",
       `The session cannot move to the engine's transcript "${given.sessionId}": ${why}; it stays where it is.`,
     );
-  if (!isSafeId(given.sessionId)) throw refuse("that is no session id");
+  if (!isSafeId(given.sessionId)) throw refuse("that is not a session id");
   const file = transcriptFile(home, agentId, given.sessionId);
   const realOf = (path: string) => realpath(path).catch(() => null);
   const [real, named] = [await realOf(file), await realOf(given.sessionFile ?? file)];

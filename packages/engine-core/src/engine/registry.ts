@@ -201,7 +201,7 @@ function notRegistered(engineId: string, known: Iterable<string>): ContextEngine
 }
 
 function factoryFailed(engineId: string, cause: unknown): ContextEngineError {
-  const message = `Context engine "${engineId}" could not be made: ${describeError(cause)}.`;
+  const message = `Context engine "${engineId}" could not be created: ${describeError(cause)}.`;
   return new ContextEngineError("ENGINE_FACTORY_FAILED", message, {
     engineId,
     operation: "factory",

@@ -211,7 +211,7 @@ async function adoptSuccessor(run: TurnRun, result: CompactResult): Promise<void
   });
   if (transcript === undefined)
     return log.warn(
-      "compaction successor refused: the session moved to another transcript meanwhile",
+      "compaction successor refused: the session moved to another transcript in the meantime",
     );
   const turn = messagesOfTurn(run);
   run.transcript = transcript;

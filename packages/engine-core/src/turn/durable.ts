@@ -103,7 +103,7 @@ export async function drainOutbox(run: TurnRun): Promise<DrainResult> {
   const left = pending.length - committed;
   return left === 0
     ? { ok: true, committed }
-    : { ok: false, pending: left, reason: `${left} older turns are still to be committed` };
+    : { ok: false, pending: left, reason: `${left} older turns have yet to be committed` };
 }
 
 /** Undefined when the engine has the turn now, else why not. */

@@ -53,7 +53,7 @@ export async function runModelLoop(
   }
   return failed(
     "invalid_response",
-    `The model asked for tools ${run.settings.maxModelCalls} times without an answer; the turn was ended.`,
+    `The model asked for tools ${run.settings.maxModelCalls} times without answering; the turn was stopped.`,
   );
 }
 

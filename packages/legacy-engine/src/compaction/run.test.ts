@@ -418,7 +418,7 @@ describe("bad input", () => {
       ok: false,
       compacted: false,
       code: "session-moved",
-      reason: expect.stringContaining("reset meanwhile"),
+      reason: expect.stringContaining("reset in the meantime"),
     });
     expect(session.context()).toEqual([]);
   });

@@ -258,14 +258,14 @@ async function write(
       ok: false,
       compacted: false,
       code: "session-moved",
-      reason: "the session moved to another branch meanwhile; nothing was written",
+      reason: "the session moved to another branch in the meantime; nothing was written",
     };
   if (now.slice(planned.length).some(({ type }) => type === "compaction" || type === "reset"))
     return {
       ok: false,
       compacted: false,
       code: "session-moved",
-      reason: "the session was compacted or reset meanwhile; nothing was written",
+      reason: "the session was compacted or reset in the meantime; nothing was written",
     };
   try {
     return { ok: true, entries: await transcript.append(entries) };

@@ -33,7 +33,7 @@ describe("clew plugins", () => {
       output: [
         "Installed tidepool-context 0.3.1.",
         'plugins.slots.contextEngine: unset -> "tidepool"; the way back: clew config set plugins.slots.contextEngine legacy',
-        `Its tools: tide_grep, tide_count, tide_forget. Those that do not say they only read ask before they run; let some run unasked with: clew config set plugins.entries.tidepool-context.tools.allow '["tide_grep","tide_count","tide_forget"]'`,
+        `Its tools: tide_grep, tide_count, tide_forget. Those not marked as read-only ask before they run; to let them run unasked: clew config set plugins.entries.tidepool-context.tools.allow '["tide_grep","tide_count","tide_forget"]'`,
         "No gateway is running; it is effective from the next start.",
       ].join("\n"),
     });
@@ -130,7 +130,7 @@ describe("clew start", () => {
     const log = () => readFileSync(join(home, "logs/gateway.log"), "utf8");
     await expect
       .poll(log)
-      .toContain("[plugins] small: a promise failed and nobody listened: stray");
+      .toContain("[plugins] small: a promise was rejected and nothing handled it: stray");
     writeFileSync(
       join(folder, "index.js"),
       "export default (api) => api.registerContextEngine('late', () => 1);",

@@ -242,7 +242,7 @@ export async function reload({ json }: Flags, { environment, output }: Shell): P
     const { error } = body ?? {};
     output.note(
       error === undefined
-        ? `Nothing is known of the reload: ${url} did not answer in time; see its log.`
+        ? `Nobody knows whether the plugins were reloaded: ${url} did not answer in time; see its log.`
         : `Nothing was reloaded: ${error.message} [${error.code}]`,
     );
     return 1;

@@ -25,7 +25,7 @@ export function checkCompatibility(pluginId: string, { compat, install }: Requir
     const semver = semverModule();
     if (semver.validRange(range) === null)
       throw invalidPlugin(
-        `Plugin "${pluginId}" asks for openclaw.${name} "${range}", which is no version range.`,
+        `Plugin "${pluginId}" asks for openclaw.${name} "${range}", which is not a version range.`,
       );
     if (!semver.satisfies(PLUGIN_API_VERSION, range, { includePrerelease: true }))
       throw invalidPlugin(

@@ -67,7 +67,7 @@ function readManifest(root: string): PluginManifest {
   const problems = parsed.success
     ? [`id: "${parsed.data.id}" may hold only letters, digits, dots, dashes and underscores`]
     : describe(parsed.error);
-  throw invalidPlugin(`The manifest ${root}/${MANIFEST_FILE} is wrong: ${problems.join("; ")}.`);
+  throw invalidPlugin(`The manifest ${root}/${MANIFEST_FILE} is invalid: ${problems.join("; ")}.`);
 }
 
 function readPackage(root: string): PluginPackage {
@@ -76,7 +76,7 @@ function readPackage(root: string): PluginPackage {
   if (text === undefined) return {};
   const parsed = PackageSchema.safeParse(parse(text, file));
   if (parsed.success) return parsed.data;
-  throw invalidPlugin(`${file} is wrong: ${describe(parsed.error).join("; ")}.`);
+  throw invalidPlugin(`${file} is invalid: ${describe(parsed.error).join("; ")}.`);
 }
 
 /** Plugin ids become file names and setting names. */

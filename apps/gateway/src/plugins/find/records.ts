@@ -76,7 +76,7 @@ export function readRecords(home: string): InstallRecords {
     return RecordsSchema.parse(JSON.parse(text));
   } catch (error) {
     throw invalidPlugin(
-      `${file} cannot be understood (${messageOf(error).split("\n", 1)[0]}); move it away and install the plugins again.`,
+      `${file} cannot be read (${messageOf(error).split("\n", 1)[0]}); move it away and install the plugins again.`,
       error,
     );
   }

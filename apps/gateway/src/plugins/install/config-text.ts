@@ -153,9 +153,7 @@ export function removeAt(text: string, path: Path): string {
       : text.slice(0, given.from) + text.slice(given.to, before.to);
   const result = head + text.slice(to);
   if (!isDeepStrictEqual(JSON5.parse(result), without(JSON5.parse(text), path)))
-    throw new Error(
-      `the edited text does not mean what was asked; remove ${path.join(".")} by hand`,
-    );
+    throw new Error(`the edit would not have the wanted effect; remove ${path.join(".")} by hand`);
   return result;
 }
 

@@ -126,7 +126,7 @@ describe("installing a plugin from a folder", () => {
     });
     await installPlugin({ spec: "./wave" }, place);
     await expect(installPlugin({ spec: "./wave" }, place)).rejects.toThrow(
-      'Plugin "wave" 1.0.0 is installed already; run "clew plugins update wave", or add --force',
+      'Plugin "wave" 1.0.0 is already installed; run "clew plugins update wave", or add --force',
     );
     writeFileSync(join(folder, "index.js"), engineCode("wave2"));
     await installPlugin({ spec: "./wave", force: true }, place);
@@ -355,7 +355,7 @@ describe("what an install refuses", () => {
       {
         code: "export default (api) => api.registerContextEngine('e', () => { throw new Error('no disk'); });",
       },
-      /context engine "e" could not be made: no disk/,
+      /context engine "e" could not be created: no disk/,
     ],
     [
       "another plugin API",

@@ -49,9 +49,11 @@ export async function installPlugin(
 ): Promise<InstallReport> {
   const source = planSource(request.spec, place.cwd);
   if (request.link && source.kind !== "path")
-    throw requestInvalid(`Only a folder can be linked; "${request.spec}" is none. Leave out -l.`);
+    throw requestInvalid(
+      `Only a folder can be linked; "${request.spec}" is not one; leave out -l.`,
+    );
   if (request.pin && source.kind !== "npm")
-    throw requestInvalid("Only a package from npm can be pinned. Leave out --pin.");
+    throw requestInvalid("Only a package from npm can be pinned; leave out --pin.");
   return withPluginsLock(place.home, () =>
     request.link && source.kind === "path"
       ? linkPlugin(source.folder, request, place)
@@ -134,7 +136,7 @@ function refuseUnfit(
   if (installed !== undefined && !force) {
     const version = installed.version === null ? "" : ` ${installed.version}`;
     throw installFailed(
-      `Plugin "${id}"${version} is installed already; run "clew plugins update ${id}", or add --force to replace it.`,
+      `Plugin "${id}"${version} is already installed; run "clew plugins update ${id}", or add --force to replace it.`,
     );
   }
   const all = discoverPlugins({ home, plugins, records, bundled: [] });
@@ -146,7 +148,7 @@ function refuseUnfit(
   const other = all.find((found) => found.id === id && found.folder !== linked);
   if (other !== undefined && installed === undefined)
     throw installFailed(
-      `Plugin "${id}" is there already, in ${other.folder}; remove it there (or from plugins.load.paths) first.`,
+      `Plugin "${id}" already exists in ${other.folder}; remove it there (or from plugins.load.paths) first.`,
     );
 }
 

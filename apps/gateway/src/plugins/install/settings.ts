@@ -44,7 +44,7 @@ export function planSwitchOn({
   const kinds = kindsOf(manifest.kind);
   const engine = engines.find((engineId) => engineId === id) ?? engines[0];
   if (kinds.includes("context-engine") && engine === undefined)
-    notes.push("It says it is a context engine and registers none, so the slot stays as it is.");
+    notes.push("It claims to be a context engine but registers none, so the slot stays as it is.");
   if (kinds.includes("context-engine") && engine !== undefined)
     takeSlot("contextEngine", engine, "legacy");
   if (kinds.includes("memory")) takeSlot("memory", id, "none");
@@ -66,6 +66,6 @@ export function planSwitchOn({
 export function toolNote(id: string, tools: readonly string[]): string[] {
   if (tools.length === 0) return [];
   return [
-    `Its tools: ${tools.join(", ")}. Those that do not say they only read ask before they run; let some run unasked with: clew config set plugins.entries.${id}.tools.allow '${JSON.stringify(tools)}'`,
+    `Its tools: ${tools.join(", ")}. Those not marked as read-only ask before they run; to let them run unasked: clew config set plugins.entries.${id}.tools.allow '${JSON.stringify(tools)}'`,
   ];
 }

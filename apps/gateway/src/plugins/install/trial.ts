@@ -83,7 +83,7 @@ async function tryEntry(
 
 async function tryEngine(engineId: string, factory: ContextEngineFactory): Promise<string[]> {
   const onTimeout = () => {
-    throw new Error(`not made within ${ENGINE_MS / 1000} s`);
+    throw new Error(`not created within ${ENGINE_MS / 1000} s`);
   };
   try {
     const product = await within<unknown>({ boundMs: ENGINE_MS, onTimeout }, () => factory({}));
@@ -91,7 +91,7 @@ async function tryEngine(engineId: string, factory: ContextEngineFactory): Promi
     if (validation.ok) await validation.engine.dispose?.();
     return validation.ok ? [] : [validation.message.replace(/\.$/, "")];
   } catch (error) {
-    return [`context engine "${engineId}" could not be made: ${messageOf(error)}`];
+    return [`context engine "${engineId}" could not be created: ${messageOf(error)}`];
   }
 }
 
@@ -107,7 +107,7 @@ function undeclaredTools({ manifest }: PluginFiles, { tools }: Registrations): s
         .filter(({ name }) => !declared.includes(name))
         .map(({ name }) => `plugin must declare contracts.tools for: ${name}`);
     } catch (error) {
-      return [`a tool could not be made: ${messageOf(error)}`];
+      return [`a tool could not be created: ${messageOf(error)}`];
     }
   });
 }

@@ -157,7 +157,7 @@ const ownerId = (owner: string | undefined) => owner?.split("/")[0];
 
 function describe({ path, before, item }: SettingChange): string {
   const name = path.join(".");
-  if (item !== undefined) return `${item} is taken out of ${name}`;
+  if (item !== undefined) return `${item} is removed from ${name}`;
   return before === null ? `${name} is removed` : `${name} is ${before} again`;
 }
 

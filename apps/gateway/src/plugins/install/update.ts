@@ -59,7 +59,7 @@ async function updateOne(
     const version = versionOf(staged.files);
     if (staged.files.manifest.id !== pluginId)
       throw installFailed(
-        `${record.spec} is plugin "${staged.files.manifest.id}" now, not "${pluginId}"; uninstall "${pluginId}" and install it anew.`,
+        `${record.spec} is plugin "${staged.files.manifest.id}" now, not "${pluginId}"; uninstall "${pluginId}" and install it again.`,
       );
     if (record.source === "npm" && version === record.version)
       return {

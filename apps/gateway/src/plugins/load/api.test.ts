@@ -226,7 +226,9 @@ describe("runtime", () => {
       }),
     ).toBe(file);
     expect(session.resolveSessionFilePath!(sessionId, undefined, { agentId: "main" })).toBe(file);
-    expect(() => session.resolveSessionFilePath!("../../etc/passwd")).toThrow("is no session id");
+    expect(() => session.resolveSessionFilePath!("../../etc/passwd")).toThrow(
+      "is not a session id",
+    );
     expect(session.loadSessionStore!(join(home, "nothing.json"))).toEqual({});
     // What a plugin writes back must not confuse the gateway.
     writeFileSync(

@@ -91,7 +91,7 @@ export function createPluginApi(request: ApiRequest): OpenApi {
     registerCommand(command) {
       if (!accepts("command", `command ${command?.name}`)) return;
       if (typeof command?.name !== "string" || !/^[a-z][\w-]*$/i.test(command.name))
-        complain(`command name "${command?.name}" is no word`);
+        complain(`command name "${command?.name}" is not a word`);
       else if (typeof command.handler !== "function")
         complain(`command "${command.name}" registration missing handler`);
       else into.commands.push(command);

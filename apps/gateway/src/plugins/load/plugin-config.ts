@@ -19,7 +19,7 @@ function compiled(id: string, schema: Record<string, unknown>) {
     return compileSchema(schema, { defaults: true });
   } catch (error) {
     throw invalidPlugin(
-      `The manifest of plugin "${id}" is wrong: configSchema is no usable JSON Schema: ${messageOf(error)}.`,
+      `The manifest of plugin "${id}" is invalid: its configSchema is not a usable JSON Schema: ${messageOf(error)}.`,
       error,
     );
   }

@@ -52,7 +52,7 @@ export function createSessionFiles(home: string): SessionFiles {
       );
     },
     resolveSessionFilePath(sessionId, entry, { agentId = DEFAULT_AGENT_ID, storePath } = {}) {
-      if (!isSafeId(sessionId)) throw new Error(`"${sessionId}" is no session id.`);
+      if (!isSafeId(sessionId)) throw new Error(`"${sessionId}" is not a session id.`);
       const folder = storePath === undefined ? undefined : dirname(storePath);
       const named = entry?.sessionFile?.trim() ?? "";
       if (named !== "")

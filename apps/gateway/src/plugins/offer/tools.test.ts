@@ -96,7 +96,9 @@ describe("tools of plugins", () => {
     expect(log.lines).toContain(
       "warn [plugins] small: plugin must declare contracts.tools for: stray",
     );
-    expect(log.lines).toContain("warn [plugins] small: a tool could not be made: no factory today");
+    expect(log.lines).toContain(
+      "warn [plugins] small: a tool could not be created: no factory today",
+    );
     expect(host.records()[0]!.diagnostics).toEqual([
       { level: "warning", message: 'tool "own_tool" belongs to the gateway; it is left out' },
     ]);

@@ -121,7 +121,7 @@ function makeOffers(
         else offers.set(tool.name, toOffer(owned, tool));
       }
     } catch (error) {
-      warn(`a tool could not be made: ${messageOf(error)}`);
+      warn(`a tool could not be created: ${messageOf(error)}`);
     }
   }
   return [...offers.values()];

@@ -1,0 +1,38 @@
+// What a failure of the file system means, and what a person can do about it.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+
+/** `what` begins the sentence: what could not be done. */
+export const storageFailed = (what: string, error: unknown): ContextEngineError =>
+  new ContextEngineError(
+    "STORAGE_FAILED",
+    `${what}: ${storageReason(error)}; ${storageAdvice(error)} and try again.`,
+    { cause: error },
+  );
+
+/** What a file system error means, as half a sentence. */
+export function storageReason(error: unknown): string {
+  const { code = "", message } = error as NodeJS.ErrnoException;
+  return REASONS[code] ?? message;
+}
+
+/** What a person can do about it, as half a sentence. */
+export function storageAdvice(error: unknown): string {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (code === "ENOSPC" || code === "EDQUOT") return "free some space";
+  if (code === "EFBIG") return "raise that limit";
+  return ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT"].includes(code)
+    ? "set CLEW_HOME to a folder you may write to"
+    : "check the disk";
+}
+
+const REASONS: Record<string, string> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EFBIG: "the file may not grow further (a size limit of this process or file system)",
+  EACCES: "permission denied",
+  EPERM: "the operation is not permitted",
+  ENOTDIR: "a part of the path is not a folder",
+  ENOENT: "no folder can be created there",
+  EROFS: "the file system is read-only",
+  EIO: "the disk reported an error",
+};
