@@ -73,7 +73,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
         model,
         engine: { ...engine, ownsCompaction: info.ownsCompaction === true },
         // Every session of this host keeps what durable engines have committed.
-        lifecycle: lifecycleOf(info, { transcript: { outbox: ANY_OUTBOX } }),
+        lifecycle: lifecycleOf(info, { keepsOutbox: true }),
         ...facts,
       };
     },
@@ -122,5 +122,3 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
       ),
   };
 }
-
-const ANY_OUTBOX = { cursor: () => undefined, save: async () => {} };

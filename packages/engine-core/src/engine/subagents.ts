@@ -15,7 +15,7 @@ export interface PreparedSpawn {
   rollback(): Promise<void>;
 }
 
-/** A light, isolated child needs nothing of the engine (contract §3.11). */
+/** A light, isolated child needs nothing of the engine (contract §3.11). No caller yet. */
 export function needsPreparation(request: {
   lightContext?: boolean;
   contextMode: SubagentContextMode;
@@ -26,6 +26,7 @@ export function needsPreparation(request: {
 /**
  * Prepares the engine for a child session. Only a fork asks for host capabilities, else engines
  * that need threads could never spawn. Throws when the engine cannot prepare: the spawn must fail.
+ * No caller yet: for hosts that start child sessions.
  */
 export async function prepareSubagentSpawn(request: {
   engine: ResolvedEngine;
@@ -62,7 +63,7 @@ export async function prepareSubagentSpawn(request: {
   }
 }
 
-/** Best effort: the child is over whatever the engine says. */
+/** Best effort: the child is over whatever the engine says. No caller yet. */
 export async function notifySubagentEnded(request: {
   engine: ResolvedEngine;
   params: SubagentEndedParams;

@@ -50,7 +50,7 @@ export interface RequestDescription {
   parts: ReportParts;
 }
 
-export interface DescribeRequest {
+export interface RequestToDescribe {
   model: string;
   system: readonly SystemPart[];
   tools: readonly ToolDefinition[];
@@ -63,8 +63,11 @@ export interface DescribeRequest {
   memory: RequestMemory;
 }
 
-/** Work and size grow with what is new since the session's previous request. */
-export function describeRequest(request: DescribeRequest): RequestDescription {
+/**
+ * Describes a request as a delta to the session's previous one, and makes it the previous one, also
+ * when it is not sent in the end. Work and size grow with what is new.
+ */
+export function advanceRequest(request: RequestToDescribe): RequestDescription {
   const { messages, memory, hash, sourceOf } = request;
   const { items, chain, tokens } = memory;
   const parts: ReportParts = {};
@@ -120,7 +123,7 @@ export function describeRequest(request: DescribeRequest): RequestDescription {
  * How many leading messages are what they were: the same object, or a copy with the
  * same content and source.
  */
-function keptItems({ messages, memory: previous, hash, prefixOf }: DescribeRequest): number {
+function keptItems({ messages, memory: previous, hash, prefixOf }: RequestToDescribe): number {
   const limit = Math.min(messages.length, previous.messages.length);
   let index = prefixOf(messages, previous.messages);
   while (index < limit && contentHash(messages[index]!, hash) === previous.items[index]!.hash)
@@ -130,7 +133,7 @@ function keptItems({ messages, memory: previous, hash, prefixOf }: DescribeReque
 
 function describeMessage(
   message: AgentMessage,
-  { source, code, reason, changed }: ReturnType<DescribeRequest["sourceOf"]>,
+  { source, code, reason, changed }: ReturnType<RequestToDescribe["sourceOf"]>,
   hash: (text: string) => string,
   parts: ReportParts,
 ): ReportItem {

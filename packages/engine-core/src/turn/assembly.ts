@@ -32,7 +32,10 @@ export interface Assembly {
   promptAuthority: NonNullable<AssembleResult["promptAuthority"]>;
 }
 
-/** Asks the engine for its choice (contract §3.1 step 4). */
+/**
+ * Asks the engine for its choice (contract §3.1 step 4). Where old tool output is then shortened, a
+ * record of it is appended, so that it stays shortened.
+ */
 export async function assembleContext(run: TurnRun, history: History): Promise<Assembly> {
   const { request, ports, model, engine } = run;
   const tools = ports.tools?.list(run.session) ?? [];
@@ -112,7 +115,7 @@ async function askEngine(
  * The engine's addition goes right after the cacheable part when the prompt marks
  * one, else before everything.
  */
-export function placeAddition(
+function placeAddition(
   parts: readonly SystemPart[],
   addition: string | undefined,
 ): readonly SystemPart[] {

@@ -11,7 +11,7 @@ import type { TurnRun } from "./turn-run.ts";
  * An owner decides for itself; a host without built-in compaction, or with it switched off,
  * never does (contract §3.6).
  */
-export function mayAutoCompact(state: {
+function mayAutoCompact(state: {
   ownsCompaction: boolean;
   enabled: boolean;
   hasBuiltIn: boolean;

@@ -6,7 +6,7 @@ import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { TurnReport } from "../report.ts";
 import { settleMaintenance } from "../session/maintenance-lane.ts";
 import { type CompactionOutcome, compactThroughEngine } from "./compaction.ts";
-import { prepareHistory } from "./history.ts";
+import { readHistory, storeSideRecords } from "./history.ts";
 import type { TurnRequest } from "./turn-request.ts";
 import { openTurn } from "./turn-run.ts";
 
@@ -30,12 +30,14 @@ export async function compactSession(
     assertHostSupport(guard.info(), "manual-compact", CLEW_EMBEDDED_HOST);
   const run = openTurn({ ...request, systemPrompt: [], prompt: { content: "" } });
   await settleMaintenance(run.state.maintenance, run.settings.maintenanceWaitMs, run.signal);
-  const { messages } = await prepareHistory(run);
+  const history = await readHistory(run);
+  await storeSideRecords(run, history);
   const { promptBudget } = planBudget({
     contextWindow: run.model.contextWindow,
     reserveTokens: run.settings.reserveTokens,
   });
-  const used = run.state.measurement?.tokens ?? Math.ceil(estimateMessages(messages).estimate);
+  const used =
+    run.state.measurement?.tokens ?? Math.ceil(estimateMessages(history.messages).estimate);
   const result = await compactThroughEngine(run, {
     trigger: "manual",
     target: "threshold",

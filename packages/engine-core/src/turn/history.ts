@@ -1,5 +1,6 @@
 // Step 2 of a turn, in which the stored history is sanitised, limited and paired.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { PolicySideRecord } from "@clew/plugin-sdk/host";
 import { isUserTurn, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { contextMessages, refreshContext } from "../session/session-state.ts";
 import type { TurnRun } from "./turn-run.ts";
@@ -7,9 +8,12 @@ import type { TurnRun } from "./turn-run.ts";
 export interface History {
   /** What `assemble` is given: everything before this turn's prompt. */
   messages: readonly AgentMessage[];
+  /** What the policy must find in the transcript the next time. */
+  sideRecords: readonly PolicySideRecord[];
 }
 
-export async function prepareHistory(run: TurnRun): Promise<History> {
+/** Reads the history and changes nothing; what the policy did to it is in the turn's report. */
+export async function readHistory(run: TurnRun): Promise<History> {
   const { ports, settings, model, state, report } = run;
   const raw = messagesBefore(run);
   const sanitized = await ports.policy?.sanitizeHistory({
@@ -17,14 +21,18 @@ export async function prepareHistory(run: TurnRun): Promise<History> {
     model,
     branch: state.context?.branch ?? [],
   });
-  if (sanitized !== undefined && sanitized.sideRecords.length > 0)
-    await run.transcript.append(
-      sanitized.sideRecords.map((record) => ({ type: "custom" as const, ...record })),
-    );
   const limited = limitHistory(sanitized?.messages ?? raw, settings.historyLimit);
   const paired = ports.policy?.repairPairing({ messages: limited, model });
   report.historyChanges.push(...(sanitized?.changes ?? []), ...(paired?.changes ?? []));
-  return { messages: paired?.messages ?? limited };
+  return { messages: paired?.messages ?? limited, sideRecords: sanitized?.sideRecords ?? [] };
+}
+
+/** Appends what the policy must know of this history the next time. */
+export async function storeSideRecords(run: TurnRun, { sideRecords }: History): Promise<void> {
+  if (sideRecords.length === 0) return;
+  await run.transcript.append(
+    sideRecords.map((record) => ({ type: "custom" as const, ...record })),
+  );
 }
 
 /** The stored messages before this turn's prompt; before the prompt is stored, all of them. */
@@ -66,7 +74,7 @@ function turnEntryIds(
 }
 
 /** The newest `limit` user turns, and any summary at the head; undefined = everything. */
-export function limitHistory(
+function limitHistory(
   messages: readonly AgentMessage[],
   limit: number | undefined,
 ): readonly AgentMessage[] {

@@ -3,7 +3,7 @@ import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelError, StreamEvent, ToolDefinition } from "@clew/plugin-sdk/host";
 import type { ItemCode, ModelCallReport } from "../report.ts";
 import {
-  describeRequest,
+  advanceRequest,
   type RequestDescription,
   type SystemPart,
 } from "../request/request-items.ts";
@@ -31,7 +31,7 @@ export async function callModel(run: TurnRun, view: ModelView): Promise<ModelOut
   const { ports, model, state, signal, report } = run;
   const prepared = ports.policy?.prepareOutbound({ messages: view.messages, model });
   const messages = prepared?.messages ?? view.messages;
-  const described = describeRequest({
+  const described = advanceRequest({
     model: report.model.resolved,
     system: view.system,
     tools: view.tools,
@@ -160,7 +160,7 @@ function sourceOf(
   run: TurnRun,
   view: ModelView,
   message: AgentMessage,
-): ReturnType<Parameters<typeof describeRequest>[0]["sourceOf"]> {
+): ReturnType<Parameters<typeof advanceRequest>[0]["sourceOf"]> {
   const { state, report } = run;
   const { promptEntryId } = report;
   const entryId = state.entryIds.get(message);

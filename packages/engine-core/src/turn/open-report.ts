@@ -1,22 +1,18 @@
 // The report of a turn as it starts.
 import type { ContextEngineInfo } from "@clew/plugin-sdk/core";
-import type { TranscriptPort } from "../ports.ts";
 import type { TurnReport } from "../report.ts";
 import type { TurnRequest } from "./turn-request.ts";
 
-/**
- * Durable when the engine declares both semantics and the host keeps an outbox; nothing is
- * degraded for not declaring.
- */
+/** Durable when the engine declares both semantics and the host keeps an outbox for it. */
 export function lifecycleOf(
   info: ContextEngineInfo,
-  ports: { transcript: Pick<TranscriptPort, "outbox"> },
+  host: { keepsOutbox: boolean },
 ): TurnReport["lifecycle"] {
   const { currentTurnFence, turnAdvancementIdempotency } = info.transcriptSemantics ?? {};
   const declared =
     currentTurnFence === "before-current-turn-entry-v1" &&
     turnAdvancementIdempotency === "atomic-idempotent-v1";
-  return declared && ports.transcript.outbox !== undefined ? "durable" : "eager";
+  return declared && host.keepsOutbox ? "durable" : "eager";
 }
 
 export function newReport({ engine, ports, model, requestedModel }: TurnRequest): TurnReport {
@@ -44,7 +40,7 @@ export function newReport({ engine, ports, model, requestedModel }: TurnRequest)
       degraded: engine.degraded,
       projection: null,
     },
-    lifecycle: lifecycleOf(engine.guard.info(), ports),
+    lifecycle: lifecycleOf(info, { keepsOutbox: ports.transcript.outbox !== undefined }),
     engineCalls: [],
     budget: null,
     promptEntryId: null,

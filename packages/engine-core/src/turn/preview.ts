@@ -11,7 +11,7 @@ import { settleMaintenance } from "../session/maintenance-lane.ts";
 import { createSessionState, type SessionState } from "../session/session-state.ts";
 import { assembleContext } from "./assembly.ts";
 import { hostParams } from "./engine-params.ts";
-import { prepareHistory } from "./history.ts";
+import { readHistory, storeSideRecords } from "./history.ts";
 import { runModelLoop } from "./model-loop.ts";
 import { admitPrompt } from "./prompt.ts";
 import type { TurnRequest } from "./turn-request.ts";
@@ -74,7 +74,8 @@ export async function previewRequest(request: PreviewRequest): Promise<RequestPr
   });
   run.signal.throwIfAborted();
   await bootstrap(run);
-  const history = await prepareHistory(run);
+  const history = await readHistory(run);
+  await storeSideRecords(run, history);
   const assembly = await assembleContext(run, history);
   const prompt = await admitPrompt(run, assembly);
   const outcome = await runModelLoop(run, assembly, prompt);

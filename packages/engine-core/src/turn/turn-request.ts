@@ -29,7 +29,7 @@ export interface TurnSettings {
   historyLimit: number | undefined;
   /** Model calls in one turn, so that a looping model ends. */
   maxModelCalls: number;
-  /** How memory shall cite its sources; undefined = engines are not told. */
+  /** How memory shall cite its sources; undefined = engines are not told. No caller yet. */
   citationsMode: "auto" | "on" | "off" | undefined;
   /** False: no compaction by threshold; overflow recovery and /compact remain. */
   autoCompaction: boolean;

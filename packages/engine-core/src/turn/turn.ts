@@ -8,7 +8,7 @@ import { type Assembly, assembleContext } from "./assembly.ts";
 import { autoCompact } from "./auto-compaction.ts";
 import { bootstrapSession } from "./bootstrap.ts";
 import { catchUp, finalizeTurn, keepForNextTurn } from "./finalize.ts";
-import { prepareHistory } from "./history.ts";
+import { readHistory, storeSideRecords } from "./history.ts";
 import { type LoopFailure, runModelLoop } from "./model-loop.ts";
 import { admitPrompt } from "./prompt.ts";
 import { overflowMessage, recover } from "./recovery.ts";
@@ -30,7 +30,8 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
     await catchUp(run);
     await bootstrapSession(run);
     for (;;) {
-      const history = await prepareHistory(run);
+      const history = await readHistory(run);
+      await storeSideRecords(run, history);
       const assembly = await assembleContext(run, history);
       const prompt = await admitPrompt(run, assembly);
       const outcome = await runModelLoop(run, assembly, prompt);

@@ -104,13 +104,7 @@ export function planCompaction(input: PlanInput): CompactionPlan {
   const messages = items.map(({ message }) => message);
   const tokens = messages.map(counterOf(input.countTokens));
   const tokensBefore = sum(tokens);
-  const nothing = (code: CompactCode, reason: string): NothingPlan => ({
-    kind: "nothing",
-    ok: code !== "no-room",
-    code,
-    reason,
-    tokensBefore,
-  });
+  const nothing = (code: CompactCode, reason: string) => nothingPlan(code, reason, tokensBefore);
   if (!messages.some(isConversation))
     return nothing("no-conversation", "no real conversation messages");
   if (branch.at(-1)?.type === "reset")
@@ -133,12 +127,19 @@ export function planCompaction(input: PlanInput): CompactionPlan {
       `the system prompt and tools take ${fixedTokens} of ${limits.promptBudget} tokens; choose a model with a larger window`,
     );
 
-  const summary = planSummary(input, { items, messages, tokens, tokensBefore, limits, prune });
-  if (typeof summary !== "string") return summary;
-  if (prune !== undefined)
-    return { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId };
-  return nothing("nothing-to-compact", summary);
+  const plan = planSummary(input, { items, messages, tokens, tokensBefore, limits, prune });
+  return plan.kind === "nothing" && prune !== undefined
+    ? { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId }
+    : plan;
 }
+
+const nothingPlan = (code: CompactCode, reason: string, tokensBefore: number): NothingPlan => ({
+  kind: "nothing",
+  ok: code !== "no-room",
+  code,
+  reason,
+  tokensBefore,
+});
 
 interface Material {
   items: readonly ContextItem[];
@@ -149,10 +150,12 @@ interface Material {
   prune: PruneStep | undefined;
 }
 
-/** The plan, or why there is nothing to summarise. */
-function planSummary(input: PlanInput, material: Material): SummaryPlan | string {
+/** The summary, or why there is nothing to summarise. */
+function planSummary(input: PlanInput, material: Material): SummaryPlan | NothingPlan {
   const { branch, trigger } = input;
   const { items, limits, prune, tokensBefore } = material;
+  const nothing = (why: string) =>
+    nothingPlan("nothing-to-compact", `nothing to compact: ${why}`, tokensBefore);
   const view = prune?.messages ?? material.messages;
   const tokens = prune === undefined ? material.tokens : view.map(counterOf(input.countTokens));
   const boundary = branch.findLastIndex(({ type }) => type === "compaction" || type === "reset");
@@ -178,13 +181,13 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | string
     preferKeptFrom: openAt < 0 ? undefined : openAt,
     maxReplyTokens: Math.floor(limits.replyTokens / scale),
   });
-  if (found === undefined) return "nothing to compact: what is kept anyway is all there is";
+  if (found === undefined) return nothing("what is kept anyway is all there is");
   const summarisedTokens = sum(tokens.slice(start, found.cut));
   if (summarisedTokens < MIN_SUMMARISED_TOKENS)
-    return `nothing to compact: only ${summarisedTokens} tokens could be summarised`;
+    return nothing(`only ${summarisedTokens} tokens could be summarised`);
   const least = Math.min(MAX_MIN_THRESHOLD, Math.floor(limits.contextWindow * MIN_THRESHOLD_SHARE));
   if (trigger === "threshold" && summarisedTokens < least)
-    return `nothing to compact: summarising ${summarisedTokens} tokens would not pay before ${least}`;
+    return nothing(`summarising ${summarisedTokens} tokens would not pay before ${least}`);
 
   const keptItem = items[found.cut];
   const keptFrom =

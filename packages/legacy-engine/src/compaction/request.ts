@@ -185,7 +185,7 @@ const REFUSAL =
   /^(?:i['’]m sorry|i am sorry|sorry,|i can(?:no|['’])t (?:help|assist|comply|summari[sz]e|provide)|i am unable|i['’]m unable|as an ai)\b/i;
 
 /** A short text that begins like a refusal and has no heading. */
-export function isRefusal(text: string): boolean {
+function isRefusal(text: string): boolean {
   return text.length < 800 && !/^#{1,3} /m.test(text) && REFUSAL.test(headOf(text, 80));
 }
 

@@ -55,7 +55,7 @@ export interface SummaryParts {
 const OPEN_REQUEST = ["<open-request>\n", "\n</open-request>\n\n"] as const;
 
 /** A request as it was made, byte for byte, under its heading. */
-export const openRequestSection = (text: string): string =>
+const openRequestSection = (text: string): string =>
   `${HEADING.openRequest}\n${OPEN_REQUEST[0]}${text}${OPEN_REQUEST[1]}`;
 
 /**

@@ -47,7 +47,7 @@ export const UNDO_RECORD = "clew.compaction-undone";
  * compaction, followed by what has been said since: kept entries are the same entries, later ones
  * keep their messages and times. Undo again takes the compaction before back.
  */
-export function planUndoCompaction({ branch, nextId, timestamp }: UndoInput): UndoPlan {
+function planUndoCompaction({ branch, nextId, timestamp }: UndoInput): UndoPlan {
   const at = branch.findLastIndex(
     (entry) => entry.type === "reset" || entry.type === "compaction" || isCompactionPrune(entry),
   );

@@ -164,7 +164,7 @@ export class CaseSession {
 type Llm = NonNullable<RuntimeContext["llm"]>;
 
 /** A model that answers at once with the head of what it was asked. */
-export const quickModel: Llm = {
+const quickModel: Llm = {
   complete: async (params) => reply(headOf(params.messages.at(-1)?.content ?? "", 200)),
 };
 
