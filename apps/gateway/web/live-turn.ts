@@ -88,7 +88,7 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
         turn,
         event.error === null || event.error.kind === "aborted"
           ? null
-          : { code: event.error.kind, message: event.error.message },
+          : { code: event.error.code ?? event.error.kind, message: event.error.message },
       );
     case "error":
       return endTurn(turn, event.error.code === "ABORTED" ? null : event.error);

@@ -103,7 +103,7 @@ function createTalk({ gateway, key, output, json, approve }: TalkOptions): Talk 
             output.note(
               error.kind === "aborted"
                 ? "(cancelled; what had arrived is kept)"
-                : `clew: ${error.message}`,
+                : `clew: ${error.message}${error.code === undefined ? "" : ` [${error.code}]`}`,
             );
         }
         return outcome;

@@ -79,7 +79,8 @@ export interface ContextEngine {
    * Makes the context smaller: `/compact`, overflow, timeout. The only path there is, whether or
    * not the engine owns compaction: one that does not should return
    * `delegateCompactionToRuntime(params)`. `{ ok: true, compacted: true }` promises a smaller next
-   * assembly. If it throws, the engine is set aside and the call fails.
+   * assembly. Without one, `code` says why to the host and `reason` to people. If it throws, the
+   * engine is set aside and the call fails.
    */
   compact(params: CompactParams): Awaitable<CompactResult>;
 
