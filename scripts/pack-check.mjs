@@ -1,13 +1,13 @@
 // Packs the package in the current folder as it will be published and checks the tarball.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { readFileSync, rmSync } from "node:fs";
+import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { packPackage } from "./release/pack.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const scratch = mkdtempSync(join(tmpdir(), "clew-pack-"));
+// In the checkout: whoever ends us in the middle leaves nothing outside it.
+const scratch = join(root, ".cache/pack-check", basename(process.cwd()));
 try {
   const { file } = await packPackage(root, relative(root, process.cwd()), scratch);
   const tarball = join(scratch, file);

@@ -1,4 +1,4 @@
-// Finds packages whose published content changed without a changeset: `pnpm release:changes [--since REF]`.
+// Finds packages that changed without a changeset: `pnpm release:changes`.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -132,8 +132,8 @@ export function sentenceFor({ name, files: [first, ...rest] }: Missing): string 
 
 const HELP = `Usage: pnpm release:changes [--since REF] [--json]
 
-Fails when what a released package publishes changed since this branch left REF (default: origin/main,
-else main) and no changeset that was written or edited since names the package.
+Fails when what a released package publishes changed since this branch left REF (default:
+origin/main, else main) and no changeset that was written or edited since names the package.
 `;
 
 function main(): number {
@@ -147,7 +147,8 @@ function main(): number {
   const since = values.since ?? ["origin/main", "main"].find(isCommit);
   if (since === undefined || !isCommit(since)) {
     process.stderr.write(
-      `There is no commit ${since ?? "origin/main or main"} to compare with; fetch it, or name another with --since.\n`,
+      `There is no commit ${since ?? "origin/main or main"} to compare with; ` +
+        `fetch it, or name another with --since.\n`,
     );
     return 2;
   }

@@ -1,4 +1,4 @@
-// What must work with packages as people install them: entry points, READMEs, engines, the command.
+// Checks what must work with packages as people install them.
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { exampleOf } from "../readme.mjs";
@@ -140,7 +140,7 @@ async function* host({ folder, env }) {
     await ask("The parcel for Mr Ito is in locker 17.");
     await ask("Lunch is at noon.");
     const { reply } = await ask("Where is the parcel for Mr Ito?");
-    if (!JSON.stringify(reply).includes("locker 17")) throw new Error("the reply knows no locker");`,
+    if (!JSON.stringify(reply).includes("locker 17")) throw new Error("no locker in the reply");`,
   );
   yield attempt("the example minimal-host", () => runTypeScript(file, { cwd: folder, env }));
 }

@@ -1,4 +1,4 @@
-// Tries the packed packages on every Node they are promised for: `pnpm release:floors`.
+// Tries the tarballs on every Node they are promised for: `pnpm release:floors`.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -14,8 +14,8 @@ export const FLOORS = ["22.15", "24.11", "26"];
 
 const HELP = `Usage: pnpm release:floors [--node FILE]...
 
-Packs every released package and tries the tarballs, with npm in an empty folder, on Node ${FLOORS.join(", ")}.
-Those Nodes are fetched from npm into .cache; with --node, the given executables are used instead.
+Packs every released package and tries the tarballs on Node ${FLOORS.join(", ")}, with npm in an empty
+folder. Those Nodes are fetched from npm into .cache; with --node, the given executables are used instead.
 `;
 
 /** The npm package that holds a Node executable for this machine. */

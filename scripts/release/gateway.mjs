@@ -1,6 +1,8 @@
 // Starts a gateway as people do, asks it what a person would, and stops it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { killGroup } from "./run.mjs";
 
 const START_MS = 120_000;
 const STOP_MS = 20_000;
@@ -8,11 +10,24 @@ const STOP_MS = 20_000;
 /**
  * Starts `file args start --port 0` and waits until it says where it is.
  *
- * @param {{ file: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv,
- * channel?: boolean, group?: boolean }} options `channel`: it may notice that we go; `group`:
- * signals reach what it starts, too
+ * @param {object} options
+ * @param {string} options.file
+ * @param {readonly string[]} options.args
+ * @param {string} options.cwd
+ * @param {NodeJS.ProcessEnv} options.env
+ * @param {boolean} [options.channel] it may notice that we go
+ * @param {boolean} [options.group] signals reach what it starts, too
+ * @param {AbortSignal} [options.signal] ends it at once
  */
-export async function startGateway({ file, args, cwd, env, channel = false, group = false }) {
+export async function startGateway({
+  file,
+  args,
+  cwd,
+  env,
+  channel = false,
+  group = false,
+  signal,
+}) {
   const child = spawn(file, [...args, "start", "--port", "0"], {
     cwd,
     env,
@@ -20,32 +35,49 @@ export async function startGateway({ file, args, cwd, env, channel = false, grou
     stdio: ["ignore", "pipe", "pipe", ...(channel ? ["ipc"] : [])],
   });
   const ended = once(child, "exit");
+  const send = (how) => (group ? killGroup(child.pid, how) : child.kill(how));
+  const kill = () => send("SIGKILL");
+  signal?.addEventListener("abort", kill, { once: true });
   let said = "";
-  const send = (signal) => (group ? process.kill(-child.pid, signal) : child.kill(signal));
 
   const url = await new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`it did not start: ${said}`)), START_MS);
+    const late = setTimeout(() => {
+      kill();
+      reject(new Error(`it did not start: ${said}`));
+    }, START_MS);
     const listen = (piece) => {
       said += piece;
       const found = /running: (http:\/\/[^/\s]+)/.exec(said);
-      if (found !== null) resolve(found[1]);
+      if (found === null) return;
+      clearTimeout(late);
+      resolve(found[1]);
     };
     child.stdout.on("data", listen);
     child.stderr.on("data", listen);
     child.on("error", reject);
-    child.on("exit", () => reject(new Error(`it ended instead of starting: ${said}`)));
-    child.on("exit", () => clearTimeout(late));
-    child.stdout.once("data", () => clearTimeout(late));
-  }).catch((error) => {
-    if (child.exitCode === null && child.pid !== undefined) send("SIGKILL");
-    throw error;
+    child.on("exit", () => {
+      clearTimeout(late);
+      reject(new Error(`it ended instead of starting: ${said}`));
+    });
   });
 
   async function untilEnded(how) {
-    const late = setTimeout(() => send("SIGKILL"), STOP_MS);
-    const [code, signal] = await ended;
+    const late = setTimeout(kill, STOP_MS);
+    const [code, by] = await ended;
     clearTimeout(late);
-    if (code !== 0) throw new Error(`after ${how} it ended with ${code ?? signal}: ${said}`);
+    signal?.removeEventListener("abort", kill);
+    // Of a group we see only the first process, and npx passes on the signal it was ended by.
+    if (group ? by !== how && code !== 0 : code !== 0)
+      throw new Error(`after ${how} it ended with ${code ?? by}: ${said}`);
+    if (group && (await stillAnswers())) throw new Error(`after ${how} it still answers`);
+  }
+
+  /** Whether somebody answers at its address after the time it may take to stop. */
+  async function stillAnswers() {
+    for (const until = Date.now() + STOP_MS; Date.now() < until; await sleep(100))
+      if (!(await fetch(`${url}/api/health`).then(Boolean, () => false))) return false;
+    kill();
+    return true;
   }
 
   return {

@@ -1,4 +1,4 @@
-// Says what a Node version or a system lacks, from the list in lacks.json.
+// Says what a Node version or a system lacks, from lacks.json.
 import { readFileSync } from "node:fs";
 
 /**

@@ -1,4 +1,4 @@
-// Turns a package's manifest into the published one: no source conditions, true addresses.
+// Turns a package's manifest into the published one.
 
 /** Our own export condition, which leads to TypeScript that is not in a tarball. */
 const SOURCE = "@clew/source";

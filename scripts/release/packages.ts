@@ -1,4 +1,4 @@
-// Finds the packages of the workspace and says which are released, libraries before what needs them.
+// Finds the packages of the workspace and the order in which they are released.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

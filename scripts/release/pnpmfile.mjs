@@ -1,4 +1,4 @@
-// What pnpm does to a manifest before it packs; given to pnpm by pack.ts, on any Node that runs pnpm.
+// Tells pnpm what to do to a manifest before it packs.
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-// Runs commands for the release checks: with a clean environment, a deadline, and errors in one sentence.
+// Runs the commands of the release checks with a clean environment and a deadline.
 import { spawn } from "node:child_process";
 import { delimiter, dirname, join } from "node:path";
 
@@ -36,7 +36,8 @@ export function cleanEnvironment(scratch, extra = {}) {
 }
 
 /**
- * Runs a command to its end. Throws when it fails, with the last lines it wrote.
+ * Runs a command to its end. Throws when it fails, with the last lines it wrote. An abort ends it
+ * with all it started.
  *
  * @param {string} file
  * @param {readonly string[]} args
@@ -45,16 +46,27 @@ export function cleanEnvironment(scratch, extra = {}) {
  * @returns {Promise<{ stdout: string, stderr: string }>}
  */
 export function run(file, args, { cwd, env, code: expected = 0, signal }) {
+  signal?.throwIfAborted();
+  const windows = process.platform === "win32";
+  // A group of its own where somebody may abort, so that ending it ends its children.
+  const group = signal !== undefined && !windows;
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, {
       cwd,
       env,
       stdio: ["ignore", "pipe", "pipe"],
       // npm and installed commands are .cmd files on Windows.
-      shell: process.platform === "win32" && !/node(\.exe)?$/.test(file),
-      timeout: DEADLINE_MS,
-      signal,
+      shell: windows && !/node(\.exe)?$/.test(file),
+      detached: group,
     });
+    const end = (how) => (group ? killGroup(child.pid, how) : child.kill(how));
+    const onAbort = () => end("SIGTERM");
+    const late = setTimeout(() => end("SIGKILL"), DEADLINE_MS);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const done = () => {
+      clearTimeout(late);
+      signal?.removeEventListener("abort", onAbort);
+    };
     let stdout = "";
     let stderr = "";
     child.stdout.on("data", (piece) => {
@@ -63,18 +75,30 @@ export function run(file, args, { cwd, env, code: expected = 0, signal }) {
     child.stderr.on("data", (piece) => {
       stderr += piece;
     });
-    child.on("error", (error) => reject(error));
-    child.on("close", (code) => {
-      if (code === expected) resolve({ stdout, stderr });
-      else
-        reject(
-          new Error(
-            `"${[file, ...args].join(" ")}" ended with ${code ?? "a signal"}, not ${expected}: ` +
-              lastLines(`${stderr}\n${stdout}`),
-          ),
-        );
+    child.on("error", (error) => {
+      done();
+      reject(error);
+    });
+    child.on("close", (code, ended) => {
+      done();
+      if (signal?.aborted) return reject(signal.reason);
+      if (code === expected) return resolve({ stdout, stderr });
+      const command = [file, ...args].join(" ").slice(0, 300);
+      const said = lastLines(`${stderr}\n${stdout}`);
+      return reject(
+        new Error(`"${command}" ended with ${code ?? ended}, not ${expected}: ${said}`),
+      );
     });
   });
+}
+
+/** Ends a group of processes; one that has ended already is fine. */
+export function killGroup(pid, signal) {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error;
+  }
 }
 
 function lastLines(text) {

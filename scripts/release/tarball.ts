@@ -1,4 +1,4 @@
-// Reads a package's tarball and says what in it could not be published or would not work.
+// Says what in a package's tarball could not be published or would not work.
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { Manifest } from "./packages.ts";

@@ -1,4 +1,4 @@
-// Installs packed tarballs in an empty folder and tries them with the Node that runs this file.
+// Tries packed tarballs with the Node that runs this file.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

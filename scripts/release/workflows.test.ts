@@ -103,7 +103,7 @@ describe("a release", () => {
     expect(tag!.needs).toBe("publish");
   });
 
-  it("is published with the identity of its job and no token, so that npm can prove its origin", () => {
+  it("is published by the identity of its job, without a token", () => {
     expect(publish!.permissions).toEqual({ "id-token": "write" });
     expect(uses(publish!, "checkout")).toEqual([]);
     expect(scriptsOf(publish!)).toContain('npm publish "./$file" --access public');
