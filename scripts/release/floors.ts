@@ -14,8 +14,9 @@ export const FLOORS = ["22.15", "24.11", "26"];
 
 const HELP = `Usage: pnpm release:floors [--node FILE]...
 
-Packs every released package and tries the tarballs on Node ${FLOORS.join(", ")}, with npm in an empty
-folder. Those Nodes are fetched from npm into .cache; with --node, the given executables are used instead.
+Packs every released package and tries the tarballs, with npm in an empty folder, on Node
+${FLOORS.join(", ")}. Those Nodes are fetched from npm into .cache; with --node, the given
+executables are used instead.
 `;
 
 /** The npm package that holds a Node executable for this machine. */

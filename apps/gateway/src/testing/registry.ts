@@ -1,4 +1,4 @@
-// A package registry on loopback: npm publishes to it and installs from it.
+// A package registry on loopback that npm publishes to and installs from.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
