@@ -1,5 +1,6 @@
 // Which files are generated, and from what.
 import { readdirSync, readFileSync } from "node:fs";
+import { commandsReadme } from "./commands.ts";
 import { driverTable } from "./drivers.ts";
 import { passesModule, passesReadme } from "./passes.ts";
 import { sourceFiles, whereMarkdown } from "./where.ts";
@@ -14,6 +15,7 @@ export function generated(): { path: string; text: string }[] {
     driverTable(),
     passesModule(),
     passesReadme(),
+    commandsReadme(),
     { path: "docs/where.md", text: whereMarkdown(sourceFiles()) },
     ...GUIDES.flatMap((path) => {
       const text = readFileSync(path, "utf8");

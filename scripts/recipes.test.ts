@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { workspaceTools } from "../apps/gateway/src/tools/workspace-tools.ts";
 import { findApi, PROVIDERS } from "../packages/plugin-sdk/src/host.ts";
+import { cliCommands } from "./commands.ts";
 import { driverFiles, hasRecordedWires, isTested } from "./drivers.ts";
 import { passRules } from "./passes.ts";
 import { sourceFiles } from "./where.ts";
@@ -60,5 +62,70 @@ describe("a driver", () => {
 
   it.each(driverFiles())("of $api has a test beside it", (driver) => {
     expect(isTested(driver), `${driver.path}.test.ts is missing`).toBe(true);
+  });
+});
+
+const GATEWAY = "apps/gateway/src";
+const gatewayTests = read(filesOf(GATEWAY).filter((path) => path.endsWith(".test.ts")));
+const gatewayReadme = readFileSync("apps/gateway/README.md", "utf8");
+
+describe("a command", () => {
+  it.each(cliCommands())("$name is run by a test", ({ name }) => {
+    const words = name.split(" ").map((word) => `"${word}"`);
+    const isRun = new RegExp(words.join(",\\s*")).test(gatewayTests);
+    expect(isRun, `no test of apps/gateway runs clew ${name}`).toBe(true);
+  });
+
+  it.each(cliCommands())("$name says what it does in a README row", ({ name, description }) => {
+    expect(description).toMatch(/^[a-z][^\n]{8,}[^.]$/);
+    expect(gatewayReadme.includes(`| \`${name}`), "run `pnpm run docs`").toBe(true);
+  });
+});
+
+describe("a tool", () => {
+  const tools = workspaceTools(() => ".");
+  const tests = readFileSync(`${GATEWAY}/tools/tools.test.ts`, "utf8");
+
+  it.each(tools)("$name has a README row", ({ name }) => {
+    expect(gatewayReadme.includes(`| \`${name}\` |`), `add it to "Tools"`).toBe(true);
+  });
+
+  it.each(tools)("$name is run by a test", ({ name }) => {
+    expect(tests.includes(name), "add one to tools.test.ts").toBe(true);
+  });
+});
+
+describe("an HTTP route", () => {
+  const routes = [
+    ...read(filesOf(`${GATEWAY}/http`).filter((path) => /(?<!\.test)\.ts$/.test(path))).matchAll(
+      /\.(get|post|put|patch|delete)\(\s*"(\/api\/[^"]+)"/g,
+    ),
+  ].map(([, method, path]) => ({ method: method!.toUpperCase(), path: path! }));
+
+  it("is found by this test", () => {
+    expect(routes.length).toBeGreaterThan(8);
+  });
+
+  it.each(routes)("$method $path has a README row", ({ method, path }) => {
+    const hasRow = new RegExp(`\\| \`${method} ${path}[?\`]`).test(gatewayReadme);
+    expect(hasRow, `add it to "HTTP API"`).toBe(true);
+  });
+
+  it.each(routes)("$method $path is asked by a test", ({ path }) => {
+    const asked = path.replaceAll(/:[a-z]+/gi, "[^/]+");
+    const isAsked = new RegExp(`${asked}["\`?]`).test(gatewayTests);
+    expect(isAsked, `no test of apps/gateway asks ${path}`).toBe(true);
+  });
+});
+
+describe("a conformance case", () => {
+  const folder = "packages/plugin-sdk/src/testing/cases";
+  const index = readFileSync(`${folder}/index.ts`, "utf8");
+  const lists = filesOf(folder).flatMap((path) =>
+    [...readFileSync(path, "utf8").matchAll(/export const (\w+Cases)\b/g)].map(([, name]) => name!),
+  );
+
+  it.each(lists)("of %s is in the list that the kit runs", (name) => {
+    expect(index.includes(`...${name},`), "add it to cases/index.ts").toBe(true);
   });
 });

@@ -128,6 +128,10 @@ describe("clew config", () => {
     );
     expect(await readFile(join(home, "clew.json.bak"), "utf8")).toContain("qwen3");
     expect(JSON.parse((await clew(home, ["config", "schema"])).output).type).toBe("object");
+    const reference = await clew(home, ["config", "reference"]);
+    expect(reference.output).toMatch(
+      /^\| `agents\.defaults\.compaction\.qualityGuard\.maxRetries` \|/m,
+    );
   });
 });
 

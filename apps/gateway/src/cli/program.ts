@@ -27,7 +27,7 @@ export async function runCli(
 }
 
 /** `done` receives a command's exit code. */
-function createProgram(shell: Shell, done: (exitCode: number) => void): Command {
+export function createProgram(shell: Shell, done: (exitCode: number) => void): Command {
   const program = new Command("clew")
     .description("Runs a gateway for context engines, and shows what an engine let the model see.")
     .version(VERSION)
