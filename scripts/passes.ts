@@ -37,6 +37,7 @@ export function passesModule(): { path: string; text: string } {
   const path = `${ROOT}/src/passes.ts`;
   const files = [
     "pass",
+    "traits",
     "wires",
     "texts",
     ...passFiles().map((file) => `passes/${file.slice(0, -3)}`),

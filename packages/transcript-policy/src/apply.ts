@@ -1,7 +1,5 @@
 // The order of the passes, before a replay and before each model call.
-import type { AgentMessage } from "@clew/plugin-sdk/core";
-import type { PolicyChange } from "@clew/plugin-sdk/host";
-import type { Clock, PassResult } from "./pass.ts";
+import type { Clock } from "./pass.ts";
 import { toContractShape } from "./passes/contract-shape.ts";
 import { fitToolCalls } from "./passes/fit-calls.ts";
 import { fitText, fitThinking, settleContentForWire } from "./passes/fit-wire.ts";
@@ -38,6 +36,7 @@ import {
 } from "./passes/turns.ts";
 import type { TranscriptPolicy } from "./policies.ts";
 import type { DerivedFlags } from "./select.ts";
+import { type Step, step } from "./steps.ts";
 import type { WireRules } from "./wires.ts";
 
 /** Everything the passes may ask about: no pass knows a provider. */
@@ -50,70 +49,42 @@ export interface PassFlags {
   silentReplies?: NonNullable<ReplayContentOptions["silentReplies"]>;
 }
 
-export type Step = (messages: readonly AgentMessage[]) => PassResult;
-
-/** Runs steps one after the other and collects what they changed. */
-export function applySteps(messages: readonly AgentMessage[], steps: readonly Step[]): PassResult {
-  const changes: PolicyChange[] = [];
-  let current = messages;
-  for (const step of steps) {
-    const result = step(current);
-    current = result.messages;
-    for (const change of result.changes) changes.push(change);
-  }
-  return { messages: current, changes };
-}
-
-const MAX_ROUNDS = 8;
-
-/**
- * Runs steps until they change nothing: one step may undo what another relied on, and a second run
- * must find nothing to do.
- */
-export function settle(messages: readonly AgentMessage[], steps: readonly Step[]): PassResult {
-  const changes: PolicyChange[] = [];
-  let current = messages;
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const result = applySteps(current, steps);
-    if (result.messages === current) break;
-    current = result.messages;
-    for (const change of result.changes) changes.push(change);
-  }
-  return { messages: current, changes };
-}
-
 const when = (condition: boolean, ...steps: Step[]): Step[] => (condition ? steps : []);
 
-/** Before images are looked at: who speaks, and whether it says anything. */
-export const contentSteps = ({ silentReplies = "drop" }: PassFlags): Step[] => [
-  (messages) => annotateInterSessionUserMessages({ messages }),
-  (messages) => normalizeAssistantReplayContent({ messages, silentReplies }),
-];
+/** What makes a stored history replayable, in three stages. */
+export interface ReplaySteps {
+  /** Before images are looked at: who speaks, and whether it says anything. */
+  content: readonly Step[];
+  /** After images: signatures, thinking, calls, pairs and ids (spec §3, steps 4 to 15). */
+  history: readonly Step[];
+  /** Which turns may stand next to each other, and every call with its result once more. */
+  turns: readonly Step[];
+}
 
-/** After images: signatures, thinking, calls, pairs and ids (spec §3, steps 4 to 15). */
-export const historySteps = (flags: PassFlags): Step[] => [
-  ...thoughtSteps(flags),
-  ...thinkingSteps(flags),
-  ...callSteps(flags),
-  (messages) => stripToolResultDetails({ messages }),
-  (messages) => clearStaleUsage({ messages }),
-  ...when(flags.policy.dropAllThinkingBlocks, (messages) =>
-    dropThinkingBlocks({ messages, keepLast: false }),
-  ),
-  ...when(flags.derived.isResponses, ...pairSteps(flags)),
-  ...when(flags.policy.applyGoogleTurnOrdering, (messages) =>
-    bootstrapFirstTurn({ messages, clock: flags.clock }),
-  ),
-  // Earlier steps may have laid a failed turn bare at the end.
-  (messages) => dropTrailingFailures({ messages }),
-];
-
-/** Which turns may stand next to each other, and every call with its result once more. */
-export const turnSteps = (flags: PassFlags): Step[] => [
-  ...when(flags.policy.validateGeminiTurns, (messages) => validateGeminiTurns({ messages })),
-  ...when(flags.policy.validateAnthropicTurns, (messages) => validateAnthropicTurns({ messages })),
-  ...pairSteps(flags),
-];
+export function replaySteps(flags: PassFlags): ReplaySteps {
+  const { policy, derived, clock } = flags;
+  const pair = pairSteps(flags);
+  return {
+    content: contentSteps(flags),
+    history: [
+      ...thoughtSteps(flags),
+      ...thinkingSteps(flags),
+      ...callSteps(flags, pair),
+      step(stripToolResultDetails, {}),
+      step(clearStaleUsage, {}),
+      ...when(policy.dropAllThinkingBlocks, step(dropThinkingBlocks, { keepLast: false })),
+      ...when(derived.isResponses, ...pair),
+      ...when(policy.applyGoogleTurnOrdering, step(bootstrapFirstTurn, { clock })),
+      // Earlier steps may have laid a failed turn bare at the end.
+      step(dropTrailingFailures, {}),
+    ],
+    turns: [
+      ...when(policy.validateGeminiTurns, step(validateGeminiTurns, {})),
+      ...when(policy.validateAnthropicTurns, step(validateAnthropicTurns, {})),
+      ...pair,
+    ],
+  };
+}
 
 /**
  * Everything again, over a history and the running turn, ending with what the wire itself insists
@@ -121,62 +92,68 @@ export const turnSteps = (flags: PassFlags): Step[] => [
  */
 export function outboundSteps(flags: PassFlags, wire: WireRules): Step[] {
   const { policy, derived, clock } = flags;
+  const pair = pairSteps(flags);
   return [
-    (messages) => toContractShape({ messages }),
+    step(toContractShape, {}),
     ...contentSteps(flags),
-    (messages) => settleContentForWire({ messages, wire }),
+    step(settleContentForWire, { wire }),
     ...thoughtSteps(flags),
     ...thinkingSteps(flags),
-    ...when(policy.dropAllThinkingBlocks, (messages) =>
-      dropThinkingBlocks({ messages, keepLast: false }),
+    ...when(policy.dropAllThinkingBlocks, step(dropThinkingBlocks, { keepLast: false })),
+    step(fitThinking, { wire }),
+    ...when(derived.isResponses, step(dropRepeatedItems, {})),
+    ...when(policy.validateAnthropicTurns, step(dropForeignToolResultBlocks, {})),
+    ...callSteps(flags, pair),
+    step(fitToolCalls, { wire }),
+    step(stripToolResultDetails, {}),
+    ...when(
+      policy.validateGeminiTurns || wire.alternates === "assistants",
+      step(validateGeminiTurns, {}),
     ),
-    (messages) => fitThinking({ messages, wire }),
-    ...when(derived.isResponses, (messages) => dropRepeatedItems({ messages })),
-    ...when(policy.validateAnthropicTurns, (messages) => dropForeignToolResultBlocks({ messages })),
-    ...callSteps(flags),
-    (messages) => fitToolCalls({ messages, wire }),
-    (messages) => stripToolResultDetails({ messages }),
-    ...when(policy.validateGeminiTurns || wire.alternates === "assistants", (messages) =>
-      validateGeminiTurns({ messages }),
+    ...when(
+      policy.validateAnthropicTurns || wire.alternates === "everybody",
+      step(validateAnthropicTurns, {}),
     ),
-    ...when(policy.validateAnthropicTurns || wire.alternates === "everybody", (messages) =>
-      validateAnthropicTurns({ messages }),
-    ),
-    ...pairSteps(flags),
-    (messages) => dropTrailingFailures({ messages }),
+    ...pair,
+    step(dropTrailingFailures, {}),
     ...when(
       policy.validateAnthropicTurns || policy.validateGeminiTurns || !wire.endsWithAssistant,
-      (messages) => stripTrailingAssistants({ messages }),
+      step(stripTrailingAssistants, {}),
     ),
-    ...when(policy.applyGoogleTurnOrdering || wire.startsWithUser, (messages) =>
-      bootstrapFirstTurn({ messages, clock }),
+    ...when(
+      policy.applyGoogleTurnOrdering || wire.startsWithUser,
+      step(bootstrapFirstTurn, { clock }),
     ),
-    (messages) => fitText({ messages, wire }),
+    step(fitText, { wire }),
   ];
 }
+
+const contentSteps = ({ silentReplies = "drop" }: PassFlags): Step[] => [
+  step(annotateInterSessionUserMessages, {}),
+  step(normalizeAssistantReplayContent, { silentReplies }),
+];
 
 function thoughtSteps({ policy }: PassFlags): Step[] {
   const { allowBase64Only: base64Only = false, includeCamelCase = false } =
     policy.sanitizeThoughtSignatures ?? {};
-  return when(!policy.preserveSignatures, (messages) =>
-    sanitizeThoughtSignatures({ messages, base64Only, includeCamelCase }),
+  return when(
+    !policy.preserveSignatures,
+    step(sanitizeThoughtSignatures, { base64Only, includeCamelCase }),
   );
 }
 
 const thinkingSteps = ({ policy, derived }: PassFlags): Step[] => [
   ...when(
     derived.needsSignedThinking,
-    (messages) => stripStaleThinkingSignatures({ messages }),
-    (messages) => stripInvalidThinkingSignatures({ messages }),
+    step(stripStaleThinkingSignatures, {}),
+    step(stripInvalidThinkingSignatures, {}),
   ),
-  ...when(policy.dropReasoningFromHistory, (messages) => dropReasoningFromHistory({ messages })),
-  ...when(policy.dropThinkingBlocks, (messages) => dropThinkingBlocks({ messages })),
-  ...when(policy.normalizeAntigravityThinkingBlocks, (messages) =>
-    sanitizeAntigravityThinkingBlocks({ messages }),
-  ),
+  ...when(policy.dropReasoningFromHistory, step(dropReasoningFromHistory, {})),
+  ...when(policy.dropThinkingBlocks, step(dropThinkingBlocks, {})),
+  ...when(policy.normalizeAntigravityThinkingBlocks, step(sanitizeAntigravityThinkingBlocks, {})),
 ];
 
-function callSteps(flags: PassFlags): Step[] {
+function callSteps(flags: PassFlags, pair: readonly Step[]): Step[] {
   const { policy, derived, allowedToolNames = [], modelChanged = false } = flags;
   const { keepThinkingTurns, isResponses } = derived;
   const {
@@ -184,36 +161,33 @@ function callSteps(flags: PassFlags): Step[] {
     duplicateToolCallIdStyle: duplicateStyle,
     preserveNativeAnthropicToolUseIds: preserveNativeToolUseIds,
   } = policy;
+  const idOptions = {
+    keepThinkingTurns,
+    preserveNativeToolUseIds,
+    ...(duplicateStyle && { duplicateStyle }),
+  };
   return [
-    (messages) => sanitizeToolCallInputs({ messages, allowedToolNames, keepThinkingTurns }),
-    ...pairSteps(flags),
+    step(sanitizeToolCallInputs, { allowedToolNames, keepThinkingTurns }),
+    ...pair,
     ...when(
       isResponses,
-      (messages) => downgradeReasoningItems({ messages, modelChanged }),
-      (messages) => canonicalizeResponsesIds({ messages }),
-      (messages) => dropUnbackedItemIds({ messages }),
+      step(downgradeReasoningItems, { modelChanged }),
+      step(canonicalizeResponsesIds, {}),
+      step(dropUnbackedItemIds, {}),
     ),
     ...(policy.sanitizeToolCallIds && mode !== undefined && !isResponses
-      ? [
-          (messages: readonly AgentMessage[]) =>
-            sanitizeToolCallIds({
-              messages,
-              mode,
-              keepThinkingTurns,
-              preserveNativeToolUseIds,
-              ...(duplicateStyle && { duplicateStyle }),
-            }),
-        ]
+      ? [step(sanitizeToolCallIds, { mode, ...idOptions })]
       : []),
   ];
 }
 
-const pairSteps = ({ policy, derived, clock }: PassFlags): Step[] =>
-  when(policy.repairToolUseResultPairing, (messages) =>
-    sanitizeToolUseResultPairing({
-      messages,
-      failedTurns: "drop",
-      missingResultText: derived.missingResultText,
-      clock,
-    }),
+/** Every call with its result; the same step wherever one list of steps names it. */
+export const pairSteps = ({
+  policy,
+  derived: { missingResultText },
+  clock,
+}: Pick<PassFlags, "policy" | "derived" | "clock">): Step[] =>
+  when(
+    policy.repairToolUseResultPairing,
+    step(sanitizeToolUseResultPairing, { failedTurns: "drop", missingResultText, clock }),
   );

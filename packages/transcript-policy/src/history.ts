@@ -1,15 +1,7 @@
 // Makes a stored history replayable for one provider.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { PolicyChange, PolicySideRecord } from "@clew/plugin-sdk/host";
-import {
-  applySteps,
-  contentSteps,
-  historySteps,
-  type PassFlags,
-  type Step,
-  settle,
-  turnSteps,
-} from "./apply.ts";
+import { type PassFlags, replaySteps } from "./apply.ts";
 import type { Clock } from "./pass.ts";
 import {
   type ImageOptions,
@@ -19,6 +11,7 @@ import {
 import type { ReplayContentOptions } from "./passes/replay-content.ts";
 import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
 import { isSameModel, type ModelSnapshot, planSideRecords } from "./side-records.ts";
+import { StepRunner, step } from "./steps.ts";
 
 export type { ModelSnapshot } from "./side-records.ts";
 
@@ -77,16 +70,19 @@ export async function sanitizeSessionHistory(request: SanitizeRequest): Promise<
     silentReplies,
   };
 
-  const spoken = applySteps(messages, contentSteps(flags));
+  const runner = new StepRunner();
+  const steps = replaySteps(flags);
+
+  const spoken = runner.run(messages, steps.content);
   const shown = await sanitizeSessionMessagesImages({
     ...imageOptions(request),
     messages: spoken.messages,
   });
-  const clean = applySteps(shown.messages, historySteps(flags));
-  const turns = applySteps(clean.messages, turnSteps(flags));
+  const clean = runner.run(shown.messages, steps.history);
+  const turns = runner.run(clean.messages, steps.turns);
   const changes = [...spoken.changes, ...shown.changes, ...clean.changes, ...turns.changes];
-  const again = [...contentSteps(flags), blank, ...historySteps(flags), ...turnSteps(flags)];
-  const settled = changes.length === 0 ? turns : settle(turns.messages, again);
+  const again = [...steps.content, step(removeBlankContent, {}), ...steps.history, ...steps.turns];
+  const settled = changes.length === 0 ? turns : runner.settle(turns.messages, again);
 
   const bootstrapped =
     policy.recordsBootstrap &&
@@ -99,8 +95,6 @@ export async function sanitizeSessionHistory(request: SanitizeRequest): Promise<
     sideRecords: planSideRecords({ model: request, prior, bootstrapped, timestamp: clock.now() }),
   };
 }
-
-const blank: Step = (messages) => removeBlankContent({ messages });
 
 const imageOptions = ({ imageCodec, imageLimits }: ImageOptions): ImageOptions => ({
   ...(imageCodec && { imageCodec }),

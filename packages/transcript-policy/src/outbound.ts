@@ -1,10 +1,10 @@
 // Makes the messages of one model call acceptable to its wire.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { applySteps, outboundSteps, type PassFlags, type Step, settle } from "./apply.ts";
+import { outboundSteps, type PassFlags, pairSteps } from "./apply.ts";
 import type { Clock, PassResult } from "./pass.ts";
-import { sanitizeToolUseResultPairing } from "./passes/pair-tool-results.ts";
 import type { ReplayContentOptions } from "./passes/replay-content.ts";
 import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
+import { StepRunner } from "./steps.ts";
 import { wireRules } from "./wires.ts";
 
 /** One model call's messages, and the route they take. */
@@ -24,7 +24,7 @@ export function prepareOutboundMessages(request: OutboundRequest): PassResult {
   const { messages, clock = Date, silentReplies = "drop" } = request;
   const policy = resolveTranscriptPolicy(request);
   const flags: PassFlags = { policy, derived: deriveFlags(policy, request), clock, silentReplies };
-  return settle(messages, outboundSteps(flags, wireRules(request)));
+  return new StepRunner().settle(messages, outboundSteps(flags, wireRules(request)));
 }
 
 /**
@@ -37,8 +37,6 @@ export function repairToolPairing({
   ...route
 }: OutboundRequest): PassResult {
   const policy = resolveTranscriptPolicy(route);
-  const { missingResultText } = deriveFlags(policy, route);
-  const pair: Step = (list) =>
-    sanitizeToolUseResultPairing({ messages: list, failedTurns: "drop", missingResultText, clock });
-  return applySteps(messages, policy.repairToolUseResultPairing ? [pair] : []);
+  const flags = { policy, derived: deriveFlags(policy, route), clock };
+  return new StepRunner().run(messages, pairSteps(flags));
 }

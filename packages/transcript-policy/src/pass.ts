@@ -2,6 +2,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { asAgentMessages, asStored, type StoredMessage } from "./stored.ts";
+import type { Traits } from "./traits.ts";
 
 /** What a pass made of a list of messages. */
 export interface PassResult {
@@ -24,7 +25,11 @@ export interface Clock {
 }
 
 /** A pure function over messages: flags beside them in, messages and changes out. */
-export type Pass<Options> = (input: { messages: readonly AgentMessage[] } & Options) => PassResult;
+export interface Pass<Options> {
+  (input: { messages: readonly AgentMessage[] } & Options): PassResult;
+  /** False: a list with these traits comes out as it went in. */
+  readonly applies: (traits: Traits) => boolean;
+}
 
 /** A pass that has to wait for something. */
 export type AsyncPass<Options> = (
@@ -34,6 +39,7 @@ export type AsyncPass<Options> = (
 /**
  * Makes a pass of a function over stored messages. The function must not change what it is given,
  * and calls `report` once per change; the pass then returns the same array for the same messages.
+ * `applies` says when it has anything to look at; by default, always.
  * @internal
  */
 export function definePass<Options>(
@@ -43,11 +49,13 @@ export function definePass<Options>(
     options: Options,
     report: Report,
   ) => readonly StoredMessage[],
+  applies: (traits: Traits) => boolean = () => true,
 ): Pass<Options> {
-  return (input) => {
+  const pass = (input: { messages: readonly AgentMessage[] } & Options): PassResult => {
     const { changes, report } = reporter(rule);
     return resultOf(input.messages, run(asStored(input.messages), input, report), changes);
   };
+  return Object.assign(pass, { applies });
 }
 
 /**

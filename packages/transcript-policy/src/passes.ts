@@ -61,4 +61,5 @@ export {
   validateGeminiTurns,
 } from "./passes/turns.ts";
 export { TEXTS } from "./texts.ts";
+export type { Traits } from "./traits.ts";
 export { type Fault, type WireRules, wireRules } from "./wires.ts";

@@ -23,6 +23,7 @@ export const fitToolCalls = definePass<{ wire: WireRules }>(
     });
     return renameCalls(named, allocateFor(named, wire), report);
   },
+  ({ hasTools }) => hasTools,
 );
 
 function nameCalls(message: StoredMessage, wire: WireRules): StoredMessage {

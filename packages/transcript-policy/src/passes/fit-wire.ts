@@ -62,6 +62,7 @@ export const fitThinking = definePass<WireOptions>(
       };
     });
   },
+  ({ hasThinking }) => hasThinking,
 );
 
 /**

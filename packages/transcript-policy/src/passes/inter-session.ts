@@ -29,6 +29,7 @@ export const annotateInterSessionUserMessages = definePass(
       report("changed", index, "a message from another session, marked as such");
       return { ...message, content };
     }),
+  ({ hasProvenance }) => hasProvenance,
 );
 
 /**

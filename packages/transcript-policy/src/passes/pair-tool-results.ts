@@ -74,6 +74,7 @@ export const sanitizeToolUseResultPairing = definePass<PairingOptions>(
       report("dropped", index, "a tool result that answers no call");
     return sections.flat();
   },
+  ({ hasTools }) => hasTools,
 );
 
 /**

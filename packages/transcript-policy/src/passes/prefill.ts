@@ -17,15 +17,19 @@ import {
  * Cuts assistant messages without tool calls off the end of what is sent (rule W1); the stored copy
  * keeps them.
  */
-export const stripTrailingAssistants = definePass("prefill", (messages, _options, report) => {
-  const end = endWithoutPrefill(
-    messages,
-    (message) => roleOf(message) === "assistant" && !storedBlocks(message).some(isToolCallLike),
-  );
-  for (let index = end; index < messages.length; index++)
-    report("dropped", index, "an answer at the end would be continued instead of answered");
-  return end === messages.length ? messages : messages.slice(0, end);
-});
+export const stripTrailingAssistants = definePass(
+  "prefill",
+  (messages, _options, report) => {
+    const end = endWithoutPrefill(
+      messages,
+      (message) => roleOf(message) === "assistant" && !storedBlocks(message).some(isToolCallLike),
+    );
+    for (let index = end; index < messages.length; index++)
+      report("dropped", index, "an answer at the end would be continued instead of answered");
+    return end === messages.length ? messages : messages.slice(0, end);
+  },
+  ({ lastRole }) => lastRole === "assistant",
+);
 
 /** A request body that holds messages; everything else in it is left as it is. */
 export interface MessagesPayload {

@@ -45,10 +45,13 @@ export const normalizeAssistantReplayContent = definePass<ReplayContentOptions>(
 );
 
 /** Drops assistant turns at the end that failed before they said anything (the end of rule R2). */
-export const dropTrailingFailures = definePass("trailing-failures", (messages, _options, report) =>
-  dropTrailing(messages, (index) =>
-    report("dropped", index, "a failed turn at the end that said nothing"),
-  ),
+export const dropTrailingFailures = definePass(
+  "trailing-failures",
+  (messages, _options, report) =>
+    dropTrailing(messages, (index) =>
+      report("dropped", index, "a failed turn at the end that said nothing"),
+    ),
+  ({ lastRole }) => lastRole === "assistant",
 );
 
 function normalize(

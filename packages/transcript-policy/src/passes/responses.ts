@@ -69,6 +69,7 @@ export const downgradeReasoningItems = definePass<{ modelChanged?: boolean }>(
       if (kept.length === 0) return undefined;
       return { ...message, content: modelChanged ? kept.map(forgetTextItem) : kept };
     }),
+  ({ hasThinking }) => hasThinking,
 );
 
 function forgetTextItem(block: StoredBlock): StoredBlock {
@@ -84,28 +85,32 @@ function forgetTextItem(block: StoredBlock): StoredBlock {
  * Removes reasoning items and text item ids that an earlier block already used: the wire takes each
  * item once.
  */
-export const dropRepeatedItems = definePass("repeated-items", (messages, _options, report) => {
-  const seen = new Set<string>();
-  return mapChanged(messages, (message, index) => {
-    if (roleOf(message) !== "assistant") return message;
-    const blocks = storedBlocks(message);
-    const kept = mapChanged(blocks, (block) => {
-      const id = itemId(block);
-      if (id === undefined || !seen.has(id)) {
-        if (id !== undefined) seen.add(id);
-        return block;
-      }
-      return isThinking(block) ? undefined : without(block, ["textSignature"]);
+export const dropRepeatedItems = definePass(
+  "repeated-items",
+  (messages, _options, report) => {
+    const seen = new Set<string>();
+    return mapChanged(messages, (message, index) => {
+      if (roleOf(message) !== "assistant") return message;
+      const blocks = storedBlocks(message);
+      const kept = mapChanged(blocks, (block) => {
+        const id = itemId(block);
+        if (id === undefined || !seen.has(id)) {
+          if (id !== undefined) seen.add(id);
+          return block;
+        }
+        return isThinking(block) ? undefined : without(block, ["textSignature"]);
+      });
+      if (kept === blocks) return message;
+      report(
+        kept.length === 0 ? "dropped" : "changed",
+        index,
+        "an item that stands in an earlier message already",
+      );
+      return kept.length === 0 ? undefined : { ...message, content: kept };
     });
-    if (kept === blocks) return message;
-    report(
-      kept.length === 0 ? "dropped" : "changed",
-      index,
-      "an item that stands in an earlier message already",
-    );
-    return kept.length === 0 ? undefined : { ...message, content: kept };
-  });
-});
+  },
+  ({ hasThinking, hasTextSignatures }) => hasThinking || hasTextSignatures,
+);
 
 /**
  * The id under which a block is an item of its own on the Responses wire; calls carry theirs in
@@ -131,8 +136,10 @@ const MAX_PART = 64;
  * Brings ids into the form `call_…` or `call_…|fc_…`, the same id always to the same result (rule
  * R6b).
  */
-export const canonicalizeResponsesIds = definePass("responses-ids", (messages, _options, report) =>
-  renameCalls(messages, (id) => canonicalId(id), report),
+export const canonicalizeResponsesIds = definePass(
+  "responses-ids",
+  (messages, _options, report) => renameCalls(messages, (id) => canonicalId(id), report),
+  ({ hasTools }) => hasTools,
 );
 
 /**
@@ -186,4 +193,5 @@ export const dropUnbackedItemIds = definePass(
     };
     return renameCalls(messages, allocate, report);
   },
+  ({ hasTools }) => hasTools,
 );

@@ -62,6 +62,7 @@ export const stripStaleThinkingSignatures = definePass(
       return { ...message, content: unsigned };
     });
   },
+  ({ hasSummary, hasThinking }) => hasSummary && hasThinking,
 );
 
 function unsign(block: StoredBlock): StoredBlock {
@@ -87,6 +88,7 @@ export const stripInvalidThinkingSignatures = definePass(
       return kept;
     });
   },
+  ({ hasThinking }) => hasThinking,
 );
 
 /**
@@ -114,6 +116,7 @@ export const dropThinkingBlocks = definePass<{ keepLast?: boolean }>(
       return kept;
     });
   },
+  ({ hasThinking }) => hasThinking,
 );
 
 /** Removes thinking from all but the first step of a tool turn that is still running (rule R10). */
@@ -128,6 +131,7 @@ export const dropReasoningFromHistory = definePass(
       return kept;
     });
   },
+  ({ hasThinking }) => hasThinking,
 );
 
 /**
@@ -198,6 +202,7 @@ export const sanitizeAntigravityThinkingBlocks = definePass(
       );
       return signed.length === 0 ? undefined : { ...message, content: signed };
     }),
+  ({ hasThinking }) => hasThinking,
 );
 
 function signWithBase64(block: StoredBlock): StoredBlock | undefined {

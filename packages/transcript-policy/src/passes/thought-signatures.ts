@@ -25,6 +25,7 @@ export const sanitizeThoughtSignatures = definePass<ThoughtSignatureOptions>(
       report("changed", index, "a thought signature another provider wrote");
       return { ...message, content: clean };
     }),
+  ({ hasThoughtSignatures }) => hasThoughtSignatures,
 );
 
 function cleanBlock(

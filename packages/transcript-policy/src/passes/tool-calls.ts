@@ -74,6 +74,7 @@ export const sanitizeToolCallInputs = definePass<ToolCallOptions>(
       return kept.length === 0 ? undefined : { ...message, content: kept };
     });
   },
+  ({ hasTools }) => hasTools,
 );
 
 function judgeCall(

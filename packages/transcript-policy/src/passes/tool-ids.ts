@@ -68,6 +68,7 @@ export const sanitizeToolCallIds = definePass<ToolIdOptions>(
       report,
       (message) => isVerbatim(message, options),
     ),
+  ({ hasTools }) => hasTools,
 );
 
 /**

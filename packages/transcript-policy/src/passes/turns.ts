@@ -25,24 +25,32 @@ export const bootstrapFirstTurn = definePass<{ clock?: Clock }>(
     report("inserted", 0, "a history that started with an assistant");
     return [{ role: "user", content: TEXTS.googleBootstrap, timestamp: clock.now() }, ...messages];
   },
+  ({ firstRole }) => firstRole === "assistant",
 );
 
 /** Merges assistant messages that follow each other (rule R14). */
-export const validateGeminiTurns = definePass("merge-assistants", (messages, _options, report) =>
-  mergeNeighbours(messages, "assistant", mergeAssistants, report),
+export const validateGeminiTurns = definePass(
+  "merge-assistants",
+  (messages, _options, report) => mergeNeighbours(messages, "assistant", mergeAssistants, report),
+  ({ repeatedRoles }) => repeatedRoles.has("assistant"),
 );
 
 /**
  * Merges assistants, removes calls no result follows before the next assistant, then merges users
  * (rule R15).
  */
-export const validateAnthropicTurns = definePass("validate-turns", (messages, _options, report) => {
-  const merged = mergeNeighbours(messages, "assistant", mergeAssistants, report);
-  const answered = mapChanged(merged, (message, index) =>
-    dropDanglingCalls(message, index, merged, report),
-  );
-  return mergeNeighbours(answered, "user", mergeUsers, report);
-});
+export const validateAnthropicTurns = definePass(
+  "validate-turns",
+  (messages, _options, report) => {
+    const merged = mergeNeighbours(messages, "assistant", mergeAssistants, report);
+    const answered = mapChanged(merged, (message, index) =>
+      dropDanglingCalls(message, index, merged, report),
+    );
+    return mergeNeighbours(answered, "user", mergeUsers, report);
+  },
+  ({ hasTools, repeatedRoles }) =>
+    hasTools || repeatedRoles.has("assistant") || repeatedRoles.has("user"),
+);
 
 /** Removes results inside user messages that answer no call of the assistant before them. */
 export const dropForeignToolResultBlocks = definePass(
@@ -74,6 +82,7 @@ export const dropForeignToolResultBlocks = definePass(
       };
     });
   },
+  ({ hasEmbeddedResults }) => hasEmbeddedResults,
 );
 
 function mergeNeighbours(
