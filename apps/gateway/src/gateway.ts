@@ -1,4 +1,4 @@
-// Sends a person's message to its session and stores the turn's report.
+// What can be asked of the gateway, whichever way a request comes in.
 import {
   createSessionState,
   type LogPort,
@@ -6,9 +6,8 @@ import {
   type TurnEvent,
   type TurnResult,
 } from "@clew/engine-core";
-import { ContextEngineError, type UserBlock } from "@clew/plugin-sdk/core";
-import { type LinkedSignal, linkSignals } from "@clew/plugin-sdk/host";
-import type { CommandAnswer } from "./commands/answer.ts";
+import type { UserBlock } from "@clew/plugin-sdk/core";
+import type { CommandAnswer, CommandSession } from "./commands/answer.ts";
 import { type CompactRequest, runCompact } from "./commands/compact.ts";
 import type { CommandLine } from "./commands/parse.ts";
 import { runCommand } from "./commands/run.ts";
@@ -17,22 +16,22 @@ import { composeHost } from "./compose.ts";
 import { defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
-import type { Host, TurnSetup } from "./host/host.ts";
+import { createCancellation } from "./gateway/cancellation.ts";
+import { createSessionViews, type SessionViews } from "./gateway/session-views.ts";
+import { successorsOf } from "./gateway/successors.ts";
+import { createTurnReports, type TurnReports } from "./gateway/turn-reports.ts";
+import type { Host } from "./host/host.ts";
 import type { PluginHost } from "./plugins/host.ts";
 import type { PluginRecord } from "./plugins/load/record.ts";
-import { type ContextView, describeContext, readContextItem } from "./reports/context-view.ts";
-import { openReportLog, type ReportLog } from "./reports/report-log.ts";
-import { type Conversation, createConversations } from "./sessions/conversations.ts";
+import {
+  type Conversation,
+  type Conversations,
+  createConversations,
+} from "./sessions/conversations.ts";
 import { parseSessionName } from "./sessions/keys.ts";
 import { requireSessionName } from "./sessions/name-errors.ts";
 import { describeNote } from "./sessions/notes.ts";
-import { agentPaths } from "./sessions/paths.ts";
-import {
-  createSessionStore,
-  type ReadSession,
-  type SessionStore,
-  type SessionSummary,
-} from "./sessions/store.ts";
+import { createSessionStore, type SessionStore } from "./sessions/store.ts";
 import type { Approve } from "./tools/tool.ts";
 
 /**
@@ -45,13 +44,13 @@ export interface SendRequest {
   /** Short name or canonical key. */
   key: string;
   content: string | UserBlock[];
-  signal?: AbortSignal;
-  onEvent?: (event: TurnEvent) => void;
+  signal?: AbortSignal | undefined;
+  onEvent?: ((event: TurnEvent) => void) | undefined;
   /** Asks a person whether a tool may run; absent = nobody is there to ask. */
   approve?: Approve | undefined;
 }
 
-export interface Gateway {
+export interface Gateway extends SessionViews {
   readonly host: Host;
   readonly plugins: PluginHost | undefined;
   readonly store: SessionStore;
@@ -83,16 +82,6 @@ export interface Gateway {
   compact(key: string, request: CompactRequest): Promise<Omit<CommandAnswer, "command">>;
   /** Cancels the run of a session and those waiting behind it; false when there is none. */
   cancel(key: string): boolean;
-  sessions(): Promise<(SessionSummary & { busy: boolean })[]>;
-  session(key: string): Promise<(ReadSession & { busy: boolean }) | null>;
-  /** What the model saw in the session's last call; null when there was none. */
-  context(key: string): Promise<ContextView | null>;
-  /** The whole text of one item of `context`; null when there is no such item. */
-  contextItem(
-    key: string,
-    part: "system" | "tools" | "messages",
-    index: number,
-  ): Promise<string | null>;
   /** Runs get `graceMs` to finish, are cancelled then; locks are given up. */
   close(options?: { graceMs?: number }): Promise<void>;
 }
@@ -112,29 +101,20 @@ export interface GatewayOptions {
  * engine that is not there.
  */
 export function createGateway(options: GatewayOptions): Gateway {
-  const {
-    environment,
-    loaded,
-    log,
-    plugins,
-    reread = () => loadConfig(environment.configFile),
-  } = options;
+  const { environment, loaded, log, plugins } = options;
   const { home } = environment;
   const host = composeHost({ environment, loaded, log, plugins });
-  host.model(defaultAgentId(loaded.config));
+  const defaultAgent = defaultAgentId(loaded.config);
+  host.model(defaultAgent);
   const store = createSessionStore({ home });
-  const reports = new WeakMap<Conversation, ReportLog>();
-  const running = new Map<string, Set<LinkedSignal>>();
+  const reports = createTurnReports({ home, log });
+  const cancellation = createCancellation();
+  const canonicalKey = (text: string) => requireSessionName(text, defaultAgent).key;
+  const agentOf = (key: string) => parseSessionName(key)?.agentId ?? defaultAgent;
   let closing = false;
-
-  const canonicalKey = (text: string) =>
-    requireSessionName(text, defaultAgentId(loaded.config)).key;
-  const agentOf = (key: string) => parseSessionName(key)?.agentId ?? defaultAgentId(loaded.config);
   const conversations = createConversations({
-    store,
-    canonical: canonicalKey,
+    ...{ store, canonical: canonicalKey, createState: createSessionState },
     cwd: (key) => host.workspace(agentOf(key)),
-    createState: createSessionState,
     onOpened: ({ session }, notes) => {
       for (const note of notes)
         log.warn(`session ${session.session.sessionKey}: ${describeNote(note)}`);
@@ -142,159 +122,94 @@ export function createGateway(options: GatewayOptions): Gateway {
     onClosing: async (conversation) => {
       await settleMaintenance(conversation.state.maintenance, MAINTENANCE_GRACE_MS);
       if (closing) await endSession(plugins, conversation);
-      await reports.get(conversation)?.close();
+      await reports.close(conversation);
     },
   });
-  const reportsOf = (conversation: Conversation) => {
-    const { agentId, sessionId } = conversation.session.session;
-    const known =
-      reports.get(conversation) ?? openReportLog(agentPaths(home, agentId).reports, sessionId);
-    reports.set(conversation, known);
-    return known;
-  };
-  /**
-   * An engine's successor becomes the conversation's transcript; what cannot be moved to
-   * stays a line in the log.
-   */
-  const successorsOf = (conversation: Conversation): TurnSetup["successors"] => {
-    return async (move) => {
-      const cwd = host.workspace(move.from.agentId);
-      const adopted = await store.adopt({ ...move, cwd }).catch((error: unknown) => {
-        if (!ContextEngineError.is(error)) throw error;
-        log.warn(error.message);
-        return undefined;
-      });
-      if (adopted === undefined) return undefined;
-      const before = conversation.session;
-      conversation.session = adopted;
-      await reports.get(conversation)?.close();
-      reports.delete(conversation);
-      await before.close();
-      return adopted;
-    };
-  };
-  /** `cancel` reaches the work as long as it runs or waits. */
-  const cancellable = async <Result>(
-    key: string,
+  const parts = { ...options, host, store, reports, conversations, agentOf };
+  /** `work` under the canonical key, so that `cancel` finds it. */
+  const within = <Result>(
+    text: string,
     signal: AbortSignal | undefined,
-    work: (cancelled: AbortSignal) => Promise<Result>,
+    work: (key: string, cancelled: AbortSignal) => Promise<Result>,
   ) => {
-    const linked = linkSignals(signal);
-    const set = running.get(key) ?? new Set();
-    running.set(key, set.add(linked));
-    try {
-      return await work(linked.signal);
-    } finally {
-      set.delete(linked);
-      if (set.size === 0) running.delete(key);
-      linked.release();
-    }
+    const key = canonicalKey(text);
+    return cancellation.run(key, signal, (cancelled) => work(key, cancelled));
   };
-
-  const commandSession = (key: string, signal: AbortSignal, onEvent?: (event: TurnEvent) => void) =>
-    createCommandSession({
-      ...{
-        home,
-        key,
-        agentId: agentOf(key),
-        host,
-        store,
-        conversations,
-        plugins,
-        successorsOf,
-        signal,
-        onEvent,
-      },
-      storeReport: (conversation, report) =>
-        storeReport(reportsOf(conversation), { report, parts: {} }, log),
-    });
-
   return {
-    host,
-    plugins,
-    store,
-    canonicalKey,
-    send({ key: text, content, signal, onEvent, approve }) {
-      const key = canonicalKey(text);
-      return cancellable(key, signal, (cancelled) =>
-        conversations.run(
-          key,
-          async (conversation) => {
-            const { session, state } = conversation;
-            const result = await host.answer({
-              transcript: session,
-              state,
-              prompt: { content },
-              signal: cancelled,
-              approve,
-              successors: successorsOf(conversation),
-              ...(onEvent !== undefined && { onEvent }),
-            });
-            await storeReport(reportsOf(conversation), result, log);
-            logTurn(log, result);
-            return result;
-          },
-          cancelled,
-        ),
-      );
-    },
-    async reloadPlugins() {
-      if (plugins === undefined) return [];
-      const { config, raw } = await reread();
-      return plugins.reload({ plugins: config.plugins, raw });
-    },
-    command(text, command, { signal, onEvent } = {}) {
-      const key = canonicalKey(text);
-      return cancellable(key, signal, (cancelled) =>
-        runCommand(command, commandSession(key, cancelled, onEvent)),
-      );
-    },
-    compact(text, request) {
-      const key = canonicalKey(text);
-      return cancellable(key, undefined, (cancelled) =>
-        runCompact(request, commandSession(key, cancelled)),
-      );
-    },
-    cancel(text) {
-      const found = running.get(canonicalKey(text));
-      for (const linked of found ?? [])
-        linked.abort(new DOMException("Cancelled by the person.", "AbortError"));
-      return found !== undefined;
-    },
-    async sessions() {
-      const busy = conversations.busy();
-      return (await store.list()).map((summary) => ({ ...summary, busy: busy.has(summary.key) }));
-    },
-    async session(text) {
-      const key = canonicalKey(text);
-      const found = await store.read(key);
-      return found === null ? null : { ...found, busy: conversations.busy().has(key) };
-    },
-    async context(text) {
-      const found = await store.read(canonicalKey(text));
-      return found === null
-        ? null
-        : describeContext(agentPaths(home, found.agentId).reports, found);
-    },
-    async contextItem(text, part, index) {
-      const found = await store.read(canonicalKey(text));
-      return found === null
-        ? null
-        : readContextItem(agentPaths(home, found.agentId).reports, found, part, index);
-    },
+    ...{ host, plugins, store, canonicalKey },
+    ...createSessionViews({ home, store, conversations, canonicalKey }),
+    send: (request) =>
+      within(request.key, request.signal, (key, signal) =>
+        send(parts, { ...request, key, signal }),
+      ),
+    command: (text, command, { signal: given, onEvent } = {}) =>
+      within(text, given, (key, signal) =>
+        runCommand(command, commandSession(parts, { key, signal, onEvent })),
+      ),
+    compact: (text, request) =>
+      within(text, undefined, (key, signal) =>
+        runCompact(request, commandSession(parts, { key, signal })),
+      ),
+    reloadPlugins: () => reloadPlugins(options),
+    cancel: (text) => cancellation.cancel(canonicalKey(text)),
     async close({ graceMs = 0 } = {}) {
       closing = true;
-      const closed = conversations.close();
-      const timer = setTimeout(() => {
-        for (const set of running.values())
-          for (const linked of set)
-            linked.abort(new DOMException("Clew is stopping.", "AbortError"));
-      }, graceMs);
-      await closed.finally(() => clearTimeout(timer));
+      await cancellation.cancelAllAfter(graceMs, conversations.close());
       await plugins?.close();
       await host.close();
     },
   };
+}
+
+/** What the verbs of one gateway work with. */
+interface GatewayParts extends GatewayOptions {
+  host: Host;
+  store: SessionStore;
+  reports: TurnReports;
+  conversations: Conversations;
+  agentOf: (key: string) => string;
+}
+
+async function send(
+  parts: GatewayParts,
+  { key, content, signal, onEvent, approve }: SendRequest,
+): Promise<TurnResult> {
+  const { host, conversations, reports, log } = parts;
+  const answer = async (conversation: Conversation) => {
+    const result = await host.answer({
+      transcript: conversation.session,
+      state: conversation.state,
+      prompt: { content },
+      ...{ signal, approve, onEvent },
+      successors: successorsOf(parts, conversation),
+    });
+    await reports.store(conversation, result);
+    logTurn(log, result);
+    return result;
+  };
+  return conversations.run(key, answer, signal);
+}
+
+function commandSession(
+  parts: GatewayParts,
+  request: { key: string; signal: AbortSignal; onEvent?: SendRequest["onEvent"] },
+): CommandSession {
+  const { environment, host, store, conversations, plugins, reports, agentOf } = parts;
+  return createCommandSession({
+    ...request,
+    ...{ host, store, conversations, plugins },
+    home: environment.home,
+    agentId: agentOf(request.key),
+    successorsOf: (conversation) => successorsOf(parts, conversation),
+    storeReport: (conversation, report) => reports.store(conversation, { report }),
+  });
+}
+
+async function reloadPlugins(options: GatewayOptions): Promise<readonly PluginRecord[]> {
+  const { environment, plugins, reread = () => loadConfig(environment.configFile) } = options;
+  if (plugins === undefined) return [];
+  const { config, raw } = await reread();
+  return plugins.reload({ plugins: config.plugins, raw });
 }
 
 /** Sessions go on after a restart; plugins are told that this process is done with them. */
@@ -309,19 +224,6 @@ async function endSession(
     { sessionId, sessionKey, messageCount, reason: "shutdown" },
     { sessionId, sessionKey, agentId },
   );
-}
-
-/** A report that cannot be stored must not cost the reply, which is stored already. */
-async function storeReport(
-  reports: ReportLog,
-  { report, parts }: Pick<TurnResult, "report" | "parts">,
-  log: LogPort,
-): Promise<void> {
-  try {
-    await reports.append(report, parts);
-  } catch (error) {
-    log.warn(`turn report not stored: ${(error as Error).message}`);
-  }
 }
 
 function logTurn(log: LogPort, { outcome, report }: TurnResult): void {

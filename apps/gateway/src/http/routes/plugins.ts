@@ -1,9 +1,9 @@
 // The part of the HTTP API that is about engine and plugins.
 import type { Hono } from "hono";
-import type { Gateway } from "../gateway.ts";
-import { describeEngine, pluginProblem } from "../plugins/engines/engine-status.ts";
-import { notOffered } from "../plugins/invalid.ts";
-import { parseSessionName } from "../sessions/keys.ts";
+import type { Gateway } from "../../gateway.ts";
+import { describeEngine, pluginProblem } from "../../plugins/engines/engine-status.ts";
+import { notOffered } from "../../plugins/invalid.ts";
+import { parseSessionName } from "../../sessions/keys.ts";
 
 export function addPluginRoutes(app: Hono, gateway: Gateway): void {
   const agentIdOf = (key: string | undefined) =>

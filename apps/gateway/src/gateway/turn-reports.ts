@@ -1,0 +1,40 @@
+// Stores the reports of each conversation in the log of its transcript.
+import type { LogPort, TurnResult } from "@clew/engine-core";
+import { openReportLog, type ReportLog } from "../reports/report-log.ts";
+import type { Conversation } from "../sessions/conversations.ts";
+import { agentPaths } from "../sessions/paths.ts";
+
+export interface TurnReports {
+  /** One that cannot be stored is logged: it must not cost the reply, which is stored already. */
+  store(
+    conversation: Conversation,
+    result: Pick<TurnResult, "report"> & Partial<Pick<TurnResult, "parts">>,
+  ): Promise<void>;
+  /** The conversation ends, or moves to another transcript. */
+  close(conversation: Conversation): Promise<void>;
+}
+
+export function createTurnReports({ home, log }: { home: string; log: LogPort }): TurnReports {
+  const logs = new WeakMap<Conversation, ReportLog>();
+  const logOf = (conversation: Conversation) => {
+    const { agentId, sessionId } = conversation.session.session;
+    const known =
+      logs.get(conversation) ?? openReportLog(agentPaths(home, agentId).reports, sessionId);
+    logs.set(conversation, known);
+    return known;
+  };
+  return {
+    async store(conversation, { report, parts = {} }) {
+      try {
+        await logOf(conversation).append(report, parts);
+      } catch (error) {
+        log.warn(`turn report not stored: ${(error as Error).message}`);
+      }
+    },
+    async close(conversation) {
+      const known = logs.get(conversation);
+      logs.delete(conversation);
+      await known?.close();
+    },
+  };
+}

@@ -1,0 +1,99 @@
+// Takes a message for a session and streams what comes of it.
+import type { LogPort, TurnEvent } from "@clew/engine-core";
+import { isAbort } from "@clew/plugin-sdk/core";
+import type { Context, Hono } from "hono";
+import { parseLine } from "../../commands/parse.ts";
+import type { Gateway } from "../../gateway.ts";
+import type { Approve } from "../../tools/tool.ts";
+import { refuse, toErrorResponse } from "../errors.ts";
+import { type EventStream, eventStream, shownEvent } from "../event-stream.ts";
+import { parseMessageBody, type SentMessage } from "../message-body.ts";
+import { hasToken } from "../token.ts";
+
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  "x-accel-buffering": "no",
+};
+
+export function addMessageRoute(app: Hono, gateway: Gateway, log: LogPort): void {
+  app.post("/api/sessions/:key/messages", async (context) => {
+    const parsed = await readMessage(context);
+    if ("problem" in parsed)
+      return refuse(context, "REQUEST_INVALID", `The message cannot be sent: ${parsed.problem}.`);
+    const { token } = gateway.host.config.gateway.auth ?? {};
+    const isTrusted = hasToken(context.req.header("authorization"), token);
+    if (parsed.message.allowTools.length > 0 && !isTrusted) {
+      const message =
+        "allowTools needs the token of gateway.auth.token, sent as the header Authorization: Bearer.";
+      return refuse(context, "FORBIDDEN", message);
+    }
+    const key = gateway.canonicalKey(context.req.param("key"));
+    const body = streamTurn(gateway, log, key, parsed.message);
+    return new Response(body, { headers: STREAM_HEADERS });
+  });
+}
+
+async function readMessage({ req }: Context): Promise<ReturnType<typeof parseMessageBody>> {
+  const isJson = req.header("content-type")?.split(";")[0]?.trim() === "application/json";
+  return isJson
+    ? parseMessageBody(await req.json().catch(() => undefined))
+    : { problem: "the body must be application/json" };
+}
+
+/**
+ * The run goes on when the client goes away, unless it asked otherwise; the reply is in
+ * the transcript either way.
+ */
+function streamTurn(
+  gateway: Gateway,
+  log: LogPort,
+  key: string,
+  message: SentMessage,
+): ReadableStream<Uint8Array> {
+  const gone = new AbortController();
+  const stream = eventStream(() => {
+    if (message.onDisconnect === "abort")
+      gone.abort(new DOMException("The client went away.", "AbortError"));
+  });
+  stream.send({ type: "queued" });
+  answer({ gateway, key, message, stream, signal: gone.signal })
+    .catch((error: unknown) => {
+      const { status, body } = toErrorResponse(error);
+      if (status >= 500 && !isAbort(error))
+        log.error(
+          `turn in ${key} failed: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      stream.send({ type: "error", ...body });
+    })
+    .finally(stream.end);
+  return stream.body;
+}
+
+/** A command asks no model and stores no message. */
+async function answer(request: {
+  gateway: Gateway;
+  key: string;
+  message: SentMessage;
+  stream: EventStream;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { gateway, key, message, stream, signal } = request;
+  const { content, allowTools } = message;
+  const onEvent = (event: TurnEvent) => {
+    const shown = shownEvent(event);
+    if (shown !== undefined) stream.send(shown);
+  };
+  const line = typeof content === "string" ? parseLine(content) : undefined;
+  if (line?.kind === "command") {
+    stream.send({ type: "command", ...(await gateway.command(key, line, { signal, onEvent })) });
+    const nothing = { error: null, turnId: null, replyEntryId: null };
+    return stream.send({ type: "done", outcome: "completed", ...nothing });
+  }
+  const approve: Approve = async ({ call }) =>
+    allowTools.includes("*") || allowTools.includes(call.name);
+  const sent = { key, content: line?.text ?? content, signal, onEvent, approve };
+  const { outcome, error, report } = await gateway.send(sent);
+  const { turnId, replyEntryId } = report;
+  stream.send({ type: "done", outcome, error, turnId, replyEntryId });
+}

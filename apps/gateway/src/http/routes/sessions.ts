@@ -1,0 +1,47 @@
+// The HTTP API of sessions: which there are, what was said, what the model saw, cancelling.
+import type { Hono } from "hono";
+import type { Gateway } from "../../gateway.ts";
+import { sessionNotFound } from "../../sessions/name-errors.ts";
+import { shownEntries } from "../../sessions/shown.ts";
+import { refuse } from "../errors.ts";
+
+const DEFAULT_ENTRIES = 200;
+
+export function addSessionRoutes(app: Hono, gateway: Gateway): void {
+  app.get("/api/sessions", async (context) => context.json({ sessions: await gateway.sessions() }));
+
+  app.get("/api/sessions/:key", async (context) => {
+    const key = context.req.param("key");
+    const found = await gateway.session(key);
+    if (found === null) throw sessionNotFound(key);
+    const { header, branch, file: _file, ...summary } = found;
+    const limit = Number(context.req.query("limit") ?? DEFAULT_ENTRIES) || DEFAULT_ENTRIES;
+    return context.json({
+      ...summary,
+      createdAt: header.timestamp,
+      totalEntries: branch.length,
+      entries: shownEntries(branch, limit),
+    });
+  });
+
+  app.get("/api/sessions/:key/context", async (context) => {
+    const key = context.req.param("key");
+    const view = await gateway.context(key);
+    return view === null
+      ? refuse(context, "NOT_FOUND", `No model has been called in session "${key}" yet.`)
+      : context.json(view);
+  });
+
+  app.get("/api/sessions/:key/context/:part/:index", async (context) => {
+    const { key, part, index } = context.req.param();
+    const isPart = part === "system" || part === "tools" || part === "messages";
+    const text = isPart ? await gateway.contextItem(key, part, Number(index)) : null;
+    return text === null
+      ? refuse(context, "NOT_FOUND", "There is no such item.")
+      : context.text(text);
+  });
+
+  app.post("/api/sessions/:key/abort", (context) =>
+    context.json({ aborted: gateway.cancel(context.req.param("key")) }),
+  );
+}
