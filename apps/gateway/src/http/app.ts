@@ -1,4 +1,4 @@
-// Joins guards and routes to the HTTP server's app; README.md writes the API down.
+// Joins guards and routes into the app that the HTTP server runs.
 import type { LogPort } from "@clew/engine-core";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";

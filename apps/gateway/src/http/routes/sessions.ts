@@ -1,4 +1,4 @@
-// The HTTP API of sessions: which there are, what was said, what the model saw, cancelling.
+// What the HTTP API tells of sessions, and how it cancels a run.
 import type { Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
 import { sessionNotFound } from "../../sessions/name-errors.ts";
