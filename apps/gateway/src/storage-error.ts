@@ -20,6 +20,7 @@ export function storageAdvice(error: unknown): string {
   const { code = "" } = error as NodeJS.ErrnoException;
   if (code === "ENOSPC" || code === "EDQUOT") return "free some space";
   if (code === "EFBIG") return "raise that limit";
+  if (code === "EISDIR") return "name a file";
   return ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT"].includes(code)
     ? "set CLEW_HOME to a folder you may write to"
     : "check the disk";
@@ -33,6 +34,7 @@ const REASONS: Record<string, string> = {
   EPERM: "the operation is not permitted",
   ENOTDIR: "a part of the path is not a folder",
   ENOENT: "no folder can be created there",
+  EISDIR: "it is a folder",
   EROFS: "the file system is read-only",
   EIO: "the disk reported an error",
 };

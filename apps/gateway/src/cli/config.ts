@@ -8,6 +8,7 @@ import { planImport } from "../config/import.ts";
 import { checkConfigText, readConfigText } from "../config/load.ts";
 import { configJsonSchema } from "../config/schema.ts";
 import { fileNotFound } from "../file-not-found.ts";
+import { storageFailed } from "../storage-error.ts";
 import type { Shell } from "../terminal/shell.ts";
 
 export async function configGet(
@@ -44,11 +45,7 @@ export async function configImport(
   const { configFile } = environment;
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") throw fileNotFound(file, error);
-    throw new ContextEngineError(
-      "CONFIG_INVALID",
-      `${file} cannot be read: ${error.message}; name a configuration file.`,
-      { cause: error },
-    );
+    throw storageFailed(`${file} cannot be read`, error);
   });
   const exists = (await readConfigText(configFile)) !== null;
   if (exists && !force) {

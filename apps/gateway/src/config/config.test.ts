@@ -102,6 +102,17 @@ describe("the configuration", () => {
   });
 });
 
+describe("a configuration file that is a folder", () => {
+  it("is told as what cannot be read, with the next step", async () => {
+    await expect(loadConfig(await temporaryHome())).rejects.toMatchObject({
+      code: "STORAGE_FAILED",
+      message: expect.stringMatching(
+        /cannot be read: it is a folder; name a file and try again\.$/,
+      ),
+    });
+  });
+});
+
 describe("the environment", () => {
   it("names the home, the file and the keys", () => {
     const environment = readEnvironment({

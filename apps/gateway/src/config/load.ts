@@ -4,6 +4,7 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
 import type { z } from "zod";
+import { storageFailed } from "../storage-error.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
 import { describeUnknownKey, findUnknownKeys } from "./unknown-keys.ts";
 
@@ -18,26 +19,20 @@ export interface LoadedConfig {
   warnings: string[];
 }
 
-/** Throws CONFIG_INVALID. A missing file is an empty one. */
+/** Throws CONFIG_INVALID, STORAGE_FAILED. A missing file is an empty one. */
 export async function loadConfig(file: string): Promise<LoadedConfig> {
   const text = await readConfigText(file);
   return { ...checkConfigText(text ?? "{}", file), file, exists: text !== null };
 }
 
-/** The file's text; null when there is none. */
+/** The file's text; null when there is none. Throws STORAGE_FAILED. */
 export async function readConfigText(file: string): Promise<string | null> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
     // ENOTDIR: the folder it would be in is a file, which others complain about.
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
-    throw new ContextEngineError(
-      "CONFIG_INVALID",
-      `The configuration ${file} cannot be read: ${(error as Error).message}.`,
-      {
-        cause: error,
-      },
-    );
+    throw storageFailed(`The configuration ${file} cannot be read`, error);
   }
 }
 

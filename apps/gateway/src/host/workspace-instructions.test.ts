@@ -44,12 +44,12 @@ describe("the workspace's instructions", () => {
     expect(await read(workspace)).toBeUndefined();
   });
 
-  it("are left out, with a word in the log, when they are too large, no text or lead out of the workspace", async () => {
+  it("are left out, and the log says so, when they are too large, no text or lead out of the workspace", async () => {
     const home = await temporaryHome();
     await writeFile(join(home, "secret.md"), "secret");
     const cases: [string, (file: string) => Promise<void>][] = [
       ["more than 131072", (file) => writeFile(file, "x".repeat(200_000))],
-      ["no UTF-8", (file) => writeFile(file, Buffer.from([0x41, 0xff, 0xfe]))],
+      ["not UTF-8", (file) => writeFile(file, Buffer.from([0x41, 0xff, 0xfe]))],
       ["leads out of the workspace", (file) => symlink(join(home, "secret.md"), file)],
     ];
     for (const [index, [reason, make]] of cases.entries()) {

@@ -12,6 +12,7 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import { fileNotFound } from "../file-not-found.ts";
 import { acquireLock, type Lock } from "../locks/lock.ts";
+import { storageFailed } from "../storage-error.ts";
 import { explainStorageError } from "./durable-file.ts";
 import { completeIndex, moveKey, readIndex, type SessionIndex, writeIndex } from "./index-file.ts";
 import { isSafeId, type SessionName } from "./keys.ts";
@@ -188,10 +189,10 @@ export async function readTranscript(
 ): Promise<{ header: TranscriptHeader; branch: TranscriptEntry[]; unreadableLines: number[] }> {
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") throw fileNotFound(file, error);
-    const why = error.code === "EISDIR" ? "it is a folder" : error.message;
+    if (error.code !== "EISDIR") throw storageFailed(`${file} cannot be read`, error);
     throw new ContextEngineError(
       "TRANSCRIPT_UNREADABLE",
-      `${file} cannot be read: ${why}; name a session file.`,
+      `${file} cannot be read: it is a folder; name a session file.`,
       { cause: error },
     );
   });
