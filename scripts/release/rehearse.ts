@@ -246,8 +246,10 @@ async function pluginGuide(rehearsal: Rehearsal, stage: Stage): Promise<void> {
   const gateway = await emptyFolder(stage, "gateway-of-the-author");
   const folder = await emptyFolder(stage, "plugin");
   const env = installing(stage, { CLEW_HOME: join(gateway, "home") });
-  const ready = await rehearsal.step("guide", "npm install @clew/gateway", async () => {
-    await run("npm", ["install", "@clew/gateway"], { cwd: gateway, env, signal: stage.signal });
+  // Without the optional image library, so that it is known to be optional.
+  const install = ["install", "--omit=optional", "@clew/gateway"];
+  const ready = await rehearsal.step("guide", `npm ${install.join(" ")}`, async () => {
+    await run("npm", install, { cwd: gateway, env, signal: stage.signal });
     return "";
   });
   if (!ready) return;

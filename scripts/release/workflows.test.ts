@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { FLOORS } from "./floors.ts";
+import { releaseOrder, workspacePackages } from "./packages.ts";
 
 interface Step {
   name?: string;
@@ -136,6 +137,13 @@ describe("continuous integration", () => {
       "fail-fast": false,
       matrix: { node: FLOORS, os: ["ubuntu-latest", "macos-latest", "windows-latest"] },
     });
+  });
+
+  it("counts every Node that a released package names as its oldest among the floors", () => {
+    const oldest = releaseOrder(workspacePackages(process.cwd())).map(
+      ({ manifest }) => /^>=(\d+\.\d+)$/.exec(manifest.engines?.node ?? "")?.[1],
+    );
+    expect(FLOORS).toEqual(expect.arrayContaining([...new Set(oldest)]));
   });
 
   it("asks of every pull request that its changes are named by changesets", () => {

@@ -14,6 +14,7 @@ import { modelRequest } from "../models/model-request.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
 import { checkCompaction } from "./check-compaction.ts";
 import { checkEngineAndPlugins } from "./check-engine.ts";
+import { checkImages } from "./check-images.ts";
 import { checkTokenEstimates } from "./check-token-estimates.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
@@ -56,6 +57,7 @@ export async function checkHost(
       text: '"clew engine check" tests the engine against the contract',
     },
     ...checkCompaction(environment, loaded),
+    ...checkImages(),
     ...(await checkModel(modelOf(environment, loaded))),
     ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
     checkRunning(lookup),

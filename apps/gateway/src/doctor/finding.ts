@@ -38,6 +38,7 @@ export type FindingCode =
   | "model-unusable"
   | "model-key-refused"
   | "model-server-away"
+  | "images-not-reduced"
   | "token-ratio"
   | "gateway"
   | "gateway-not-running"
