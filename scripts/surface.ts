@@ -65,3 +65,57 @@ export function exportedNames(code: string): string[] {
   );
   return [...declared].map((match) => match[1]!);
 }
+
+/** An example in a doc comment. */
+export interface Example {
+  /** The source file it stands in, relative to the root. */
+  path: string;
+  code: string;
+  /** What it prints, as the text block after it says; undefined = it does not say. */
+  output: string | undefined;
+  /** What it imports of ours. */
+  specifiers: string[];
+}
+
+/** Pure. Every `@example` of a source text. */
+export function examplesIn(path: string, text: string): Example[] {
+  const comments = text.match(/\/\*\*[\s\S]*?\*\//g) ?? [];
+  return comments.flatMap((comment) => {
+    const plain = comment.replace(/^[ \t]*\*(?: |$)/gm, "");
+    return [
+      ...plain.matchAll(/@example\s*```ts\n([\s\S]*?)```(?:\s*```text\n([\s\S]*?)```)?/g),
+    ].map((found) => ({
+      path,
+      code: found[1]!,
+      output: found[2],
+      specifiers: [...found[1]!.matchAll(/from "(@clew\/[^"]+)"/g)].map((match) => match[1]!),
+    }));
+  });
+}
+
+/** Pure. The optional members of types in `text` whose comment does not say what their absence means. */
+export function unexplainedOptionals(text: string): string[] {
+  const members =
+    /\/\*[\s\S]*?\*\/|\/\/.*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|[(){}]|(?:\breadonly\s+)?\b(\w+)\?(?=[:(<])/g;
+  const open: string[] = [];
+  const unexplained: string[] = [];
+  let comment: { end: number; text: string } | undefined;
+  for (const found of text.matchAll(members)) {
+    const [token, name] = found;
+    const end = found.index + token.length;
+    if (token.startsWith("/*")) comment = { end, text: token };
+    else if (token === "(" || token === "{") open.push(token);
+    else if (token === ")" || token === "}") open.pop();
+    else if (name !== undefined && open.at(-1) === "{") {
+      const own = comment !== undefined && text.slice(comment.end, found.index).trim() === "";
+      if (!own || !/\b(absent|default)\b/i.test(comment!.text)) unexplained.push(name);
+    }
+  }
+  return unexplained;
+}
+
+/** Pure. The text of an exported interface or type; undefined when `text` does not declare it. */
+export function declarationOf(text: string, name: string): string | undefined {
+  const declared = new RegExp(`^export (?:interface|type) ${name}\\b[\\s\\S]*?(?:^\\}|;$)`, "m");
+  return declared.exec(text)?.[0];
+}

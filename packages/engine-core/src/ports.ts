@@ -140,8 +140,14 @@ export interface PolicyPort {
 
 /** The host's built-in compaction: what `delegateCompactionToRuntime` reaches. */
 export interface CompactionPort {
-  /** `onProgress` tells that work goes on: it extends the time bound of the call. */
-  compact(params: CompactParams, options?: { onProgress?: () => void }): Promise<CompactResult>;
+  /** Compacts the session of `params`; what cannot be done is a result, not a throw. */
+  compact(
+    params: CompactParams,
+    options?: {
+      /** Tells that work goes on, which extends the time bound of the call. Absent: nobody asks. */
+      onProgress?: () => void;
+    },
+  ): Promise<CompactResult>;
 }
 
 /** Moves a session to the transcript an engine made for it. */

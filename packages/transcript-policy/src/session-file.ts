@@ -1,4 +1,5 @@
 // Repairs session files, and is the only entry of this package that touches disk.
+export type { MendCounts } from "./session-file/mend-entry.ts";
 export {
   type FileOperations,
   type RepairCode,

@@ -4,6 +4,7 @@ import { isRecord } from "@clew/plugin-sdk/host";
 
 /** A block as it may be stored: any kind, any spelling. */
 export interface StoredBlock {
+  /** Nothing is sure of a field before it was looked at. */
   readonly [field: string]: unknown;
 }
 

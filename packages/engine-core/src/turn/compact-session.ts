@@ -13,7 +13,7 @@ import { openTurn } from "./turn-run.ts";
 /** A turn's request without a prompt: what `/compact` needs. */
 export interface CompactSessionRequest
   extends Omit<TurnRequest, "prompt" | "systemPrompt" | "kind" | "beforePromptBuild"> {
-  /** What the summary should keep above all. */
+  /** What the summary should keep above all. Absent: nothing in particular. */
   customInstructions?: string;
 }
 

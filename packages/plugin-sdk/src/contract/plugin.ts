@@ -136,15 +136,24 @@ export interface PluginApi {
   runtime: PluginRuntime;
   /** Offers an engine; `plugins.slots.contextEngine` selects it by this id. "legacy" is refused. */
   registerContextEngine(id: string, factory: ContextEngineFactory): void;
-  /** Offers tools; `names` says which ones a factory makes. Absent: any the manifest names. */
-  registerTool(tool: PluginTool | PluginToolFactory, options?: { names?: string[] }): void;
+  /** Offers a tool, or a factory of tools that is asked once per session. */
+  registerTool(
+    tool: PluginTool | PluginToolFactory,
+    options?: {
+      /** The tools that a factory makes. Absent: any that the manifest names. */
+      names?: string[];
+    },
+  ): void;
   /** Offers a word people can type. */
   registerCommand(command: PluginCommand): void;
-  /** Asks to be told of something; a higher `priority` is told earlier. Absent: 0. */
+  /** Asks to be told of something that happens in the host. */
   on(
     hook: string,
     handler: (event: never, context: never) => unknown,
-    options?: { priority?: number },
+    options?: {
+      /** Higher is told earlier. Absent: 0. */
+      priority?: number;
+    },
   ): void;
   /** Makes a path absolute: "~" is the person's home, all else starts at the plugin's folder. */
   resolvePath(path: string): string;

@@ -2,7 +2,9 @@
 
 /** Any block, known or not. */
 export interface AnyBlock {
+  /** Also of kinds that are unknown here. */
   type: string;
+  /** Whatever else it holds; check before use. */
   [key: string]: unknown;
 }
 

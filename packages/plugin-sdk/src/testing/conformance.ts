@@ -32,7 +32,12 @@ export interface CaseResult {
 /** How an engine did in all cases. */
 export interface ConformanceReport {
   /** Who the engine says it is; null when it could not be made or does not say. */
-  engine: { id: string; name: string; version?: string } | null;
+  engine: {
+    id: string;
+    name: string;
+    /** Absent: it names none. */
+    version?: string;
+  } | null;
   /** In the order of the list of cases. */
   results: CaseResult[];
   /** Number of results of that outcome. */

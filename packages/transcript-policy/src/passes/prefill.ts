@@ -33,7 +33,7 @@ export const stripTrailingAssistants = definePass(
 
 /** A request body that holds messages; everything else in it is left as it is. */
 export interface MessagesPayload {
-  /** The messages as the wire spells them; anything but a list is left alone. */
+  /** The messages as the wire spells them; absent, or anything but a list: left alone. */
   readonly messages?: unknown;
   /** Everything else. */
   readonly [field: string]: unknown;
@@ -67,7 +67,7 @@ const REASONING_OFF: ReadonlySet<unknown> = new Set([
 
 /** The model a Chat request goes to, as far as its route is known; blank = not known. */
 export interface RoutedModel {
-  /** Provider id. */
+  /** Provider id. Default: not known. */
   provider?: string;
   /** Default: "openai-completions". */
   api?: string;

@@ -21,8 +21,11 @@ export type Entry = StoredBlock;
 
 /** How many of each kind of damage were mended. */
 export interface MendCounts {
+  /** Failed replies without content, which were given a text. */
   rewrittenAssistantMessages: number;
+  /** Blank messages of a person, which were given a text, or lost their blank parts. */
   rewrittenUserMessages: number;
+  /** Pictures that could not be read. */
   removedCorruptedImageBlocks: number;
 }
 
