@@ -26,6 +26,7 @@ export interface Clock {
 
 /** A pure function over messages: flags beside them in, messages and changes out. */
 export interface Pass<Options> {
+  /** The same array for messages it has no reason to change; never changes what it is given. */
   (input: { messages: readonly AgentMessage[] } & Options): PassResult;
   /** False: a list with these traits comes out as it went in. */
   readonly applies: (traits: Traits) => boolean;

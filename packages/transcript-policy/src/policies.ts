@@ -27,6 +27,7 @@ export const DEFAULT_POLICY = {
    * ids have a form of their own.
    */
   sanitizeToolCallIds: false as boolean,
+  /** The form of rewritten ids; undefined = none are rewritten. */
   toolCallIdMode: undefined as ToolCallIdMode | undefined,
   /** "openai": the first `call_*` id stays and repeats become fresh `call_*` ids. */
   duplicateToolCallIdStyle: undefined as "openai" | undefined,
