@@ -59,17 +59,24 @@ describe("an error over HTTP", () => {
     const lines: string[] = [];
     const app = new Hono();
     app.onError(errorHandler({ error: (line) => void lines.push(line) }));
-    app.get("/library", () => {
-      throw new HTTPException(431);
+    app.get("/library/:status", (context) => {
+      throw new HTTPException(Number(context.req.param("status")) as 400);
     });
     app.get("/bug", () => {
       throw new TypeError();
     });
-    const refused = await app.request("/library");
-    expect([refused.status, await refused.json()]).toMatchObject([
-      400,
-      { error: { code: "REQUEST_INVALID", message: expect.stringMatching(/\w/) } },
-    ]);
+    for (const [status, code] of [
+      [413, "BODY_TOO_LARGE"],
+      [404, "NOT_FOUND"],
+      [401, "FORBIDDEN"],
+      [431, "REQUEST_INVALID"],
+    ] as const) {
+      const refused = await app.request(`/library/${status}`);
+      expect([refused.status, await refused.json()]).toMatchObject([
+        HTTP_STATUS[code],
+        { error: { code, message: expect.stringMatching(/\w/) } },
+      ]);
+    }
     expect(lines).toEqual([]);
     const failed = await app.request("/bug");
     expect([failed.status, await failed.json()]).toMatchObject([

@@ -44,11 +44,22 @@ export interface ErrorAnswer {
   body: ErrorBody;
 }
 
+/** What the HTTP library refuses has a status and no code. */
+const LIBRARY_CODES: Readonly<Record<number, HttpCode>> = {
+  401: "FORBIDDEN",
+  403: "FORBIDDEN",
+  404: "NOT_FOUND",
+  413: "BODY_TOO_LARGE",
+};
+
 export function toErrorResponse(error: unknown): ErrorAnswer {
   if (ContextEngineError.is(error)) return answerOf(error.code, error.message);
   if (isAbort(error)) return answerOf("ABORTED", "The run was cancelled.");
   if (error instanceof HTTPException && error.status < 500)
-    return answerOf("REQUEST_INVALID", error.message || "The request cannot be understood.");
+    return answerOf(
+      LIBRARY_CODES[error.status] ?? "REQUEST_INVALID",
+      error.message || "The request cannot be understood.",
+    );
   return answerOf(
     "INTERNAL",
     "Something unexpected happened; the log in CLEW_HOME/logs says what.",
