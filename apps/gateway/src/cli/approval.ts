@@ -21,7 +21,7 @@ export function askInTerminal(
     output.note(`\n${printable(call.name)} ${printable(JSON.stringify(call.arguments, null, 2))}`);
     const lines = shared ?? createInterface({ input: process.stdin, output: process.stderr });
     try {
-      return await question(lines, "May it run? [y/N] ", signal);
+      return await question(lines, "Allow it to run? [y/N] ", signal);
     } finally {
       if (lines !== shared) lines.close();
     }

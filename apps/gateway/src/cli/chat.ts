@@ -102,7 +102,7 @@ function createTalk({ gateway, key, output, json, approve }: TalkOptions): Talk 
           if (error !== null)
             output.note(
               error.kind === "aborted"
-                ? "(cancelled; what had arrived is kept)"
+                ? "(cancelled; what had arrived was kept)"
                 : `clew: ${error.message}${error.code === undefined ? "" : ` [${error.code}]`}`,
             );
         }
@@ -152,7 +152,7 @@ async function converse(
   let lastOutcome: TurnResult["outcome"] = "completed";
   asking.use(lines);
   if (isTerminal)
-    output.note(`${about}\nCtrl-C cancels a reply, Ctrl-D leaves, /help lists the commands.`);
+    output.note(`${about}\nCtrl-C cancels a reply, Ctrl-D quits, /help lists the commands.`);
   // In a terminal Ctrl-C is a key, not a signal.
   lines.on("SIGINT", () => {
     if (talk.cancel()) return;

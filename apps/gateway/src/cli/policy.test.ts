@@ -49,7 +49,7 @@ describe("clew policy", () => {
     const file = write("sound.jsonl", [user]);
     const output = collectOutput();
     expect(await policyCheck(file, CLAUDE, { output })).toBe(0);
-    expect(output.out()).toContain("would accept them as they are");
+    expect(output.out()).toContain("would accept the history as it is");
   });
 
   it("names the rule and the message of a history that would be rejected, and exits 1", async () => {

@@ -1,4 +1,5 @@
 // Runs `clew policy`, which asks whether a provider would accept a history.
+
 import { resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { findProvider, type PolicyChange } from "@clew/plugin-sdk/host";
@@ -13,6 +14,7 @@ import { readTranscript } from "../sessions/store.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
+import { counted } from "../text/number.ts";
 
 export interface PolicyOptions {
   provider: string;
@@ -34,7 +36,7 @@ export async function policyCheck(
     output.json({ file: resolve(file), ...route, messages: messages.length, faults });
   else if (faults.length === 0)
     output.line(
-      `${messages.length} messages: ${route.provider}/${route.modelId} would accept them as they are.`,
+      `${route.provider}/${route.modelId} would accept the history as it is (${counted(messages.length, "message")}).`,
     );
   else {
     output.line(
@@ -44,7 +46,7 @@ export async function policyCheck(
       ),
     );
     output.note(
-      `${faults.length} faults; "clew policy apply" shows the history that would be sent instead.`,
+      `${counted(faults.length, "fault")}; "clew policy apply" shows the history that would be sent instead.`,
     );
   }
   return faults.length === 0 ? 0 : 1;
@@ -69,7 +71,7 @@ export async function policyApply(
   else for (const message of outbound.messages) output.line(JSON.stringify(message));
   if (!options.json) for (const change of changes) output.note(printable(describeChange(change)));
   output.note(
-    `${messages.length} messages in, ${outbound.messages.length} out, ${changes.length} changes.`,
+    `${counted(messages.length, "message")} in, ${outbound.messages.length} out, ${counted(changes.length, "change")}.`,
   );
   return 0;
 }

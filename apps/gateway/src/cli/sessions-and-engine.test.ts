@@ -50,9 +50,7 @@ describe("clew sessions", () => {
       type: "compaction",
       details: { trigger: "manual" },
     });
-    expect((await clew(home, ["sessions", "undo-compaction", "main"])).output).toContain(
-      "taken back",
-    );
+    expect((await clew(home, ["sessions", "undo-compaction", "main"])).output).toContain("undone");
     expect((await branch()).filter(({ type }) => type !== "custom")).toEqual(before);
     expect((await clew(home, ["sessions", "undo-compaction", "main"])).code).toBe(1);
     expect((await clew(home, ["sessions", "compact", "nobody"])).errors).toContain(

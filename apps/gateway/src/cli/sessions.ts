@@ -16,7 +16,7 @@ export async function listSessions(
   const sessions = await createSessionStore({ home }).list();
   if (json) output.json({ sessions });
   else if (sessions.length === 0)
-    output.line(`No sessions in ${home} yet; "clew chat" begins one.`);
+    output.line(`No sessions in ${home} yet; "clew chat" starts one.`);
   else {
     const rows = sessions.map(({ key, updatedAt, bytes }) => [
       printable(shortName(key)),

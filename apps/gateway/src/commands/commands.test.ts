@@ -108,7 +108,9 @@ describe("/context", () => {
       { agents: { defaults: { contextTokens: 8000 } } },
       host.home,
     );
-    expect((await answer(smaller, "/context")).text).toMatch(/too many; the turn compacts first/);
+    expect((await answer(smaller, "/context")).text).toMatch(
+      /too many, so the turn will compact first/,
+    );
   });
 });
 
@@ -130,10 +132,10 @@ describe("/compact", () => {
       /Compactions: 1; the last at .* \(manual\)/,
     );
     expect((await answer(host, "/engine")).text).toContain(
-      "1 compactions of which 0 changed nothing",
+      "1 compaction, of which 0 without effect",
     );
     expect((await answer(host, "/compact undo")).text).toBe(
-      "The last compaction was taken back; nothing was said since.",
+      "The last compaction is undone; nothing was said since.",
     );
     expect(await context()).toEqual(before);
     expect(await answer(host, "/compact undo")).toMatchObject({
@@ -160,7 +162,7 @@ describe("/compact", () => {
     for (const command of ["/compact", "/new", "/reset", "/context"])
       expect(await answer(host, command)).toMatchObject({
         ok: false,
-        text: expect.stringContaining(`then give ${command} again`),
+        text: expect.stringContaining(`then try ${command} again`),
       });
     expect((await answer(host, "/status")).ok).toBe(true);
     await host.get("/api/sessions/main/abort", post({}));
@@ -181,9 +183,7 @@ describe("/new and /reset", () => {
       "agent:main:main",
       `agent:main:${name}`,
     ]);
-    expect((await answer(host, "/new", "empty")).text).toContain(
-      "There was nothing in the old one.",
-    );
+    expect((await answer(host, "/new", "empty")).text).toContain("The old one was empty.");
   });
 
   it("begin anew: /reset in the same one, where everything stays", async () => {

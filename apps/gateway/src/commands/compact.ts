@@ -1,7 +1,7 @@
 // The command `/compact`, its preview and its undo.
 import type { CompactionPreview, UndoResult } from "@clew/legacy-engine";
 import type { CompactResult } from "@clew/plugin-sdk/core";
-import { number } from "../text/number.ts";
+import { counted, number } from "../text/number.ts";
 import type { CommandAnswer, CommandSession } from "./answer.ts";
 
 export type CompactRequest =
@@ -48,14 +48,14 @@ export function describeCompaction({ ok, compacted, reason, result }: CompactRes
     result?.tokensAfter === undefined
       ? ""
       : `: ${number(result.tokensBefore)} → ${number(result.tokensAfter)} tokens`;
-  return `Compacted${sizes}${why}. "/compact undo" takes it back.`;
+  return `Compacted${sizes}${why}. "/compact undo" undoes it.`;
 }
 
 /** Pure. */
 export function describeUndo(undone: UndoResult): string {
   return undone.ok
-    ? `The last compaction was taken back; ${undone.remapped.size === 0 ? "nothing was said since" : `${undone.remapped.size} entries said since follow again`}.`
-    : `Nothing was taken back: ${undone.reason}.`;
+    ? `The last compaction is undone; ${undone.remapped.size === 0 ? "nothing was said since" : `what came since is kept (${counted(undone.remapped.size, "entry", "entries")})`}.`
+    : `Nothing was undone: ${undone.reason}.`;
 }
 
 /** Pure. */
@@ -64,18 +64,20 @@ export function describeCompactionPreview(preview: CompactionPreview): string {
     case "nothing":
       return `Nothing would be compacted: ${preview.reason} (${number(preview.tokensBefore)} tokens).`;
     case "prune":
-      return `Would clear ${preview.clearedResults} old tool results: ${number(preview.tokensBefore)} → about ${number(preview.tokensAfter)} tokens; no model is asked.`;
+      return `Would clear ${counted(preview.clearedResults, "old tool result")}: ${number(preview.tokensBefore)} → about ${number(preview.tokensAfter)} tokens; no model is called.`;
     case "summarise":
       return [
-        `Would summarise ${preview.summarisedMessages} messages (${number(preview.summarisedTokens)} tokens) and keep the newest ${preview.keptMessages} (${number(preview.keptTokens)} tokens).`,
+        `Would summarise ${counted(preview.summarisedMessages, "message")} (${number(preview.summarisedTokens)} tokens) and keep the newest ${preview.keptMessages} (${number(preview.keptTokens)} tokens).`,
         `Tokens: ${number(preview.tokensBefore)} → at most ${number(preview.tokensAfterAtMost)}.`,
-        `Asks the model ${preview.requests === 1 ? "once" : `${preview.requests} times`}: about ${number(preview.inputTokens)} tokens in, at most ${number(preview.outputTokensAtMost)} out.`,
+        `Calls the model ${preview.requests === 1 ? "once" : `${preview.requests} times`}: about ${number(preview.inputTokens)} tokens in, at most ${number(preview.outputTokensAtMost)} out.`,
         ...(preview.splitsTurn
           ? ["The newest kept turn is cut in two; its beginning gets a summary of its own."]
           : []),
-        ...(preview.repeatsOpenRequest ? ["Your open request is repeated word for word."] : []),
+        ...(preview.repeatsOpenRequest
+          ? ["Your unanswered request is repeated word for word."]
+          : []),
         ...(preview.clearedResults > 0
-          ? [`It also clears ${preview.clearedResults} old tool results.`]
+          ? [`Also clears ${counted(preview.clearedResults, "old tool result")}.`]
           : []),
       ].join("\n");
   }

@@ -49,7 +49,7 @@ export function describeContextSummary(summary: ContextSummary): string {
   const { engine, sources, tokens, promptBudget, contextWindow, leftOut, overflow } = summary;
   const budget = `${number(promptBudget)} (window ${number(contextWindow)})`;
   if (overflow > 0)
-    return `The next call would need about ${number(tokens)} tokens of ${budget}, ${number(overflow)} too many; the turn compacts first. "/compact" does it now.`;
+    return `The next call would need about ${number(tokens)} tokens of ${budget}, ${number(overflow)} too many, so the turn will compact first; "/compact" does so now.`;
   const left =
     leftOut === 0
       ? ""
@@ -60,7 +60,7 @@ export function describeContextSummary(summary: ContextSummary): string {
     number(each),
   ]);
   return [
-    `The next call sends about ${number(tokens)} tokens of ${budget}, and your message.${left}`,
+    `The next call sends about ${number(tokens)} tokens of ${budget}, plus your message.${left}`,
     formatTable(
       ["source", "items", "tokens"],
       [
@@ -88,7 +88,7 @@ const ROLES: Readonly<Record<string, string>> = {
   compactionSummary: "summary of older history",
   branchSummary: "summary of another branch",
   bashExecution: "commands you ran",
-  custom: "notes of host and plugins",
+  custom: "notes by the host and plugins",
 };
 
 function sourceName({ source, role = "", changed }: ReportItem): string {
@@ -105,7 +105,7 @@ function otherSource(source: Exclude<ItemSource, { kind: "entry" }>, role: strin
     case "tool-schema":
       return "tools";
     case "summary":
-      return "summaries of the engine";
+      return "summaries by the engine";
     case "engine":
       return `made by the engine: ${role}`;
     case "policy":

@@ -37,8 +37,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   compact: {
     usage: "/compact [focus | undo | --dry-run]",
-    description:
-      "replace older history by a summary, take the last one back, or say what it would do",
+    description: "replace older history by a summary, undo the last one, or say what it would do",
     alone: true,
     run: (args, session) => runCompact(parseCompact(args), session),
   },
@@ -50,20 +49,20 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       const archived = await session.renew();
       const kept =
         archived === null
-          ? "There was nothing in the old one."
+          ? "The old one was empty."
           : `The old one is session "${shortName(archived)}".`;
       return { ok: true, text: `A new transcript begins. ${kept}` };
     },
   },
   reset: {
     usage: "/reset",
-    description: "what was said so far is no longer shown to the model; it stays in the transcript",
+    description: "hide what was said so far from the model; it stays in the transcript",
     alone: true,
     async run(_args, session) {
       await session.reset();
       return {
         ok: true,
-        text: "From here on the model is shown nothing of what was said before; it stays in the transcript.",
+        text: "From here on the model sees nothing of what was said before; the transcript keeps it.",
       };
     },
   },
@@ -102,7 +101,7 @@ export async function runCommand(
     return {
       command: name,
       ok: false,
-      text: `A reply is being written in this session; stop it or wait for it, then give /${name} again.`,
+      text: `A reply is being written in this session; stop it or wait for it, then try /${name} again.`,
     };
   return { command: name, ...(await command.run(args, session)) };
 }

@@ -117,7 +117,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
       (plugins?.commands() ?? []).flatMap(({ pluginId, command, words }) =>
         words.map((word) => ({
           word,
-          description: command.description ?? `of plugin "${pluginId}"`,
+          description: command.description ?? `a command of plugin "${pluginId}"`,
         })),
       ),
   };

@@ -98,7 +98,7 @@ export function describeStatus({
   return [
     `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens`,
     `Engine: ${engine.engineId}, ${whyEngine(engine)}`,
-    `Lifecycle: ${lifecycle}; ${engine.ownsCompaction ? "the engine compacts by itself" : "the host compacts"}`,
+    `Lifecycle: ${lifecycle}; ${engine.ownsCompaction ? "the engine compacts for itself" : "the host compacts"}`,
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messages} messages${counted}`,
     `Compactions: ${count}${newest}`,
   ].join("\n");

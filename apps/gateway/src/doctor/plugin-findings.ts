@@ -90,7 +90,7 @@ function about({
   const from = owner.startsWith("plugin:") ? ` of plugin "${owner.slice("plugin:".length)}"` : "";
   const chosen = configured === null ? "default" : "configured";
   const has = methods.length > 0 ? `, has ${methods.join(", ")}` : "";
-  return `${engineId}${version === null ? "" : ` ${version}`}${from} (${chosen}), ${lifecycle} lifecycle, ${ownsCompaction ? "compacts by itself" : "leaves compaction to the host"}${has}`;
+  return `${engineId}${version === null ? "" : ` ${version}`}${from} (${chosen}), ${lifecycle} lifecycle, ${ownsCompaction ? "compacts for itself" : "leaves compaction to the host"}${has}`;
 }
 
 /** `ownerOf`: the plugin that brings an engine, as far as anybody knows. */

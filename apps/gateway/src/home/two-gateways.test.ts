@@ -76,7 +76,9 @@ describe("beside the gateway of another home on its port", () => {
 
     const small = writePlugin(join(await temporaryHome(), "small"));
     const installed = await clew(homeB, ["plugins", "install", small]);
-    expect(installed.output).toContain(`A${missing.slice(1)}; it is effective from the next start`);
+    expect(installed.output).toContain(
+      `A${missing.slice(1)}; the change takes effect at the next start`,
+    );
     expect(installed.output).not.toContain("is running at");
 
     expect((await clew(homeA, ["doctor"])).output).toContain(

@@ -150,12 +150,12 @@ describe("two engine plugins", () => {
     expect(lines.slice(0, 3)).toEqual([
       'Engine: tidepool (Tidepool 0.3.1, calls itself "tidepool-engine", of plugin "tidepool-context")',
       "Chosen by: plugins.slots.contextEngine = tidepool",
-      "Lifecycle: eager; compacts by itself; has bootstrap, maintain, afterTurn, prepareSubagentSpawn, onSubagentEnded",
+      "Lifecycle: eager; compacts for itself; has bootstrap, maintain, afterTurn, prepareSubagentSpawn, onSubagentEnded",
     ]);
     expect(lines.at(-1)).toBe("Store: doctor: 4 messages, database ok");
     expect((await doctor(place)).slice(0, 4)).toEqual([
       `note engine: as told by the gateway at ${server.url}`,
-      'ok engine: tidepool 0.3.1 of plugin "tidepool-context" (configured), eager lifecycle, compacts by itself, has bootstrap, maintain, afterTurn, prepareSubagentSpawn, onSubagentEnded',
+      'ok engine: tidepool 0.3.1 of plugin "tidepool-context" (configured), eager lifecycle, compacts for itself, has bootstrap, maintain, afterTurn, prepareSubagentSpawn, onSubagentEnded',
       'note engine: registered as "tidepool", calls itself "tidepool-engine"; settings use the former',
       "ok engine store: doctor: 4 messages, database ok",
     ]);
@@ -174,7 +174,7 @@ describe("two engine plugins", () => {
       degraded: null,
     });
     expect((await say("/engine")).text).toContain(
-      'Not the chosen one: plugin "tidepool-context" is disabled.',
+      'The chosen one does not run: plugin "tidepool-context" is disabled.',
     );
     expect(await doctor(place)).toEqual(
       expect.arrayContaining([
@@ -208,7 +208,7 @@ describe("two engine plugins", () => {
     });
     expect((await say("still there?")).events.at(-1)).toMatchObject({ outcome: "completed" });
     expect((await say("/engine")).text).toContain(
-      'Not the chosen one: it failed (resolve: not registered).\nIts plugin: Plugin "wave-plugin" failed in register: spring tide.\n',
+      'The chosen one does not run: it failed (resolve: not registered).\nIts plugin: Plugin "wave-plugin" failed in register: spring tide.\n',
     );
     expect((await say("/status")).text).toContain(
       'Engine: legacy, because "wave" failed (resolve: not registered)',

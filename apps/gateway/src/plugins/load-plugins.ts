@@ -153,7 +153,7 @@ async function loadEntry(request: {
 
 /**
  * Tools and commands whose name the gateway or an earlier plugin has are left
- * out, with a word about it.
+ * out and reported.
  */
 function withFreeNames(
   given: Registrations,

@@ -150,7 +150,7 @@ describe("clew replay", () => {
     );
     expect(code).toBe(0);
     expect(output).toContain("2 turns");
-    expect(output).toMatch(/recorded calls were not made|larger than the prompt budget/);
+    expect(output).toMatch(/Not made, because|exceeded the prompt budget/);
   });
 
   it("never writes into a session that is there", async () => {

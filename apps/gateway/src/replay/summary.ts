@@ -1,5 +1,7 @@
 // Sums up a replay in totals and a table.
+
 import { formatTable } from "../terminal/table.ts";
+import { counted } from "../text/number.ts";
 import type { ReplayedCall, ReplayResult } from "./run-replay.ts";
 
 export interface ReplaySummary {
@@ -110,17 +112,17 @@ function totals(summary: ReplaySummary): string[] {
     time,
   } = summary;
   return [
-    `${turns} turns, ${calls} model calls, ${format(tokens.total)} tokens sent (${format(tokens.median)} per call, 90 % below ${format(tokens.p90)}).`,
+    `${counted(turns, "turn")}, ${counted(calls, "model call")}, ${format(tokens.total)} tokens sent (${format(tokens.median)} per call, 90 % below ${format(tokens.p90)}).`,
     leftOut.calls === 0
       ? "Nothing was left out."
-      : `Messages were left out of ${leftOut.calls} calls, at most ${leftOut.maxMessages} (${format(leftOut.maxTokens)} tokens).`,
+      : `Messages were left out of ${counted(leftOut.calls, "call")}, at most ${leftOut.maxMessages} (${format(leftOut.maxTokens)} tokens).`,
     ...(callsOverBudget > 0
-      ? [`${callsOverBudget} calls were larger than the prompt budget.`]
+      ? [`${counted(callsOverBudget, "call")} exceeded the prompt budget.`]
       : []),
-    ...(compactions > 0 ? [`${compactions} compactions.`] : []),
+    ...(compactions > 0 ? [`${counted(compactions, "compaction")}.`] : []),
     ...(callsNotMade > 0
       ? [
-          `${callsNotMade} recorded calls were not made, because their turn had failed: ${failures[0]?.reason ?? ""}`,
+          `Not made, because their turn had failed: ${counted(callsNotMade, "recorded call")}; ${failures[0]?.reason ?? ""}`,
         ]
       : []),
     `Engine ${engine.ran}${engine.degraded === null ? "" : ` (set aside: ${engine.degraded.operation}: ${engine.degraded.reason})`}: ${time.enginePerCall} ms per call, host ${time.hostPerCall} ms per call, ${(time.total / 1000).toFixed(1)} s in all.`,

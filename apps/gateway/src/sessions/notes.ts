@@ -7,7 +7,7 @@ export type SessionNote =
   | { kind: "torn-tail"; bytes: number; keptIn: string }
   | { kind: "migrated"; fromVersion: number; original: string }
   | { kind: "unreadable-lines"; lines: readonly number[] }
-  /** Content was mended; lines that were no entries are in `keptIn`. */
+  /** Content was repaired; lines that were no entries are in `keptIn`. */
   | { kind: "repaired"; report: RepairReport; keptIn: string | undefined }
   | { kind: "not-repaired"; reason: string };
 
@@ -15,7 +15,7 @@ export type SessionNote =
 export function describeNote(note: SessionNote): string {
   switch (note.kind) {
     case "lock-taken-over":
-      return `its lock was left by process ${note.pid}, which is gone; taken over.`;
+      return `process ${note.pid} left its lock and is gone; the lock was taken over.`;
     case "torn-tail":
       return `an interrupted write of ${note.bytes} bytes was cut off and kept in ${note.keptIn}.`;
     case "migrated":
@@ -31,7 +31,7 @@ export function describeNote(note: SessionNote): string {
   }
 }
 
-/** What was found, or done, one phrase each; empty = the file is in order. */
+/** What is wrong, one phrase each; empty = the file is in order. */
 export function repairedParts(report: RepairReport): string[] {
   const counted: [number | undefined, string, string][] = [
     [report.droppedLines, "line that is not an entry", "lines that are not entries"],

@@ -32,7 +32,7 @@ export function workspaceTools(workspaceOf: (session: HostSession) => string): T
     }),
     defineTool({
       name: "read_file",
-      description: "Returns a text file of the workspace folder, from a line on if asked.",
+      description: "Returns a text file of the workspace folder, optionally from a given line.",
       parameters: z.object({
         path: z.string().min(1).describe("Path inside the workspace."),
         from_line: z.number().int().positive().optional().describe("First line, counted from 1."),

@@ -32,9 +32,9 @@ describe("clew plugins", () => {
       errors: "",
       output: [
         "Installed tidepool-context 0.3.1.",
-        'plugins.slots.contextEngine: unset -> "tidepool"; the way back: clew config set plugins.slots.contextEngine legacy',
+        'plugins.slots.contextEngine: unset -> "tidepool"; to go back: clew config set plugins.slots.contextEngine legacy',
         `Its tools: tide_grep, tide_count, tide_forget. Those not marked as read-only ask before they run; to let them run unasked: clew config set plugins.entries.tidepool-context.tools.allow '["tide_grep","tide_count","tide_forget"]'`,
-        "No gateway is running; it is effective from the next start.",
+        "No gateway is running; the change takes effect at the next start.",
       ].join("\n"),
     });
     expect((await clew("plugins", "list")).output).toMatch(
@@ -148,7 +148,7 @@ describe("clew start", () => {
       output: `Reloaded at ${url?.[0]}.\nsmall: loaded; engines late`,
     });
     expect((await clew("plugins", "disable", "small")).output).toBe(
-      `Disabled small.\nA gateway is running at ${url?.[0]}: "clew plugins reload" makes it effective there, between two runs; a restart is not needed.`,
+      `Disabled small.\nA gateway is running at ${url?.[0]}: "clew plugins reload" applies the change there between two runs, without a restart.`,
     );
     const health = (await (await fetch(`${url?.[0]}/api/health`)).json()) as {
       engine: { known: string[] };
@@ -163,7 +163,7 @@ describe("asking at the terminal", () => {
   const answer = async (text: string | null) => {
     const input = new PassThrough();
     const lines = createInterface({ input, output: new PassThrough() });
-    const asked = question(lines, "May it run? ", new AbortController().signal);
+    const asked = question(lines, "Allow it to run? ", new AbortController().signal);
     input.end(text ?? undefined);
     return asked.finally(() => lines.close());
   };

@@ -1,4 +1,5 @@
 // What is known about the engine that answers an agent.
+
 import {
   CLEW_EMBEDDED_HOST,
   type EngineFailure,
@@ -9,6 +10,7 @@ import {
 } from "@clew/engine-core";
 import type { ContextEngineInfo, HostCapability } from "@clew/plugin-sdk/core";
 import { within } from "@clew/plugin-sdk/host";
+import { counted } from "../../text/number.ts";
 import type { PluginHost } from "../host.ts";
 import { messageOf } from "../invalid.ts";
 import type { RecentTurns } from "./recent-turns.ts";
@@ -136,21 +138,23 @@ export function describeEngine(status: EngineStatus, problem: string | null = nu
     `Engine: ${engineId} (${name}${version === null ? "" : ` ${version}`}${own}${from})`,
     `Chosen by: ${configured === null ? "default, plugins.slots.contextEngine is not set" : `plugins.slots.contextEngine = ${configured}`}`,
   ];
-  if (switchedOff !== null) lines.push(`Not the chosen one: ${switchedOff}.`);
+  if (switchedOff !== null) lines.push(`The chosen one does not run: ${switchedOff}.`);
   if (degraded !== null)
-    lines.push(`Not the chosen one: it failed (${degraded.operation}: ${degraded.reason}).`);
+    lines.push(
+      `The chosen one does not run: it failed (${degraded.operation}: ${degraded.reason}).`,
+    );
   if (problem !== null) lines.push(`Its plugin: ${problem}`);
   lines.push(
-    `Lifecycle: ${status.lifecycle}; ${status.ownsCompaction ? "compacts by itself" : "leaves compaction to the host"}; has ${status.methods.join(", ") || "no optional methods"}`,
+    `Lifecycle: ${status.lifecycle}; ${status.ownsCompaction ? "compacts for itself" : "leaves compaction to the host"}; has ${status.methods.join(", ") || "no optional methods"}`,
   );
   lines.push(
-    `Last ${recent.turns} turns: ${recent.degraded} answered by another engine than the chosen one, ${recent.compactions} compactions of which ${recent.idleCompactions} changed nothing`,
+    `Last ${counted(recent.turns, "turn")}: ${recent.degraded} answered by another engine, ${counted(recent.compactions, "compaction")}, of which ${recent.idleCompactions} without effect`,
   );
   if (recent.lastDegraded !== null)
     lines.push(
       `Last time it failed: ${recent.lastDegraded.at} (${recent.lastDegraded.operation}: ${recent.lastDegraded.reason})`,
     );
   if (status.store !== null)
-    lines.push(`Store: ${status.store.ok ? "" : "NOT SOUND: "}${status.store.text}`);
+    lines.push(`Store: ${status.store.ok ? "" : "PROBLEM: "}${status.store.text}`);
   return lines.join("\n");
 }

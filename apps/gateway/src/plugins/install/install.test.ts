@@ -66,7 +66,7 @@ describe("installing a plugin from a folder", () => {
     const { pluginId, version, notes } = await installPlugin({ spec: "./tidepool" }, place);
     expect([pluginId, version]).toEqual(["tidepool-context", "0.3.1"]);
     expect(notes[0]).toBe(
-      'plugins.slots.contextEngine: "legacy" -> "tidepool"; the way back: clew config set plugins.slots.contextEngine legacy',
+      'plugins.slots.contextEngine: "legacy" -> "tidepool"; to go back: clew config set plugins.slots.contextEngine legacy',
     );
     expect(notes.at(-1)).toContain("tide_grep, tide_count, tide_forget");
     expect(parsed(place)).toEqual({
@@ -516,7 +516,7 @@ describe("uninstalling", () => {
     const { notes } = await uninstallPlugin({ pluginId: "tidepool-context", dryRun: true }, place);
     expect(notes).toEqual([
       "plugins.entries.tidepool-context.enabled is removed",
-      "plugins.slots.contextEngine named it; it is 'legacy' again.",
+      "plugins.slots.contextEngine named it and is 'legacy' again.",
       `${join(place.home, "plugins/tidepool-context")} is removed`,
       "What the plugin stored itself (its databases, for example) stays.",
     ]);

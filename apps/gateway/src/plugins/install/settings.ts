@@ -49,7 +49,9 @@ export function planSwitchOn({
     takeSlot("contextEngine", engine, "legacy");
   if (kinds.includes("memory")) takeSlot("memory", id, "none");
   if (plugins.enabled === false)
-    notes.push("Plugins are switched off altogether: clew config set plugins.enabled true");
+    notes.push(
+      "All plugins are switched off; to switch them on: clew config set plugins.enabled true",
+    );
   return { steps, notes };
 
   function takeSlot(slot: "contextEngine" | "memory", value: string, fallback: string) {
@@ -57,7 +59,7 @@ export function planSwitchOn({
     if (before === value) return void notes.push(`plugins.slots.${slot} is "${value}" already.`);
     steps.push({ path: ["plugins", "slots", slot], value });
     notes.push(
-      `plugins.slots.${slot}: ${before === null ? "unset" : `"${before}"`} -> "${value}"; the way back: clew config set plugins.slots.${slot} ${before ?? fallback}`,
+      `plugins.slots.${slot}: ${before === null ? "unset" : `"${before}"`} -> "${value}"; to go back: clew config set plugins.slots.${slot} ${before ?? fallback}`,
     );
   }
 }

@@ -134,7 +134,7 @@ function withSlots(
     const before = first?.before ?? null;
     const isUsable = before !== null && stillMeansSomething(before, pluginId, records);
     slotNotes.push(
-      `plugins.slots.${slot} named it${isUsable ? `; it is ${before} again` : "; it is unset now"}.`,
+      `plugins.slots.${slot} named it and is ${isUsable ? `${before} again` : "now unset"}.`,
     );
     return [{ path, before: isUsable ? before : null }];
   });
