@@ -22,22 +22,11 @@ export function App({ store, controller }: { store: Store<PageState>; controller
   const running = isRunning(turns[key]);
   const isStoppable = running || session?.busy === true;
 
-  useEffect(() => {
-    document.title = `${shortName(key)} · Clew`;
-    const hash = hashOfSession(key);
-    if (location.hash === "") history.replaceState(null, "", hash);
-    else if (location.hash !== hash) history.pushState(null, "", hash);
-  }, [key]);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented) return;
-      if (isMenuOpen) setMenuOpen(false);
-      else if (isStoppable) void controller.stop();
-    };
-    document.addEventListener("keydown", onKey);
-    return () => document.removeEventListener("keydown", onKey);
+  useAddressOf(key);
+  useEscape(() => {
+    if (isMenuOpen) setMenuOpen(false);
+    else if (isStoppable) void controller.stop();
   }, [isMenuOpen, isStoppable, controller]);
-
   const readItem = useCallback(
     (part: ContextPart, index: number) => controller.readItem(key, part, index),
     [controller, key],
@@ -69,4 +58,25 @@ export function App({ store, controller }: { store: Store<PageState>; controller
       </div>
     </div>
   );
+}
+
+/** The session stands in the page's title and address. */
+function useAddressOf(key: string): void {
+  useEffect(() => {
+    document.title = `${shortName(key)} · Clew`;
+    const hash = hashOfSession(key);
+    if (location.hash === "") history.replaceState(null, "", hash);
+    else if (location.hash !== hash) history.pushState(null, "", hash);
+  }, [key]);
+}
+
+/** `onEscape` unless something nearer to the focus took the key. */
+function useEscape(onEscape: () => void, dependencies: readonly unknown[]): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !event.defaultPrevented) onEscape();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, dependencies);
 }

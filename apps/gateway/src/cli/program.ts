@@ -31,7 +31,6 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   const program = new Command("clew")
     .description("Runs a gateway for context engines, and shows what an engine let the model see.")
     .version(VERSION)
-    .exitOverride()
     .configureOutput({
       writeOut: (text) => shell.output.write(text),
       writeErr: (text) => shell.output.note(text.replace(/\n$/, "")),
@@ -41,13 +40,33 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
       "after",
       "\nFiles are in $CLEW_HOME (default ~/.clew), settings in its clew.json.",
     );
+  addConversing(program, shell, done);
+  addReplay(program, shell, done);
+  addSessions(program, shell, done);
+  addEngine(program, shell, done);
+  addPolicy(program, shell, done);
+  addPluginCommands(program, shell, done);
+  addConfig(program, shell, done);
+  addDoctor(program, shell, done);
+  throwInsteadOfExit(program);
+  return program;
+}
 
-  const model = () =>
-    new Option("--model <provider/model>", "model for this run instead of the configured one");
-  const engine = () =>
-    new Option("--engine <id>", "context engine for this run instead of the configured one");
-  const json = () => new Option("--json", "print JSON");
+/** The process is the caller's to end. */
+function throwInsteadOfExit(command: Command): void {
+  command.exitOverride();
+  for (const below of command.commands) throwInsteadOfExit(below);
+}
 
+type Add = (program: Command, shell: Shell, done: (exitCode: number) => void) => void;
+
+const model = () =>
+  new Option("--model <provider/model>", "model for this run instead of the configured one");
+const engine = () =>
+  new Option("--engine <id>", "context engine for this run instead of the configured one");
+const json = () => new Option("--json", "print JSON");
+
+const addConversing: Add = (program, shell, done) => {
   program
     .command("start")
     .description("run the gateway: page and HTTP API on this machine")
@@ -55,7 +74,6 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
     .addOption(model())
     .addOption(engine())
     .action(async (options) => done(await (await import("./start.ts")).start(options, shell)));
-
   program
     .command("chat")
     .description("talk in the terminal; Ctrl-C cancels the reply, Ctrl-D quits")
@@ -67,7 +85,9 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
     .action(async (words: string[], options) =>
       done(await (await import("./chat.ts")).chat(words, options, shell)),
     );
+};
 
+const addReplay: Add = (program, shell, done) => {
   program
     .command("replay")
     .description(
@@ -87,7 +107,9 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
     .action(async (file: string, options) =>
       done(await (await import("./replay.ts")).replayCommand(file, options, shell)),
     );
+};
 
+const addSessions: Add = (program, shell, done) => {
   const sessions = program
     .command("sessions")
     .description("list, show, compact and repair sessions");
@@ -101,13 +123,12 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   sessions
     .command("show")
     .description("show the messages of a session")
-    .argument("<name>", "short name or agent:<agent>:<name>")
+    .argument("<name>", SESSION_NAME)
     .addOption(new Option("--limit <count>", "newest entries only").argParser(toCount))
     .addOption(json())
     .action(async (name: string, options) =>
       done(await (await import("./sessions.ts")).showSession(name, options, shell)),
     );
-
   sessions
     .command("repair")
     .description(
@@ -119,11 +140,16 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
     .action(async (file: string, options) =>
       done(await (await import("./repair.ts")).repairSession(file, options, shell)),
     );
+  addCompacting(sessions, shell, done);
+};
 
+const SESSION_NAME = "short name or agent:<agent>:<name>";
+
+const addCompacting: Add = (sessions, shell, done) => {
   sessions
     .command("compact")
     .description("replace a session's older history by a summary, as /compact does")
-    .argument("<name>", "short name or agent:<agent>:<name>")
+    .argument("<name>", SESSION_NAME)
     .option("--dry-run", "only say what it would keep, drop and ask")
     .option("--focus <text>", "what the summary should keep above all")
     .addOption(json())
@@ -133,12 +159,14 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   sessions
     .command("undo-compaction")
     .description("undo a session's newest compaction; once more undoes the one before")
-    .argument("<name>", "short name or agent:<agent>:<name>")
+    .argument("<name>", SESSION_NAME)
     .addOption(json())
     .action(async (name: string, options) =>
       done(await (await import("./compact.ts")).undoCompactionByName(name, options, shell)),
     );
+};
 
+const addEngine: Add = (program, shell, done) => {
   program
     .command("engine")
     .description("test context engines")
@@ -152,7 +180,9 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
     .action(async (target: string | undefined, options) =>
       done(await (await import("./engine-check.ts")).engineCheck(target, options, shell)),
     );
+};
 
+const addPolicy: Add = (program, shell, done) => {
   const policy = program
     .command("policy")
     .description("check a history against a provider's rules");
@@ -177,9 +207,9 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   ).action(async (file: string, options) =>
     done(await (await import("./policy.ts")).policyApply(file, options, shell)),
   );
+};
 
-  addPluginCommands(program, shell, done);
-
+const addConfig: Add = (program, shell, done) => {
   const config = program.command("config").description("read and change settings");
   config
     .command("get")
@@ -206,6 +236,10 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
     .action(async (file: string, options) =>
       done(await (await import("./config.ts")).configImport(file, options, shell)),
     );
+  addConfigReference(config, shell, done);
+};
+
+const addConfigReference: Add = (config, shell, done) => {
   config
     .command("schema")
     .description("print the JSON Schema of clew.json, for editors")
@@ -214,22 +248,16 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
     .command("reference")
     .description("print every setting with type, default and meaning, as a Markdown table")
     .action(async () => done(await (await import("./config.ts")).configReference(shell)));
+};
 
+const addDoctor: Add = (program, shell, done) => {
   program
     .command("doctor")
     .description("check settings, engine, model server and session files")
     .option("--fix", "repair what can be repaired without loss")
     .addOption(json())
     .action(async (options) => done(await (await import("./doctor.ts")).doctor(options, shell)));
-
-  for (const command of [
-    program,
-    ...program.commands,
-    ...program.commands.flatMap((group) => group.commands),
-  ])
-    command.exitOverride();
-  return program;
-}
+};
 
 function toPort(text: string): number {
   const port = Number(text);

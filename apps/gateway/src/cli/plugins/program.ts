@@ -2,17 +2,22 @@
 import { type Command, Option } from "commander";
 import type { Shell } from "../../terminal/shell.ts";
 
+type Add = (program: Command, shell: Shell, done: (exitCode: number) => void) => void;
+
+const json = () => new Option("--json", "print JSON");
+const load = () => import("./commands.ts");
+
 /** `done` receives a command's exit code. */
-export function addPluginCommands(
-  program: Command,
-  shell: Shell,
-  done: (exitCode: number) => void,
-): void {
-  const json = () => new Option("--json", "print JSON");
-  const load = () => import("./commands.ts");
+export const addPluginCommands: Add = (program, shell, done) => {
   const plugins = program
     .command("plugins")
     .description("install, select and inspect plugins; OpenClaw's work unchanged");
+  addInstalling(plugins, shell, done);
+  addInspecting(plugins, shell, done);
+  addSwitching(plugins, shell, done);
+};
+
+const addInstalling: Add = (plugins, shell, done) => {
   plugins
     .command("install")
     .description(
@@ -27,6 +32,23 @@ export function addPluginCommands(
       done(await (await load()).install(spec, options, shell)),
     );
   plugins
+    .command("update")
+    .description("install the newest version of these plugins, or of all installed ones")
+    .argument("[ids...]")
+    .action(async (ids: string[]) => done(await (await load()).update(ids, shell)));
+  plugins
+    .command("uninstall")
+    .description("remove plugins and the settings that their install made")
+    .argument("<ids...>")
+    .option("--dry-run", "say what would happen")
+    .option("--keep-files", "move the files aside instead of deleting them")
+    .action(async (ids: string[], options) =>
+      done(await (await load()).uninstall(ids, options, shell)),
+    );
+};
+
+const addInspecting: Add = (plugins, shell, done) => {
+  plugins
     .command("list")
     .description("list all plugins, loaded or not")
     .addOption(json())
@@ -40,6 +62,14 @@ export function addPluginCommands(
     .addOption(json())
     .action(async (id: string, options) => done(await (await load()).inspect(id, options, shell)));
   plugins
+    .command("doctor")
+    .description("show load errors, refused registrations and stale slots")
+    .addOption(json())
+    .action(async (options) => done(await (await load()).doctor(options, shell)));
+};
+
+const addSwitching: Add = (plugins, shell, done) => {
+  plugins
     .command("enable")
     .description("switch a plugin on; a context engine takes the slot")
     .argument("<id>")
@@ -50,28 +80,8 @@ export function addPluginCommands(
     .argument("<id>")
     .action(async (id: string) => done(await (await load()).disable(id, shell)));
   plugins
-    .command("uninstall")
-    .description("remove plugins and the settings that their install made")
-    .argument("<ids...>")
-    .option("--dry-run", "say what would happen")
-    .option("--keep-files", "move the files aside instead of deleting them")
-    .action(async (ids: string[], options) =>
-      done(await (await load()).uninstall(ids, options, shell)),
-    );
-  plugins
-    .command("update")
-    .description("install the newest version of these plugins, or of all installed ones")
-    .argument("[ids...]")
-    .action(async (ids: string[]) => done(await (await load()).update(ids, shell)));
-  plugins
-    .command("doctor")
-    .description("show load errors, refused registrations and stale slots")
-    .addOption(json())
-    .action(async (options) => done(await (await load()).doctor(options, shell)));
-  plugins
     .command("reload")
     .description("make a running gateway load its plugins again, between two runs")
     .addOption(json())
     .action(async (options) => done(await (await load()).reload(options, shell)));
-  for (const command of plugins.commands) command.exitOverride();
-}
+};
