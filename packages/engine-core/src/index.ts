@@ -35,6 +35,7 @@ export { type EngineValidation, validateEngine } from "./engine/validate.ts";
 export type {
   ClockPort,
   CommitCursor,
+  CompactionCallOptions,
   CompactionHookEvent,
   CompactionPort,
   HookPort,

@@ -2,7 +2,6 @@
 import type {
   AgentMessage,
   AssistantMessage,
-  CompactParams,
   CompactResult,
   ToolCallBlock,
   ToolResultBlock,
@@ -10,6 +9,7 @@ import type {
   TranscriptRewriteResult,
 } from "@clew/plugin-sdk/core";
 import type {
+  CompactionAsk,
   ModelCall,
   ModelError,
   ModelRef,
@@ -140,14 +140,16 @@ export interface PolicyPort {
 
 /** The host's built-in compaction: what `delegateCompactionToRuntime` reaches. */
 export interface CompactionPort {
-  /** Compacts the session of `params`; what cannot be done is a result, not a throw. */
-  compact(
-    params: CompactParams,
-    options?: {
-      /** Tells that work goes on, which extends the time bound of the call. Absent: nobody asks. */
-      onProgress?: () => void;
-    },
-  ): Promise<CompactResult>;
+  /** Compacts the turn's session; what cannot be done is a result, not a throw. */
+  compact(ask: CompactionAsk, options?: CompactionCallOptions): Promise<CompactResult>;
+}
+
+/** What a call of the built-in compaction is given besides what is asked. */
+export interface CompactionCallOptions {
+  /** Fires when the work must stop. Absent: it never must. */
+  signal?: AbortSignal | undefined;
+  /** Tells that work goes on, which extends the time bound of the call. Absent: nobody asks. */
+  onProgress?: (() => void) | undefined;
 }
 
 /** Moves a session to the transcript an engine made for it. */

@@ -1,6 +1,6 @@
 // The shape of the turn report, which records everything that happened in one turn.
 import type { CompactCode, ErrorCode, Usage } from "@clew/plugin-sdk/core";
-import type { ModelError, PolicyChange } from "@clew/plugin-sdk/host";
+import type { CompactionTrigger, ModelError, PolicyChange } from "@clew/plugin-sdk/host";
 
 /** Where an item of a request comes from. */
 export type ItemSource =
@@ -124,7 +124,7 @@ export interface BudgetReport {
 /** One compaction, whoever did it. */
 export interface CompactionReport {
   /** What asked for it. */
-  trigger: "threshold" | "budget" | "overflow" | "timeout_recovery" | "manual";
+  trigger: CompactionTrigger;
   /** False: it should have worked and did not. */
   ok: boolean;
   /** True: the context is smaller. */

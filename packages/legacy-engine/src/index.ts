@@ -4,8 +4,6 @@ export {
   CompactionOptionsSchema,
   keysWithoutEffect,
 } from "./compaction/options.ts";
-export { compactionParams } from "./compaction/params.ts";
-export type { CompactionTrigger } from "./compaction/plan.ts";
 export type { CompactionPreview } from "./compaction/preview.ts";
 export type { SummaryModel } from "./compaction/request.ts";
 export {

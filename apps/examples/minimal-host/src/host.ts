@@ -8,7 +8,7 @@ import {
   runTurn,
   type TranscriptPort,
 } from "@clew/engine-core";
-import { compactionParams, compactTranscript, createLegacyEngine } from "@clew/legacy-engine";
+import { compactTranscript, createLegacyEngine } from "@clew/legacy-engine";
 import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import { activeBranch, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
@@ -61,10 +61,9 @@ export function createHost(factory: ContextEngineFactory) {
 
   const transcript = memoryTranscript();
   const compaction: HostPorts["compaction"] = {
-    compact: (params, { onProgress } = {}) => {
+    compact: (ask, options) => {
       const summariser = { ref, complete: model.complete };
-      const request = { ...compactionParams(params), onProgress };
-      return compactTranscript({ transcript, model: summariser, ...request });
+      return compactTranscript({ transcript, model: summariser, ...ask, ...options });
     },
   };
   const ports = {

@@ -4,7 +4,6 @@ import {
   type CompactionOptions,
   type CompactionPreview,
   type CompactTranscriptRequest,
-  compactionParams,
   compactTranscript,
   previewCompaction,
 } from "@clew/legacy-engine";
@@ -44,8 +43,7 @@ export function createBuiltInCompaction(given: BuiltInCompactionOptions): BuiltI
     now: () => clock.now(),
   });
   return {
-    compact: (params, { onProgress } = {}) =>
-      compactTranscript({ ...request(), ...compactionParams(params), onProgress }),
+    compact: (ask, options) => compactTranscript({ ...request(), ...ask, ...options }),
     preview: (focus) => previewCompaction({ ...request(), trigger: "manual", focus }),
   };
 }

@@ -30,6 +30,8 @@ export interface RequestMemory {
   /** `chain[i]` is a hash over the items 0..i. */
   chain: string[];
   tokens: number[];
+  /** Hashes of messages' contents, by message. */
+  hashes: WeakMap<AgentMessage, string>;
   /** Calls since the last full list; -1 = none yet. */
   deltas: number;
 }
@@ -39,6 +41,7 @@ export const emptyRequestMemory = (): RequestMemory => ({
   items: [],
   chain: [],
   tokens: [],
+  hashes: new WeakMap(),
   deltas: -1,
 });
 
@@ -74,7 +77,7 @@ export function advanceRequest(request: RequestToDescribe): RequestDescription {
   const known = keptItems(request);
   const fresh = messages
     .slice(known)
-    .map((message) => describeMessage(message, sourceOf(message), hash, parts));
+    .map((message) => describeMessage(message, sourceOf(message), request, parts));
   for (const list of [items, chain, tokens]) list.length = known;
   for (const item of fresh) {
     items.push(item);
@@ -123,10 +126,11 @@ export function advanceRequest(request: RequestToDescribe): RequestDescription {
  * How many leading messages are what they were: the same object, or a copy with the
  * same content and source.
  */
-function keptItems({ messages, memory: previous, hash, prefixOf }: RequestToDescribe): number {
+function keptItems(request: RequestToDescribe): number {
+  const { messages, memory: previous, prefixOf } = request;
   const limit = Math.min(messages.length, previous.messages.length);
   let index = prefixOf(messages, previous.messages);
-  while (index < limit && contentHash(messages[index]!, hash) === previous.items[index]!.hash)
+  while (index < limit && contentHash(messages[index]!, request) === previous.items[index]!.hash)
     index++;
   return index;
 }
@@ -134,11 +138,11 @@ function keptItems({ messages, memory: previous, hash, prefixOf }: RequestToDesc
 function describeMessage(
   message: AgentMessage,
   { source, code, reason, changed }: ReturnType<RequestToDescribe["sourceOf"]>,
-  hash: (text: string) => string,
+  request: RequestToDescribe,
   parts: ReportParts,
 ): ReportItem {
-  const key = contentHash(message, hash);
-  if (source.kind !== "entry" || changed) parts[key] = withoutImages(message, hash);
+  const key = contentHash(message, request);
+  if (source.kind !== "entry" || changed) parts[key] = withoutImages(message, request.hash);
   const { estimate } = estimateMessage(message);
   return {
     source,
@@ -162,9 +166,10 @@ function describePart(
   return { ...why, tokens: Math.ceil(estimateText(text).estimate), hash: key };
 }
 
-const hashes = new WeakMap<AgentMessage, string>();
-
-function contentHash(message: AgentMessage, hash: (text: string) => string): string {
+function contentHash(
+  message: AgentMessage,
+  { hash, memory: { hashes } }: Pick<RequestToDescribe, "hash" | "memory">,
+): string {
   const known = hashes.get(message);
   if (known !== undefined) return known;
   const made = hash(JSON.stringify(message));

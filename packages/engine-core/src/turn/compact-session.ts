@@ -43,7 +43,7 @@ export async function compactSession(
     target: "threshold",
     tokenBudget: promptBudget,
     currentTokenCount: used,
-    customInstructions: request.customInstructions,
+    focus: request.customInstructions,
   });
   run.report.durationMs = run.ports.clock.monotonic() - run.startedMonotonic;
   run.report.outcome = result.ok ? "completed" : "failed";

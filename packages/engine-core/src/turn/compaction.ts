@@ -6,12 +6,11 @@ import {
   ContextEngineError,
   isAbort,
 } from "@clew/plugin-sdk/core";
-import { within } from "@clew/plugin-sdk/host";
+import { type CompactionAsk, type CompactionTrigger, within } from "@clew/plugin-sdk/host";
 import { engineTimeout } from "../engine/bounds.ts";
 import { describeError } from "../engine/quarantine.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { CompactionPort, HookPort } from "../ports.ts";
-import type { CompactionReport } from "../report.ts";
 import { planSuccessor } from "../session/successor.ts";
 import { hostParams } from "./engine-params.ts";
 import { messagesOfTurn } from "./history.ts";
@@ -21,14 +20,10 @@ import type { TurnRun } from "./turn-run.ts";
 /** Attempts at getting out of an overflow, per run (contract §3.7). */
 export const MAX_OVERFLOW_ATTEMPTS = 3;
 
-export interface CompactionRequest {
-  trigger: CompactionReport["trigger"];
-  target: NonNullable<CompactParams["compactionTarget"]>;
-  /** Tokens. */
+/** What is asked, down to where, and which attempt it is. */
+export interface CompactionRequest extends CompactionAsk {
   tokenBudget: number;
-  /** Tokens the context is believed to hold; undefined = not known. */
-  currentTokenCount?: number | undefined;
-  customInstructions?: string | undefined;
+  target: NonNullable<CompactParams["compactionTarget"]>;
   attempt?: number;
 }
 
@@ -66,7 +61,7 @@ export function compactBuiltIn(
   };
   return recordCompaction(run, request, () =>
     within<CompactResult>({ boundMs, signal: run.signal, onTimeout }, (restart) =>
-      compaction.compact(compactParams(run, request), { onProgress: restart }),
+      compaction.compact(request, { signal: run.signal, onProgress: restart }),
     ),
   );
 }
@@ -157,7 +152,7 @@ async function runHook<Name extends keyof HookPort>(
 
 function compactParams(run: TurnRun, request: CompactionRequest): CompactParams {
   const { session, report, signal } = run;
-  const { trigger, attempt, currentTokenCount, customInstructions } = request;
+  const { trigger, attempt, currentTokenCount, focus } = request;
   const degradedReason = trigger === "overflow" ? "context_overflow" : undefined;
   const shared = hostParams(run, "after-turn", undefined, {
     degradedReason,
@@ -171,7 +166,7 @@ function compactParams(run: TurnRun, request: CompactionRequest): CompactParams 
     tokenBudget: request.tokenBudget,
     compactionTarget: request.target,
     ...(currentTokenCount !== undefined && { currentTokenCount }),
-    ...(customInstructions !== undefined && { customInstructions }),
+    ...(focus !== undefined && { customInstructions: focus }),
     abortSignal: signal,
     runtimeContext: {
       ...shared.runtimeContext,
@@ -186,7 +181,7 @@ function compactParams(run: TurnRun, request: CompactionRequest): CompactParams 
   };
 }
 
-const purposeOf = (trigger: CompactionReport["trigger"]) =>
+const purposeOf = (trigger: CompactionTrigger) =>
   trigger === "overflow"
     ? "context-engine.overflow-compaction"
     : trigger === "timeout_recovery"

@@ -228,7 +228,11 @@ describe("complaints about hosts", () => {
     const host = testHost({
       engine,
       replies: [overflow],
-      ports: { compaction: { compact: (params) => delegateCompactionToRuntime(params) } },
+      ports: {
+        compaction: {
+          compact: () => delegateCompactionToRuntime({ sessionId: "s", sessionFile: "" }),
+        },
+      },
     });
     const { report } = await host.say("hi");
     expect(report.compactions).toMatchObject([

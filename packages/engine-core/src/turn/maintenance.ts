@@ -2,6 +2,7 @@
 import { type ContextEngine, isAbort } from "@clew/plugin-sdk/core";
 import { describeError } from "../engine/quarantine.ts";
 import { requestMaintenance } from "../session/maintenance-lane.ts";
+import { delegatedCompaction } from "./delegated-compaction.ts";
 import { hostParams } from "./engine-params.ts";
 import type { TurnRun } from "./turn-run.ts";
 
@@ -20,14 +21,8 @@ export async function runMaintenance(run: TurnRun, reason: MaintenanceReason): P
 
 function startInBackground(run: TurnRun): void {
   requestMaintenance(run.state.maintenance, async (signal) => {
-    const { compaction } = run.ports;
     // A scope of its own: the turn, its report and its signal are over.
-    const engine = run.request.engine.guard.enter({
-      signal,
-      ...(compaction !== undefined && {
-        compaction: (params, options) => compaction.compact(params, options),
-      }),
-    });
+    const engine = run.request.engine.guard.enter({ signal, ...delegatedCompaction(run.ports) });
     try {
       await maintain(run, engine, "turn", signal, true);
     } catch (error) {

@@ -110,8 +110,15 @@ async function bootstrap(run: TurnRun): Promise<void> {
  * What was measured counts; memories of requests start anew, so that the
  * session's own stay as they are.
  */
-function imaginedState({ measurement, lastUsage }: SessionState): SessionState {
-  return { ...createSessionState(), measurement, lastUsage };
+function imaginedState({ measurement, lastUsage, request }: SessionState): SessionState {
+  const fresh = createSessionState();
+  return {
+    ...fresh,
+    measurement,
+    lastUsage,
+    // What a message's hash is does not depend on who asks.
+    request: { ...fresh.request, hashes: request.hashes },
+  };
 }
 
 function imaginedTranscript(real: TranscriptPort, ids: IdPort): TranscriptPort {

@@ -1,6 +1,6 @@
 import type { CompactParams, CompactResult, ContextEngine } from "@clew/plugin-sdk/core";
 import { delegateCompactionToRuntime } from "@clew/plugin-sdk/core";
-import type { ModelError } from "@clew/plugin-sdk/host";
+import type { CompactionAsk, ModelError } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
 import {
   callTool,
@@ -361,12 +361,12 @@ describe("the check before a request", () => {
 
 describe("compaction by threshold", () => {
   /** A small real built-in compaction: replaces everything before the last user message. */
-  function builtIn(host: () => TestHost): CompactionPort & { calls: CompactParams[] } {
-    const calls: CompactParams[] = [];
+  function builtIn(host: () => TestHost): CompactionPort & { calls: CompactionAsk[] } {
+    const calls: CompactionAsk[] = [];
     return {
       calls,
-      async compact(params) {
-        calls.push(params);
+      async compact(ask) {
+        calls.push(ask);
         const { transcript } = host().ports;
         const kept = transcript
           .branch()
@@ -405,9 +405,9 @@ describe("compaction by threshold", () => {
       expect(calls).toEqual([]);
       if (built > 0)
         expect(port.calls[0]).toMatchObject({
-          compactionTarget: "threshold",
-          force: false,
-          runtimeContext: { trigger: "threshold" },
+          trigger: "threshold",
+          tokenBudget: 80_000,
+          currentTokenCount: expect.any(Number),
         });
     },
   );

@@ -6,6 +6,7 @@ import type { GuardedEngine } from "../engine/guard.ts";
 import type { HostPorts, HostSession, TranscriptPort } from "../ports.ts";
 import type { ReportParts, TurnReport } from "../report.ts";
 import type { SessionState } from "../session/session-state.ts";
+import { delegatedCompaction } from "./delegated-compaction.ts";
 import { newReport } from "./open-report.ts";
 import {
   DEFAULT_TURN_SETTINGS,
@@ -77,12 +78,9 @@ export function openTurn(request: TurnRequest): TurnRun {
   const { ports, state, model } = request;
   const signal = request.signal ?? new AbortController().signal;
   const report = newReport(request);
-  const { compaction } = ports;
   const engine = request.engine.guard.enter({
     signal,
-    ...(compaction !== undefined && {
-      compaction: (params, options) => compaction.compact(params, options),
-    }),
+    ...delegatedCompaction(ports),
     record: (call) => void report.engineCalls.push(call),
   });
   return {

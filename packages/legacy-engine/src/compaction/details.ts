@@ -1,8 +1,9 @@
 // What a compaction entry keeps beside its summary.
 import type { Usage } from "@clew/plugin-sdk/core";
+import type { CompactionTrigger } from "@clew/plugin-sdk/host";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { coveredFiles } from "./facts.ts";
-import type { CompactionTrigger, SummaryPlan } from "./plan.ts";
+import type { SummaryPlan } from "./plan.ts";
 import { headAndTail, SECTION_LIMITS } from "./sections.ts";
 import type { WrittenSummary } from "./write-summary.ts";
 

@@ -1,4 +1,5 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { CompactionTrigger } from "@clew/plugin-sdk/host";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
@@ -12,7 +13,7 @@ import { describe, expect, it } from "vitest";
 import { anyHistory, anyWindow, prose } from "../__fixtures__/histories.ts";
 import { memorySession } from "../__fixtures__/session.ts";
 import { compactionOptions } from "./options.ts";
-import { type CompactionTrigger, type PlanInput, planCompaction } from "./plan.ts";
+import { type PlanInput, planCompaction } from "./plan.ts";
 
 const input = (messages: readonly AgentMessage[], extras: Partial<PlanInput> = {}): PlanInput => ({
   branch: memorySession(messages).branch(),

@@ -1,5 +1,6 @@
 // Decides whether clearing old tool output is enough, and else what to summarise.
 import type { AgentMessage, CompactCode } from "@clew/plugin-sdk/core";
+import type { CompactionAsk } from "@clew/plugin-sdk/host";
 import { chars4Message, estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import {
   blocksOf,
@@ -18,23 +19,13 @@ import { type CompactionLimits, planLimits } from "./limits.ts";
 import type { CompactionOptions } from "./options.ts";
 import { type PruneStep, planPruneStep } from "./prune-step.ts";
 
-/** What asked for a compaction (contract §3.7). */
-export type CompactionTrigger = "manual" | "threshold" | "budget" | "overflow" | "timeout_recovery";
-
-export interface PlanInput {
+export interface PlanInput extends CompactionAsk {
   /** The active branch, oldest first. */
   branch: readonly TranscriptEntry[];
   options: CompactionOptions;
   /** The session's model. Tokens. */
   contextWindow: number;
   maxOutputTokens: number;
-  trigger: CompactionTrigger;
-  /** A person's wish what to keep: asks for a summary even where a prune would do. */
-  focus?: string | undefined;
-  /** Tokens a prompt may hold, as the host says. */
-  tokenBudget?: number | undefined;
-  /** Tokens the provider or the host counted for the whole request. */
-  currentTokenCount?: number | undefined;
   /** Tokens of system prompt and tool schemas. Default 0. */
   fixedTokens?: number | undefined;
   /** "chars4" gives the numbers of hosts that count characters / 4. Default "estimate". */

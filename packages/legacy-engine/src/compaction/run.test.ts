@@ -16,7 +16,6 @@ import {
   scripted,
 } from "../__fixtures__/session.ts";
 import type { CompactionDetails } from "./details.ts";
-import { compactionParams } from "./params.ts";
 import { type CompactTranscriptRequest, compactTranscript, previewCompaction } from "./run.ts";
 
 const turns = (count: number, words = 300): AgentMessage[] =>
@@ -118,32 +117,6 @@ describe("a compaction", () => {
         "## Open request\n<open-request>\nNow run all the steps\n</open-request>",
       ),
     ).toBe(true);
-  });
-
-  it("reads trigger, focus, counts and signal out of what hosts pass", () => {
-    const signal = new AbortController().signal;
-    const base = { sessionId: "s", sessionFile: "/s.jsonl" };
-    expect(
-      compactionParams({
-        ...base,
-        customInstructions: "tests",
-        tokenBudget: 9,
-        currentTokenCount: 8,
-        abortSignal: signal,
-        runtimeContext: { trigger: "overflow" },
-      }),
-    ).toEqual({
-      trigger: "overflow",
-      focus: "tests",
-      tokenBudget: 9,
-      currentTokenCount: 8,
-      signal,
-    });
-    expect(compactionParams({ ...base, runtimeContext: { manualCompaction: true } }).trigger).toBe(
-      "manual",
-    );
-    expect(compactionParams({ ...base, force: true }).trigger).toBe("budget");
-    expect(compactionParams(base).trigger).toBe("threshold");
   });
 
   it("escapes focus text, and asks for it in every request", async () => {

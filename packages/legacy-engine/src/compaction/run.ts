@@ -1,5 +1,6 @@
 // Carries a compaction out, and writes nothing unless the context shrinks.
 import { type CompactCode, type CompactResult, isAbort } from "@clew/plugin-sdk/core";
+import type { CompactionAsk } from "@clew/plugin-sdk/host";
 import {
   buildContext,
   headOf,
@@ -10,7 +11,6 @@ import { detailsOf, usageSum } from "./details.ts";
 import { ledgerTextOf } from "./ledger.ts";
 import { type CompactionOptions, compactionOptions } from "./options.ts";
 import {
-  type CompactionTrigger,
   counterOf,
   type PlanInput,
   type PrunePlan,
@@ -34,7 +34,8 @@ export interface CompactionTranscript {
 
 /** Which session to compact, by which model, and how far. */
 export interface CompactTranscriptRequest
-  extends Omit<RequestEnvironment, "model" | "circuit" | "timeoutMs" | "onUsage"> {
+  extends CompactionAsk,
+    Omit<RequestEnvironment, "model" | "circuit" | "timeoutMs" | "onUsage"> {
   /** The same object for the same session, always: so that a second compaction is noticed. */
   transcript: CompactionTranscript;
   /** The model that summarises. */
@@ -46,17 +47,6 @@ export interface CompactTranscriptRequest
   session?: { contextWindow: number; maxOutputTokens: number };
   /** `agents.defaults.compaction`. Absent, in whole or in part, or unusable: the defaults. */
   options?: Partial<CompactionOptions>;
-  /** What asked for it; decides how much of the newest history is kept. */
-  trigger: CompactionTrigger;
-  /**
-   * A person's wish what to keep; with "manual" it asks for a summary even where a prune would do.
-   * Absent: none.
-   */
-  focus?: string | undefined;
-  /** Tokens a prompt may hold. Absent: by the session model's window. */
-  tokenBudget?: number | undefined;
-  /** Tokens counted for the whole request as it is now. Absent: estimated. */
-  currentTokenCount?: number | undefined;
   /** Tokens of system prompt and tool schemas. Absent: 0. */
   fixedTokens?: number | undefined;
   /** "chars4" counts as hosts that divide characters by four do. Absent: "estimate". */
@@ -113,19 +103,7 @@ function planInput(
   options: CompactionOptions,
 ): PlanInput {
   const { contextWindow, maxOutputTokens } = request.session ?? request.model.ref;
-  const { trigger, focus, tokenBudget, currentTokenCount, fixedTokens, countTokens } = request;
-  return {
-    branch,
-    options,
-    contextWindow,
-    maxOutputTokens,
-    trigger,
-    focus,
-    tokenBudget,
-    currentTokenCount,
-    fixedTokens,
-    countTokens,
-  };
+  return { ...request, branch, options, contextWindow, maxOutputTokens };
 }
 
 async function writePrune(
