@@ -63,6 +63,10 @@ export interface StreamModelOptions {
  *   if (event.type === "error") throw new Error(event.error.message);
  * }
  * ```
+ *
+ * ```text
+ * From the person's message: “The code is 7391.”
+ * ```
  */
 export async function* streamModel(
   options: StreamModelOptions,

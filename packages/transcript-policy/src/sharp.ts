@@ -13,6 +13,10 @@ import type { ImageCodec } from "./images/codec.ts";
  * const policy = createTranscriptPolicy({ imageCodec: createSharpCodec() });
  * console.log(Object.keys(policy));
  * ```
+ *
+ * ```text
+ * [ 'sanitizeHistory', 'repairPairing', 'prepareOutbound' ]
+ * ```
  */
 export function createSharpCodec(): ImageCodec {
   return {

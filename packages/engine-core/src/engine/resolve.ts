@@ -63,6 +63,23 @@ export interface ResolvedEngine extends EngineSelection {
 /**
  * The engine for one agent (contract §2.3). A failure of the chosen engine quarantines it and gives
  * the fallback; with the policy "strict" it is thrown. Failures of the fallback are always thrown.
+ * @example
+ * ```ts
+ * import { createEngineRegistry, resolveContextEngine } from "@clew/engine-core";
+ * import { createMemoryEngine } from "@clew/plugin-sdk/testing";
+ *
+ * const log = { info() {}, warn() {}, error() {} };
+ * const clock = { now: () => Date.now(), monotonic: () => performance.now() };
+ * const registry = createEngineRegistry({ fallback: () => createMemoryEngine(), log, clock });
+ *
+ * const config = { plugins: { slots: { contextEngine: "notes" } } };
+ * const { guard, degraded } = await resolveContextEngine({ registry, config });
+ * console.log(guard.info().name, degraded?.reason);
+ * ```
+ *
+ * ```text
+ * Memory engine not registered
+ * ```
  */
 export async function resolveContextEngine(request: {
   registry: EngineRegistry;

@@ -64,6 +64,40 @@ const running = new WeakSet<CompactionTranscript>();
  * is summarised. Written only when the context is smaller afterwards
  * (`tokensAfter < tokensBefore`); else history is untouched and `reason` says why. Throws only the
  * caller's abort, before anything is written, and what the transcript's `branch` throws.
+ * @example
+ * ```ts
+ * import { compactTranscript } from "@clew/legacy-engine";
+ * import { conversation } from "@clew/plugin-sdk/testing";
+ * import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+ *
+ * let branch: TranscriptEntry[] = [];
+ * const transcript = {
+ *   branch: () => branch,
+ *   async append(entries: readonly NewTranscriptEntry[]) {
+ *     const added = entries.map((entry, index): TranscriptEntry => {
+ *       const id = `e${branch.length + index}`;
+ *       return { ...entry, id, parentId: null, timestamp: new Date().toISOString() };
+ *     });
+ *     branch = [...branch, ...added];
+ *     return added;
+ *   },
+ * };
+ * const messages = conversation({ turns: 200, tools: 1 });
+ * await transcript.append(messages.map((message) => ({ type: "message", message })));
+ *
+ * // A model that is signed out: the summary is made by code.
+ * const error = { kind: "auth" as const, message: "no key" };
+ * const model = {
+ *   ref: { provider: "x", api: "x", id: "x", contextWindow: 16_000, maxOutputTokens: 4_000 },
+ *   complete: async () => ({ ok: false as const, error }),
+ * };
+ * const { compacted, code } = await compactTranscript({ transcript, model, trigger: "manual" });
+ * console.log(compacted, code, branch.at(-1)?.type);
+ * ```
+ *
+ * ```text
+ * true weaker-summary compaction
+ * ```
  */
 export async function compactTranscript(request: CompactTranscriptRequest): Promise<CompactResult> {
   request.signal?.throwIfAborted();

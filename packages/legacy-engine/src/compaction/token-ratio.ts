@@ -34,6 +34,17 @@ export interface RatioSample {
  * A moving average, bounded on both sides: one odd count moves it by a fifth at most. Pure:
  * fold it over the calls of a model and store the result. Unusable samples and those under
  * 500 tokens change nothing.
+ * @example
+ * ```ts
+ * import { learnRatio, UNKNOWN_RATIO } from "@clew/legacy-engine/parts";
+ *
+ * const { ratio, samples } = learnRatio(UNKNOWN_RATIO, { measured: 12_000, estimated: 10_000 });
+ * console.log(ratio.toFixed(2), samples);
+ * ```
+ *
+ * ```text
+ * 1.20 1
+ * ```
  */
 export function learnRatio(
   known: TokenRatio,

@@ -180,7 +180,37 @@ export interface PluginEntry {
   register(api: PluginApi): void;
 }
 
-/** Returns `entry` as it is: gives editors the types and hosts the shape. */
+/**
+ * Returns `entry` as it is: gives editors the types and hosts the shape.
+ * @example
+ * ```ts
+ * import {
+ *   type ContextEngine,
+ *   definePluginEntry,
+ *   delegateCompactionToRuntime,
+ * } from "@clew/plugin-sdk/core";
+ *
+ * const engine: ContextEngine = {
+ *   info: { id: "whole", name: "Whole history" },
+ *   ingest: () => ({ ingested: false }), // the host's transcript is the record
+ *   assemble: ({ messages }) => ({ messages, estimatedTokens: 0 }),
+ *   compact: delegateCompactionToRuntime,
+ * };
+ *
+ * export default definePluginEntry({
+ *   id: "whole",
+ *   name: "Whole history",
+ *   register: (api) => api.registerContextEngine("whole", () => engine),
+ * });
+ *
+ * const { compacted, reason } = await engine.compact({ sessionId: "s", sessionFile: "s.jsonl" });
+ * console.log(compacted, reason); // no host is running here
+ * ```
+ *
+ * ```text
+ * false this host offers no built-in compaction
+ * ```
+ */
 export function definePluginEntry<Entry extends PluginEntry>(entry: Entry): Entry {
   return entry;
 }

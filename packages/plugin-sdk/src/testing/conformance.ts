@@ -75,7 +75,20 @@ export function testEngine({ test, create, ...options }: TestEngineOptions): voi
   }
 }
 
-/** Runs every case, one after the other, and never throws for what the engine does. */
+/**
+ * Runs every case, one after the other, and never throws for what the engine does.
+ * @example
+ * ```ts
+ * import { checkEngine, createMemoryEngine } from "@clew/plugin-sdk/testing";
+ *
+ * const { engine, results } = await checkEngine(createMemoryEngine);
+ * console.log(engine?.name, results.filter(({ outcome }) => outcome === "failed"));
+ * ```
+ *
+ * ```text
+ * Memory engine []
+ * ```
+ */
 export async function checkEngine(
   create: EngineMaker,
   options: ConformanceOptions = {},

@@ -56,6 +56,18 @@ const WEIGHT_OF = Object.entries(FEATURE)
  * Tokens of `text` without a tokeniser: linear on any input, no set-up, no memory. Whole numbers, 0
  * ≤ low ≤ estimate ≤ high ≤ byteBound. Calibrated on o200k_base; `low` and `high` hold for ordinary
  * text, only `byteBound` is certain (spec "compaction" §5).
+ * @example
+ * ```ts
+ * import { byteBound, estimateText } from "@clew/plugin-sdk/tokens";
+ *
+ * const text = "The vault code is 7391.";
+ * const { low, estimate, high } = estimateText(text);
+ * console.log(low <= estimate && estimate <= high && high <= byteBound(text));
+ * ```
+ *
+ * ```text
+ * true
+ * ```
  */
 export function estimateText(text: string): TokenEstimate {
   if (text === "") return NOTHING;

@@ -66,6 +66,26 @@ export function parseTranscriptLine(line: string): ParsedLine {
  * Reads a whole file of any version (spec "compaction" §2.9). Nothing is guessed away: a bad line
  * is reported and its place in the tree is kept where its ids can be read, so that what came before
  * it stays on the branch; an entry whose parent was lost follows the line before.
+ * @example
+ * ```ts
+ * import { activeBranch, buildContext, parseTranscript } from "@clew/plugin-sdk/transcript";
+ *
+ * const timestamp = "2026-01-01T00:00:00.000Z";
+ * const message = { role: "user", content: "Hi" };
+ * const file = [
+ *   JSON.stringify({ type: "session", version: 3, id: "s", timestamp, cwd: "" }),
+ *   JSON.stringify({ type: "message", id: "a", parentId: null, timestamp, message }),
+ *   '{"type":"mess\n',
+ * ].join("\n");
+ * const { entries, badLines } = parseTranscript(file);
+ * console.log(buildContext(activeBranch(entries)).items);
+ * console.log(badLines);
+ * ```
+ *
+ * ```text
+ * [ { entryId: 'a', message: { role: 'user', content: 'Hi' } } ]
+ * [ { line: 3, reason: 'not a JSON object' } ]
+ * ```
  */
 export function parseTranscript(text: string): ParsedTranscript {
   const lines = text.split("\n");
