@@ -1,9 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { changesWithoutChangeset, namedBy, sentenceFor } from "./changes.ts";
+import { releaseOrder, workspacePackages } from "./packages.ts";
+import { changesetsIn } from "./publish.ts";
 
 const MANIFEST = {
   name: "@clew/one",
@@ -155,5 +157,22 @@ describe("a changeset", () => {
     ["no front matter", []],
   ])("%j names %j", (text, names) => {
     expect(namedBy(text)).toEqual(names);
+  });
+});
+
+describe("the changesets that wait", () => {
+  const waiting = changesetsIn(process.cwd()).map((file) => ({
+    file,
+    text: readFileSync(join(".changeset", file), "utf8"),
+  }));
+  const released = releaseOrder(workspacePackages(process.cwd())).map(({ name }) => name);
+
+  it("name released packages only", () => {
+    for (const { file, text } of waiting)
+      for (const name of namedBy(text)) expect(released, file).toContain(name);
+  });
+
+  it("hold no relative link, since their text moves into the packages' changelogs", () => {
+    for (const { file, text } of waiting) expect(text, file).not.toMatch(/\]\((?!https?:)/);
   });
 });
