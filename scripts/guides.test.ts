@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -6,14 +6,9 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import vitestConfig from "../vitest.config.ts";
 import { withIncludes } from "./generated.ts";
+import { trackedFiles } from "./tracked-files.ts";
 
 const run = promisify(execFile);
-const tracked = (...globs: string[]) =>
-  execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "--", ...globs], {
-    encoding: "utf8",
-  })
-    .split("\n")
-    .filter((path) => path !== "" && existsSync(path));
 
 /** The targets of a Markdown file's links, code left out. */
 function linksOf(markdown: string): string[] {
@@ -40,11 +35,13 @@ function leadsSomewhere(from: string, link: string): boolean {
 
 describe("the documentation", () => {
   it("has no link that leads nowhere", () => {
-    const dead = tracked("*.md").flatMap((path) =>
-      linksOf(readFileSync(path, "utf8"))
-        .filter((link) => !leadsSomewhere(path, link))
-        .map((link) => `${path}: ${link}`),
-    );
+    const dead = trackedFiles()
+      .filter((path) => path.endsWith(".md"))
+      .flatMap((path) =>
+        linksOf(readFileSync(path, "utf8"))
+          .filter((link) => !leadsSomewhere(path, link))
+          .map((link) => `${path}: ${link}`),
+      );
     expect(dead).toEqual([]);
   });
 
@@ -99,8 +96,9 @@ describe("the plugin author guide", () => {
 describe("the test projects", () => {
   it("are all folders that have tests", () => {
     const projects = vitestConfig.test!.projects!.flatMap((glob) => globSync(glob as string));
-    const untested = tracked("*.test.ts").filter(
-      (path) => !projects.some((project) => path.startsWith(`${project}/`)),
+    const untested = trackedFiles().filter(
+      (path) =>
+        path.endsWith(".test.ts") && !projects.some((project) => path.startsWith(`${project}/`)),
     );
     expect(untested).toEqual([]);
   });

@@ -8,7 +8,9 @@ import {
   unexplainedOptionals,
 } from "./surface.ts";
 
-/** Exported declarations and members without a doc comment, per entry point: a number may only fall. */
+/**
+ * Exported declarations and members without a doc comment, per entry point: a number may only fall.
+ */
 const UNDOCUMENTED: Readonly<Record<string, number>> = {};
 
 /** Types that a signature names and that are not for readers: a list that may only shrink. */

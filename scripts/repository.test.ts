@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { generated } from "./generated.ts";
+import { trackedFiles } from "./tracked-files.ts";
 import { sourceFiles } from "./where.ts";
 
 const packages = readdirSync("packages").map((name) => ({
@@ -93,6 +94,21 @@ describe("the documentation", () => {
     [`Which engine ${"really ".repeat(12)}runs.`, false],
   ])("an index line is one clause: %s", (sentence, isOne) => {
     expect(isIndexLine(sentence)).toBe(isOne);
+  });
+
+  it("no comment is wider than 100 columns", () => {
+    const wide = trackedFiles()
+      .filter((path) => /\.(?:ts|tsx|mjs)$/.test(path) && !path.includes("__fixtures__"))
+      .flatMap((path) =>
+        readFileSync(path, "utf8")
+          .split("\n")
+          .flatMap((line, index) =>
+            line.length > 100 && /^\s*(?:\/\/|\/?\*)(?! biome-ignore)/.test(line)
+              ? [`${path}:${index + 1}`]
+              : [],
+          ),
+      );
+    expect(wide).toEqual([]);
   });
 
   it.each(generated())("$path is what `pnpm run docs` writes", ({ path, text }) => {

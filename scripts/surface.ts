@@ -93,7 +93,10 @@ export function examplesIn(path: string, text: string): Example[] {
   });
 }
 
-/** Pure. The optional members of types in `text` whose comment does not say what their absence means. */
+/**
+ * Pure. The optional members of types in `text` whose comment does not say
+ * what their absence means.
+ */
 export function unexplainedOptionals(text: string): string[] {
   const members =
     /\/\*[\s\S]*?\*\/|\/\/.*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|[(){}]|(?:\breadonly\s+)?\b(\w+)\?(?=[:(<])/g;

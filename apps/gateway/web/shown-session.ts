@@ -31,7 +31,9 @@ export function createShownSession({ api, store }: PageParts): ShownSession {
     askForEarlier: () => {
       limit += ENTRIES_PER_PAGE;
     },
-    /** What was meant for another session, or is older than what was asked since, is thrown away. */
+    /**
+     * What was meant for another session, or is older than what was asked since, is thrown away.
+     */
     async load() {
       const { key, context: shown, turns: before } = store.get();
       const wasRunning = isRunning(before[key]);

@@ -6,7 +6,7 @@ import { ContextPruningSchema } from "./pruning.ts";
 
 const modelName = z
   .string()
-  .regex(/^[^/\s]+\/\S+$/, 'must be "provider/model", e.g. "ollama/qwen3:8b"')
+  .regex(/^[^/\s]+\/\S+$/, 'must be "provider/model", for example "ollama/qwen3:8b"')
   .describe('Which model answers, as "provider/model".');
 
 /** A name alone is short for `{ primary }`. */
@@ -17,28 +17,40 @@ const ModelChoiceSchema = z.union([
 
 export const AgentDefaultsSchema = z.object({
   model: ModelChoiceSchema.prefault({ primary: "offline/offline" }).describe(
-    "The model, or its name alone.",
+    'The model that answers, as "provider/model".',
   ),
   workspace: z
     .string()
     .min(1)
     .optional()
-    .describe("Folder the read-only tools may see; unset = agents/<id>/workspace in CLEW_HOME."),
+    .describe(
+      "Folder that the read-only tools may see; unset = agents/<id>/workspace in CLEW_HOME.",
+    ),
   contextTokens: z
     .number()
     .int()
     .positive()
     .optional()
-    .describe("Caps the model's context window, tokens."),
+    .describe("Caps the model's context window, in tokens."),
   systemPrompt: z.string().optional().describe("Replaces the built-in system prompt."),
-  timeoutSeconds: z.number().int().positive().default(600).describe("Longest run."),
-  maxModelCalls: z.number().int().positive().default(200).describe("Most model calls in one turn."),
+  timeoutSeconds: z
+    .number()
+    .int()
+    .positive()
+    .default(600)
+    .describe("How long a run may take, in seconds."),
+  maxModelCalls: z
+    .number()
+    .int()
+    .positive()
+    .default(200)
+    .describe("How many model calls one turn may make."),
   imageMaxDimensionPx: z
     .number()
     .int()
     .positive()
     .default(1200)
-    .describe("Longest side of an image sent to a model."),
+    .describe("Longest side of an image that is sent to a model, in pixels."),
   compaction: CompactionConfigSchema.prefault({}),
   contextPruning: ContextPruningSchema.optional().describe(
     "Which old tool results the model sees shortened.",
@@ -46,11 +58,14 @@ export const AgentDefaultsSchema = z.object({
 });
 
 export const AgentSchema = z.object({
-  id: z.string().refine(isSafeId, "must be letters, digits, dots, dashes or underscores"),
-  name: z.string().optional(),
-  default: z.boolean().optional().describe("Answers when no agent is named."),
-  model: ModelChoiceSchema.optional(),
-  workspace: z.string().min(1).optional(),
+  id: z
+    .string()
+    .refine(isSafeId, "must be letters, digits, dots, dashes or underscores")
+    .describe("Names the agent in session keys and folders."),
+  name: z.string().optional().describe("A name for people."),
+  default: z.boolean().optional().describe("True: this agent answers when none is named."),
+  model: ModelChoiceSchema.optional().describe("Its model; unset = the default one."),
+  workspace: z.string().min(1).optional().describe("Its folder; unset = the default one."),
 });
 
 export const AgentsConfigSchema = z.object({

@@ -91,6 +91,13 @@ describe("the configuration", () => {
     ]);
   });
 
+  it("says of every setting what it means", () => {
+    const silent = configTable()
+      .split("\n")
+      .filter((row) => / \| {2}\|$/.test(row));
+    expect(silent).toEqual([]);
+  });
+
   it("is documented from the schema", () => {
     const table = configTable();
     expect(table).toContain("| `gateway.port` | integer | `18790` |");

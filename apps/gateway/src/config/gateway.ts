@@ -5,16 +5,20 @@ export const GatewayConfigSchema = z.object({
   port: z.number().int().min(0).max(65_535).default(18_790).describe("TCP port; 0 = any free one."),
   bind: z
     .literal("loopback", { error: 'must be "loopback": Clew serves this machine only' })
-    .default("loopback"),
+    .default("loopback")
+    .describe("Which network may reach the gateway: this machine only."),
   auth: z
     .looseObject({
       token: z
         .string()
         .min(16, "must have at least 16 characters")
         .optional()
-        .describe("Whoever shows it may let tools run."),
+        .describe("Clients that show it may let tools run."),
     })
     .optional(),
-  mode: z.literal("local", { error: 'must be "local"' }).optional(),
+  mode: z
+    .literal("local", { error: 'must be "local"' })
+    .optional()
+    .describe("OpenClaw's gateway mode; Clew knows no other."),
 });
 export type GatewayConfig = z.infer<typeof GatewayConfigSchema>;

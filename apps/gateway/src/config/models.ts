@@ -5,7 +5,7 @@ const price = z.number().nonnegative();
 
 export const ModelConfigSchema = z.object({
   id: z.string().min(1).describe("The name the server knows."),
-  name: z.string().optional(),
+  name: z.string().optional().describe("A name for people."),
   contextWindow: z
     .number()
     .int()
@@ -13,38 +13,44 @@ export const ModelConfigSchema = z.object({
     .optional()
     .describe("Tokens of prompt and reply together."),
   maxTokens: z.number().int().positive().optional().describe("Tokens of one reply."),
-  reasoning: z.boolean().optional(),
-  input: z.array(z.enum(["text", "image", "audio", "video"])).optional(),
+  reasoning: z.boolean().optional().describe("Whether the model reasons before it answers."),
+  input: z
+    .array(z.enum(["text", "image", "audio", "video"]))
+    .optional()
+    .describe("What the model accepts as input."),
   cost: z
     .looseObject({
-      input: price.optional(),
-      output: price.optional(),
-      cacheRead: price.optional(),
-      cacheWrite: price.optional(),
+      input: price.optional().describe("US dollars per million tokens of input."),
+      output: price.optional().describe("US dollars per million tokens of output."),
+      cacheRead: price.optional().describe("US dollars per million tokens read from a cache."),
+      cacheWrite: price.optional().describe("US dollars per million tokens written to a cache."),
     })
     .optional()
     .describe("US dollars per million tokens."),
-  api: z.string().optional(),
+  api: z.string().optional().describe("Wire protocol of this model; unset = the server's."),
 });
 
 export const ProviderConfigSchema = z.object({
   baseUrl: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe("Up to and including the version path."),
+    .describe("Address of the server, up to and including the version path."),
   // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how a setting names a variable.
   apiKey: z.string().optional().describe('The key, or "${NAME}" to read it from the environment.'),
   api: z
     .string()
     .optional()
     .describe(
-      'Wire protocol; unset = the provider\'s usual one that can be spoken, else "openai-completions".',
+      'Wire protocol; unset = the usual one of the provider if Clew speaks it, else "openai-completions".',
     ),
-  headers: z.record(z.string(), z.string()).optional(),
+  headers: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("Headers to send with every request."),
   models: z
     .array(ModelConfigSchema)
     .default([])
-    .describe("Its models; none = any name is accepted with default limits."),
+    .describe("Its models; empty = any name is accepted, with default limits."),
 });
 export type ModelConfig = z.infer<typeof ModelConfigSchema>;
 export type ProviderConfig = z.infer<typeof ProviderConfigSchema>;
@@ -53,7 +59,9 @@ export const ModelsConfigSchema = z.object({
   mode: z
     .string()
     .optional()
-    .describe("OpenClaw's merge mode; Clew always merges with the servers it knows."),
+    .describe(
+      "OpenClaw's merge mode, which changes nothing here: Clew always adds these servers to those it knows.",
+    ),
   providers: z
     .record(z.string().min(1), ProviderConfigSchema)
     .default({})

@@ -15,7 +15,7 @@ export const ContextPruningSchema = z.looseObject({
     .enum(["off", "cache-ttl", "adaptive", "aggressive"])
     .optional()
     .describe(
-      '"cache-ttl": once the provider\'s prompt cache is cold. The last two are old names of it. Default: "off".',
+      '"cache-ttl": prune once the provider\'s prompt cache is cold. The last two are old names for it. Default: "off".',
     ),
   ttl: z
     .union([
@@ -29,29 +29,42 @@ export const ContextPruningSchema = z.looseObject({
       "How long the provider keeps its cache; a bare number is minutes. Default: the model's own, else 5m.",
     ),
   tools: z
-    .looseObject({ allow: z.array(z.string()).default([]), deny: z.array(z.string()).default([]) })
-    .optional()
-    .describe(
-      "Whose results may be touched, * stands for anything; deny wins, an empty allow is every tool.",
-    ),
+    .looseObject({
+      allow: z
+        .array(z.string())
+        .default([])
+        .describe("Tools whose results may be pruned, * matching anything; empty = all."),
+      deny: z.array(z.string()).default([]).describe("Tools whose results are never pruned."),
+    })
+    .optional(),
   hardClear: z
-    .looseObject({ enabled: z.boolean().optional(), placeholder: z.string().optional() })
+    .looseObject({
+      enabled: z
+        .boolean()
+        .optional()
+        .describe("False: results are shortened but never cleared. Default: true."),
+      placeholder: z.string().optional().describe("What a cleared result says."),
+    })
     .optional(),
   softTrim: z
     .looseObject({
-      maxChars: count.optional(),
-      headChars: count.optional(),
-      tailChars: count.optional(),
+      maxChars: count.optional().describe("Longer results are shortened. Default: 4,000."),
+      headChars: count.optional().describe("Characters kept at the beginning. Default: 1,500."),
+      tailChars: count.optional().describe("Characters kept at the end. Default: 1,500."),
     })
     .optional(),
   keepLastAssistants: count
     .optional()
-    .describe("Newest replies from whose first on nothing is touched."),
+    .describe("This many newest replies, and everything among them, are left alone. Default: 3."),
   softTrimRatio: share
     .optional()
-    .describe("Share of the window from which on results are shortened."),
-  hardClearRatio: share.optional().describe("Share of the window from which on they are cleared."),
-  minPrunableToolChars: count.optional(),
+    .describe("Results are shortened once this share of the window is full. Default: 0.3."),
+  hardClearRatio: share
+    .optional()
+    .describe("Results are cleared once this share of the window is full. Default: 0.5."),
+  minPrunableToolChars: count
+    .optional()
+    .describe("Clear nothing if less than this could be cleared, in characters. Default: 50,000."),
 });
 export type ContextPruning = z.infer<typeof ContextPruningSchema>;
 

@@ -12,7 +12,9 @@ export const CompactionOptionsSchema = z.looseObject({
   enabled: z
     .boolean()
     .default(true)
-    .describe("False: no compaction by threshold; overflow recovery and manual compaction remain."),
+    .describe(
+      "False: no compaction at the threshold; overflow recovery and manual compaction remain.",
+    ),
   mode: z
     .enum(["default", "safeguard"])
     .default("default")
@@ -29,13 +31,13 @@ export const CompactionOptionsSchema = z.looseObject({
     .int()
     .positive()
     .default(180)
-    .describe("Longest time of one request to the summarising model."),
+    .describe("How long one request to the summarising model may take, in seconds."),
   keepRecentTokens: z
     .number()
     .int()
     .positive()
     .default(20_000)
-    .describe("About this many newest tokens stay as they are."),
+    .describe("About this many of the newest tokens are kept as they are."),
   recentTurnsPreserve: z
     .number()
     .int()
@@ -78,7 +80,7 @@ export const CompactionOptionsSchema = z.looseObject({
   prune: z
     .boolean()
     .default(true)
-    .describe("First replace old tool output by a placeholder; often that is enough."),
+    .describe("First replace old tool output by a placeholder, which is often enough."),
   pruneProtectTokens: tokens
     .default(40_000)
     .describe("Newest tool output, in tokens, that no prune clears."),

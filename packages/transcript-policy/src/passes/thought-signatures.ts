@@ -4,7 +4,9 @@ import { roleOf, type StoredBlock, storedBlocks, without } from "../stored.ts";
 
 /** Which signatures the provider can read. */
 export interface ThoughtSignatureOptions {
-  /** True: only canonical base64 or base64url stays. Default false: only the ids of text items go. */
+  /**
+   * True: only canonical base64 or base64url stays. Default false: only the ids of text items go.
+   */
   base64Only?: boolean;
   /** True: `thoughtSignature` is held to the same rule. */
   includeCamelCase?: boolean;
