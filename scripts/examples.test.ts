@@ -80,7 +80,10 @@ describe("the examples in doc comments", () => {
   );
 });
 
-/** Where the example's imports resolve: its own package, or the gateway, which depends on all of them. */
+/**
+ * Where the example's imports resolve: its own package, or the gateway,
+ * which depends on all of them.
+ */
 function homeOf({ path, specifiers }: Example): string {
   const own = path.split("/").slice(0, 2).join("/");
   const { name, dependencies } = JSON.parse(readFileSync(join(own, "package.json"), "utf8"));
