@@ -46,6 +46,7 @@ export {
 } from "./contract/model.ts";
 export { type PluginsConfig, PluginsConfigSchema } from "./contract/plugins-config.ts";
 export type { PolicyChange, PolicySideRecord } from "./contract/policy.ts";
+export { declaredParams } from "./declared-params.ts";
 export {
   type CompactionSlot,
   isRuntimeCompactionDelegate,

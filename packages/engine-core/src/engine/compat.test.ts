@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { passThrough } from "../__fixtures__/host.ts";
-import { callCompatibly, projectDeclared, rejectsKey } from "./compat.ts";
+import { callCompatibly, rejectsKey } from "./compat.ts";
 
 const params = {
   sessionId: "s",
@@ -13,20 +13,17 @@ const params = {
   abortSignal: AbortSignal.abort(),
 };
 
-describe("a declared allow-list", () => {
-  it("filters the six host-added keys only, and never compact's abort signal", () => {
-    expect(Object.keys(projectDeclared("assemble", params, []))).toEqual(["sessionId", "messages"]);
-    expect(Object.keys(projectDeclared("assemble", params, ["prompt"]))).toEqual([
-      "sessionId",
-      "messages",
-      "prompt",
-    ]);
-    expect(Object.keys(projectDeclared("compact", params, []))).toEqual([
-      "sessionId",
-      "messages",
-      "abortSignal",
-    ]);
+it("a declared allow-list decides what an engine is given, at once", async () => {
+  const seen: string[][] = [];
+  const engine = passThrough({
+    assemble: (given) => {
+      seen.push(Object.keys(given));
+      return { messages: [], estimatedTokens: 0 };
+    },
   });
+  const strict = { ...engine, info: { ...engine.info, acceptedHostParams: ["prompt"] } };
+  await callCompatibly(strict, "assemble", params, new Set());
+  expect(seen).toEqual([["sessionId", "messages", "prompt"]]);
 });
 
 describe("an older strict engine", () => {

@@ -1,15 +1,6 @@
 // Which newer host parameters an older engine refuses, as declared or as learned.
-import type { ContextEngine, HostAddedParam } from "@clew/plugin-sdk/core";
-import type { EngineMethod } from "@clew/plugin-sdk/host";
-
-const HOST_ADDED: readonly HostAddedParam[] = [
-  "sessionKey",
-  "prompt",
-  "runtimeSettings",
-  "sessionTarget",
-  "runtimeContext",
-  "abortSignal",
-];
+import type { ContextEngine } from "@clew/plugin-sdk/core";
+import { declaredParams, type EngineMethod } from "@clew/plugin-sdk/host";
 
 const FULL = ["sessionKey", "runtimeSettings", "sessionTarget", "runtimeContext"];
 /** Keys an undeclared engine may be called without, per method (contract §2.4). */
@@ -40,7 +31,7 @@ export async function callCompatibly(
   const declared = engine.info.acceptedHostParams;
   const call = (given: object) =>
     (engine[method] as (given: object) => unknown).call(engine, given);
-  if (declared !== undefined) return call(projectDeclared(method, params, declared));
+  if (declared !== undefined) return call(declaredParams(method, params, declared));
 
   const strippable = (STRIPPABLE[method] ?? []).filter((key) => key in params);
   for (;;) {
@@ -52,23 +43,6 @@ export async function callCompatibly(
       for (const key of learned) rejected.add(key);
     }
   }
-}
-
-/**
- * Drops the host-added keys that are not declared; `compact` keeps its abortSignal, keys outside
- * the host-added set always pass.
- */
-export function projectDeclared(
-  method: EngineMethod,
-  params: object,
-  declared: readonly string[],
-): object {
-  const dropped = HOST_ADDED.filter(
-    (key) => !declared.includes(key) && !(method === "compact" && key === "abortSignal"),
-  );
-  return Object.fromEntries(
-    Object.entries(params).filter(([key]) => !dropped.includes(key as HostAddedParam)),
-  );
 }
 
 function without(params: object, strippable: readonly string[], rejected: RejectedKeys): object {

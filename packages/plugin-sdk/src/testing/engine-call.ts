@@ -1,6 +1,6 @@
 // Calls an engine as hosts do and turns a throw into a failed case.
 import type { ContextEngine, EngineMethod } from "../contract/engine.ts";
-import type { HostAddedParam } from "../contract/info.ts";
+import { declaredParams } from "../declared-params.ts";
 
 /** The engine broke the rule; the message is one sentence. */
 export class CaseFailure extends Error {
@@ -45,26 +45,7 @@ export function describe(error: unknown): string {
   return text.replace(/\s+/g, " ").trim().slice(0, 300) || "no message";
 }
 
-const HOST_ADDED: readonly HostAddedParam[] = [
-  "sessionKey",
-  "prompt",
-  "runtimeSettings",
-  "sessionTarget",
-  "runtimeContext",
-  "abortSignal",
-];
-
-/**
- * Hosts leave out what an engine says it does not accept (contract §2.4);
- * `compact` keeps its signal.
- */
 function accepted(engine: ContextEngine, method: EngineMethod, params: object): object {
   const declared = engine.info.acceptedHostParams;
-  if (declared === undefined) return params;
-  const dropped = HOST_ADDED.filter(
-    (key) => !declared.includes(key) && !(method === "compact" && key === "abortSignal"),
-  );
-  return Object.fromEntries(
-    Object.entries(params).filter(([key]) => !dropped.some((name) => name === key)),
-  );
+  return declared === undefined ? params : declaredParams(method, params, declared);
 }
