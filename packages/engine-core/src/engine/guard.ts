@@ -7,8 +7,7 @@ import {
   type ContextEngineInfo,
   isAbort,
 } from "@clew/plugin-sdk/core";
-import type { EngineMethod, RuntimeCompaction } from "@clew/plugin-sdk/host";
-import { within } from "@clew/plugin-sdk/host";
+import { type EngineMethod, type RuntimeCompaction, within } from "@clew/plugin-sdk/host";
 import type { ClockPort, LogPort } from "../ports.ts";
 import type { EngineCallReport, EngineFailure } from "../report.ts";
 import { DEFAULT_BOUNDS_MS, engineTimeout } from "./bounds.ts";
@@ -55,7 +54,7 @@ export interface EngineGuard {
   readonly policy: FailurePolicy;
   /** How long one compaction may show no progress, ms. */
   readonly compactBoundMs: number;
-  /** The raw engine's info, or the fallback's while the engine is set aside. */
+  /** The engine's own info, read anew, whether it is set aside or not. */
   info(): ContextEngineInfo;
   /** The contract, guarded, for one scope; "set aside for this turn" lives as long as the scope. */
   enter(scope: CallScope): GuardedEngine;
@@ -114,137 +113,21 @@ const FALLBACK_RESULTS: Partial<Record<EngineMethod, unknown>> = {
 };
 
 export function guardEngine(options: GuardOptions): EngineGuard {
-  const { engineId, owner, engine, quarantine, log, clock } = options;
-  const policy = options.policy ?? "quarantine";
-  const bounds = { ...DEFAULT_BOUNDS_MS, ...options.bounds };
-  const rejected: RejectedKeys = new Set();
-
-  function enter(scope: CallScope): GuardedEngine {
-    let setAside: QuarantineRecord | undefined;
-    let fallback: ContextEngine | undefined;
-    const failure = () => setAside ?? quarantine?.get(engineId);
-    const degraded = () => {
-      const record = failure();
-      return record === undefined ? null : failureOf(record);
-    };
-
-    const leaveAside = (given: EngineFailure) => {
-      setAside = { engineId, ...given, failedAt: clock.now() };
-    };
-
-    async function callFallback(method: EngineMethod, params: object): Promise<unknown> {
-      fallback ??= await options.fallback();
-      const implementation = fallback[method] as ((params: object) => unknown) | undefined;
-      if (typeof implementation !== "function") return FALLBACK_RESULTS[method];
-      return withRuntimeCompaction(runtimeCompaction(), () =>
-        implementation.call(fallback, params),
-      );
-    }
-
-    const runtimeCompaction = (onProgress: () => void = () => {}): RuntimeCompaction | undefined =>
-      // Built-in compaction that delegates in turn would find itself: it finds nothing.
-      scope.compaction &&
-      ((params) =>
-        withRuntimeCompaction(undefined, () => scope.compaction!(params, { onProgress })));
-
-    function callEngine(
-      method: EngineMethod,
-      params: object,
-      signal: AbortSignal | undefined,
-    ): Promise<unknown> {
-      const boundMs = bounds[method];
-      return within<unknown>(
-        {
-          boundMs,
-          signal,
-          onTimeout: () => {
-            throw engineTimeout(engineId, method, boundMs);
-          },
-          onLate: ({ ok }) =>
-            log.warn(
-              `engine "${engineId}": ${method} ${ok ? "answered" : "failed"} after the host had stopped waiting; ignored`,
-            ),
-        },
-        (restart) =>
-          withRuntimeCompaction(runtimeCompaction(restart), () =>
-            callCompatibly(engine, method, params, rejected),
-          ),
-      );
-    }
-
-    async function invoke(method: EngineMethod, params: object): Promise<unknown> {
-      const signal = (params as { abortSignal?: AbortSignal }).abortSignal ?? scope.signal;
-      signal?.throwIfAborted();
-      const started = clock.monotonic();
-      const record = (outcome: EngineCallReport["outcome"], detail?: string) =>
-        scope.record?.({
-          method,
-          durationMs: clock.monotonic() - started,
-          outcome,
-          ...(detail !== undefined && { detail }),
-        });
-
-      if (failure() !== undefined) {
-        const result = await callFallback(method, params);
-        record("fallback");
-        return result;
-      }
-      try {
-        const result = await callEngine(method, params, signal);
-        const problem = resultProblem(
-          engineId,
-          method,
-          result,
-          (params as { messages?: readonly unknown[] }).messages,
-        );
-        if (problem !== undefined)
-          throw new ContextEngineError("ENGINE_OPERATION_FAILED", problem, {
-            engineId,
-            operation: method,
-          });
-        record("ok");
-        return result;
-      } catch (error) {
-        if (signal?.aborted && isAbort(error, signal)) {
-          record("aborted");
-          throw error;
-        }
-        record(
-          ContextEngineError.is(error, "ENGINE_TIMEOUT") ? "timeout" : "failed",
-          describeError(error),
-        );
-        if (quarantine === undefined || policy === "strict") throw error;
-        if (policy === "quarantine") quarantine.add({ engineId, owner, operation: method, error });
-        else leaveAside({ operation: method, reason: describeError(error), code: codeOf(error) });
-        if (FAIL_CLOSED.has(method)) throw error;
-        return callFallback(method, params).catch(() => {
-          throw error;
-        });
-      }
-    }
-
-    // `this` stays the raw engine everywhere: engines may use private fields.
-    return new Proxy(engine, {
-      get(_target, key) {
-        if (key === "degraded") return degraded();
-        if (key === "setAside") return leaveAside;
-        if (key === "info")
-          return failure() !== undefined && fallback !== undefined ? fallback.info : engine.info;
-        const value: unknown = Reflect.get(engine, key, engine);
-        if (typeof value !== "function") return value;
-        if (GUARDED.has(key)) return (params: object) => invoke(key as EngineMethod, params);
-        return value.bind(engine) as unknown;
-      },
-    }) as GuardedEngine;
-  }
-
+  const { engineId, owner, engine, log } = options;
+  const guarded: Guarded = {
+    ...options,
+    policy: options.policy ?? "quarantine",
+    bounds: { ...DEFAULT_BOUNDS_MS, ...options.bounds },
+    rejected: new Set(),
+  };
+  const { policy, bounds } = guarded;
   return {
     engineId,
     owner,
     policy,
     compactBoundMs: bounds.compact,
     info: () => engine.info,
-    enter,
+    enter: (lent) => enter({ guarded, lent, setAside: undefined, fallback: undefined }),
     async dispose() {
       if (typeof engine.dispose !== "function") return;
       try {
@@ -258,3 +141,150 @@ export function guardEngine(options: GuardOptions): EngineGuard {
     },
   };
 }
+
+/** One engine with what is settled for all its calls. */
+interface Guarded extends GuardOptions {
+  policy: FailurePolicy;
+  bounds: Readonly<Record<EngineMethod | "dispose", number>>;
+  rejected: RejectedKeys;
+}
+
+/** One scope of calls: what it was lent, and what its calls leave behind. */
+interface Scope {
+  readonly guarded: Guarded;
+  readonly lent: CallScope;
+  setAside: QuarantineRecord | undefined;
+  fallback: ContextEngine | undefined;
+}
+
+function enter(scope: Scope): GuardedEngine {
+  const { engine } = scope.guarded;
+  const setAside: GuardedEngine["setAside"] = (failure) => leaveAside(scope, failure);
+  // `this` stays the raw engine everywhere: engines may use private fields.
+  return new Proxy(engine, {
+    get(_target, key) {
+      if (key === "degraded") {
+        const record = failureIn(scope);
+        return record === undefined ? null : failureOf(record);
+      }
+      if (key === "setAside") return setAside;
+      if (key === "info")
+        return failureIn(scope) !== undefined && scope.fallback !== undefined
+          ? scope.fallback.info
+          : engine.info;
+      const value: unknown = Reflect.get(engine, key, engine);
+      if (typeof value !== "function") return value;
+      if (GUARDED.has(key)) return (params: object) => invoke(scope, key as EngineMethod, params);
+      return value.bind(engine) as unknown;
+    },
+  }) as GuardedEngine;
+}
+
+/** Why the engine is not asked now: for this scope, or for everybody. */
+const failureIn = ({ setAside, guarded }: Scope): QuarantineRecord | undefined =>
+  setAside ?? guarded.quarantine?.get(guarded.engineId);
+
+function leaveAside(scope: Scope, failure: EngineFailure): void {
+  const { engineId, clock } = scope.guarded;
+  scope.setAside = { engineId, ...failure, failedAt: clock.now() };
+}
+
+async function invoke(scope: Scope, method: EngineMethod, params: object): Promise<unknown> {
+  const { guarded, lent } = scope;
+  const signal = (params as { abortSignal?: AbortSignal }).abortSignal ?? lent.signal;
+  signal?.throwIfAborted();
+  const started = guarded.clock.monotonic();
+  const record = (outcome: EngineCallReport["outcome"], detail?: string) =>
+    lent.record?.({
+      method,
+      durationMs: guarded.clock.monotonic() - started,
+      outcome,
+      ...(detail !== undefined && { detail }),
+    });
+
+  if (failureIn(scope) !== undefined) {
+    const result = await callFallback(scope, method, params);
+    record("fallback");
+    return result;
+  }
+  try {
+    const result = await callEngine(scope, method, params, signal);
+    record("ok");
+    return result;
+  } catch (error) {
+    if (signal?.aborted && isAbort(error, signal)) {
+      record("aborted");
+      throw error;
+    }
+    record(
+      ContextEngineError.is(error, "ENGINE_TIMEOUT") ? "timeout" : "failed",
+      describeError(error),
+    );
+    return answerFailure(scope, method, params, error);
+  }
+}
+
+/** The engine's own answer, in time and as the contract says, or a throw. */
+async function callEngine(
+  { guarded, lent }: Scope,
+  method: EngineMethod,
+  params: object,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  const { engine, engineId, bounds, rejected, log } = guarded;
+  const boundMs = bounds[method];
+  const result = await within<unknown>(
+    {
+      boundMs,
+      signal,
+      onTimeout: () => {
+        throw engineTimeout(engineId, method, boundMs);
+      },
+      onLate: ({ ok }) =>
+        log.warn(
+          `engine "${engineId}": ${method} ${ok ? "answered" : "failed"} after the host had stopped waiting; ignored`,
+        ),
+    },
+    (restart) =>
+      withRuntimeCompaction(compactionWithin(lent, restart), () =>
+        callCompatibly(engine, method, params, rejected),
+      ),
+  );
+  const { messages } = params as { messages?: readonly unknown[] };
+  const problem = resultProblem(engineId, method, result, messages);
+  if (problem === undefined) return result;
+  throw new ContextEngineError("ENGINE_OPERATION_FAILED", problem, { engineId, operation: method });
+}
+
+/** What a failure means by the guard's policy: a throw, or the fallback's answer. */
+async function answerFailure(
+  scope: Scope,
+  method: EngineMethod,
+  params: object,
+  error: unknown,
+): Promise<unknown> {
+  const { engineId, owner, quarantine, policy } = scope.guarded;
+  if (quarantine === undefined || policy === "strict") throw error;
+  if (policy === "quarantine") quarantine.add({ engineId, owner, operation: method, error });
+  else leaveAside(scope, { operation: method, reason: describeError(error), code: codeOf(error) });
+  if (FAIL_CLOSED.has(method)) throw error;
+  return callFallback(scope, method, params).catch(() => {
+    throw error;
+  });
+}
+
+async function callFallback(scope: Scope, method: EngineMethod, params: object): Promise<unknown> {
+  scope.fallback ??= await scope.guarded.fallback();
+  const { fallback, lent } = scope;
+  const implementation = fallback[method] as ((params: object) => unknown) | undefined;
+  if (typeof implementation !== "function") return FALLBACK_RESULTS[method];
+  return withRuntimeCompaction(compactionWithin(lent), () => implementation.call(fallback, params));
+}
+
+/** Built-in compaction that delegates in turn would find itself: it finds nothing. */
+const compactionWithin = (
+  { compaction }: CallScope,
+  onProgress: () => void = () => {},
+): RuntimeCompaction | undefined =>
+  compaction &&
+  ((params) => withRuntimeCompaction(undefined, () => compaction(params, { onProgress })));
