@@ -2,17 +2,16 @@
 import type { EngineRegistry, LogPort } from "@clew/engine-core";
 import type { LlmCompleteParams, LlmCompleteResult, RegistrationMode } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
-import { discoverPlugins } from "./find/discover.ts";
-import { recallRecords, rememberEngines } from "./find/engine-memory.ts";
-import type { InstallRecords } from "./find/records.ts";
 import { frozenCopy } from "./frozen-copy.ts";
-import { notOffered, requestInvalid } from "./invalid.ts";
-import { logRecords, type PluginRecord } from "./load/record.ts";
-import { currentPluginScope, inPluginScope, type PluginScope } from "./load/scope.ts";
+import { loadGeneration } from "./generation.ts";
+import type { LoadContext } from "./load/load-plugin.ts";
+import type { PluginRecord } from "./load/record.ts";
+import { currentPluginScope, type PluginScope } from "./load/scope.ts";
 import { provideStateDir } from "./load/state-dir.ts";
-import { loadPlugins } from "./load-plugins.ts";
-import { type OwnedCommand, parseCommand, runPluginCommand } from "./offer/chat-commands.ts";
+import { answerCommand, type OwnedCommand } from "./offer/chat-commands.ts";
 import { createHookRunner, type HookRunner } from "./offer/hook-runs.ts";
+import { registerEngines, unregisterEngines } from "./offer/register-engines.ts";
+import { runSessionAction } from "./offer/session-actions.ts";
 import type { OwnedTool } from "./offer/tools.ts";
 import { createRunGate, type RunGate } from "./run-gate.ts";
 
@@ -85,108 +84,63 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   const { home, log, bundled = [], reservedTools = [], mode = "full", stateDir = home } = options;
   provideStateDir(stateDir);
   const gate = createRunGate();
-  let settings: PluginSettings = options;
-  let snapshot = frozenCopy(options.raw);
+  let settings = withSnapshot(options);
   let connection: PluginConnection | undefined;
-  let generation = 0;
-  let records: InstallRecords;
-
-  const complete = (pluginId: string, params: LlmCompleteParams) => {
-    if (connection === undefined)
-      return Promise.reject(
-        new Error("Plugin LLM completion is not bound to an active session agent."),
-      );
-    return connection
-      .complete({ pluginId, scope: currentPluginScope(), params })
-      .then((result) => asPlugin(result, pluginId));
+  const config = () => settings.snapshot;
+  const complete = completeThrough(() => connection);
+  const load = (generation: number) => {
+    const context = { home: stateDir, mode, generation, log, config, complete };
+    return loadGeneration({ home, plugins: settings.plugins, bundled, reservedTools, context });
   };
-  const load = () => {
-    records = recallRecords(home, log);
-    const found = discoverPlugins({ home, plugins: settings.plugins, records, bundled });
-    const context = { home: stateDir, mode, generation, log, config: () => snapshot, complete };
-    return loadPlugins({
-      found,
-      plugins: settings.plugins,
-      engineOwners: records.engines,
-      reservedTools,
-      context,
-    });
-  };
-  let loaded = await load();
-  logRecords(loaded.records, log);
-
-  const registerEngines = () => {
-    for (const { pluginId, engineId, factory, diagnostics } of loaded.engines) {
-      const result = connection!.registry.register({
-        ...{ engineId, factory, owner: ownerName(pluginId), allowSameOwnerRefresh: true },
-        lifecycle: mode === "full" ? "runtime" : "readOnlyDiscovery",
-      });
-      if (result.ok) continue;
-      const message = `context engine already registered: ${engineId} (${result.existingOwner})`;
-      diagnostics.push({ level: "error", message });
-      log.error(`[plugins] ${pluginId}: ${message}`);
+  let now = await load(0);
+  const register = ({ registry }: PluginConnection) =>
+    registerEngines({ registry, engines: now.engines, mode, home, log });
+  const hooks = createHookRunner({ hooks: () => now.hooks, log });
+  const reload = async (given: PluginSettings) => {
+    await hooks.emit("gateway_stop", { reason: "plugin replacement" });
+    const before = now;
+    settings = withSnapshot(given);
+    now = await load(before.number + 1);
+    if (connection !== undefined) {
+      await unregisterEngines(connection.registry, before.engines);
+      register(connection);
     }
-    if (mode === "full") rememberEngines(home, loaded.engines, log);
+    await hooks.emit("gateway_start", {});
+    return now.records;
   };
-  const hooks = createHookRunner({ hooks: () => loaded.hooks, log });
-
   return {
+    ...{ hooks, gate },
     settings: () => settings.plugins,
-    records: () => loaded.records,
-    hooks,
-    gate,
-    tools: () => loaded.tools,
-    commands: () => loaded.commands,
+    records: () => now.records,
+    tools: () => now.tools,
+    commands: () => now.commands,
     connect(given) {
       connection = given;
-      registerEngines();
+      register(given);
     },
-    ownerOf: (engineId) =>
-      loaded.engines.find((engine) => engine.engineId === engineId)?.pluginId ??
-      records.engines[engineId],
-    async command(text, scope) {
-      const parsed = parseCommand(text);
-      const found = parsed && loaded.commands.find(({ words }) => words.includes(parsed.word));
-      return found && runPluginCommand(found, { args: parsed.args, scope, config: snapshot });
-    },
-    async sessionAction(pluginId, actionId, { payload, scope }) {
-      const action = loaded.actions.find(
-        (each) => each.pluginId === pluginId && each.id === actionId,
-      );
-      if (action === undefined)
-        throw notOffered(
-          `Plugin "${pluginId}" offers no session action "${actionId}"; "clew plugins inspect ${pluginId}" lists those it has.`,
-        );
-      const checked = action.schema?.check(payload);
-      if (checked?.ok === false)
-        throw requestInvalid(
-          `Session action "${actionId}" of plugin "${pluginId}" does not take this payload: ${checked.problems.join("; ")}.`,
-        );
-      const { sessionKey, sessionId, agentId } = scope;
-      return inPluginScope(scope, async () =>
-        action.handler({ payload, pluginId, actionId, sessionKey, sessionId, agentId }),
-      );
-    },
-    reload: (given) =>
-      gate.alone(async () => {
-        await hooks.emit("gateway_stop", { reason: "plugin replacement" });
-        const before = loaded;
-        settings = given;
-        snapshot = frozenCopy(given.raw);
-        generation++;
-        loaded = await load();
-        logRecords(loaded.records, log);
-        if (connection !== undefined) {
-          for (const { pluginId } of before.engines)
-            await connection.registry.unregisterOwner(ownerName(pluginId));
-          registerEngines();
-        }
-        await hooks.emit("gateway_start", {});
-        return loaded.records;
-      }),
-    async close(reason = "shutdown") {
-      await hooks.emit("gateway_stop", { reason });
-    },
+    ownerOf: (id) =>
+      now.engines.find(({ engineId }) => engineId === id)?.pluginId ?? now.installs.engines[id],
+    command: (text, scope) => answerCommand(now.commands, { text, scope, config: config() }),
+    sessionAction: (pluginId, actionId, request) =>
+      runSessionAction(now.actions, { pluginId, actionId, ...request }),
+    reload: (given) => gate.alone(() => reload(given)),
+    close: (reason = "shutdown") => hooks.emit("gateway_stop", { reason }),
+  };
+}
+
+const withSnapshot = ({ plugins, raw }: PluginSettings) => ({
+  plugins,
+  snapshot: frozenCopy(raw),
+});
+
+/** Model calls of plugins, which may come before there is anything to call. */
+function completeThrough(connected: () => PluginConnection | undefined): LoadContext["complete"] {
+  return async (pluginId, params) => {
+    const connection = connected();
+    if (connection === undefined)
+      throw new Error("Plugin LLM completion is not bound to an active session agent.");
+    const scope = currentPluginScope();
+    return asPlugin(await connection.complete({ pluginId, scope, params }), pluginId);
   };
 }
 
@@ -202,5 +156,3 @@ function asPlugin(result: LlmCompleteResult, pluginId: string): LlmCompleteResul
     },
   };
 }
-
-const ownerName = (pluginId: string) => `plugin:${pluginId}`;

@@ -1,5 +1,4 @@
 // Loads all plugins that are on and settles who gets a name that two want.
-import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import type { FoundPlugin } from "./find/discover.ts";
@@ -7,9 +6,11 @@ import { slotValue, whyOff } from "./find/enablement.ts";
 import type { PluginFiles } from "./find/manifest.ts";
 import { type LoadContext, loadPlugin } from "./load/load-plugin.ts";
 import { loadedRecord, type PluginRecord, unusedRecord } from "./load/record.ts";
-import type { Diagnostic, Registrations, SessionAction } from "./load/registrations.ts";
+import type { Registrations } from "./load/registrations.ts";
 import { commandWords, type OwnedCommand, RESERVED_COMMANDS } from "./offer/chat-commands.ts";
 import type { OwnedHook } from "./offer/hook-runs.ts";
+import type { OwnedEngine } from "./offer/register-engines.ts";
+import type { OwnedAction } from "./offer/session-actions.ts";
 import type { OwnedTool } from "./offer/tools.ts";
 
 export interface LoadRequest {
@@ -23,16 +24,11 @@ export interface LoadRequest {
 
 export interface LoadedPlugins {
   records: PluginRecord[];
-  engines: {
-    pluginId: string;
-    engineId: string;
-    factory: ContextEngineFactory;
-    diagnostics: Diagnostic[];
-  }[];
+  engines: OwnedEngine[];
   tools: OwnedTool[];
   commands: OwnedCommand[];
   hooks: OwnedHook[];
-  actions: (SessionAction & { pluginId: string })[];
+  actions: OwnedAction[];
 }
 
 const ToolPermissionsSchema = z.looseObject({
@@ -40,70 +36,67 @@ const ToolPermissionsSchema = z.looseObject({
   deny: z.array(z.string()).optional(),
 });
 
-export async function loadPlugins({
-  found,
-  plugins,
-  engineOwners,
-  reservedTools,
-  context,
-}: LoadRequest): Promise<LoadedPlugins> {
-  const all: LoadedPlugins = {
-    records: [],
-    engines: [],
-    tools: [],
-    commands: [],
-    hooks: [],
-    actions: [],
-  };
-  const selected = [slotValue(plugins), slotValue(plugins, "memory")].filter(
-    (value) => value !== null,
-  );
-  const isSelected = (id: string) =>
-    selected.some(
-      (value) => value === id || (Object.hasOwn(engineOwners, value) && engineOwners[value] === id),
-    );
-  for (const plugin of inOrder(found)) {
-    const about = { id: plugin.id, folder: plugin.folder, origin: plugin.origin };
-    if (!plugin.result.ok) {
-      const off = whyOff({
-        plugins,
-        manifest: { id: plugin.id },
-        isBundled: false,
-        isSelected: isSelected(plugin.id),
-      });
-      all.records.push(
-        off === null
-          ? unusedRecord(about, "error", plugin.result.reason)
-          : unusedRecord(about, "off", off),
-      );
+export async function loadPlugins(request: LoadRequest): Promise<LoadedPlugins> {
+  const { plugins, reservedTools, context } = request;
+  const nothing = { records: [], engines: [], tools: [], commands: [], hooks: [], actions: [] };
+  const all: LoadedPlugins = nothing;
+  for (const plugin of inOrder(request.found)) {
+    const plan = planLoading(plugin, request, all.records);
+    if (plan.kind === "unused") {
+      all.records.push(plan.record);
       continue;
     }
-    const { files } = plugin.result;
-    const { manifest, packageJson } = files;
-    const described = { ...about, manifest, version: packageJson.version };
-    const off = whyOff({
-      plugins,
-      manifest,
-      isBundled: plugin.origin === "bundled",
-      isSelected: isSelected(manifest.id),
-    });
-    const lacking = (manifest.requiresPlugins ?? []).find(
-      (id) => !all.records.some((record) => record.id === id && record.status === "loaded"),
-    );
-    if (off !== null) all.records.push(unusedRecord(described, "off", off));
-    else if (lacking !== undefined)
-      all.records.push(
-        unusedRecord(
-          described,
-          "error",
-          `Plugin "${manifest.id}" requires plugin "${lacking}", which is not loaded.`,
-        ),
-      );
-    else
-      for (const entry of files.entries)
-        await loadEntry({ files, entry, described, plugins, reservedTools, context, all });
+    const { files, described } = plan;
+    for (const entry of files.entries)
+      await loadEntry({ files, entry, described, plugins, reservedTools, context, all });
   }
   return all;
+}
+
+type LoadingPlan =
+  | { kind: "unused"; record: PluginRecord }
+  | { kind: "load"; files: PluginFiles; described: Parameters<typeof loadedRecord>[0] };
+
+/** Pure. `loaded`: the plugins before it. */
+function planLoading(
+  { id, folder, origin, result }: FoundPlugin,
+  { plugins, engineOwners }: LoadRequest,
+  loaded: readonly PluginRecord[],
+): LoadingPlan {
+  const about = { id, folder, origin };
+  const manifest = result.ok ? result.files.manifest : { id };
+  const off = whyOff({
+    plugins,
+    manifest,
+    isBundled: result.ok && origin === "bundled",
+    isSelected: isSelected(manifest.id, plugins, engineOwners),
+  });
+  const described = result.ok
+    ? { ...about, manifest: result.files.manifest, version: result.files.packageJson.version }
+    : about;
+  if (off !== null) return { kind: "unused", record: unusedRecord(described, "off", off) };
+  if (!result.ok)
+    return { kind: "unused", record: unusedRecord(described, "error", result.reason) };
+  const lacking = (result.files.manifest.requiresPlugins ?? []).find(
+    (required) => !loaded.some(({ id, status }) => id === required && status === "loaded"),
+  );
+  if (lacking === undefined)
+    return { kind: "load", files: result.files, described: { ...about, ...described } };
+  const reason = `Plugin "${manifest.id}" requires plugin "${lacking}", which is not loaded.`;
+  return { kind: "unused", record: unusedRecord(described, "error", reason) };
+}
+
+/** Through a slot that names the plugin or an engine of it. */
+function isSelected(
+  id: string,
+  plugins: PluginsConfig,
+  engineOwners: Readonly<Record<string, string>>,
+): boolean {
+  return [slotValue(plugins), slotValue(plugins, "memory")].some(
+    (value) =>
+      value !== null &&
+      (value === id || (Object.hasOwn(engineOwners, value) && engineOwners[value] === id)),
+  );
 }
 
 async function loadEntry(request: {

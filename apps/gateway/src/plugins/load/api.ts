@@ -8,11 +8,16 @@ import type {
   RegistrationMode,
 } from "@clew/plugin-sdk/core";
 import type { PluginManifest } from "@clew/plugin-sdk/host";
-import { isRecord } from "@clew/plugin-sdk/host";
-import { messageOf } from "../invalid.ts";
-import { hookRule } from "./hook-rules.ts";
-import { compileSchema } from "./json-schema.ts";
-import { type RegistrationKind, type Registrations, takes, toFactory } from "./registrations.ts";
+import {
+  type GivenAction,
+  type Registering,
+  registerAction,
+  registerCommand,
+  registerEngine,
+  registerHook,
+  registerTool,
+} from "./register.ts";
+import { type Registrations, takes } from "./registrations.ts";
 
 export interface ApiRequest {
   pluginId: string;
@@ -39,92 +44,25 @@ export interface OpenApi {
 }
 
 export function createPluginApi(request: ApiRequest): OpenApi {
-  const { pluginId, manifest, mode, into, logger } = request;
+  const { mode, into, logger } = request;
   let open = true;
-  const accepts = (kind: RegistrationKind, what: string) => {
+  const accepts: Registering["accepts"] = (kind, what) => {
     if (!open) logger.warn(`${what} was registered after register() had returned; it is ignored.`);
     return open && takes(mode, kind);
   };
-  const complain = (message: string, level: "warning" | "error" = "error") =>
+  const complain: Registering["complain"] = (message, level = "error") =>
     void into.diagnostics.push({ level, message });
-
+  const registering = { ...request, accepts, complain };
   const api: PluginApi = {
-    id: pluginId,
-    name: manifest.name ?? pluginId,
-    ...(manifest.version !== undefined && { version: manifest.version }),
-    ...(manifest.description !== undefined && { description: manifest.description }),
-    source: request.source,
-    rootDir: request.root,
-    registrationMode: mode,
-    config: request.config,
-    pluginConfig: request.pluginConfig,
-    logger,
-    runtime: request.runtime,
+    ...facts(request),
     resolvePath: (path) => resolvePath(path, request.root),
-    registerContextEngine(id, factory) {
-      if (!accepts("engine", `context engine "${id}"`)) return;
-      const engineId = typeof id === "string" ? id.trim() : "";
-      if (engineId === "") complain("context engine registration missing id");
-      else if (typeof factory !== "function")
-        complain(`context engine "${engineId}" registration missing factory`);
-      else if (engineId === "legacy") complain("context engine id reserved by core: legacy");
-      else
-        into.engines = [
-          ...into.engines.filter((engine) => engine.engineId !== engineId),
-          { engineId, factory },
-        ];
-    },
-    registerTool(tool, options) {
-      const name =
-        (options as { name?: unknown } | undefined)?.name ??
-        (typeof tool === "function" ? undefined : tool?.name);
-      const names = options?.names ?? (typeof name === "string" ? [name] : undefined);
-      if (!accepts("tool", `tool ${names?.join(", ") ?? ""}`)) return;
-      const declared = manifest.contracts?.tools ?? [];
-      const undeclared = names?.filter((name) => !declared.includes(name)) ?? [];
-      if (declared.length === 0)
-        complain("plugin must declare contracts.tools before registering agent tools");
-      else if (undeclared.length > 0)
-        complain(`plugin must declare contracts.tools for: ${undeclared.join(", ")}`);
-      else into.tools.push({ names, make: toFactory(tool) });
-    },
-    registerCommand(command) {
-      if (!accepts("command", `command ${command?.name}`)) return;
-      if (typeof command?.name !== "string" || !/^[a-z][\w-]*$/i.test(command.name))
-        complain(`command name "${command?.name}" is not a word`);
-      else if (typeof command.handler !== "function")
-        complain(`command "${command.name}" registration missing handler`);
-      else into.commands.push(command);
-    },
-    on(name, handler, options) {
-      if (!accepts("hook", `hook ${name}`)) return;
-      if (typeof handler !== "function")
-        return complain(`hook ${name} registration missing handler`);
-      const rule = hookRule(name, request.hookPermissions, manifest);
-      if (rule.kind === "allowed")
-        into.hooks.push({ name, handler, priority: options?.priority ?? 0 });
-      else complain(rule.reason, "warning");
-    },
+    registerContextEngine: (...given) => registerEngine(registering, ...given),
+    registerTool: (...given) => registerTool(registering, ...given),
+    registerCommand: (command) => registerCommand(registering, command),
+    on: (...given) => registerHook(registering, ...given),
     session: {
       controls: {
-        registerSessionAction(action: { id?: unknown; schema?: unknown; handler?: unknown }) {
-          if (!accepts("action", `session action ${action?.id}`)) return;
-          const { id, schema, handler } = action ?? {};
-          if (typeof id !== "string" || typeof handler !== "function")
-            return complain("session action registration missing id or handler");
-          if (!(manifest.contracts?.sessionActions ?? []).includes(id))
-            return complain(`plugin must declare contracts.sessionActions for: ${id}`);
-          try {
-            const checker = isRecord(schema) ? compileSchema(schema) : undefined;
-            into.actions.push({
-              id,
-              schema: checker,
-              handler: handler as (given: Record<string, unknown>) => unknown,
-            });
-          } catch (error) {
-            complain(`session action "${id}" has no usable schema: ${messageOf(error)}`);
-          }
-        },
+        registerSessionAction: (action: GivenAction) => registerAction(registering, action),
       },
     },
   };
@@ -133,6 +71,17 @@ export function createPluginApi(request: ApiRequest): OpenApi {
     close: () => {
       open = false;
     },
+  };
+}
+
+function facts({ pluginId, manifest, source, root, mode, ...rest }: ApiRequest) {
+  const { config, pluginConfig, logger, runtime } = rest;
+  const { name = pluginId, version, description } = manifest;
+  return {
+    ...{ id: pluginId, name, source, rootDir: root, registrationMode: mode },
+    ...(version !== undefined && { version }),
+    ...(description !== undefined && { description }),
+    ...{ config, pluginConfig, logger, runtime },
   };
 }
 

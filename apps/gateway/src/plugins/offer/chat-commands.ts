@@ -44,8 +44,18 @@ export function commandWords(
   });
 }
 
+/** The answer to a chat line; undefined when it is no command of a plugin. */
+export async function answerCommand(
+  commands: readonly OwnedCommand[],
+  { text, scope, config }: { text: string; scope: PluginScope; config: unknown },
+): Promise<string | undefined> {
+  const parsed = parseCommand(text);
+  const found = parsed && commands.find(({ words }) => words.includes(parsed.word));
+  return found && runPluginCommand(found, { args: parsed.args, scope, config });
+}
+
 /** "/tide status now" → the word and the rest; undefined when it is no command. */
-export function parseCommand(text: string): { word: string; args: string } | undefined {
+function parseCommand(text: string): { word: string; args: string } | undefined {
   const match = /^\/([a-z][\w-]*)(?:\s+([\s\S]*))?$/i.exec(text.trim());
   return match === null
     ? undefined
@@ -53,7 +63,7 @@ export function parseCommand(text: string): { word: string; args: string } | und
 }
 
 /** The command's answer; a failure is an answer too. */
-export async function runPluginCommand(
+async function runPluginCommand(
   { pluginId, command }: OwnedCommand,
   { args, scope, config }: { args: string; scope: PluginScope; config: unknown },
 ): Promise<string> {

@@ -1,0 +1,33 @@
+// Finds and loads the plugins that are on: once at the start, and anew at each reload.
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
+import { discoverPlugins } from "./find/discover.ts";
+import { recallRecords } from "./find/engine-memory.ts";
+import type { InstallRecords } from "./find/records.ts";
+import type { LoadContext } from "./load/load-plugin.ts";
+import { logRecords } from "./load/record.ts";
+import { type LoadedPlugins, loadPlugins } from "./load-plugins.ts";
+
+export interface Generation extends LoadedPlugins {
+  /** 0 = loaded at the start. */
+  number: number;
+  installs: InstallRecords;
+}
+
+export interface GenerationRequest {
+  home: string;
+  plugins: PluginsConfig;
+  bundled: readonly string[];
+  reservedTools: readonly string[];
+  context: Omit<LoadContext, "entryConfig">;
+}
+
+export async function loadGeneration(request: GenerationRequest): Promise<Generation> {
+  const { home, plugins, bundled, reservedTools, context } = request;
+  const { log, generation } = context;
+  const installs = recallRecords(home, log);
+  const found = discoverPlugins({ home, plugins, records: installs, bundled });
+  const engineOwners = installs.engines;
+  const loaded = await loadPlugins({ found, plugins, engineOwners, reservedTools, context });
+  logRecords(loaded.records, log);
+  return { ...loaded, number: generation, installs };
+}

@@ -1,0 +1,116 @@
+// What each kind of registration must have to be taken.
+import type { PluginApi, PluginCommand } from "@clew/plugin-sdk/core";
+import { isRecord, type PluginManifest } from "@clew/plugin-sdk/host";
+import { messageOf } from "../invalid.ts";
+import { hookRule } from "./hook-rules.ts";
+import { compileSchema, type SchemaChecker } from "./json-schema.ts";
+import { type RegistrationKind, type Registrations, toFactory } from "./registrations.ts";
+
+/** One plugin while its `register` runs. Whatever it hands over may have any form. */
+export interface Registering {
+  manifest: PluginManifest;
+  /** `plugins.entries.<id>.hooks`. */
+  hookPermissions: unknown;
+  into: Registrations;
+  /** False when it is too late, or when nothing of this kind is wanted. */
+  accepts(kind: RegistrationKind, what: string): boolean;
+  complain(message: string, level?: "warning" | "error"): void;
+}
+
+type Given<Method extends "registerContextEngine" | "registerTool" | "on"> = Parameters<
+  PluginApi[Method]
+>;
+
+export function registerEngine(
+  { into, accepts, complain }: Registering,
+  ...[id, factory]: Given<"registerContextEngine">
+): void {
+  if (!accepts("engine", `context engine "${id}"`)) return;
+  const engineId = typeof id === "string" ? id.trim() : "";
+  if (engineId === "") complain("context engine registration missing id");
+  else if (typeof factory !== "function")
+    complain(`context engine "${engineId}" registration missing factory`);
+  else if (engineId === "legacy") complain("context engine id reserved by core: legacy");
+  else
+    into.engines = [
+      ...into.engines.filter((engine) => engine.engineId !== engineId),
+      { engineId, factory },
+    ];
+}
+
+export function registerTool(
+  { manifest, into, accepts, complain }: Registering,
+  ...[tool, options]: Given<"registerTool">
+): void {
+  const name =
+    (options as { name?: unknown } | undefined)?.name ??
+    (typeof tool === "function" ? undefined : tool?.name);
+  const names = options?.names ?? (typeof name === "string" ? [name] : undefined);
+  if (!accepts("tool", `tool ${names?.join(", ") ?? ""}`)) return;
+  const declared = manifest.contracts?.tools ?? [];
+  const undeclared = names?.filter((each) => !declared.includes(each)) ?? [];
+  if (declared.length === 0)
+    complain("plugin must declare contracts.tools before registering agent tools");
+  else if (undeclared.length > 0)
+    complain(`plugin must declare contracts.tools for: ${undeclared.join(", ")}`);
+  else into.tools.push({ names, make: toFactory(tool) });
+}
+
+export function registerCommand(
+  { into, accepts, complain }: Registering,
+  command: PluginCommand,
+): void {
+  if (!accepts("command", `command ${command?.name}`)) return;
+  if (typeof command?.name !== "string" || !/^[a-z][\w-]*$/i.test(command.name))
+    complain(`command name "${command?.name}" is not a word`);
+  else if (typeof command.handler !== "function")
+    complain(`command "${command.name}" registration missing handler`);
+  else into.commands.push(command);
+}
+
+export function registerHook(
+  { manifest, hookPermissions, into, accepts, complain }: Registering,
+  ...[name, handler, options]: Given<"on">
+): void {
+  if (!accepts("hook", `hook ${name}`)) return;
+  const rule = hookRule(name, hookPermissions, manifest);
+  if (typeof handler !== "function") complain(`hook ${name} registration missing handler`);
+  else if (rule.kind !== "allowed") complain(rule.reason, "warning");
+  else into.hooks.push({ name, handler, priority: options?.priority ?? 0 });
+}
+
+export interface GivenAction {
+  id?: unknown;
+  schema?: unknown;
+  handler?: unknown;
+}
+
+export function registerAction(
+  { manifest, into, accepts, complain }: Registering,
+  action: GivenAction,
+): void {
+  if (!accepts("action", `session action ${action?.id}`)) return;
+  const { id, schema, handler } = action ?? {};
+  if (typeof id !== "string" || typeof handler !== "function")
+    complain("session action registration missing id or handler");
+  else if (!(manifest.contracts?.sessionActions ?? []).includes(id))
+    complain(`plugin must declare contracts.sessionActions for: ${id}`);
+  else {
+    const checker = compiled(schema);
+    if (!checker.ok) complain(`session action "${id}" has no usable schema: ${checker.reason}`);
+    else into.actions.push({ id, schema: checker.schema, handler: handler as Handler });
+  }
+}
+
+type Handler = (given: Record<string, unknown>) => unknown;
+
+type Compiled = { ok: true; schema: SchemaChecker | undefined } | { ok: false; reason: string };
+
+/** Without a schema everything is taken. */
+function compiled(schema: unknown): Compiled {
+  try {
+    return { ok: true, schema: isRecord(schema) ? compileSchema(schema) : undefined };
+  } catch (error) {
+    return { ok: false, reason: messageOf(error) };
+  }
+}
