@@ -1,4 +1,4 @@
-// Finds and loads the plugins that are on: once at the start, and anew at each reload.
+// Finds and loads the plugins that are on.
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { discoverPlugins } from "./find/discover.ts";
 import { recallRecords } from "./find/engine-memory.ts";
