@@ -110,6 +110,12 @@ async function release(rehearsal: Rehearsal, root: string, stage: Stage): Promis
       if (changesetsIn(checkout).length > 0) throw new Error("changesets are left over");
       return `${waiting} changesets`;
     })) &&
+    (await rehearsal.step("version", "the result keeps the repository's rules", async () => {
+      const rules = ["guides", "repository", "release/manifest", "release/changes"];
+      const files = rules.map((name) => `scripts/${name}.test.ts`);
+      await run("pnpm", ["exec", "vitest", "run", "--project", "repository", ...files], at);
+      return rules.join(", ");
+    })) &&
     (await rehearsal.step("pack", "every released package", async () => {
       await run("pnpm", ["run", "release:pack", "--to-publish", "--into", into], at);
       return (await readFile(join(into, "tarballs.txt"), "utf8"))

@@ -15,7 +15,7 @@ const DEADLINE_MS = 300_000;
 export function cleanEnvironment(scratch, extra = {}) {
   const kept = Object.entries(process.env).filter(
     ([name]) =>
-      !/^(npm_(?!config_)|pnpm_|clew_|openclaw_|node_(options|path|env)$|vitest|init_cwd$)/i.test(
+      !/^(npm_(?!config_)|pnpm_|clew_|openclaw_|node_(options|path|env)$|vitest|init_cwd$|force_color$)/i.test(
         name,
       ),
   );
@@ -27,6 +27,7 @@ export function cleanEnvironment(scratch, extra = {}) {
       process.env.PATH,
     ].join(delimiter),
     CLEW_HOME: join(scratch, "clew-home"),
+    NO_COLOR: "1",
     npm_config_audit: "false",
     npm_config_fund: "false",
     npm_config_update_notifier: "false",
