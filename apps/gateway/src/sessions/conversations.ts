@@ -2,6 +2,7 @@
 import type { SessionState } from "@clew/engine-core";
 import type { SessionNote } from "./notes.ts";
 import type { OpenSession } from "./open.ts";
+import { createKeyedQueue } from "./queues.ts";
 import type { SessionStore } from "./store.ts";
 
 export interface Conversation {
@@ -47,36 +48,13 @@ const DEFAULT_MAX_OPEN = 16;
 const DEFAULT_IDLE_MS = 5 * 60_000;
 
 export function createConversations(options: ConversationsOptions): Conversations {
-  const {
-    store,
-    canonical,
-    cwd,
-    createState,
-    onOpened,
-    onClosing,
-    maxOpen = DEFAULT_MAX_OPEN,
-    idleMs = DEFAULT_IDLE_MS,
-  } = options;
+  const { canonical, onClosing, maxOpen = DEFAULT_MAX_OPEN } = options;
+  const { idleMs = DEFAULT_IDLE_MS } = options;
   // In order of use: the first one was idle longest.
-  const open = new Map<string, { conversation: Conversation; idle: NodeJS.Timeout | undefined }>();
-  const queues = new Map<string, Promise<unknown>>();
-  const pending = new Map<string, number>();
+  const open: OpenConversations = new Map();
+  const { enqueue, pending, idle } = createKeyedQueue();
   let closing = false;
 
-  const acquire = async (key: string): Promise<Conversation> => {
-    const found = open.get(key);
-    if (found !== undefined) {
-      clearTimeout(found.idle);
-      open.delete(key);
-      open.set(key, { ...found, idle: undefined });
-      return found.conversation;
-    }
-    const session = await store.open({ key, cwd: cwd(key) });
-    const conversation = { session, state: createState() };
-    open.set(key, { conversation, idle: undefined });
-    onOpened(conversation, session.notes);
-    return conversation;
-  };
   const closeOne = async (key: string) => {
     const found = open.get(key);
     open.delete(key);
@@ -92,52 +70,55 @@ export function createConversations(options: ConversationsOptions): Conversation
     if (found === undefined) return;
     found.idle = setTimeout(() => retire(key), idleMs).unref();
     const excess = [...open.keys()].slice(0, Math.max(0, open.size - maxOpen));
-    for (const idle of excess.filter((other) => !pending.has(other) || other === key)) retire(idle);
+    for (const other of excess) if (!pending.has(other) || other === key) retire(other);
   };
-  const enqueue = <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
-    pending.set(key, (pending.get(key) ?? 0) + 1);
-    const result = (queues.get(key) ?? Promise.resolve()).then(work).finally(() => {
-      const left = (pending.get(key) ?? 1) - 1;
-      if (left > 0) pending.set(key, left);
-      else {
-        pending.delete(key);
-        queues.delete(key);
-      }
-    });
-    queues.set(
-      key,
-      result.catch(() => undefined),
-    );
-    return result;
+  const unlessClosing = <Result>(text: string, work: (key: string) => Promise<Result>) => {
+    const key = canonical(text);
+    if (closing) return Promise.reject(new DOMException("Clew is stopping.", "AbortError"));
+    return enqueue(key, () => work(key));
   };
-
   return {
-    run(text, work, signal) {
-      const key = canonical(text);
-      if (closing) return Promise.reject(new DOMException("Clew is stopping.", "AbortError"));
-      return enqueue(key, async () => {
+    run: (text, work, signal) =>
+      unlessClosing(text, async (key) => {
         signal?.throwIfAborted();
-        const conversation = await acquire(key);
+        const conversation = await acquire(open, options, key);
         try {
           return await work(conversation);
         } finally {
           release(key);
         }
-      });
-    },
-    replace(text, work) {
-      const key = canonical(text);
-      if (closing) return Promise.reject(new DOMException("Clew is stopping.", "AbortError"));
-      return enqueue(key, async () => {
-        await closeOne(key);
-        return work();
-      });
-    },
+      }),
+    replace: (text, work) => unlessClosing(text, (key) => closeOne(key).then(work)),
     busy: () => pending,
     async close() {
       closing = true;
-      await Promise.all(queues.values());
+      await idle();
       await Promise.all([...open.keys()].map(closeOne));
     },
   };
+}
+
+type OpenConversations = Map<
+  string,
+  { conversation: Conversation; idle: NodeJS.Timeout | undefined }
+>;
+
+/** The conversation of `key`, now the one used last. */
+async function acquire(
+  open: OpenConversations,
+  { store, cwd, createState, onOpened }: ConversationsOptions,
+  key: string,
+): Promise<Conversation> {
+  const found = open.get(key);
+  if (found !== undefined) {
+    clearTimeout(found.idle);
+    open.delete(key);
+    open.set(key, { ...found, idle: undefined });
+    return found.conversation;
+  }
+  const session = await store.open({ key, cwd: cwd(key) });
+  const conversation = { session, state: createState() };
+  open.set(key, { conversation, idle: undefined });
+  onOpened(conversation, session.notes);
+  return conversation;
 }

@@ -1,11 +1,9 @@
 // Opens one session for writing.
-import { randomBytes } from "node:crypto";
 import { mkdir, open as openFile, readFile, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { HostSession, OutboxPort, TranscriptPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
-  activeBranch,
   type NewTranscriptEntry,
   TRANSCRIPT_VERSION,
   type TranscriptEntry,
@@ -14,10 +12,12 @@ import {
 import writeFileAtomic from "write-file-atomic";
 import { acquireLock, type Lock, type LockOwner } from "../locks/lock.ts";
 import { storageFailed } from "../storage-error.ts";
-import { durableFile, keepBeside } from "./durable-file.ts";
+import { type BranchFile, openBranchFile } from "./branch-file.ts";
+import { keepBeside } from "./durable-file.ts";
 import type { SessionNote } from "./notes.ts";
 import { openOutbox } from "./outbox.ts";
 import { type FileContent, formatEntries, formatHeader, parseSessionFile } from "./parse.ts";
+import { oneAtATime } from "./queues.ts";
 import { repairFile } from "./repair.ts";
 import { planRewrite } from "./rewrite.ts";
 
@@ -102,100 +102,73 @@ function createHandle(
   loaded: Loaded,
   outbox: OutboxPort | undefined,
 ): OpenSession {
-  const file = durableFile(session.sessionFile, loaded.size);
-  const ids = new Set(loaded.entries.map(({ id }) => id));
-  const branch = activeBranch(loaded.entries);
-  let snapshot: readonly TranscriptEntry[] | undefined;
-  let hasHeader = loaded.header !== undefined;
+  const newHeader = () => headerOf(session, cwd, now());
+  const file = openBranchFile({ path: session.sessionFile, loaded, newHeader });
+  const { branch, nextId } = file;
+  const inTurn = oneAtATime();
   let closed = false;
   let closing: Promise<void> | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
-
-  // An id is taken as soon as it is given, so that one write cannot use it twice.
-  const nextId = () => {
-    let id = randomBytes(4).toString("hex");
-    while (ids.has(id)) id = randomBytes(4).toString("hex");
-    ids.add(id);
-    return id;
-  };
-  /** One after the other; a failure is the caller's and does not stop those behind it. */
-  const enqueue = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const result = queue.then(() => {
+  const enqueue = <Result>(work: () => Promise<Result>) =>
+    inTurn(async () => {
       if (closed) throw closedError(session);
       return work();
     });
-    queue = result.catch(() => undefined);
-    return result;
-  };
-  const write = async (entries: readonly TranscriptEntry[], kept: number, atomic: boolean) => {
-    const head = hasHeader ? "" : formatHeader(newHeader(session, cwd, now()));
-    await file.append(head + formatEntries(entries, { atomic }));
-    hasHeader = true;
-    branch.length = kept;
-    for (const entry of entries) branch.push(entry);
-    snapshot = undefined;
-  };
-
-  const branchNow = () => {
-    snapshot ??= branch.slice();
-    return snapshot;
-  };
   const append = (added: readonly NewTranscriptEntry[], atomic: boolean) =>
     enqueue(async () => {
       if (added.length === 0) return [];
-      const entries = placeEntries(
-        added,
-        branch.at(-1)?.id ?? null,
-        nextId,
-        new Date(now()).toISOString(),
-      );
-      await write(entries, branch.length, atomic);
+      const entries = placeEntries(added, file, new Date(now()).toISOString());
+      await file.write(entries, { atomic });
       return entries;
     });
-  const compaction: CompactableBranch = {
-    branch: branchNow,
-    append: (added) => append(added, true),
-    nextId,
-    graft: ({ keep, leafId, entries }) =>
-      enqueue(async () => {
-        if (branch.at(-1)?.id !== leafId) throw movedError(session);
-        for (const { id } of entries) ids.add(id);
-        await write(entries, keep, true);
-      }),
-  };
-
+  const close = () =>
+    enqueue(async () => {
+      closed = true;
+      await file.close();
+      await lock.release();
+    });
   return {
-    session,
-    notes: loaded.notes,
-    compaction,
+    ...{ session, branch, exists: file.exists, notes: loaded.notes },
     ...(outbox !== undefined && { outbox }),
-    exists: () => hasHeader,
-    branch: branchNow,
+    compaction: {
+      ...{ branch, nextId },
+      append: (added) => append(added, true),
+      graft: (request) => enqueue(() => graft(session, file, request)),
+    },
     append: (added) => append(added, false),
-    rewrite: (request) =>
-      enqueue(async () => {
-        const plan = planRewrite({ branch, request, nextId });
-        if (plan.kind === "append") await write(plan.entries, plan.kept, true);
-        return plan.kind === "append" ? { ...plan.result, remapped: plan.remapped } : plan.result;
-      }),
+    rewrite: (request) => enqueue(() => rewrite(file, request)),
     close: () => {
-      closing ??= enqueue(async () => {
-        closed = true;
-        await file.close();
-        await lock.release();
-      });
+      closing ??= close();
       return closing;
     },
   };
 }
 
+async function graft(
+  session: HostSession,
+  file: BranchFile,
+  { keep, leafId, entries }: Parameters<CompactableBranch["graft"]>[0],
+): Promise<void> {
+  if (file.leafId() !== leafId) throw movedError(session);
+  file.takeIds(entries);
+  await file.write(entries, { kept: keep, atomic: true });
+}
+
+async function rewrite(
+  file: BranchFile,
+  request: Parameters<TranscriptPort["rewrite"]>[0],
+): ReturnType<TranscriptPort["rewrite"]> {
+  const plan = planRewrite({ branch: file.branch(), request, nextId: file.nextId });
+  if (plan.kind !== "append") return plan.result;
+  await file.write(plan.entries, { kept: plan.kept, atomic: true });
+  return { ...plan.result, remapped: plan.remapped };
+}
+
 function placeEntries(
   added: readonly NewTranscriptEntry[],
-  leaf: string | null,
-  nextId: () => string,
+  { leafId, nextId }: BranchFile,
   timestamp: string,
 ): TranscriptEntry[] {
-  let parentId = leaf;
+  let parentId = leafId();
   return added.map((entry) => {
     const id = nextId();
     const placed: TranscriptEntry = { ...entry, id, parentId, timestamp };
@@ -204,7 +177,7 @@ function placeEntries(
   });
 }
 
-function newHeader(
+function headerOf(
   session: HostSession,
   cwd: string,
   now: number,
