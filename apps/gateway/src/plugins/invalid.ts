@@ -6,7 +6,7 @@ export function invalidPlugin(message: string, cause?: unknown): ContextEngineEr
 }
 
 export const pluginNotFound = (pluginId: string): ContextEngineError =>
-  notOffered(`There is no plugin "${pluginId}"; "clew plugins list" names those there are.`);
+  notOffered(`There is no plugin "${pluginId}"; "clew plugins list" lists the existing ones.`);
 
 /** Nothing of that name among plugins, or in one. */
 export const notOffered = (message: string): ContextEngineError =>

@@ -16,5 +16,5 @@ export function requireSessionName(text: string, agentId?: string): SessionName 
 export const sessionNotFound = (name: string): ContextEngineError =>
   new ContextEngineError(
     "SESSION_NOT_FOUND",
-    `There is no session "${name}"; "clew sessions list" names those there are.`,
+    `There is no session "${name}"; "clew sessions list" lists the existing ones.`,
   );

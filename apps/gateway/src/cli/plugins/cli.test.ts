@@ -98,7 +98,7 @@ describe("clew plugins", () => {
         'clew: Plugin "small" cannot be loaded: plugin register must be synchronous. [PLUGIN_INVALID]',
     });
     expect((await clew("plugins", "inspect", "small")).errors).toBe(
-      'clew: There is no plugin "small"; "clew plugins list" names those there are. [PLUGIN_NOT_FOUND]',
+      'clew: There is no plugin "small"; "clew plugins list" lists the existing ones. [PLUGIN_NOT_FOUND]',
     );
     expect((await clew("plugins", "install")).code).toBe(2);
   });

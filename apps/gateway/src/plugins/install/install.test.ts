@@ -539,7 +539,7 @@ describe("uninstalling", () => {
     await uninstallPlugin({ pluginId: "plain" }, place);
     expect(parsed(place)).toEqual({ load: { paths: [] } });
     await expect(uninstallPlugin({ pluginId: "plain" }, place)).rejects.toThrow(
-      'There is no plugin "plain"; "clew plugins list" names those there are.',
+      'There is no plugin "plain"; "clew plugins list" lists the existing ones.',
     );
   });
 });
