@@ -96,6 +96,15 @@ describe("the documentation", () => {
     expect(isIndexLine(sentence)).toBe(isOne);
   });
 
+  it("no file holds the marks of an unresolved merge", () => {
+    const marked = trackedFiles().filter(
+      (path) =>
+        /\.(?:md|ts|tsx|mjs|json|yaml|yml|css)$/.test(path) &&
+        /^(?:<{7}|>{7}) /m.test(readFileSync(path, "utf8")),
+    );
+    expect(marked).toEqual([]);
+  });
+
   it("no comment is wider than 100 columns", () => {
     const wide = trackedFiles()
       .filter((path) => /\.(?:ts|tsx|mjs)$/.test(path) && !path.includes("__fixtures__"))
