@@ -85,7 +85,7 @@ function resolveTarget(params: CompactParams): CompactParams {
     throw new Error("Compaction target conflicts with the caller session identity");
   if (sessionTarget !== undefined && agentId !== undefined && sessionTarget.agentId !== agentId)
     throw new Error("Compaction target conflicts with its agent identity");
-  const currentTokenCount = explicit.currentTokenCount ?? positive(context.currentTokenCount);
+  const currentTokenCount = explicit.currentTokenCount ?? wholeOf(context.currentTokenCount);
   return {
     ...explicit,
     ...(sessionKey !== undefined && { sessionKey }),
@@ -98,5 +98,5 @@ function resolveTarget(params: CompactParams): CompactParams {
 
 const text = (value: unknown) =>
   typeof value === "string" && value.trim() !== "" ? value : undefined;
-const positive = (value: unknown) =>
+const wholeOf = (value: unknown) =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : undefined;

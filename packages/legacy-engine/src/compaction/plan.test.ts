@@ -1,7 +1,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { CompactionTrigger } from "@clew/plugin-sdk/host";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
-import { estimateMessage } from "@clew/plugin-sdk/tokens";
+import { chars4Message, estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
   atomicGroups,
   type NewTranscriptEntry,
@@ -29,6 +29,10 @@ const text = (tokens: number) => "abcd".repeat(tokens);
 const result = (tokens: number, toolName = "read") =>
   toolResult({ id: `r${tokens}`, name: toolName }, text(tokens));
 
+/** The worked cases count characters / 4. */
+const CHARS4 = { low: chars4Message, estimate: chars4Message, high: chars4Message };
+const planAsWorked = (given: PlanInput) => planCompaction(given, CHARS4);
+
 describe("clearing first", () => {
   // The shape of worked cases 27 to 29: 60,000 and 30,000 old tokens of output,
   // 42,000 in the protected turns.
@@ -48,9 +52,7 @@ describe("clearing first", () => {
   ];
 
   it("is enough where less than 80 % of the window is left", () => {
-    const plan = planCompaction(
-      input([...old, ...recent], { contextWindow: 128_000, countTokens: "chars4" }),
-    );
+    const plan = planAsWorked(input([...old, ...recent], { contextWindow: 128_000 }));
     expect(plan).toMatchObject({
       kind: "prune",
       tokensBefore: 153_100,
@@ -59,29 +61,23 @@ describe("clearing first", () => {
   });
 
   it("is not enough in a smaller window, nor at exactly 80 %", () => {
-    expect(
-      planCompaction(input([...old, ...recent], { contextWindow: 64_000, countTokens: "chars4" }))
-        .kind,
-    ).toBe("summarise");
+    expect(planAsWorked(input([...old, ...recent], { contextWindow: 64_000 })).kind).toBe(
+      "summarise",
+    );
     // 139,993 − 59,993 = 80,000 of 100,000.
     const exactly = [...old.slice(0, 4), result(16_893, "exec"), ...recent];
-    expect(
-      planCompaction(input(exactly, { contextWindow: 100_000, countTokens: "chars4" })).kind,
-    ).not.toBe("prune");
+    expect(planAsWorked(input(exactly, { contextWindow: 100_000 })).kind).not.toBe("prune");
     const below = [...old.slice(0, 4), result(16_892, "exec"), ...recent];
-    expect(
-      planCompaction(input(below, { contextWindow: 100_000, countTokens: "chars4" })),
-    ).toMatchObject({
+    expect(planAsWorked(input(below, { contextWindow: 100_000 }))).toMatchObject({
       kind: "prune",
       tokensBefore: 139_992,
     });
   });
 
   it("believes the provider's count when that is larger than the estimate", () => {
-    const plan = planCompaction(
+    const plan = planAsWorked(
       input([...old, ...recent], {
         contextWindow: 128_000,
-        countTokens: "chars4",
         trigger: "overflow",
         currentTokenCount: 170_000,
       }),
@@ -91,20 +87,14 @@ describe("clearing first", () => {
 
   it("is never enough for a person who said what to keep", () => {
     const messages = [...old, ...recent];
-    expect(
-      planCompaction(input(messages, { countTokens: "chars4", focus: "the tests" })).kind,
-    ).toBe("summarise");
-    expect(planCompaction(input(messages, { countTokens: "chars4", focus: "  " })).kind).toBe(
-      "prune",
-    );
+    expect(planAsWorked(input(messages, { focus: "the tests" })).kind).toBe("summarise");
+    expect(planAsWorked(input(messages, { focus: "  " })).kind).toBe("prune");
   });
 
   it("can be switched off, and follows its settings", () => {
     const messages = [...old, ...recent];
     const plan = (options: Record<string, unknown>) =>
-      planCompaction(
-        input(messages, { countTokens: "chars4", options: compactionOptions(options) }),
-      );
+      planAsWorked(input(messages, { options: compactionOptions(options) }));
     expect(plan({ prune: false }).kind).toBe("summarise");
     expect(plan({ pruneProtectedTools: ["read"] })).toMatchObject({
       kind: "summarise",
@@ -124,7 +114,7 @@ describe("clearing first", () => {
       user("a"),
       user(text(90_000)),
     ];
-    const plan = planCompaction(
+    const plan = planAsWorked(
       input(messages, {
         trigger: "threshold",
         contextWindow: 100_000,
@@ -146,7 +136,7 @@ describe("clearing first", () => {
       user("b"),
       assistant(prose(30_000)),
     ];
-    const plan = planCompaction(
+    const plan = planAsWorked(
       input(messages, {
         contextWindow: 64_000,
         options: compactionOptions({ pruneProtectTokens: 0 }),

@@ -1,7 +1,7 @@
 // Decides whether clearing old tool output is enough, and else what to summarise.
 import type { AgentMessage, CompactCode } from "@clew/plugin-sdk/core";
 import type { CompactionAsk } from "@clew/plugin-sdk/host";
-import { chars4Message, estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
+import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import {
   blocksOf,
   buildContext,
@@ -28,8 +28,6 @@ export interface PlanInput extends CompactionAsk {
   maxOutputTokens: number;
   /** Tokens of system prompt and tool schemas. Default 0. */
   fixedTokens?: number | undefined;
-  /** "chars4" gives the numbers of hosts that count characters / 4. Default "estimate". */
-  countTokens?: "estimate" | "chars4" | undefined;
 }
 
 export type CompactionPlan = NothingPlan | PrunePlan | SummaryPlan;
@@ -89,11 +87,26 @@ const LOW_SHARE = 0.8;
 const MANUAL_KEEP_SHARE = 0.25;
 const FORCED_KEEP_SHARE = 0.5;
 
-export function planCompaction(input: PlanInput): CompactionPlan {
+/** How many tokens a message has, and how few or many it may have. */
+export interface MessageCounts {
+  low(message: AgentMessage): number;
+  estimate(message: AgentMessage): number;
+  high(message: AgentMessage): number;
+}
+
+/** The estimator's numbers. */
+export const BY_ESTIMATE: MessageCounts = {
+  low: (message) => estimateMessage(message).low,
+  estimate: (message) => estimateMessage(message).estimate,
+  high: (message) => estimateMessage(message).high,
+};
+
+/** `counts`: other numbers than the estimator's, to compare with a host that counts otherwise. */
+export function planCompaction(input: PlanInput, counts = BY_ESTIMATE): CompactionPlan {
   const { branch, options, fixedTokens = 0 } = input;
   const { items } = buildContext(branch);
   const messages = items.map(({ message }) => message);
-  const tokens = messages.map(counterOf(input.countTokens));
+  const tokens = messages.map(counts.estimate);
   const tokensBefore = sum(tokens);
   const nothing = (code: CompactCode, reason: string) => nothingPlan(code, reason, tokensBefore);
   if (!messages.some(isConversation))
@@ -106,10 +119,8 @@ export function planCompaction(input: PlanInput): CompactionPlan {
     reserveTokens: options.reserveTokensFloor,
     fixedTokens,
   });
-  const prune = options.prune
-    ? planPruneStep({ items, options, countTokens: input.countTokens })
-    : undefined;
-  if (prune !== undefined && isPruneEnough(input, prune, messages, limits))
+  const prune = options.prune ? planPruneStep({ items, options, count: counts.low }) : undefined;
+  if (prune !== undefined && isPruneEnough(input, prune, sum(messages.map(counts.high)), limits))
     return { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId };
   // Nothing can be written that makes room for these; a prune may still help the next request.
   if (limits.promptBudget <= fixedTokens && prune === undefined)
@@ -118,7 +129,8 @@ export function planCompaction(input: PlanInput): CompactionPlan {
       `the system prompt and tools take ${fixedTokens} of ${limits.promptBudget} tokens; choose a model with a larger window`,
     );
 
-  const plan = planSummary(input, { items, messages, tokens, tokensBefore, limits, prune });
+  const material = { items, messages, tokens, tokensBefore, limits, prune, counts };
+  const plan = planSummary(input, material);
   return plan.kind === "nothing" && prune !== undefined
     ? { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId }
     : plan;
@@ -139,6 +151,7 @@ interface Material {
   tokensBefore: number;
   limits: CompactionLimits;
   prune: PruneStep | undefined;
+  counts: MessageCounts;
 }
 
 /** The summary, or why there is nothing to summarise. */
@@ -148,7 +161,7 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | Nothin
   const nothing = (why: string) =>
     nothingPlan("nothing-to-compact", `nothing to compact: ${why}`, tokensBefore);
   const view = prune?.messages ?? material.messages;
-  const tokens = prune === undefined ? material.tokens : view.map(counterOf(input.countTokens));
+  const tokens = prune === undefined ? material.tokens : view.map(material.counts.estimate);
   const boundary = branch.findLastIndex(({ type }) => type === "compaction" || type === "reset");
   const previous =
     branch[boundary]?.type === "compaction" ? (branch[boundary] as CompactionEntry) : undefined;
@@ -164,7 +177,7 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | Nothin
     messages: view,
     start,
     tokens,
-    highTokens: view.map((message) => estimateMessage(message).high),
+    highTokens: view.map(material.counts.high),
     keepTokens: Math.floor(
       Math.min(keepTokens(input, sum(tokens)), LOW_SHARE * limits.tailTokens) / scale,
     ),
@@ -212,17 +225,13 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | Nothin
 function isPruneEnough(
   input: PlanInput,
   prune: PruneStep,
-  messages: readonly AgentMessage[],
+  tokensBefore: number,
   { contextWindow }: CompactionLimits,
 ): boolean {
-  const { trigger, focus, currentTokenCount, fixedTokens = 0, countTokens } = input;
-  const high =
-    countTokens === "chars4"
-      ? chars4Message
-      : (message: AgentMessage) => estimateMessage(message).high;
+  const { trigger, focus, currentTokenCount, fixedTokens = 0 } = input;
   const { enough } = decidePruneEnough({
     plan: { clear: prune.entryIds.map((_, index) => index), freed: prune.freedTokens },
-    tokensBefore: sum(messages.map(high)),
+    tokensBefore,
     fixedTokens,
     observedTokens: positive(currentTokenCount) ?? 0,
     contextWindow,
@@ -300,9 +309,6 @@ function isConversation(message: AgentMessage): boolean {
     blocksOf(message.content).some(({ type }) => type === "toolCall")
   );
 }
-
-export const counterOf = (kind: PlanInput["countTokens"]) =>
-  kind === "chars4" ? chars4Message : (message: AgentMessage) => estimateMessage(message).estimate;
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 const positive = (value: number | undefined) =>

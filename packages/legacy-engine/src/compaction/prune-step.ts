@@ -31,20 +31,21 @@ const REASON = "compaction";
 export function planPruneStep({
   items,
   options,
-  countTokens = "estimate",
+  count,
 }: {
   items: readonly ContextItem[];
   options: CompactionOptions;
-  countTokens: "estimate" | "chars4" | undefined;
+  /** Least tokens of a message. */
+  count: (message: AgentMessage) => number;
 }): PruneStep | undefined {
   const { pruneProtectTokens, pruneMinimumTokens, pruneProtectedTools } = options;
   const messages = items.map(({ message }) => message);
-  const plan = planPrune(messages, {
+  const settings = {
     protectTokens: pruneProtectTokens,
     minimumTokens: pruneMinimumTokens,
     protectedTools: pruneProtectedTools,
-    countTokens,
-  });
+  };
+  const plan = planPrune(messages, settings, count);
   if (plan.clear.length === 0) return undefined;
   return {
     entryIds: plan.clear.map((index) => items[index]!.entryId),

@@ -11,7 +11,7 @@ import { detailsOf, usageSum } from "./details.ts";
 import { ledgerTextOf } from "./ledger.ts";
 import { type CompactionOptions, compactionOptions } from "./options.ts";
 import {
-  counterOf,
+  BY_ESTIMATE,
   type PlanInput,
   type PrunePlan,
   planCompaction,
@@ -49,8 +49,6 @@ export interface CompactTranscriptRequest
   options?: Partial<CompactionOptions>;
   /** Tokens of system prompt and tool schemas. Absent: 0. */
   fixedTokens?: number | undefined;
-  /** "chars4" counts as hosts that divide characters by four do. Absent: "estimate". */
-  countTokens?: "estimate" | "chars4" | undefined;
   /** ms since the epoch. Absent: Date.now. */
   now?: (() => number) | undefined;
 }
@@ -296,7 +294,7 @@ async function write(
 
 /** Tokens of the context that `branch` and these entries would make. */
 function tokensOf(
-  { countTokens, now = Date.now }: Pick<CompactTranscriptRequest, "countTokens" | "now">,
+  { now = Date.now }: Pick<CompactTranscriptRequest, "now">,
   branch: readonly TranscriptEntry[],
   added: readonly NewTranscriptEntry[],
 ): number {
@@ -309,9 +307,8 @@ function tokensOf(
       timestamp,
     }),
   );
-  const count = counterOf(countTokens);
   return buildContext([...branch, ...placed]).items.reduce(
-    (sum, { message }) => sum + count(message),
+    (sum, { message }) => sum + BY_ESTIMATE.estimate(message),
     0,
   );
 }

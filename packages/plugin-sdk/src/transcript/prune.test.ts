@@ -95,11 +95,11 @@ describe.each(cases.map((one, index) => [index + 1, one.name, one] as const))(
   (number, _name, one) => {
     const messages = one.messages.map(build);
     const { extraProtectedTools, contextWindow = 200_000, ...options } = one.config;
-    const plan = planPrune(messages, {
+    const settings = {
       ...options,
       ...(extraProtectedTools && { protectedTools: extraProtectedTools }),
-      countTokens: "chars4",
-    });
+    };
+    const plan = planPrune(messages, settings, chars4Message);
     const before = chars4Sum(messages);
     const after = chars4Sum(applyPrune(messages, plan));
 
@@ -168,29 +168,25 @@ const options = fc.record({
   protectTokens: fc.nat({ max: 600 }),
   minimumTokens: fc.nat({ max: 400 }),
   protectedTools: fc.subarray(["exec"]),
-  countTokens: fc.constantFrom("estimate" as const, "chars4" as const),
 });
+const counts = fc.constantFrom(
+  chars4Message,
+  (message: AgentMessage) => estimateMessage(message).low,
+);
 
 describe("planPrune and applyPrune, for any history", () => {
   it("free exactly what the counts say, clear nothing twice, grow nothing, part no pair and change no input", () => {
     fc.assert(
-      fc.property(history, options, (messages, settings) => {
+      fc.property(history, options, counts, (messages, settings, countOf) => {
         const given = structuredClone(messages);
-        const plan = planPrune(messages, settings);
+        const plan = planPrune(messages, settings, countOf);
         const pruned = applyPrune(messages, plan, { now: 7 });
         const count = (list: readonly AgentMessage[]) =>
-          list.reduce(
-            (sum, message) =>
-              sum +
-              (settings.countTokens === "chars4"
-                ? chars4Message(message)
-                : estimateMessage(message).low),
-            0,
-          );
+          list.reduce((sum, message) => sum + countOf(message), 0);
         expect(messages).toEqual(given);
         expect(count(messages) - count(pruned)).toBe(plan.freed);
         expect(plan.freed).toBeGreaterThanOrEqual(0);
-        expect(planPrune(pruned, settings).clear).toEqual([]);
+        expect(planPrune(pruned, settings, countOf).clear).toEqual([]);
         expect(pairToolCalls(pruned)).toEqual(pairToolCalls(messages));
         pruned.forEach((message, index) => {
           if (!plan.clear.includes(index)) expect(message).toBe(messages[index]);
@@ -255,9 +251,9 @@ describe("planPrune", () => {
       user("b"),
       user("c"),
     ];
-    expect(planPrune(messages, { countTokens: "chars4" }).clear).toEqual([]);
+    expect(planPrune(messages, {}, chars4Message).clear).toEqual([]);
     expect(
-      planPrune([...messages.slice(0, 1), ...messages.slice(2)], { countTokens: "chars4" }).clear,
+      planPrune([...messages.slice(0, 1), ...messages.slice(2)], {}, chars4Message).clear,
     ).toEqual([1]);
   });
 
@@ -265,8 +261,8 @@ describe("planPrune", () => {
     const messages = [user("a"), large("exec"), user("b"), user("c")];
     for (const odd of [Number.NaN, -1, Number.POSITIVE_INFINITY])
       expect(
-        planPrune(messages, { protectTokens: odd, minimumTokens: odd, countTokens: "chars4" }),
-      ).toEqual(planPrune(messages, { countTokens: "chars4" }));
+        planPrune(messages, { protectTokens: odd, minimumTokens: odd }, chars4Message),
+      ).toEqual(planPrune(messages, {}, chars4Message));
   });
 
   it("counts with the low estimate, since content is discarded", () => {

@@ -1,7 +1,7 @@
 // Which old tool results are cleared without a model call, and what they look like then.
 import type { AgentMessage, ToolResultMessage } from "../contract/message.ts";
 import { blocksOf } from "../messages/blocks.ts";
-import { chars4Message, estimateMessage } from "../tokens/message.ts";
+import { estimateMessage } from "../tokens/message.ts";
 import { pairToolCalls } from "./tool-pairs.ts";
 import { isUserTurn } from "./turns.ts";
 
@@ -31,11 +31,6 @@ export interface PruneOptions {
    * PRUNE_PLACEHOLDER.
    */
   placeholder?: string;
-  /**
-   * "estimate": the estimator's low bound, because content is discarded. "chars4": characters / 4.
-   * Absent: "estimate".
-   */
-  countTokens?: "estimate" | "chars4";
 }
 
 /** Which results a prune clears, and what that saves. */
@@ -63,12 +58,13 @@ const PROTECTED_USER_TURNS = 2;
  * Plans a prune (spec "compaction" §1). From the newest message back: the last two user turns stay;
  * a summary ends the walk; protected tools, `pruneProtect` and cleared results do not count; of the
  * rest the newest `protectTokens` stay and everything older goes, unless that is less than
- * `minimumTokens`. Linear; changes nothing. `count`: tokens of one message, additive.
+ * `minimumTokens`. Linear; changes nothing. `count`: tokens of one
+ * message, additive; absent: the estimator's low bound.
  */
 export function planPrune(
   messages: readonly AgentMessage[],
   options: PruneOptions = {},
-  count: (message: AgentMessage) => number = counterOf(options.countTokens),
+  count: (message: AgentMessage) => number = lowEstimate,
 ): PrunePlan {
   const protectTokens = wholeOr(options.protectTokens, DEFAULT_PRUNE_OPTIONS.protectTokens);
   const minimumTokens = wholeOr(options.minimumTokens, DEFAULT_PRUNE_OPTIONS.minimumTokens);
@@ -174,9 +170,8 @@ export function decidePruneEnough(input: PruneEnoughInput): {
   return { enough: input.plan.clear.length > 0 && isBelow && input.hasFocus !== true, tokensAfter };
 }
 
-function counterOf(kind: PruneOptions["countTokens"]): (message: AgentMessage) => number {
-  return kind === "chars4" ? chars4Message : (message) => estimateMessage(message).low;
-}
+/** The low bound, because content is discarded. */
+const lowEstimate = (message: AgentMessage) => estimateMessage(message).low;
 
 /** Stands for everything before it: nothing older is touched. */
 function isSummaryBoundary(message: AgentMessage): boolean {
