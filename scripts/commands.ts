@@ -18,7 +18,7 @@ export function cliCommands(): CliCommand[] {
   return program.commands.flatMap((command) => leavesOf(command, ""));
 }
 
-/** The README, its table of commands made anew. */
+/** The README with its table of commands rewritten. */
 export function commandsReadme(): { path: string; text: string } {
   const path = "apps/gateway/README.md";
   const rows = cliCommands().map(

@@ -52,7 +52,7 @@ export function passesModule(): { path: string; text: string } {
   return { path, text: formatted(path, [head, ...lines].join("\n")) };
 }
 
-/** The README, its table of rules made anew. */
+/** The README with its table of rules rewritten. */
 export function passesReadme(): { path: string; text: string } {
   const path = `${ROOT}/README.md`;
   const rows = passRules()

@@ -54,7 +54,7 @@ export interface WaitBound<Result> {
 
 /**
  * Awaits `work`, but no longer than the bound and not past an abort. `restart` starts the bound
- * anew, because progress was made.
+ * again, because progress was made.
  */
 export async function within<Result>(
   { boundMs, signal, onTimeout, onLate }: WaitBound<Result>,

@@ -15,7 +15,7 @@ const NAMES = ["AGENTS.md", "CLAUDE.md"];
 const MAX_BYTES = 128 * 1024;
 
 /**
- * Read anew before each turn; equal bytes, equal text. The first of the two that is
+ * Read again before each turn; equal bytes, equal text. The first of the two that is
  * there decides: undefined when it is blank, too large, no UTF-8 or leads out of the
  * workspace, and the log says so.
  */

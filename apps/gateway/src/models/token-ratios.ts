@@ -95,7 +95,7 @@ export function learnFrom(
 const of = (ratios: Ratios, model: string): TokenRatio =>
   (Object.hasOwn(ratios, model) ? ratios[model] : undefined) ?? UNKNOWN_RATIO;
 
-/** A file that is missing or cannot be understood is learned anew. */
+/** A file that is missing or cannot be understood is learned again. */
 async function readRatios(file: string): Promise<Ratios> {
   try {
     return FileSchema.parse(JSON.parse(await readFile(file, "utf8"))).models;

@@ -70,7 +70,7 @@ export interface PluginHost {
     actionId: string,
     request: { payload: unknown; scope: PluginScope },
   ): Promise<unknown>;
-  /** Loads everything anew under new settings, between runs. */
+  /** Loads everything again under new settings, between runs. */
   reload(settings: PluginSettings): Promise<readonly PluginRecord[]>;
   /** Tells plugins that the gateway stops. Engines are the registry's to dispose. */
   close(reason?: string): Promise<void>;

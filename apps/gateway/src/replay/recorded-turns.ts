@@ -29,7 +29,7 @@ export interface RecordedTurn {
 
 /**
  * Pure. `branch` is the active branch; compactions in it are ignored, because the
- * engine decides those anew.
+ * engine decides those again.
  */
 export function planRecordedTurns(branch: readonly TranscriptEntry[]): RecordedTurn[] {
   const turns: RecordedTurn[] = [];

@@ -22,7 +22,7 @@ export interface Conversations {
   ): Promise<Result>;
   /**
    * Waits for the session's turn, closes it if it is open, and runs `work`, after which it is
-   * opened anew: the way to another transcript.
+   * opened again: the way to another transcript.
    */
   replace<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
   /** Pieces of work running or waiting, per canonical key. */

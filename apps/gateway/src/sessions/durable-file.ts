@@ -85,7 +85,7 @@ async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Pr
   }
 }
 
-/** Back to the last good byte. What cannot be undone is mended at the next open. */
+/** Back to the last good byte. What cannot be undone is repaired at the next open. */
 async function undo(handle: FileHandle, file: string, size: number): Promise<void> {
   try {
     if (size === 0) await rm(file, { force: true });

@@ -54,7 +54,7 @@ export interface EngineGuard {
   readonly policy: FailurePolicy;
   /** How long one compaction may show no progress, ms. */
   readonly compactBoundMs: number;
-  /** The engine's own info, read anew, whether it is set aside or not. */
+  /** The engine's own info, read each time, whether it is set aside or not. */
   info(): ContextEngineInfo;
   /** The contract, guarded, for one scope; "set aside for this turn" lives as long as the scope. */
   enter(scope: CallScope): GuardedEngine;

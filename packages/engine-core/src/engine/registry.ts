@@ -57,7 +57,7 @@ export interface EngineRegistry {
    * ENGINE_FACTORY_FAILED or ENGINE_CONTRACT_INVALID.
    */
   instance(engineId: string, context: EngineFactoryContext): Promise<EngineGuard>;
-  /** Disposes every live engine; they are made anew when next needed. */
+  /** Disposes every live engine; they are made again when next needed. */
   dispose(): Promise<void>;
 }
 

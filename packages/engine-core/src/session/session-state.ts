@@ -66,7 +66,7 @@ export interface SessionState {
   lastUsage: Usage | undefined;
   /**
    * Entry ids of messages an engine without `bootstrap` has not been given yet: turns that failed
-   * or were aborted. A host that appends entries anew under other ids moves them along.
+   * or were aborted. A host that appends entries again under other ids moves them along.
    */
   undelivered: Set<string>;
 }

@@ -107,7 +107,7 @@ async function bootstrap(run: TurnRun): Promise<void> {
 }
 
 /**
- * What was measured counts; memories of requests start anew, so that the
+ * What was measured counts; memories of requests start empty, so that the
  * session's own stay as they are.
  */
 function imaginedState({ measurement, lastUsage, request }: SessionState): SessionState {

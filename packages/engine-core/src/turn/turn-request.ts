@@ -73,7 +73,7 @@ export interface PromptAdditions {
 
 /** One turn: who says what to whom, by which engine. */
 export interface TurnRequest {
-  /** From `resolveContextEngine`, anew for each turn. */
+  /** From `resolveContextEngine`, called for each turn. */
   engine: ResolvedEngine;
   /** What the host lends. */
   ports: HostPorts;

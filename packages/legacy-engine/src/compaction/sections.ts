@@ -185,7 +185,7 @@ export function headAndTail(text: string, limit: number): string {
   return `${headOf(text, half)} … ${tailOf(text, half)}`;
 }
 
-/** An earlier summary without the sections that are made anew each time. */
+/** An earlier summary without the sections that are made again each time. */
 export function withoutAddedSections(text: string): string {
   const { summary } = splitLedger(text);
   const body = summary.startsWith(HEADING.openRequest)

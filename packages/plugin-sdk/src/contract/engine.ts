@@ -31,7 +31,9 @@ type Awaitable<T> = T | Promise<T>;
  * abort never does.
  */
 export interface ContextEngine {
-  /** Who the engine is and what it promises; may be a getter, hosts read it anew each time. */
+  /**
+   * Who the engine is and what it promises; may be a getter: hosts read it each time they need it.
+   */
   readonly info: ContextEngineInfo;
 
   /**
@@ -43,7 +45,7 @@ export interface ContextEngine {
 
   /**
    * After bootstrap, after an accepted turn and after a compaction. May rewrite transcript entries
-   * through `runtimeContext`. Expensive work only when
+   * through `runtimeContext`. Do expensive work only when
    * `runtimeContext.allowDeferredCompactionExecution` is true. If it throws, the reply still
    * stands. Absent: nothing is tidied.
    */
@@ -76,11 +78,11 @@ export interface ContextEngine {
   assemble(params: AssembleParams): Awaitable<AssembleResult>;
 
   /**
-   * Makes the context smaller: `/compact`, overflow, timeout. The only path there is, whether or
-   * not the engine owns compaction: one that does not should return
+   * Makes the context smaller for `/compact`, an overflow or a timeout. It is the only way, whether
+   * or not the engine owns compaction: one that does not should return
    * `delegateCompactionToRuntime(params)`. `{ ok: true, compacted: true }` promises a smaller next
-   * assembly. Without one, `code` says why to the host and `reason` to people. If it throws, the
-   * engine is set aside and the call fails.
+   * assembly. If it made nothing smaller, `code` tells the host why and `reason` tells people. If
+   * it throws, the engine is set aside and the call fails.
    */
   compact(params: CompactParams): Awaitable<CompactResult>;
 
@@ -115,7 +117,7 @@ export interface ContextEngine {
 /** Methods a host calls through its guard. */
 export type EngineMethod = Exclude<keyof ContextEngine, "info" | "dispose">;
 
-/** What a factory is told of the agent it makes an engine for. */
+/** What a factory learns about the agent it makes an engine for. */
 export interface EngineFactoryContext {
   /** The host's whole configuration, unchecked. Absent: the host does not show it. */
   config?: unknown;

@@ -148,7 +148,7 @@ export interface TranscriptRewriteRequest {
   /** By entry id; ids that are blank or not on the branch are passed over. */
   replacements: { entryId: string; message: AgentMessage }[];
   /**
-   * Entry ids that may be appended anew behind the first replacement; another one there means that
+   * Entry ids that may be appended again behind the first replacement; another one there means that
    * the transcript moved, and the rewrite is refused. Absent: any may.
    */
   allowedRewriteSuffixEntryIds?: string[];

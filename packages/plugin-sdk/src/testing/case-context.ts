@@ -11,7 +11,7 @@ import type { CaseStorage } from "./case-storage.ts";
 
 /** What the kit gives the function that makes an engine. */
 export interface EngineUnderTestContext {
-  /** A fresh folder for this case; given again when the engine is made anew after a "crash". */
+  /** A fresh folder for this case; given again when the engine is made again after a "crash". */
   agentDir: string;
   /**
    * The built-in compaction `delegateCompactionToRuntime` reaches; only who wraps engines in
@@ -20,7 +20,7 @@ export interface EngineUnderTestContext {
   compaction: RuntimeCompaction;
 }
 
-/** Makes the engine under test; called anew for every case, and after a "crash". */
+/** Makes the engine under test; called again for every case, and after a "crash". */
 export type EngineMaker = (
   context: EngineUnderTestContext,
 ) => ContextEngine | Promise<ContextEngine>;
@@ -47,7 +47,7 @@ export class CaseContext {
   }
 
   /**
-   * The engine made anew over the same storage, as after a crash: the one before was not disposed.
+   * The engine made again over the same storage, as after a crash: the one before was not disposed.
    */
   async reopen(): Promise<ContextEngine> {
     const engine = await this.#create({

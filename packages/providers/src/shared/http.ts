@@ -137,7 +137,7 @@ async function readText(reader: Reader, touch: () => void): Promise<string> {
 
 /**
  * Ends a request when the caller aborts or nothing arrives for `idleMs`; `touch` starts the wait
- * anew.
+ * again.
  */
 function watchdog(caller: AbortSignal, idleMs: number, origin: FailureOrigin) {
   const controller = new AbortController();

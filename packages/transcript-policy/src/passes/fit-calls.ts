@@ -48,7 +48,7 @@ function legalName(name: unknown, wire: WireRules): string {
   return wire.names.test(plain) ? plain : `_${plain}`;
 }
 
-/** Legal ids stay at their first use; all others are made anew, out of the way of those. */
+/** Legal ids stay at their first use; all others are replaced by new ones. */
 function allocateFor(messages: readonly StoredMessage[], wire: WireRules): Allocate {
   const taken = new Set<string>();
   for (const message of messages)

@@ -48,7 +48,7 @@ export async function sanitizeContentBlocksImages<T extends object>(
 /**
  * Makes the images of all messages sendable and removes blank text (rule R4). An emptied user
  * message or tool result gets a text, an emptied assistant message goes. Asynchronous because
- * images may have to be encoded anew.
+ * images may have to be encoded again.
  */
 export const sanitizeSessionMessagesImages = defineAsyncPass<ImageOptions>(
   "images",
