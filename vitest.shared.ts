@@ -1,7 +1,7 @@
 // What the tests of every project share: sibling sources, time limits, property tests that explore.
 import { randomInt } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { defineConfig, mergeConfig } from "vitest/config";
+import { defineConfig } from "vitest/config";
 
 const fuzzing = process.env.CLEW_FUZZ === "1";
 
@@ -16,21 +16,17 @@ if (process.env.CLEW_SEED === undefined) {
 
 // "@clew/source" is our own export condition: tests read the TypeScript sources of sibling
 // packages, so they need no build.
-const shared = defineConfig({
+export default defineConfig({
   resolve: { conditions: ["@clew/source"] },
   ssr: { resolve: { conditions: ["@clew/source"] } },
   test: {
     include: ["src/**/*.test.ts"],
     setupFiles: [fileURLToPath(new URL("vitest.properties.ts", import.meta.url))],
+    // All test files of a worker share one load of the modules: these keep no state of their own,
+    // and a test puts back what it changes in the process.
+    isolate: false,
     // A limit is there to end what hangs; a busy machine is not that. Fuzzing takes its time.
     testTimeout: fuzzing ? 1_800_000 : 30_000,
     hookTimeout: 30_000,
   },
 });
-export default shared;
-
-/**
- * For packages: their modules keep no state, so that all test files of a worker
- * can share one load of them.
- */
-export const sharedByPackages = mergeConfig(shared, defineConfig({ test: { isolate: false } }));

@@ -1,4 +1,4 @@
 import { mergeConfig } from "vitest/config";
-import { sharedByPackages } from "../../vitest.shared.ts";
+import shared from "../../vitest.shared.ts";
 
-export default mergeConfig(sharedByPackages, { test: { name: "transcript-policy" } });
+export default mergeConfig(shared, { test: { name: "transcript-policy" } });

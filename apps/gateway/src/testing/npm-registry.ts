@@ -1,12 +1,12 @@
 // A registry on loopback from which npm installs in tests.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { startLoopbackRegistry } from "./registry.ts";
 
 export interface TestRegistry {
-  /** Packs a folder as its package.json says and offers it; the last one is "latest". */
+  /** Packs a folder and offers it; the last one is "latest". */
   publish(folder: string): void;
   /** Paths npm asked for. */
   requests: string[];
@@ -20,7 +20,7 @@ export async function startRegistry(scratch: string): Promise<TestRegistry> {
   return {
     requests: registry.requests,
     publish(folder) {
-      const archive = readFileSync(packFolder(folder, scratch));
+      const archive = archiveOf(folder, scratch);
       registry.offer(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")), archive);
     },
   };
@@ -40,6 +40,15 @@ export function useRegistry(url: string, scratch: string): void {
       if (value === undefined) delete process.env[name];
       else process.env[name] = value;
   });
+}
+
+/** A tarball of the whole folder, as `npm pack` makes one; that takes ten times as long. */
+function archiveOf(folder: string, scratch: string): Buffer {
+  const staging = mkdtempSync(join(scratch, "pack-"));
+  cpSync(folder, join(staging, "package"), { recursive: true });
+  const file = join(staging, "archive.tgz");
+  execFileSync("tar", ["-czf", file, "-C", staging, "package"]);
+  return readFileSync(file);
 }
 
 /** The archive `npm pack` makes of a folder. */
