@@ -67,4 +67,11 @@ describe("the folder plugins keep their files in", () => {
     expect(provideStateDir("/home/two", variables)).toBe("/home/two");
     expect(provideStateDir("/home/three", { OPENCLAW_STATE_DIR: "/chosen" })).toBe("/chosen");
   });
+
+  it("of one environment says nothing of another's", () => {
+    const one: Record<string, string | undefined> = {};
+    provideStateDir("/home/one", one);
+    provideStateDir("/home/other", {});
+    expect(provideStateDir("/home/two", one)).toBe("/home/two");
+  });
 });

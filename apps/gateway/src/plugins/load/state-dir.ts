@@ -1,10 +1,10 @@
 // Keeps plugins written for OpenClaw away from a person's real OpenClaw files.
 
 const NAME = "OPENCLAW_STATE_DIR";
-/** What we set ourselves: it is no operator's choice. */
-let given: string | undefined;
-
 type Variables = Record<string, string | undefined>;
+
+/** What we set ourselves: it is no operator's choice. */
+const given = new WeakMap<Variables, string>();
 
 /**
  * To be called before any plugin is loaded. A folder the operator chose stays. Returns the
@@ -12,8 +12,8 @@ type Variables = Record<string, string | undefined>;
  */
 export function provideStateDir(home: string, variables: Variables = process.env): string {
   const current = variables[NAME]?.trim() ?? "";
-  if (current !== "" && current !== given) return current;
-  given = home;
+  if (current !== "" && current !== given.get(variables)) return current;
+  given.set(variables, home);
   variables[NAME] = home;
   return home;
 }
