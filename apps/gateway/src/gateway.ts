@@ -16,7 +16,7 @@ import { composeHost } from "./compose.ts";
 import { defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
-import { createCancellation } from "./gateway/cancellation.ts";
+import { type Cancellation, createCancellation } from "./gateway/cancellation.ts";
 import { createSessionViews, type SessionViews } from "./gateway/session-views.ts";
 import { successorsOf } from "./gateway/successors.ts";
 import { createTurnReports, type TurnReports } from "./gateway/turn-reports.ts";
@@ -30,7 +30,7 @@ import {
 } from "./sessions/conversations.ts";
 import { parseSessionName } from "./sessions/keys.ts";
 import { requireSessionName } from "./sessions/name-errors.ts";
-import { describeNote } from "./sessions/notes.ts";
+import { describeNote, type SessionNote } from "./sessions/notes.ts";
 import { createSessionStore, type SessionStore } from "./sessions/store.ts";
 import type { Approve } from "./tools/tool.ts";
 
@@ -115,40 +115,25 @@ export function createGateway(options: GatewayOptions): Gateway {
   const conversations = createConversations({
     ...{ store, canonical: canonicalKey, createState: createSessionState },
     cwd: (key) => host.workspace(agentOf(key)),
-    onOpened: ({ session }, notes) => {
-      for (const note of notes)
-        log.warn(`session ${session.session.sessionKey}: ${describeNote(note)}`);
-    },
+    onOpened: (conversation, notes) => logNotes(log, conversation, notes),
     onClosing: async (conversation) => {
       await settleMaintenance(conversation.state.maintenance, MAINTENANCE_GRACE_MS);
       if (closing) await endSession(plugins, conversation);
       await reports.close(conversation);
     },
   });
-  const parts = { ...options, host, store, reports, conversations, agentOf };
-  /** `work` under the canonical key, so that `cancel` finds it. */
-  const within = <Result>(
-    text: string,
-    signal: AbortSignal | undefined,
-    work: (key: string, cancelled: AbortSignal) => Promise<Result>,
-  ) => {
-    const key = canonicalKey(text);
-    return cancellation.run(key, signal, (cancelled) => work(key, cancelled));
-  };
+  const parts = { ...options, host, store, reports, cancellation, conversations, agentOf };
   return {
     ...{ host, plugins, store, canonicalKey },
     ...createSessionViews({ home, store, conversations, canonicalKey }),
-    send: (request) =>
-      within(request.key, request.signal, (key, signal) =>
-        send(parts, { ...request, key, signal }),
-      ),
-    command: (text, command, { signal: given, onEvent } = {}) =>
-      within(text, given, (key, signal) =>
-        runCommand(command, commandSession(parts, { key, signal, onEvent })),
+    send: (request) => send(parts, { ...request, key: canonicalKey(request.key) }),
+    command: (text, command, options) =>
+      inCommandSession(parts, { ...options, key: canonicalKey(text) }, (session) =>
+        runCommand(command, session),
       ),
     compact: (text, request) =>
-      within(text, undefined, (key, signal) =>
-        runCompact(request, commandSession(parts, { key, signal })),
+      inCommandSession(parts, { key: canonicalKey(text) }, (session) =>
+        runCompact(request, session),
       ),
     reloadPlugins: () => reloadPlugins(options),
     cancel: (text) => cancellation.cancel(canonicalKey(text)),
@@ -166,43 +151,54 @@ interface GatewayParts extends GatewayOptions {
   host: Host;
   store: SessionStore;
   reports: TurnReports;
+  cancellation: Cancellation;
   conversations: Conversations;
   agentOf: (key: string) => string;
 }
 
-async function send(
+/** `key` is canonical, so that `cancel` finds the run. */
+function send(
   parts: GatewayParts,
-  { key, content, signal, onEvent, approve }: SendRequest,
+  { key, content, signal: given, onEvent, approve }: SendRequest,
 ): Promise<TurnResult> {
-  const { host, conversations, reports, log } = parts;
-  const answer = async (conversation: Conversation) => {
-    const result = await host.answer({
-      transcript: conversation.session,
-      state: conversation.state,
-      prompt: { content },
-      ...{ signal, approve, onEvent },
-      successors: successorsOf(parts, conversation),
-    });
-    await reports.store(conversation, result);
-    logTurn(log, result);
-    return result;
-  };
-  return conversations.run(key, answer, signal);
+  const { host, conversations, cancellation, reports, log } = parts;
+  return cancellation.run(key, given, (signal) =>
+    conversations.run(
+      key,
+      async (conversation) => {
+        const result = await host.answer({
+          transcript: conversation.session,
+          state: conversation.state,
+          prompt: { content },
+          ...{ signal, approve, onEvent },
+          successors: successorsOf(parts, conversation),
+        });
+        await reports.store(conversation, result);
+        logTurn(log, result);
+        return result;
+      },
+      signal,
+    ),
+  );
 }
 
-function commandSession(
+function inCommandSession<Result>(
   parts: GatewayParts,
-  request: { key: string; signal: AbortSignal; onEvent?: SendRequest["onEvent"] },
-): CommandSession {
-  const { environment, host, store, conversations, plugins, reports, agentOf } = parts;
-  return createCommandSession({
-    ...request,
-    ...{ host, store, conversations, plugins },
-    home: environment.home,
-    agentId: agentOf(request.key),
-    successorsOf: (conversation) => successorsOf(parts, conversation),
-    storeReport: (conversation, report) => reports.store(conversation, { report }),
-  });
+  { key, signal: given, onEvent }: Pick<SendRequest, "key" | "signal" | "onEvent">,
+  work: (session: CommandSession) => Promise<Result>,
+): Promise<Result> {
+  const { environment, host, store, conversations, cancellation, plugins, reports } = parts;
+  return cancellation.run(key, given, (signal) =>
+    work(
+      createCommandSession({
+        ...{ key, signal, onEvent, host, store, conversations, plugins },
+        home: environment.home,
+        agentId: parts.agentOf(key),
+        successorsOf: (conversation) => successorsOf(parts, conversation),
+        storeReport: (conversation, report) => reports.store(conversation, { report }),
+      }),
+    ),
+  );
 }
 
 async function reloadPlugins(options: GatewayOptions): Promise<readonly PluginRecord[]> {
@@ -224,6 +220,11 @@ async function endSession(
     { sessionId, sessionKey, messageCount, reason: "shutdown" },
     { sessionId, sessionKey, agentId },
   );
+}
+
+function logNotes(log: LogPort, { session }: Conversation, notes: readonly SessionNote[]): void {
+  for (const note of notes)
+    log.warn(`session ${session.session.sessionKey}: ${describeNote(note)}`);
 }
 
 function logTurn(log: LogPort, { outcome, report }: TurnResult): void {

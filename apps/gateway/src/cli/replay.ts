@@ -5,9 +5,10 @@ import { basename, join, resolve } from "node:path";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
+import type { Host } from "../host/host.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { planRecordedTurns } from "../replay/recorded-turns.ts";
-import { runReplay } from "../replay/run-replay.ts";
+import { type ReplayResult, runReplay } from "../replay/run-replay.ts";
 import { formatReplay, summarizeReplay } from "../replay/summary.ts";
 import { openReportLog } from "../reports/report-log.ts";
 import type { OpenSession } from "../sessions/open.ts";
@@ -52,53 +53,70 @@ export async function replayCommand(
   const cancelled = new AbortController();
   const onSignal = () => cancelled.abort();
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+  const { signal } = cancelled;
   try {
-    const model = withWindow(host.model("main").model, options.contextWindow);
-    const session = await openReplaySession(
-      createSessionStore({ home }),
-      basename(file, ".jsonl"),
-      recording.header.cwd,
-    );
-    const reports = openReportLog(
-      agentPaths(home, session.session.agentId).reports,
-      session.session.sessionId,
-    );
-    try {
-      const progress = showProgress(output, basename(file));
-      const result = await runReplay({
-        host,
-        session: options.acks === true ? acknowledging(session, output) : session,
-        reports,
-        model,
-        turns: planRecordedTurns(recording.branch),
-        onProgress: progress.show,
-        signal: cancelled.signal,
-      });
-      progress.end();
-      if (options.json === true) {
-        output.json({
-          file: resolve(file),
-          model,
-          session: sessionOf(session, options),
-          ...summarizeReplay(result),
-          perCall: result.calls,
-        });
-      } else if (options.acks !== true) {
-        output.line(printable(formatReplay(result)));
-        if (options.into !== undefined)
-          output.line(`The session is ${session.session.sessionKey} in ${home}.`);
-      }
-      return 0;
-    } finally {
-      await session.close();
-      await reports.close();
-    }
+    await replayInto(home, { file, recording, options, host, output, signal });
+    return 0;
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
     await plugins.close();
     await host.close();
     log.close();
     if (options.into === undefined) await rm(home, { recursive: true, force: true });
+  }
+}
+
+interface ReplayInto {
+  file: string;
+  recording: Awaited<ReturnType<typeof readTranscript>>;
+  options: ReplayOptions;
+  host: Host;
+  output: Output;
+  signal: AbortSignal;
+}
+
+async function replayInto(home: string, request: ReplayInto): Promise<void> {
+  const { file, recording, options, host, output, signal } = request;
+  const name = basename(file, ".jsonl");
+  const model = withWindow(host.model("main").model, options.contextWindow);
+  const session = await openReplaySession(createSessionStore({ home }), name, recording.header.cwd);
+  const { agentId, sessionId } = session.session;
+  const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);
+  try {
+    const progress = showProgress(output, basename(file));
+    const result = await runReplay({
+      ...{ host, reports, model, signal },
+      session: options.acks === true ? acknowledging(session, output) : session,
+      turns: planRecordedTurns(recording.branch),
+      onProgress: progress.show,
+    });
+    progress.end();
+    print(output, { result, model, session, file, home, options });
+  } finally {
+    await session.close();
+    await reports.close();
+  }
+}
+
+function print(
+  output: Output,
+  given: {
+    result: ReplayResult;
+    model: ModelRef;
+    session: OpenSession;
+    file: string;
+    home: string;
+    options: ReplayOptions;
+  },
+): void {
+  const { result, model, session, file, home, options } = given;
+  if (options.json === true) {
+    const about = { file: resolve(file), model, session: sessionOf(session, options) };
+    output.json({ ...about, ...summarizeReplay(result), perCall: result.calls });
+  } else if (options.acks !== true) {
+    output.line(printable(formatReplay(result)));
+    if (options.into !== undefined)
+      output.line(`The session is ${session.session.sessionKey} in ${home}.`);
   }
 }
 

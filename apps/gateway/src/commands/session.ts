@@ -6,6 +6,7 @@ import { undoLastCompaction } from "../compaction/undo.ts";
 import type { Host } from "../host/host.ts";
 import { describeEngine, pluginProblem } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
+import type { OwnedCommand } from "../plugins/offer/chat-commands.ts";
 import { readLastRequest } from "../reports/report-log.ts";
 import type { Conversation, Conversations } from "../sessions/conversations.ts";
 import { agentPaths } from "../sessions/paths.ts";
@@ -30,53 +31,18 @@ export interface CommandSessionOptions {
 }
 
 export function createCommandSession(options: CommandSessionOptions): CommandSession {
-  const { home, key, agentId, host, store, conversations, plugins, signal, onEvent } = options;
+  const { key, agentId, host, store, conversations, plugins, signal, onEvent } = options;
   const inSession = <Result>(work: (conversation: Conversation) => Promise<Result>) =>
     conversations.run(key, work, signal);
   const setupOf = (conversation: Conversation) => ({
     transcript: conversation.session,
     state: conversation.state,
     successors: options.successorsOf(conversation),
-    ...(signal !== undefined && { signal }),
-    ...(onEvent !== undefined && { onEvent }),
+    ...{ signal, onEvent },
   });
-  const tellPlugins = async ({ session }: Conversation, reason: "new" | "reset") => {
-    const { sessionId, sessionKey, sessionFile } = session.session;
-    const messages = buildContext(session.branch()).items.map(({ message }) => message);
-    const about = { sessionId, sessionKey, agentId };
-    await plugins?.hooks.emit("before_reset", { sessionFile, messages, reason }, about);
-    await plugins?.hooks.emit(
-      "session_end",
-      { sessionId, sessionKey, messageCount: messages.length, reason },
-      about,
-    );
-  };
-
   return {
     isBusy: () => conversations.busy().has(key),
-    async status() {
-      const found = await store.read(key);
-      const { model } = host.model(agentId);
-      const { info, ...engine } = await host.inspectEngine(agentId);
-      const last =
-        found === null
-          ? null
-          : await readLastRequest(agentPaths(home, agentId).reports, found.sessionId);
-      const usage = last?.call.usage ?? null;
-      const facts = contextFacts(found?.branch ?? [], {
-        contextWindow: model.contextWindow,
-        reserveTokens: host.config.agents.defaults.compaction.reserveTokensFloor,
-        measured: usage === null ? null : promptTokensOf(usage) || null,
-      });
-      return {
-        key,
-        model,
-        engine: { ...engine, ownsCompaction: info.ownsCompaction === true },
-        // Every session of this host keeps what durable engines have committed.
-        lifecycle: lifecycleOf(info, { keepsOutbox: true }),
-        ...facts,
-      };
-    },
+    status: () => statusOf(options),
     async engine() {
       const status = await host.engineStatus(agentId);
       return describeEngine(status, pluginProblem(status, plugins));
@@ -96,29 +62,67 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
       ),
     async renew() {
       if (plugins !== undefined)
-        await inSession(async (conversation) => tellPlugins(conversation, "new"));
+        await inSession((conversation) => tellPlugins(options, conversation, "new"));
       return conversations.replace(key, async () => (await store.renew(key)).archivedAs);
     },
     reset: () =>
       inSession(async (conversation) => {
-        await tellPlugins(conversation, "reset");
+        await tellPlugins(options, conversation, "reset");
         await conversation.session.append([{ type: "reset" }]);
       }),
-    async plugin(line) {
-      if (plugins === undefined) return undefined;
-      const sessionId = (await store.read(key))?.sessionId;
-      return plugins.command(line, {
-        agentId,
-        sessionKey: key,
-        ...(sessionId !== undefined && { sessionId }),
-      });
-    },
-    pluginCommands: () =>
-      (plugins?.commands() ?? []).flatMap(({ pluginId, command, words }) =>
-        words.map((word) => ({
-          word,
-          description: command.description ?? `a command of plugin "${pluginId}"`,
-        })),
-      ),
+    plugin: (line) => askPlugins(options, line),
+    pluginCommands: () => (plugins?.commands() ?? []).flatMap(describeCommand),
   };
+}
+
+async function statusOf(options: CommandSessionOptions): ReturnType<CommandSession["status"]> {
+  const { home, key, agentId, host, store } = options;
+  const found = await store.read(key);
+  const { model } = host.model(agentId);
+  const { info, ...engine } = await host.inspectEngine(agentId);
+  const last = found && (await readLastRequest(agentPaths(home, agentId).reports, found.sessionId));
+  const usage = last?.call.usage ?? null;
+  const facts = contextFacts(found?.branch ?? [], {
+    contextWindow: model.contextWindow,
+    reserveTokens: host.config.agents.defaults.compaction.reserveTokensFloor,
+    measured: usage === null ? null : promptTokensOf(usage) || null,
+  });
+  return {
+    ...{ key, model },
+    engine: { ...engine, ownsCompaction: info.ownsCompaction === true },
+    // Every session of this host keeps what durable engines have committed.
+    lifecycle: lifecycleOf(info, { keepsOutbox: true }),
+    ...facts,
+  };
+}
+
+async function tellPlugins(
+  { plugins, agentId }: CommandSessionOptions,
+  { session }: Conversation,
+  reason: "new" | "reset",
+): Promise<void> {
+  const { sessionId, sessionKey, sessionFile } = session.session;
+  const messages = buildContext(session.branch()).items.map(({ message }) => message);
+  const about = { sessionId, sessionKey, agentId };
+  await plugins?.hooks.emit("before_reset", { sessionFile, messages, reason }, about);
+  await plugins?.hooks.emit(
+    "session_end",
+    { sessionId, sessionKey, messageCount: messages.length, reason },
+    about,
+  );
+}
+
+async function askPlugins(
+  { plugins, store, key, agentId }: CommandSessionOptions,
+  line: string,
+): Promise<string | undefined> {
+  if (plugins === undefined) return undefined;
+  const sessionId = (await store.read(key))?.sessionId;
+  const scope = { agentId, sessionKey: key, ...(sessionId !== undefined && { sessionId }) };
+  return plugins.command(line, scope);
+}
+
+function describeCommand({ pluginId, command, words }: OwnedCommand) {
+  const description = command.description ?? `a command of plugin "${pluginId}"`;
+  return words.map((word) => ({ word, description }));
 }

@@ -72,68 +72,58 @@ async function checkFile(
   const subject = `session ${sessionId}`;
   const owner = await readOwner(`${file}.lock`);
   if (owner !== null && isAlive(owner)) {
-    return {
-      entries: 0,
-      findings: [
-        {
-          ...{ level: "note", code: "session-in-use", subject },
-          text: `open in process ${owner.pid}; not looked at`,
-        },
-      ],
-    };
+    const text = `open in process ${owner.pid}; not looked at`;
+    return { entries: 0, findings: [{ level: "note", code: "session-in-use", subject, text }] };
   }
-  const bytes = await readFile(file);
-  const parsed = parseSessionFile(bytes);
-  if (parsed.kind === "not-a-transcript") {
-    return {
-      entries: 0,
-      findings: [
-        {
-          level: "failure",
-          code: "session-not-a-transcript",
-          subject,
-          text: `${file} is not a transcript: ${parsed.reason}; move it away`,
-        },
-      ],
-    };
+  const looked = await lookInto(file);
+  if (looked.kind === "not-a-transcript") {
+    const text = `${file} is not a transcript: ${looked.reason}; move it away`;
+    const code = "session-not-a-transcript";
+    return { entries: 0, findings: [{ level: "failure", code, subject, text }] };
   }
-  const problems: string[] = [];
-  if (owner !== null) problems.push(`its lock was left by process ${owner.pid}, which is gone`);
-  const good = parsed.kind === "empty" ? 0 : parsed.content.goodBytes;
-  if (good < bytes.length)
-    problems.push(`it ends with an interrupted write of ${bytes.length - good} bytes`);
-  if (parsed.kind === "transcript" && parsed.content.version < TRANSCRIPT_VERSION)
-    problems.push(`it has the older format ${parsed.content.version}`);
-  const unreadable = parsed.kind === "transcript" ? parsed.content.unreadableLines : [];
-  const damage =
-    parsed.kind === "transcript"
-      ? await repairSessionFileIfNeeded({ sessionFile: file, dryRun: true })
-      : undefined;
-  if (damage?.code === "dry-run")
-    problems.push(`it needs repair: ${repairedParts(damage).join(", ")}`);
-  const findings: Finding[] =
-    unreadable.length > (damage?.droppedLines ?? 0)
-      ? [
-          {
-            level: "warning",
-            code: "session-unreadable-lines",
-            subject,
-            text: `lines ${unreadable.join(", ")} of ${file} are not entries; they are skipped and kept`,
-          },
-        ]
-      : [];
+  const { entries, skippedLines } = looked;
+  const findings: Finding[] = [];
+  if (skippedLines.length > 0) {
+    const text = `lines ${skippedLines.join(", ")} of ${file} are not entries; they are skipped and kept`;
+    findings.push({ level: "warning", code: "session-unreadable-lines", subject, text });
+  }
+  const lock = owner === null ? [] : [`its lock was left by process ${owner.pid}, which is gone`];
+  const problems = [...lock, ...looked.problems];
   if (problems.length > 0) {
     const notes = fix ? await repairByOpening(file, agentId, sessionId) : "";
-    findings.push(
-      repaired(fix, {
-        codes: { found: "session-damaged", repaired: "session-repaired" },
-        subject,
-        problem: problems.join(", "),
-        how: notes || "opened and closed",
-      }),
-    );
+    const codes = { found: "session-damaged", repaired: "session-repaired" } as const;
+    const how = notes || "opened and closed";
+    findings.push(repaired(fix, { codes, subject, problem: problems.join(", "), how }));
   }
-  return { entries: parsed.kind === "empty" ? 0 : parsed.content.entries.length, findings };
+  return { entries, findings };
+}
+
+type LookedInto =
+  | { kind: "not-a-transcript"; reason: string }
+  | {
+      kind: "transcript";
+      entries: number;
+      /** What opening it would repair. */
+      problems: string[];
+      /** Lines that no repair takes out. */
+      skippedLines: readonly number[];
+    };
+
+async function lookInto(file: string): Promise<LookedInto> {
+  const bytes = await readFile(file);
+  const parsed = parseSessionFile(bytes);
+  if (parsed.kind === "not-a-transcript") return parsed;
+  const cutOff = bytes.length - (parsed.kind === "empty" ? 0 : parsed.content.goodBytes);
+  const problems = cutOff > 0 ? [`it ends with an interrupted write of ${cutOff} bytes`] : [];
+  if (parsed.kind === "empty")
+    return { kind: "transcript", entries: 0, problems, skippedLines: [] };
+  const { version, entries, unreadableLines } = parsed.content;
+  if (version < TRANSCRIPT_VERSION) problems.push(`it has the older format ${version}`);
+  const damage = await repairSessionFileIfNeeded({ sessionFile: file, dryRun: true });
+  if (damage.code === "dry-run")
+    problems.push(`it needs repair: ${repairedParts(damage).join(", ")}`);
+  const skippedLines = unreadableLines.length > damage.droppedLines ? unreadableLines : [];
+  return { kind: "transcript", entries: entries.length, problems, skippedLines };
 }
 
 /** Opening a session repairs it; what was cut off is kept beside it. */

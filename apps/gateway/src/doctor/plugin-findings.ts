@@ -6,76 +6,80 @@ import type { PluginRecord } from "../plugins/load/record.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
 export function engineFindings(status: EngineStatus): Finding[] {
-  const {
-    engineId,
-    infoId,
-    configured,
-    degraded,
-    switchedOff,
-    owner,
-    recent,
-    missingMessage,
-    store,
-    quarantined,
-  } = status;
-  const findings: Finding[] = [];
-  const add = (level: Finding["level"], code: FindingCode, text: string) =>
-    void findings.push({ level, code, subject: "engine", text });
-  const reinstall = "correct or update its plugin, then run: clew plugins reload";
+  return [
+    answeringFinding(status),
+    ...idFindings(status),
+    ...setAsideFindings(status),
+    ...recentFindings(status),
+    ...storeFindings(status),
+  ];
+}
+
+const engine = (level: Finding["level"], code: FindingCode, text: string): Finding => ({
+  ...{ level, code, subject: "engine", text },
+});
+
+const REINSTALL = "correct or update its plugin, then run: clew plugins reload";
+
+function answeringFinding(status: EngineStatus): Finding {
+  const { engineId, configured, degraded, switchedOff, missingMessage } = status;
   if (degraded !== null)
-    add(
+    return engine(
       "failure",
       "engine-failed",
-      `"${configured}" does not work (${degraded.operation}: ${degraded.reason}); "${engineId}" answers instead; ${reinstall}`,
+      `"${configured}" does not work (${degraded.operation}: ${degraded.reason}); "${engineId}" answers instead; ${REINSTALL}`,
     );
-  else if (switchedOff !== null)
-    add(
+  if (switchedOff !== null)
+    return engine(
       "warning",
       "engine-switched-off",
       `"${configured}" is configured, but ${switchedOff}; "${engineId}" answers; clew plugins enable brings it back, or clew config set plugins.slots.contextEngine ${engineId} makes it the choice`,
     );
-  else if (missingMessage !== null)
-    add(
-      "failure",
-      "engine-host-lacks",
-      `${missingMessage} No turn can start; choose another engine: clew config set plugins.slots.contextEngine legacy`,
-    );
-  else add("ok", "engine", about(status));
-  if (degraded === null && infoId !== engineId)
-    add(
-      "note",
-      "engine-other-id",
-      `registered as "${engineId}", calls itself "${infoId}"; settings use the former`,
-    );
-  for (const { engineId: aside, operation, reason } of quarantined)
-    if (aside !== configured)
-      add(
+  return missingMessage === null
+    ? engine("ok", "engine", about(status))
+    : engine(
+        "failure",
+        "engine-host-lacks",
+        `${missingMessage} No turn can start; choose another engine: clew config set plugins.slots.contextEngine legacy`,
+      );
+}
+
+function idFindings({ engineId, infoId, degraded }: EngineStatus): Finding[] {
+  if (degraded !== null || infoId === engineId) return [];
+  const text = `registered as "${engineId}", calls itself "${infoId}"; settings use the former`;
+  return [engine("note", "engine-other-id", text)];
+}
+
+function setAsideFindings({ configured, quarantined }: EngineStatus): Finding[] {
+  return quarantined
+    .filter(({ engineId }) => engineId !== configured)
+    .map(({ engineId, operation, reason }) =>
+      engine(
         "warning",
         "engine-set-aside",
-        `"${aside}" has been set aside because it failed in ${operation}: ${reason}; ${reinstall}`,
-      );
-  if (recent.lastDegraded !== null && degraded === null)
-    add(
-      "warning",
-      "engine-failed-lately",
-      `${recent.degraded} of the last ${recent.turns} turns were answered by another engine; last on ${recent.lastDegraded.at}: ${recent.lastDegraded.operation}: ${recent.lastDegraded.reason}`,
+        `"${engineId}" has been set aside because it failed in ${operation}: ${reason}; ${REINSTALL}`,
+      ),
     );
-  if (recent.idleCompactions > 0)
-    add(
-      "warning",
-      "engine-idle-compactions",
-      `${recent.idleCompactions} of ${recent.compactions} recent compactions claimed success but changed nothing; tell the author of ${owner.replace("plugin:", "plugin ")}`,
-    );
-  if (store !== null)
-    findings.push({
-      level: store.ok ? "ok" : "failure",
-      code: store.ok ? "engine-store" : "engine-store-broken",
-      subject: "engine store",
-      text: store.ok
-        ? store.text
-        : `${store.text}; keep a copy of the store and see the plugin's own repair command`,
-    });
-  return findings;
+}
+
+function recentFindings({ degraded, recent, owner }: EngineStatus): Finding[] {
+  const { turns, lastDegraded: last, compactions, idleCompactions } = recent;
+  const failed = `${recent.degraded} of the last ${turns} turns were answered by another engine; last on ${last?.at}: ${last?.operation}: ${last?.reason}`;
+  const idle = `${idleCompactions} of ${compactions} recent compactions claimed success but changed nothing; tell the author of ${owner.replace("plugin:", "plugin ")}`;
+  return [
+    ...(last !== null && degraded === null
+      ? [engine("warning", "engine-failed-lately", failed)]
+      : []),
+    ...(idleCompactions > 0 ? [engine("warning", "engine-idle-compactions", idle)] : []),
+  ];
+}
+
+function storeFindings({ store }: EngineStatus): Finding[] {
+  if (store === null) return [];
+  const subject = "engine store";
+  if (store.ok) return [{ level: "ok", code: "engine-store", subject, text: store.text }];
+  const text = `${store.text}; keep a copy of the store and see the plugin's own repair command`;
+  return [{ level: "failure", code: "engine-store-broken", subject, text }];
 }
 
 function about({

@@ -1,5 +1,5 @@
 // Plays one recorded turn through ports that answer with what was recorded.
-import type { ClockPort, ModelPort, ToolPort } from "@clew/engine-core";
+import type { ClockPort, ModelPort, ToolOutcome, ToolPort } from "@clew/engine-core";
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateMessages, estimateText } from "@clew/plugin-sdk/tokens";
@@ -60,24 +60,27 @@ export function createPlayer({ turn, append, onCall }: PlayerOptions): Player {
       async run({ call }) {
         const results = turn.steps[next - 1]?.results ?? [];
         const result = results.find(({ toolCallId }) => toolCallId === call.id);
-        if (result === undefined)
-          return {
-            content: [{ type: "text", text: "The recording holds no result of this call." }],
-            isError: true,
-          };
-        now = timeOf(result) ?? now;
-        const content = Array.isArray(result.content)
-          ? result.content
-          : [{ type: "text" as const, text: String(result.content ?? "") }];
-        return {
-          content,
-          isError: result.isError === true,
-          ...(result.details !== undefined && { details: result.details }),
-        };
+        now = (result && timeOf(result)) ?? now;
+        return recordedOutcome(result);
       },
     },
     clock: { now: () => now, monotonic: () => performance.now() },
     remaining: () => turn.steps.slice(next),
+  };
+}
+
+function recordedOutcome(result: RecordedStep["results"][number] | undefined): ToolOutcome {
+  if (result === undefined) {
+    const text = "The recording holds no result of this call.";
+    return { content: [{ type: "text", text }], isError: true };
+  }
+  const content = Array.isArray(result.content)
+    ? result.content
+    : [{ type: "text" as const, text: String(result.content ?? "") }];
+  return {
+    content,
+    isError: result.isError === true,
+    ...(result.details !== undefined && { details: result.details }),
   };
 }
 

@@ -4,6 +4,7 @@ import {
   type EngineFailure,
   type ModelCallReport,
   type ReportItem,
+  type SessionState,
   type TurnError,
   type TurnReport,
   type TurnResult,
@@ -55,16 +56,8 @@ export interface ReplayRequest {
   signal: AbortSignal;
 }
 
-export async function runReplay({
-  host,
-  session,
-  reports,
-  model,
-  turns,
-  onProgress,
-  signal,
-}: ReplayRequest): Promise<ReplayResult> {
-  const state = createSessionState();
+export async function runReplay(request: ReplayRequest): Promise<ReplayResult> {
+  const { session, turns, onProgress, signal } = request;
   const result: ReplayResult = {
     turns: 0,
     calls: [],
@@ -77,46 +70,64 @@ export async function runReplay({
   const append = async (messages: readonly AgentMessage[]) => {
     await session.append(messages.map((message) => ({ type: "message" as const, message })));
   };
-
-  let sent: ReportItem[] = [];
+  const progress = { result, state: createSessionState(), append, sent: [] };
   for (const [index, turn] of turns.entries()) {
     signal.throwIfAborted();
-    const number = index + 1;
-    const known: (readonly ContextItem[])[] = [];
-    const player = createPlayer({
-      turn,
-      append,
-      onCall: () => known.push(state.context?.items ?? []),
-    });
-    if (turn.prompt !== null && turn.steps.length > 0) {
-      const { role: _role, ...prompt } = turn.prompt;
-      const { model: modelPort, tools, clock } = player;
-      const answer = await host.answer({
-        transcript: session,
-        state,
-        prompt,
-        signal,
-        replacement: { model: modelPort, modelRef: model, tools, clock },
-      });
-      await reports.append(answer.report, answer.parts);
-      for (const [call, report] of answer.report.modelCalls.entries()) {
-        sent = sent.slice(0, report.messages.kept).concat(report.messages.items);
-        const visible = known[call];
-        if (visible !== undefined)
-          result.calls.push(
-            measureCall({ turn: number, report, sent, known: visible, turnReport: answer.report }),
-          );
-      }
-      note(result, number, turn, answer, player.remaining().length);
-    } else if (turn.prompt !== null) await append([turn.prompt]);
-    result.turns += turn.prompt === null ? 0 : 1;
-    // What the run did not get to did happen: the next turn's history needs it.
-    for (const { before, reply, results } of player.remaining())
-      await append([...before, reply, ...results]);
-    await append(turn.after);
-    onProgress?.({ turn: number, turns: turns.length, calls: result.calls.length });
+    await replayTurn(request, progress, { number: index + 1, turn });
+    onProgress?.({ turn: index + 1, turns: turns.length, calls: result.calls.length });
   }
   return result;
+}
+
+/** What grows while a replay goes on. */
+interface Progress {
+  result: ReplayResult;
+  state: SessionState;
+  append: (messages: readonly AgentMessage[]) => Promise<void>;
+  /** The messages of the newest call. */
+  sent: ReportItem[];
+}
+
+async function replayTurn(
+  { host, session, reports, model: modelRef, signal }: ReplayRequest,
+  progress: Progress,
+  { number, turn }: { number: number; turn: RecordedTurn },
+): Promise<void> {
+  const { result, state, append } = progress;
+  const known: (readonly ContextItem[])[] = [];
+  const onCall = () => known.push(state.context?.items ?? []);
+  const player = createPlayer({ turn, append, onCall });
+  if (turn.prompt !== null && turn.steps.length > 0) {
+    const { role: _role, ...prompt } = turn.prompt;
+    const { model, tools, clock } = player;
+    const replacement = { model, modelRef, tools, clock };
+    const answer = await host.answer({ transcript: session, state, prompt, signal, replacement });
+    await reports.append(answer.report, answer.parts);
+    measureCalls(progress, number, answer.report, known);
+    note(result, number, turn, answer, player.remaining().length);
+  } else if (turn.prompt !== null) await append([turn.prompt]);
+  result.turns += turn.prompt === null ? 0 : 1;
+  // What the run did not get to did happen: the next turn's history needs it.
+  for (const { before, reply, results } of player.remaining())
+    await append([...before, reply, ...results]);
+  await append(turn.after);
+}
+
+/** `known`: what the session's context held at each call. */
+function measureCalls(
+  progress: Progress,
+  turn: number,
+  turnReport: TurnReport,
+  known: readonly (readonly ContextItem[])[],
+): void {
+  for (const [call, report] of turnReport.modelCalls.entries()) {
+    const { kept, items } = report.messages;
+    progress.sent = progress.sent.slice(0, kept).concat(items);
+    const visible = known[call];
+    const { sent, result } = progress;
+    if (visible !== undefined)
+      result.calls.push(measureCall({ turn, report, sent, known: visible, turnReport }));
+  }
 }
 
 interface MeasuredCall {

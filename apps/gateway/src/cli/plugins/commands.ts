@@ -1,14 +1,14 @@
 // What each `clew plugins` command does and prints.
-
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import type { Environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import { pluginFindings } from "../../doctor/plugin-findings.ts";
 import { describeMissing, findOwnGateway, type GatewayLookup } from "../../gateway-client.ts";
-import { discoverPlugins } from "../../plugins/find/discover.ts";
+import { discoverPlugins, type FoundPlugin } from "../../plugins/find/discover.ts";
 import { whyOff } from "../../plugins/find/enablement.ts";
 import { readPluginFiles } from "../../plugins/find/manifest.ts";
-import { readRecords } from "../../plugins/find/records.ts";
+import { type InstallRecords, readRecords } from "../../plugins/find/records.ts";
 import { effectNote } from "../../plugins/install/effect.ts";
 import {
   type InstallPlace,
@@ -104,58 +104,47 @@ export async function update(
 
 export async function list({ json }: Flags, { environment, output }: Shell): Promise<number> {
   const { home, configFile } = environment;
-  const { config } = await loadConfig(configFile);
+  const { plugins } = (await loadConfig(configFile)).config;
   const records = readRecords(home);
-  const found = discoverPlugins({ home, plugins: config.plugins, records, bundled: [] }).map(
-    ({ id, folder, origin, result }) => {
-      const manifest = result.ok ? result.files.manifest : { id };
-      const isSelected = Object.values(config.plugins.slots ?? {}).some(
-        (value) => value === id || records.engines[String(value)] === id,
-      );
-      const off = whyOff({
-        plugins: config.plugins,
-        manifest,
-        isBundled: origin === "bundled",
-        isSelected,
-      });
-      const version = result.ok
-        ? (result.files.packageJson.version ?? result.files.manifest.version ?? null)
-        : null;
-      const status = off !== null ? "off" : result.ok ? "on" : "broken";
-      return {
-        id,
-        version,
-        status,
-        reason: off ?? (result.ok ? null : result.reason),
-        origin,
-        folder,
-        source: records.plugins[id]?.spec ?? null,
-      };
-    },
+  const found = discoverPlugins({ home, plugins, records, bundled: [] }).map((plugin) =>
+    listed(plugin, plugins, records),
   );
   if (json) output.json({ plugins: found });
   else if (found.length === 0)
     output.line('No plugins; "clew plugins install" takes an npm name, a folder or an archive.');
   else {
-    output.line(
-      printable(
-        formatTable(
-          ["plugin", "version", "state", "from"],
-          found.map(({ id, version, status, origin, folder }) => [
-            id,
-            version ?? "-",
-            status,
-            `${origin}: ${folder}`,
-          ]),
-        ),
-      ),
-    );
+    const rows = found.map(({ id, version, status, origin, folder }) => [
+      ...[id, version ?? "-", status, `${origin}: ${folder}`],
+    ]);
+    output.line(printable(formatTable(["plugin", "version", "state", "from"], rows)));
     print(
       output,
       found.flatMap(({ id, reason }) => (reason === null ? [] : [`${id}: ${reason}`])),
     );
   }
   return 0;
+}
+
+/** What the list says of a plugin that nobody loaded. */
+function listed(
+  { id, folder, origin, result }: FoundPlugin,
+  plugins: PluginsConfig,
+  records: InstallRecords,
+) {
+  const isSelected = Object.values(plugins.slots ?? {}).some(
+    (value) => value === id || records.engines[String(value)] === id,
+  );
+  const manifest = result.ok ? result.files.manifest : { id };
+  const off = whyOff({ plugins, manifest, isBundled: origin === "bundled", isSelected });
+  const version = result.ok
+    ? (result.files.packageJson.version ?? result.files.manifest.version ?? null)
+    : null;
+  const status = off !== null ? "off" : result.ok ? "on" : "broken";
+  const reason = off ?? (result.ok ? null : result.reason);
+  return {
+    ...{ id, version, status, reason, origin, folder },
+    source: records.plugins[id]?.spec ?? null,
+  };
 }
 
 export async function inspect(

@@ -6,7 +6,7 @@ import { readCurrentConfig } from "./config-file.ts";
 import { type InstallPlace, moveIntoPlace, versionOf } from "./install.ts";
 import { withPluginsLock } from "./lock.ts";
 import { planSource } from "./source.ts";
-import { stagePlugin } from "./stage.ts";
+import { type StagedPlugin, stagePlugin } from "./stage.ts";
 import { tryPlugin } from "./trial.ts";
 
 export interface UpdateReport {
@@ -67,34 +67,7 @@ async function updateOne(
         changed: false,
         note: `${pluginId} ${version} is the newest that ${record.spec} allows.`,
       };
-    const current = await readCurrentConfig(place.configFile);
-    const trial = await tryPlugin(staged.files, {
-      raw: current.raw,
-      entryConfig: current.plugins.entries?.[pluginId],
-    });
-    const undo = moveIntoPlace(staged, place.home);
-    try {
-      const records = readRecords(place.home);
-      const engines = {
-        ...records.engines,
-        ...Object.fromEntries(trial.engines.map((engineId) => [engineId, pluginId])),
-      };
-      const updated = {
-        ...record,
-        version,
-        root: join(pluginId, staged.rootBelow),
-        installedAt: new Date().toISOString(),
-      };
-      writeRecords(place.home, {
-        ...records,
-        engines,
-        plugins: { ...records.plugins, [pluginId]: updated },
-      });
-    } catch (error) {
-      undo.restore();
-      throw error;
-    }
-    undo.forget();
+    await replace(pluginId, { ...record, version }, staged, place);
     return {
       pluginId,
       changed: true,
@@ -103,4 +76,32 @@ async function updateOne(
   } finally {
     staged.discard();
   }
+}
+
+/** The old files come back unless everything works. */
+async function replace(
+  pluginId: string,
+  record: InstallRecord,
+  staged: StagedPlugin,
+  place: InstallPlace,
+): Promise<void> {
+  const { raw, plugins } = await readCurrentConfig(place.configFile);
+  const entryConfig = plugins.entries?.[pluginId];
+  const trial = await tryPlugin(staged.files, { raw, entryConfig });
+  const undo = moveIntoPlace(staged, place.home);
+  try {
+    const records = readRecords(place.home);
+    const brought = Object.fromEntries(trial.engines.map((engineId) => [engineId, pluginId]));
+    const root = join(pluginId, staged.rootBelow);
+    const updated = { ...record, root, installedAt: new Date().toISOString() };
+    writeRecords(place.home, {
+      ...records,
+      engines: { ...records.engines, ...brought },
+      plugins: { ...records.plugins, [pluginId]: updated },
+    });
+  } catch (error) {
+    undo.restore();
+    throw error;
+  }
+  undo.forget();
 }
