@@ -4,6 +4,7 @@ import {
   declarationOf,
   entryPoints,
   exportedNames,
+  exportedValues,
   reportedCode,
   unexplainedOptionals,
 } from "./surface.ts";
@@ -55,6 +56,29 @@ describe("the API reports", () => {
         (name) => declared.has(name) && !exported.has(name) && !UNNAMEABLE.includes(name),
       );
       expect(missing).toEqual([]);
+    },
+  );
+});
+
+describe("what is exported", () => {
+  /**
+   * Where something may be used or promised: everywhere but in its own package, and in any README.
+   */
+  const texts = globSync(["{packages,apps}/**/*.{ts,tsx,md}", "docs/*.md", "README.md"], {
+    exclude: (name) => /node_modules|(^|\/)dist(\/|$)|\.api\.md$/.test(String(name)),
+  }).map((path) => ({ path, words: new Set(readFileSync(path, "utf8").match(/\w+/g)) }));
+
+  // Every pass has its name there for those who want just one of them.
+  it.each(reported.filter(({ specifier }) => specifier !== "@clew/transcript-policy/passes"))(
+    "by $specifier is used outside its package, or promised by a README",
+    ({ directory, code }) => {
+      const elsewhere = texts.filter(
+        ({ path }) => !path.startsWith(`${directory}/`) || path.endsWith("README.md"),
+      );
+      const unused = exportedValues(code).filter(
+        (name) => !elsewhere.some(({ words }) => words.has(name)),
+      );
+      expect(unused).toEqual([]);
     },
   );
 });

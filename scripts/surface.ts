@@ -58,6 +58,14 @@ export function reportedCode(report: string): string {
   return /```ts\n([\s\S]*?)```/.exec(readFileSync(report, "utf8"))?.[1] ?? "";
 }
 
+/** The functions, constants and classes a report exports. */
+export function exportedValues(code: string): string[] {
+  const declared = code.matchAll(
+    /^export (?:declare )?(?:abstract )?(?:const|let|function|class) (\w+)/gm,
+  );
+  return [...declared].map((match) => match[1]!);
+}
+
 /** The names a report exports. */
 export function exportedNames(code: string): string[] {
   const declared = code.matchAll(

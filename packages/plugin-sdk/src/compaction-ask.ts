@@ -13,7 +13,7 @@ export const COMPACTION_TRIGGERS = [
   "timeout_recovery",
 ] as const;
 
-/** One of `COMPACTION_TRIGGERS`. */
+/** One of these five words. */
 export type CompactionTrigger = (typeof COMPACTION_TRIGGERS)[number];
 
 /** One value for host, port and built-in compaction; engines get the same as `CompactParams`. */

@@ -27,12 +27,7 @@ export type {
   ProviderRecord,
   WireName,
 } from "./catalogue/record.ts";
-export {
-  COMPACTION_TRIGGERS,
-  type CompactionAsk,
-  type CompactionTrigger,
-  compactionAskOf,
-} from "./compaction-ask.ts";
+export { type CompactionAsk, type CompactionTrigger, compactionAskOf } from "./compaction-ask.ts";
 export type { EngineMethod } from "./contract/engine.ts";
 export { type PluginManifest, PluginManifestSchema } from "./contract/manifest.ts";
 export { AgentMessageSchema } from "./contract/message.ts";

@@ -37,7 +37,7 @@ const accepted = new WeakMap<StoredBlock, string>();
 export async function sanitizeContentBlocksImages<T extends object>(
   blocks: readonly T[],
   { label = LABEL, ...options }: ImageOptions & { label?: string } = {},
-): Promise<readonly (T | StoredBlock)[]> {
+): Promise<readonly (T | { readonly [field: string]: unknown })[]> {
   const stored = blocks as readonly unknown[] as readonly StoredBlock[];
   const results = await Promise.all(
     stored.map((block) => (isImageBlock(block) ? sanitizeImage(block, label, options) : block)),
