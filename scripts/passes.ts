@@ -49,7 +49,9 @@ export function passesModule(): { path: string; text: string } {
     return names.length === 0 ? [] : [`export { ${names.join(", ")} } from "./${file}.ts";`];
   });
   const head = "// Every pass by name, as `pnpm run docs` finds them in the folder.";
-  return { path, text: formatted(path, [head, ...lines].join("\n")) };
+  // Named in the signature of a pass.
+  const stored = 'export type { StoredBlock } from "./stored.ts";';
+  return { path, text: formatted(path, [head, ...lines, stored].join("\n")) };
 }
 
 /** The README with its table of rules rewritten. */

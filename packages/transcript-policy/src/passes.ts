@@ -60,6 +60,7 @@ export {
   validateAnthropicTurns,
   validateGeminiTurns,
 } from "./passes/turns.ts";
+export type { StoredBlock } from "./stored.ts";
 export { TEXTS } from "./texts.ts";
 export type { Traits } from "./traits.ts";
 export { type Fault, type WireRules, wireRules } from "./wires.ts";
