@@ -26,11 +26,7 @@ export async function chat(
   const { environment, loaded, log, output } = await setUp(shell, options, {
     showProblems: options.json !== true,
   });
-  const problem = await prepareHome(environment.home);
-  if (problem !== null) {
-    output.note(`clew: ${problem}`);
-    return 1;
-  }
+  await prepareHome(environment.home);
   const plugins = await startPlugins({ environment, loaded, log });
   const gateway = createGateway({ environment, loaded, log, plugins });
   const asking = askInTerminal(output);

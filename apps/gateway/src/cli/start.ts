@@ -22,10 +22,6 @@ const GRACE_MS = 1500;
 export async function start(overrides: Overrides, shell: Shell): Promise<number> {
   const setup = await setUp(shell, overrides, { showProblems: true });
   const claim = await claimHome(setup.environment.home);
-  if (!claim.claimed) {
-    setup.output.note(`clew: ${claim.reason}`);
-    return 1;
-  }
   return serve(setup, claim, overrides).finally(() => claim.release());
 }
 

@@ -1,6 +1,7 @@
 // Claims a home for one gateway and tells the home's commands where it is.
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { acquireLock, type LockOwner } from "../locks/lock.ts";
 import { ownProcessStart } from "../locks/process-identity.ts";
 import { readGatewayFile, removeGatewayFile, writeGatewayFile } from "./gateway-file.ts";
@@ -8,27 +9,25 @@ import { createIdentity, type GatewayIdentity } from "./identity.ts";
 import { prepareHome } from "./prepare-home.ts";
 
 export interface ClaimedHome {
-  claimed: true;
   identity: GatewayIdentity;
   /** To be called as soon as the gateway listens. */
   announce(port: number): void;
   release(): Promise<void>;
 }
 
-/** `reason`: one sentence with the next step. */
-export type ClaimOutcome = ClaimedHome | { claimed: false; reason: string };
-
-/** A home whose gateway was killed is free at once. */
-export async function claimHome(home: string): Promise<ClaimOutcome> {
-  const problem = await prepareHome(home);
-  if (problem !== null) return { claimed: false, reason: problem };
+/**
+ * Throws GATEWAY_RUNNING while another gateway serves the home, STORAGE_FAILED when the home cannot
+ * be written. A home whose gateway was killed is free at once.
+ */
+export async function claimHome(home: string): Promise<ClaimedHome> {
+  await prepareHome(home);
   const file = join(home, "gateway.lock");
   const outcome = await acquireLock(file);
-  if (!outcome.held) return { claimed: false, reason: whyTaken(home, file, outcome.owner) };
+  if (!outcome.held)
+    throw new ContextEngineError("GATEWAY_RUNNING", whyTaken(home, file, outcome.owner));
   const identity = createIdentity(home);
   const withdraw = () => removeGatewayFile(home, identity.secret);
   return {
-    claimed: true,
     identity,
     announce(port) {
       const { secret } = identity;

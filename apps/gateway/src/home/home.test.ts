@@ -10,9 +10,9 @@ import { prepareHome } from "./prepare-home.ts";
 describe("a home that can be written", () => {
   it("is made with the folders above it, and nothing is left of the attempt", async () => {
     const home = join(await temporaryHome(), "a/b/home");
-    expect(await prepareHome(home)).toBeNull();
+    await prepareHome(home);
     expect(await readdir(home)).toEqual([]);
-    expect(await prepareHome(home)).toBeNull();
+    await prepareHome(home);
   });
 
   it("has one name, however its path is spelled", async () => {
@@ -29,61 +29,63 @@ describe("a home that cannot be written", () => {
     const file = join(await temporaryHome(), "file");
     await writeFile(file, "");
     for (const home of [file, join(file, "home")])
-      expect(await prepareHome(home)).toBe(
-        `Clew cannot keep its files in ${home}: a part of the path is not a folder; set CLEW_HOME to a folder you may write to.`,
-      );
+      await expect(prepareHome(home)).rejects.toMatchObject({
+        code: "STORAGE_FAILED",
+        message: `The home ${home} cannot be written: a part of the path is not a folder; set CLEW_HOME to a folder you may write to and try again.`,
+      });
   });
 
   it.runIf(process.platform === "linux")("is found out at once below /proc", async () => {
-    expect(await prepareHome("/proc/nope/home")).toMatch(/^Clew cannot keep its files in \/proc/);
+    await expect(prepareHome("/proc/nope/home")).rejects.toThrow("no folder can be created there");
   });
 
   it.skipIf(process.getuid?.() === 0)("is said to be read-only", async () => {
     const home = await temporaryHome();
     await chmod(home, 0o500);
-    expect(await prepareHome(home)).toContain("permission denied");
+    await expect(prepareHome(home)).rejects.toThrow("permission denied");
   });
 });
 
 describe("a claimed home", () => {
+  const refusal = (home: string) =>
+    claimHome(home).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+
   it("is refused to a second gateway until the first lets go of it", async () => {
     const home = await temporaryHome();
     const first = await claimHome(home);
-    if (!first.claimed) throw new Error(first.reason);
-    const refusals = async () => {
-      const second = await claimHome(home);
-      return second.claimed ? null : second.reason;
-    };
-    const process_ = `(process ${process.pid}); stop that one first, or set CLEW_HOME to another folder.`;
-    expect(await refusals()).toBe(`The gateway of ${home} is just starting ${process_}`);
+    const next = `(process ${process.pid}); stop that one first, or set CLEW_HOME to another folder.`;
+    expect(await refusal(home)).toMatchObject({
+      code: "GATEWAY_RUNNING",
+      message: `The gateway of ${home} is just starting ${next}`,
+    });
     first.announce(4321);
-    expect(await refusals()).toBe(
-      `The gateway of ${home} runs at http://127.0.0.1:4321 ${process_}`,
-    );
+    expect(await refusal(home)).toMatchObject({
+      message: `The gateway of ${home} runs at http://127.0.0.1:4321 ${next}`,
+    });
     await first.release();
     expect(await readdir(home)).toEqual([]);
     const third = await claimHome(home);
-    expect(third.claimed).toBe(true);
+    third.announce(4322);
     // Late, the first must not take away what is the third's.
-    if (third.claimed) third.announce(4322);
     await first.release();
     expect(readGatewayFile(home)).toMatchObject({ port: 4322 });
-    if (third.claimed) await third.release();
+    await third.release();
   });
 
   it("says which file to delete when nobody can tell who claimed it", async () => {
     const home = await temporaryHome();
     const file = join(home, "gateway.lock");
     await writeFile(file, "?");
-    expect(await claimHome(home)).toEqual({
-      claimed: false,
-      reason: expect.stringContaining(`delete that file`),
+    expect(await refusal(home)).toMatchObject({
+      message: expect.stringContaining(`${file} cannot be read`),
     });
     const owner = { token: "t", pid: 1, started: "x", host: "attic", since: "2026-01-01" };
     await writeFile(file, JSON.stringify(owner));
-    expect(await claimHome(home)).toEqual({
-      claimed: false,
-      reason: expect.stringContaining(`runs on attic (process 1, since 2026-01-01)`),
+    expect(await refusal(home)).toMatchObject({
+      message: expect.stringContaining("runs on attic (process 1, since 2026-01-01)"),
     });
   });
 });

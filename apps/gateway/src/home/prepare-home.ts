@@ -1,20 +1,19 @@
-// Makes the home folder, or says why it cannot be written.
+// Makes the home folder and finds out whether it can be written.
 import { randomUUID } from "node:crypto";
 import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { storageAdvice, storageReason } from "../storage-error.ts";
+import { storageFailed } from "../storage-error.ts";
 
 const PROBE_BYTES = 4096;
 
-/** Null when files can be written in `home`; else one sentence with the next step. */
-export async function prepareHome(home: string): Promise<string | null> {
+/** Throws STORAGE_FAILED when no file can be written in `home`. */
+export async function prepareHome(home: string): Promise<void> {
   try {
     await makeFolder(home);
     await probe(home);
-    return null;
   } catch (error) {
     if (typeof (error as NodeJS.ErrnoException).code !== "string") throw error;
-    return `Clew cannot keep its files in ${home}: ${storageReason(error)}; ${storageAdvice(error)}.`;
+    throw storageFailed(`The home ${home} cannot be written`, error);
   }
 }
 

@@ -115,7 +115,7 @@ describe("a home", () => {
     expect(await runClew(home, ["start", "--port", "0"])).toEqual({
       code: 1,
       output: "",
-      errors: `clew: The gateway of ${home} runs at http://127.0.0.1:${first.port} (process ${first.pid}); stop that one first, or set CLEW_HOME to another folder.`,
+      errors: `clew: The gateway of ${home} runs at http://127.0.0.1:${first.port} (process ${first.pid}); stop that one first, or set CLEW_HOME to another folder. [GATEWAY_RUNNING]`,
     });
     first.child.process.kill("SIGTERM");
     expect(await first.child.exit).toBe(0);
@@ -162,7 +162,7 @@ describe("a home", () => {
       expect(await clew(home, [command])).toEqual({
         code: 1,
         output: "",
-        errors: `clew: Clew cannot keep its files in ${home}: a part of the path is not a folder; set CLEW_HOME to a folder you may write to.`,
+        errors: `clew: The home ${home} cannot be written: a part of the path is not a folder; set CLEW_HOME to a folder you may write to and try again. [STORAGE_FAILED]`,
       });
   });
 });
