@@ -1,11 +1,9 @@
 import { accessSync, constants } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import type { TurnReport } from "@clew/engine-core";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { build } from "tsup";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { readEnvironment } from "../src/config/environment.ts";
 import { checkConfigText } from "../src/config/load.ts";
@@ -17,7 +15,9 @@ import { createLog } from "../src/log/log.ts";
 import { openReportLog, readLastRequest } from "../src/reports/report-log.ts";
 import { emulatedModel } from "../src/testing/gateway.ts";
 import { temporaryHome } from "../src/testing/home.ts";
-import { page as pageBuild } from "../tsup.config.ts";
+
+/** The tests' global setup sees to it that it is current. */
+const BUILT_PAGE = join(import.meta.dirname, "../dist/web");
 
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
 const FLAGS = [
@@ -51,22 +51,13 @@ function isExecutable(file: string): boolean {
   }
 }
 
-describe.skipIf(executablePath === undefined)("the page in a browser", { timeout: 30_000 }, () => {
+describe.skipIf(executablePath === undefined)("the page in a browser", { timeout: 60_000 }, () => {
   let browser: Browser;
-  let built: string;
 
   beforeAll(async () => {
-    built = await mkdtemp(join(tmpdir(), "clew-page-"));
-    const building = build({ ...pageBuild, config: false, outDir: built });
-    [browser] = await Promise.all([
-      chromium.launch({ executablePath: executablePath ?? "", args: FLAGS }),
-      building,
-    ]);
+    browser = await chromium.launch({ executablePath: executablePath ?? "", args: FLAGS });
   }, 60_000);
-  afterAll(async () => {
-    await browser?.close();
-    await rm(built, { recursive: true, force: true });
-  });
+  afterAll(() => browser?.close());
 
   async function startGateway({
     config = {},
@@ -88,7 +79,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     const server = await startServer({
       gateway,
       log,
-      page: loadPage(built),
+      page: loadPage(BUILT_PAGE),
       version: "0.0.0",
       identity: createIdentity(folder),
       port,

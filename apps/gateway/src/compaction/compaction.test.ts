@@ -62,7 +62,7 @@ describe("the built-in compaction, joined", () => {
     expect(session.branch().filter(({ type }) => type === "compaction")).toHaveLength(compactions);
     const { reply } = await say("Who keeps the lighthouse at Skerry 60?");
     expect(JSON.stringify(reply)).toContain("Ada-60");
-  }, 60_000);
+  });
 
   it("is taken back byte for byte: the next request is the one from before", async () => {
     const {
@@ -139,7 +139,7 @@ describe("the built-in compaction, joined", () => {
     }
     expect(triggers.length).toBeGreaterThan(0);
     expect(triggers).not.toContain("threshold");
-  }, 60_000);
+  });
 
   it("falls back to the session's model when the configured one cannot be used, and says so", async () => {
     const {

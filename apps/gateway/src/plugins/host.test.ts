@@ -273,13 +273,14 @@ describe("registration", () => {
     const code =
       "export default (api) => { setImmediate(() => api.registerContextEngine('late', () => 1)); };";
     const { registry, log } = await loadOne({ code });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect
+      .poll(() => log.lines)
+      .toContainEqual(
+        expect.stringContaining(
+          'small: context engine "late" was registered after register() had returned',
+        ),
+      );
     expect(registry.get("late")).toBeUndefined();
-    expect(log.lines).toContainEqual(
-      expect.stringContaining(
-        'small: context engine "late" was registered after register() had returned',
-      ),
-    );
   });
 
   it("in a mode that only looks takes engines as discovered, never as running", async () => {

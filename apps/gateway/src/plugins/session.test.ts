@@ -52,7 +52,7 @@ function readStore(home: string) {
 
 describe("a session of two hundred turns", () => {
   it("with a plugin engine loses nothing, stays inside the window, survives a restart, and goes on without the plugin", {
-    timeout: 120_000,
+    timeout: 60_000,
   }, async () => {
     const scratch = await temporaryHome();
     const home = join(scratch, "home");

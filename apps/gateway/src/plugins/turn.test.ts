@@ -55,7 +55,7 @@ describe("a turn with plugins", () => {
 });
 
 describe("the built command", () => {
-  it("loads plugins as the sources do", { timeout: 60_000 }, async () => {
+  it("loads plugins as the sources do", async () => {
     const scratch = await temporaryHome();
     const home = join(scratch, "home");
     mkdirSync(home);

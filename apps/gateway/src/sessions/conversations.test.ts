@@ -35,7 +35,7 @@ describe("conversations", () => {
       [1, 2, 3].map((number) =>
         all.run("a", async () => {
           order.push(number);
-          await new Promise((resolve) => setTimeout(resolve, 5));
+          await new Promise(setImmediate);
           order.push(-number);
         }),
       ),
@@ -72,7 +72,8 @@ describe("conversations", () => {
 
   it("give up their place when they are cancelled while waiting", async () => {
     const { all } = await conversations();
-    const first = all.run("a", () => new Promise((resolve) => setTimeout(resolve, 20)));
+    const { promise: work, resolve: finish } = Promise.withResolvers<void>();
+    const first = all.run("a", () => work);
     const waiting = new AbortController();
     let ran = false;
     const second = all.run(
@@ -83,6 +84,7 @@ describe("conversations", () => {
       waiting.signal,
     );
     waiting.abort();
+    finish();
     await expect(second).rejects.toMatchObject({ name: "AbortError" });
     await first;
     expect(ran).toBe(false);

@@ -5,7 +5,7 @@ import {
   delegateCompactionToRuntime,
 } from "@clew/plugin-sdk/core";
 import type { ModelError } from "@clew/plugin-sdk/host";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { callTool, memoryTranscript, passThrough, testHost, tools } from "../__fixtures__/host.ts";
 import { createSessionState, resolveContextEngine } from "../index.ts";
 
@@ -241,10 +241,12 @@ describe("complaints about hosts", () => {
   });
 
   it("slow compaction that shows progress is not cut off; one that shows none is", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
     const slow = (progress: boolean) => ({
       async compact(_params: unknown, options?: { onProgress?: () => void }) {
         for (let step = 0; step < 5; step++) {
-          await new Promise((resolve) => setTimeout(resolve, 15));
+          await new Promise((resolve) => setTimeout(resolve, 15_000));
           if (progress) options?.onProgress?.();
         }
         return { ok: true, compacted: false, reason: "done" };
@@ -255,9 +257,11 @@ describe("complaints about hosts", () => {
         engine: named({ compact: delegateCompactionToRuntime }),
         replies: [overflow],
         ports: { compaction: slow(progress) },
-        registry: { bounds: () => ({ compact: 40 }) },
+        registry: { bounds: () => ({ compact: 40_000 }) },
       });
-      return (await host.say("hi")).report.compactions[0]?.reason;
+      const turn = host.say("hi");
+      await vi.advanceTimersByTimeAsync(5 * 15_000);
+      return (await turn).report.compactions[0]?.reason;
     };
     expect(await reasonOf(true)).toBe("done");
     expect(await reasonOf(false)).toContain("did not finish compact");

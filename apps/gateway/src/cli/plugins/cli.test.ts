@@ -23,7 +23,7 @@ async function openHome() {
 }
 
 describe("clew plugins", () => {
-  it("installs, shows, switches and removes a plugin", { timeout: 90_000 }, async () => {
+  it("installs, shows, switches and removes a plugin", { timeout: 60_000 }, async () => {
     const { scratch, home, clew, runClew } = await openHome();
     const source = copyTidepool(scratch);
     expect((await clew("plugins", "list")).output).toContain("No plugins");
@@ -86,7 +86,7 @@ describe("clew plugins", () => {
     expect(readFileSync(join(source, "lib/index.js"), "utf8")).toContain("tidepool");
   });
 
-  it("says what is wrong in one line, on the error stream", { timeout: 30_000 }, async () => {
+  it("says what is wrong in one line, on the error stream", async () => {
     const { scratch, clew } = await openHome();
     const folder = writePlugin(join(scratch, "small"), {
       code: "export default { async register() {} };",
@@ -103,7 +103,7 @@ describe("clew plugins", () => {
     expect((await clew("plugins", "install")).code).toBe(2);
   });
 
-  it("ends although a plugin left a timer behind", { timeout: 30_000 }, async () => {
+  it("ends although a plugin left a timer behind", async () => {
     const { scratch, runClew } = await openHome();
     const folder = writePlugin(join(scratch, "small"), {
       code: "export default { register() { setInterval(() => {}, 1000); } };",
@@ -114,9 +114,7 @@ describe("clew plugins", () => {
 });
 
 describe("clew start", () => {
-  it("goes on answering when a promise of a plugin fails unheard, and reloads plugins on command", {
-    timeout: 60_000,
-  }, async () => {
+  it("goes on answering when a promise of a plugin fails unheard, and reloads plugins on command", async () => {
     const { scratch, home, clew } = await openHome();
     const code =
       "export default (api) => api.on('gateway_start', () => { setImmediate(async () => { throw new Error('stray'); }); });";

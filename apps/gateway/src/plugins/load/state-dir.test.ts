@@ -28,7 +28,7 @@ function chat(home: string, clewHome: string, more: NodeJS.ProcessEnv = {}) {
 }
 
 describe("a person's own OpenClaw files", () => {
-  it("are never opened by a plugin written for OpenClaw", { timeout: 60_000 }, async () => {
+  it("are never opened by a plugin written for OpenClaw", async () => {
     const scratch = await temporaryHome();
     const decoys = makeDecoy(scratch);
     const folder = copyTidepool(scratch);
