@@ -133,6 +133,13 @@ describe("one summary request", () => {
     });
   });
 
+  it("takes a text of 800 characters for a summary, however it begins", async () => {
+    const opening = "I'm sorry, but ";
+    const long = opening + "x".repeat(800 - opening.length);
+    expect((await ask([long])).outcome).toEqual({ ok: true, text: long });
+    expect((await ask([long.slice(0, 799)])).outcome).toMatchObject({ ok: false });
+  });
+
   it("does not take a summary about a refusal for one", async () => {
     const text = "## Decisions\n- I'm sorry was said";
     expect((await ask([text])).outcome).toEqual({ ok: true, text });

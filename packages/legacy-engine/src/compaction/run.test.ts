@@ -135,6 +135,10 @@ describe("a compaction", () => {
     );
     expect(withPrevious.length).toBeGreaterThan(0);
     expect(model.calls.findIndex((call) => promptOf(call).includes("Request 0:"))).toBe(0);
+
+    const inOneStep = setup(turns(150), { options: { mode: "safeguard", maxHistoryShare: 1 } });
+    await compactTranscript(inOneStep.request);
+    expect(model.calls.map(promptOf)).not.toEqual(inOneStep.model.calls.map(promptOf));
   });
 
   it("asks the model of the session for nothing that the summarising model does not hold", async () => {

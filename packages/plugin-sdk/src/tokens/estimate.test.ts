@@ -51,6 +51,13 @@ describe("estimateText", () => {
     });
     afterAll(() => exact.free());
 
+    it("is within a fifth of the count for Hebrew prose", () => {
+      const text = "הישיבה נדחתה ליום שלישי בשעה עשר כי המנהל נמצא בנסיעה. ".repeat(40);
+      const ratio = estimateText(text).estimate / exact.count(text);
+      expect(ratio).toBeGreaterThan(0.8);
+      expect(ratio).toBeLessThan(1.2);
+    });
+
     const kinds = Object.entries(corpora(20_000));
     it.each(kinds)("is within its own bounds for %s", (kind, text) => {
       const { estimate, low, high } = estimateText(text);
