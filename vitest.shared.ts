@@ -1,5 +1,6 @@
 // What the tests of every project share: sibling sources, time limits, property tests that explore.
 import { randomInt } from "node:crypto";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -25,6 +26,8 @@ export default defineConfig({
     // All test files of a worker share one load of the modules: these keep no state of their own,
     // and a test puts back what it changes in the process.
     isolate: false,
+    // Vitest would leave a core out; and many tests wait for processes they started.
+    maxWorkers: availableParallelism() + 1,
     // A limit is there to end what hangs; a busy machine is not that. Fuzzing takes its time.
     testTimeout: fuzzing ? 1_800_000 : 30_000,
     hookTimeout: 30_000,
