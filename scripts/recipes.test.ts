@@ -86,6 +86,13 @@ describe("a command", () => {
 
 describe("a tool", () => {
   const tools = workspaceTools(() => ".");
+  const folder = filesOf(`${GATEWAY}/tools`).filter((path) => !path.endsWith(".test.ts"));
+
+  it("is in the one list of built-in tools", () => {
+    const defined = [...read(folder).matchAll(/defineTool\(\{\s*name: "(\w+)"/g)];
+    expect(defined.map(([, name]) => name).sort()).toEqual(tools.map(({ name }) => name).sort());
+  });
+
   const tests = readFileSync(`${GATEWAY}/tools/tools.test.ts`, "utf8");
 
   it.each(tools)("$name has a README row", ({ name }) => {
@@ -93,7 +100,8 @@ describe("a tool", () => {
   });
 
   it.each(tools)("$name is run by a test", ({ name }) => {
-    expect(tests.includes(name), "add one to tools.test.ts").toBe(true);
+    const isRun = tests.includes(`call("${name}"`);
+    expect(isRun, `call("${name}", …) in tools.test.ts is missing`).toBe(true);
   });
 });
 
@@ -104,6 +112,14 @@ describe("an HTTP route", () => {
     ),
   ].map(([, method, path]) => ({ method: method!.toUpperCase(), path: path! }));
 
+  /** GET needs the address only; other methods are named within 120 characters of it. */
+  const asks = (method: string, address: string) => {
+    const verb = `(?:method: "${method}"|\\b${method.toLowerCase()}\\w*\\(|"${method}")`;
+    return new RegExp(
+      method === "GET" ? address : `${verb}[^;]{0,120}${address}|${address}[^;]{0,120}${verb}`,
+    );
+  };
+
   it("is found by this test", () => {
     expect(routes.length).toBeGreaterThan(8);
   });
@@ -113,10 +129,10 @@ describe("an HTTP route", () => {
     expect(hasRow, `add it to "HTTP API"`).toBe(true);
   });
 
-  it.each(routes)("$method $path is asked by a test", ({ path }) => {
+  it.each(routes)("$method $path is asked by a test", ({ method, path }) => {
     const asked = path.replaceAll(/:[a-z]+/gi, "[^/]+");
-    const isAsked = new RegExp(`${asked}["\`?]`).test(gatewayTests);
-    expect(isAsked, `no test of apps/gateway asks ${path}`).toBe(true);
+    const isAsked = asks(method, `${asked}["\`?]`).test(gatewayTests);
+    expect(isAsked, `no test of apps/gateway sends ${method} to ${path}`).toBe(true);
   });
 });
 

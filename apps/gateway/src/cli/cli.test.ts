@@ -8,7 +8,7 @@ import { createSessionStore } from "../sessions/store.ts";
 import { printable } from "../terminal/output.ts";
 import { BUILT_CLEW, clew, runClew, startClew } from "../testing/command.ts";
 import { emulatedModel } from "../testing/gateway.ts";
-import { temporaryHome } from "../testing/home.ts";
+import { homeWithOwnPort, temporaryHome } from "../testing/home.ts";
 import { user, writeRecording } from "../testing/recording.ts";
 
 async function emulatedHome(answers: Parameters<typeof createOpenAIEmulator>[0]) {
@@ -147,7 +147,7 @@ describe("clew doctor", () => {
   });
 
   it("with --fix mends torn files, old locks and the index, losing nothing", async () => {
-    const home = await temporaryHome();
+    const home = await homeWithOwnPort();
     await clew(home, ["chat", "hello"]);
     const folder = join(home, "agents/main/sessions");
     const file = join(folder, (await readdir(folder)).find((name) => name.endsWith(".jsonl"))!);

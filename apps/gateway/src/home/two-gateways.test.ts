@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { clew, runClew, startClew } from "../testing/command.ts";
-import { temporaryHome } from "../testing/home.ts";
+import { homeWithOwnPort, temporaryHome } from "../testing/home.ts";
 import { writePlugin } from "../testing/plugins.ts";
 import { hashOfHome } from "./identity.ts";
 
@@ -145,7 +145,7 @@ describe("a home", () => {
   });
 
   it("is served again at once after its gateway was killed", async () => {
-    const home = await temporaryHome();
+    const home = await homeWithOwnPort();
     const first = await startGateway(home);
     first.child.process.kill("SIGKILL");
     await first.child.exit;

@@ -1,5 +1,6 @@
 // A throw-away $CLEW_HOME for one test.
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -8,4 +9,20 @@ export async function temporaryHome(): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), "clew-test-"));
   onTestFinished(() => rm(home, { recursive: true, force: true }));
   return home;
+}
+
+/** A home whose gateway, if one is started or looked for, has a port that nobody listens on. */
+export async function homeWithOwnPort(): Promise<string> {
+  const home = await temporaryHome();
+  const port = await unusedPort();
+  await writeFile(join(home, "clew.json"), JSON.stringify({ gateway: { port } }));
+  return home;
+}
+
+async function unusedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 0;
 }
