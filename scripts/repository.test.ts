@@ -75,6 +75,15 @@ describe("the star of packages", () => {
   });
 });
 
+describe("property tests", () => {
+  it("set no seed and no number of cases of their own, but explore anew in every run", () => {
+    const fixed = trackedFiles()
+      .filter((path) => /\.test\.tsx?$/.test(path))
+      .filter((path) => /\b(?:numRuns|seed): *[\d_]+\b/.test(readFileSync(path, "utf8")));
+    expect(fixed).toEqual([]);
+  });
+});
+
 describe("the documentation", () => {
   it("every source file opens with one sentence, of one clause and at most 90 characters", () => {
     expect(

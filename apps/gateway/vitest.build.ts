@@ -10,6 +10,7 @@ export default function setup(project: TestProject): void {
   project.onTestsRerun(build);
 }
 
+/** A build that is current costs 0.3 s. */
 function build(): void {
   const { status, stdout, stderr, error } = spawnSync(
     "node_modules/.bin/turbo",
