@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const fuzzing = process.env.CLEW_FUZZ === "1";
+const FUZZING_MS = 1_800_000;
 
 // One seed for all property tests of a run; workers inherit it. The one who
 // set it knows it already.
@@ -29,7 +30,13 @@ export default defineConfig({
     // Vitest would leave a core out; and many tests wait for processes they started.
     maxWorkers: availableParallelism() + 1,
     // A limit is there to end what hangs; a busy machine is not that. Fuzzing takes its time.
-    testTimeout: fuzzing ? 1_800_000 : 30_000,
+    testTimeout: fuzzing ? FUZZING_MS : 30_000,
     hookTimeout: 30_000,
   },
 });
+
+/** For projects whose tests start processes, one after the other: a busy machine takes long. */
+export const limitsWithProcesses = {
+  testTimeout: fuzzing ? FUZZING_MS : 120_000,
+  hookTimeout: 120_000,
+};

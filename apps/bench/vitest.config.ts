@@ -1,4 +1,4 @@
 import { mergeConfig } from "vitest/config";
-import shared from "../../vitest.shared.ts";
+import shared, { limitsWithProcesses } from "../../vitest.shared.ts";
 
-export default mergeConfig(shared, { test: { name: "bench" } });
+export default mergeConfig(shared, { test: { name: "bench", ...limitsWithProcesses } });

@@ -1,5 +1,5 @@
 import { mergeConfig } from "vitest/config";
-import shared from "../../vitest.shared.ts";
+import shared, { limitsWithProcesses } from "../../vitest.shared.ts";
 
 // Plugins are loaded by Node itself, also in tests: module hooks do not see what a test
 // runner loads in Node's place.
@@ -8,6 +8,7 @@ const external = [/src\/plugins\/load\/native-import\.ts$/];
 export default mergeConfig(shared, {
   test: {
     name: "gateway",
+    ...limitsWithProcesses,
     include: ["web/**/*.test.ts"],
     globalSetup: ["vitest.build.ts"],
     // Of the person who runs the tests: plugins would keep their files there.

@@ -51,12 +51,12 @@ function isExecutable(file: string): boolean {
   }
 }
 
-describe.skipIf(executablePath === undefined)("the page in a browser", { timeout: 60_000 }, () => {
+describe.skipIf(executablePath === undefined)("the page in a browser", () => {
   let browser: Browser;
 
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: executablePath ?? "", args: FLAGS });
-  }, 60_000);
+  });
   afterAll(() => browser?.close());
 
   async function startGateway({

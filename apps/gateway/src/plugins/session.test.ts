@@ -51,9 +51,7 @@ function readStore(home: string) {
 }
 
 describe("a session of two hundred turns", () => {
-  it("with a plugin engine loses nothing, stays inside the window, survives a restart, and goes on without the plugin", {
-    timeout: 60_000,
-  }, async () => {
+  it("with a plugin engine loses nothing, stays inside the window, survives a restart, and goes on without the plugin", async () => {
     const scratch = await temporaryHome();
     const home = join(scratch, "home");
     mkdirSync(home);

@@ -226,7 +226,7 @@ describe("clew replay", () => {
       await session.close();
     }
     expect(await readFile(file, "utf8")).toContain("question 399");
-  }, 60_000);
+  });
 });
 
 describe("a quantile", () => {

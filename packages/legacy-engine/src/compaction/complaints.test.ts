@@ -59,7 +59,9 @@ describe("4: standing rules lost", () => {
 });
 
 describe("5: latest request lost, finished work redone", () => {
-  it("the open request stands word for word in the context through fifty compactions of its own turn", async () => {
+  it("the open request stands word for word in the context through fifty compactions of its own turn", {
+    timeout: 120_000,
+  }, async () => {
     const request = 'Rename "a  b" to\n\n`c` — in every file; then stop.';
     const { session, compact } = setup([...turns(3), user(request)], {
       trigger: "overflow",
@@ -139,7 +141,9 @@ describe("6: working knowledge lost", () => {
 });
 
 describe("6: working knowledge lost, for good", () => {
-  it("names that were worked with stand in the ledger through fifty compactions by a model that forgets everything", async () => {
+  it("names that were worked with stand in the ledger through fifty compactions by a model that forgets everything", {
+    timeout: 120_000,
+  }, async () => {
     const forgetful = scripted((call) =>
       obedientSummary(promptOf(call)).replace(/^- (?!\(none\)).*$/gm, "- (none)"),
     );

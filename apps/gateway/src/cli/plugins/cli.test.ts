@@ -23,7 +23,7 @@ async function openHome() {
 }
 
 describe("clew plugins", () => {
-  it("installs, shows, switches and removes a plugin", { timeout: 60_000 }, async () => {
+  it("installs, shows, switches and removes a plugin", async () => {
     const { scratch, home, clew, runClew } = await openHome();
     const source = copyTidepool(scratch);
     expect((await clew("plugins", "list")).output).toContain("No plugins");

@@ -208,7 +208,7 @@ describe("installing from an archive", () => {
   });
 });
 
-describe("installing from npm", { timeout: 60_000 }, () => {
+describe("installing from npm", () => {
   it("fetches the package but not its peers, and follows its versions unless pinned", async () => {
     const place = await openPlace();
     const registry = await startRegistry(place.scratch);
