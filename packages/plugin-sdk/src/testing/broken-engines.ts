@@ -36,7 +36,7 @@ const reassemble =
     },
   });
 const lie = <T>(value: unknown) => value as T;
-const tick = () => new Promise((resolve) => setTimeout(resolve, 1));
+const tick = () => Promise.resolve();
 /** The newest messages that fit, cut anywhere. */
 const newest = (messages: readonly AgentMessage[], tokenBudget: number) => {
   let start = messages.length;
