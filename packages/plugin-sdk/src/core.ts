@@ -85,3 +85,4 @@ export type {
 export { delegateCompactionToRuntime } from "./delegate.ts";
 export { ContextEngineError, ERROR_CODES, type ErrorCode, isAbort } from "./errors.ts";
 export { buildMemorySystemPromptAddition, type MemoryPromptParams } from "./memory-prompt.ts";
+export { messageId, sameMessage } from "./transcript/message-id.ts";

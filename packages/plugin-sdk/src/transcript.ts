@@ -42,7 +42,9 @@ export {
   pathsInLedger,
   renderLedger,
 } from "./transcript/ledger-text.ts";
+export { withMessageId } from "./transcript/message-id.ts";
 export { type OpenRequest, openRequest } from "./transcript/open-request.ts";
+export { type EntryPlace, originsOf, placeEntry, withOrigin } from "./transcript/origin.ts";
 export {
   type BadLine,
   type ParsedLine,

@@ -9,6 +9,7 @@ import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import {
   buildContext,
   type NewTranscriptEntry,
+  placeEntry,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
 import {
@@ -166,9 +167,7 @@ function memoryTranscript(messages: readonly AgentMessage[]) {
   return {
     branch: () => branch,
     async append(entries: readonly NewTranscriptEntry[]) {
-      const placed = entries.map(
-        (entry, index): TranscriptEntry => ({ ...entry, ...place(branch.length + index) }),
-      );
+      const placed = entries.map((entry, index) => placeEntry(entry, place(branch.length + index)));
       branch = [...branch, ...placed];
       return placed;
     },

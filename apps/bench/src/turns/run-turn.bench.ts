@@ -12,7 +12,11 @@ import {
 import { createLegacyEngine } from "@clew/legacy-engine";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
-import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  type NewTranscriptEntry,
+  placeEntry,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
 import {
   type BenchCase,
   type CaseResult,
@@ -35,12 +39,11 @@ function memoryTranscript(messages: number): TranscriptPort & { cut(): void } {
   const entries: TranscriptEntry[] = [];
   const append = (fresh: readonly NewTranscriptEntry[]) =>
     fresh.map((entry) => {
-      const placed = {
-        ...entry,
+      const placed = placeEntry(entry, {
         id: `e${entries.length}`,
         parentId: entries.at(-1)?.id ?? null,
         timestamp: "2026-01-01T00:00:00Z",
-      } as TranscriptEntry;
+      });
       entries.push(placed);
       return placed;
     });

@@ -11,7 +11,7 @@ import {
 import { compactTranscript, createLegacyEngine } from "@clew/legacy-engine";
 import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
 import type { ModelCall } from "@clew/plugin-sdk/host";
-import { activeBranch, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { activeBranch, placeEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { completeModel, streamModel } from "@clew/providers";
 import { createTranscriptPolicy } from "@clew/transcript-policy";
 
@@ -41,7 +41,7 @@ function memoryTranscript(): TranscriptPort {
       added.map((entry) => {
         const timestamp = new Date().toISOString();
         const place = { id: randomUUID(), parentId: entries.at(-1)?.id ?? null, timestamp };
-        entries.push({ ...entry, ...place });
+        entries.push(placeEntry(entry, place));
         return entries.at(-1)!;
       }),
     rewrite: async () => {

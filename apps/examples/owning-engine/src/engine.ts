@@ -6,6 +6,7 @@ import {
   type ContextEngine,
   definePluginEntry,
   type EngineFactoryContext,
+  messageId,
   type SessionRef,
 } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
@@ -17,7 +18,7 @@ import {
   parseTranscript,
 } from "@clew/plugin-sdk/transcript";
 
-/** What stands for the messages up to and including the event `through`. */
+/** What stands for the messages up to and including the one named `through`. */
 interface Compacted {
   summary: string;
   through: string;
@@ -25,8 +26,8 @@ interface Compacted {
 
 export function createEngine({ agentDir }: EngineFactoryContext = {}): ContextEngine {
   const inMemory = new Map<string, Compacted>();
-  const fileOf = ({ sessionKey, sessionId }: SessionRef) =>
-    join(agentDir ?? "", "example-owning", `${encodeURIComponent(sessionKey ?? sessionId)}.json`);
+  const fileOf = ({ sessionId }: SessionRef) =>
+    join(agentDir ?? "", "example-owning", `${encodeURIComponent(sessionId)}.json`);
 
   function load(session: SessionRef): Compacted | undefined {
     const file = fileOf(session);
@@ -88,7 +89,7 @@ export function createEngine({ agentDir }: EngineFactoryContext = {}): ContextEn
           compacted: false,
           reason: "nothing older than the newest turns to summarise",
         };
-      save(session, { summary, through: eventOf(view.rest[start - 1]!) });
+      save(session, { summary, through: nameOf(view.rest[start - 1]!) });
       return {
         ok: true,
         compacted: true,
@@ -103,7 +104,7 @@ function viewOf(messages: AgentMessage[], compacted: Compacted | undefined) {
   const cut =
     compacted === undefined
       ? -1
-      : messages.findIndex((message) => eventOf(message) === compacted.through);
+      : messages.findIndex((message) => nameOf(message) === compacted.through);
   // Another branch of the session: what was compacted is not on it.
   if (compacted === undefined || cut < 0) return { head: [], rest: messages, summary: undefined };
   return {
@@ -130,7 +131,9 @@ function readMessages(sessionFile: string): AgentMessage[] {
   }
 }
 
-const eventOf = (message: AgentMessage) => message.idempotencyKey ?? JSON.stringify(message);
+// The id is the same in every call and after a rewrite; a host that gives none may give keys.
+const nameOf = (message: AgentMessage) =>
+  messageId(message) ?? message.idempotencyKey ?? JSON.stringify(message);
 const highOf = (message: AgentMessage) => estimateMessages([message]).high;
 const summaryMessage = (summary: string): AgentMessage[] =>
   summary === "" ? [] : [{ role: "compactionSummary", summary }];

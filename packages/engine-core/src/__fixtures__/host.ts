@@ -16,7 +16,10 @@ import type {
 import {
   activeBranch,
   type NewTranscriptEntry,
+  originsOf,
+  placeEntry,
   type TranscriptEntry,
+  withOrigin,
 } from "@clew/plugin-sdk/transcript";
 import {
   createEngineRegistry,
@@ -71,13 +74,11 @@ export function memoryTranscript(
     branch: () => branch,
     async append(fresh: readonly NewTranscriptEntry[]) {
       const made = fresh.map((entry) => {
-        const parentId = branch.at(-1)?.id ?? null;
-        const placed = {
-          ...entry,
+        const placed = placeEntry(entry, {
           id: `entry-${next++}`,
-          parentId,
+          parentId: branch.at(-1)?.id ?? null,
           timestamp: new Date(0).toISOString(),
-        } as TranscriptEntry;
+        });
         entries.push(placed);
         branch = [...branch, placed];
         return placed;
@@ -95,6 +96,7 @@ export function memoryTranscript(
           reason: "no changed matching message entries",
         };
       const suffix = branch.slice(first);
+      const origins = originsOf(branch);
       const remapped = new Map<string, string>();
       branch = branch.slice(0, first);
       for (const { id, ...entry } of suffix) {
@@ -106,8 +108,9 @@ export function memoryTranscript(
           parentId: branch.at(-1)?.id ?? null,
         } as TranscriptEntry;
         remapped.set(id, placed.id);
-        entries.push(placed);
-        branch = [...branch, placed];
+        const again = withOrigin(placed, origins.get(id)!);
+        entries.push(again);
+        branch = [...branch, again];
       }
       return { changed: true, bytesFreed: 1, rewrittenEntries: byId.size, remapped };
     },

@@ -1,6 +1,10 @@
 // What the next model call would send, found out without sending or storing anything.
 import type { ModelError } from "@clew/plugin-sdk/host";
-import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  type NewTranscriptEntry,
+  placeEntry,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
 import { describeError } from "../engine/quarantine.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
@@ -123,12 +127,12 @@ function imaginedState({ measurement, lastUsage, request }: SessionState): Sessi
 
 function imaginedTranscript(real: TranscriptPort, ids: IdPort): TranscriptPort {
   let branch = real.branch();
-  const place = (entry: NewTranscriptEntry): TranscriptEntry => ({
-    ...entry,
-    id: entry.type === "message" ? PROMPT_ENTRY_ID : `preview-${ids.next()}`,
-    parentId: branch.at(-1)?.id ?? null,
-    timestamp: new Date(0).toISOString(),
-  });
+  const place = (entry: NewTranscriptEntry): TranscriptEntry =>
+    placeEntry(entry, {
+      id: entry.type === "message" ? PROMPT_ENTRY_ID : `preview-${ids.next()}`,
+      parentId: branch.at(-1)?.id ?? null,
+      timestamp: new Date(0).toISOString(),
+    });
   return {
     session: real.session,
     exists: () => real.exists(),

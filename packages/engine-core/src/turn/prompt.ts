@@ -45,7 +45,11 @@ async function admit(run: TurnRun, assembly: Assembly): Promise<AdmittedMessage>
   const [entry] = await run.transcript.append([{ type: "message", message }]);
   report.promptEntryId = entry!.id;
   run.emit({ type: "accepted", entryId: entry!.id });
-  return { message, additions };
+  // As it was stored, with its id.
+  return {
+    message: entry!.type === "message" ? (entry!.message as UserMessage) : message,
+    additions,
+  };
 }
 
 function addContext(

@@ -4,6 +4,7 @@ import type { ModelCall, ModelError } from "@clew/plugin-sdk/host";
 import {
   buildContext,
   type NewTranscriptEntry,
+  placeEntry,
   SUMMARY_HEADINGS,
   type TranscriptEntry,
   textOf,
@@ -17,7 +18,8 @@ export interface MemorySession extends CompactionTranscript, UndoTranscript {
   readonly written: readonly TranscriptEntry[];
   /** Makes the next append fail like a full disk. */
   failNextAppend(): void;
-  say(...messages: AgentMessage[]): void;
+  /** The messages as they were stored, with their ids. */
+  say(...messages: AgentMessage[]): readonly AgentMessage[];
   context(): readonly AgentMessage[];
   nextId(): string;
 }
@@ -34,12 +36,8 @@ export function memorySession(messages: readonly AgentMessage[] = []): MemorySes
   const place = (entries: readonly NewTranscriptEntry[]) => {
     for (const entry of entries) {
       const timestamp = new Date(START + ids * 1000).toISOString();
-      const placed: TranscriptEntry = {
-        ...entry,
-        id: nextId(),
-        parentId: branch.at(-1)?.id ?? null,
-        timestamp,
-      };
+      const parentId = branch.at(-1)?.id ?? null;
+      const placed = placeEntry(entry, { id: nextId(), parentId, timestamp });
       written.push(placed);
       branch = [...branch, placed];
     }
@@ -64,7 +62,12 @@ export function memorySession(messages: readonly AgentMessage[] = []): MemorySes
     failNextAppend: () => {
       failing = true;
     },
-    say: (...more) => place(more.map((message) => ({ type: "message", message }))),
+    say(...more) {
+      place(more.map((message) => ({ type: "message", message })));
+      return branch
+        .slice(branch.length - more.length)
+        .flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+    },
     context: () => buildContext(branch).items.map(({ message }) => message),
     nextId,
   };

@@ -66,7 +66,11 @@ const running = new WeakSet<CompactionTranscript>();
  * ```ts
  * import { compactTranscript } from "@clew/legacy-engine";
  * import { conversation } from "@clew/plugin-sdk/testing";
- * import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+ * import {
+ *   type NewTranscriptEntry,
+ *   placeEntry,
+ *   type TranscriptEntry,
+ * } from "@clew/plugin-sdk/transcript";
  *
  * let branch: TranscriptEntry[] = [];
  * const transcript = {
@@ -74,7 +78,7 @@ const running = new WeakSet<CompactionTranscript>();
  *   async append(entries: readonly NewTranscriptEntry[]) {
  *     const added = entries.map((entry, index): TranscriptEntry => {
  *       const id = `e${branch.length + index}`;
- *       return { ...entry, id, parentId: null, timestamp: new Date().toISOString() };
+ *       return placeEntry(entry, { id, parentId: null, timestamp: new Date().toISOString() });
  *     });
  *     branch = [...branch, ...added];
  *     return added;

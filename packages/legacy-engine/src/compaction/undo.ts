@@ -2,7 +2,9 @@
 import {
   type CompactionEntry,
   moveReferences,
+  originsOf,
   type TranscriptEntry,
+  withOrigin,
 } from "@clew/plugin-sdk/transcript";
 import { isCompactionPrune } from "./prune-step.ts";
 
@@ -45,7 +47,7 @@ export const UNDO_RECORD = "clew.compaction-undone";
 /**
  * Pure but for `nextId`. The context is afterwards, byte for byte, what it was before the
  * compaction, followed by what has been said since: kept entries are the same entries, later ones
- * keep their messages and times. Undo again takes the compaction before back.
+ * keep their messages, ids of messages and times. Undo again takes the compaction before back.
  */
 function planUndoCompaction({ branch, nextId, timestamp }: UndoInput): UndoPlan {
   const at = branch.findLastIndex(
@@ -76,9 +78,10 @@ function planUndoCompaction({ branch, nextId, timestamp }: UndoInput): UndoPlan 
     timestamp,
   };
   let parentId = record.id;
+  const origins = originsOf(branch);
   const again = following.map((entry) => {
     const moved = moveReferences(
-      { ...entry, id: ids.get(entry.id)!, parentId },
+      withOrigin({ ...entry, id: ids.get(entry.id)!, parentId }, origins.get(entry.id)!),
       (id) => ids.get(id) ?? id,
     );
     parentId = moved.id;

@@ -91,6 +91,14 @@ export interface Usage {
 
 /** What the host knows about where a message came from; never shown to the model as text. */
 export interface HostEnvelope {
+  /**
+   * The id of the entry that first stored the message, its origin. It stays the same when the
+   * message is shortened, rewritten, compacted around, copied to another transcript or handed out
+   * as a copy; `messageId` reads it. Absent: the message was not stored yet, or nobody told.
+   */
+  id?: string;
+  /** What caused the turn this user message begins. Absent: a person, or not told. */
+  kind?: "heartbeat" | "cron";
   /** Who said it, by the channel's id. Absent: not told. */
   senderId?: string;
   /** Who said it, as people know them. Absent: not told. */
@@ -118,7 +126,10 @@ export interface MessageProvenance {
 interface Stamped {
   /** When the message was made, ms since the epoch. Absent: not known. */
   timestamp?: number;
-  /** Same key = same event, however often it is delivered. Absent: compare the whole message. */
+  /**
+   * Same key = same event, however often it is delivered. Absent: not told; messages are recognised
+   * by `messageId`.
+   */
   idempotencyKey?: string;
   /** What the host wrote on it. Absent: nothing. */
   __openclaw?: HostEnvelope;

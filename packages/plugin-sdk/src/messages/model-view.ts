@@ -20,24 +20,33 @@ export function toModelMessage(message: AgentMessage): ModelMessage | undefined 
     case "toolResult":
       return message;
     case "custom":
-      return user(message.content, message.timestamp);
+      return user(message, message.content);
     case "bashExecution":
-      return message.excludeFromContext ? undefined : user(shellText(message), message.timestamp);
+      return message.excludeFromContext ? undefined : user(message, shellText(message));
     case "compactionSummary":
       return user(
+        message,
         `The earlier part of this session was replaced by the summary below.\n\n<summary>\n${message.summary}\n</summary>`,
-        message.timestamp,
       );
     case "branchSummary":
       return user(
+        message,
         `The session went on from an earlier point; the summary below covers the branch that was left.\n\n<summary>\n${message.summary}\n</summary>`,
-        message.timestamp,
       );
   }
 }
 
-function user(content: UserMessage["content"], timestamp: number | undefined): UserMessage {
-  return { role: "user", content, ...(timestamp !== undefined && { timestamp }) };
+/** Still the same message, so it keeps what the host wrote on it. */
+function user(
+  { timestamp, __openclaw }: AgentMessage,
+  content: UserMessage["content"],
+): UserMessage {
+  return {
+    role: "user",
+    content,
+    ...(timestamp !== undefined && { timestamp }),
+    ...(__openclaw !== undefined && { __openclaw }),
+  };
 }
 
 function shellText(message: Extract<AgentMessage, { role: "bashExecution" }>): string {

@@ -7,7 +7,7 @@ import { runtimeCompactionSlot } from "../delegate.ts";
 import { estimateMessages } from "../tokens/message.ts";
 import { textOf } from "../transcript/text.ts";
 import { atomicGroups } from "../transcript/tool-pairs.ts";
-import { type EngineStore, eventOf, record, stored } from "./full-engine.ts";
+import { type EngineStore, nameOf, record, stored } from "./full-engine.ts";
 import { createMemoryEngine } from "./memory-engine.ts";
 
 type Full = Required<ContextEngine>;
@@ -48,7 +48,7 @@ const storeAgain = (store: EngineStore, ref: SessionRef, messages: readonly Agen
   const session = stored(store, ref);
   for (const message of messages)
     session.messages.set(
-      `${eventOf(message)} copy ${session.messages.size}`,
+      `${nameOf(message)} copy ${session.messages.size}`,
       structuredClone(message),
     );
 };
@@ -136,7 +136,7 @@ export const BROKEN_ENGINES: Readonly<Record<string, Break>> = {
     const known = new Set<string>();
     return {
       async ingest(params) {
-        const event = `${params.sessionId} ${eventOf(params.message)}`;
+        const event = `${params.sessionId} ${nameOf(params.message)}`;
         const isNew = !known.has(event);
         await tick();
         known.add(event);
@@ -156,7 +156,7 @@ export const BROKEN_ENGINES: Readonly<Record<string, Break>> = {
     return {
       async afterTurn(params) {
         const fresh = params.messages.slice(params.prePromptMessageCount);
-        const turn = fresh.map(eventOf).join();
+        const turn = fresh.map(nameOf).join();
         if (told.has(turn)) storeAgain(store, params, fresh);
         told.add(turn);
         await engine.afterTurn(params);
@@ -363,8 +363,8 @@ export const BROKEN_ENGINES: Readonly<Record<string, Break>> = {
 
   "subagents/preparation": full(() => ({ prepareSubagentSpawn: () => lie({ rollback: "later" }) })),
   "subagents/rollback": full((_engine, store) => ({
-    prepareSubagentSpawn({ parentSessionKey, childSessionKey }) {
-      record(stored(store, { sessionId: parentSessionKey, sessionKey: parentSessionKey }), [
+    prepareSubagentSpawn({ parentSessionId = "", childSessionKey }) {
+      record(stored(store, { sessionId: parentSessionId }), [
         { role: "custom", customType: "note", content: `Waiting for ${childSessionKey}.` },
       ]);
       return { rollback: () => {} };

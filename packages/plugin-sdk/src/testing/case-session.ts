@@ -13,6 +13,7 @@ import { buildContext } from "../transcript/context.ts";
 import type { NewTranscriptEntry, TranscriptEntry } from "../transcript/entries.ts";
 import { extractiveSummary } from "../transcript/extractive-summary.ts";
 import { freshTail } from "../transcript/fresh-tail.ts";
+import { placeEntry } from "../transcript/origin.ts";
 import { headOf } from "../transcript/text.ts";
 import type { CaseStorage } from "./case-storage.ts";
 import { call } from "./engine-call.ts";
@@ -42,8 +43,7 @@ export class CaseSession {
 
   /** Appends to the transcript file only. */
   async write(messages: readonly AgentMessage[]): Promise<void> {
-    for (const message of messages)
-      this.#append({ type: "message", message: structuredClone(message) });
+    for (const message of messages) this.#append({ type: "message", message });
     await this.#save();
   }
 
@@ -143,7 +143,8 @@ export class CaseSession {
   #append(entry: NewTranscriptEntry): void {
     const id = this.#entries.length.toString(16).padStart(8, "0");
     const timestamp = new Date(FIRST_TIMESTAMP + this.#entries.length * 1000).toISOString();
-    this.#entries.push({ ...entry, id, parentId: this.#entries.at(-1)?.id ?? null, timestamp });
+    const parentId = this.#entries.at(-1)?.id ?? null;
+    this.#entries.push(placeEntry(structuredClone(entry), { id, parentId, timestamp }));
   }
 
   async #save(): Promise<void> {

@@ -5,12 +5,13 @@ import type { SessionRef } from "../contract/session.ts";
 import { estimateMessages } from "../tokens/message.ts";
 import { extractiveSummary } from "../transcript/extractive-summary.ts";
 import { freshTail } from "../transcript/fresh-tail.ts";
+import { messageId } from "../transcript/message-id.ts";
 import { atomicGroups } from "../transcript/tool-pairs.ts";
 
 interface StoredSession {
-  /** By event. */
+  /** By their ids. */
   messages: Map<string, AgentMessage>;
-  /** Events the summary stands for. */
+  /** Ids of the messages the summary stands for. */
   covered: Set<string>;
   summary?: string;
 }
@@ -29,21 +30,21 @@ export const emptyStore = (): EngineStore => ({
   prepared: new Set(),
 });
 
-export const eventOf = (message: AgentMessage): string =>
-  message.idempotencyKey ?? JSON.stringify(message);
+/** What names a message for good; a host without ids may give keys. */
+export const nameOf = (message: AgentMessage): string =>
+  messageId(message) ?? message.idempotencyKey ?? JSON.stringify(message);
 
 /** The session's record, made on first use. */
-export function stored(store: EngineStore, { sessionKey, sessionId }: SessionRef): StoredSession {
-  const key = sessionKey ?? sessionId;
-  const known = store.sessions.get(key) ?? { messages: new Map(), covered: new Set() };
-  store.sessions.set(key, known);
+export function stored(store: EngineStore, { sessionId }: SessionRef): StoredSession {
+  const known = store.sessions.get(sessionId) ?? { messages: new Map(), covered: new Set() };
+  store.sessions.set(sessionId, known);
   return known;
 }
 
 /** How many of `messages` were new. */
 export function record(session: StoredSession, messages: readonly AgentMessage[]): number {
-  const fresh = messages.filter((message) => !session.messages.has(eventOf(message)));
-  for (const message of fresh) session.messages.set(eventOf(message), structuredClone(message));
+  const fresh = messages.filter((message) => !session.messages.has(nameOf(message)));
+  for (const message of fresh) session.messages.set(nameOf(message), structuredClone(message));
   return fresh.length;
 }
 
@@ -53,7 +54,7 @@ export function createFullEngine(
 ): Required<ContextEngine> {
   const visible = (session: StoredSession, given: readonly AgentMessage[]) => {
     const history = given.length > 0 ? given : [...session.messages.values()];
-    return history.filter((message) => !session.covered.has(eventOf(message)));
+    return history.filter((message) => !session.covered.has(nameOf(message)));
   };
   return {
     info: {
@@ -131,7 +132,7 @@ export function createFullEngine(
           compacted: false,
           reason: "the summary is not shorter than what it stands for",
         };
-      for (const message of old) session.covered.add(eventOf(message));
+      for (const message of old) session.covered.add(nameOf(message));
       session.summary = summary;
       return { ok: true, compacted: true, result: { summary, tokensBefore, tokensAfter } };
     },
@@ -143,7 +144,7 @@ export function createFullEngine(
       store.prepared.delete(childSessionKey);
     },
     commitTurn({ advancementKey, messages, ...session }) {
-      const key = `${session.sessionKey ?? session.sessionId} ${advancementKey}`;
+      const key = `${session.sessionId} ${advancementKey}`;
       if (store.committed.has(key)) return { status: "duplicate" };
       store.committed.add(key);
       record(stored(store, session), messages);

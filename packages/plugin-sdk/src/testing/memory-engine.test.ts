@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { UserMessage } from "../contract/message.ts";
 import { estimateMessages } from "../tokens/message.ts";
 import { pairToolCalls } from "../transcript/tool-pairs.ts";
 import { createMemoryEngine } from "./memory-engine.ts";
@@ -46,22 +47,23 @@ describe("createMemoryEngine", () => {
     expect(await engine.assemble({ sessionId: "b", messages: [] })).toMatchObject({ messages: [] });
   });
 
-  it("knows a session by its key when the transcript's id changes, and an event by its idempotency key", async () => {
+  it("knows a message by its id, also when it was shortened, or by its key on a host without ids", async () => {
     const engine = createMemoryEngine();
-    await engine.ingest({
-      sessionId: "1",
-      sessionKey: "k",
-      message: user("x", { idempotencyKey: "e" }),
-    });
+    const ingest = (message: UserMessage) => engine.ingest({ sessionId: "1", message });
+    expect(await ingest(user("x", { __openclaw: { id: "e" } }))).toEqual({ ingested: true });
+    expect(await ingest(user("x, cut", { __openclaw: { id: "e" } }))).toEqual({ ingested: false });
+    expect(await ingest(user("x", { __openclaw: { id: "f" } }))).toEqual({ ingested: true });
+    expect(await ingest(user("y", { idempotencyKey: "k" }))).toEqual({ ingested: true });
+    expect(await ingest(user("y again", { idempotencyKey: "k" }))).toEqual({ ingested: false });
+  });
+
+  it("does not bring the old conversation back when its key got a new session", async () => {
+    const engine = createMemoryEngine();
+    const message = user("my secret is 4711");
+    await engine.ingest({ sessionId: "old", sessionKey: "k", message });
     expect(
-      await engine.ingest({
-        sessionId: "2",
-        sessionKey: "k",
-        message: user("x again", { idempotencyKey: "e" }),
-      }),
-    ).toEqual({
-      ingested: false,
-    });
+      await engine.assemble({ sessionId: "new", sessionKey: "k", messages: [] }),
+    ).toMatchObject({ messages: [] });
   });
 
   it("leaves compaction to the host, and says so when there is none", async () => {

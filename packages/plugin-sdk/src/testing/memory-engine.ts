@@ -4,21 +4,23 @@ import type { AgentMessage } from "../contract/message.ts";
 import type { SessionRef } from "../contract/session.ts";
 import { delegateCompactionToRuntime } from "../delegate.ts";
 import { estimateMessages } from "../tokens/message.ts";
+import { messageId } from "../transcript/message-id.ts";
 import { atomicGroups } from "../transcript/tool-pairs.ts";
 
 /** An engine to copy from. What it remembers ends with the process. */
 export function createMemoryEngine(): ContextEngine {
   const sessions = new Map<string, Map<string, AgentMessage>>();
-  const remembered = ({ sessionKey, sessionId }: SessionRef) => {
-    const key = sessionKey ?? sessionId;
-    if (!sessions.has(key)) sessions.set(key, new Map());
-    return sessions.get(key)!;
+  // By the id, not the key: after /new the key stays, and the conversation is another one.
+  const remembered = ({ sessionId }: SessionRef) => {
+    if (!sessions.has(sessionId)) sessions.set(sessionId, new Map());
+    return sessions.get(sessionId)!;
   };
   return {
     info: { id: "memory", name: "Memory engine" },
     ingest({ message, ...session }) {
       const messages = remembered(session);
-      const event = message.idempotencyKey ?? JSON.stringify(message);
+      // A host that gives no ids may give keys; without either only the whole message is left.
+      const event = messageId(message) ?? message.idempotencyKey ?? JSON.stringify(message);
       if (messages.has(event)) return { ingested: false };
       messages.set(event, structuredClone(message));
       return { ingested: true };

@@ -1,7 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { UserMessage } from "../contract/message.ts";
 import { buildContext, type TranscriptContext } from "./context.ts";
 import type { NewTranscriptEntry, TranscriptEntry } from "./entries.ts";
+import { messageId } from "./message-id.ts";
 
 const TIME = "2026-01-01T00:00:00.000Z";
 
@@ -62,6 +64,7 @@ describe("buildContext", () => {
       summary: "S",
       tokensBefore: 9,
       timestamp: Date.parse(TIME),
+      __openclaw: { id: "e4" },
     });
   });
 
@@ -88,6 +91,7 @@ describe("buildContext", () => {
       role: "branchSummary",
       summary: "s",
       fromId: "x",
+      __openclaw: { id: "e0" },
     });
   });
 
@@ -141,6 +145,83 @@ describe("buildContext", () => {
     const right = branchOf(said("right"), said("right 2"), said("right 3"));
     expect(buildContext(right, left).items.map(({ message }) => message)).toEqual(
       buildContext(right).items.map(({ message }) => message),
+    );
+  });
+
+  it("gives every message its id: what is stored on it, else its entry's", () => {
+    const branch = branchOf(
+      { type: "message", message: { role: "user", content: "again", __openclaw: { id: "first" } } },
+      said("old file"),
+      { type: "custom_message", customType: "n", content: "c", __openclaw: { id: "noted" } },
+      { type: "branch_summary", fromId: "x", summary: "s" },
+      compaction("e0"),
+    );
+    const { items } = buildContext(branch);
+    expect(items.map(({ id }) => id)).toEqual(["e4", "first", "e1", "noted", "e3"]);
+    expect(items.map(({ message }) => messageId(message))).toEqual(items.map(({ id }) => id));
+  });
+
+  it("keeps what else the host wrote on a message that gets its id, and leaves the entry alone", () => {
+    const message: UserMessage = { role: "user", content: "q", __openclaw: { runId: "r" } };
+    const [item] = buildContext(branchOf({ type: "message", message })).items;
+    expect(item?.message).toEqual({ ...message, __openclaw: { runId: "r", id: "e0" } });
+    expect(message.__openclaw).toEqual({ runId: "r" });
+  });
+
+  it("gives the same object for the same stored message each time", () => {
+    const branch = branchOf(said("old file"));
+    expect(buildContext(branch).items[0]!.message).toBe(buildContext(branch).items[0]!.message);
+  });
+
+  it("lets the later of two entries that claim one id fall back to its own", () => {
+    const claims = (id: string): NewTranscriptEntry => ({
+      type: "message",
+      message: { role: "user", content: id, __openclaw: { id } },
+    });
+    const branch = branchOf(claims("x"), claims("x"), claims("e3"), said("e3 itself"));
+    const { items } = buildContext(branch);
+    expect(items.map(({ id }) => id)).toEqual(["x", "e1", "e3", "e3~"]);
+    const compacted = [...branch, ...branchOf(...branch, compaction("e1")).slice(4)];
+    expect(buildContext(compacted).items.map(({ id }) => id)).toEqual(["e4", "e1", "e3", "e3~"]);
+  });
+
+  it("gives a message one id and no other message the same, however the branch grew", () => {
+    const step = fc.oneof(
+      {
+        weight: 5,
+        arbitrary: fc.nat({ max: 12 }).map(
+          (claim): NewTranscriptEntry => ({
+            type: "message",
+            message: {
+              role: "user",
+              content: "m",
+              ...(claim < 9 && { __openclaw: { id: `e${claim}` } }),
+            },
+          }),
+        ),
+      },
+      { weight: 1, arbitrary: fc.nat({ max: 12 }).map((index) => compaction(`e${index}`)) },
+      {
+        weight: 1,
+        arbitrary: fc.constant<NewTranscriptEntry>({ type: "custom", customType: "x" }),
+      },
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 14 }), (news) => {
+        const branch = branchOf(...news);
+        const given = new Map<string, string>();
+        let context: TranscriptContext | undefined;
+        for (let length = 0; length <= branch.length; length++) {
+          context = buildContext(branch.slice(0, length), context);
+          expect(context.items).toEqual(buildContext(branch.slice(0, length)).items);
+          expect(new Set(context.items.map(({ id }) => id)).size).toBe(context.items.length);
+          for (const { entryId, id, message } of context.items) {
+            expect(messageId(message)).toBe(id);
+            expect(given.get(entryId) ?? id).toBe(id);
+            given.set(entryId, id);
+          }
+        }
+      }),
     );
   });
 });

@@ -1,7 +1,9 @@
 // The messages that a branch stands for once its compactions and prunes are applied.
-import type { CompactionSummaryMessage } from "../contract/message.ts";
+import type { AgentMessage } from "../contract/message.ts";
 import type { ContextItem } from "./context-item.ts";
 import type { CompactionEntry, ResetEntry, TranscriptEntry } from "./entries.ts";
+import { messageId, withMessageId } from "./message-id.ts";
+import { claimOrigins } from "./origin.ts";
 import { applyPruneRecords, pruneRecordOf } from "./prune-records.ts";
 
 /** A branch and the messages it stands for. */
@@ -15,8 +17,9 @@ export interface TranscriptContext {
 /**
  * The messages a branch stands for, oldest first (spec "compaction" §2.9): the latest compaction's
  * summary, the entries it kept, then the rest, with the tool results cleared that a prune of the
- * branch names. `previous` makes it cheap: when `branch` only grew by messages since then, earlier
- * items are reused as they are.
+ * branch names. Every message carries its id, also when the file was written without; of two
+ * entries that claim the same one the later falls back to its own. `previous` makes it cheap: when
+ * `branch` only grew by messages since then, earlier items are reused as they are.
  */
 export function buildContext(
   branch: readonly TranscriptEntry[],
@@ -26,20 +29,65 @@ export function buildContext(
     previous !== undefined && extendsBranch(branch, previous.branch) ? previous : undefined;
   if (grown !== undefined) {
     const fresh = branch.slice(grown.branch.length);
-    if (fresh.length === 0) return { branch, items: grown.items };
-    if (!fresh.some(changesHistory))
-      return { branch, items: grown.items.concat(fresh.flatMap(toItem)) };
+    if (!fresh.some(changesHistory)) {
+      const taken = takeIds(grown);
+      const added = identified(fresh, taken).flatMap(toItem);
+      const items = added.length === 0 ? grown.items : grown.items.concat(added);
+      return remembering({ branch, items }, taken);
+    }
   }
 
+  const taken: TakenIds = new Set();
+  const entries = identified(branch, taken);
   const boundary = branch.findLastIndex(replacesHistory);
-  if (boundary < 0) return { branch, items: applyPruneRecords(branch.flatMap(toItem), branch) };
-  const entry = branch[boundary] as CompactionEntry | ResetEntry;
-  const keptFrom = branch.findIndex(({ id }) => id === entry.firstKeptEntryId);
-  const kept = keptFrom < 0 || keptFrom > boundary ? [] : branch.slice(keptFrom, boundary);
-  const head =
-    entry.type === "compaction" ? [{ entryId: entry.id, message: summaryMessage(entry) }] : [];
-  const items = [...head, ...kept.flatMap(toItem), ...branch.slice(boundary + 1).flatMap(toItem)];
-  return { branch, items: applyPruneRecords(items, branch) };
+  return remembering(
+    { branch, items: applyPruneRecords(shown(entries, boundary).flatMap(toItem), branch) },
+    taken,
+  );
+}
+
+/** An entry that may be part of a context, and the id it has there. */
+interface IdentifiedEntry {
+  entry: TranscriptEntry;
+  id: string;
+}
+
+/** What a compaction or reset at `boundary` leaves of a branch; -1: there is none. */
+function shown(entries: readonly IdentifiedEntry[], boundary: number): readonly IdentifiedEntry[] {
+  const newest = entries[boundary]?.entry as CompactionEntry | ResetEntry | undefined;
+  if (newest === undefined) return entries;
+  const keptFrom = entries.findIndex(({ entry }) => entry.id === newest.firstKeptEntryId);
+  const kept = keptFrom < 0 ? [] : entries.slice(keptFrom, Math.max(keptFrom, boundary));
+  return [
+    entries[boundary]!,
+    ...kept.filter(({ entry }) => !replacesHistory(entry)),
+    ...entries.slice(boundary + 1),
+  ];
+}
+
+type TakenIds = Set<string>;
+
+// Handed on to the context that grows from it, because the set grows along.
+const takenIds = new WeakMap<TranscriptContext, TakenIds>();
+
+function remembering(context: TranscriptContext, taken: TakenIds): TranscriptContext {
+  takenIds.set(context, taken);
+  return context;
+}
+
+function takeIds(context: TranscriptContext): TakenIds {
+  const taken = takenIds.get(context);
+  takenIds.delete(context);
+  if (taken !== undefined) return taken;
+  const again: TakenIds = new Set();
+  identified(context.branch, again);
+  return again;
+}
+
+/** The entries with their ids, which become taken. */
+function identified(entries: readonly TranscriptEntry[], taken: TakenIds): IdentifiedEntry[] {
+  const origins = claimOrigins(entries, taken);
+  return entries.map((entry, index) => ({ entry, id: origins[index]! }));
 }
 
 /**
@@ -58,41 +106,53 @@ const replacesHistory = (entry: TranscriptEntry) =>
 const changesHistory = (entry: TranscriptEntry) =>
   replacesHistory(entry) || pruneRecordOf(entry) !== undefined;
 
-function toItem(entry: TranscriptEntry): ContextItem[] {
+function toItem({ entry, id }: IdentifiedEntry): ContextItem[] {
+  const item = (message: AgentMessage): ContextItem[] => [{ entryId: entry.id, id, message }];
+  const __openclaw = { id };
   switch (entry.type) {
     case "message":
-      return [{ entryId: entry.id, message: entry.message }];
+      return item(identifiedMessage(entry.message, id));
     case "custom_message": {
       const { customType, content, display, details } = entry;
       const extras = {
         ...(display !== undefined && { display }),
         ...(details !== undefined && { details }),
       };
-      return [
-        {
-          entryId: entry.id,
-          message: { role: "custom", customType, content, ...extras, ...stamp(entry) },
-        },
-      ];
+      return item({ role: "custom", customType, content, ...extras, ...stamp(entry), __openclaw });
     }
     case "branch_summary": {
       const { summary, fromId } = entry;
-      return [
-        { entryId: entry.id, message: { role: "branchSummary", summary, fromId, ...stamp(entry) } },
-      ];
+      return item({ role: "branchSummary", summary, fromId, ...stamp(entry), __openclaw });
+    }
+    case "compaction": {
+      const { summary, tokensBefore } = entry;
+      return item({
+        role: "compactionSummary",
+        summary,
+        tokensBefore,
+        ...stamp(entry),
+        __openclaw,
+      });
     }
     default:
       return [];
   }
 }
 
+// Messages are never changed once made, so what was worked out for one holds for good.
+const known = new WeakMap<AgentMessage, AgentMessage>();
+
+/** The message with this id; the same object each time. */
+function identifiedMessage(message: AgentMessage, id: string): AgentMessage {
+  const before = known.get(message);
+  if (before !== undefined && messageId(before) === id) return before;
+  const made = withMessageId(message, id);
+  if (made !== message) known.set(message, made);
+  return made;
+}
+
 /** Nothing when the entry's own time cannot be read. */
 function stamp(entry: TranscriptEntry): { timestamp?: number } {
   const timestamp = Date.parse(entry.timestamp);
   return Number.isNaN(timestamp) ? {} : { timestamp };
-}
-
-function summaryMessage(entry: CompactionEntry): CompactionSummaryMessage {
-  const { summary, tokensBefore } = entry;
-  return { role: "compactionSummary", summary, tokensBefore, ...stamp(entry) };
 }

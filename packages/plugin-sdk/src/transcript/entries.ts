@@ -28,6 +28,11 @@ interface EntryBase {
   parentId: string | null;
   /** ISO 8601. */
   timestamp: string;
+  /**
+   * `id` names the entry that first said this, for entries that were appended again under an id of
+   * their own. Messages carry it themselves, in a field of the same name. Absent: this entry did.
+   */
+  __openclaw?: { id?: string };
 }
 
 /** Something was said, or a tool answered. */

@@ -83,7 +83,13 @@ export function parseTranscriptLine(line: string): ParsedLine {
  * ```
  *
  * ```text
- * [ { entryId: 'a', message: { role: 'user', content: 'Hi' } } ]
+ * [
+ *   {
+ *     entryId: 'a',
+ *     id: 'a',
+ *     message: { role: 'user', content: 'Hi', __openclaw: [Object] }
+ *   }
+ * ]
  * [ { line: 3, reason: 'not a JSON object' } ]
  * ```
  */

@@ -120,6 +120,7 @@ describe("a recorded prune", () => {
     const items = [
       {
         entryId: "e3",
+        id: "e3",
         message: session.entries[3]!.type === "message" ? session.entries[3]!.message : neverHere(),
       },
     ];

@@ -94,6 +94,6 @@ async function storedTurn(context: CaseContext, number: number): Promise<() => C
     advancementKey: `turn-${number}`,
     admission: { ...anchor(first), logicalTurnId: `turn-${number}`, role: "user" },
     terminal: anchor(first + messages.length - 1),
-    messages: structuredClone(messages),
+    messages: session.history().slice(first, first + messages.length),
   });
 }

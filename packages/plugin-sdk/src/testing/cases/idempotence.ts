@@ -10,13 +10,11 @@ export const idempotenceCases: readonly ConformanceCase[] = [
     group: "idempotence",
     title: "answers { ingested: false } to a message it has",
     async run(context) {
-      const { sessionId, sessionKey } = context.session().ref;
+      const session = context.session();
+      const { sessionId, sessionKey } = session.ref;
+      await session.write(talk("a", { turns: 1 }));
       const deliver = () =>
-        call(context.engine, "ingest", {
-          sessionId,
-          sessionKey,
-          message: talk("a", { turns: 1 })[0]!,
-        });
+        call(context.engine, "ingest", { sessionId, sessionKey, message: session.history()[0]! });
       await deliver();
       check((await deliver())?.ingested !== true, "ingest() took the same message a second time.");
     },
@@ -26,13 +24,11 @@ export const idempotenceCases: readonly ConformanceCase[] = [
     group: "idempotence",
     title: "takes a message once that is delivered several times at once",
     async run(context) {
-      const { sessionId, sessionKey } = context.session().ref;
+      const session = context.session();
+      const { sessionId, sessionKey } = session.ref;
+      await session.write(talk("a", { turns: 1 }));
       const deliver = () =>
-        call(context.engine, "ingest", {
-          sessionId,
-          sessionKey,
-          message: talk("a", { turns: 1 })[0]!,
-        });
+        call(context.engine, "ingest", { sessionId, sessionKey, message: session.history()[0]! });
       const answers = await Promise.all([deliver(), deliver(), deliver()]);
       check(
         answers.filter((answer) => answer?.ingested).length <= 1,
@@ -46,13 +42,11 @@ export const idempotenceCases: readonly ConformanceCase[] = [
     title: "counts nothing new in a batch it has",
     ...onlyWith("ingestBatch"),
     async run(context) {
-      const { sessionId, sessionKey } = context.session().ref;
+      const session = context.session();
+      const { sessionId, sessionKey } = session.ref;
+      await session.write(talk("a", { turns: 3, tools: 1 }));
       const deliver = () =>
-        call(context.engine, "ingestBatch", {
-          sessionId,
-          sessionKey,
-          messages: talk("a", { turns: 3, tools: 1 }),
-        });
+        call(context.engine, "ingestBatch", { sessionId, sessionKey, messages: session.history() });
       await deliver();
       const again = await deliver();
       check(

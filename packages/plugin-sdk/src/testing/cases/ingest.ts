@@ -10,13 +10,17 @@ export const ingestCases: readonly ConformanceCase[] = [
     group: "ingest",
     title: "takes messages of every role, with text, images, errors or nothing in them",
     async run(context) {
-      const { sessionId, sessionKey } = context.session().ref;
-      for (const message of everyRole())
+      const session = context.session();
+      const { sessionId, sessionKey } = session.ref;
+      const heartbeat = user("HEARTBEAT", { __openclaw: { kind: "heartbeat" } });
+      await session.write([...everyRole(), heartbeat]);
+      const messages = session.history();
+      for (const message of messages.slice(0, -1))
         await call(context.engine, "ingest", { sessionId, sessionKey, message });
       await call(context.engine, "ingest", {
         sessionId,
         sessionKey,
-        message: user("HEARTBEAT"),
+        message: messages.at(-1)!,
         isHeartbeat: true,
       });
     },
@@ -26,13 +30,13 @@ export const ingestCases: readonly ConformanceCase[] = [
     group: "ingest",
     title: "keeps two messages of equal text that were said at different times",
     async run(context) {
-      const { sessionId, sessionKey } = context.session().ref;
-      const say = (event: string, timestamp: number) =>
-        call(context.engine, "ingest", {
-          sessionId,
-          sessionKey,
-          message: user("yes", { idempotencyKey: event, timestamp }),
-        });
+      const session = context.session();
+      const { sessionId, sessionKey } = session.ref;
+      const say = async (event: string, timestamp: number) => {
+        await session.write([user("yes", { idempotencyKey: event, timestamp })]);
+        const message = session.history().at(-1)!;
+        return call(context.engine, "ingest", { sessionId, sessionKey, message });
+      };
       const first = await say("first", FIRST_TIMESTAMP);
       const second = await say("second", FIRST_TIMESTAMP + 60_000);
       check(

@@ -31,8 +31,10 @@ export const inputCases: readonly ConformanceCase[] = [
     group: "input",
     title: "ingest does not change the given message",
     async run(context) {
-      const { sessionId, sessionKey } = context.session().ref;
-      for (const given of talk("a", { turns: 1, tools: 1 })) {
+      const session = context.session();
+      const { sessionId, sessionKey } = session.ref;
+      await session.write(talk("a", { turns: 1, tools: 1 }));
+      for (const given of session.history()) {
         const message = structuredClone(given);
         await call(context.engine, "ingest", { sessionId, sessionKey, message });
         check(

@@ -1,0 +1,91 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AgentMessage } from "../contract/message.ts";
+import { assistant, toolCall, toolResult, user } from "../testing/messages.ts";
+import { messageId, sameMessage, withMessageId } from "./message-id.ts";
+
+const withId = (id: unknown, message: AgentMessage = user("q")) =>
+  ({ ...message, __openclaw: { id } }) as AgentMessage;
+
+describe("messageId", () => {
+  it("is what the host wrote on the message, also on a copy", () => {
+    expect(messageId(withId("a"))).toBe("a");
+    expect(messageId(structuredClone(withId("a")))).toBe("a");
+    expect(messageId(JSON.parse(JSON.stringify(withId("a"))))).toBe("a");
+  });
+
+  it("is undefined where the host wrote none, or something that is no id", () => {
+    expect(messageId(user("q"))).toBeUndefined();
+    expect(messageId(user("q", { __openclaw: { runId: "r" } }))).toBeUndefined();
+    for (const id of [7, "", null, {}, ["a"]]) expect(messageId(withId(id))).toBeUndefined();
+  });
+});
+
+describe("withMessageId", () => {
+  it("gives the id and keeps everything else", () => {
+    const message = user("q", { __openclaw: { senderId: "u7" } });
+    expect(withMessageId(message, "a")).toEqual({
+      ...message,
+      __openclaw: { senderId: "u7", id: "a" },
+    });
+    expect(message.__openclaw).toEqual({ senderId: "u7" });
+  });
+
+  it("gives the very message when it has that id, and a copy when it has another", () => {
+    const message = withId("a");
+    expect(withMessageId(message, "a")).toBe(message);
+    expect(messageId(withMessageId(message, "b"))).toBe("b");
+    expect(messageId(message)).toBe("a");
+  });
+});
+
+describe("sameMessage", () => {
+  const call = toolCall("read", { path: "a" }, "call_1");
+
+  it("goes by the ids when both have one, whatever became of the content", () => {
+    expect(sameMessage(withId("a"), withId("a", user("rewritten")))).toBe(true);
+    expect(sameMessage(withId("a"), withId("b"))).toBe(false);
+  });
+
+  it("goes by the idempotency keys when an id is missing", () => {
+    const keyed = (idempotencyKey: string) => user("yes", { idempotencyKey });
+    expect(sameMessage(keyed("1"), withId("a", keyed("1")))).toBe(true);
+    expect(sameMessage(keyed("1"), keyed("2"))).toBe(false);
+  });
+
+  it("goes by role and tool calls when neither helps, whatever the result says now", () => {
+    expect(sameMessage(withId("a", assistant([call])), assistant([call]))).toBe(true);
+    expect(sameMessage(toolResult(call, "long"), toolResult(call, "cut"))).toBe(true);
+    const other = { ...call, id: "call_2" };
+    expect(sameMessage(toolResult(call, "x"), toolResult(other, "x"))).toBe(false);
+    expect(sameMessage(assistant([call]), assistant([call, other]))).toBe(false);
+    expect(sameMessage(assistant([call]), toolResult(call, ""))).toBe(false);
+    expect(sameMessage(assistant([call]), assistant("text"))).toBe(false);
+  });
+
+  it("goes by role, text and pictures when there are no tool calls", () => {
+    const picture = (data: string) => user([{ type: "image", data, mimeType: "image/png" }]);
+    expect(sameMessage(user("hi"), user([{ type: "text", text: "hi" }]))).toBe(true);
+    expect(sameMessage(user("hi"), user("ho"))).toBe(false);
+    expect(sameMessage(user("hi"), assistant("hi"))).toBe(false);
+    expect(sameMessage(picture("AA=="), picture("BB=="))).toBe(false);
+  });
+
+  it("is the same both ways round, and true of a copy", () => {
+    const message = fc.constantFrom<AgentMessage>(
+      user("q"),
+      user("q", { idempotencyKey: "k" }),
+      withId("a"),
+      withId("b", assistant([call])),
+      assistant([call]),
+      toolResult(call, "r"),
+      { role: "compactionSummary", summary: "s" },
+    );
+    fc.assert(
+      fc.property(message, message, (a, b) => {
+        expect(sameMessage(a, b)).toBe(sameMessage(b, a));
+        expect(sameMessage(a, structuredClone(a))).toBe(true);
+      }),
+    );
+  });
+});

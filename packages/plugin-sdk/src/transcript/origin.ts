@@ -1,0 +1,67 @@
+// Which entry first said what an entry says, however often it was appended again.
+import type { NewTranscriptEntry, TranscriptEntry } from "./entries.ts";
+import { messageId, withMessageId } from "./message-id.ts";
+
+/** Where an entry stands. */
+export type EntryPlace = Pick<TranscriptEntry, "id" | "parentId" | "timestamp">;
+
+/**
+ * The entry in its place, as every store appends it: a message that has no id yet gets the entry's.
+ */
+export function placeEntry(entry: NewTranscriptEntry, place: EntryPlace): TranscriptEntry {
+  const placed: TranscriptEntry = { ...entry, ...place };
+  return placed.type === "message" ? withOrigin(placed, claimedBy(placed)) : placed;
+}
+
+/**
+ * Ids of what the entries of a whole branch say, by entry id: the entry that first said it. Whoever
+ * appends entries again keeps these by `withOrigin`.
+ */
+export function originsOf(branch: readonly TranscriptEntry[]): ReadonlyMap<string, string> {
+  const origins = claimOrigins(branch, new Set());
+  return new Map(branch.map(({ id }, index) => [id, origins[index]!]));
+}
+
+/** The entry as what `origin` first said; the very entry when it says so already. */
+export function withOrigin<Entry extends TranscriptEntry>(entry: Entry, origin: string): Entry {
+  if (entry.type === "message") {
+    const message = withMessageId(entry.message, origin);
+    return message === entry.message ? entry : { ...entry, message };
+  }
+  return claimedBy(entry) === origin
+    ? entry
+    : { ...entry, __openclaw: { ...entry.__openclaw, id: origin } };
+}
+
+/**
+ * The origin of each entry, in order; of two that claim the same one the later falls back to
+ * itself. Those of entries that hold a message are added to `taken`.
+ */
+export function claimOrigins(
+  entries: readonly TranscriptEntry[],
+  taken: Set<string>,
+): readonly string[] {
+  return entries.map((entry) => {
+    if (!holdsMessage(entry)) return claimedBy(entry);
+    const claimed = claimedBy(entry);
+    let origin = taken.has(claimed) ? entry.id : claimed;
+    // Only a file written to mislead has an entry whose own id an earlier one claims.
+    while (taken.has(origin)) origin += "~";
+    taken.add(origin);
+    return origin;
+  });
+}
+
+function claimedBy(entry: TranscriptEntry): string {
+  if (entry.type === "message") return messageId(entry.message) ?? entry.id;
+  const id: unknown = entry.__openclaw?.id;
+  return typeof id === "string" && id !== "" ? id : entry.id;
+}
+
+const MESSAGE_KINDS: ReadonlySet<TranscriptEntry["type"]> = new Set([
+  "message",
+  "custom_message",
+  "branch_summary",
+  "compaction",
+]);
+const holdsMessage = ({ type }: TranscriptEntry) => MESSAGE_KINDS.has(type);
