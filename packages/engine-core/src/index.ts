@@ -34,19 +34,21 @@ export {
 export { type EngineValidation, validateEngine } from "./engine/validate.ts";
 export type {
   ClockPort,
-  CommitCursor,
   CompactionCallOptions,
   CompactionHookEvent,
   CompactionPort,
+  DeliveryChange,
+  DeliveryPort,
+  DeliveryRecord,
   HookPort,
   HostPorts,
   HostSession,
   IdPort,
   LogPort,
   ModelPort,
-  OutboxPort,
   PolicyInput,
   PolicyPort,
+  Refusal,
   SuccessorPort,
   ToolOutcome,
   ToolPort,
@@ -68,13 +70,14 @@ export type {
 export type { Precheck, PrecheckRoute } from "./request/precheck.ts";
 export type { SystemPart } from "./request/request-items.ts";
 export type { Measurement } from "./request/request-size.ts";
+export { createDeliveryLedger } from "./session/delivery-ledger.ts";
 export { type MaintenanceLane, settleMaintenance } from "./session/maintenance-lane.ts";
 export { createSessionState, type SessionState } from "./session/session-state.ts";
 export { type CompactSessionRequest, compactSession } from "./turn/compact-session.ts";
 export type { CompactionOutcome } from "./turn/compaction.ts";
-export { lifecycleOf } from "./turn/open-report.ts";
+export { lifecycleOf } from "./turn/lifecycle.ts";
 export { type PreviewRequest, previewRequest, type RequestPreview } from "./turn/preview.ts";
-export { runTurn } from "./turn/turn.ts";
+export { runTurn } from "./turn/run-turn.ts";
 export type {
   PromptAdditions,
   TurnError,

@@ -59,32 +59,53 @@ export interface TranscriptPort {
   rewrite(
     request: TranscriptRewriteRequest,
   ): Promise<TranscriptRewriteResult & { remapped?: ReadonlyMap<string, string> }>;
-  /** What durable engines have committed. Absent: this host runs the eager lifecycle only. */
-  readonly outbox?: OutboxPort;
+  /**
+   * What each engine has acknowledged of this session; a successor goes on with it. Absent: it is
+   * kept in memory, and this host runs the eager lifecycle only.
+   */
+  readonly deliveries?: DeliveryPort;
 }
 
-/** How far one engine of the durable lifecycle has been told of this session. */
-export interface CommitCursor {
-  /** As it was registered. */
-  engineId: string;
-  /** Last entry the engine committed; null = none yet. */
-  entryId: string | null;
-  /** Failed attempts at the turn after it, and why the last one failed. */
+/** How often an engine refused a turn, and why. */
+export interface Refusal {
+  /** Times it was offered in vain. */
   attempts: number;
-  /** Why the last attempt failed, for people; null = it did not. */
-  lastError: string | null;
+  /** Of the last attempt, for people. */
+  reason: string;
+  /** The engine's version then; another version is offered the turn anew. Null = it named none. */
+  version: string | null;
 }
 
-/**
- * Remembers per engine how far it committed. What is still to be committed is not
- * stored: it is the active branch after the cursor, so that no accepted, failed or
- * killed turn can be missing from it.
- */
-export interface OutboxPort {
+/** What one engine has acknowledged. */
+export interface DeliveryRecord {
+  /**
+   * The session id at the engine's first sight. Names the session in keys of its turns, whatever
+   * transcript the session moves to.
+   */
+  readonly root: string;
+  /** Ids of the messages it took. */
+  readonly acknowledged: ReadonlySet<string>;
+  /** Turns it refused, by the id of their first message. */
+  readonly refused: ReadonlyMap<string, Refusal>;
+}
+
+/** One line of a ledger; a record is what its lines add up to. */
+export type DeliveryChange =
+  /** The engine sees the session for the first time; `ids` are none of its business any more. */
+  | { kind: "seen"; root: string; ids: readonly string[] }
+  | { kind: "acknowledged"; ids: readonly string[] }
+  | { kind: "refused"; turnId: string; reason: string; version: string | null }
+  /** Somebody asked for another attempt at one turn. */
+  | { kind: "retry"; turnId: string };
+
+/** Keeps the records of one session's engines. */
+export interface DeliveryPort {
   /** Undefined: this engine has never been told of the session. */
-  cursor(engineId: string): CommitCursor | undefined;
-  /** Durable when resolved. */
-  save(cursor: CommitCursor): Promise<void>;
+  read(engineId: string): DeliveryRecord | undefined;
+  /** Ids of the engines that were told of it. */
+  engines(): readonly string[];
+  /** Resolves when a restart would find it. */
+  save(engineId: string, change: DeliveryChange): Promise<void>;
 }
 
 /** The model behind a run. */

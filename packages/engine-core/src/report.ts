@@ -115,6 +115,8 @@ export interface BudgetReport {
    * learned yet, 1.
    */
   tokenRatio?: number;
+  /** True: what the engine said is less than the messages can possibly take. Absent: it is not. */
+  underEstimated?: true;
   /** Messages the engine could choose from. */
   historyMessages: number;
   /** Messages it chose. */
@@ -204,6 +206,13 @@ export interface TurnReport {
   toolCalls: { name: string; durationMs: number; isError: boolean }[];
   /** In order. */
   compactions: CompactionReport[];
+  /** What was odd about the engine's views. Absent: nothing was. */
+  views?: {
+    /** Messages without an id that were recognised by their content. Absent: none. */
+    aligned?: number;
+    /** Calls that went without the engine's choice, which the host could not use. Absent: none. */
+    fallbacks?: number;
+  };
 }
 
 /**

@@ -56,10 +56,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
       }),
     previewCompaction: (focus) =>
       inSession((conversation) => host.previewCompaction(setupOf(conversation), focus)),
-    undoCompaction: () =>
-      inSession(({ session, state }) =>
-        undoLastCompaction({ session, state, engineIds: host.engineIds() }),
-      ),
+    undoCompaction: () => inSession(({ session, state }) => undoLastCompaction({ session, state })),
     async renew() {
       if (plugins !== undefined)
         await inSession((conversation) => tellPlugins(options, conversation, "new"));
@@ -91,7 +88,7 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
     ...{ key, model },
     engine: { ...engine, ownsCompaction: info.ownsCompaction === true },
     // Every session of this host keeps what durable engines have committed.
-    lifecycle: lifecycleOf(info, { keepsOutbox: true }),
+    lifecycle: lifecycleOf(info, { keepsDeliveries: true }),
     ...facts,
   };
 }

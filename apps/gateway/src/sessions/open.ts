@@ -1,9 +1,10 @@
 // Opens one session for writing.
 import { mkdir, open as openFile, readFile, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { HostSession, OutboxPort, TranscriptPort } from "@clew/engine-core";
+import type { DeliveryPort, HostSession, TranscriptPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
+  activeBranch,
   type NewTranscriptEntry,
   TRANSCRIPT_VERSION,
   type TranscriptEntry,
@@ -13,9 +14,9 @@ import writeFileAtomic from "write-file-atomic";
 import { acquireLock, type Lock, type LockOwner } from "../locks/lock.ts";
 import { storageFailed } from "../storage-error.ts";
 import { type BranchFile, openBranchFile } from "./branch-file.ts";
+import { openDeliveries } from "./deliveries.ts";
 import { keepBeside } from "./durable-file.ts";
 import type { SessionNote } from "./notes.ts";
-import { openOutbox } from "./outbox.ts";
 import { type FileContent, formatEntries, formatHeader, parseSessionFile } from "./parse.ts";
 import { oneAtATime } from "./queues.ts";
 import { repairFile } from "./repair.ts";
@@ -57,8 +58,8 @@ export interface OpenSessionRequest {
   session: HostSession;
   /** Working folder written into the header of a new session. */
   cwd: string;
-  /** Where durable engines' progress is kept; absent = the eager lifecycle only. */
-  outboxFile?: string;
+  /** Where it is kept what engines have acknowledged; absent = the eager lifecycle only. */
+  deliveriesFile?: string;
   /** ms since the epoch. */
   now?: () => number;
 }
@@ -75,13 +76,15 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
     const loaded = await loadTranscript(session.sessionFile);
     const takenOver: SessionNote[] =
       lock.takenFrom === undefined ? [] : [{ kind: "lock-taken-over", pid: lock.takenFrom.pid }];
-    const outbox =
-      request.outboxFile === undefined ? undefined : await openOutbox(request.outboxFile);
+    const deliveries =
+      request.deliveriesFile === undefined
+        ? undefined
+        : await openDeliveries(request.deliveriesFile, activeBranch(loaded.entries));
     return createHandle(
       request,
       lock,
       { ...loaded, notes: [...takenOver, ...loaded.notes] },
-      outbox,
+      deliveries,
     );
   } catch (error) {
     await lock.release();
@@ -100,7 +103,7 @@ function createHandle(
   { session, cwd, now = Date.now }: OpenSessionRequest,
   lock: Lock,
   loaded: Loaded,
-  outbox: OutboxPort | undefined,
+  deliveries: DeliveryPort | undefined,
 ): OpenSession {
   const newHeader = () => headerOf(session, cwd, now());
   const file = openBranchFile({ path: session.sessionFile, loaded, newHeader });
@@ -128,7 +131,7 @@ function createHandle(
     });
   return {
     ...{ session, branch, exists: file.exists, notes: loaded.notes },
-    ...(outbox !== undefined && { outbox }),
+    ...(deliveries !== undefined && { deliveries }),
     compaction: {
       ...{ branch, nextId },
       append: (added) => append(added, true),

@@ -115,13 +115,13 @@ async function openByKey(
   return openSession({
     session,
     cwd,
-    outboxFile: outboxFile(home, name.agentId, sessionId),
+    deliveriesFile: deliveriesFile(home, name.agentId, sessionId),
     ...(now !== undefined && { now }),
   });
 }
 
-const outboxFile = (home: string, agentId: string, sessionId: string) =>
-  join(agentPaths(home, agentId).outbox, `${sessionId}.json`);
+const deliveriesFile = (home: string, agentId: string, sessionId: string) =>
+  join(agentPaths(home, agentId).outbox, `${sessionId}.jsonl`);
 
 async function adoptSuccessor(
   home: string,
@@ -133,7 +133,7 @@ async function adoptSuccessor(
   const opened = await openSession({
     session,
     cwd,
-    outboxFile: outboxFile(home, agentId, sessionId),
+    deliveriesFile: deliveriesFile(home, agentId, sessionId),
   });
   try {
     const { before, after } = await changeIndex(home, agentId, async (index) =>

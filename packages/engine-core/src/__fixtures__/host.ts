@@ -59,6 +59,7 @@ export function passThrough(overrides: Partial<ContextEngine> = {}): ContextEngi
 
 export function memoryTranscript(
   entries: TranscriptEntry[] = [],
+  prefix = "entry-",
 ): TranscriptPort & { entries: TranscriptEntry[] } {
   let branch: readonly TranscriptEntry[] = activeBranch(entries);
   let next = 0;
@@ -75,7 +76,7 @@ export function memoryTranscript(
     async append(fresh: readonly NewTranscriptEntry[]) {
       const made = fresh.map((entry) => {
         const placed = placeEntry(entry, {
-          id: `entry-${next++}`,
+          id: `${prefix}${next++}`,
           parentId: branch.at(-1)?.id ?? null,
           timestamp: new Date(0).toISOString(),
         });
@@ -104,7 +105,7 @@ export function memoryTranscript(
         const placed = {
           ...entry,
           ...(message && { message }),
-          id: `entry-${next++}`,
+          id: `${prefix}${next++}`,
           parentId: branch.at(-1)?.id ?? null,
         } as TranscriptEntry;
         remapped.set(id, placed.id);

@@ -4,6 +4,7 @@ import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import type { ReportItem, ReportParts } from "../report.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";
+import type { Why } from "./view-item.ts";
 
 /**
  * After this many deltas a full list is written again, so that a report file can
@@ -58,8 +59,8 @@ export interface RequestToDescribe {
   system: readonly SystemPart[];
   tools: readonly ToolDefinition[];
   messages: readonly AgentMessage[];
-  /** Why a message is there, and where from. */
-  sourceOf: (message: AgentMessage) => Pick<ReportItem, "source" | "code" | "reason" | "changed">;
+  /** Why the message at `index` is there, and where from. */
+  whyOf: (message: AgentMessage, index: number) => Why;
   hash: (text: string) => string;
   prefixOf: SharedPrefix;
   /** The session's previous request; becomes this one. */
@@ -71,13 +72,15 @@ export interface RequestToDescribe {
  * when it is not sent in the end. Work and size grow with what is new.
  */
 export function advanceRequest(request: RequestToDescribe): RequestDescription {
-  const { messages, memory, hash, sourceOf } = request;
+  const { messages, memory, hash, whyOf } = request;
   const { items, chain, tokens } = memory;
   const parts: ReportParts = {};
   const known = keptItems(request);
   const fresh = messages
     .slice(known)
-    .map((message) => describeMessage(message, sourceOf(message), request, parts));
+    .map((message, index) =>
+      describeMessage(message, whyOf(message, known + index), request, parts),
+    );
   for (const list of [items, chain, tokens]) list.length = known;
   for (const item of fresh) {
     items.push(item);
@@ -137,7 +140,7 @@ function keptItems(request: RequestToDescribe): number {
 
 function describeMessage(
   message: AgentMessage,
-  { source, code, reason, changed }: ReturnType<RequestToDescribe["sourceOf"]>,
+  { source, code, reason, changed }: Why,
   request: RequestToDescribe,
   parts: ReportParts,
 ): ReportItem {
@@ -172,7 +175,9 @@ function contentHash(
 ): string {
   const known = hashes.get(message);
   if (known !== undefined) return known;
-  const made = hash(JSON.stringify(message));
+  // Which message it is does not change what the model reads.
+  const { __openclaw: _identity, ...content } = message;
+  const made = hash(JSON.stringify(content));
   hashes.set(message, made);
   return made;
 }

@@ -1,13 +1,17 @@
 // What a host keeps in memory per open session between turns.
-import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
+import type { Usage } from "@clew/plugin-sdk/core";
 import { buildContext, type TranscriptContext } from "@clew/plugin-sdk/transcript";
-import type { TranscriptPort } from "../ports.ts";
+import type { DeliveryPort, TranscriptPort } from "../ports.ts";
 import { type CappedView, createCappedView } from "../request/capped-view.ts";
+import { createMessageTable, type MessageTable } from "../request/message-table.ts";
 import { emptyRequestMemory, type RequestMemory } from "../request/request-items.ts";
 import type { Measurement } from "../request/request-size.ts";
 import { rememberedPrefix, type SharedPrefix } from "../request/shared-prefix.ts";
 import { createTokenSums, type TokenSums } from "../request/token-sums.ts";
+import { asHistory, type ViewItem } from "../request/view-item.ts";
+import { createDeliveryLedger } from "./delivery-ledger.ts";
 import { idleLane, type MaintenanceLane } from "./maintenance-lane.ts";
+import type { PendingScan } from "./pending-turns.ts";
 
 /**
  * One per open session, kept by the host from turn to turn and handed to every call about that
@@ -20,17 +24,14 @@ export interface SessionState {
    * The messages of `context`, in step with its items; grows in place and is never handed out.
    * @internal
    */
-  messages: AgentMessage[];
+  items: ViewItem[];
   /**
    * True when some of them are runtime context, which engines must not see.
    * @internal
    */
   holdsRuntimeContext: boolean;
-  /**
-   * Entry ids of transcript messages, by message object.
-   * @internal
-   */
-  entryIds: WeakMap<AgentMessage, string>;
+  /** @internal */
+  table: MessageTable;
   /**
    * The last request's messages as reported, for the next delta.
    * @internal
@@ -46,6 +47,11 @@ export interface SessionState {
    * @internal
    */
   requestSums: TokenSums;
+  /**
+   * Sums over running turns.
+   * @internal
+   */
+  turnSums: TokenSums;
   /** @internal */
   capped: CappedView;
   /**
@@ -65,10 +71,20 @@ export interface SessionState {
   /** Usage of the last successful model call; undefined = there was none. */
   lastUsage: Usage | undefined;
   /**
-   * Entry ids of messages an engine without `bootstrap` has not been given yet: turns that failed
-   * or were aborted. A host that appends entries again under other ids moves them along.
+   * What engines have acknowledged, for hosts whose transcript keeps no record of it.
+   * @internal
    */
-  undelivered: Set<string>;
+  deliveries: DeliveryPort;
+  /**
+   * Where the search for what an engine has not acknowledged goes on, per engine.
+   * @internal
+   */
+  scans: Map<string, PendingScan>;
+  /**
+   * Views the host could not use, per instance of an engine.
+   * @internal
+   */
+  badViews: WeakMap<object, number>;
 }
 
 /** The state of a session that was just opened. */
@@ -76,58 +92,63 @@ export function createSessionState(): SessionState {
   const prefixOf = rememberedPrefix();
   return {
     context: undefined,
-    messages: [],
+    items: [],
     holdsRuntimeContext: false,
-    entryIds: new WeakMap(),
+    table: createMessageTable(),
     request: emptyRequestMemory(),
     assemblySums: createTokenSums(),
     requestSums: createTokenSums(prefixOf),
+    turnSums: createTokenSums(),
     capped: createCappedView(prefixOf),
     prefixOf,
     modelCalls: 0,
     measurement: undefined,
     maintenance: idleLane(),
     lastUsage: undefined,
-    undelivered: new Set(),
+    deliveries: createDeliveryLedger(),
+    scans: new Map(),
+    badViews: new WeakMap(),
   };
 }
 
-/** The session's context now; costs as much as grew since the last call. */
-export function refreshContext(state: SessionState, transcript: TranscriptPort): TranscriptContext {
+/** The session's messages now; costs as much as grew since the last call. */
+export function refreshContext(
+  state: SessionState,
+  transcript: TranscriptPort,
+): readonly ViewItem[] {
   const before = state.context;
   const branch = transcript.branch();
-  if (before !== undefined && before.branch === branch) return before;
+  if (before !== undefined && before.branch === branch) return state.items;
   const context = buildContext(branch, before);
   const reused =
     before !== undefined && context.items[before.items.length - 1] === before.items.at(-1)
       ? before.items.length
       : 0;
-  const fresh = context.items.slice(reused);
-  for (const { message, entryId } of fresh) state.entryIds.set(message, entryId);
-  state.messages.length = reused;
-  for (const { message } of fresh) state.messages.push(message);
+  state.items.length = reused;
+  for (const { id, entryId, message } of context.items.slice(reused))
+    state.items.push({ id, message: state.table.canonical(message), why: asHistory(entryId) });
   state.holdsRuntimeContext =
-    (reused > 0 && state.holdsRuntimeContext) ||
-    fresh.some(({ message }) => isRuntimeContext(message));
+    (reused > 0 && state.holdsRuntimeContext) || state.items.slice(reused).some(isRuntimeContext);
   state.context = context;
-  return context;
+  return state.items;
 }
 
 /**
  * Text a host injects for one run; engines and the stored history never see it
  * (transcript policy R2b).
  */
-const isRuntimeContext = (message: AgentMessage) =>
+const isRuntimeContext = ({ message }: ViewItem) =>
   message.role === "custom" && message.customType === "openclaw.runtime-context";
 
 /** Stored messages from `start` to `end` of the context, without runtime context. */
-export function contextMessages(
-  state: SessionState,
-  start: number,
-  end?: number,
-): readonly AgentMessage[] {
-  const messages = state.messages.slice(start, end);
-  return state.holdsRuntimeContext
-    ? messages.filter((message) => !isRuntimeContext(message))
-    : messages;
+export function contextItems(state: SessionState, start: number, end?: number): ViewItem[] {
+  const items = state.items.slice(start, end);
+  return state.holdsRuntimeContext ? items.filter((item) => !isRuntimeContext(item)) : items;
+}
+
+/**
+ * Index of the item that holds message `id`, searched from the end; -1 = it is not in the context.
+ */
+export function indexOfMessage(items: readonly ViewItem[], id: string | undefined): number {
+  return id === undefined ? -1 : items.findLastIndex((item) => item.id === id);
 }

@@ -1,14 +1,17 @@
 // Compacts a session outside a turn because a person asked for it.
-import { planBudget } from "@clew/plugin-sdk/host";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { TurnReport } from "../report.ts";
-import { settleMaintenance } from "../session/maintenance-lane.ts";
-import { type CompactionOutcome, compactThroughEngine } from "./compaction.ts";
-import { readHistory, storeSideRecords } from "./history.ts";
+import { messagesOf } from "../request/view-item.ts";
+import { contextItems, refreshContext } from "../session/session-state.ts";
+import type { CompactionOutcome, CompactionRequest } from "./compaction.ts";
+import { openTurn } from "./open-turn.ts";
+import { planTurn } from "./order.ts";
+import { reportOf } from "./report-of.ts";
+import { runEffects } from "./run-effects.ts";
+import { newTurn } from "./turn.ts";
 import type { TurnRequest } from "./turn-request.ts";
-import { openTurn } from "./turn-run.ts";
 
 /** A turn's request without a prompt: what `/compact` needs. */
 export interface CompactSessionRequest
@@ -28,25 +31,43 @@ export async function compactSession(
   const { guard } = request.engine;
   if (guard.engineId !== FALLBACK_ENGINE_ID)
     assertHostSupport(guard.info(), "manual-compact", CLEW_EMBEDDED_HOST);
-  const run = openTurn({ ...request, systemPrompt: [], prompt: { content: "" } });
-  await settleMaintenance(run.state.maintenance, run.settings.maintenanceWaitMs, run.signal);
-  const history = await readHistory(run);
-  await storeSideRecords(run, history);
-  const { promptBudget } = planBudget({
-    contextWindow: run.model.contextWindow,
-    reserveTokens: run.settings.reserveTokens,
-  });
-  const used =
-    run.state.measurement?.tokens ?? Math.ceil(estimateMessages(history.messages).estimate);
-  const result = await compactThroughEngine(run, {
+  const whole = { ...request, systemPrompt: [], prompt: { content: "" } };
+  const { setup, signal, open } = openTurn(whole, "compaction");
+  signal.throwIfAborted();
+  const opened = newTurn(setup, planTurn(setup));
+  const asked: CompactionRequest = {
     trigger: "manual",
     target: "threshold",
-    tokenBudget: promptBudget,
-    currentTokenCount: used,
-    focus: request.customInstructions,
-  });
-  run.report.durationMs = run.ports.clock.monotonic() - run.startedMonotonic;
-  run.report.outcome = result.ok ? "completed" : "failed";
-  run.report.reason = result.ok ? null : (result.reason ?? null);
-  return { result, report: run.report };
+    tokenBudget: setup.budget.promptBudget,
+    currentTokenCount: usedTokens(request),
+    ...(request.customInstructions !== undefined && { focus: request.customInstructions }),
+  };
+  const { turn, facts } = await runEffects(
+    {
+      ...opened,
+      compaction: { by: "engine", request: asked, before: setup.session, outcome: null },
+    },
+    open,
+    { signal },
+  );
+  signal.throwIfAborted();
+  const result = turn.compaction?.outcome ?? {
+    ok: false,
+    compacted: false,
+    reason: turn.error?.message ?? "it did not run",
+    timedOut: false,
+  };
+  const ms = request.ports.clock.monotonic() - setup.startedMonotonic;
+  const report = reportOf(turn, [...facts, { type: "closed", ms }]);
+  return {
+    result,
+    report: result.ok ? report : { ...report, outcome: "failed", reason: result.reason ?? null },
+  };
+}
+
+/** What the provider counted, else an estimate of what is stored. */
+function usedTokens({ state, ports }: CompactSessionRequest): number {
+  if (state.measurement !== undefined) return state.measurement.tokens;
+  refreshContext(state, ports.transcript);
+  return Math.ceil(estimateMessages(messagesOf(contextItems(state, 0))).estimate);
 }

@@ -3,16 +3,8 @@ import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { callTool, memoryTranscript, passThrough, testHost, tools } from "../__fixtures__/host.ts";
-import { createSessionState, type OutboxPort } from "../index.ts";
-import { planPendingTurns } from "./durable.ts";
-
-function memoryOutbox(): OutboxPort {
-  const cursors = new Map<string, ReturnType<OutboxPort["cursor"]>>();
-  return {
-    cursor: (engineId) => cursors.get(engineId),
-    save: async (cursor) => void cursors.set(cursor.engineId, cursor),
-  };
-}
+import { createDeliveryLedger, createSessionState } from "../index.ts";
+import { findPendingTurns } from "../session/pending-turns.ts";
 
 /** A durable engine that keeps what it committed by key, as `commitTurn` promises. */
 function durableEngine(overrides: Partial<ContextEngine> = {}) {
@@ -59,7 +51,7 @@ function durableEngine(overrides: Partial<ContextEngine> = {}) {
 const host = (engine: ContextEngine, options: Parameters<typeof testHost>[0] = {}) =>
   testHost({
     engine,
-    transcript: Object.assign(memoryTranscript(), { outbox: memoryOutbox() }),
+    transcript: Object.assign(memoryTranscript(), { deliveries: createDeliveryLedger() }),
     ...options,
   });
 
@@ -102,7 +94,7 @@ describe("the durable lifecycle", () => {
 
   it("commits a turn whose process was killed after the message was stored", async () => {
     const { engine, texts } = durableEngine();
-    const transcript = Object.assign(memoryTranscript(), { outbox: memoryOutbox() });
+    const transcript = Object.assign(memoryTranscript(), { deliveries: createDeliveryLedger() });
     await host(engine, { transcript }).say("first");
     await transcript.append([
       { type: "message", message: { role: "user", content: "killed here" } },
@@ -113,7 +105,7 @@ describe("the durable lifecycle", () => {
 
   it("commits the turns another engine answered meanwhile, in order", async () => {
     const { engine, texts } = durableEngine();
-    const transcript = Object.assign(memoryTranscript(), { outbox: memoryOutbox() });
+    const transcript = Object.assign(memoryTranscript(), { deliveries: createDeliveryLedger() });
     const durable = host(engine, { transcript });
     const legacy = testHost({ transcript, plugins: {} });
     await durable.say("one");
@@ -124,7 +116,7 @@ describe("the durable lifecycle", () => {
 
   it("leaves older history to bootstrap when the engine can bootstrap", async () => {
     const { engine, texts } = durableEngine({ bootstrap: () => ({ bootstrapped: true }) });
-    const transcript = Object.assign(memoryTranscript(), { outbox: memoryOutbox() });
+    const transcript = Object.assign(memoryTranscript(), { deliveries: createDeliveryLedger() });
     await testHost({ transcript, plugins: {} }).say("before the engine");
     await host(engine, { transcript }).say("with the engine");
     expect(texts()).toEqual(["with the engine assistant"]);
@@ -145,11 +137,11 @@ describe("the durable lifecycle", () => {
     expect(second.report.engine.degraded).toEqual({
       operation: "commitTurn",
       code: "ENGINE_OPERATION_FAILED",
-      reason: "turns not committed yet: 1 (disk full)",
+      reason: "disk full",
     });
-    expect(
-      session.log.lines.some((line) => line.includes("durable turn advancement remains queued")),
-    ).toBe(true);
+    expect(session.log.lines.some((line) => line.includes("commitTurn failed: disk full"))).toBe(
+      true,
+    );
     broken = false;
     await session.say("three");
     expect(texts()).toEqual(["one assistant", "two assistant", "three assistant"]);
@@ -180,8 +172,8 @@ describe("the durable lifecycle", () => {
   });
 });
 
-describe("planPendingTurns", () => {
-  it("covers every message after the cursor exactly once, in order, whatever the branch holds", () => {
+describe("findPendingTurns", () => {
+  it("covers every message that was not acknowledged exactly once, in order, whatever the branch holds", () => {
     const roles = fc.array(fc.constantFrom("user", "assistant", "custom" as const), {
       maxLength: 30,
     });
@@ -202,18 +194,15 @@ describe("planPendingTurns", () => {
             message: { role: "assistant", content: [], stopReason: "stop" },
           };
         });
-        const cursor = branch[cut]?.id ?? null;
-        const after = branch
-          .slice(branch[cut] === undefined ? 0 : cut + 1)
-          .filter((entry) => entry.type === "message");
-        const firstUser = after.findIndex((entry) => entry.message.role === "user");
-        const turns = planPendingTurns(branch, cursor, "s");
-        expect(turns.flatMap((turn) => turn.entries)).toEqual(
-          firstUser < 0 ? [] : after.slice(firstUser),
+        const messages = branch.filter((entry) => entry.type === "message");
+        const acknowledged = new Set(messages.slice(0, cut).map(({ id }) => id));
+        const record = { root: "s", acknowledged, refused: new Map() };
+        const { turns, scan } = findPendingTurns(branch, record, null);
+        expect(turns.flatMap(({ fresh }) => [...fresh])).toEqual(
+          messages.slice(cut).map(({ id }) => id),
         );
-        for (const turn of turns)
-          expect(turn.entries.filter((entry) => entry.message.role === "user")).toHaveLength(1);
-        expect(new Set(turns.map((turn) => turn.advancementKey)).size).toBe(turns.length);
+        expect(new Set(turns.map(({ id }) => id)).size).toBe(turns.length);
+        expect(findPendingTurns(branch, record, null, scan).turns).toEqual(turns);
       }),
     );
   });

@@ -74,7 +74,7 @@ describe("the eager lifecycle", () => {
     ]);
   });
 
-  it("delivers nothing of a failed turn, and delivers it with the next one when the engine cannot read the transcript", async () => {
+  it("delivers a failed turn before the next one, as a turn of its own, when the engine cannot read the transcript", async () => {
     const { engine, calls } = recorder();
     const { bootstrap: _bootstrap, maintain: _maintain, ...rest } = engine;
     const host = testHost({
@@ -85,8 +85,9 @@ describe("the eager lifecycle", () => {
     await host.say("again");
     expect(calls).toEqual([
       "assemble 0 prompt=lost?",
+      "afterTurn 2 from 0",
       "assemble 2 prompt=again",
-      "afterTurn 4 from 0",
+      "afterTurn 4 from 2",
     ]);
   });
 
@@ -154,7 +155,11 @@ describe("the eager lifecycle", () => {
     let seen: unknown;
     const host = testHost({
       engine: passThrough({
-        info: { id: "x", name: "X" },
+        info: {
+          id: "x",
+          name: "X",
+          acceptedHostParams: ["sessionKey", "runtimeSettings", "runtimeContext"],
+        },
         assemble: (params) => {
           seen = params;
           return { messages: params.messages, estimatedTokens: 0 };
@@ -232,11 +237,7 @@ describe("a failing engine", () => {
     });
     const result = await host.say("hi");
     expect(result.outcome).toBe("completed");
-    expect(result.report.engineCalls).toMatchObject([
-      { method: "assemble", outcome: "timeout" },
-      { method: "ingest", outcome: "fallback" },
-      { outcome: "fallback" },
-    ]);
+    expect(result.report.engineCalls).toMatchObject([{ method: "assemble", outcome: "timeout" }]);
     expect(result.report.engine.degraded?.code).toBe("ENGINE_TIMEOUT");
   });
 

@@ -1,25 +1,22 @@
 // What the next model call would send, found out without sending or storing anything.
-import type { ModelError } from "@clew/plugin-sdk/host";
 import {
   type NewTranscriptEntry,
   placeEntry,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
-import { describeError } from "../engine/quarantine.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
-import type { IdPort, ModelPort, TranscriptPort } from "../ports.ts";
+import type { IdPort, TranscriptPort } from "../ports.ts";
 import type { ModelCallReport, ReportParts, TurnReport } from "../report.ts";
 import type { Precheck } from "../request/precheck.ts";
-import { settleMaintenance } from "../session/maintenance-lane.ts";
 import { createSessionState, type SessionState } from "../session/session-state.ts";
-import { assembleContext } from "./assembly.ts";
-import { hostParams } from "./engine-params.ts";
-import { readHistory, storeSideRecords } from "./history.ts";
-import { runModelLoop } from "./model-loop.ts";
-import { admitPrompt } from "./prompt.ts";
+import { openTurn } from "./open-turn.ts";
+import { planTurn } from "./order.ts";
+import { prepareRequest } from "./perform/model.ts";
+import { reportOf } from "./report-of.ts";
+import { runEffects } from "./run-effects.ts";
+import { newTurn, type Turn } from "./turn.ts";
 import type { TurnRequest } from "./turn-request.ts";
-import { openTurn, type TurnRun } from "./turn-run.ts";
 
 /** A turn's request without the message that is still to be written. */
 export type PreviewRequest = Omit<TurnRequest, "prompt" | "beforePromptBuild" | "kind" | "onEvent">;
@@ -59,67 +56,81 @@ export async function previewRequest(request: PreviewRequest): Promise<RequestPr
   if (guard.engineId !== FALLBACK_ENGINE_ID)
     assertHostSupport(guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
   const { ports, state } = request;
-  await settleMaintenance(
-    state.maintenance,
-    request.settings?.maintenanceWaitMs ?? 0,
-    request.signal,
-  );
-  const run = openTurn({
+  const imagined: TurnRequest = {
     ...request,
     prompt: NEXT_MESSAGE,
-    ports: {
-      ...ports,
-      transcript: imaginedTranscript(ports.transcript, ports.ids),
-      model: silentModel,
-    },
+    ports: { ...ports, transcript: imaginedTranscript(ports.transcript, ports.ids) },
     state: imaginedState(state),
     // Nothing happens that anybody should be told of.
     onEvent: () => {},
-  });
-  run.signal.throwIfAborted();
-  await bootstrap(run);
-  const history = await readHistory(run);
-  await storeSideRecords(run, history);
-  const assembly = await assembleContext(run, history);
-  const prompt = await admitPrompt(run, assembly);
-  const outcome = await runModelLoop(run, assembly, prompt);
-  const { report, parts } = run;
+  };
+  const { setup, signal, open } = openTurn(imagined, "preview");
+  signal.throwIfAborted();
+  const opened = newTurn(setup, planTurn(setup));
+  const { turn, facts } = await runEffects(opened, open, { signal, stopBefore: "call-model" });
+  signal.throwIfAborted();
+  const described = describeCall(imagined, turn);
   return {
-    call: report.modelCalls[0] ?? null,
-    heldBack: (outcome.kind === "failed" && outcome.precheck) || null,
-    promptEntryId: report.promptEntryId ?? PROMPT_ENTRY_ID,
-    report,
-    parts,
+    call: described?.call ?? null,
+    heldBack: turn.failure?.precheck ?? null,
+    promptEntryId: turn.prompt?.entryId ?? PROMPT_ENTRY_ID,
+    report: reportOf(turn, facts),
+    parts: described?.parts ?? {},
   };
 }
 
-/**
- * An engine that was not told of the session yet would choose from less; telling it twice changes
- * nothing (contract §3.1).
- */
-async function bootstrap(run: TurnRun): Promise<void> {
-  if (!run.hadSessionFile || typeof run.engine.bootstrap !== "function") return;
-  try {
-    await run.engine.bootstrap({
-      ...hostParams(run, "before-turn", undefined),
-      sessionFile: run.session.sessionFile,
-    });
-  } catch (error) {
-    run.signal.throwIfAborted();
-    run.ports.log.warn(`context engine bootstrap failed: ${describeError(error)}`);
-  }
+/** The call as it would be reported; null when it would not be made. */
+function describeCall(
+  { ports, state }: TurnRequest,
+  turn: Turn,
+): { call: ModelCallReport; parts: ReportParts } | null {
+  if (turn.failure !== null || turn.error !== null) return null;
+  const { setup, composed, assembly } = turn;
+  const prepared = prepareRequest(
+    { ports, state, setup },
+    {
+      items: composed.items,
+      system: assembly?.system ?? setup.systemPrompt,
+      tools: setup.tools,
+    },
+  );
+  const { parts, requestHash, system, tools, messages } = prepared.described;
+  return {
+    parts,
+    call: {
+      index: 0,
+      durationMs: 0,
+      retries: 0,
+      system,
+      tools,
+      messages,
+      requestHash,
+      policyChanges: [...prepared.policyChanges],
+      usage: null,
+      stopReason: null,
+      error: null,
+    },
+  };
 }
 
 /**
  * What was measured counts; memories of requests start empty, so that the
  * session's own stay as they are.
  */
-function imaginedState({ measurement, lastUsage, request }: SessionState): SessionState {
+function imaginedState({
+  measurement,
+  lastUsage,
+  request,
+  table,
+  maintenance,
+}: SessionState): SessionState {
   const fresh = createSessionState();
   return {
     ...fresh,
     measurement,
     lastUsage,
+    table,
+    maintenance,
     // What a message's hash is does not depend on who asks.
     request: { ...fresh.request, hashes: request.hashes },
   };
@@ -148,24 +159,8 @@ function imaginedTranscript(real: TranscriptPort, ids: IdPort): TranscriptPort {
       rewrittenEntries: 0,
       reason: "a preview changes nothing",
     }),
-    ...(real.outbox !== undefined && {
-      outbox: { cursor: (engineId) => real.outbox?.cursor(engineId), save: async () => {} },
+    ...(real.deliveries !== undefined && {
+      deliveries: { ...real.deliveries, save: async () => {} },
     }),
   };
 }
-
-const error: ModelError = { kind: "unavailable", message: "A preview asks no model." };
-const silentModel: ModelPort = {
-  async *stream() {
-    yield {
-      type: "error",
-      error,
-      partial: { role: "assistant", content: [], stopReason: "error", errorMessage: error.message },
-    };
-  },
-  complete: async () => ({
-    ok: false,
-    error,
-    partial: { role: "assistant", content: [], stopReason: "error", errorMessage: error.message },
-  }),
-};

@@ -14,9 +14,8 @@ import {
 } from "../__fixtures__/host.ts";
 import { type CompactionPort, compactSession, resolveContextEngine } from "../index.ts";
 import { planPrecheck } from "../request/precheck.ts";
-import type { LoopFailure } from "./model-loop.ts";
-import { planRecovery } from "./recovery.ts";
-import { NO_RECOVERY_YET } from "./turn-run.ts";
+import { planRecovery } from "./tasks/recover.ts";
+import { type LoopFailure, NO_RECOVERY_YET } from "./turn.ts";
 
 const overflow = (observedTokens?: number): { error: ModelError } => ({
   error: {
@@ -172,7 +171,7 @@ describe("overflow recovery", () => {
       const host = testHost({ engine, replies: [counted, "fits after all"] });
       await host.say("first");
       const result = await host.say("second");
-      expect(result.outcome).toBe(code === undefined ? "failed" : "completed");
+      expect(result.outcome).toBe("completed");
       expect(result.report.compactions[0]?.code).toBe(code);
     },
   );
@@ -270,9 +269,12 @@ describe("timeout recovery", () => {
 describe("the check before a request", () => {
   it("holds back what cannot fit, for owners too, and compacts to the prompt budget", async () => {
     const { engine, calls } = shrinking(true);
+    const sent: number[] = [];
     const host = testHost({ engine, replies: ["ok"] });
-    await host.say("x ".repeat(120_000));
-    expect(host.ports.model.calls).toHaveLength(0);
+    await host.say("x ".repeat(240_000), {
+      onEvent: ({ type }) => void (type === "text" && sent.push(calls.length)),
+    });
+    expect(sent).toEqual([3]);
     expect(calls[0]).toMatchObject({ tokenBudget: 80_000, runtimeContext: { trigger: "budget" } });
   });
 
@@ -538,7 +540,7 @@ describe("/compact", () => {
 
 describe("a successor transcript", () => {
   it("takes the running turn along, tool results too, and the engine is given none of it twice", async () => {
-    const successor = memoryTranscript();
+    const successor = memoryTranscript([], "moved-");
     Object.assign(successor.session, { sessionId: "session-2" });
     const given: string[] = [];
     const engine: ContextEngine = {
@@ -564,7 +566,7 @@ describe("a successor transcript", () => {
   });
 
   it("is adopted by compare-and-set, and the run goes on in it", async () => {
-    const successor = memoryTranscript();
+    const successor = memoryTranscript([], "moved-");
     Object.assign(successor.session, {
       sessionId: "session-2",
       sessionFile: "/nowhere/session-2.jsonl",
@@ -600,7 +602,6 @@ describe("planRecovery", () => {
     kind: ModelError["kind"],
     route?: "compact_only" | "truncate_tool_results_only" | "compact_then_truncate",
   ): LoopFailure => ({
-    kind: "failed",
     error: { kind, message: "" } as ModelError,
     partial: { role: "assistant", content: [], stopReason: "error" },
     ...(route !== undefined && {

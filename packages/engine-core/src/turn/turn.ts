@@ -1,104 +1,220 @@
-// The order of one turn, from bootstrap to report.
-import { type AssistantMessage, ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
-import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
-import { describeError } from "../engine/quarantine.ts";
-import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
-import { settleMaintenance } from "../session/maintenance-lane.ts";
-import { type Assembly, assembleContext } from "./assembly.ts";
-import { autoCompact } from "./auto-compaction.ts";
-import { bootstrapSession } from "./bootstrap.ts";
-import { catchUp, finalizeTurn, keepForNextTurn } from "./finalize.ts";
-import { readHistory, storeSideRecords } from "./history.ts";
-import { type LoopFailure, runModelLoop } from "./model-loop.ts";
-import { admitPrompt } from "./prompt.ts";
-import { overflowMessage, recover } from "./recovery.ts";
-import type { TurnError, TurnRequest, TurnResult } from "./turn-request.ts";
-import { openTurn, type TurnRun } from "./turn-run.ts";
+// What a turn was opened with and how far it has come.
+import type {
+  AssembleResult,
+  AssistantMessage,
+  ContextEngineInfo,
+  ToolCallBlock,
+  UserMessage,
+} from "@clew/plugin-sdk/core";
+import type {
+  EngineMethod,
+  ModelError,
+  ModelRef,
+  TokenBudget,
+  ToolDefinition,
+} from "@clew/plugin-sdk/host";
+import type { SessionProjection } from "@clew/plugin-sdk/transcript";
+import type { HostSession } from "../ports.ts";
+import type { EngineFailure, TurnReport } from "../report.ts";
+import type { Precheck } from "../request/precheck.ts";
+import type { SystemPart } from "../request/request-items.ts";
+import type { ViewItem } from "../request/view-item.ts";
+import type { CompactionOutcome, CompactionRequest } from "./compaction.ts";
+import type { Delivery } from "./delivery.ts";
+import type { PromptAdditions, TurnError, TurnSettings } from "./turn-request.ts";
 
-/**
- * Runs one turn: the person's message in, the model's accepted reply out, everything that happened
- * in the report (contract §3). What a model, tool or engine did wrong is in the result; throws only
- * HOST_CAPABILITY_MISSING, before anything ran.
- */
-export async function runTurn(request: TurnRequest): Promise<TurnResult> {
-  if (request.engine.guard.engineId !== FALLBACK_ENGINE_ID)
-    assertHostSupport(request.engine.guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
-  const run = openTurn(request);
-  try {
-    run.signal.throwIfAborted();
-    await settleMaintenance(run.state.maintenance, run.settings.maintenanceWaitMs, run.signal);
-    await catchUp(run);
-    await bootstrapSession(run);
-    for (;;) {
-      const history = await readHistory(run);
-      await storeSideRecords(run, history);
-      const assembly = await assembleContext(run, history);
-      const prompt = await admitPrompt(run, assembly);
-      const outcome = await runModelLoop(run, assembly, prompt);
-      if (outcome.kind === "completed") return await accept(run, assembly, outcome.message);
-      if (outcome.kind === "failed" && !(await recover(run, assembly, outcome)))
-        return await refuse(run, outcome);
-    }
-  } catch (error) {
-    keepForNextTurn(run);
-    return close(run, null, toTurnError(run, error));
-  }
-}
+/** What a turn consists of, in the order of `todo`; each is one file in `tasks/`. */
+export type TaskName =
+  | "settle"
+  | "first-sight"
+  | "deliver"
+  | "deliver-in-loop"
+  | "require-delivery"
+  | "bootstrap"
+  | "maintain-bootstrap"
+  | "admit"
+  | "read"
+  | "assemble"
+  | "hooks"
+  | "assemble-again"
+  | "compose"
+  | "call"
+  | "tools"
+  | "auto-compact"
+  | "recover"
+  | "compact"
+  | "weigh"
+  | "refuse"
+  | "maintain-turn";
 
-async function accept(
-  run: TurnRun,
-  assembly: Assembly,
-  reply: AssistantMessage,
-): Promise<TurnResult> {
-  try {
-    await finalizeTurn(run, assembly);
-    await autoCompact(run, assembly);
-  } catch (error) {
-    // The reply is stored and stands; only what follows it was cut short.
-    if (!isAbort(error, run.signal))
-      run.ports.log.error(`after the reply: ${describeError(error)}`);
-    keepForNextTurn(run);
-  }
-  return close(run, reply, null);
-}
-
-/** Keeps what had arrived, marked as failed or aborted, so that the record tells what happened. */
-async function refuse(run: TurnRun, failure: LoopFailure): Promise<TurnResult> {
-  const { error, partial } = failure;
-  const text = error.kind === "overflow" ? overflowMessage(run, failure) : error.message;
-  const stopReason = error.kind === "aborted" ? "aborted" : "error";
-  const message: AssistantMessage = {
-    ...partial,
-    stopReason,
-    errorMessage: text,
-    timestamp: run.ports.clock.now(),
+/** What holds for the whole turn. */
+export interface TurnSetup {
+  readonly turnId: string;
+  /** ms since the epoch. */
+  readonly startedAt: number;
+  /** As the host's monotonic clock gave it, ms. */
+  readonly startedMonotonic: number;
+  /** A preview asks no model and tells nobody; a compaction has no prompt. */
+  readonly purpose: "turn" | "preview" | "compaction";
+  readonly kind: "user" | "heartbeat" | "cron";
+  readonly session: HostSession;
+  /** True when the transcript existed before this turn. */
+  readonly hadSession: boolean;
+  readonly engine: {
+    readonly id: string;
+    readonly info: ContextEngineInfo;
+    readonly methods: ReadonlySet<EngineMethod>;
+    /** Its failures end the turn. */
+    readonly strict: boolean;
+    /** Why it answers although another one is configured. */
+    readonly degraded: EngineFailure | null;
+    readonly configured: string | null;
+    readonly source: "configured" | "default";
   };
-  const [entry] = await run.transcript.append([{ type: "message", message }]);
-  run.emit({ type: "message", entryId: entry!.id, message });
-  keepForNextTurn(run);
-  return close(run, null, { kind: error.kind, message: text });
+  readonly lifecycle: TurnReport["lifecycle"];
+  readonly model: ModelRef;
+  readonly requestedModel: string;
+  readonly settings: TurnSettings;
+  readonly systemPrompt: readonly SystemPart[];
+  readonly prompt: Omit<UserMessage, "role">;
+  readonly tools: readonly ToolDefinition[];
+  /** Estimated tokens of system prompt and tool schemas. */
+  readonly fixedTokens: number;
+  readonly budget: TokenBudget;
+  /** What this host can do besides. */
+  readonly host: { readonly compacts: boolean; readonly hasHooks: boolean };
 }
 
-function toTurnError(run: TurnRun, error: unknown): TurnError {
-  if (isAbort(error, run.signal)) return { kind: "aborted", message: "The run was cancelled." };
-  run.ports.log.error(`turn failed: ${describeError(error)}`, {
-    sessionKey: run.session.sessionKey,
-  });
+/** What the engine chose, with what the host adds. */
+export interface Assembly {
+  readonly items: readonly ViewItem[];
+  readonly system: readonly SystemPart[];
+  readonly engineEstimate: number | null;
+  readonly promptAuthority: NonNullable<AssembleResult["promptAuthority"]>;
+}
+
+/** What a run has already tried; overflow attempts start again after each successful model call. */
+export interface RecoveryState {
+  readonly overflowAttempts: number;
+  readonly timeoutCompactions: number;
+  readonly truncated: boolean;
+  /** Built-in compaction already ran since the last successful model call. */
+  readonly autoCompacted: boolean;
+  /** The engine's own compact changed nothing: it is not asked again in this turn. */
+  readonly engineCannot: boolean;
+  /** Nor could the host's. */
+  readonly hostCannot: boolean;
+  /** Nothing is left to try: whatever the estimate says, the provider is the judge. */
+  readonly providerDecides: boolean;
+}
+
+export const NO_RECOVERY_YET: RecoveryState = {
+  overflowAttempts: 0,
+  timeoutCompactions: 0,
+  truncated: false,
+  autoCompacted: false,
+  engineCannot: false,
+  hostCannot: false,
+  providerDecides: false,
+};
+
+/** A model call without a reply, or one that was held back. */
+export interface LoopFailure {
+  readonly error: ModelError;
+  readonly partial: AssistantMessage;
+  /** Set when the host held the request back before sending it. */
+  readonly precheck?: Precheck;
+}
+
+/** A compaction under way, and what came of it. */
+export interface CompactionUnderWay {
+  readonly by: "engine" | "built-in";
+  readonly request: CompactionRequest;
+  readonly before: HostSession;
+  readonly outcome: CompactionOutcome | null;
+}
+
+export interface Turn {
+  readonly setup: TurnSetup;
+  /** What is under way, then what comes after it. */
+  readonly todo: readonly TaskName[];
+  /** A compaction may move the session to another transcript. */
+  readonly session: HostSession;
+  readonly engine: {
+    /** Why the fallback answers now; null = the engine itself does. */
+    readonly aside: EngineFailure | null;
+    readonly ownsCompaction: boolean;
+    /** Views of this turn that the host could not use. */
+    readonly badViews: number;
+  };
+  /** The person's message once it is stored. */
+  readonly prompt: { readonly id: string; readonly entryId: string } | null;
+  readonly additions: PromptAdditions | null;
+  readonly history: readonly ViewItem[];
+  readonly projections: readonly SessionProjection[];
+  readonly assembly: Assembly | null;
+  /** What an owner chose again in the middle of the turn; null = the assembly and the turn. */
+  readonly view: readonly ViewItem[] | null;
+  /** What goes to the model next, running turn included, and how large it is. */
+  readonly composed: {
+    readonly items: readonly ViewItem[];
+    /** What the provider counted for the last prompt of the session; 0 = it did not. */
+    readonly lastPromptTokens: number;
+    /** True: the size rests on a count of the provider. */
+    readonly measured: boolean;
+  };
+  readonly calls: number;
+  /** No call was answered since the engine last chose. */
+  readonly freshAssembly: boolean;
+  /** Calls of the last reply that have not run yet. */
+  readonly wanted: readonly ToolCallBlock[];
+  /** The run was cancelled while they ran. */
+  readonly toolsAborted: boolean;
+  /** What is being handed to the engine; null = nothing is. */
+  readonly delivery: {
+    readonly queue: readonly Delivery[];
+    readonly left: number;
+    readonly failure: string | null;
+  } | null;
+  readonly recovery: RecoveryState;
+  /** Hash of the request the provider refused as too large: it is not sent again as it is. */
+  readonly refusedRequest: string | null;
+  readonly failure: LoopFailure | null;
+  readonly compaction: CompactionUnderWay | null;
+  /** Why the last compaction did not help. */
+  readonly compactionFailure: { readonly reason: string; readonly timedOut: boolean } | null;
+  readonly reply: AssistantMessage | null;
+  readonly error: TurnError | null;
+}
+
+export function newTurn(setup: TurnSetup, todo: readonly TaskName[]): Turn {
   return {
-    kind: run.engine.degraded === null ? "host" : "engine",
-    ...(ContextEngineError.is(error) && { code: error.code }),
-    message: describeError(error),
+    setup,
+    todo,
+    session: setup.session,
+    engine: {
+      aside: null,
+      ownsCompaction: setup.engine.info.ownsCompaction === true,
+      badViews: 0,
+    },
+    prompt: null,
+    additions: null,
+    history: [],
+    projections: [],
+    assembly: null,
+    view: null,
+    composed: { items: [], lastPromptTokens: 0, measured: false },
+    calls: 0,
+    freshAssembly: true,
+    wanted: [],
+    toolsAborted: false,
+    delivery: null,
+    recovery: NO_RECOVERY_YET,
+    refusedRequest: null,
+    failure: null,
+    compaction: null,
+    compactionFailure: null,
+    reply: null,
+    error: null,
   };
-}
-
-function close(run: TurnRun, reply: AssistantMessage | null, error: TurnError | null): TurnResult {
-  const { report, ports } = run;
-  report.outcome = error === null ? "completed" : error.kind === "aborted" ? "aborted" : "failed";
-  if (error !== null) report.code = error.code ?? error.kind;
-  report.reason = error?.message ?? null;
-  report.durationMs = ports.clock.monotonic() - run.startedMonotonic;
-  const engineMs = report.engineCalls.reduce((sum, call) => sum + call.durationMs, 0);
-  report.hostMs = Math.max(0, report.durationMs - run.waitedMs - engineMs);
-  report.engine.degraded = run.engine.degraded ?? run.request.engine.degraded;
-  return { outcome: report.outcome, reply, error, report, parts: run.parts };
 }

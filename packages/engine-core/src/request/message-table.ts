@@ -1,0 +1,65 @@
+// The one object that stands for a message of a session, whoever hands over a copy of it.
+import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
+import { dequal } from "dequal/lite";
+
+/** Different contents kept per message id: as stored, and as policies or engines changed it. */
+const MAX_VARIANTS = 4;
+/** Messages without an id, of which only the newest are remembered. */
+const MAX_NAMELESS = 512;
+
+/**
+ * Copies in, one frozen object out, so that what is known of a message holds for every copy of it.
+ * Private to one session.
+ */
+export interface MessageTable {
+  /** The object for `message`: the very one it was given, if it is one of the table's. */
+  canonical(message: AgentMessage): AgentMessage;
+  /** True for objects the table gave out. */
+  holds(message: AgentMessage): boolean;
+}
+
+export function createMessageTable(): MessageTable {
+  const known = new WeakSet<AgentMessage>();
+  const byId = new Map<string, AgentMessage[]>();
+  const nameless = new Map<string, AgentMessage>();
+  const adopt = (message: AgentMessage): AgentMessage => {
+    const mine = frozenCopy(message) as AgentMessage;
+    known.add(mine);
+    return mine;
+  };
+  const named = (message: AgentMessage, id: string): AgentMessage => {
+    const variants = byId.get(id) ?? [];
+    const same = variants.find((variant) => dequal(variant, message));
+    if (same !== undefined) return same;
+    const mine = adopt(message);
+    byId.set(id, [mine, ...variants].slice(0, MAX_VARIANTS));
+    return mine;
+  };
+  const unnamed = (message: AgentMessage): AgentMessage => {
+    const key = JSON.stringify(message);
+    const same = nameless.get(key);
+    if (same !== undefined) return same;
+    const mine = adopt(message);
+    nameless.set(key, mine);
+    if (nameless.size > MAX_NAMELESS) nameless.delete(nameless.keys().next().value!);
+    return mine;
+  };
+  return {
+    canonical(message) {
+      if (known.has(message)) return message;
+      const id = messageId(message);
+      return id === undefined ? unnamed(message) : named(message, id);
+    },
+    holds: (message) => known.has(message),
+  };
+}
+
+/** Plain data that nobody can change any more; strings are shared. */
+function frozenCopy(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
+  const copy: Record<string, unknown> = {};
+  for (const [key, inner] of Object.entries(value))
+    if (inner !== undefined) copy[key] = frozenCopy(inner);
+  return Object.freeze(copy);
+}

@@ -1,0 +1,47 @@
+// What one message on its way to the model is, and why it is there.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { ItemCode, ItemSource, ReportItem } from "../report.ts";
+
+/** Where an item comes from, what changed it, and why it is there. */
+export type Why = Pick<ReportItem, "source" | "code" | "reason" | "changed">;
+
+/** What the host carries between assembly and the model call. */
+export interface ViewItem {
+  /** Id of the stored message it is, or is made from; undefined = it was never stored. */
+  readonly id: string | undefined;
+  readonly message: AgentMessage;
+  readonly why: Why;
+}
+
+export const messagesOf = (items: readonly ViewItem[]): AgentMessage[] =>
+  items.map(({ message }) => message);
+
+const because = (source: ItemSource, code: ItemCode, reason: string = code): Why => ({
+  source,
+  code,
+  reason,
+});
+
+/** A stored message, as it stands in `entryId`. */
+export const asHistory = (entryId: string): Why => because({ kind: "entry", entryId }, "history");
+
+/** What the turn answers. */
+export const asPrompt = (entryId: string): Why => because({ kind: "entry", entryId }, "prompt");
+
+export const asHookedPrompt = (entryId: string): Why => ({
+  ...because({ kind: "entry", entryId }, "prompt", "prompt, with what hooks added"),
+  changed: true,
+});
+
+/** A stored message with another content. */
+export const asChanged = (entryId: string): Why => ({
+  ...because({ kind: "entry", entryId }, "history", "history, shortened or changed on its way"),
+  changed: true,
+});
+
+export const MADE_BY_ENGINE: Why = because({ kind: "engine" }, "engine", "made by the engine");
+
+export const MADE_BY_POLICY: Why = {
+  source: { kind: "policy", rule: "pairing" },
+  reason: "made by the transcript policy",
+};

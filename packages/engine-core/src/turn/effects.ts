@@ -1,0 +1,98 @@
+// What a turn asks its host to do, as data.
+import type { AgentMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
+import type { ToolDefinition } from "@clew/plugin-sdk/host";
+import type { NewTranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { CompactionHookEvent, DeliveryChange } from "../ports.ts";
+import type { EngineFailure } from "../report.ts";
+import type { SystemPart } from "../request/request-items.ts";
+import type { ViewItem } from "../request/view-item.ts";
+import type { CompactionRequest } from "./compaction.ts";
+import type { Delivery } from "./delivery.ts";
+import type { PromptAdditions, TurnEvent } from "./turn-request.ts";
+
+/** When the engine may tidy up. */
+export type MaintenanceReason = "bootstrap" | "turn" | "compaction";
+
+/** What an appended message is in its turn. */
+export type AppendedAs = "prompt" | "reply" | "refusal" | "tool-result" | "side-records" | "prune";
+
+/** Effects that are answered by exactly one fact. */
+export type Ask =
+  | { do: "settle" }
+  | { do: "survey" }
+  | { do: "bootstrap" }
+  | { do: "maintain"; reason: MaintenanceReason }
+  | { do: "deliver"; delivery: Delivery; history: readonly ViewItem[] }
+  | { do: "record"; change: DeliveryChange }
+  | { do: "append"; as: AppendedAs; entries: readonly NewTranscriptEntry[] }
+  | { do: "read"; promptId: string | undefined }
+  | {
+      do: "assemble";
+      /** History; in the eager tool loop, history and running turn. */
+      items: readonly ViewItem[];
+      promptId: string | undefined;
+      /** True: another choice in the middle of a turn. */
+      again: boolean;
+      /** True: the turn is among the items. */
+      withTurn: boolean;
+    }
+  | { do: "ask-hooks"; prompt: string; messages: readonly AgentMessage[] }
+  | {
+      do: "compose";
+      items: readonly ViewItem[];
+      /** True: the running turn is appended. */
+      addTurn: boolean;
+      promptId: string | undefined;
+      additions: PromptAdditions | null;
+      /** Given: its size is wanted too. */
+      unwindowed: readonly ViewItem[] | null;
+      engineEstimate: number | null;
+    }
+  | {
+      do: "call-model";
+      items: readonly ViewItem[];
+      system: readonly SystemPart[];
+      tools: readonly ToolDefinition[];
+      /** Hash of a request that is not sent again. */
+      refused: string | null;
+    }
+  | { do: "run-tool"; call: ToolCallBlock }
+  | { do: "truncate"; freeChars: number }
+  | { do: "tell-before"; event: CompactionHookEvent }
+  | { do: "compact"; by: "engine" | "built-in"; request: CompactionRequest }
+  | {
+      do: "adopt";
+      sessionId: string;
+      sessionFile: string | undefined;
+      promptId: string | undefined;
+    }
+  | {
+      do: "tell-after";
+      event: CompactionHookEvent & { compacted: boolean; previousSessionId?: string };
+    };
+
+/** Effects that nothing answers. */
+export type Tell =
+  | { do: "emit"; event: TurnEvent }
+  | {
+      do: "log";
+      level: "info" | "warn" | "error";
+      message: string;
+      fields?: Record<string, unknown>;
+    }
+  | { do: "forget-measurement" }
+  /** Counted per engine; the third one sets it aside for good. */
+  | { do: "bad-view"; failure: EngineFailure }
+  | { do: "set-aside"; failure: EngineFailure; forGood: boolean };
+
+export type Effect = Ask | Tell;
+
+const TELLS: ReadonlySet<Effect["do"]> = new Set<Tell["do"]>([
+  "emit",
+  "log",
+  "forget-measurement",
+  "bad-view",
+  "set-aside",
+]);
+
+export const isTell = (effect: Effect): effect is Tell => TELLS.has(effect.do);

@@ -1,0 +1,106 @@
+// What happens in a turn, as a versioned list of data.
+import type { AssembleResult, AssistantMessage, ErrorCode } from "@clew/plugin-sdk/core";
+import type {
+  CompactionTrigger,
+  ModelError,
+  PolicyChange,
+  PolicySideRecord,
+} from "@clew/plugin-sdk/host";
+import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
+import type { SessionProjection, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { HostSession, ToolOutcome } from "../ports.ts";
+import type { EngineCallReport, EngineFailure, ModelCallReport, ReportParts } from "../report.ts";
+import type { RequestSize } from "../request/precheck.ts";
+import type { ViewItem } from "../request/view-item.ts";
+import type { PendingTurn } from "../session/pending-turns.ts";
+import type { CompactionOutcome } from "./compaction.ts";
+import type { AppendedAs, MaintenanceReason } from "./effects.ts";
+import type { PromptAdditions } from "./turn-request.ts";
+
+/** Another number means other facts. */
+export const FACTS_VERSION = 1;
+
+/** What an engine chose, resolved to what the host knows. */
+export interface Choice {
+  items: readonly ViewItem[];
+  /** Recognised by content because the engine gave no ids. */
+  aligned: number;
+  /** What the pairing repair changed. */
+  repairs: readonly PolicyChange[];
+  /** The host's estimate of it. */
+  sum: TokenEstimate;
+  addition: string | undefined;
+  engineEstimate: number | null;
+  promptAuthority: NonNullable<AssembleResult["promptAuthority"]>;
+  projection: { mode: string; epoch: string | null } | null;
+}
+
+/** Answers to what the turn asked for. */
+export type Answer =
+  | { type: "settled" }
+  /** `ids`: of all messages of the branch; only at an engine's first sight. */
+  | { type: "surveyed"; firstSight: boolean; ids: readonly string[]; turns: readonly PendingTurn[] }
+  /** `imported`: ids that a bootstrap may have read, when it says that it imported some. */
+  | { type: "bootstrapped"; ok: boolean; imported: readonly string[] }
+  | { type: "maintained"; reason: MaintenanceReason }
+  | { type: "delivered"; ok: boolean; reason: string }
+  | { type: "recorded" }
+  | { type: "appended"; as: AppendedAs; entries: readonly TranscriptEntry[] }
+  | {
+      type: "read";
+      history: readonly ViewItem[];
+      changes: readonly PolicyChange[];
+      sideRecords: readonly PolicySideRecord[];
+      projections: readonly SessionProjection[];
+    }
+  | { type: "assembled"; choice: Choice; turn: readonly ViewItem[]; again: boolean }
+  | { type: "not-assembled"; reason: string }
+  | { type: "hooked"; additions: PromptAdditions }
+  | {
+      type: "composed";
+      items: readonly ViewItem[];
+      size: RequestSize;
+      unwindowed: RequestSize | null;
+      /** What the provider counted for the last prompt of the session; 0 = it did not. */
+      lastPromptTokens: number;
+      /** Characters of tool results that truncation could remove. */
+      reducibleChars: number;
+    }
+  | {
+      type: "answered";
+      ms: number;
+      call: ModelCallReport | null;
+      parts: ReportParts;
+      requestHash: string;
+      outcome:
+        | { ok: true; message: AssistantMessage }
+        | { ok: false; error: ModelError; partial: AssistantMessage };
+    }
+  | {
+      type: "tool-ran";
+      name: string;
+      ms: number;
+      /** When it ended, ms since the epoch. */
+      at: number;
+      outcome: ToolOutcome;
+      aborted: boolean;
+    }
+  | { type: "truncated"; changed: boolean }
+  | { type: "told" }
+  | { type: "compacted"; trigger: CompactionTrigger; ms: number; outcome: CompactionOutcome }
+  /** Null: the session stays where it is. */
+  | { type: "adopted"; session: HostSession | null; promptEntryId: string | null };
+
+/** What happens beside the answers. */
+export type Occurrence =
+  | { type: "opened"; now: number }
+  | { type: "engine-called"; call: EngineCallReport }
+  | { type: "engine-set-aside"; failure: EngineFailure; ownsCompaction: boolean }
+  /** Entries were appended again under new ids, old id → new id. */
+  | { type: "rewritten"; remapped: ReadonlyMap<string, string> }
+  | { type: "aborted" }
+  /** The host, or an engine under `strict`, threw. */
+  | { type: "broke"; message: string; code?: ErrorCode; byEngine: boolean }
+  | { type: "closed"; ms: number };
+
+export type Fact = Answer | Occurrence;

@@ -1,0 +1,99 @@
+// Gathers what holds for a whole turn and the world its effects work on.
+
+import { fixedTokensOf, planBudget } from "@clew/plugin-sdk/host";
+import { estimateText } from "@clew/plugin-sdk/tokens";
+import { textOf } from "@clew/plugin-sdk/transcript";
+import type { GuardedEngine } from "../engine/guard.ts";
+import { delegatedCompaction } from "./delegated-compaction.ts";
+import { methodsOf } from "./engine-methods.ts";
+import type { Occurrence } from "./facts.ts";
+import { lifecycleOf } from "./lifecycle.ts";
+import { modelName } from "./perform/model.ts";
+import type { World } from "./perform/world.ts";
+import type { TurnSetup } from "./turn.ts";
+import { DEFAULT_TURN_SETTINGS, type TurnRequest } from "./turn-request.ts";
+
+/** A turn's beginning: `setup` is data, `world` is where it happens. */
+export interface OpenedTurn {
+  setup: TurnSetup;
+  signal: AbortSignal;
+  open(occurred: (fact: Occurrence) => void): World;
+}
+
+export function openTurn(request: TurnRequest, purpose: TurnSetup["purpose"]): OpenedTurn {
+  const { ports, state } = request;
+  const signal = request.signal ?? new AbortController().signal;
+  let record: (fact: Occurrence) => void = () => {};
+  let world: World | undefined;
+  const engine = request.engine.guard.enter({
+    signal,
+    ...delegatedCompaction(ports, () => {
+      if (world !== undefined) world.delegated = true;
+    }),
+    record: (call) => record({ type: "engine-called", call }),
+  });
+  const setup = setupOf(request, engine, purpose);
+  return {
+    setup,
+    signal,
+    open(occurred) {
+      record = occurred;
+      const { transcript } = ports;
+      world = {
+        ...{ setup, request, ports, state, engine, signal, transcript, occurred },
+        delegated: false,
+      };
+      return world;
+    },
+  };
+}
+
+function setupOf(
+  request: TurnRequest,
+  engine: GuardedEngine,
+  purpose: TurnSetup["purpose"],
+): TurnSetup {
+  const { ports, model, systemPrompt, prompt } = request;
+  const { transcript } = ports;
+  const { guard, configured, source, degraded } = request.engine;
+  const settings = { ...DEFAULT_TURN_SETTINGS, ...request.settings };
+  const tools = purpose === "compaction" ? [] : (ports.tools?.list(transcript.session) ?? []);
+  const fixedTokens = fixedTokensOf(systemPrompt, tools);
+  const said = estimateText(textOf({ role: "user", content: prompt.content })).estimate;
+  const { info } = engine;
+  return {
+    turnId: ports.ids.next(),
+    startedAt: ports.clock.now(),
+    startedMonotonic: ports.clock.monotonic(),
+    purpose,
+    kind: request.kind ?? "user",
+    session: transcript.session,
+    hadSession: transcript.exists(),
+    engine: {
+      id: guard.engineId,
+      info,
+      methods: methodsOf(engine),
+      strict: guard.policy === "strict",
+      degraded,
+      configured,
+      source,
+    },
+    lifecycle: lifecycleOf(info, { keepsDeliveries: transcript.deliveries !== undefined }),
+    model,
+    requestedModel: request.requestedModel ?? modelName(model),
+    settings,
+    systemPrompt,
+    prompt,
+    tools,
+    fixedTokens,
+    budget: planBudget({
+      contextWindow: model.contextWindow,
+      reserveTokens: settings.reserveTokens,
+      fixedTokens: fixedTokens + said,
+    }),
+    host: {
+      compacts: ports.compaction !== undefined,
+      hasHooks: request.beforePromptBuild !== undefined,
+    },
+  };
+}

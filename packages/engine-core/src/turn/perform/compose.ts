@@ -1,0 +1,101 @@
+// Puts a request's messages together and measures them.
+import type { AgentMessage, UserBlock, UserMessage } from "@clew/plugin-sdk/core";
+import { promptTokensOf } from "@clew/plugin-sdk/host";
+import { planToolResultTruncation } from "@clew/plugin-sdk/transcript";
+import { estimateRequest } from "../../request/precheck.ts";
+import { sizeOf } from "../../request/request-size.ts";
+import { asChanged, asHookedPrompt, messagesOf, type ViewItem } from "../../request/view-item.ts";
+import type { Ask } from "../effects.ts";
+import type { Answer } from "../facts.ts";
+import type { PromptAdditions } from "../turn-request.ts";
+import { runningTurn } from "./transcript.ts";
+import type { World } from "./world.ts";
+
+/** The chosen history, the running turn with what hooks added, every tool result capped. */
+export function compose(
+  world: World,
+  asked: Extract<Ask, { do: "compose" }>,
+): Extract<Answer, { type: "composed" }> {
+  const { state, setup } = world;
+  const { contextWindow } = setup.model;
+  const turn = runningTurn(world, asked.promptId);
+  const whole = asked.addTurn ? asked.items.concat(turn) : asked.items;
+  const items = cap(world, withAdditions(world, whole, asked));
+  const messages = messagesOf(items);
+  const size = sizeOf(state, messages);
+  return {
+    type: "composed",
+    items,
+    size,
+    unwindowed:
+      asked.unwindowed === null ? null : sizeOf(state, messagesOf(asked.unwindowed.concat(turn))),
+    lastPromptTokens: state.lastUsage === undefined ? 0 : promptTokensOf(state.lastUsage),
+    reducibleChars: fits(world, size, asked.engineEstimate)
+      ? 0
+      : planToolResultTruncation(messages, {
+          contextWindow,
+          freeChars: Number.POSITIVE_INFINITY,
+        }).reducibleChars,
+  };
+}
+
+/** Counting what could be cut is worth it only for a request that is too large. */
+function fits(
+  { setup: { budget, settings, fixedTokens } }: World,
+  size: Parameters<typeof estimateRequest>[0],
+  engineEstimate: number | null,
+): boolean {
+  return (
+    estimateRequest(size, fixedTokens, engineEstimate, settings.tokenRatio) <= budget.promptBudget
+  );
+}
+
+function cap({ state, setup }: World, items: readonly ViewItem[]): readonly ViewItem[] {
+  const messages = messagesOf(items);
+  const capped = state.capped.view(messages, setup.model.contextWindow);
+  if (capped === messages) return items;
+  return items.map((item, index) => {
+    const message = capped[index]!;
+    if (message === item.message) return item;
+    const { source } = item.why;
+    return {
+      ...item,
+      message,
+      why: source.kind === "entry" ? asChanged(source.entryId) : item.why,
+    };
+  });
+}
+
+/** The same object for every call of the turn, so that what is known of it holds. */
+function withAdditions(
+  { state }: World,
+  items: readonly ViewItem[],
+  { promptId, additions }: Extract<Ask, { do: "compose" }>,
+): readonly ViewItem[] {
+  if (additions === null || (!additions.prependContext && !additions.appendContext)) return items;
+  return items.map((item) =>
+    item.id === promptId && item.message.role === "user" && item.why.source.kind === "entry"
+      ? {
+          ...item,
+          message: state.table.canonical(addContext(item.message, additions)),
+          why: asHookedPrompt(item.why.source.entryId),
+        }
+      : item,
+  );
+}
+
+function addContext(
+  message: UserMessage,
+  { prependContext, appendContext }: PromptAdditions,
+): AgentMessage {
+  if (typeof message.content === "string")
+    return {
+      ...message,
+      content: [prependContext, message.content, appendContext].filter(Boolean).join("\n\n"),
+    };
+  const block = (text: string | undefined): UserBlock[] => (text ? [{ type: "text", text }] : []);
+  return {
+    ...message,
+    content: [...block(prependContext), ...message.content, ...block(appendContext)],
+  };
+}

@@ -1,0 +1,227 @@
+// Calls of the engine, and what the host makes of their results.
+import type { AgentMessage, AssembleResult, TranscriptEntryAnchor } from "@clew/plugin-sdk/core";
+import type { MessageEntry } from "@clew/plugin-sdk/transcript";
+import { textOf } from "@clew/plugin-sdk/transcript";
+import { describeError } from "../../engine/quarantine.ts";
+import type { HostSession } from "../../ports.ts";
+import { resolveView } from "../../request/resolve-view.ts";
+import { MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
+import { refreshContext } from "../../session/session-state.ts";
+import { type Delivery, idOf } from "../delivery.ts";
+import type { Ask } from "../effects.ts";
+import type { Answer, Choice } from "../facts.ts";
+import { hostParams } from "./engine-params.ts";
+import { messageIds, runningTurn } from "./transcript.ts";
+import { ledgerOf, sessionOf, throwIfFatal, type World } from "./world.ts";
+
+type Asked<Do extends Ask["do"]> = Extract<Ask, { do: Do }>;
+type Answered<Type extends Answer["type"]> = Extract<Answer, { type: Type }>;
+
+/** A failure is logged and the run goes on (contract §3.1 step 2). */
+export async function bootstrap(world: World): Promise<Answered<"bootstrapped">> {
+  const { engine, ports, transcript } = world;
+  try {
+    const result = await engine.bootstrap?.({
+      ...hostParams(world, "before-turn"),
+      sessionFile: sessionOf(world).sessionFile,
+    });
+    const own = engine.degraded === null;
+    const imported = own && (result?.importedMessages ?? 0) > 0;
+    return {
+      type: "bootstrapped",
+      ok: own,
+      imported: imported ? messageIds(transcript.branch()) : [],
+    };
+  } catch (error) {
+    throwIfFatal(world, error);
+    ports.log.warn(`context engine bootstrap failed: ${describeError(error)}`);
+    return { type: "bootstrapped", ok: false, imported: [] };
+  }
+}
+
+/** Asks for a choice; the answer is resolved to what the host knows. */
+export async function assemble(
+  world: World,
+  asked: Asked<"assemble">,
+): Promise<Answered<"assembled" | "not-assembled">> {
+  const turn = runningTurn(world, asked.promptId);
+  const given = asked.withTurn ? asked.items.concat(turn) : asked.items;
+  try {
+    const result = await world.engine.assemble({
+      ...assembleParams(world, asked, turn),
+      messages: messagesOf(given),
+    });
+    return {
+      type: "assembled",
+      again: asked.again,
+      turn,
+      choice: choiceOf(world, result, given),
+    };
+  } catch (error) {
+    throwIfFatal(world, error);
+    return { type: "not-assembled", reason: describeError(error) };
+  }
+}
+
+/** In the tool loop an eager engine chooses from history and turn, a durable one leaves room. */
+function assembleParams(
+  world: World,
+  { again, withTurn }: Asked<"assemble">,
+  turn: readonly ViewItem[],
+) {
+  const { setup, state } = world;
+  const { budget, model, settings, tools } = setup;
+  const { sessionTarget, runtimeContext, ...params } = hostParams(world, "before-turn");
+  const named = new Set(setup.engine.info.acceptedHostParams ?? []);
+  const pending = again && !withTurn ? state.turnSums.total(messagesOf(turn)).estimate : 0;
+  return {
+    ...params,
+    ...(named.has("sessionTarget") && { sessionTarget }),
+    ...(named.has("runtimeContext") && { runtimeContext }),
+    tokenBudget: Math.max(1, budget.tokenBudget - Math.ceil(pending)),
+    model: `${model.provider}/${model.id}`,
+    ...(!withTurn && {
+      availableTools: new Set(tools.map((tool) => tool.name)),
+      prompt: textOf({ role: "user", content: setup.prompt.content }),
+    }),
+    ...(!again &&
+      settings.citationsMode !== undefined && { citationsMode: settings.citationsMode }),
+  };
+}
+
+function choiceOf(world: World, result: AssembleResult, given: readonly ViewItem[]): Choice {
+  const { ports, setup, state } = world;
+  const chosen = resolveView(result.messages, given, state.table);
+  const messages = messagesOf(chosen.items);
+  const repaired = ports.policy?.repairPairing({ messages, model: setup.model });
+  const items =
+    repaired === undefined || repaired.messages === messages
+      ? chosen.items
+      : resolveView(repaired.messages, chosen.items, state.table, MADE_BY_POLICY).items;
+  const { contextProjection: projection } = result;
+  return {
+    items,
+    aligned: chosen.aligned,
+    repairs: repaired?.changes ?? [],
+    sum: state.assemblySums.total(messagesOf(items)),
+    addition: result.systemPromptAddition,
+    engineEstimate: usableEstimate(result.estimatedTokens),
+    promptAuthority: result.promptAuthority ?? "assembled",
+    projection:
+      projection === undefined ? null : { mode: projection.mode, epoch: projection.epoch ?? null },
+  };
+}
+
+/** 0, negative and NaN mean that the engine did not estimate. */
+const usableEstimate = (tokens: number | undefined) =>
+  tokens !== undefined && Number.isFinite(tokens) && tokens > 0 ? tokens : null;
+
+/** Delivered is what the engine itself took: the fallback stores nothing on its behalf. */
+export async function deliver(
+  world: World,
+  { delivery, history }: Asked<"deliver">,
+): Promise<Answered<"delivered">> {
+  try {
+    await handOver(world, delivery, history);
+    const { degraded } = world.engine;
+    return { type: "delivered", ok: degraded === null, reason: degraded?.reason ?? "" };
+  } catch (error) {
+    throwIfFatal(world, error);
+    return { type: "delivered", ok: false, reason: describeError(error) };
+  }
+}
+
+async function handOver(
+  world: World,
+  delivery: Delivery,
+  history: readonly ViewItem[],
+): Promise<void> {
+  const { engine, setup } = world;
+  const { turn, ids, method } = delivery;
+  const { sessionId, sessionKey, sessionFile } = sessionOf(world);
+  const isHeartbeat = turn.kind === "heartbeat";
+  const messages = turn.entries.flatMap((entry) =>
+    ids.includes(idOf(entry)) ? [world.state.table.canonical(entry.message)] : [],
+  );
+  switch (method) {
+    case "commitTurn":
+      await engine.commitTurn?.({ ...commitParams(world, turn), messages, isHeartbeat });
+      return;
+    case "afterTurn": {
+      const before = messagesBefore(world, history, turn.entries, ids[0]);
+      await engine.afterTurn?.({
+        ...hostParams(world, "after-turn"),
+        sessionFile,
+        messages: before.concat(messages),
+        prePromptMessageCount: before.length,
+        isHeartbeat,
+        tokenBudget: setup.budget.tokenBudget,
+      });
+      return;
+    }
+    case "ingestBatch":
+      await engine.ingestBatch?.({ sessionId, sessionKey, messages, isHeartbeat });
+      return;
+    case "ingest":
+      for (const message of messages)
+        await engine.ingest({ sessionId, sessionKey, message, isHeartbeat });
+  }
+}
+
+/** The active list up to what is new: the history the engine chose from, then the turn so far. */
+function messagesBefore(
+  world: World,
+  history: readonly ViewItem[],
+  entries: readonly MessageEntry[],
+  firstId: string | undefined,
+): AgentMessage[] {
+  const [first] = entries;
+  const turnId = first === undefined ? undefined : idOf(first);
+  const items = refreshContext(world.state, world.transcript);
+  const start = items.findIndex(({ id }) => id === turnId);
+  const past = start < 0 ? history : items.slice(0, start);
+  const known = entries.slice(
+    0,
+    entries.findIndex((entry) => idOf(entry) === firstId),
+  );
+  return [...messagesOf(past), ...known.map(({ message }) => world.state.table.canonical(message))];
+}
+
+function commitParams(world: World, turn: Delivery["turn"]) {
+  const session = sessionOf(world);
+  const root = ledgerOf(world).read(world.setup.engine.id)?.root ?? session.sessionId;
+  const advancementKey = `${root}:${turn.id}`;
+  return {
+    ...hostParams(world, "after-turn"),
+    advancementKey,
+    admission: {
+      ...anchor(session, turn, 0),
+      logicalTurnId: advancementKey,
+      role: "user" as const,
+    },
+    terminal: anchor(session, turn, turn.entries.length - 1),
+  };
+}
+
+function anchor(
+  session: HostSession,
+  turn: Delivery["turn"],
+  index: number,
+): TranscriptEntryAnchor {
+  const entry = turn.entries[index]!;
+  const { agentId, sessionId, sessionKey, sessionFile } = session;
+  return {
+    agentId,
+    sessionId,
+    sessionKey,
+    storePath: sessionFile,
+    generation: 0,
+    entryId: entry.id,
+    rawSeq: turn.rawSeq + index,
+    effectiveParentId: entry.parentId,
+    activeMessagePosition: turn.messagePosition + index,
+    ...(entry.message.idempotencyKey !== undefined && {
+      idempotencyKey: entry.message.idempotencyKey,
+    }),
+  };
+}

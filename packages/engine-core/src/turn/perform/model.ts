@@ -1,0 +1,159 @@
+// Makes one model call and describes what was sent, item by item.
+import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
+import type { ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
+import { advanceRequest, type RequestDescription } from "../../request/request-items.ts";
+import { measure } from "../../request/request-size.ts";
+import { itemFinder } from "../../request/resolve-view.ts";
+import { MADE_BY_POLICY, messagesOf, type ViewItem, type Why } from "../../request/view-item.ts";
+import type { Ask } from "../effects.ts";
+import type { Answer } from "../facts.ts";
+import type { World } from "./world.ts";
+
+type CallModel = Extract<Ask, { do: "call-model" }>;
+type Answered = Extract<Answer, { type: "answered" }>;
+type Outcome = Answered["outcome"];
+
+export async function callModel(world: World, asked: CallModel): Promise<Answered> {
+  const { ports, state, signal } = world;
+  const { described, wanted, messages, policyChanges } = prepareRequest(world, asked);
+  const { requestHash, parts } = described;
+  if (requestHash === asked.refused)
+    return { type: "answered", ms: 0, call: null, parts: {}, requestHash, outcome: SAME_AGAIN };
+
+  const started = ports.clock.monotonic();
+  let retries = 0;
+  const outcome = await stream(world, asked, messages, ({ error, delayMs }) => {
+    retries++;
+    const text = `${error.message} Trying again in ${Math.ceil(delayMs / 1000)} s.`;
+    world.request.onEvent?.({ type: "notice", text });
+  });
+  const ms = ports.clock.monotonic() - started;
+  if (outcome.ok) {
+    state.lastUsage = outcome.message.usage ?? state.lastUsage;
+    state.measurement = measure(wanted, outcome.message, outcome.message.usage);
+  }
+  const call = {
+    ...listed(described),
+    ...ended(outcome),
+    retries,
+    index: state.modelCalls++,
+    durationMs: ms,
+    policyChanges: [...policyChanges],
+  };
+  return {
+    type: "answered",
+    ms,
+    call,
+    parts,
+    requestHash,
+    outcome: signal.aborted && !outcome.ok ? { ...outcome, error: CANCELLED } : outcome,
+  };
+}
+
+/** The messages as the provider wants them, and the list of what they are. */
+export function prepareRequest(
+  { ports, state, setup }: Pick<World, "ports" | "state" | "setup">,
+  { items, system, tools }: Pick<CallModel, "items" | "system" | "tools">,
+) {
+  const wanted = messagesOf(items);
+  const prepared = ports.policy?.prepareOutbound({ messages: wanted, model: setup.model });
+  const messages = prepared?.messages ?? wanted;
+  const described = advanceRequest({
+    model: modelName(setup.model),
+    system,
+    tools,
+    messages,
+    whyOf: whyIn(items),
+    hash: (text) => ports.ids.hash(text),
+    prefixOf: state.prefixOf,
+    memory: state.request,
+  });
+  return { wanted, messages, described, policyChanges: prepared?.changes ?? [] };
+}
+
+/** The reason of the item a message is, or is made from. */
+function whyIn(items: readonly ViewItem[]): (message: AgentMessage, index: number) => Why {
+  const find = itemFinder(items);
+  return (message, index) => {
+    if (items[index]?.message === message) return items[index]!.why;
+    const item = find(message);
+    if (item === undefined) return MADE_BY_POLICY;
+    return item.message === message || item.why.source.kind !== "entry"
+      ? item.why
+      : { ...item.why, changed: true };
+  };
+}
+
+export const modelName = ({ provider, id }: { provider: string; id: string }) =>
+  `${provider}/${id}`;
+
+const CANCELLED: ModelError = { kind: "aborted", message: "The run was cancelled." };
+
+function unanswered(error: ModelError): Outcome {
+  const partial: AssistantMessage = {
+    role: "assistant",
+    content: [],
+    stopReason: "error",
+    errorMessage: error.message,
+  };
+  return { ok: false, error, partial };
+}
+
+/** The provider has refused exactly this request: sending it again would only cost. */
+const SAME_AGAIN = unanswered({
+  kind: "overflow",
+  message:
+    "The request is the one the provider already refused as too large; it was not sent again.",
+});
+
+async function stream(
+  world: World,
+  { system, tools }: CallModel,
+  messages: readonly AgentMessage[],
+  onRetry: NonNullable<ModelCall["onRetry"]>,
+): Promise<Outcome> {
+  const { ports, setup, signal, request } = world;
+  const call = {
+    model: setup.model,
+    systemPrompt: system.map((part) => part.text).join("\n\n"),
+    messages,
+    tools,
+    signal,
+    sessionId: world.transcript.session.sessionId,
+    onRetry,
+  };
+  for await (const event of ports.model.stream(call)) {
+    if (event.type === "done") return { ok: true, message: stamped(world, event.message) };
+    if (event.type === "error") return { ok: false, error: event.error, partial: event.partial };
+    if (event.type !== "tool_call") request.onEvent?.(event satisfies StreamEvent);
+  }
+  return unanswered({
+    kind: "invalid_response",
+    message: "The model's stream ended without a final event.",
+  });
+}
+
+/** Every stored reply says when it was made and in which run, so that engines can recognise it. */
+function stamped({ ports, setup }: World, message: AssistantMessage): AssistantMessage {
+  return {
+    timestamp: ports.clock.now(),
+    ...message,
+    __openclaw: { runId: setup.turnId, ...message.__openclaw },
+  };
+}
+
+const listed = ({ system, tools, messages, requestHash }: RequestDescription) => ({
+  system,
+  tools,
+  messages,
+  requestHash,
+});
+
+const ended = (outcome: Outcome) =>
+  outcome.ok
+    ? {
+        usage: outcome.message.usage ?? null,
+        stopReason: outcome.message.stopReason as string | null,
+        error: null,
+      }
+    : { usage: outcome.partial.usage ?? null, stopReason: null, error: outcome.error.message };

@@ -1,0 +1,210 @@
+// Reads and appends to the transcript, and moves to another one.
+import { messageId } from "@clew/plugin-sdk/core";
+import {
+  applyToolResultTruncation,
+  isUserTurn,
+  type NewTranscriptEntry,
+  planToolResultTruncation,
+  sessionProjections,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
+import { resolveView } from "../../request/resolve-view.ts";
+import { asPrompt, MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
+import { carryDeliveries, createDeliveryLedger } from "../../session/delivery-ledger.ts";
+import { FRESH_SCAN, findPendingTurns } from "../../session/pending-turns.ts";
+import { contextItems, refreshContext } from "../../session/session-state.ts";
+import type { Ask } from "../effects.ts";
+import type { Answer } from "../facts.ts";
+import { rewriteEntries } from "./rewrite.ts";
+import { ledgerOf, sessionOf, type World } from "./world.ts";
+
+type Asked<Do extends Ask["do"]> = Extract<Ask, { do: Do }>;
+type Answered<Type extends Answer["type"]> = Extract<Answer, { type: Type }>;
+
+/** What the engine has not acknowledged; at its first sight, what there is. */
+export function survey(world: World): Answered<"surveyed"> {
+  const { state, setup, transcript } = world;
+  const branch = transcript.branch();
+  const record = ledgerOf(world).read(setup.engine.id);
+  if (record === undefined)
+    return { type: "surveyed", firstSight: true, ids: messageIds(branch), turns: [] };
+  const before = state.scans.get(setup.engine.id) ?? FRESH_SCAN;
+  const version = setup.engine.info.version ?? null;
+  const { turns, scan } = findPendingTurns(branch, record, version, before);
+  state.scans.set(setup.engine.id, scan);
+  return { type: "surveyed", firstSight: false, ids: [], turns };
+}
+
+export const messageIds = (branch: readonly TranscriptEntry[]): string[] =>
+  branch.flatMap((entry) =>
+    entry.type === "message" ? [messageId(entry.message) ?? entry.id] : [],
+  );
+
+export async function record(
+  world: World,
+  { change }: Asked<"record">,
+): Promise<Answered<"recorded">> {
+  await ledgerOf(world).save(world.setup.engine.id, change);
+  return { type: "recorded" };
+}
+
+/** A message that does not say when it was made was made now. */
+export async function append(
+  { transcript, ports }: World,
+  { as, entries }: Asked<"append">,
+): Promise<Answered<"appended">> {
+  const stamped = entries.map(
+    (entry): NewTranscriptEntry =>
+      entry.type === "message" && entry.message.timestamp === undefined
+        ? { ...entry, message: { ...entry.message, timestamp: ports.clock.now() } }
+        : entry,
+  );
+  return { type: "appended", as, entries: await transcript.append(stamped) };
+}
+
+/** The stored history before the prompt, sanitised, limited and paired. */
+export async function read(
+  { ports, state, setup, transcript }: World,
+  { promptId }: Asked<"read">,
+): Promise<Answered<"read">> {
+  const { model, settings } = setup;
+  const raw = contextItems(state, 0, turnStart({ state, transcript }, promptId));
+  const messages = messagesOf(raw);
+  const sanitized = await ports.policy?.sanitizeHistory({
+    messages,
+    model,
+    branch: transcript.branch(),
+  });
+  const limited = limitHistory(sanitized?.messages ?? messages, settings.historyLimit);
+  const paired = ports.policy?.repairPairing({ messages: limited, model });
+  const history = paired?.messages ?? limited;
+  return {
+    type: "read",
+    history: resolveView(history, raw, state.table, MADE_BY_POLICY).items,
+    changes: [...(sanitized?.changes ?? []), ...(paired?.changes ?? [])],
+    sideRecords: sanitized?.sideRecords ?? [],
+    projections: sessionProjections(transcript.branch()),
+  };
+}
+
+/** The stored messages of this turn, from the prompt on. */
+export function runningTurn(
+  { state, transcript }: Pick<World, "state" | "transcript">,
+  promptId: string | undefined,
+): readonly ViewItem[] {
+  if (promptId === undefined) return [];
+  const start = turnStart({ state, transcript }, promptId);
+  return contextItems(state, start).map((item) =>
+    item.id === promptId && item.why.source.kind === "entry"
+      ? { ...item, why: asPrompt(item.why.source.entryId) }
+      : item,
+  );
+}
+
+/** Index of the turn's first item in the context. */
+function turnStart(
+  { state, transcript }: Pick<World, "state" | "transcript">,
+  promptId: string | undefined,
+): number {
+  const items = refreshContext(state, transcript);
+  const ids = idsSince(transcript.branch(), promptId);
+  // The turn is at the end: look back from there.
+  let split = items.length;
+  while (split > 0 && ids.has(items[split - 1]!.id ?? "")) split--;
+  return split;
+}
+
+function idsSince(branch: readonly TranscriptEntry[], promptId: string | undefined): Set<string> {
+  const ids = new Set<string>();
+  if (promptId === undefined) return ids;
+  for (let index = branch.length - 1; index >= 0; index--) {
+    const entry = branch[index]!;
+    const id = entry.type === "message" ? (messageId(entry.message) ?? entry.id) : entry.id;
+    // A summary made during the turn stands for what was before it.
+    if (entry.type !== "compaction") ids.add(id);
+    if (id === promptId) return ids;
+  }
+  // The prompt is no longer on the branch: nothing counts as this turn.
+  return new Set();
+}
+
+/** The newest `limit` user turns, and any summary at the head; undefined = everything. */
+function limitHistory(
+  messages: readonly ViewItem["message"][],
+  limit: number | undefined,
+): readonly ViewItem["message"][] {
+  if (limit === undefined) return messages;
+  let turns = 0;
+  for (let index = messages.length - 1; index >= 0; index--) {
+    if (isUserTurn(messages[index]!) && ++turns === limit) {
+      const head = messages[0]!;
+      const summary = index > 0 && head.role === "compactionSummary" ? [head] : [];
+      return index === 0 ? messages : [...summary, ...messages.slice(index)];
+    }
+  }
+  return messages;
+}
+
+/**
+ * Shortens stored tool results by re-appending the branch with cut ones; the
+ * originals stay in the file.
+ */
+export async function truncate(
+  world: World,
+  { freeChars }: Asked<"truncate">,
+): Promise<Answered<"truncated">> {
+  const { state, setup, ports } = world;
+  const items = refreshContext(state, world.transcript);
+  const messages = messagesOf(items);
+  const { contextWindow } = setup.model;
+  const plan = planToolResultTruncation(messages, { contextWindow, freeChars });
+  if (plan.cuts.length === 0) return { type: "truncated", changed: false };
+  const shortened = applyToolResultTruncation(messages, plan);
+  const replacements = plan.cuts.flatMap(({ index }) => {
+    const { source } = items[index]!.why;
+    return source.kind === "entry" ? [{ entryId: source.entryId, message: shortened[index]! }] : [];
+  });
+  const result = await rewriteEntries(world, { replacements });
+  ports.log.info(
+    `recovery: cut ${result.rewrittenEntries} tool results, ${result.bytesFreed} bytes`,
+  );
+  return { type: "truncated", changed: result.changed };
+}
+
+/**
+ * Compare-and-set; a session that moved meanwhile keeps its place. The running turn goes on in the
+ * successor: where the engine copied it there, or appended here, tool results and all.
+ */
+export async function adopt(
+  world: World,
+  { sessionId, sessionFile, promptId }: Asked<"adopt">,
+): Promise<Answered<"adopted">> {
+  const { ports, state } = world;
+  const refused = (why: string): Answered<"adopted"> => {
+    ports.log.warn(`compaction successor refused: ${why}`);
+    return { type: "adopted", session: null, promptEntryId: null };
+  };
+  if (ports.successors === undefined) return refused("this host keeps one transcript per session");
+  const turn = runningTurn(world, promptId);
+  const transcript = await ports.successors.adopt({
+    from: sessionOf(world),
+    sessionId,
+    sessionFile,
+  });
+  if (transcript === undefined)
+    return refused("the session moved to another transcript in the meantime");
+  const before = ledgerOf(world);
+  world.transcript = transcript;
+  state.context = undefined;
+  state.scans.clear();
+  state.deliveries = createDeliveryLedger();
+  const ids = new Set(messageIds(transcript.branch()));
+  const missing = turn.filter(({ id }) => id !== undefined && !ids.has(id));
+  if (missing.length > 0)
+    await transcript.append(missing.map(({ message }) => ({ type: "message", message })));
+  await carryDeliveries(before, ledgerOf(world), messageIds(transcript.branch()));
+  const prompt = transcript
+    .branch()
+    .findLast((entry) => entry.type === "message" && messageId(entry.message) === promptId);
+  return { type: "adopted", session: transcript.session, promptEntryId: prompt?.id ?? null };
+}

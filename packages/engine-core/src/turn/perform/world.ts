@@ -1,0 +1,40 @@
+// What a turn's effects work on.
+import { isAbort } from "@clew/plugin-sdk/core";
+import type { GuardedEngine } from "../../engine/guard.ts";
+import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
+import type { DeliveryPort, HostPorts, HostSession, TranscriptPort } from "../../ports.ts";
+import type { SessionState } from "../../session/session-state.ts";
+import type { Occurrence } from "../facts.ts";
+import type { TurnSetup } from "../turn.ts";
+import type { TurnRequest } from "../turn-request.ts";
+
+export interface World {
+  readonly setup: TurnSetup;
+  readonly request: TurnRequest;
+  readonly ports: HostPorts;
+  readonly state: SessionState;
+  readonly engine: GuardedEngine;
+  readonly signal: AbortSignal;
+  /** A compaction may move the session to a successor. */
+  transcript: TranscriptPort;
+  /** True once the engine has left a compaction to the host. */
+  delegated: boolean;
+  /** Told of what happens beside the answers. */
+  readonly occurred: (fact: Occurrence) => void;
+}
+
+export const sessionOf = ({ transcript }: World): HostSession => transcript.session;
+
+/**
+ * Where deliveries are recorded: beside the transcript, or in memory. The fallback keeps nothing
+ * that a restart could make it miss.
+ */
+export const ledgerOf = ({ transcript, state, setup }: World): DeliveryPort =>
+  setup.engine.id === FALLBACK_ENGINE_ID
+    ? state.deliveries
+    : (transcript.deliveries ?? state.deliveries);
+
+/** Throws what ends the turn: an abort, and every failure of a strict engine. */
+export function throwIfFatal({ signal, request }: World, error: unknown): void {
+  if (isAbort(error, signal) || request.engine.guard.policy === "strict") throw error;
+}

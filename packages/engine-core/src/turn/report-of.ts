@@ -1,0 +1,137 @@
+// Adds a turn's facts up to its report.
+import type { BudgetReport, CompactionReport, ReportParts, TurnReport } from "../report.ts";
+import type { Fact } from "./facts.ts";
+import { modelName } from "./perform/model.ts";
+import type { Turn, TurnSetup } from "./turn.ts";
+
+/** A fold: nothing else knows more of the turn. */
+export function reportOf(
+  { setup, error, engine, session, prompt }: Turn,
+  facts: readonly Fact[],
+): TurnReport {
+  const closed = facts.find((fact) => fact.type === "closed");
+  const durationMs = closed?.ms ?? 0;
+  const engineCalls = facts.flatMap((fact) => (fact.type === "engine-called" ? [fact.call] : []));
+  const waitedMs = sum(facts.flatMap((fact) => (isWait(fact) ? [fact.ms] : [])));
+  const engineMs = sum(engineCalls.map((call) => call.durationMs));
+  const outcome = error === null ? "completed" : error.kind === "aborted" ? "aborted" : "failed";
+  return {
+    v: 1,
+    turnId: setup.turnId,
+    sessionId: session.sessionId,
+    sessionKey: session.sessionKey,
+    startedAt: new Date(setup.startedAt).toISOString(),
+    durationMs,
+    hostMs: Math.max(0, durationMs - waitedMs - engineMs),
+    outcome,
+    ...(error !== null && { code: error.code ?? error.kind }),
+    reason: error?.message ?? null,
+    model: {
+      requested: setup.requestedModel,
+      resolved: modelName(setup.model),
+      api: setup.model.api,
+    },
+    engine: {
+      configured: setup.engine.configured,
+      ran: setup.engine.id,
+      infoId: setup.engine.info.id,
+      name: setup.engine.info.name,
+      source: setup.engine.source,
+      ownsCompaction: setup.engine.info.ownsCompaction === true,
+      degraded: engine.aside ?? setup.engine.degraded,
+      projection: facts.findLast(isFirstChoice)?.choice.projection ?? null,
+    },
+    lifecycle: setup.lifecycle,
+    engineCalls,
+    budget: budgetOf(setup, facts),
+    promptEntryId: prompt?.entryId ?? null,
+    replyEntryId: replyOf(facts),
+    historyChanges: facts.flatMap(historyChangesIn),
+    modelCalls: facts.flatMap((fact) =>
+      fact.type === "answered" && fact.call !== null ? [fact.call] : [],
+    ),
+    toolCalls: facts.flatMap((fact) =>
+      fact.type === "tool-ran"
+        ? [{ name: fact.name, durationMs: fact.ms, isError: fact.outcome.isError }]
+        : [],
+    ),
+    compactions: facts.flatMap(compactionIn),
+    ...viewNotes(facts, engine.badViews),
+  };
+}
+
+/** Contents the report names by hash. */
+export const partsOf = (facts: readonly Fact[]): ReportParts =>
+  Object.assign({}, ...facts.map((fact) => (fact.type === "answered" ? fact.parts : {})));
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+
+const isWait = (fact: Fact): fact is Extract<Fact, { type: "answered" | "tool-ran" }> =>
+  fact.type === "answered" || fact.type === "tool-ran";
+
+const isFirstChoice = (fact: Fact): fact is Extract<Fact, { type: "assembled" }> =>
+  fact.type === "assembled" && !fact.again;
+
+function historyChangesIn(fact: Fact) {
+  if (fact.type === "read") return [...fact.changes];
+  return isFirstChoice(fact) ? [...fact.choice.repairs] : [];
+}
+
+function budgetOf({ budget, settings }: TurnSetup, facts: readonly Fact[]): BudgetReport | null {
+  const chosen = facts.findLast(isFirstChoice);
+  const read = facts.findLast((fact) => fact.type === "read");
+  if (chosen === undefined || read === undefined) return null;
+  const { choice } = chosen;
+  return {
+    ...budget,
+    assembled: choice.sum,
+    engineEstimate: choice.engineEstimate,
+    ...(settings.tokenRatio !== 1 && { tokenRatio: settings.tokenRatio }),
+    ...(choice.engineEstimate !== null &&
+      choice.engineEstimate < choice.sum.low && { underEstimated: true as const }),
+    historyMessages: read.history.length,
+    assembledMessages: choice.items.length,
+  };
+}
+
+/** Where the last reply of the turn stands now, after rewrites too. */
+function replyOf(facts: readonly Fact[]): string | null {
+  let entryId: string | null = null;
+  for (const fact of facts) {
+    if (fact.type === "appended" && fact.as === "reply") entryId = fact.entries[0]?.id ?? null;
+    if (fact.type === "rewritten" && entryId !== null)
+      entryId = fact.remapped.get(entryId) ?? entryId;
+  }
+  return entryId;
+}
+
+function compactionIn(fact: Fact): CompactionReport[] {
+  if (fact.type !== "compacted") return [];
+  const { outcome, ms, trigger } = fact;
+  return [
+    {
+      trigger,
+      ok: outcome.ok,
+      compacted: outcome.compacted,
+      ...(outcome.code !== undefined && { code: outcome.code }),
+      reason: outcome.reason ?? null,
+      tokensBefore: outcome.result?.tokensBefore ?? null,
+      tokensAfter: outcome.result?.tokensAfter ?? null,
+      durationMs: ms,
+    },
+  ];
+}
+
+function viewNotes(facts: readonly Fact[], fallbacks: number) {
+  const aligned = sum(
+    facts.flatMap((fact) => (fact.type === "assembled" ? [fact.choice.aligned] : [])),
+  );
+  return aligned === 0 && fallbacks === 0
+    ? {}
+    : {
+        views: {
+          ...(aligned > 0 && { aligned }),
+          ...(fallbacks > 0 && { fallbacks }),
+        },
+      };
+}

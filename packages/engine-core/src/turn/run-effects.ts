@@ -1,0 +1,104 @@
+// Does what a turn asks for and tells it what came of it.
+import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
+import { describeError } from "../engine/quarantine.ts";
+import { type Ask, type Effect, isTell } from "./effects.ts";
+import type { Answer, Fact, Occurrence } from "./facts.ts";
+import { beginTurn, next } from "./next.ts";
+import { perform, tell } from "./perform/perform.ts";
+import type { World } from "./perform/world.ts";
+import type { Turn } from "./turn.ts";
+
+/** Asks that only an engine answers: their throws are its failures. */
+const OF_THE_ENGINE: ReadonlySet<Ask["do"]> = new Set<Ask["do"]>([
+  "bootstrap",
+  "maintain",
+  "deliver",
+  "assemble",
+  "compact",
+]);
+
+/** Asks that are carried out although the run was cancelled: what happened must be on record. */
+const IN_ANY_CASE: ReadonlySet<Ask["do"]> = new Set<Ask["do"]>([
+  "append",
+  "record",
+  "run-tool",
+  "tell-after",
+]);
+
+export interface Performance {
+  turn: Turn;
+  facts: readonly Fact[];
+}
+
+/**
+ * Ends when nothing is left to do, or before the first ask that `stopBefore` names. `open` makes
+ * the world the effects work on; what happens in it beside the answers is told through `occurred`.
+ */
+export async function runEffects(
+  opened: Turn,
+  open: (occurred: (fact: Occurrence) => void) => World,
+  options: { stopBefore?: Ask["do"]; signal: AbortSignal },
+): Promise<Performance> {
+  const facts: Fact[] = [];
+  const waiting: Occurrence[] = [];
+  const world = open((fact) => waiting.push(fact));
+  let { turn, effects } = beginTurn(opened);
+  const take = (fact: Fact): readonly Effect[] => {
+    facts.push(fact);
+    const step = next(turn, fact);
+    turn = step.turn;
+    return step.effects;
+  };
+  for (;;) {
+    const asked = tellAll(world, effects);
+    if (asked === undefined || asked.do === options.stopBefore) {
+      for (const fact of waiting.splice(0)) take(fact);
+      return { turn, facts };
+    }
+    const answer = await answerTo(world, asked, options.signal);
+    for (const fact of [...waiting.splice(0), ...setAside(world, turn)]) take(fact);
+    effects = take(answer);
+  }
+}
+
+/** The one effect that wants an answer, after all the others were carried out. */
+function tellAll(world: World, effects: readonly Effect[]): Ask | undefined {
+  let asked: Ask | undefined;
+  for (const effect of effects)
+    if (isTell(effect)) tell(world, effect);
+    else asked = effect;
+  return asked;
+}
+
+/** What the guard decided while the effect was carried out. */
+function setAside({ engine, setup }: World, turn: Turn): Occurrence[] {
+  const { degraded: failure, info } = engine;
+  if (failure === null || turn.engine.aside !== null) return [];
+  const own = info === setup.engine.info || info.id === setup.engine.info.id;
+  return [
+    {
+      type: "engine-set-aside",
+      failure,
+      ownsCompaction: !own && info.ownsCompaction === true,
+    },
+  ];
+}
+
+async function answerTo(
+  world: World,
+  ask: Ask,
+  signal: AbortSignal,
+): Promise<Answer | Extract<Occurrence, { type: "aborted" | "broke" }>> {
+  try {
+    if (!IN_ANY_CASE.has(ask.do)) signal.throwIfAborted();
+    return await perform(world, ask);
+  } catch (error) {
+    if (isAbort(error, signal)) return { type: "aborted" };
+    return {
+      type: "broke",
+      message: describeError(error),
+      ...(ContextEngineError.is(error) && { code: error.code }),
+      byEngine: OF_THE_ENGINE.has(ask.do),
+    };
+  }
+}

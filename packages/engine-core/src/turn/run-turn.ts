@@ -1,0 +1,29 @@
+// Runs one turn from the person's message to the model's reply.
+import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
+import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
+import type { Fact } from "./facts.ts";
+import { openTurn } from "./open-turn.ts";
+import { planTurn } from "./order.ts";
+import { partsOf, reportOf } from "./report-of.ts";
+import { runEffects } from "./run-effects.ts";
+import { newTurn } from "./turn.ts";
+import type { TurnRequest, TurnResult } from "./turn-request.ts";
+
+/**
+ * Everything that happened is in the report (contract §3). What a model, tool or engine did wrong
+ * is in the result; throws only HOST_CAPABILITY_MISSING, before anything ran.
+ */
+export async function runTurn(request: TurnRequest): Promise<TurnResult> {
+  if (request.engine.guard.engineId !== FALLBACK_ENGINE_ID)
+    assertHostSupport(request.engine.guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
+  const { setup, signal, open } = openTurn(request, "turn");
+  const { turn, facts } = await runEffects(newTurn(setup, planTurn(setup)), open, { signal });
+  const { clock } = request.ports;
+  const all: readonly Fact[] = [
+    ...facts,
+    { type: "closed", ms: clock.monotonic() - setup.startedMonotonic },
+  ];
+  const report = reportOf(turn, all);
+  const reply = turn.error === null ? turn.reply : null;
+  return { outcome: report.outcome, reply, error: turn.error, report, parts: partsOf(all) };
+}

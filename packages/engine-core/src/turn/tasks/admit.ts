@@ -1,0 +1,38 @@
+// Makes the person's message durable as it was sent, before anything can fail.
+import { messageId, type UserMessage } from "@clew/plugin-sdk/core";
+import { ask, done, type Task } from "../step.ts";
+import type { TurnSetup } from "../turn.ts";
+
+export const admit: Task = {
+  begin: (turn) =>
+    turn.prompt !== null
+      ? done(turn)
+      : ask(turn, {
+          do: "append",
+          as: "prompt",
+          entries: [{ type: "message", message: promptOf(turn.setup) }],
+        }),
+  take(turn, answer) {
+    if (answer.type !== "appended") return done(turn);
+    const entry = answer.entries[0]!;
+    const id = (entry.type === "message" && messageId(entry.message)) || entry.id;
+    return done(
+      { ...turn, prompt: { id, entryId: entry.id } },
+      { do: "emit", event: { type: "accepted", entryId: entry.id } },
+    );
+  },
+};
+
+/** A turn that no person began says so on its message, for whoever is told of it later. */
+function promptOf({ prompt, startedAt, turnId, kind }: TurnSetup): UserMessage {
+  const { __openclaw: envelope, ...said } = prompt;
+  return {
+    timestamp: startedAt,
+    idempotencyKey: `${turnId}:user`,
+    ...said,
+    ...((envelope !== undefined || kind !== "user") && {
+      __openclaw: { ...envelope, ...(kind !== "user" && { kind }) },
+    }),
+    role: "user",
+  };
+}

@@ -1,0 +1,113 @@
+// Asks the model, and stores its reply.
+import type { AssistantMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
+import type { Answer } from "../facts.ts";
+import { AFTER_THE_REPLY, TO_THE_NEXT_CALL } from "../order.ts";
+import { ask, done, doneOnly, failed, failure, type Step, type Task } from "../step.ts";
+import type { Turn } from "../turn.ts";
+
+export const call: Task = {
+  begin(turn) {
+    const { setup, calls, composed, assembly, additions, refusedRequest: refused } = turn;
+    if (calls >= setup.settings.maxModelCalls)
+      return failed(
+        turn,
+        failure(
+          "invalid_response",
+          `The model asked for tools ${setup.settings.maxModelCalls} times without answering; the turn was stopped.`,
+        ),
+      );
+    const allowed = additions?.toolsAllow;
+    return ask(turn, {
+      do: "call-model",
+      items: composed.items,
+      system: withAdditions(assembly?.system ?? setup.systemPrompt, additions),
+      tools:
+        allowed === undefined
+          ? setup.tools
+          : setup.tools.filter((tool) => allowed.includes(tool.name)),
+      refused,
+    });
+  },
+  take(turn, answer) {
+    switch (answer.type) {
+      case "answered":
+        return answer.outcome.ok
+          ? ask(
+              { ...answeredTurn(turn), reply: null, wanted: toolCallsOf(answer.outcome.message) },
+              {
+                do: "append",
+                as: "reply",
+                entries: [{ type: "message", message: answer.outcome.message }],
+              },
+            )
+          : unanswered(turn, answer);
+      case "appended":
+        return stored(turn, answer);
+      default:
+        return done(turn);
+    }
+  },
+};
+
+const answeredTurn = (turn: Turn): Turn => ({
+  ...turn,
+  calls: turn.calls + 1,
+  freshAssembly: false,
+  recovery: {
+    ...turn.recovery,
+    overflowAttempts: 0,
+    autoCompacted: false,
+    providerDecides: false,
+  },
+});
+
+function unanswered(
+  turn: Turn,
+  { call: report, outcome, requestHash }: Extract<Answer, { type: "answered" }>,
+): Step {
+  if (outcome.ok) return done(turn);
+  const { error, partial } = outcome;
+  const overflow = error.kind === "overflow";
+  return failed(
+    {
+      ...turn,
+      calls: turn.calls + (report === null ? 0 : 1),
+      refusedRequest: overflow ? requestHash : turn.refusedRequest,
+    },
+    { error, partial },
+  );
+}
+
+function stored(turn: Turn, { entries }: Extract<Answer, { type: "appended" }>): Step {
+  const entry = entries[0]!;
+  if (entry.type !== "message" || entry.message.role !== "assistant") return done(turn);
+  const tell = {
+    do: "emit" as const,
+    event: { type: "message" as const, entryId: entry.id, message: entry.message },
+  };
+  return turn.wanted.length > 0
+    ? doneOnly(turn, TO_THE_NEXT_CALL, tell)
+    : doneOnly({ ...turn, reply: entry.message }, AFTER_THE_REPLY, tell);
+}
+
+/**
+ * Calls of a reply that was cut at its token limit are not run: their arguments may be incomplete.
+ */
+function toolCallsOf(message: AssistantMessage): ToolCallBlock[] {
+  if (message.stopReason !== "toolUse") return [];
+  return message.content.filter((block) => block.type === "toolCall");
+}
+
+function withAdditions(
+  parts: Turn["setup"]["systemPrompt"],
+  additions: Turn["additions"],
+): Turn["setup"]["systemPrompt"] {
+  if (additions === null) return parts;
+  const part = (id: string, text: string | undefined) => (text ? [{ id, text }] : []);
+  const base = additions.systemPrompt ? part("hook", additions.systemPrompt) : parts;
+  return [
+    ...part("hook-before", additions.prependSystemContext),
+    ...base,
+    ...part("hook-after", additions.appendSystemContext),
+  ];
+}

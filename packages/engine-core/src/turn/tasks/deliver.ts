@@ -1,0 +1,70 @@
+// Gives the engine what it has not acknowledged yet, turn by turn, oldest first.
+import { isBlocked } from "../../session/delivery-ledger.ts";
+import { planDeliveries } from "../delivery.ts";
+import { ask, done, type Step, type Task } from "../step.ts";
+import type { Turn } from "../turn.ts";
+
+/** An engine that failed is not asked again in this turn; what it did not take stays pending. */
+export const deliver: Task = {
+  begin: (turn) =>
+    turn.engine.aside === null
+      ? ask({ ...turn, delivery: null }, { do: "survey" })
+      : done({ ...turn, delivery: null }),
+  take(turn, answer) {
+    switch (answer.type) {
+      case "surveyed": {
+        const { setup } = turn;
+        const plan = planDeliveries(answer.turns, setup.lifecycle, setup.engine.methods);
+        return deliverNext({ ...turn, delivery: { ...plan, failure: null } });
+      }
+      case "delivered":
+        return record(turn, answer);
+      case "recorded":
+        return deliverNext(turn);
+      default:
+        return done(turn);
+    }
+  },
+};
+
+/** In the tool loop only an eager owner is told at once: it chooses from the turn, too. */
+export const deliverInLoop: Task = {
+  begin: (turn) =>
+    turn.engine.ownsCompaction && turn.setup.lifecycle === "eager"
+      ? deliver.begin(turn)
+      : done(turn),
+  take: deliver.take,
+};
+
+function deliverNext(turn: Turn): Step {
+  const { delivery, engine, history } = turn;
+  const [first] = delivery?.queue ?? [];
+  if (first === undefined || delivery?.failure || engine.aside !== null) return done(turn);
+  return ask(turn, { do: "deliver", delivery: first, history });
+}
+
+/** A delivery counts only when the call returned; a refusal is counted, too. */
+function record(turn: Turn, { ok, reason }: { ok: boolean; reason: string }): Step {
+  const { delivery, setup } = turn;
+  const [given, ...queue] = delivery?.queue ?? [];
+  if (delivery === null || given === undefined) return done(turn);
+  if (ok)
+    return ask(
+      { ...turn, delivery: { ...delivery, queue } },
+      { do: "record", change: { kind: "acknowledged", ids: given.ids } },
+    );
+  const version = setup.engine.info.version ?? null;
+  const change = { kind: "refused" as const, turnId: given.turn.id, reason, version };
+  const parked = isBlocked({ attempts: given.turn.attempts + 1, reason, version }, version);
+  return ask(
+    { ...turn, delivery: { ...delivery, queue, failure: parked ? null : reason } },
+    { do: "record", change },
+    {
+      do: "log",
+      level: "warn",
+      message: parked
+        ? `context engine ${given.method} failed: ${reason}; turn ${given.turn.id} is blocked after ${given.turn.attempts + 1} attempts`
+        : `context engine ${given.method} failed: ${reason}`,
+    },
+  );
+}

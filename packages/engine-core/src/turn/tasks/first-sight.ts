@@ -1,0 +1,20 @@
+// Notes what was said before an engine first saw the session.
+import { ask, done, type Task } from "../step.ts";
+import type { Turn } from "../turn.ts";
+
+/**
+ * Whether the messages of the branch count as known at the first sight. A durable engine that
+ * cannot read the transcript by itself is told of all of them instead.
+ */
+const knowsThePast = ({ setup: { engine, lifecycle } }: Turn): boolean =>
+  lifecycle === "eager" || engine.methods.has("bootstrap");
+
+export const firstSight: Task = {
+  begin: (turn) => (turn.engine.aside === null ? ask(turn, { do: "survey" }) : done(turn)),
+  take(turn, answer) {
+    if (answer.type !== "surveyed" || !answer.firstSight) return done(turn);
+    const ids = knowsThePast(turn) ? answer.ids : [];
+    const change = { kind: "seen" as const, root: turn.session.sessionId, ids };
+    return ask(turn, { do: "record", change });
+  },
+};

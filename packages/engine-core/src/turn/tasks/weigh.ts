@@ -1,0 +1,50 @@
+// Decides how a turn goes on after a compaction.
+import type { CompactionOutcome } from "../compaction.ts";
+import { TO_THE_MODEL } from "../order.ts";
+import { done, doneOnly, type Task } from "../step.ts";
+import type { Turn } from "../turn.ts";
+import { MAX_TIMEOUT_COMPACTIONS } from "./recover.ts";
+
+export const weigh: Task = {
+  begin(turn) {
+    const { compaction, reply } = turn;
+    const outcome = compaction?.outcome;
+    if (!compaction || !outcome || reply !== null) return done(turn);
+    const helped = outcome.ok && outcome.compacted;
+    if (compaction.request.trigger === "threshold")
+      return helped ? doneOnly(turn, TO_THE_MODEL) : done(turn);
+    if (helped || wasStale(turn, outcome))
+      return doneOnly(
+        turn,
+        TO_THE_MODEL,
+        ...(helped ? [] : [{ do: "forget-measurement" as const }]),
+      );
+    return doneOnly(afterFailure(turn, outcome), ["recover"]);
+  },
+  take: (turn) => done(turn),
+};
+
+/** Nothing to compact: then the count that said otherwise was of another context. */
+const wasStale = ({ failure, composed }: Turn, outcome: CompactionOutcome): boolean =>
+  failure?.precheck !== undefined &&
+  outcome.ok &&
+  outcome.code === "no-conversation" &&
+  composed.measured;
+
+/** Whoever could not make it smaller is not asked again in this turn. */
+function afterFailure(turn: Turn, outcome: CompactionOutcome): Turn {
+  const { compaction, recovery } = turn;
+  if (compaction?.request.trigger === "timeout_recovery")
+    return { ...turn, recovery: { ...recovery, timeoutCompactions: MAX_TIMEOUT_COMPACTIONS } };
+  const { reason = "no reason given", timedOut } = outcome;
+  return {
+    ...turn,
+    compactionFailure: { reason, timedOut },
+    recovery: {
+      ...recovery,
+      engineCannot: true,
+      // What an engine delegates is the host's own compaction.
+      hostCannot: compaction?.by === "built-in" || outcome.delegated === true,
+    },
+  };
+}
