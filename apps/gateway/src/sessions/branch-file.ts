@@ -6,6 +6,7 @@ import {
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
 import { durableFile } from "./durable-file.ts";
+import { keepEntry, keepRead } from "./kept-entry.ts";
 import { formatEntries, formatHeader } from "./parse.ts";
 
 export interface BranchFile {
@@ -16,11 +17,14 @@ export interface BranchFile {
   nextId(): string;
   /** Ids that were made elsewhere. */
   takeIds(entries: readonly TranscriptEntry[]): void;
-  /** Lets `entries` follow the first `kept` ones. Not to be called while another call runs. */
+  /**
+   * Lets `entries` follow the first `kept` ones, and gives them as they are kept: copies, frozen
+   * like all that `branch` gives. Not to be called while another call runs.
+   */
   write(
     entries: readonly TranscriptEntry[],
     options: { kept?: number; atomic: boolean },
-  ): Promise<void>;
+  ): Promise<readonly TranscriptEntry[]>;
   /** False until the first write of a new session. */
   exists(): boolean;
   close(): Promise<void>;
@@ -36,7 +40,7 @@ export interface BranchFileRequest {
 export function openBranchFile({ path, loaded, newHeader }: BranchFileRequest): BranchFile {
   const file = durableFile(path, loaded.size);
   const ids = new Set(loaded.entries.map(({ id }) => id));
-  const branch = activeBranch(loaded.entries);
+  const branch = keepRead(activeBranch(loaded.entries));
   let snapshot: readonly TranscriptEntry[] | undefined;
   let hasHeader = loaded.header !== undefined;
   return {
@@ -55,13 +59,15 @@ export function openBranchFile({ path, loaded, newHeader }: BranchFileRequest): 
     takeIds(entries) {
       for (const { id } of entries) ids.add(id);
     },
-    async write(entries, { kept = branch.length, atomic }) {
+    async write(added, { kept = branch.length, atomic }) {
+      const entries = added.map(keepEntry);
       const head = hasHeader ? "" : formatHeader(newHeader());
       await file.append(head + formatEntries(entries, { atomic }));
       hasHeader = true;
       branch.length = kept;
       for (const entry of entries) branch.push(entry);
       snapshot = undefined;
+      return entries;
     },
     exists: () => hasHeader,
     close: () => file.close(),

@@ -6,6 +6,7 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
   activeBranch,
   type NewTranscriptEntry,
+  placeEntry,
   TRANSCRIPT_VERSION,
   type TranscriptEntry,
   type TranscriptHeader,
@@ -31,7 +32,7 @@ export interface CompactableSession extends TranscriptPort {
 }
 
 export interface CompactableBranch {
-  /** The active branch, oldest first. */
+  /** The active branch, oldest first; frozen, as everything that is handed out. */
   branch(): readonly TranscriptEntry[];
   /** Appends all entries after the leaf, or none; resolves when they are durable. */
   append(entries: readonly NewTranscriptEntry[]): Promise<readonly TranscriptEntry[]>;
@@ -119,9 +120,7 @@ function createHandle(
   const append = (added: readonly NewTranscriptEntry[], atomic: boolean) =>
     enqueue(async () => {
       if (added.length === 0) return [];
-      const entries = placeEntries(added, file, new Date(now()).toISOString());
-      await file.write(entries, { atomic });
-      return entries;
+      return file.write(placeEntries(added, file, new Date(now()).toISOString()), { atomic });
     });
   const close = () =>
     enqueue(async () => {
@@ -174,7 +173,7 @@ function placeEntries(
   let parentId = leafId();
   return added.map((entry) => {
     const id = nextId();
-    const placed: TranscriptEntry = { ...entry, id, parentId, timestamp };
+    const placed = placeEntry(entry, { id, parentId, timestamp });
     parentId = id;
     return placed;
   });
@@ -267,7 +266,7 @@ async function readMended(file: string): Promise<Loaded> {
         ...unreadableNote(content),
       ];
       if (content.version < TRANSCRIPT_VERSION)
-        return { header, entries, ...(await replaceMigrated(file, bytes, content, notes)) };
+        return { header, ...(await replaceMigrated(file, bytes, content, notes)) };
       const size = content.missingNewline
         ? await endLine(file, content.goodBytes)
         : content.goodBytes;
@@ -307,14 +306,16 @@ async function endLine(file: string, size: number): Promise<number> {
 async function replaceMigrated(
   file: string,
   bytes: Buffer,
-  { header, entries, version }: FileContent,
+  { header, entries: read, version }: FileContent,
   notes: SessionNote[],
 ) {
   const original = `${file}.v${version}`;
+  const entries = read.map((entry) => placeEntry(entry, entry));
   await writeFileAtomic(original, bytes, { mode: 0o600 });
   const text = formatHeader(header) + formatEntries(entries);
   await writeFileAtomic(file, text, { mode: 0o600 });
   return {
+    entries,
     size: Buffer.byteLength(text),
     notes: [...notes, { kind: "migrated", fromVersion: version, original } satisfies SessionNote],
   };

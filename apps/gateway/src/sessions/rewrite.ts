@@ -1,10 +1,19 @@
 // Which entries a transcript rewrite appends (contract §1.5).
+import { isDeepStrictEqual } from "node:util";
 import {
+  type AgentMessage,
   ContextEngineError,
   type TranscriptRewriteRequest,
   type TranscriptRewriteResult,
 } from "@clew/plugin-sdk/core";
-import { moveReferences, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  moveReferences,
+  originsOf,
+  type TranscriptEntry,
+  withMessageId,
+  withOrigin,
+} from "@clew/plugin-sdk/transcript";
+import { checkReplacement } from "./replacement.ts";
 
 export type RewritePlan =
   | { kind: "nothing"; result: TranscriptRewriteResult }
@@ -25,8 +34,9 @@ export interface RewriteInput {
 }
 
 /**
- * Pure but for `nextId`. Throws TRANSCRIPT_MOVED when the suffix holds entries
- * the caller did not allow.
+ * Pure but for `nextId`. Whatever is appended again is still what it was: it keeps the id of the
+ * entry that first said it, a replacement too. Throws TRANSCRIPT_MOVED when the suffix holds
+ * entries the caller did not allow, REQUEST_INVALID when a replacement is no message.
  */
 export function planRewrite({ branch, request, nextId }: RewriteInput): RewritePlan {
   const wanted = new Map(
@@ -37,16 +47,17 @@ export function planRewrite({ branch, request, nextId }: RewriteInput): RewriteP
   if (wanted.size === 0) return nothing("no replacements requested");
   if (branch.length === 0) return nothing("empty session");
 
+  const origins = originsOf(branch);
   const changed = new Map<string, TranscriptEntry>();
   let bytesFreed = 0;
   for (const entry of branch) {
-    const message = wanted.get(entry.id);
-    if (entry.type !== "message" || message === undefined) continue;
-    const before = JSON.stringify(entry.message);
-    const after = JSON.stringify(message);
-    if (before === after) continue;
-    changed.set(entry.id, { ...entry, message });
-    bytesFreed += Math.max(0, Buffer.byteLength(before) - Buffer.byteLength(after));
+    if (entry.type !== "message" || !wanted.has(entry.id)) continue;
+    const { id, message: stored } = entry;
+    const origin = origins.get(id)!;
+    const message = checkReplacement({ entryId: id, message: wanted.get(id), stored, origin });
+    if (isDeepStrictEqual(message, withMessageId(stored, origin))) continue;
+    changed.set(id, { ...entry, message });
+    bytesFreed += Math.max(0, bytesOf(stored) - bytesOf(message));
   }
   const kept = branch.findIndex(({ id }) => changed.has(id));
   if (kept < 0) return nothing("no changed matching message entries");
@@ -56,10 +67,8 @@ export function planRewrite({ branch, request, nextId }: RewriteInput): RewriteP
   const newIds = new Map(suffix.map((entry) => [entry.id, nextId()]));
   const entries = suffix.map((entry, index): TranscriptEntry => {
     const parentId = index === 0 ? entry.parentId : newIds.get(suffix[index - 1]!.id)!;
-    return moveReferences(
-      { ...(changed.get(entry.id) ?? entry), id: newIds.get(entry.id)!, parentId },
-      (id) => newIds.get(id) ?? id,
-    );
+    const again = { ...(changed.get(entry.id) ?? entry), id: newIds.get(entry.id)!, parentId };
+    return moveReferences(withOrigin(again, origins.get(entry.id)!), (id) => newIds.get(id) ?? id);
   });
   return {
     kind: "append",
@@ -69,6 +78,8 @@ export function planRewrite({ branch, request, nextId }: RewriteInput): RewriteP
     result: { changed: true, bytesFreed, rewrittenEntries: changed.size },
   };
 }
+
+const bytesOf = (message: AgentMessage) => Buffer.byteLength(JSON.stringify(message));
 
 function nothing(reason: string): RewritePlan {
   return {

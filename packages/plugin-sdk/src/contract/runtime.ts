@@ -145,7 +145,11 @@ export interface PromptCacheInfo {
 
 /** Which stored messages shall read differently from now on. */
 export interface TranscriptRewriteRequest {
-  /** By entry id; ids that are blank or not on the branch are passed over. */
+  /**
+   * By entry id; ids that are blank or not on the branch are passed over. A replacement is still
+   * the message it replaces: the host gives it that one's id and whatever else it wrote on it. One
+   * that is no message is refused, and nothing is written.
+   */
   replacements: { entryId: string; message: AgentMessage }[];
   /**
    * Entry ids that may be appended again behind the first replacement; another one there means that

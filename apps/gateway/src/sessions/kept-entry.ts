@@ -1,0 +1,45 @@
+// Makes entries that stay as they were stored, whoever is handed them.
+import { originsOf, type TranscriptEntry, withOrigin } from "@clew/plugin-sdk/transcript";
+
+/** Entries and messages that are the store's own plain data, frozen to the last block. */
+const kept = new WeakSet<object>();
+
+/**
+ * The entry as its line in the file says it, frozen and shared with nobody who could change it.
+ * Costs what is new: of a message that is kept only the entry around it is made again.
+ */
+export function keepEntry(entry: TranscriptEntry): TranscriptEntry {
+  if (kept.has(entry)) return entry;
+  if (entry.type !== "message") return keepOwn(copyOf(entry));
+  const { message, ...around } = entry;
+  return keepOwn({ ...copyOf(around), message: kept.has(message) ? message : copyOf(message) });
+}
+
+/**
+ * A branch as it was read, every message with its id. Nobody else has its entries, so they
+ * are frozen as they are.
+ */
+export function keepRead(branch: readonly TranscriptEntry[]): TranscriptEntry[] {
+  const origins = originsOf(branch);
+  return branch.map((entry) =>
+    keepOwn(entry.type === "message" ? withOrigin(entry, origins.get(entry.id)!) : entry),
+  );
+}
+
+function keepOwn(entry: TranscriptEntry): TranscriptEntry {
+  freeze(entry);
+  kept.add(entry);
+  if (entry.type === "message") kept.add(entry.message);
+  return entry;
+}
+
+/** All of what only we have: what is frozen in there was frozen here, to the last block. */
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  if (Array.isArray(value)) for (const child of value) freeze(child);
+  // Not Object.values: a session of 10,000 messages would make 80,000 lists.
+  else for (const key in value) freeze((value as Record<string, unknown>)[key]);
+  Object.freeze(value);
+}
+
+const copyOf = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
