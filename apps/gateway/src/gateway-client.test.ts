@@ -1,4 +1,4 @@
-import { stat, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import { hostname } from "node:os";
@@ -38,10 +38,15 @@ async function unusedPort(): Promise<number> {
 }
 
 const SECRET = "ab".repeat(32);
+const ANOTHER_PROGRAM = { homeHash: null, isPretender: false };
 
 /** As if a gateway in this very process listened on `port`. */
-function pretend(home: string, port: number, change: Partial<GatewayFile> = {}): void {
-  const started = ownProcessStart();
+async function pretend(
+  home: string,
+  port: number,
+  change: Partial<GatewayFile> = {},
+): Promise<void> {
+  const started = await ownProcessStart();
   const file = { port, pid: process.pid, started, host: hostname(), secret: SECRET };
   writeGatewayFile(home, { ...file, ...change });
 }
@@ -68,17 +73,52 @@ describe("a home's own gateway", () => {
     expect(await (await get("/api/health?nonce=short")).json()).toMatchObject({ proof: null });
   });
 
+  it("is found by its proof, whatever is known of its process", async () => {
+    const { home, url } = await startTestGateway();
+    const { place, ...file } = readGatewayFile(home)!;
+    for (const change of [{ started: "long ago" }, { started: null }, { pid: 2 ** 22 + 1 }]) {
+      writeGatewayFile(home, { ...file, ...change });
+      const lookup = await findOwnGateway({ home, port: 0 });
+      expect(lookup).toMatchObject({ kind: "running", gateway: { url } });
+    }
+    expect(place.folder).toBe(hashOfHome(home));
+  });
+
+  it("is found when its home was moved while it ran", async () => {
+    const folder = await temporaryHome();
+    await mkdir(join(folder, "before"));
+    const { url } = await startTestGateway({}, join(folder, "before"));
+    await rename(join(folder, "before"), join(folder, "after"));
+    const lookup = await findOwnGateway({ home: join(folder, "after"), port: 0 });
+    expect(lookup).toMatchObject({ kind: "running", gateway: { url } });
+    await rename(join(folder, "after"), join(folder, "before"));
+  });
+
+  it.each<[string, (file: string) => Promise<void>]>([
+    ["missing", (file) => rm(file)],
+    ["unreadable", (file) => writeFile(file, '{ "port": "half')],
+  ])("is said to run when its file is %s", async (kind, damage) => {
+    const { home, url } = await startTestGateway();
+    await damage(join(home, "gateway.json"));
+    const lookup = await findOwnGateway({ home, port: Number(new URL(url).port) });
+    expect(lookup).toEqual({ kind: "unannounced", pid: process.pid, file: kind });
+    if (lookup.kind === "unannounced")
+      expect(describeMissing(lookup)).toMatch(
+        `a gateway runs on this home (process ${process.pid}), but its gateway.json is ${kind};`,
+      );
+  });
+
   it("is silent, not absent, when it does not answer in time", async () => {
     const home = await temporaryHome();
     const { port } = await startStranger(() => {});
-    pretend(home, port);
+    await pretend(home, port);
     const lookup = await findOwnGateway({ home, port, patienceMs: 50 });
     expect(lookup).toMatchObject({ kind: "silent", pid: process.pid });
   });
 
   it("is out of reach when it runs on another machine", async () => {
     const home = await temporaryHome();
-    pretend(home, 1, { host: "attic", pid: 7 });
+    await pretend(home, 1, { host: "attic", pid: 7 });
     const lookup = await findOwnGateway({ home, port: 1 });
     expect(lookup).toEqual({ kind: "elsewhere", host: "attic", pid: 7 });
   });
@@ -87,11 +127,61 @@ describe("a home's own gateway", () => {
     const home = await temporaryHome();
     const port = await unusedPort();
     for (const change of [{ pid: 2 ** 22 + 1 }, { started: "long ago" }]) {
-      pretend(home, port, change);
-      expect(await findOwnGateway({ home, port })).toEqual({ kind: "none", port });
+      await pretend(home, port, change);
+      expect(await findOwnGateway({ home, port })).toEqual({
+        kind: "none",
+        port,
+        wasCopied: false,
+      });
     }
     await writeFile(join(home, "gateway.json"), '{ "port": "half');
-    expect(await findOwnGateway({ home, port })).toEqual({ kind: "none", port });
+    expect(await findOwnGateway({ home, port })).toEqual({ kind: "none", port, wasCopied: false });
+  });
+});
+
+describe("a copy of a home whose gateway runs", () => {
+  it("leads to no gateway: neither the original's nor one of its own", async () => {
+    const original = await startTestGateway();
+    const copy = join(await temporaryHome(), "copy");
+    await cp(original.home, copy, { recursive: true });
+    const lookup = await findOwnGateway({ home: copy, port: 0 });
+    expect(lookup).toEqual({ kind: "none", port: 0, wasCopied: true });
+    if (lookup.kind === "none")
+      expect(describeMissing(lookup)).toBe(
+        "no gateway is running (its gateway.json was copied from another home)",
+      );
+    const port = Number(new URL(original.url).port);
+    expect(await findOwnGateway({ home: copy, port })).toMatchObject({
+      kind: "stranger",
+      stranger: { homeHash: hashOfHome(original.home), isPretender: false },
+      wasCopied: true,
+    });
+  });
+
+  it("does not take the original for its own although the file's place was rewritten", async () => {
+    const original = await startTestGateway();
+    const home = await temporaryHome();
+    const { place, ...file } = readGatewayFile(original.home)!;
+    writeGatewayFile(home, file);
+    expect(readGatewayFile(home)?.place).not.toEqual(place);
+    expect(await findOwnGateway({ home, port: 0 })).toMatchObject({
+      kind: "stranger",
+      stranger: { homeHash: hashOfHome(original.home) },
+    });
+  });
+
+  it("has a gateway of its own, which is found beside the original's", async () => {
+    const original = await startTestGateway();
+    const copy = join(await temporaryHome(), "copy");
+    await cp(original.home, copy, { recursive: true });
+    const { url } = await startTestGateway({}, copy);
+    for (const each of [original, { home: copy, url }])
+      expect(await findOwnGateway({ home: each.home, port: 0 })).toMatchObject({
+        gateway: { url: each.url },
+      });
+    await copyFile(join(original.home, "gateway.json"), join(copy, "gateway.json"));
+    const lookup = await findOwnGateway({ home: copy, port: 0 });
+    expect(lookup).toEqual({ kind: "unannounced", pid: process.pid, file: "copied" });
   });
 });
 
@@ -100,7 +190,8 @@ describe("whoever else answers on the port", () => {
     const other = await startTestGateway();
     const port = Number(new URL(other.url).port);
     const lookup = await findOwnGateway({ home: await temporaryHome(), port });
-    expect(lookup).toEqual({ kind: "stranger", port, homeHash: hashOfHome(other.home) });
+    const stranger = { homeHash: hashOfHome(other.home), isPretender: false };
+    expect(lookup).toEqual({ kind: "stranger", port, stranger, wasCopied: false });
     if (lookup.kind === "stranger")
       expect(describeMissing(lookup)).toBe(
         `another gateway (home ${hashOfHome(other.home)}) answers on port ${port}; this home's gateway is not running`,
@@ -113,9 +204,13 @@ describe("whoever else answers on the port", () => {
     const { secret } = readGatewayFile(own.home)!;
     await own.stop();
     const { port, seen } = await startStranger((_, response) => void response.end(said));
-    const found = { kind: "stranger", port, homeHash: hashOfHome(own.home) };
+    const stranger = { homeHash: hashOfHome(own.home), isPretender: true };
+    const found = { kind: "stranger", port, stranger, wasCopied: false } as const;
+    expect(describeMissing(found)).toBe(
+      `a program that cannot prove to be this home's gateway answers on port ${port}; this home's gateway is not running`,
+    );
     expect(await findOwnGateway({ home: own.home, port })).toEqual(found);
-    pretend(own.home, port, { secret });
+    await pretend(own.home, port, { secret });
     expect(await findOwnGateway({ home: own.home, port })).toEqual(found);
     expect(seen).toHaveLength(2);
     expect(seen.join("\n")).not.toContain(secret);
@@ -140,13 +235,13 @@ describe("whoever else answers on the port", () => {
   ])("is another program when it %s", async (_, answer) => {
     const { port } = await startStranger(answer);
     const lookup = await findOwnGateway({ home: await temporaryHome(), port });
-    expect(lookup).toEqual({ kind: "stranger", port, homeHash: null });
+    expect(lookup).toMatchObject({ kind: "stranger", port, stranger: ANOTHER_PROGRAM });
   });
 
   it("is another program when it speaks no HTTP", async () => {
     const port = await portOf(createTcpServer((socket) => void socket.end("220 mail\r\n")));
     const lookup = await findOwnGateway({ home: await temporaryHome(), port });
-    expect(lookup).toEqual({ kind: "stranger", port, homeHash: null });
+    expect(lookup).toMatchObject({ kind: "stranger", port, stranger: ANOTHER_PROGRAM });
   });
 });
 

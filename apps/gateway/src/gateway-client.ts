@@ -1,8 +1,10 @@
 // Finds the gateway of one home and talks to no other.
 import { hostname } from "node:os";
 import { isRecord } from "@clew/plugin-sdk/host";
-import { type GatewayFile, readGatewayFile } from "./home/gateway-file.ts";
+import { whoClaims } from "./home/claim.ts";
+import { findGatewayFile, type GatewayFile } from "./home/gateway-file.ts";
 import {
+  hashOfHome,
   isEqual,
   newNonce,
   proofOfGateway,
@@ -10,7 +12,7 @@ import {
   REQUEST_PROOF,
 } from "./home/identity.ts";
 import { askLoopback } from "./home/loopback.ts";
-import { processStart } from "./locks/process-identity.ts";
+import { mayRun } from "./locks/process-identity.ts";
 
 /** Time a gateway gets to say who it is, ms. One that is known to be ours may be busy. */
 const STRANGER_MS = 1500;
@@ -23,11 +25,21 @@ export type GatewayLookup =
   | { kind: "running"; gateway: OwnGateway }
   /** This home's gateway is alive, but does not answer. */
   | { kind: "silent"; url: string; pid: number }
+  /** This home's gateway runs, but without the file that says where and proves it. */
+  | { kind: "unannounced"; pid: number; file: "missing" | "unreadable" | "copied" }
   /** This home's gateway runs on another machine that shares the folder. */
   | { kind: "elsewhere"; host: string; pid: number }
-  /** This home's gateway does not run; `homeHash` is null when no gateway answers. */
-  | { kind: "stranger"; port: number; homeHash: string | null }
-  | { kind: "none"; port: number };
+  /** This home's gateway does not run, and somebody else answers on its port. */
+  | { kind: "stranger"; port: number; stranger: Stranger; wasCopied: boolean }
+  /** `wasCopied`: the file that is there came with a copy of another home, and means that one. */
+  | { kind: "none"; port: number; wasCopied: boolean };
+
+export interface Stranger {
+  /** Null when it is no gateway. */
+  homeHash: string | null;
+  /** It names our home, but cannot prove that it is our gateway. */
+  isPretender: boolean;
+}
 
 export interface OwnGateway {
   /** e.g. "http://127.0.0.1:18790". */
@@ -55,29 +67,46 @@ export interface LookupRequest {
   patienceMs?: number;
 }
 
-export async function findOwnGateway({
-  home,
-  port,
-  patienceMs = OWN_MS,
-}: LookupRequest): Promise<GatewayLookup> {
-  const file = readGatewayFile(home);
-  if (file === null) return whoElse(port);
+/** The proof counts first; the process is looked at only when there is none. */
+export async function findOwnGateway(request: LookupRequest): Promise<GatewayLookup> {
+  const { home, patienceMs = OWN_MS } = request;
+  const found = findGatewayFile(home);
+  if (found.kind !== "found") return findWithoutFile(request, found.kind);
+  const { file } = found;
   if (file.host !== hostname()) return { kind: "elsewhere", host: file.host, pid: file.pid };
-  if (processStart(file.pid) !== file.started) return whoElse(port);
   const nonce = newNonce();
   const answer = await askHealth(file.port, { nonce, timeoutMs: patienceMs });
+  if (answer.kind === "answer" && isProven(file, nonce, answer.health))
+    return { kind: "running", gateway: ownGateway(file, answer.health) };
+  if (!(await mayRun(file))) return whoElse(request);
   // It listens before it writes the file: one that does not is about to end.
-  if (answer.kind === "closed") return { kind: "none", port: file.port };
+  if (answer.kind === "closed") return { kind: "none", port: file.port, wasCopied: false };
   if (answer.kind === "silent") return { kind: "silent", url: urlOf(file.port), pid: file.pid };
-  const expected = proofOfGateway(file.secret, { port: file.port, nonce });
-  const isOurs = expected !== null && isEqual(String(answer.health.proof), expected);
-  return isOurs
-    ? { kind: "running", gateway: ownGateway(file, answer.health) }
-    : { kind: "stranger", port: file.port, homeHash: homeHashIn(answer.health) };
+  const stranger = strangerIn(answer.health, hashOfHome(home));
+  return { kind: "stranger", port: file.port, stranger, wasCopied: false };
+}
+
+async function findWithoutFile(
+  request: LookupRequest,
+  file: "missing" | "unreadable" | "copied",
+): Promise<GatewayLookup> {
+  const owner = await whoClaims(request.home);
+  if (owner === null) return whoElse(request, { wasCopied: file === "copied" });
+  const { host, pid } = owner;
+  return host === hostname()
+    ? { kind: "unannounced", pid, file }
+    : { kind: "elsewhere", host, pid };
+}
+
+function isProven({ secret, port, place }: GatewayFile, nonce: string, health: JsonObject) {
+  const expected = proofOfGateway(secret, { port, nonce });
+  const isKeeper = expected !== null && isEqual(String(health.proof), expected);
+  return isKeeper && health.home === place.folder;
 }
 
 /** The stranger on a port as one would name it: "another gateway (home …)" or "another program". */
-export function nameStranger(homeHash: string | null): string {
+export function nameStranger({ homeHash, isPretender }: Stranger): string {
+  if (isPretender) return "a program that cannot prove to be this home's gateway";
   return homeHash === null ? "another program" : `another gateway (home ${homeHash})`;
 }
 
@@ -86,26 +115,36 @@ export function describeMissing(lookup: Exclude<GatewayLookup, { kind: "running"
   switch (lookup.kind) {
     case "silent":
       return `this home's gateway (process ${lookup.pid}) does not answer at ${lookup.url}`;
+    case "unannounced":
+      return `a gateway runs on this home (process ${lookup.pid}), but its gateway.json is ${lookup.file}; it writes that file again within seconds, so try again, and restart it if that does not help`;
     case "elsewhere":
       return `this home's gateway runs on ${lookup.host} (process ${lookup.pid}), out of reach from here`;
     case "stranger":
-      return `${nameStranger(lookup.homeHash)} answers on port ${lookup.port}; this home's gateway is not running`;
+      return `${nameStranger(lookup.stranger)} answers on port ${lookup.port}; this home's gateway is not running${copied(lookup)}`;
     case "none":
-      return "no gateway is running";
+      return `no gateway is running${copied(lookup)}`;
   }
 }
 
-/** Whoever uses a port that is not ours; null when nobody does. */
-export async function findStranger(port: number): Promise<{ homeHash: string | null } | null> {
+const copied = ({ wasCopied }: { wasCopied: boolean }) =>
+  wasCopied ? " (its gateway.json was copied from another home)" : "";
+
+/** Whoever uses the port of a home's gateway and is not that; null when nobody does. */
+export async function findStranger(port: number, ownHash: string): Promise<Stranger | null> {
   if (port === 0) return null;
   const answer = await askHealth(port, { nonce: newNonce(), timeoutMs: STRANGER_MS });
   if (answer.kind === "closed") return null;
-  return { homeHash: answer.kind === "silent" ? null : homeHashIn(answer.health) };
+  return strangerIn(answer.kind === "silent" ? {} : answer.health, ownHash);
 }
 
-async function whoElse(port: number): Promise<GatewayLookup> {
-  const stranger = await findStranger(port);
-  return stranger === null ? { kind: "none", port } : { kind: "stranger", port, ...stranger };
+async function whoElse(
+  { home, port }: LookupRequest,
+  { wasCopied = false } = {},
+): Promise<GatewayLookup> {
+  const stranger = await findStranger(port, hashOfHome(home));
+  return stranger === null
+    ? { kind: "none", port, wasCopied }
+    : { kind: "stranger", port, stranger, wasCopied };
 }
 
 function ownGateway({ port, pid, secret }: GatewayFile, health: JsonObject): OwnGateway {
@@ -143,8 +182,10 @@ function parseObject(text: string): JsonObject {
 }
 
 /** Nothing else of a stranger's answer is ever shown. */
-function homeHashIn({ home }: JsonObject): string | null {
-  return typeof home === "string" && /^[0-9a-f]{16}$/.test(home) ? home : null;
+function strangerIn(health: JsonObject, ownHash: string): Stranger {
+  const isHash = typeof health.home === "string" && /^[0-9a-f]{16}$/.test(health.home);
+  const homeHash = isHash ? (health.home as string) : null;
+  return { homeHash, isPretender: homeHash === ownHash };
 }
 
 const urlOf = (port: number) => `http://127.0.0.1:${port}`;

@@ -22,6 +22,10 @@ const GRACE_MS = 1500;
 export async function start(overrides: Overrides, shell: Shell): Promise<number> {
   const setup = await setUp(shell, overrides, { showProblems: true });
   const claim = await claimHome(setup.environment.home);
+  if (claim.wasCopied)
+    setup.output.note(
+      "clew: This home was copied while its gateway ran; the copied gateway.json and gateway.lock mean the original, and are replaced.",
+    );
   return serve(setup, claim, overrides).finally(() => claim.release());
 }
 
@@ -36,23 +40,27 @@ async function serve(
   const gateway = createGateway({ environment, loaded, log, plugins, reread });
   const page = loadPage(pageFolder());
   const { port } = loaded.config.gateway;
-  const server = await startServer({ gateway, log, page, version: VERSION, identity, port });
-  // Before anybody is told that it runs: whoever learns it may stop it at once.
-  const stopped = untilStopped();
-  announce(server.port);
-  const model = loaded.config.agents.defaults.model.primary;
-  const engine = loaded.config.plugins.slots?.contextEngine ?? "legacy";
-  await plugins.hooks.emit("gateway_start", { port: server.port });
-  log.info("gateway started", { url: server.url, model, engine });
-  greet(output, server, { model, engine, home: environment.home });
-
-  const reason = await stopped;
-  output.note(`clew: stopping (${reason})`);
-  await gateway.close({ graceMs: GRACE_MS });
-  await server.close();
-  log.info("gateway stopped", { reason });
-  log.close();
-  return 0;
+  let server: RunningServer | undefined;
+  let reason = "it could not start";
+  try {
+    server = await startServer({ gateway, log, page, version: VERSION, identity, port });
+    // Before anybody is told that it runs: whoever learns it may stop it at once.
+    const stopped = untilStopped();
+    announce(server.port);
+    const model = loaded.config.agents.defaults.model.primary;
+    const engine = loaded.config.plugins.slots?.contextEngine ?? "legacy";
+    await plugins.hooks.emit("gateway_start", { port: server.port });
+    log.info("gateway started", { url: server.url, model, engine });
+    greet(output, server, { model, engine, home: environment.home });
+    reason = await stopped;
+    output.note(`clew: stopping (${reason})`);
+    return EXIT.done;
+  } finally {
+    await gateway.close({ graceMs: GRACE_MS });
+    await server?.close();
+    log.info("gateway stopped", { reason });
+    log.close();
+  }
 }
 
 /** Beside the built command; from the sources, where the last build left it. */

@@ -26,7 +26,7 @@ export async function checkEngineAndPlugins(
   const findings =
     lookup.kind === "running"
       ? await askGateway(lookup.gateway, environment, loaded)
-      : await inspectOffline(environment, loaded);
+      : await inspectOffline(environment, loaded, whyOffline(lookup));
   const all = [...checkRecords(environment.home), ...findings];
   return fix ? [...all, ...(await removeStaleSlots(environment, loaded))] : all;
 }
@@ -67,7 +67,17 @@ async function askGateway(
   }
 }
 
-async function inspectOffline(environment: Environment, loaded: LoadedConfig): Promise<Finding[]> {
+function whyOffline({ kind }: Exclude<GatewayLookup, { kind: "running" }>): string {
+  return kind === "none" || kind === "stranger"
+    ? "this home's gateway is not running"
+    : "this home's gateway cannot be asked";
+}
+
+async function inspectOffline(
+  environment: Environment,
+  loaded: LoadedConfig,
+  why: string,
+): Promise<Finding[]> {
   const complaints: Finding[] = [];
   const complain: LogPort["warn"] = (text, fields) => {
     // An engine that was set aside is a finding already.
@@ -79,7 +89,7 @@ async function inspectOffline(environment: Environment, loaded: LoadedConfig): P
     level: "note",
     code: "engine-asked",
     subject: "engine",
-    text: "this home's gateway is not running; checked as a start would load it",
+    text: `${why}; checked as a start would load it`,
   };
   // What plugins have to say is in their records.
   const plugins = await startPlugins({ environment, loaded, log: silent });

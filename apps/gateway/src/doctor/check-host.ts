@@ -1,6 +1,6 @@
 // Checks the folder, the settings, the model server and the running gateway.
 import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { access, rm, stat } from "node:fs/promises";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
@@ -10,6 +10,7 @@ import {
   type GatewayLookup,
   type OwnGateway,
 } from "../gateway-client.ts";
+import { unreadableClaim } from "../home/claim.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
 import { checkCompaction } from "./check-compaction.ts";
@@ -61,7 +62,25 @@ export async function checkHost(
     ...(await checkModel(modelOf(environment, loaded))),
     ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
     checkRunning(lookup),
+    ...(await checkClaim(environment.home, { fix, lookup })),
   ];
+}
+
+/** Such a file is left by a power failure, or made by hand. */
+async function checkClaim(
+  home: string,
+  { fix, lookup }: { fix: boolean; lookup: GatewayLookup },
+): Promise<Finding[]> {
+  const file = await unreadableClaim(home);
+  if (file === null) return [];
+  const subject = "gateway";
+  if (fix && lookup.kind === "none") {
+    await rm(file, { recursive: true });
+    const text = `${file} could not be read and was removed`;
+    return [{ level: "note", code: "gateway-lock-removed", subject, text }];
+  }
+  const text = `${file} cannot be read, so "clew start" refuses to start; if no gateway of this home runs, "clew doctor --fix" removes it`;
+  return [{ level: "failure", code: "gateway-lock-unreadable", subject, text }];
 }
 
 async function checkHome(home: string): Promise<Finding> {
@@ -162,7 +181,13 @@ function checkRunning(lookup: GatewayLookup): Finding {
     case "running":
       return describeRunning(lookup.gateway);
     case "none":
-      return finding("note", "gateway-not-running", 'is not running; "clew start" starts it');
+      return finding(
+        "note",
+        "gateway-not-running",
+        lookup.wasCopied
+          ? 'is not running, and the gateway.json here came with a copy of another home; "clew start" replaces it'
+          : 'is not running; "clew start" starts it',
+      );
     case "stranger":
       return finding(
         "warning",
@@ -175,6 +200,8 @@ function checkRunning(lookup: GatewayLookup): Finding {
         "gateway-silent",
         `${describeMissing(lookup)}; if that does not change, restart it`,
       );
+    case "unannounced":
+      return finding("failure", "gateway-unannounced", describeMissing(lookup));
     case "elsewhere":
       return finding("note", "gateway-elsewhere", describeMissing(lookup));
   }

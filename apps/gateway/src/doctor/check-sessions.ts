@@ -3,7 +3,7 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TRANSCRIPT_VERSION } from "@clew/plugin-sdk/transcript";
 import { repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
-import { isAlive, readOwner } from "../locks/lock.ts";
+import { isInForce, type LockOwner, readOwner } from "../locks/lock.ts";
 import { completeIndex, listTranscripts, readIndex, writeIndex } from "../sessions/index-file.ts";
 import { isSafeId } from "../sessions/keys.ts";
 import { describeNote, repairedParts } from "../sessions/notes.ts";
@@ -71,7 +71,7 @@ async function checkFile(
 ): Promise<{ entries: number; findings: Finding[] }> {
   const subject = `session ${sessionId}`;
   const owner = await readOwner(`${file}.lock`);
-  if (owner !== null && isAlive(owner)) {
+  if (owner !== null && (await isInForce(owner))) {
     const text = `open in process ${owner.pid}; not looked at`;
     return { entries: 0, findings: [{ level: "note", code: "session-in-use", subject, text }] };
   }
@@ -87,7 +87,7 @@ async function checkFile(
     const text = `lines ${skippedLines.join(", ")} of ${file} are not entries; they are skipped and kept`;
     findings.push({ level: "warning", code: "session-unreadable-lines", subject, text });
   }
-  const lock = owner === null ? [] : [`its lock was left by process ${owner.pid}, which is gone`];
+  const lock = owner === null ? [] : [describeStaleLock(owner)];
   const problems = [...lock, ...looked.problems];
   if (problems.length > 0) {
     const notes = fix ? await repairByOpening(file, agentId, sessionId) : "";
@@ -97,6 +97,11 @@ async function checkFile(
   }
   return { entries, findings };
 }
+
+const describeStaleLock = ({ pid, isCopy }: LockOwner) =>
+  isCopy
+    ? "its lock was copied with it from another folder"
+    : `its lock was left by process ${pid}, which is gone`;
 
 type LookedInto =
   | { kind: "not-a-transcript"; reason: string }
@@ -164,6 +169,6 @@ async function removeDrafts(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => each.includes(".lock.draft-"))) {
     const owner = await readOwner(join(folder, name));
-    if (owner === null || !isAlive(owner)) await rm(join(folder, name), { force: true });
+    if (owner === null || !(await isInForce(owner))) await rm(join(folder, name), { force: true });
   }
 }

@@ -1,4 +1,5 @@
-import { chmod, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { chmod, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
@@ -6,6 +7,8 @@ import { claimHome } from "./claim.ts";
 import { readGatewayFile } from "./gateway-file.ts";
 import { hashOfHome } from "./identity.ts";
 import { prepareHome } from "./prepare-home.ts";
+
+const CLAIM = new URL("./claim.ts", import.meta.url).href;
 
 describe("a home that can be written", () => {
   it("is made with the folders above it, and nothing is left of the attempt", async () => {
@@ -56,14 +59,15 @@ describe("a claimed home", () => {
   it("is refused to a second gateway until the first lets go of it", async () => {
     const home = await temporaryHome();
     const first = await claimHome(home);
-    const next = `(process ${process.pid}); stop that one first, or set CLEW_HOME to another folder.`;
+    const next = "stop that one first, or set CLEW_HOME to another folder.";
+    const starting = `The gateway of ${home} runs, or is just starting (process ${process.pid}, since `;
     expect(await refusal(home)).toMatchObject({
       code: "GATEWAY_RUNNING",
-      message: `The gateway of ${home} is just starting ${next}`,
+      message: expect.stringMatching(starting.replace("(", "\\(")),
     });
     first.announce(4321);
     expect(await refusal(home)).toMatchObject({
-      message: `The gateway of ${home} runs at http://127.0.0.1:4321 ${next}`,
+      message: `The gateway of ${home} runs at http://127.0.0.1:4321 (process ${process.pid}); ${next}`,
     });
     await first.release();
     expect(await readdir(home)).toEqual([]);
@@ -73,6 +77,54 @@ describe("a claimed home", () => {
     await first.release();
     expect(readGatewayFile(home)).toMatchObject({ port: 4322 });
     await third.release();
+  });
+
+  it.each<[string, (file: string) => Promise<unknown>]>([
+    ["removed", (file) => rm(file)],
+    ["emptied", (file) => writeFile(file, "")],
+    ["replaced", (file) => writeFile(file, JSON.stringify({ port: 1, secret: "another's" }))],
+  ])("is announced again when its file was %s", async (_, damage) => {
+    const home = await temporaryHome();
+    const claim = await claimHome(home, { lookMs: 5 });
+    claim.announce(4321);
+    const file = join(home, "gateway.json");
+    await damage(file);
+    await expect.poll(() => readGatewayFile(home)).toMatchObject({ port: 4321 });
+    await claim.release();
+    expect(readGatewayFile(home)).toBeNull();
+  });
+
+  it("is not announced again by a gateway that lost it", async () => {
+    const home = await temporaryHome();
+    const first = await claimHome(home, { lookMs: 5 });
+    first.announce(4321);
+    await rm(join(home, "gateway.lock"));
+    const second = await claimHome(home);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(readGatewayFile(home)).toBeNull();
+    await first.release();
+    await second.release();
+  });
+
+  it("cannot be announced where its file is a folder, which is said in one sentence", async () => {
+    const home = await temporaryHome();
+    await mkdir(join(home, "gateway.json"));
+    expect(await refusal(home)).toMatchObject({
+      code: "STORAGE_FAILED",
+      message: expect.stringMatching(/gateway\.json cannot be written: [^\n]*; move it away/),
+    });
+    expect(await readdir(home)).toEqual(["gateway.json"]);
+  });
+
+  it("is withdrawn by a process that ends without letting go of it", async () => {
+    const home = await temporaryHome();
+    const script = `import { claimHome } from ${JSON.stringify(CLAIM)};
+      (await claimHome(${JSON.stringify(home)})).announce(4321);
+      process.exit(3);`;
+    const args = ["--conditions=@clew/source", "--input-type=module", "--eval", script];
+    expect(spawnSync(process.execPath, args).status).toBe(3);
+    expect(await readdir(home)).toEqual(["gateway.lock"]);
+    await (await claimHome(home)).release();
   });
 
   it("says which file to delete when nobody can tell who claimed it", async () => {

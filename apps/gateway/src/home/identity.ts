@@ -1,6 +1,6 @@
 // How a gateway proves which home it serves without showing a secret.
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { realpathSync } from "node:fs";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { hashOfFolder } from "../locks/file-place.ts";
 
 export interface GatewayIdentity {
   /** Names the home without telling its path. */
@@ -19,10 +19,8 @@ export function createIdentity(home: string): GatewayIdentity {
   };
 }
 
-/** The same for every spelling of one folder's path. */
-export function hashOfHome(home: string): string {
-  return createHash("sha256").update(realPath(home)).digest("hex").slice(0, 16);
-}
+/** Names a home by its real path, without telling it. */
+export const hashOfHome = hashOfFolder;
 
 export function newNonce(): string {
   return randomBytes(16).toString("hex");
@@ -68,12 +66,4 @@ const NONCE = /^[0-9a-f]{32}$/;
 
 function proof(secret: string, statement: string): string {
   return createHmac("sha256", secret).update(statement).digest("hex");
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

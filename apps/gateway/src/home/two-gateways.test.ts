@@ -1,6 +1,6 @@
 // What the built command does where several homes, gateways and strangers meet.
 import { existsSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -34,6 +34,8 @@ async function countingPlugin() {
   const loads = async () => (await readFile(file, "utf8")).length;
   return { path: join(folder, "counting"), loads };
 }
+
+const NO_PROGRAMS = { PATH: "/nonexistent" };
 
 async function startStranger() {
   const requests: string[] = [];
@@ -86,6 +88,34 @@ describe("beside the gateway of another home on its port", () => {
     );
     expect((await clew(homeA, ["plugins", "reload"])).code).toBe(0);
     expect(await loads()).toBe(before + 1);
+  });
+});
+
+describe("a copy of a home whose gateway runs", () => {
+  it("is a home of its own: commands leave the original's gateway alone, and start starts", async () => {
+    const home = await temporaryHome();
+    const { path, loads } = await countingPlugin();
+    const plugins = { load: { paths: [path] } };
+    await writeFile(join(home, "clew.json"), JSON.stringify({ gateway: { port: 0 }, plugins }));
+    const original = await startGateway(home);
+    const copy = join(await temporaryHome(), "copy");
+    await cp(home, copy, { recursive: true });
+
+    const before = await loads();
+    expect(await clew(copy, ["plugins", "reload"])).toEqual({
+      code: 1,
+      output: "",
+      errors:
+        "Nothing was reloaded: no gateway is running (its gateway.json was copied from another home); plugins are loaded when one starts.",
+    });
+    expect(await loads()).toBe(before);
+    const doctor = await clew(copy, ["doctor"]);
+    expect(doctor.output).not.toContain(`127.0.0.1:${original.port}`);
+    expect(doctor.output).toContain("came with a copy of another home");
+    const second = await startGateway(copy);
+    expect(second.child.errors()).toContain("This home was copied while its gateway ran");
+    expect((await clew(copy, ["doctor"])).output).toContain(`(process ${second.pid})`);
+    expect((await clew(home, ["doctor"])).output).toContain(`(process ${original.pid})`);
   });
 });
 
@@ -153,6 +183,40 @@ describe("a home", () => {
     expect((await clew(home, ["doctor"])).output).toContain('"clew start" starts it');
     const second = await startGateway(home);
     expect((await clew(home, ["doctor"])).output).toContain(`(process ${second.pid})`);
+  });
+
+  it.each<[string, NodeJS.Platform, NodeJS.ProcessEnv, NodeJS.ProcessEnv]>([
+    ["that cannot tell when a process started", "win32", NO_PROGRAMS, NO_PROGRAMS],
+    ["whose time zone changed", "darwin", { TZ: "Europe/Berlin" }, { TZ: "Asia/Tokyo" }],
+  ])("has one gateway on a system %s, and finds it", async (_, platform, first, then) => {
+    const home = await temporaryHome();
+    const as = (env: NodeJS.ProcessEnv) => ({
+      env: {
+        ...env,
+        NODE_OPTIONS: `--import=data:text/javascript,Object.defineProperty(process,'platform',{value:'${platform}'})`,
+      },
+    });
+    const child = startClew(home, ["start", "--port", "0"], as(first));
+    await child.nextLine();
+    const second = await runClew(home, ["start", "--port", "0"], as(then));
+    expect(second.errors).toContain(`(process ${child.process.pid}); stop that one first`);
+    const reload = await runClew(home, ["plugins", "reload"], as(then));
+    expect(reload).toMatchObject({ code: 0, output: expect.stringContaining("Reloaded at") });
+  });
+
+  it.each<[string, (file: string) => Promise<unknown>]>([
+    ["empty", (file) => writeFile(file, "")],
+    ["a folder", (file) => mkdir(file)],
+  ])("whose lock is %s gets a gateway after the doctor removed it", async (_, damage) => {
+    const home = await homeWithOwnPort();
+    await damage(join(home, "gateway.lock"));
+    const refused = await runClew(home, ["start"]);
+    expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining("cannot be read") });
+    const found = await clew(home, ["doctor"]);
+    expect(found.code).toBe(1);
+    expect(found.output).toContain('"clew doctor --fix" removes it');
+    expect((await clew(home, ["doctor", "--fix"])).output).toContain("could not be read and was");
+    expect((await clew(home, ["doctor"])).output).toContain('"clew start" starts it');
   });
 
   it("that cannot be written stops the gateway and the chat with one sentence", async () => {

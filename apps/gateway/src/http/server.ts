@@ -22,7 +22,7 @@ export async function startServer(
   const app = createApp({ ...options, port: () => port });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   await listen(server, port).catch(async (error: NodeJS.ErrnoException) => {
-    throw await explainListenError(error, port);
+    throw await explainListenError(error, port, options.identity.homeHash);
   });
   const address = server.address();
   if (typeof address === "object" && address !== null) port = address.port;
@@ -44,17 +44,25 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-async function explainListenError(error: NodeJS.ErrnoException, port: number): Promise<Error> {
-  const message = await reasonOf(error, port);
+async function explainListenError(
+  error: NodeJS.ErrnoException,
+  port: number,
+  ownHash: string,
+): Promise<Error> {
+  const message = await reasonOf(error, port, ownHash);
   return message === null
     ? error
     : new ContextEngineError("PORT_UNAVAILABLE", message, { cause: error });
 }
 
-async function reasonOf({ code }: NodeJS.ErrnoException, port: number): Promise<string | null> {
+async function reasonOf(
+  { code }: NodeJS.ErrnoException,
+  port: number,
+  ownHash: string,
+): Promise<string | null> {
   if (code === "EADDRINUSE") {
-    const stranger = await findStranger(port);
-    const who = nameStranger(stranger?.homeHash ?? null);
+    const stranger = await findStranger(port, ownHash);
+    const who = stranger === null ? "another program" : nameStranger(stranger);
     return `Port ${port} is in use by ${who}; stop that program, or start with --port 0 for any free port.`;
   }
   if (code === "EACCES")

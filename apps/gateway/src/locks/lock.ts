@@ -1,24 +1,37 @@
 // Locks a file for one process, and takes over the locks of dead processes.
 import { randomUUID } from "node:crypto";
-import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { access, link, open, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { z } from "zod";
-import { ownProcessStart, processStart } from "./process-identity.ts";
+import { isCopy, PlaceSchema, placeOf } from "./file-place.ts";
+import { mayRun, ownProcessStart } from "./process-identity.ts";
 
 const OwnerSchema = z.object({
   token: z.string().min(1),
   pid: z.number().int(),
-  /** Start time of the process, so that a reused pid is not mistaken for the owner. */
-  started: z.string(),
+  /**
+   * Start time of the process, so that a reused pid is not mistaken for the owner; null = unknown.
+   */
+  started: z.string().nullable(),
   host: z.string(),
   /** ISO 8601. */
   since: z.string(),
+  /** Where the lock was made. Absent in one made by hand, which counts wherever it lies. */
+  place: PlaceSchema.optional(),
 });
-export type LockOwner = z.infer<typeof OwnerSchema>;
+
+type Owner = z.infer<typeof OwnerSchema>;
+
+export interface LockOwner extends Owner {
+  /** The lock was copied from another folder, so it locks nothing here. */
+  isCopy: boolean;
+}
 
 export interface Lock {
-  /** The dead process this lock was taken from. */
+  /** The dead process this lock was taken from, or whoever owns the original of a copied lock. */
   takenFrom?: LockOwner;
+  /** False when somebody removed or replaced it. */
+  isHeld(): Promise<boolean>;
   release(): Promise<void>;
 }
 
@@ -33,19 +46,13 @@ export type LockOutcome =
  * changed hands means nothing.
  */
 export async function acquireLock(file: string): Promise<LockOutcome> {
-  const own: LockOwner = {
-    token: randomUUID(),
-    pid: process.pid,
-    started: ownProcessStart(),
-    host: hostname(),
-    since: new Date().toISOString(),
-  };
-  const draft = `${file}.draft-${own.token}`;
-  await writeFile(draft, JSON.stringify(own), { mode: 0o600, flag: "wx" });
+  const token = randomUUID();
+  const draft = `${file}.draft-${token}`;
   try {
+    await writeDraft(draft, token);
     // Each round ends in an answer unless the lock changed hands while we looked.
     for (let round = 0; round < 20; round++) {
-      const outcome = await tryOnce(file, draft, own);
+      const outcome = await tryOnce(file, draft, token);
       if (outcome !== "changed") return outcome;
     }
     return { held: false, owner: await readOwner(file), file };
@@ -54,19 +61,33 @@ export async function acquireLock(file: string): Promise<LockOutcome> {
   }
 }
 
+async function writeDraft(draft: string, token: string): Promise<void> {
+  const started = await ownProcessStart();
+  const owner = { token, pid: process.pid, started, host: hostname() };
+  const handle = await open(draft, "wx", 0o600);
+  try {
+    const place = placeOf(draft, await handle.stat({ bigint: true }));
+    await handle.writeFile(
+      JSON.stringify({ ...owner, since: new Date().toISOString(), place } satisfies Owner),
+    );
+  } finally {
+    await handle.close();
+  }
+}
+
 async function tryOnce(
   file: string,
   draft: string,
-  own: LockOwner,
+  token: string,
 ): Promise<LockOutcome | "changed"> {
-  if (await linked(draft, file)) return held(file, own);
+  if (await linked(draft, file)) return held(file, token);
   const root = await readOwner(file);
   if (root === null) return (await exists(file)) ? { held: false, owner: null, file } : "changed";
 
   const chain: string[] = [];
   let last = root;
   for (;;) {
-    if (isAlive(last)) return { held: false, owner: last, file };
+    if (await isInForce(last)) return { held: false, owner: last, file };
     const successor = `${file}.${last.token}`;
     if (await linked(draft, successor)) {
       if ((await readOwner(file))?.token !== root.token) {
@@ -75,7 +96,7 @@ async function tryOnce(
       }
       await rename(successor, file);
       await Promise.all(chain.map((dead) => rm(dead, { force: true })));
-      return held(file, own, last);
+      return held(file, token, last);
     }
     const next = await readOwner(successor);
     if (next === null) return "changed";
@@ -84,22 +105,34 @@ async function tryOnce(
   }
 }
 
-function held(file: string, own: LockOwner, takenFrom?: LockOwner): LockOutcome {
+function held(file: string, token: string, takenFrom?: LockOwner): LockOutcome {
+  const isHeld = async () => (await readOwner(file))?.token === token;
   const release = async () => {
-    if ((await readOwner(file))?.token === own.token) await rm(file, { force: true });
+    if (await isHeld()) await rm(file, { force: true });
   };
-  return { held: true, lock: { release, ...(takenFrom !== undefined && { takenFrom }) } };
+  return { held: true, lock: { isHeld, release, ...(takenFrom !== undefined && { takenFrom }) } };
 }
 
-/** False only when it is certain that the owner runs no more; on another host nobody can tell. */
-export function isAlive(owner: LockOwner): boolean {
-  return owner.host !== hostname() || processStart(owner.pid) === owner.started;
+/**
+ * False only when it is certain that the owner runs no more, or never locked anything here; of a
+ * process on another host nobody can tell.
+ */
+export async function isInForce(owner: LockOwner): Promise<boolean> {
+  if (owner.isCopy) return false;
+  return owner.host !== hostname() || mayRun(owner);
 }
 
-/** Who holds `file` now; null when nobody does or it cannot be read. */
+/** Who made the lock `file`; null when there is none or it cannot be read. */
 export async function readOwner(file: string): Promise<LockOwner | null> {
   try {
-    return OwnerSchema.parse(JSON.parse(await readFile(file, "utf8")));
+    const handle = await open(file, "r");
+    try {
+      const owner = OwnerSchema.parse(JSON.parse(await handle.readFile("utf8")));
+      const here = placeOf(file, await handle.stat({ bigint: true }));
+      return { ...owner, isCopy: owner.place !== undefined && isCopy(owner.place, here) };
+    } finally {
+      await handle.close();
+    }
   } catch {
     return null;
   }
@@ -116,10 +149,8 @@ async function linked(from: string, to: string): Promise<boolean> {
 }
 
 async function exists(file: string): Promise<boolean> {
-  try {
-    await readFile(file);
-    return true;
-  } catch {
-    return false;
-  }
+  return access(file).then(
+    () => true,
+    () => false,
+  );
 }

@@ -3,6 +3,8 @@ import type { RepairReport } from "@clew/transcript-policy/session-file";
 
 export type SessionNote =
   | { kind: "lock-taken-over"; pid: number }
+  /** The file was copied while a process wrote the original. */
+  | { kind: "lock-copied" }
   /** An interrupted append was cut off; its bytes are in `keptIn`. */
   | { kind: "torn-tail"; bytes: number; keptIn: string }
   | { kind: "migrated"; fromVersion: number; original: string }
@@ -16,6 +18,8 @@ export function describeNote(note: SessionNote): string {
   switch (note.kind) {
     case "lock-taken-over":
       return `process ${note.pid} left its lock and is gone; the lock was taken over.`;
+    case "lock-copied":
+      return "its lock was copied with it from another folder and locked nothing here; it was replaced.";
     case "torn-tail":
       return `an interrupted write of ${note.bytes} bytes was cut off and kept in ${note.keptIn}.`;
     case "migrated":

@@ -75,8 +75,7 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
   const lock = await takeLock(session);
   try {
     const loaded = await loadTranscript(session.sessionFile);
-    const takenOver: SessionNote[] =
-      lock.takenFrom === undefined ? [] : [{ kind: "lock-taken-over", pid: lock.takenFrom.pid }];
+    const takenOver = lock.takenFrom === undefined ? [] : [noteOfTaking(lock.takenFrom)];
     const deliveries =
       request.deliveriesFile === undefined
         ? undefined
@@ -204,6 +203,9 @@ async function takeLock(session: HostSession): Promise<Lock> {
     lockedMessage(session, outcome.owner, outcome.file),
   );
 }
+
+const noteOfTaking = ({ isCopy, pid }: LockOwner): SessionNote =>
+  isCopy ? { kind: "lock-copied" } : { kind: "lock-taken-over", pid };
 
 function lockedMessage({ sessionKey }: HostSession, owner: LockOwner | null, file: string): string {
   if (owner === null)
