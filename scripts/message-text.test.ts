@@ -4,8 +4,11 @@ import { trackedFiles } from "./tracked-files.ts";
 
 /** Where others speak in words only, and what they say has to be understood. */
 const FOREIGN_WORDS: Record<string, string> = {
-  "packages/engine-core/src/engine/compat.ts":
+  "packages/engine-core/src/engine/rejected-keys.ts":
     "older engines reject parameters they do not know in words",
+  "packages/engine-core/src/engine/frozen-write.ts": "the platform tells a frozen object in words",
+  "packages/engine-core/src/engine/transient.ts":
+    "what wraps SQLite's errors often keeps nothing but the words",
   "packages/providers/src/shared/overflow.ts": "providers tell an overflow in words",
   "packages/providers/src/shared/wire-errors.ts": "providers tell failures in words",
   "packages/providers/src/offline/summary.ts": "the offline model reads its prompt as a model does",

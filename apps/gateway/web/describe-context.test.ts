@@ -27,8 +27,9 @@ const record = {
   engineId: "lossless",
   operation: "assemble",
   reason: "store is corrupt",
+  scope: { kind: "everywhere" },
   failedAt: 0,
-};
+} as const;
 
 describe("the source of an item", () => {
   it("is named with its id, and what an engine made is told from what was said", () => {
@@ -71,6 +72,8 @@ describe("the engine", () => {
     expect(alarm?.reason).toContain("assemble: store is corrupt");
     expect(alarm?.next).toContain("until the gateway restarts");
     expect(describeAlarm(null, [record])?.title).toBe("The engine lossless is not running");
+    const elsewhere = { ...record, scope: { kind: "session", sessionKey: "other" } } as const;
+    expect(describeAlarm(null, [elsewhere])).toBeNull();
   });
 
   it("that failed before a restart is not called set aside any more", () => {

@@ -58,7 +58,8 @@ export function describeAlarm(
   view: Pick<ContextView, "engine"> | null,
   quarantined: readonly QuarantineRecord[],
 ): Alarm | null {
-  const record = quarantined[0];
+  // Without a turn to look at, what another session's data broke is no alarm here.
+  const record = quarantined.find(({ scope }) => scope.kind === "everywhere");
   const degraded = view?.engine.degraded ?? record ?? null;
   if (degraded === null) return null;
   const failed = view?.engine.degraded == null ? record?.engineId : view.engine.configured;

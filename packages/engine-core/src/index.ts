@@ -1,6 +1,6 @@
 // What agent hosts import to register, resolve and run engines.
-export { DEFAULT_BOUNDS_MS } from "./engine/bounds.ts";
-export type { CallScope, EngineGuard, FailurePolicy, GuardedEngine } from "./engine/guard.ts";
+export { type Bounds, DEFAULT_BOUNDS_MS } from "./engine/bounds.ts";
+export type { CallScope, EngineGuard, FailurePolicy, GuardedEngine } from "./engine/call-scope.ts";
 export {
   assertHostSupport,
   CLEW_EMBEDDED_HOST,
@@ -9,13 +9,20 @@ export {
   type HostSupport,
 } from "./engine/host-support.ts";
 export { completeForEngine, type LlmBinding, type LlmPolicy } from "./engine/llm.ts";
-export type { Quarantine, QuarantineRecord } from "./engine/quarantine.ts";
+export type {
+  Quarantine,
+  QuarantineFailure,
+  QuarantineRecord,
+  SetAsideScope,
+} from "./engine/quarantine.ts";
 export {
-  createEngineRegistry,
   type EngineRegistration,
-  type EngineRegistry,
   FALLBACK_ENGINE_ID,
   type RegistrationResult,
+} from "./engine/registration.ts";
+export {
+  createEngineRegistry,
+  type EngineRegistry,
   type RegistryOptions,
 } from "./engine/registry.ts";
 export {

@@ -63,4 +63,18 @@ describe("isAbort", () => {
       false,
     ]);
   });
+
+  it("and the class of an error, are asked of anything that may be thrown", () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const nameless = Object.defineProperty({}, "name", {
+      get() {
+        throw new Error("no name");
+      },
+    });
+    for (const thrown of [proxy, nameless]) {
+      expect(isAbort(thrown)).toBe(false);
+      expect(ContextEngineError.is(thrown, "ENGINE_TIMEOUT")).toBe(false);
+    }
+  });
 });

@@ -62,21 +62,35 @@ export class ContextEngineError extends Error {
     if (options.operation !== undefined) this.operation = options.operation;
   }
 
-  /** True for an error of this class from any copy of the package, and, if given, of this code. */
+  /**
+   * True for an error of this class from any copy of the package, and, if given, of this code.
+   * Never throws, whatever was thrown.
+   */
   static is(error: unknown, code?: ErrorCode): error is ContextEngineError {
-    return (
-      typeof error === "object" &&
-      error !== null &&
-      BRAND in error &&
-      (code === undefined || (error as ContextEngineError).code === code)
-    );
+    if (typeof error !== "object" || error === null) return false;
+    try {
+      return BRAND in error && (code === undefined || (error as ContextEngineError).code === code);
+    } catch {
+      // A revoked proxy, or a getter that throws.
+      return false;
+    }
   }
 }
 
 /**
  * True for the platform's AbortError and for `signal`'s own reason: an abort is nobody's failure.
+ * Never throws, whatever was thrown.
  */
 export function isAbort(error: unknown, signal?: AbortSignal): boolean {
+  try {
+    return holdsAbort(error, signal);
+  } catch {
+    // A revoked proxy, or a getter that throws.
+    return false;
+  }
+}
+
+function holdsAbort(error: unknown, signal: AbortSignal | undefined): boolean {
   for (
     let current = error, depth = 0;
     current !== undefined && current !== null && depth < 8;

@@ -1,6 +1,7 @@
 // Checks the folder, the settings, the model server and the running gateway.
 import { constants } from "node:fs";
 import { access, rm, stat } from "node:fs/promises";
+import type { QuarantineRecord } from "@clew/engine-core";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
@@ -209,10 +210,16 @@ function checkRunning(lookup: GatewayLookup): Finding {
 
 function describeRunning({ url, pid, health }: OwnGateway): Finding {
   const { engine } = health as {
-    engine?: { quarantined?: { engineId: string; reason: string }[] };
+    engine?: { quarantined?: Pick<QuarantineRecord, "engineId" | "scope" | "reason">[] };
   };
   const aside = engine?.quarantined ?? [];
-  const list = aside.map(({ engineId, reason }) => `${engineId}: ${reason}`).join("; ");
+  const list = aside
+    .map(({ engineId, scope, reason }) =>
+      scope?.kind === "session"
+        ? `${engineId} in session ${scope.sessionKey}: ${reason}`
+        : `${engineId}: ${reason}`,
+    )
+    .join("; ");
   return aside.length === 0
     ? { level: "ok", code: "gateway", subject: "gateway", text: `runs at ${url} (process ${pid})` }
     : {

@@ -52,14 +52,15 @@ function idFindings({ engineId, infoId, degraded }: EngineStatus): Finding[] {
 
 function setAsideFindings({ configured, quarantined }: EngineStatus): Finding[] {
   return quarantined
-    .filter(({ engineId }) => engineId !== configured)
-    .map(({ engineId, operation, reason }) =>
-      engine(
+    .filter(({ engineId, scope }) => engineId !== configured || scope.kind === "session")
+    .map(({ engineId, scope, operation, reason }) => {
+      const where = scope.kind === "session" ? ` for session ${scope.sessionKey}` : "";
+      return engine(
         "warning",
         "engine-set-aside",
-        `"${engineId}" has been set aside because it failed in ${operation}: ${reason}; ${REINSTALL}`,
-      ),
-    );
+        `"${engineId}" has been set aside${where} because it failed in ${operation}: ${reason}; ${REINSTALL}`,
+      );
+    });
 }
 
 function recentFindings({ degraded, recent, owner }: EngineStatus): Finding[] {

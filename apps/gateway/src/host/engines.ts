@@ -17,7 +17,8 @@ export interface Engines {
   readonly registry: EngineRegistry;
   /** The `plugins` section in force; a reload of plugins changes it. */
   settings(): PluginsConfig;
-  resolve(agentId: string): Promise<ResolvedEngine>;
+  /** Of the agent, and, when one is named, of the session: it may be set aside for it alone. */
+  resolve(agentId: string, sessionKey?: string): Promise<ResolvedEngine>;
 }
 
 export interface EnginesOptions extends HostOptions {
@@ -39,9 +40,10 @@ export function createEngines(options: EnginesOptions): Engines {
   });
   return {
     ...{ registry, settings },
-    resolve: (agentId) =>
+    resolve: (agentId, sessionKey) =>
       resolveContextEngine({
         registry,
+        ...(sessionKey !== undefined && { sessionKey }),
         config: { plugins: settings() },
         ...(plugins !== undefined && { ownerPluginOf: plugins.ownerOf }),
         strict: (engineId) => failurePolicy(engineId) === "strict",

@@ -269,7 +269,8 @@ export function testHost(
     log,
     events,
     async say(text, request = {}) {
-      const resolved = await resolveContextEngine({ registry, config: { plugins } });
+      const { sessionKey } = ports.transcript.session;
+      const resolved = await resolveContextEngine({ registry, config: { plugins }, sessionKey });
       return runTurn({
         engine: resolved,
         ports,

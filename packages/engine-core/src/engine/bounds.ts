@@ -4,11 +4,15 @@ import type { EngineMethod } from "@clew/plugin-sdk/host";
 
 const SECOND = 1000;
 
+/** Milliseconds, per method and for the factory that makes an engine. */
+export type Bounds = Readonly<Record<EngineMethod | "dispose" | "factory", number>>;
+
 /**
- * Milliseconds, per method (contract §2.4 "Bounds"). `compact` follows
+ * Contract §2.4 "Bounds", and law 4 for the factory. `compact` follows
  * `agents.defaults.compaction.timeoutSeconds`.
  */
-export const DEFAULT_BOUNDS_MS: Readonly<Record<EngineMethod | "dispose", number>> = {
+export const DEFAULT_BOUNDS_MS: Bounds = {
+  factory: 30 * SECOND,
   bootstrap: 120 * SECOND,
   maintain: 30 * SECOND,
   ingest: 30 * SECOND,

@@ -1,106 +1,88 @@
-// Which newer host parameters an older engine refuses, as declared or as learned.
-import type { ContextEngine } from "@clew/plugin-sdk/core";
+// Which of a host's parameters an engine is called with, as it declares or as was learned.
 import { declaredParams, type EngineMethod } from "@clew/plugin-sdk/host";
+import { isFrozenWrite, withOwnCopies } from "./frozen-write.ts";
+import { rejectedKeys } from "./rejected-keys.ts";
 
-const FULL = ["sessionKey", "runtimeSettings", "sessionTarget", "runtimeContext"];
-/** Keys an undeclared engine may be called without, per method (contract §2.4). */
-const STRIPPABLE: Partial<Record<EngineMethod, readonly string[]>> = {
-  bootstrap: FULL,
-  maintain: FULL,
-  afterTurn: FULL,
-  compact: FULL,
-  ingest: ["sessionKey"],
-  ingestBatch: ["sessionKey"],
-  assemble: ["sessionKey", "prompt", "runtimeSettings"],
+/** What hosts added to the first contract (§1.2); an engine may be called without any of it. */
+const HOST_ADDED: ReadonlySet<string> = new Set([
+  "sessionKey",
+  "sessionTarget",
+  "runtimeSettings",
+  "runtimeContext",
+  "prompt",
+  "agentId",
+  "abortSignal",
+]);
+/** Only engines that ask for these are given them: strict ones were written without. */
+const ON_REQUEST: Partial<Record<EngineMethod, readonly string[]>> = {
+  assemble: ["sessionTarget", "runtimeContext"],
 };
 
-/** What one engine instance refused so far, across all its methods. */
-export type RejectedKeys = Set<string>;
+/** What was learned of one engine instance, across all its methods. */
+export interface Learned {
+  /** Parameters it refuses. */
+  readonly rejected: Set<string>;
+  /** It changes what it is given, so it gets copies. */
+  changesParams: boolean;
+}
+
+export const nothingLearned = (): Learned => ({ rejected: new Set(), changesParams: false });
 
 /**
- * Calls `engine[method]` with the parameters it accepts. A declared allow-list is applied as it is;
- * an engine without one is called again without the keys its error rejects, until it answers or
- * rejects nothing new. What it rejected is remembered in `rejected`.
+ * Calls with the parameters the engine accepts. Those it does not declare (`declared`, its
+ * `acceptedHostParams`) are left out at once. A call that rejects others of the host's is made
+ * again without them, one that changes frozen data is made again with copies, until the engine
+ * answers or nothing new is learned (contract §2.4).
  */
-export async function callCompatibly(
-  engine: ContextEngine,
-  method: EngineMethod,
-  params: object,
-  rejected: RejectedKeys,
-): Promise<unknown> {
-  const declared = engine.info.acceptedHostParams;
-  const call = (given: object) =>
-    (engine[method] as (given: object) => unknown).call(engine, given);
-  if (declared !== undefined) return call(declaredParams(method, params, declared));
-
-  const strippable = (STRIPPABLE[method] ?? []).filter((key) => key in params);
+export async function callCompatibly(request: {
+  method: EngineMethod;
+  params: object;
+  declared: readonly string[] | undefined;
+  learned: Learned;
+  call: (params: object) => unknown;
+}): Promise<unknown> {
+  const { method, declared, learned, call } = request;
+  const params = planParams(method, request.params, declared);
   for (;;) {
+    const given = withOwnLists(without(params, learned.rejected));
     try {
-      return await call(without(params, strippable, rejected));
+      return await call(learned.changesParams ? withOwnCopies(given) : given);
     } catch (error) {
-      const learned = strippable.filter((key) => !rejected.has(key) && rejectsKey(error, key));
-      if (learned.length === 0) throw error;
-      for (const key of learned) rejected.add(key);
+      if (!learn(learned, error, given)) throw error;
     }
   }
 }
 
-function without(params: object, strippable: readonly string[], rejected: RejectedKeys): object {
-  if (rejected.size === 0) return params;
-  return Object.fromEntries(
-    Object.entries(params).filter(([key]) => !(strippable.includes(key) && rejected.has(key))),
-  );
+/** Pure: what an engine of this declaration is given at the first try. */
+export function planParams(
+  method: EngineMethod,
+  params: object,
+  declared: readonly string[] | undefined,
+): object {
+  if (declared !== undefined) return declaredParams(method, params, declared);
+  const withheld = ON_REQUEST[method];
+  return withheld === undefined ? params : without(params, new Set(withheld));
 }
 
-/**
- * Does this error say that `key` is not allowed? Structured issues decide where there are any;
- * message text does only where an engine gives nothing else. Looks at the whole cause chain.
- */
-export function rejectsKey(error: unknown, key: string): boolean {
-  const parts = everyPart(error);
-  const issues = parts.flatMap(rejectedKeys);
-  return issues.length > 0 ? issues.includes(key) : parts.some((part) => textNames(part, key));
-}
-
-/**
- * The error, its causes, and the elements of `issues`, `errors` or an array error; each
- * once, so that cycles end.
- */
-function everyPart(error: unknown): unknown[] {
-  const parts = new Set<unknown>([error]);
-  for (const part of parts) {
-    if (typeof part !== "object" || part === null) continue;
-    const { cause, issues, errors } = part as {
-      cause?: unknown;
-      issues?: unknown;
-      errors?: unknown;
-    };
-    for (const list of [part, issues, errors, [cause]])
-      if (Array.isArray(list)) for (const inner of list as unknown[]) parts.add(inner);
+/** True when the error taught something that makes another call worth while. */
+function learn(learned: Learned, error: unknown, given: object): boolean {
+  if (!learned.changesParams && isFrozenWrite(error)) {
+    learned.changesParams = true;
+    return true;
   }
-  return [...parts];
+  const rejected = rejectedKeys(error);
+  const fresh = Object.keys(given).filter((key) => HOST_ADDED.has(key) && rejected.has(key));
+  for (const key of fresh) learned.rejected.add(key);
+  return fresh.length > 0;
 }
 
-function rejectedKeys(part: unknown): unknown[] {
-  if (typeof part !== "object" || part === null) return [];
-  const { code, keys } = part as { code?: unknown; keys?: unknown };
-  return code === "unrecognized_keys" && Array.isArray(keys) ? keys : [];
+function without(params: object, keys: ReadonlySet<string>): object {
+  if (keys.size === 0) return params;
+  return Object.fromEntries(Object.entries(params).filter(([key]) => !keys.has(key)));
 }
 
-function textNames(part: unknown, key: string): boolean {
-  const message =
-    typeof part === "string"
-      ? part
-      : typeof part === "object" && part !== null
-        ? (part as { message?: unknown }).message
-        : undefined;
-  if (typeof message !== "string") return false;
-  const quoted = `['"\`]${key}['"\`]`;
-  return [
-    `unrecognized key(\\(s\\)|s)?( in object)?:?.*${quoted}`,
-    `(must not have )?additional propert(y|ies).*${quoted}`,
-    `(unexpected|extraneous|unknown|invalid) (property|field|key).*${quoted}`,
-    `${quoted} (was|is) not allowed`,
-    `"code"\\s*:\\s*"unrecognized_keys".*"${key}"`,
-  ].some((pattern) => new RegExp(pattern, "is").test(message));
+/** The list is the engine's own (contract §3.1 step 4), at each call anew. */
+function withOwnLists(params: object): object {
+  const { messages } = params as { messages?: unknown };
+  return Array.isArray(messages) ? { ...params, messages: messages.slice() } : params;
 }

@@ -7,7 +7,7 @@ import {
 } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { memoryLog, passThrough } from "../__fixtures__/host.ts";
-import { guardEngine } from "./guard.ts";
+import { type EngineGuard, guardEngine } from "./guard.ts";
 
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
@@ -15,15 +15,10 @@ const clock = { now: () => Date.now(), monotonic: () => performance.now() };
  * The engine as a host calls it: behind the guard, with the host's built-in compaction in reach.
  */
 function guarded(engine: ContextEngine, { compaction }: EngineUnderTestContext): ContextEngine {
-  const guard = guardEngine({
-    engineId: "memory",
-    owner: "plugin:memory",
-    engine,
-    fallback: async () => passThrough(),
-    policy: "strict",
-    log: memoryLog(),
-    clock,
-  });
+  const shared = { owner: "plugin:memory", policy: "strict", log: memoryLog(), clock } as const;
+  const fallback = async (): Promise<EngineGuard> =>
+    guardEngine({ ...shared, engineId: "legacy", engine: passThrough(), fallback });
+  const guard = guardEngine({ ...shared, engineId: "memory", engine, fallback });
   return guard.enter({ compaction });
 }
 

@@ -5,6 +5,7 @@ import {
   type EngineOperation,
   type HostCapability,
 } from "@clew/plugin-sdk/core";
+import { readQuietly } from "./describe-error.ts";
 
 /** A host as engines are told of it. */
 export interface ExecutionHost {
@@ -35,14 +36,18 @@ export const CLEW_EMBEDDED_HOST: ExecutionHost = {
 /** Whether an operation may run, and the sentence to show when it may not. */
 export type HostSupport = { ok: true } | { ok: false; missing: HostCapability[]; message: string };
 
-/** Compares what `info` requires for `operation` with what `host` offers (contract §2.6). */
+/**
+ * Compares what `info` requires for `operation` with what `host` offers (contract §2.6). What is no
+ * requirement requires nothing: an engine whose info is wrong is set aside for that elsewhere.
+ */
 export function evaluateHostSupport(
   info: ContextEngineInfo,
   operation: EngineOperation,
   host: ExecutionHost,
 ): HostSupport {
-  const requirement = info.hostRequirements?.[operation];
-  const required = requirement?.requiredCapabilities ?? [];
+  const requirement = readQuietly(() => info.hostRequirements?.[operation]);
+  const required = readQuietly(() => listOf(requirement?.requiredCapabilities)) ?? [];
+  const hint = readQuietly(() => requirement?.unsupportedMessage);
   const missing = required.filter((capability) => !host.capabilities.includes(capability));
   if (missing.length === 0) return { ok: true };
   const message =
@@ -52,9 +57,14 @@ export function evaluateHostSupport(
   return {
     ok: false,
     missing,
-    message: [message, requirement?.unsupportedMessage].filter(Boolean).join(" "),
+    message: typeof hint === "string" && hint !== "" ? `${message} ${hint}` : message,
   };
 }
+
+const listOf = (value: unknown): HostCapability[] =>
+  Array.isArray(value)
+    ? Array.from(value as unknown[], String).map((name) => name as HostCapability)
+    : [];
 
 /** Throws HOST_CAPABILITY_MISSING, before anything ran: neither a quarantine nor a fallback. */
 export function assertHostSupport(

@@ -178,6 +178,7 @@ describe("the slot", () => {
         operation: "factory",
         code: "ENGINE_FACTORY_FAILED",
         reason: "no database here",
+        scope: { kind: "everywhere" },
         failedAt: 42,
       },
     ]);

@@ -1,43 +1,44 @@
-// Who registered which engine id, and the one live engine per id and agent.
-import type {
-  ContextEngine,
-  ContextEngineFactory,
-  EngineFactoryContext,
+// One host's engines, from registration to the guard that a turn gets.
+import {
+  ContextEngineError,
+  type ContextEngineFactory,
+  type EngineFactoryContext,
 } from "@clew/plugin-sdk/core";
-import { ContextEngineError } from "@clew/plugin-sdk/core";
-import type { EngineMethod } from "@clew/plugin-sdk/host";
 import type { ClockPort, LogPort } from "../ports.ts";
-import { type EngineGuard, type FailurePolicy, guardEngine } from "./guard.ts";
-import { createQuarantine, describeError, type Quarantine } from "./quarantine.ts";
-import { validateEngine } from "./validate.ts";
+import { type Bounds, DEFAULT_BOUNDS_MS } from "./bounds.ts";
+import type { EngineGuard, FailurePolicy } from "./call-scope.ts";
+import { createGenerations, type Generation } from "./generations.ts";
+import { guardEngine } from "./guard.ts";
+import type { Leases } from "./leases.ts";
+import { makeEngine } from "./make-engine.ts";
+import {
+  createQuarantine,
+  planRecord,
+  type Quarantine,
+  type QuarantineFailure,
+  type QuarantineRecord,
+} from "./quarantine.ts";
+import {
+  CORE_OWNER,
+  type EngineRegistration,
+  FALLBACK_ENGINE_ID,
+  planRegistration,
+  type RegistrationResult,
+} from "./registration.ts";
 
-/** The id of the built-in engine; only the owner "core" may register it. */
-export const FALLBACK_ENGINE_ID = "legacy";
-const CORE_OWNER = "core";
-
-/** An engine that may be selected. */
-export interface EngineRegistration {
-  /** What the slot names it by. */
-  engineId: string;
-  /** "core", or "plugin:<pluginId>". */
-  owner: string;
-  /** Makes the engine for one agent. */
-  factory: ContextEngineFactory;
-  /** "readOnlyDiscovery": listed, never run. */
-  lifecycle: "runtime" | "readOnlyDiscovery";
-}
-
-/** Refused when the id belongs to another owner. */
-export type RegistrationResult = { ok: true } | { ok: false; existingOwner: string };
+export { type EngineRegistration, FALLBACK_ENGINE_ID, type RegistrationResult };
 
 /** One process's engines: registered, made, set aside, let go. */
 export interface EngineRegistry {
   /** Which of them are set aside. */
   readonly quarantine: Quarantine;
+  /** Where it tells what happens. */
+  readonly log: LogPort;
   /**
    * Registers `factory` under `engineId` (contract §2.1). The same owner may refresh when it says
    * so; a read-only discovery never replaces a runtime registration. A runtime registration clears
-   * the id's quarantine and drops its live engines. Throws on a blank owner.
+   * the id's quarantine and begins a generation: new turns get new engines, running ones keep
+   * theirs, which are disposed when the last is done. Throws on a blank owner.
    */
   register(registration: {
     engineId: string;
@@ -46,7 +47,10 @@ export interface EngineRegistry {
     lifecycle?: EngineRegistration["lifecycle"];
     allowSameOwnerRefresh?: boolean;
   }): RegistrationResult;
-  /** Removes every engine of `owner` and disposes their live instances. */
+  /**
+   * Removes every engine of `owner`. Live instances are disposed, those in use when their last user
+   * is done; settles when the others are.
+   */
   unregisterOwner(owner: string): Promise<void>;
   /** Undefined: nobody registered it. */
   get(engineId: string): EngineRegistration | undefined;
@@ -54,10 +58,13 @@ export interface EngineRegistry {
   list(): readonly EngineRegistration[];
   /**
    * The live engine for (id, agentDir, workspaceDir), made on first use. Throws
-   * ENGINE_FACTORY_FAILED or ENGINE_CONTRACT_INVALID.
+   * ENGINE_FACTORY_FAILED, ENGINE_TIMEOUT or ENGINE_CONTRACT_INVALID.
    */
   instance(engineId: string, context: EngineFactoryContext): Promise<EngineGuard>;
-  /** Disposes every live engine; they are made again when next needed. */
+  /**
+   * Disposes every live engine; they are made again when next needed. Waits for users of an engine
+   * no longer than its dispose may take.
+   */
   dispose(): Promise<void>;
 }
 
@@ -74,123 +81,114 @@ export interface RegistryOptions {
   /** What a failure of this engine means. Absent: "quarantine" for all. */
   failurePolicy?: (engineId: string) => FailurePolicy;
   /** Milliseconds per method, replacing the defaults. Absent: DEFAULT_BOUNDS_MS. */
-  bounds?: (engineId: string) => Partial<Record<EngineMethod | "dispose", number>>;
+  bounds?: (engineId: string) => Partial<Bounds>;
+  /** Told at the moment an engine is set aside. Absent: nobody is; the log says it. */
+  onSetAside?: (record: QuarantineRecord) => void;
 }
 
 /** State of one host's engines; two registries in one process share nothing. */
 export function createEngineRegistry(options: RegistryOptions): EngineRegistry {
-  const { log, clock } = options;
-  const registrations = new Map<string, EngineRegistration>();
-  const instances = new Map<string, Map<string, Promise<EngineGuard>>>();
-  const quarantine = createQuarantine({ log, clock, fallbackId: FALLBACK_ENGINE_ID });
-  registrations.set(FALLBACK_ENGINE_ID, {
+  const { log, clock, onSetAside } = options;
+  const current = new Map<string, Generation>();
+  const quarantine = createQuarantine({ log, clock, fallbackId: FALLBACK_ENGINE_ID, onSetAside });
+  const boundsOf = (engineId: string): Bounds => ({
+    ...DEFAULT_BOUNDS_MS,
+    ...options.bounds?.(engineId),
+  });
+  const generations = createGenerations({
+    make,
+    disposeBoundMs: (engineId) => boundsOf(engineId).dispose,
+  });
+  begin({
     engineId: FALLBACK_ENGINE_ID,
     owner: CORE_OWNER,
     factory: options.fallback,
     lifecycle: "runtime",
   });
 
-  async function fallbackEngine(context: EngineFactoryContext): Promise<ContextEngine> {
-    return (await instance(FALLBACK_ENGINE_ID, context)).enter({});
+  function begin(registration: EngineRegistration): void {
+    const { engineId, lifecycle } = registration;
+    const replaced = current.get(engineId);
+    current.set(engineId, generations.begin(registration));
+    if (lifecycle === "runtime") quarantine.clear(engineId);
+    if (replaced !== undefined) void generations.retire(replaced);
   }
 
   async function make(
-    registration: EngineRegistration,
+    generation: Generation,
     context: EngineFactoryContext,
+    leases: Leases,
   ): Promise<EngineGuard> {
-    const { engineId, owner } = registration;
-    const product = await registration.factory(context);
-    const validation = validateEngine(engineId, product);
-    if (!validation.ok) {
-      await disposeQuietly(product);
-      throw new ContextEngineError("ENGINE_CONTRACT_INVALID", validation.message, {
-        engineId,
-        operation: "contract-validation",
-      });
-    }
+    const { engineId, owner } = generation.registration;
+    const bounds = boundsOf(engineId);
+    const isFallback = engineId === FALLBACK_ENGINE_ID;
+    const fallback = () => instance(FALLBACK_ENGINE_ID, context);
+    // Made beforehand, so that what it says of itself is known when it has to answer.
+    const [made, prepared] = await Promise.all([
+      makeEngine(generation.registration, context, { bounds, log }),
+      isFallback ? undefined : fallback().catch(() => undefined),
+    ]);
     return guardEngine({
-      engineId,
-      owner,
-      engine: validation.engine,
-      fallback: () => fallbackEngine(context),
-      ...(engineId !== FALLBACK_ENGINE_ID && { quarantine }),
+      ...{ engineId, owner, bounds, log, clock, leases, fallback, onSetAside },
+      engine: made.engine,
+      info: made.info,
+      fallbackInfo: () => prepared?.info(),
+      ...(!isFallback && { quarantine: quarantineOf(generation) }),
       policy: options.failurePolicy?.(engineId) ?? "quarantine",
-      bounds: options.bounds?.(engineId) ?? {},
-      log,
-      clock,
     });
+  }
+
+  /** A failure counts against its own generation only. */
+  function quarantineOf(generation: Generation): Pick<Quarantine, "get" | "add"> {
+    return {
+      get: (engineId, sessionKey) =>
+        generation.isCurrent ? quarantine.get(engineId, sessionKey) : undefined,
+      add: (failure) =>
+        generation.isCurrent ? quarantine.add(failure) : failureOfReplaced(failure),
+    };
+  }
+
+  function failureOfReplaced(failure: QuarantineFailure): QuarantineRecord {
+    const record = planRecord(failure, { kind: "turn" }, clock.now());
+    log.warn(
+      `engine "${record.engineId}", which has been replaced or removed since, failed during ${record.operation}: ${record.reason}`,
+    );
+    return record;
   }
 
   function instance(engineId: string, context: EngineFactoryContext): Promise<EngineGuard> {
-    const registration = registrations.get(engineId);
-    if (registration === undefined)
-      return Promise.reject(notRegistered(engineId, registrations.keys()));
-    const perEngine = instances.get(engineId) ?? new Map<string, Promise<EngineGuard>>();
-    instances.set(engineId, perEngine);
-    const key = `${context.agentDir ?? ""}\0${context.workspaceDir ?? ""}`;
-    const existing = perEngine.get(key);
-    if (existing !== undefined) return existing;
-    const made = make(registration, context).catch((error: unknown) => {
-      perEngine.delete(key);
-      throw ContextEngineError.is(error) ? error : factoryFailed(engineId, error);
-    });
-    perEngine.set(key, made);
-    return made;
-  }
-
-  async function disposeInstances(engineIds: readonly string[]): Promise<void> {
-    const live = engineIds.flatMap((engineId) => [...(instances.get(engineId)?.values() ?? [])]);
-    for (const engineId of engineIds) instances.delete(engineId);
-    await Promise.all(
-      live.map(async (made) => {
-        const guard = await made.catch(() => undefined);
-        await guard?.dispose();
-      }),
-    );
+    const generation = current.get(engineId);
+    return generation === undefined
+      ? Promise.reject(notRegistered(engineId, current.keys()))
+      : generations.engine(generation, context);
   }
 
   return {
-    quarantine,
-    get: (engineId) => registrations.get(engineId),
-    list: () => [...registrations.values()],
-    instance,
-    register({
-      engineId: rawId,
-      factory,
-      owner: rawOwner,
-      lifecycle = "runtime",
-      allowSameOwnerRefresh = false,
-    }) {
-      const engineId = rawId.trim();
-      const owner = rawOwner.trim();
+    ...{ quarantine, log, instance },
+    get: (engineId) => current.get(engineId)?.registration,
+    list: () => [...current.values()].map(({ registration }) => registration),
+    register({ factory, lifecycle = "runtime", allowSameOwnerRefresh = false, ...named }) {
+      const engineId = named.engineId.trim();
+      const owner = named.owner.trim();
       if (owner === "")
         throw new Error(
           `Context engine "${engineId}" was registered without an owner; pass "plugin:<pluginId>".`,
         );
-      if (engineId === FALLBACK_ENGINE_ID && owner !== CORE_OWNER)
-        return { ok: false, existingOwner: CORE_OWNER };
-      const existing = registrations.get(engineId);
-      if (existing !== undefined && existing.owner !== owner)
-        return { ok: false, existingOwner: existing.owner };
-      if (existing?.lifecycle === "runtime" && lifecycle === "readOnlyDiscovery")
-        return { ok: true };
-      if (existing !== undefined && !allowSameOwnerRefresh)
-        return { ok: false, existingOwner: existing.owner };
-      registrations.set(engineId, { engineId, owner, factory, lifecycle });
-      if (lifecycle === "runtime") {
-        quarantine.clear(engineId);
-        void disposeInstances([engineId]);
-      }
+      const incoming = { engineId, owner, factory, lifecycle };
+      const existing = current.get(engineId)?.registration;
+      const plan = planRegistration(incoming, existing, { allowSameOwnerRefresh });
+      if (plan.kind === "refuse") return { ok: false, existingOwner: plan.existingOwner };
+      if (plan.kind === "set") begin(incoming);
       return { ok: true };
     },
     async unregisterOwner(owner) {
-      const owned = [...registrations.values()].filter(
-        (registration) => registration.owner === owner && owner !== CORE_OWNER,
+      const owned = [...current.values()].filter(
+        ({ registration }) => registration.owner === owner && owner !== CORE_OWNER,
       );
-      for (const { engineId } of owned) registrations.delete(engineId);
-      await disposeInstances(owned.map(({ engineId }) => engineId));
+      for (const { registration } of owned) current.delete(registration.engineId);
+      await Promise.all(owned.map(generations.retire));
     },
-    dispose: () => disposeInstances([...instances.keys()]),
+    dispose: () => generations.disposeAll(),
   };
 }
 
@@ -198,21 +196,4 @@ export function createEngineRegistry(options: RegistryOptions): EngineRegistry {
 function notRegistered(engineId: string, known: Iterable<string>): ContextEngineError {
   const message = `Context engine "${engineId}" is not registered. Available engines: ${[...known].join(", ") || "(none)"}.`;
   return new ContextEngineError("ENGINE_NOT_FOUND", message, { engineId, operation: "resolve" });
-}
-
-function factoryFailed(engineId: string, cause: unknown): ContextEngineError {
-  const message = `Context engine "${engineId}" could not be created: ${describeError(cause)}.`;
-  return new ContextEngineError("ENGINE_FACTORY_FAILED", message, {
-    engineId,
-    operation: "factory",
-    cause,
-  });
-}
-
-async function disposeQuietly(product: unknown): Promise<void> {
-  try {
-    await (product as { dispose?: () => unknown } | null)?.dispose?.();
-  } catch {
-    // A half-built engine may not know how to end; there is nothing left to save.
-  }
 }

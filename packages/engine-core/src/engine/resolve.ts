@@ -1,10 +1,11 @@
 // Which engine runs for an agent, and why it may not be the configured one.
-import { ContextEngineError, type EngineFactoryContext } from "@clew/plugin-sdk/core";
-import type { PluginsConfig } from "@clew/plugin-sdk/host";
+import { ContextEngineError, type EngineFactoryContext, isAbort } from "@clew/plugin-sdk/core";
+import { abortable, type PluginsConfig } from "@clew/plugin-sdk/host";
 import type { EngineFailure } from "../report.ts";
-import type { EngineGuard } from "./guard.ts";
-import { codeOf, failureOf } from "./quarantine.ts";
-import { type EngineRegistry, FALLBACK_ENGINE_ID } from "./registry.ts";
+import type { EngineGuard } from "./call-scope.ts";
+import { codeOf, failureOf, planRecord, type QuarantineFailure } from "./quarantine.ts";
+import { FALLBACK_ENGINE_ID } from "./registration.ts";
+import type { EngineRegistry } from "./registry.ts";
 
 /** Which engine the configuration asks for. */
 export interface EngineSelection {
@@ -62,7 +63,8 @@ export interface ResolvedEngine extends EngineSelection {
 
 /**
  * The engine for one agent (contract §2.3). A failure of the chosen engine quarantines it and gives
- * the fallback; with the policy "strict" it is thrown. Failures of the fallback are always thrown.
+ * the fallback; with the policy "strict" it is thrown. Failures of the fallback and aborts of the
+ * caller are always thrown. The engine is to be entered soon and released when the turn is over.
  * @example
  * ```ts
  * import { createEngineRegistry, resolveContextEngine } from "@clew/engine-core";
@@ -85,6 +87,13 @@ export async function resolveContextEngine(request: {
   registry: EngineRegistry;
   config?: { plugins?: PluginsConfig | undefined };
   context?: EngineFactoryContext;
+  /**
+   * Stable name of the session, so that an engine that was set aside for it alone is not taken.
+   * Absent: only what is set aside everywhere counts.
+   */
+  sessionKey?: string;
+  /** Ends the wait for a factory; its reason is thrown. Absent: the bound ends it. */
+  signal?: AbortSignal;
   strict?: (engineId: string) => boolean;
   /**
    * The plugin behind an engine that is not registered now, so that a plugin that is switched off
@@ -92,50 +101,63 @@ export async function resolveContextEngine(request: {
    */
   ownerPluginOf?: (engineId: string) => string | undefined;
 }): Promise<ResolvedEngine> {
-  const { registry, context = {} } = request;
+  const { registry, context = {}, signal, sessionKey } = request;
   const selection = planEngineSelection(
     request.config?.plugins,
     (engineId) => pluginOf(registry.get(engineId)?.owner) ?? request.ownerPluginOf?.(engineId),
   );
   const { engineId } = selection;
+  const instance = (id: string) => abortable(signal, () => registry.instance(id, context));
   const useFallback = async (degraded: ResolvedEngine["degraded"]): Promise<ResolvedEngine> => ({
     ...selection,
-    guard: await registry.instance(FALLBACK_ENGINE_ID, context),
+    guard: await instance(FALLBACK_ENGINE_ID),
     degraded,
   });
   if (engineId === FALLBACK_ENGINE_ID) return useFallback(null);
 
-  const quarantined = registry.quarantine.get(engineId);
-  if (quarantined !== undefined) return useFallback(failureOf(quarantined));
-  if (registry.get(engineId)?.lifecycle === "readOnlyDiscovery")
-    return useFallback({
-      operation: "resolve",
-      code: "ENGINE_NOT_FOUND",
-      reason: "registered for discovery only: its plugin is not fully loaded",
-    });
-  try {
-    return { ...selection, guard: await registry.instance(engineId, context), degraded: null };
-  } catch (error) {
-    if (request.strict?.(engineId)) throw error;
-    const record = registry.quarantine.add({
-      engineId,
-      code: codeOf(error),
-      ...planFailure(error, registry.get(engineId)?.owner),
-    });
-    return useFallback(failureOf(record));
+  for (;;) {
+    const quarantined = registry.quarantine.get(engineId, sessionKey);
+    if (quarantined !== undefined) return useFallback(failureOf(quarantined));
+    const registration = registry.get(engineId);
+    if (registration?.lifecycle === "readOnlyDiscovery") {
+      registry.log.warn(`context engine "${engineId}" is not used: ${DISCOVERY_ONLY}`);
+      return useFallback({
+        operation: "resolve",
+        code: "ENGINE_NOT_FOUND",
+        reason: DISCOVERY_ONLY,
+      });
+    }
+    try {
+      return { ...selection, guard: await instance(engineId), degraded: null };
+    } catch (error) {
+      if (signal?.aborted && isAbort(error, signal)) throw error;
+      // Registered again while it was being made: what failed is not there any more.
+      if (registry.get(engineId) !== registration) continue;
+      if (request.strict?.(engineId)) throw error;
+      const failure = planFailure(engineId, error, registration?.owner);
+      // An abort is nobody's failure: the next turn asks again.
+      if (isAbort(error)) return useFallback(failureOf(planRecord(failure, FOR_NOW, 0)));
+      return useFallback(failureOf(registry.quarantine.add(failure)));
+    }
   }
 }
 
-function planFailure(error: unknown, owner: string | undefined) {
-  if (owner === undefined) return { operation: "resolve", error: "not registered" };
-  const operation = ContextEngineError.is(error, "ENGINE_CONTRACT_INVALID")
-    ? "contract-validation"
-    : "factory";
+const DISCOVERY_ONLY = "registered for discovery only: its plugin is not fully loaded";
+const FOR_NOW = { kind: "turn" } as const;
+
+function planFailure(
+  engineId: string,
+  error: unknown,
+  owner: string | undefined,
+): QuarantineFailure {
+  const code = codeOf(error);
+  if (owner === undefined) return { engineId, code, operation: "resolve", error: "not registered" };
   // The registry's sentence names the engine already; the quarantine's line does so too.
+  const cause = ContextEngineError.is(error) ? error.cause : undefined;
   return {
-    operation,
-    owner,
-    error: error instanceof Error && error.cause !== undefined ? error.cause : error,
+    ...{ engineId, code, owner },
+    operation: code === "ENGINE_CONTRACT_INVALID" ? "contract-validation" : "factory",
+    error: cause ?? error,
   };
 }
 

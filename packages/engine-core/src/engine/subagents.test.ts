@@ -59,7 +59,7 @@ describe("a subagent", () => {
       },
     });
     await expect(spawn()).rejects.toThrow("Context engine subagent preparation failed: no grant");
-    expect(host.registry.quarantine.get("test")).toMatchObject({
+    expect(host.registry.quarantine.get("test", "p")).toMatchObject({
       operation: "prepareSubagentSpawn",
     });
   });

@@ -2,8 +2,8 @@
 import type { PrepareSubagentSpawnParams, SubagentEndedParams } from "@clew/plugin-sdk/core";
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
 import type { LogPort } from "../ports.ts";
+import { describeError } from "./describe-error.ts";
 import { assertHostSupport, type ExecutionHost } from "./host-support.ts";
-import { describeError } from "./quarantine.ts";
 import type { ResolvedEngine } from "./resolve.ts";
 
 /** "fork": the child starts with the parent's history. */
@@ -47,8 +47,11 @@ export async function prepareSubagentSpawn(request: {
     return once(async () => {}, log);
   if (contextMode === "fork")
     assertHostSupport(engine.guard.info(), "subagent-spawn", request.host);
-  const guarded = engine.guard.enter({ signal });
-  if (typeof guarded.prepareSubagentSpawn !== "function") return once(async () => {}, log);
+  const guarded = engine.guard.enter({ signal, sessionKey: params.parentSessionKey });
+  if (typeof guarded.prepareSubagentSpawn !== "function") {
+    guarded.release();
+    return once(async () => {}, log);
+  }
   try {
     const preparation = await guarded.prepareSubagentSpawn({ ...params, contextMode });
     return once(async () => preparation?.rollback(), log);
@@ -60,6 +63,8 @@ export async function prepareSubagentSpawn(request: {
       operation: "prepareSubagentSpawn",
       cause: error,
     });
+  } finally {
+    guarded.release();
   }
 }
 
@@ -69,12 +74,14 @@ export async function notifySubagentEnded(request: {
   params: SubagentEndedParams;
   log: LogPort;
 }): Promise<void> {
+  const { engine, params, log } = request;
+  const guarded = engine.guard.enter({ sessionKey: params.childSessionKey });
   try {
-    await request.engine.guard.enter({}).onSubagentEnded?.(request.params);
+    await guarded.onSubagentEnded?.(params);
   } catch (error) {
-    request.log.warn(
-      `context-engine onSubagentEnded failed (best-effort): ${describeError(error)}`,
-    );
+    log.warn(`context-engine onSubagentEnded failed (best-effort): ${describeError(error)}`);
+  } finally {
+    guarded.release();
   }
 }
 

@@ -53,7 +53,7 @@ const methods = [
 ] as const;
 const faults: Fault[] = ["throws", "rejects", "hangs", "wrong shape", "fails after partial work"];
 const tolerated = (method: EngineMethod, fault: Fault) =>
-  fault === "wrong shape" && method !== "assemble";
+  fault === "wrong shape" && method === "afterTurn";
 
 describe("whatever an engine does, the reply comes and the record is whole", () => {
   it.each(methods.flatMap((method) => faults.map((fault) => ({ method, fault }))))(
@@ -72,7 +72,7 @@ describe("whatever an engine does, the reply comes and the record is whole", () 
       expect(host.lastSeen()).toEqual(["user: first", "assistant: one", "user: second"]);
       expect(new Set(ingested).size).toBe(ingested.length);
       if (tolerated(method, fault)) return;
-      expect(host.registry.quarantine.get("test")).toMatchObject({
+      expect(host.registry.quarantine.get("test", "agent:main:main")).toMatchObject({
         engineId: "test",
         operation: method,
       });

@@ -206,8 +206,8 @@ describe("a failing engine", () => {
       configured: "test",
       degraded: { operation: "assemble", reason: "database is locked" },
     });
-    expect(host.log.lines.filter((line) => line.includes("quarantining it"))).toEqual([
-      'error [context-engine] Context engine "test" owner=plugin:test failed during assemble: database is locked; quarantining it for this process and falling back to default engine "legacy".',
+    expect(host.log.lines.filter((line) => line.startsWith("error"))).toEqual([
+      'error [context-engine] Context engine "test" owner=plugin:test failed during assemble: database is locked; setting it aside for session agent:main:main and falling back to default engine "legacy".',
     ]);
     expect((await host.say("again")).report.engine).toMatchObject({
       ran: "legacy",

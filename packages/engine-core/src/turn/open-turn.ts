@@ -27,6 +27,7 @@ export function openTurn(request: TurnRequest, purpose: TurnSetup["purpose"]): O
   let world: World | undefined;
   const engine = request.engine.guard.enter({
     signal,
+    sessionKey: ports.transcript.session.sessionKey,
     ...delegatedCompaction(ports, () => {
       if (world !== undefined) world.delegated = true;
     }),

@@ -117,7 +117,7 @@ describe("overflow recovery", () => {
     expect(result.report.compactions).toMatchObject([
       { ok: false, code: "failed", reason: "no disk" },
     ]);
-    expect(host.registry.quarantine.get("test")).toMatchObject({
+    expect(host.registry.quarantine.get("test", "agent:main:main")).toMatchObject({
       operation: "compact",
       reason: "no disk",
     });

@@ -53,6 +53,7 @@ export async function runEffects(
     const asked = tellAll(world, effects);
     if (asked === undefined || asked.do === options.stopBefore) {
       for (const fact of waiting.splice(0)) take(fact);
+      world.engine.release();
       return { turn, facts };
     }
     const answer = await answerTo(world, asked, options.signal);

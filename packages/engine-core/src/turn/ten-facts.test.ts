@@ -308,6 +308,7 @@ describe("complaints about hosts", () => {
     const resolved = await resolveContextEngine({
       registry: host.registry,
       config: { plugins: { slots: { contextEngine: "test" } } },
+      sessionKey: "agent:main:main",
     });
     expect(resolved.degraded).toEqual((await host.say("two")).report.engine.degraded);
   });

@@ -3,6 +3,7 @@
 import {
   CLEW_EMBEDDED_HOST,
   type EngineFailure,
+  type EngineGuard,
   evaluateHostSupport,
   FALLBACK_ENGINE_ID,
   type QuarantineRecord,
@@ -67,6 +68,7 @@ export async function engineStatus(request: {
   const { guard, configured, source, switchedOff, degraded } = engine;
   const info = guard.info();
   const entered = guard.enter({});
+  entered.release();
   const support =
     guard.engineId === FALLBACK_ENGINE_ID
       ? { ok: true as const }
@@ -84,7 +86,7 @@ export async function engineStatus(request: {
     methods: OPTIONAL_METHODS.filter((name) => typeof entered[name] === "function"),
     missing: support.ok ? [] : support.missing,
     missingMessage: support.ok ? null : support.message,
-    store: await askStore(entered),
+    store: await askStore(guard.extension("control")),
   };
 }
 
@@ -96,9 +98,10 @@ const isDurable = ({ transcriptSemantics: semantics }: ContextEngineInfo) =>
  * Engines may offer `control({ operation: "doctor" })`; not part of the contract, so nothing is
  * made of a failure but its text.
  */
-async function askStore(engine: object): Promise<EngineStatus["store"]> {
-  const { control } = engine as { control?: unknown };
-  if (typeof control !== "function") return null;
+async function askStore(
+  control: ReturnType<EngineGuard["extension"]>,
+): Promise<EngineStatus["store"]> {
+  if (control === undefined) return null;
   const onTimeout = () => {
     throw new Error(`no answer within ${STORE_CHECK_MS / 1000} s`);
   };

@@ -26,11 +26,15 @@ function startInBackground(world: World): void {
   const { request, ports, state } = world;
   requestMaintenance(state.maintenance, async (signal) => {
     // A scope of its own: the turn, its report and its signal are over.
-    const engine = request.engine.guard.enter({ signal, ...delegatedCompaction(ports) });
+    const { sessionKey } = sessionOf(world);
+    const lent = { signal, sessionKey, ...delegatedCompaction(ports) };
+    const engine = request.engine.guard.enter(lent);
     try {
       await tidy({ ...world, signal, occurred: () => {} }, engine, "turn", signal, true);
     } catch (error) {
       ports.log.warn(`deferred context engine maintenance ended: ${describeError(error)}`);
+    } finally {
+      engine.release();
     }
   });
 }
