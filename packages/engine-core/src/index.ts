@@ -56,6 +56,8 @@ export type {
   PolicyInput,
   PolicyPort,
   Refusal,
+  Span,
+  SpanPort,
   SuccessorPort,
   ToolOutcome,
   ToolPort,
@@ -79,6 +81,7 @@ export type { SystemPart } from "./request/request-items.ts";
 export type { Measurement } from "./request/request-size.ts";
 export { createDeliveryLedger } from "./session/delivery-ledger.ts";
 export { type MaintenanceLane, settleMaintenance } from "./session/maintenance-lane.ts";
+export type { SessionLock, WhenBusy } from "./session/session-lock.ts";
 export { createSessionState, type SessionState } from "./session/session-state.ts";
 export { type CompactSessionRequest, compactSession } from "./turn/compact-session.ts";
 export type { CompactionOutcome } from "./turn/compaction.ts";
@@ -92,4 +95,5 @@ export type {
   TurnRequest,
   TurnResult,
   TurnSettings,
+  TurnStep,
 } from "./turn/turn-request.ts";

@@ -250,6 +250,21 @@ export interface HookPort {
   ): Promise<void>;
 }
 
+/** A step of a turn that a tracer follows. */
+export interface Span {
+  /** Called once. */
+  end(
+    outcome: "ok" | "failed" | "aborted",
+    attributes: Readonly<Record<string, string | number>>,
+  ): void;
+}
+
+/** A tracer, as OpenTelemetry has them; one that throws changes nothing. */
+export interface SpanPort {
+  /** Attributes hold no message content and no keys. */
+  start(name: string, attributes: Readonly<Record<string, string | number>>): Span;
+}
+
 /** Everything a host lends to a turn; what is absent is something the host cannot do. */
 export interface HostPorts {
   /** The session to work on. */
@@ -266,6 +281,8 @@ export interface HostPorts {
   successors?: SuccessorPort;
   /** Absent: no plugin is told of compactions. */
   hooks?: HookPort;
+  /** Absent: nobody traces. */
+  spans?: SpanPort;
   /** Where decisions are told. */
   log: LogPort;
   /** Time, so that tests can hold it. */

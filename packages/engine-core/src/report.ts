@@ -206,6 +206,13 @@ export interface TurnReport {
   toolCalls: { name: string; durationMs: number; isError: boolean }[];
   /** In order. */
   compactions: CompactionReport[];
+  /** What the engine has not taken. Absent: it has all there is. */
+  deliveries?: {
+    /** Turns it is offered again. */
+    pending: number;
+    /** First message ids of turns it refused three times and is not offered any more. */
+    blocked: string[];
+  };
   /** What was odd about the engine's views. Absent: nothing was. */
   views?: {
     /** Messages without an id that were recognised by their content. Absent: none. */

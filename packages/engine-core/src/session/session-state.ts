@@ -12,6 +12,7 @@ import { asHistory, type ViewItem } from "../request/view-item.ts";
 import { createDeliveryLedger } from "./delivery-ledger.ts";
 import { idleLane, type MaintenanceLane } from "./maintenance-lane.ts";
 import type { PendingScan } from "./pending-turns.ts";
+import { openLock, type SessionLock } from "./session-lock.ts";
 
 /**
  * One per open session, kept by the host from turn to turn and handed to every call about that
@@ -68,6 +69,11 @@ export interface SessionState {
   measurement: Measurement | undefined;
   /** Background maintenance of this session; a host awaits it with `settleMaintenance`. */
   maintenance: MaintenanceLane;
+  /**
+   * One turn at a time.
+   * @internal
+   */
+  lock: SessionLock;
   /** Usage of the last successful model call; undefined = there was none. */
   lastUsage: Usage | undefined;
   /**
@@ -104,6 +110,7 @@ export function createSessionState(): SessionState {
     modelCalls: 0,
     measurement: undefined,
     maintenance: idleLane(),
+    lock: openLock(),
     lastUsage: undefined,
     deliveries: createDeliveryLedger(),
     scans: new Map(),

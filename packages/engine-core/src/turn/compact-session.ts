@@ -4,6 +4,7 @@ import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { TurnReport } from "../report.ts";
 import { messagesOf } from "../request/view-item.ts";
+import { withSession } from "../session/session-lock.ts";
 import { contextItems, refreshContext } from "../session/session-state.ts";
 import type { CompactionOutcome, CompactionRequest } from "./compaction.ts";
 import { openTurn } from "./open-turn.ts";
@@ -21,9 +22,9 @@ export interface CompactSessionRequest
 }
 
 /**
- * `/compact` (contract §3.8). The host must not call it while a turn of the same session runs. An
- * engine that cannot compact is a result with `compacted: false` and the reason; throws only
- * HOST_CAPABILITY_MISSING and aborts.
+ * `/compact` (contract §3.8). Waits for a turn of the same session that runs. An engine
+ * that cannot compact is a result with `compacted: false` and the reason; throws only
+ * HOST_CAPABILITY_MISSING, SESSION_LOCKED and aborts.
  */
 export async function compactSession(
   request: CompactSessionRequest,
@@ -31,6 +32,15 @@ export async function compactSession(
   const { guard } = request.engine;
   if (guard.engineId !== FALLBACK_ENGINE_ID)
     assertHostSupport(guard.info(), "manual-compact", CLEW_EMBEDDED_HOST);
+  const { sessionKey } = request.ports.transcript.session;
+  return withSession(request.state.lock, { whenBusy: request.whenBusy, sessionKey }, () =>
+    compactNow(request),
+  );
+}
+
+async function compactNow(
+  request: CompactSessionRequest,
+): Promise<{ result: CompactionOutcome; report: TurnReport }> {
   const whole = { ...request, systemPrompt: [], prompt: { content: "" } };
   const { setup, signal, open } = openTurn(whole, "compaction");
   signal.throwIfAborted();

@@ -43,7 +43,7 @@ export type Answer =
   /** `imported`: ids that a bootstrap may have read, when it says that it imported some. */
   | { type: "bootstrapped"; ok: boolean; imported: readonly string[] }
   | { type: "maintained"; reason: MaintenanceReason }
-  | { type: "delivered"; ok: boolean; reason: string }
+  | { type: "delivered"; turnId: string; ok: boolean; reason: string }
   | { type: "recorded" }
   | { type: "appended"; as: AppendedAs; entries: readonly TranscriptEntry[] }
   | {

@@ -9,6 +9,7 @@ import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { IdPort, TranscriptPort } from "../ports.ts";
 import type { ModelCallReport, ReportParts, TurnReport } from "../report.ts";
 import type { Precheck } from "../request/precheck.ts";
+import { withSession } from "../session/session-lock.ts";
 import { createSessionState, type SessionState } from "../session/session-state.ts";
 import { openTurn } from "./open-turn.ts";
 import { planTurn } from "./order.ts";
@@ -19,7 +20,10 @@ import { newTurn, type Turn } from "./turn.ts";
 import type { TurnRequest } from "./turn-request.ts";
 
 /** A turn's request without the message that is still to be written. */
-export type PreviewRequest = Omit<TurnRequest, "prompt" | "beforePromptBuild" | "kind" | "onEvent">;
+export type PreviewRequest = Omit<
+  TurnRequest,
+  "prompt" | "beforePromptBuild" | "kind" | "onEvent" | "onStep"
+>;
 
 /** The next model call, found out without making it. */
 export interface RequestPreview {
@@ -48,13 +52,20 @@ const PROMPT_ENTRY_ID = "next-message";
 /**
  * Runs bootstrap, history, assembly and policy as `runTurn` would, asks no model and appends
  * nothing. The engine is asked for its choice, as for a turn; what hooks would add to the next
- * message is not known. The host must not call it while a turn of the same session runs. Throws
- * HOST_CAPABILITY_MISSING, aborts, and in `strict` mode what the engine throws.
+ * message is not known. Waits for a turn of the same session that runs. Throws
+ * HOST_CAPABILITY_MISSING, SESSION_LOCKED, aborts, and in `strict` mode what the engine throws.
  */
 export async function previewRequest(request: PreviewRequest): Promise<RequestPreview> {
   const { guard } = request.engine;
   if (guard.engineId !== FALLBACK_ENGINE_ID)
     assertHostSupport(guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
+  const { sessionKey } = request.ports.transcript.session;
+  return withSession(request.state.lock, { whenBusy: request.whenBusy, sessionKey }, () =>
+    previewNow(request),
+  );
+}
+
+async function previewNow(request: PreviewRequest): Promise<RequestPreview> {
   const { ports, state } = request;
   const imagined: TurnRequest = {
     ...request,

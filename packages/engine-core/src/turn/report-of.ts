@@ -57,6 +57,7 @@ export function reportOf(
     ),
     compactions: facts.flatMap(compactionIn),
     ...viewNotes(facts, engine.badViews),
+    ...deliveryNotes(facts),
   };
 }
 
@@ -120,6 +121,26 @@ function compactionIn(fact: Fact): CompactionReport[] {
       durationMs: ms,
     },
   ];
+}
+
+/** Turns the engine has still to be told of, and those it refused too often. */
+function deliveryNotes(facts: readonly Fact[]): Pick<TurnReport, "deliveries"> {
+  const last = facts.findLastIndex((fact) => fact.type === "surveyed");
+  const survey = facts[last];
+  if (survey?.type !== "surveyed") return {};
+  const refused = facts
+    .slice(last)
+    .flatMap((fact) => (fact.type === "delivered" && !fact.ok ? [fact.turnId] : []));
+  const taken = new Set(
+    facts
+      .slice(last)
+      .flatMap((fact) => (fact.type === "delivered" && fact.ok ? [fact.turnId] : [])),
+  );
+  const blocked = survey.turns.filter((turn) => turn.blocked).map(({ id }) => id);
+  const pending = survey.turns.filter(
+    ({ id, blocked: parked }) => !parked && (!taken.has(id) || refused.includes(id)),
+  ).length;
+  return pending === 0 && blocked.length === 0 ? {} : { deliveries: { pending, blocked } };
 }
 
 function viewNotes(facts: readonly Fact[], fallbacks: number) {

@@ -4,6 +4,7 @@ import { describeError } from "../engine/quarantine.ts";
 import { type Ask, type Effect, isTell } from "./effects.ts";
 import type { Answer, Fact, Occurrence } from "./facts.ts";
 import { beginTurn, next } from "./next.ts";
+import { observed } from "./observe.ts";
 import { perform, tell } from "./perform/perform.ts";
 import type { World } from "./perform/world.ts";
 import type { Turn } from "./turn.ts";
@@ -42,6 +43,12 @@ export async function runEffects(
   const facts: Fact[] = [];
   const waiting: Occurrence[] = [];
   const world = open((fact) => waiting.push(fact));
+  const { ports, request } = world;
+  const observers = {
+    onStep: request.onStep,
+    spans: ports.spans,
+    now: () => ports.clock.monotonic(),
+  };
   let { turn, effects } = beginTurn(opened);
   const take = (fact: Fact): readonly Effect[] => {
     facts.push(fact);
@@ -56,7 +63,9 @@ export async function runEffects(
       world.engine.release();
       return { turn, facts };
     }
-    const answer = await answerTo(world, asked, options.signal);
+    const answer = await observed(observers, world.setup, asked, () =>
+      answerTo(world, asked, options.signal),
+    );
     for (const fact of [...waiting.splice(0), ...setAside(world, turn)]) take(fact);
     effects = take(answer);
   }

@@ -1,6 +1,7 @@
 // Runs one turn from the person's message to the model's reply.
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
+import { withSession } from "../session/session-lock.ts";
 import type { Fact } from "./facts.ts";
 import { openTurn } from "./open-turn.ts";
 import { planTurn } from "./order.ts";
@@ -11,11 +12,19 @@ import type { TurnRequest, TurnResult } from "./turn-request.ts";
 
 /**
  * Everything that happened is in the report (contract §3). What a model, tool or engine did wrong
- * is in the result; throws only HOST_CAPABILITY_MISSING, before anything ran.
+ * is in the result; throws only HOST_CAPABILITY_MISSING and SESSION_LOCKED, before anything ran.
+ * Turns of one session run one after the other.
  */
 export async function runTurn(request: TurnRequest): Promise<TurnResult> {
   if (request.engine.guard.engineId !== FALLBACK_ENGINE_ID)
     assertHostSupport(request.engine.guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
+  const { sessionKey } = request.ports.transcript.session;
+  return withSession(request.state.lock, { whenBusy: request.whenBusy, sessionKey }, () =>
+    run(request),
+  );
+}
+
+async function run(request: TurnRequest): Promise<TurnResult> {
   const { setup, signal, open } = openTurn(request, "turn");
   const { turn, facts } = await runEffects(newTurn(setup, planTurn(setup)), open, { signal });
   const { clock } = request.ports;

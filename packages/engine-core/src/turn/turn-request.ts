@@ -14,6 +14,7 @@ import type { ResolvedEngine } from "../engine/resolve.ts";
 import type { HostPorts } from "../ports.ts";
 import type { FailureKind, ReportParts, TurnReport } from "../report.ts";
 import type { SystemPart } from "../request/request-items.ts";
+import type { WhenBusy } from "../session/session-lock.ts";
 import type { SessionState } from "../session/session-state.ts";
 
 /** How turns of this host run; `DEFAULT_TURN_SETTINGS` holds for what is not given. */
@@ -89,6 +90,8 @@ export interface TurnRequest {
   prompt: Omit<UserMessage, "role">;
   /** A heartbeat is passed to engines as `isHeartbeat`. Absent: "user". */
   kind?: "user" | "heartbeat" | "cron";
+  /** What happens while another turn of the session runs: it waits, or SESSION_LOCKED is thrown. */
+  whenBusy?: WhenBusy;
   /** Absent, in whole or in part: DEFAULT_TURN_SETTINGS. */
   settings?: Partial<TurnSettings>;
   /** Called after assembly and before the first model call. Absent: nothing is added. */
@@ -104,6 +107,31 @@ export interface TurnRequest {
   signal?: AbortSignal;
   /** Told what happens while it happens. Absent: wait for the result. */
   onEvent?: (event: TurnEvent) => void;
+  /** Told of every step that ended, for metrics and logs. Absent: nobody counts. */
+  onStep?: (step: TurnStep) => void;
+}
+
+/**
+ * One step of a turn, told when it has ended; holds no contents. New steps, attributes and fields
+ * may come without another `v`.
+ */
+export interface TurnStep {
+  /** Another number means another shape. */
+  v: 1;
+  /** As in the turn's report. */
+  turnId: string;
+  /** "call-model", "run-tool", "append", "assemble", "deliver", "compact", … */
+  step: string;
+  /** For people and traces: "chat <model>", "execute_tool <tool>", "clew append reply". */
+  name: string;
+  /** When it began, ms since the turn began. */
+  atMs: number;
+  /** How long it took, ms. */
+  durationMs: number;
+  /** "failed": what it was asked for did not come about; the report says why. */
+  outcome: "ok" | "failed" | "aborted";
+  /** Of OpenTelemetry's conventions for generative AI where they have one. */
+  attributes: Readonly<Record<string, string | number>>;
 }
 
 /** What a person watching the turn is told, in order. */

@@ -124,10 +124,15 @@ export async function deliver(
   try {
     await handOver(world, delivery, history);
     const { degraded } = world.engine;
-    return { type: "delivered", ok: degraded === null, reason: degraded?.reason ?? "" };
+    return {
+      type: "delivered",
+      turnId: delivery.turn.id,
+      ok: degraded === null,
+      reason: degraded?.reason ?? "",
+    };
   } catch (error) {
     throwIfFatal(world, error);
-    return { type: "delivered", ok: false, reason: describeError(error) };
+    return { type: "delivered", turnId: delivery.turn.id, ok: false, reason: describeError(error) };
   }
 }
 

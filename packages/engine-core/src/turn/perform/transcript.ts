@@ -8,6 +8,7 @@ import {
   sessionProjections,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
+import { withoutIdleHeartbeats } from "../../request/heartbeats.ts";
 import { resolveView } from "../../request/resolve-view.ts";
 import { asPrompt, MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
 import { carryDeliveries, createDeliveryLedger } from "../../session/delivery-ledger.ts";
@@ -68,7 +69,8 @@ export async function read(
   { promptId }: Asked<"read">,
 ): Promise<Answered<"read">> {
   const { model, settings } = setup;
-  const raw = contextItems(state, 0, turnStart({ state, transcript }, promptId));
+  const past = contextItems(state, 0, turnStart({ state, transcript }, promptId));
+  const raw = withoutIdleHeartbeats(past);
   const messages = messagesOf(raw);
   const sanitized = await ports.policy?.sanitizeHistory({
     messages,
