@@ -13,8 +13,16 @@ export interface ViewItem {
   readonly why: Why;
 }
 
-export const messagesOf = (items: readonly ViewItem[]): AgentMessage[] =>
-  items.map(({ message }) => message);
+const lists = new WeakMap<readonly ViewItem[], readonly AgentMessage[]>();
+
+/** Item lists are never changed once made, so their messages are listed once. */
+export function messagesOf(items: readonly ViewItem[]): readonly AgentMessage[] {
+  const known = lists.get(items);
+  if (known !== undefined) return known;
+  const messages = items.map(({ message }) => message);
+  lists.set(items, messages);
+  return messages;
+}
 
 const because = (source: ItemSource, code: ItemCode, reason: string = code): Why => ({
   source,

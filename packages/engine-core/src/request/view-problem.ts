@@ -11,8 +11,9 @@ export function viewProblem(
 ): string | undefined {
   if (view.length === 0 && history.length > 0)
     return `the view is empty although the history holds ${history.length} messages`;
+  if (turn === null) return undefined;
   const shown = new Set(view.map(({ id }) => id));
-  const missing = (turn === null ? [] : needed(turn)).find(({ id }) => !shown.has(id));
+  const missing = needed(turn).find(({ id }) => !shown.has(id));
   return missing === undefined
     ? undefined
     : `the view lacks the running turn's ${missing.message.role === "toolResult" ? "newest tool result" : "prompt"}`;

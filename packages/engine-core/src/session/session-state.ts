@@ -3,6 +3,7 @@ import type { Usage } from "@clew/plugin-sdk/core";
 import { buildContext, type TranscriptContext } from "@clew/plugin-sdk/transcript";
 import type { DeliveryPort, TranscriptPort } from "../ports.ts";
 import { type CappedView, createCappedView } from "../request/capped-view.ts";
+import { isHeartbeatPrompt } from "../request/heartbeats.ts";
 import { createMessageTable, type MessageTable } from "../request/message-table.ts";
 import { emptyRequestMemory, type RequestMemory } from "../request/request-items.ts";
 import type { Measurement } from "../request/request-size.ts";
@@ -31,6 +32,11 @@ export interface SessionState {
    * @internal
    */
   holdsRuntimeContext: boolean;
+  /**
+   * True when some of them began heartbeat turns.
+   * @internal
+   */
+  holdsHeartbeats: boolean;
   /** @internal */
   table: MessageTable;
   /**
@@ -100,6 +106,7 @@ export function createSessionState(): SessionState {
     context: undefined,
     items: [],
     holdsRuntimeContext: false,
+    holdsHeartbeats: false,
     table: createMessageTable(),
     request: emptyRequestMemory(),
     assemblySums: createTokenSums(),
@@ -136,6 +143,8 @@ export function refreshContext(
     state.items.push({ id, message: state.table.canonical(message), why: asHistory(entryId) });
   state.holdsRuntimeContext =
     (reused > 0 && state.holdsRuntimeContext) || state.items.slice(reused).some(isRuntimeContext);
+  state.holdsHeartbeats =
+    (reused > 0 && state.holdsHeartbeats) || state.items.slice(reused).some(isHeartbeatPrompt);
   state.context = context;
   return state.items;
 }

@@ -49,7 +49,7 @@ export async function assemble(
   try {
     const result = await world.engine.assemble({
       ...assembleParams(world, asked, turn),
-      messages: messagesOf(given),
+      messages: messagesOf(given).slice(),
     });
     return {
       type: "assembled",

@@ -70,7 +70,7 @@ export async function read(
 ): Promise<Answered<"read">> {
   const { model, settings } = setup;
   const past = contextItems(state, 0, turnStart({ state, transcript }, promptId));
-  const raw = withoutIdleHeartbeats(past);
+  const raw = state.holdsHeartbeats ? withoutIdleHeartbeats(past) : past;
   const messages = messagesOf(raw);
   const sanitized = await ports.policy?.sanitizeHistory({
     messages,
@@ -85,7 +85,10 @@ export async function read(
     history: resolveView(history, raw, state.table, MADE_BY_POLICY).items,
     changes: [...(sanitized?.changes ?? []), ...(paired?.changes ?? [])],
     sideRecords: sanitized?.sideRecords ?? [],
-    projections: sessionProjections(transcript.branch()),
+    projections:
+      settings.sessionPrune?.mode === undefined || settings.sessionPrune.mode === "off"
+        ? []
+        : sessionProjections(transcript.branch()),
   };
 }
 

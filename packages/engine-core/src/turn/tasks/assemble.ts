@@ -82,6 +82,7 @@ function placeAddition(
 function prune(turn: Turn, assembly: Assembly): Step {
   const { setup, projections: previous } = turn;
   const settings = sessionPruneSettings(setup.model, setup.settings.sessionPrune);
+  if (settings.mode === "off") return done({ ...turn, projections: [], assembly });
   const messages = messagesOf(assembly.items);
   const { projections, added } = planSessionPrune({
     messages,
@@ -93,11 +94,10 @@ function prune(turn: Turn, assembly: Assembly): Step {
     settings,
     previous,
   });
-  const shown = settings.mode === "off" ? [] : projections;
   const pruned = {
     ...turn,
-    projections: shown,
-    assembly: { ...assembly, items: showPruned(assembly.items, shown) },
+    projections,
+    assembly: { ...assembly, items: showPruned(assembly.items, projections) },
   };
   if (added.length === 0) return done(pruned);
   return ask(
