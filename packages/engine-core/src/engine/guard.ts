@@ -70,8 +70,9 @@ export function guardEngine(options: GuardOptions): EngineGuard {
       ...{ setAside: undefined, unusable: undefined },
       ...{ fallback: undefined, fallbackEngine: undefined, isReleased: false },
     };
-    // An engine that is set aside is not even looked at.
-    if (failureIn(scope) !== undefined) return scope;
+    // An engine that is set aside is not even looked at, and stays aside in this scope.
+    scope.setAside = failureIn(scope);
+    if (scope.setAside !== undefined) return scope;
     const reading = readEngine(engine, said);
     if (reading.ok) {
       said = reading.info;

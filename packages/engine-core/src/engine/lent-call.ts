@@ -6,7 +6,7 @@ import {
   linkSignals,
   type RuntimeCompaction,
 } from "@clew/plugin-sdk/host";
-import { takeRewriteRequest } from "./results.ts";
+import { takeRewriteRequest } from "./rewrite-request.ts";
 
 /** One call as the engine sees it. */
 export interface LentCall {

@@ -7,17 +7,12 @@ import {
 import type { ClockPort, LogPort } from "../ports.ts";
 import { type Bounds, DEFAULT_BOUNDS_MS } from "./bounds.ts";
 import type { EngineGuard, FailurePolicy } from "./call-scope.ts";
+import { quarantineOf } from "./generation-quarantine.ts";
 import { createGenerations, type Generation } from "./generations.ts";
 import { guardEngine } from "./guard.ts";
 import type { Leases } from "./leases.ts";
 import { makeEngine } from "./make-engine.ts";
-import {
-  createQuarantine,
-  planRecord,
-  type Quarantine,
-  type QuarantineFailure,
-  type QuarantineRecord,
-} from "./quarantine.ts";
+import { createQuarantine, type Quarantine, type QuarantineRecord } from "./quarantine.ts";
 import {
   CORE_OWNER,
   type EngineRegistration,
@@ -133,27 +128,9 @@ export function createEngineRegistry(options: RegistryOptions): EngineRegistry {
       engine: made.engine,
       info: made.info,
       fallbackInfo: () => prepared?.info(),
-      ...(!isFallback && { quarantine: quarantineOf(generation) }),
+      ...(!isFallback && { quarantine: quarantineOf(generation, { quarantine, log, clock }) }),
       policy: options.failurePolicy?.(engineId) ?? "quarantine",
     });
-  }
-
-  /** A failure counts against its own generation only. */
-  function quarantineOf(generation: Generation): Pick<Quarantine, "get" | "add"> {
-    return {
-      get: (engineId, sessionKey) =>
-        generation.isCurrent ? quarantine.get(engineId, sessionKey) : undefined,
-      add: (failure) =>
-        generation.isCurrent ? quarantine.add(failure) : failureOfReplaced(failure),
-    };
-  }
-
-  function failureOfReplaced(failure: QuarantineFailure): QuarantineRecord {
-    const record = planRecord(failure, { kind: "turn" }, clock.now());
-    log.warn(
-      `engine "${record.engineId}", which has been replaced or removed since, failed during ${record.operation}: ${record.reason}`,
-    );
-    return record;
   }
 
   function instance(engineId: string, context: EngineFactoryContext): Promise<EngineGuard> {

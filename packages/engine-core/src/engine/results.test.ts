@@ -3,7 +3,7 @@ import type { EngineMethod } from "@clew/plugin-sdk/host";
 import { user } from "@clew/plugin-sdk/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { takeResult, takeRewriteRequest } from "./results.ts";
+import { takeResult } from "./results.ts";
 
 const given: AgentMessage[] = ["one", "two", "three", "four"].map((text, index) => ({
   ...user(text),
@@ -157,34 +157,5 @@ describe("every field of a result is checked, and named when it is wrong", () =>
     const taken = takeResult("prepareSubagentSpawn", new Preparation());
     if (!taken.ok) throw new Error(taken.problem);
     await expect((taken.value as Preparation).rollback()).resolves.toBeUndefined();
-  });
-});
-
-describe("a rewrite an engine asks for", () => {
-  it("is taken as plain data", () => {
-    const message = user("shorter");
-    const request = { replacements: [{ entryId: "e1", message }] };
-    const taken = takeRewriteRequest(request);
-    expect(taken).toEqual(request);
-    expect(taken.replacements[0]!.message).not.toBe(message);
-  });
-
-  const wrong: [unknown, string][] = [
-    [undefined, "expected an object (got nothing)"],
-    [{ replacements: {} }, "replacements is an object; expected a list"],
-    [{ replacements: new Array(1) }, "replacements[0] is missing; expected an object"],
-    [{ replacements: [{ entryId: 1, message: user("x") }] }, "replacements[0].entryId is a number"],
-    [
-      { replacements: [{ entryId: "e", message: { role: "banana" } }] },
-      'replacements[0].message.role is "banana"',
-    ],
-    [
-      { replacements: [{ entryId: "e", message: { role: "user", content: null } }] },
-      "replacements[0].message.content is null",
-    ],
-    [{ replacements: [], allowedRewriteSuffixEntryIds: "e" }, "allowedRewriteSuffixEntryIds is "],
-  ];
-  it.each(wrong)("is refused by field: %#", (request, problem) => {
-    expect(() => takeRewriteRequest(request)).toThrow(problem);
   });
 });

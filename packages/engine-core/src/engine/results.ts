@@ -1,9 +1,5 @@
 // What each method of an engine may return, field by field.
-import type {
-  AgentMessage,
-  SubagentPreparation,
-  TranscriptRewriteRequest,
-} from "@clew/plugin-sdk/core";
+import type { AgentMessage, SubagentPreparation } from "@clew/plugin-sdk/core";
 import { type EngineMethod, isRecord } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import {
@@ -16,7 +12,7 @@ import {
   takeFrom,
   takePlain,
 } from "./plain-data.ts";
-import { takeMessage, takeMessages } from "./taken-messages.ts";
+import { takeMessages } from "./taken-messages.ts";
 
 /** Absent and null say the same where many engines write null for "nothing to say". */
 const maybe = <Schema extends z.ZodType>(schema: Schema) =>
@@ -118,37 +114,6 @@ export function takeResult(
   });
 }
 
-/** The rewrite an engine asks for, checked like stored messages; throws in words for the engine. */
-export function takeRewriteRequest(request: unknown): TranscriptRewriteRequest {
-  const taken = takeFrom((reading): TranscriptRewriteRequest => {
-    if (!isRecord(request)) return refuseWhole(request, "an object");
-    const { replacements, allowedRewriteSuffixEntryIds: allowed } = request;
-    return {
-      replacements: readAt(reading, "replacements", () =>
-        listOf(replacements).map((item, index) =>
-          readAt(reading, index, () => takeReplacement(reading, item)),
-        ),
-      ),
-      ...(allowed !== undefined && {
-        allowedRewriteSuffixEntryIds: readAt(reading, "allowedRewriteSuffixEntryIds", () =>
-          listOf(allowed).map((id, index) => readAt(reading, index, () => textOf(id))),
-        ),
-      }),
-    };
-  });
-  if (taken.ok) return taken.value;
-  throw new TypeError(`Nothing was rewritten: in the request, ${taken.problem}.`);
-}
-
-function takeReplacement(reading: Reading, item: unknown) {
-  if (!isRecord(item)) return refuse(`is ${kindOf(item)}; expected an object`);
-  const { entryId, message } = item;
-  return {
-    entryId: readAt(reading, "entryId", () => textOf(entryId)),
-    message: readAt(reading, "message", () => takeMessage(reading, message)),
-  };
-}
-
 function takeFields(
   reading: Reading,
   method: keyof typeof SCHEMAS,
@@ -209,10 +174,3 @@ function withoutAbsent(value: object): object {
       .map(([key, field]) => [key, isRecord(field) ? withoutAbsent(field) : field]),
   );
 }
-
-const listOf = (value: unknown): readonly unknown[] =>
-  Array.isArray(value)
-    ? Array.from<unknown>(value)
-    : refuse(`is ${kindOf(value)}; expected a list`);
-const textOf = (value: unknown): string =>
-  typeof value === "string" ? value : refuse(`is ${kindOf(value)}; expected a string`);

@@ -32,7 +32,8 @@ type Awaitable<T> = T | Promise<T>;
  */
 export interface ContextEngine {
   /**
-   * Who the engine is and what it promises; may be a getter: hosts read it each time they need it.
+   * Who the engine is and what it promises; may be a getter: hosts read it once per turn. One that
+   * throws, changes its `id` or holds something else than the type says sets the engine aside.
    */
   readonly info: ContextEngineInfo;
 

@@ -38,7 +38,7 @@ export type HostAddedParam =
 
 /**
  * Who an engine is and what it promises (contract §1.1). May be a getter: hosts read it again each
- * time. Only `id` and `name` are required.
+ * turn. Only `id` and `name` are required.
  */
 export interface ContextEngineInfo {
   /**
