@@ -1,5 +1,5 @@
 // Reads stored messages and blocks, taking nothing for granted.
-import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
 
 /** A block as it may be stored: any kind, any spelling. */
@@ -30,6 +30,11 @@ export const asAgentMessages = (messages: readonly StoredMessage[]): readonly Ag
 /** The role; undefined for anything that is no message. */
 export function roleOf(message: StoredMessage | undefined): string | undefined {
   return isRecord(message) && typeof message.role === "string" ? message.role : undefined;
+}
+
+/** The message's id, as `messageId` of the contract reads it; undefined when it has none. */
+export function idOf(message: StoredMessage): string | undefined {
+  return isRecord(message) ? messageId(message as unknown as AgentMessage) : undefined;
 }
 
 /**

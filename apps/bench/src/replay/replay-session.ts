@@ -102,7 +102,7 @@ function observer(model: ModelRef) {
       const text = [
         systemPrompt,
         JSON.stringify(tools),
-        ...messages.map((message) => JSON.stringify(message)),
+        ...messages.map(({ __openclaw: _notSent, ...message }) => JSON.stringify(message)),
       ].join("\n");
       const request = Buffer.from(text);
       facts = {

@@ -68,7 +68,9 @@ export async function policyApply(
   const changes = [...replay.changes, ...outbound.changes];
   if (options.json)
     output.json({ file: resolve(file), ...route, messages: outbound.messages, changes });
-  else for (const message of outbound.messages) output.line(JSON.stringify(message));
+  else
+    for (const { __openclaw: _notSent, ...message } of outbound.messages)
+      output.line(JSON.stringify(message));
   if (!options.json) for (const change of changes) output.note(printable(describeChange(change)));
   output.note(
     `${counted(messages.length, "message")} in, ${outbound.messages.length} out, ${counted(changes.length, "change")}.`,

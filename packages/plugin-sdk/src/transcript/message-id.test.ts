@@ -1,8 +1,16 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "../contract/message.ts";
+import { toModelMessage } from "../messages/model-view.ts";
 import { assistant, toolCall, toolResult, user } from "../testing/messages.ts";
 import { messageId, sameMessage, withMessageId } from "./message-id.ts";
+import { applyPrune, planPrune } from "./prune.ts";
+import { applySessionPrune } from "./session-projection.ts";
+import {
+  applyToolResultTruncation,
+  capToolResults,
+  planToolResultTruncation,
+} from "./tool-result-caps.ts";
 
 const withId = (id: unknown, message: AgentMessage = user("q")) =>
   ({ ...message, __openclaw: { id } }) as AgentMessage;
@@ -36,6 +44,57 @@ describe("withMessageId", () => {
     expect(withMessageId(message, "a")).toBe(message);
     expect(messageId(withMessageId(message, "b"))).toBe("b");
     expect(messageId(message)).toBe("a");
+  });
+});
+
+describe("whatever shortens or shows a message", () => {
+  const long = fc.nat({ max: 400 }).map((size) => "word ".repeat(size * 200));
+  const session = fc.array(long, { minLength: 1, maxLength: 12 }).map((texts) =>
+    texts
+      .flatMap((text, turn): AgentMessage[] => {
+        const call = toolCall("read", {}, `call_${turn}`);
+        return [user(`q${turn}`), assistant([call]), toolResult(call, text), assistant("done")];
+      })
+      .map((message, index) => withMessageId(message, `m${index}`)),
+  );
+  const views: Record<string, (messages: readonly AgentMessage[]) => readonly AgentMessage[]> = {
+    prune: (messages) =>
+      applyPrune(messages, planPrune(messages, { protectTokens: 0, minimumTokens: 0 }), { now: 1 }),
+    caps: (messages) => capToolResults(messages, 4_000),
+    truncation: (messages) => {
+      const plan = planToolResultTruncation(messages, { contextWindow: 4_000, freeChars: 1e6 });
+      return applyToolResultTruncation(messages, plan);
+    },
+    "session prune": (messages) =>
+      applySessionPrune(
+        messages,
+        messages.map((_, index) =>
+          index % 8 === 2
+            ? { kind: "hard", entryId: `m${index}`, placeholder: "gone" }
+            : { kind: "soft", entryId: `m${index}`, headChars: 9, tailChars: 9 },
+        ),
+        messageId,
+      ),
+    "model view": (messages) => messages.map((message) => toModelMessage(message)!),
+  };
+
+  it.each(Object.keys(views))("keeps its id: %s", (name) => {
+    fc.assert(
+      fc.property(session, (messages) => {
+        expect(views[name]!(messages).map(messageId)).toEqual(messages.map(messageId));
+      }),
+    );
+  });
+
+  it("keeps what the host wrote on notes and summaries when a model is shown them", () => {
+    const __openclaw = { id: "a", kind: "cron" } as const;
+    for (const message of [
+      { role: "compactionSummary", summary: "s", __openclaw },
+      { role: "branchSummary", summary: "s", __openclaw },
+      { role: "custom", customType: "c", content: "c", __openclaw },
+      { role: "bashExecution", command: "ls", output: "", __openclaw },
+    ] satisfies AgentMessage[])
+      expect(toModelMessage(message)?.__openclaw).toEqual(__openclaw);
   });
 });
 

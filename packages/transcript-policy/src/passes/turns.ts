@@ -1,8 +1,10 @@
 // Decides which turns may stand next to each other.
+import { isRecord } from "@clew/plugin-sdk/host";
 import { type Clock, definePass, mapChanged, type Report } from "../pass.ts";
 import {
   fieldOf,
   hasFailed,
+  idOf,
   isThinking,
   isToolCallLike,
   nonBlank,
@@ -110,13 +112,26 @@ function mergeAssistants(run: readonly StoredMessage[]): StoredMessage {
     const value = run.findLast((message) => message[field] !== undefined)?.[field];
     return value === undefined ? [] : [[field, value] as const];
   });
-  return { ...run[0], ...Object.fromEntries(endings), content: run.flatMap(contentBlocks) };
+  return {
+    ...run[0],
+    ...Object.fromEntries(endings),
+    content: run.flatMap(contentBlocks),
+    ...firstId(run, run[0]!),
+  };
 }
 
 const mergeUsers = (run: readonly StoredMessage[]): StoredMessage => ({
   ...run.at(-1),
   content: run.flatMap(contentBlocks),
+  ...firstId(run, run.at(-1)!),
 });
+
+/** What the host wrote on `base`, with the id of the first of them that has one. */
+function firstId(run: readonly StoredMessage[], base: StoredMessage): StoredMessage {
+  const id = run.map(idOf).find((each) => each !== undefined);
+  if (id === undefined || id === idOf(base)) return {};
+  return { __openclaw: { ...(isRecord(base.__openclaw) && base.__openclaw), id } };
+}
 
 const contentBlocks = (message: StoredMessage): readonly StoredBlock[] =>
   typeof message.content === "string" ? [textBlock(message.content)] : storedBlocks(message);
