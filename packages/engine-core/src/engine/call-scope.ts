@@ -46,6 +46,8 @@ export interface GuardedEngine extends ContextEngine {
   readonly info: Readonly<ContextEngineInfo>;
   /** Why the fallback answers now; null while the engine itself does. */
   readonly degraded: EngineFailure | null;
+  /** Sets the engine aside as a failed call would: the host cannot use what it answers. */
+  reportFailure(operation: string, reason: string): void;
   /** Lets the fallback answer for the rest of this scope, without quarantine. */
   setAside(failure: EngineFailure): void;
   /**

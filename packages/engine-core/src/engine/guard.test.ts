@@ -367,6 +367,7 @@ describe("a guarded engine", () => {
       "info",
       "ingest",
       "release",
+      "reportFailure",
       "setAside",
     ]);
     expect(guard.extension("control")?.()).toBe("status");

@@ -134,6 +134,7 @@ function guardedEngine(scope: Scope, giveBack: () => void): GuardedEngine {
       const record = failureIn(scope);
       return record === undefined ? null : failureOf(record);
     },
+    reportFailure: (operation, reason) => void setAsideFor(scope, operation, reason),
     setAside: (failure) => leaveAside(scope, failure),
     release() {
       scope.isReleased = true;

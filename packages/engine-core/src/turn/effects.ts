@@ -83,7 +83,7 @@ export type Tell =
   | { do: "forget-measurement" }
   /** Counted per engine; the third one sets it aside for good. */
   | { do: "bad-view"; failure: EngineFailure }
-  | { do: "set-aside"; failure: EngineFailure; forGood: boolean };
+  | { do: "set-aside"; failure: EngineFailure };
 
 export type Effect = Ask | Tell;
 

@@ -31,6 +31,11 @@ export function openTurn(request: TurnRequest, purpose: TurnSetup["purpose"]): O
     ...delegatedCompaction(ports, () => {
       if (world !== undefined) world.delegated = true;
     }),
+    onSetAside: ({ operation, reason }) =>
+      request.onEvent?.({
+        type: "notice",
+        text: `Engine "${request.engine.guard.engineId}" failed (${operation}: ${reason}); another one answers.`,
+      }),
     record: (call) => record({ type: "engine-called", call }),
   });
   const setup = setupOf(request, engine, purpose);

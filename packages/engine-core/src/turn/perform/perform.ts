@@ -80,7 +80,8 @@ export function tell(world: World, effect: Tell): void {
       const count = (state.badViews.get(guard) ?? 0) + 1;
       state.badViews.set(guard, count);
       ports.log.warn(`context engine "${guard.engineId}": ${effect.failure.reason}`);
-      if (count >= MAX_BAD_VIEWS) engine.setAside(effect.failure);
+      if (count >= MAX_BAD_VIEWS)
+        engine.reportFailure(effect.failure.operation, effect.failure.reason);
     }
   }
 }

@@ -3,7 +3,7 @@ import { viewProblem } from "../../request/view-problem.ts";
 import { ask, done, type Task } from "../step.ts";
 import type { Turn } from "../turn.ts";
 import { showPruned } from "./assemble.ts";
-import { noteBadView } from "./bad-view.ts";
+import { answerBadView } from "./bad-view.ts";
 
 /**
  * Before each further call of a turn (contract §3.5). Eager: from history and turn together.
@@ -31,10 +31,7 @@ export const assembleAgain: Task = {
           history: turn.history,
           turn: withTurn ? running : null,
         });
-        if (problem !== undefined) {
-          const noted = noteBadView(turn, problem);
-          return done(unassembled(noted.turn), ...noted.effects);
-        }
+        if (problem !== undefined) return answerBadView(turn, problem, unassembled);
         const chosen = showPruned(choice.items, turn.projections);
         return done({ ...turn, view: withTurn ? chosen : [...chosen, ...running] });
       }

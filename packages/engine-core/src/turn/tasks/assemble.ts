@@ -13,7 +13,7 @@ import type { Choice } from "../facts.ts";
 import { sessionPruneSettings } from "../session-prune.ts";
 import { ask, done, type Step, type Task } from "../step.ts";
 import type { Assembly, Turn } from "../turn.ts";
-import { noteBadView } from "./bad-view.ts";
+import { answerBadView } from "./bad-view.ts";
 
 /**
  * The choice is made once per turn (contract §3.1 step 4), and again after a compaction. Where old
@@ -33,8 +33,10 @@ export const assemble: Task = {
       case "assembled": {
         const problem = viewProblem(answer.choice.items, { history: turn.history, turn: null });
         if (problem === undefined) return prune(turn, assemblyOf(turn, answer.choice));
-        const noted = noteBadView(turn, problem);
-        return done({ ...noted.turn, assembly: wholeHistory(turn) }, ...noted.effects);
+        return answerBadView(turn, problem, (noted) => ({
+          ...noted,
+          assembly: wholeHistory(noted),
+        }));
       }
       case "not-assembled":
         return done(

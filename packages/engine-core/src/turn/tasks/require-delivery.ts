@@ -9,7 +9,6 @@ export const requireDelivery: Task = {
     const reason = delivery.failure ?? `${missing} older turns have yet to be committed`;
     return done(turn, {
       do: "set-aside",
-      forGood: false,
       failure: {
         operation: "commitTurn",
         code: "ENGINE_OPERATION_FAILED",
