@@ -1,12 +1,14 @@
 // Runs `clew chat`, a streamed chat in the terminal.
 import { createInterface } from "node:readline";
 import type { TurnEvent, TurnResult } from "@clew/engine-core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { parseLine } from "../commands/parse.ts";
 import { createGateway, type Gateway } from "../gateway.ts";
 import { prepareHome } from "../home/prepare-home.ts";
 import { shownEvent } from "../http/event-stream.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { DEFAULT_AGENT_ID, parseSessionName } from "../sessions/keys.ts";
+import { EXIT } from "../terminal/exit-codes.ts";
 import { type Output, printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import type { Approve } from "../tools/tool.ts";
@@ -23,6 +25,12 @@ export async function chat(
   options: ChatOptions,
   shell: Shell,
 ): Promise<number> {
+  const message = words.join(" ");
+  if (words.length > 0 && message.trim() === "")
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      "The message is blank; write one, or leave it out to talk line by line.",
+    );
   const { environment, loaded, log, output } = await setUp(shell, options, {
     showProblems: options.json !== true,
   });
@@ -38,15 +46,13 @@ export async function chat(
     json: options.json === true,
     approve: asking.approve,
   });
-  const stopListening = onSignals(talk);
+  const leaving = new AbortController();
+  const stopListening = onSignals(talk, leaving);
   try {
-    if (words.length > 0) return exitCodeOf(await talk.say(words.join(" ")));
-    return await converse(
-      talk,
-      output,
-      asking,
-      `session ${key}, model ${gateway.host.model(parseSessionName(key)?.agentId ?? DEFAULT_AGENT_ID).name}`,
-    );
+    if (words.length > 0) return exitCodeOf(await talk.say(message));
+    const { name } = gateway.host.model(parseSessionName(key)?.agentId ?? DEFAULT_AGENT_ID);
+    const about = `session ${key}, model ${name}`;
+    return await converse(talk, { output, asking, about, leaving: leaving.signal });
   } finally {
     stopListening();
     await gateway.close();
@@ -131,12 +137,18 @@ function showEvents(output: Output): (event: TurnEvent) => void {
   };
 }
 
+interface Conversation {
+  output: Output;
+  asking: Asking;
+  about: string;
+  /** Ends it between two lines. */
+  leaving: AbortSignal;
+}
+
 /** Line by line until the input ends; with a terminal there is a prompt. */
 async function converse(
   talk: Talk,
-  output: Output,
-  asking: Asking,
-  about: string,
+  { output, asking, about, leaving }: Conversation,
 ): Promise<number> {
   const isTerminal = process.stdin.isTTY === true;
   const lines = createInterface({
@@ -144,6 +156,7 @@ async function converse(
     output: process.stdout,
     terminal: isTerminal,
     prompt: "> ",
+    signal: leaving,
   });
   let lastOutcome: TurnResult["outcome"] = "completed";
   asking.use(lines);
@@ -158,22 +171,25 @@ async function converse(
   if (isTerminal) lines.prompt();
   for await (const line of lines) {
     const text = line.trim();
+    // Lines that had arrived still come.
+    if (leaving.aborted) break;
     if (text === "/quit" || text === "/exit") break;
     if (text !== "") lastOutcome = await talk.say(text);
     if (isTerminal) lines.prompt();
   }
   lines.close();
+  if (leaving.aborted) return EXIT.cancelled;
   return isTerminal ? 0 : exitCodeOf(lastOutcome);
 }
 
 /** SIGINT cancels a reply; with nothing to cancel, and for SIGTERM, the program ends. */
-function onSignals(talk: Talk): () => void {
+function onSignals(talk: Talk, leaving: AbortController): () => void {
   const onInterrupt = () => {
-    if (!talk.cancel()) process.stdin.destroy();
+    if (!talk.cancel()) leaving.abort();
   };
   const onTerminate = () => {
     talk.cancel();
-    process.stdin.destroy();
+    leaving.abort();
   };
   process.on("SIGINT", onInterrupt);
   process.on("SIGTERM", onTerminate);
@@ -184,5 +200,6 @@ function onSignals(talk: Talk): () => void {
 }
 
 function exitCodeOf(outcome: TurnResult["outcome"]): number {
-  return outcome === "completed" ? 0 : outcome === "aborted" ? 130 : 1;
+  if (outcome === "completed") return EXIT.done;
+  return outcome === "aborted" ? EXIT.cancelled : EXIT.failed;
 }

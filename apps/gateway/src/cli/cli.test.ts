@@ -86,6 +86,21 @@ describe("clew chat", () => {
     expect(files.filter((name) => name.includes("lock"))).toEqual([]);
   });
 
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "that reads a pipe and waits ends on %s with exit code 130 and leaves no lock",
+    async (signal) => {
+      const home = await temporaryHome();
+      const child = startClew(home, ["chat"]);
+      child.process.stdin!.write("My cat is called Minka.\n");
+      expect(await child.nextLine()).toBe("Noted.");
+      child.process.kill(signal);
+      expect(await child.exit).toBe(130);
+      expect(child.errors()).toBe("");
+      const files = await readdir(join(home, "agents/main/sessions"));
+      expect(files.filter((name) => name.includes("lock"))).toEqual([]);
+    },
+  );
+
   it("says what the model server did, with a non-zero exit", async () => {
     const { home } = await emulatedHome({ answers: [{ fault: "status", status: 401 }] });
     const { code, errors } = await clew(home, ["chat", "hello"]);

@@ -2,7 +2,8 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { readEnvironment } from "../config/environment.ts";
 import { EXIT, exitCodeOf } from "../terminal/exit-codes.ts";
-import { describeFailure, terminal } from "../terminal/output.ts";
+import { describeFailure } from "../terminal/failure.ts";
+import { terminal } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
 import { addPluginCommands } from "./plugins/program.ts";
@@ -21,7 +22,7 @@ export async function runCli(
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    shell.output.note(`clew: ${describeFailure(error)}`);
+    shell.output.note(`clew: ${describeFailure(error, shell.environment)}`);
     return exitCodeOf(error);
   }
 }
@@ -261,14 +262,14 @@ const addDoctor: Add = (program, shell, done) => {
 
 function toPort(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+  if (!/^\d+$/.test(text) || port > 65_535)
     throw new InvalidArgumentError("must be a number from 0 to 65535.");
   return port;
 }
 
 function toCount(text: string): number {
   const count = Number(text);
-  if (!Number.isInteger(count) || count <= 0)
+  if (!/^\d+$/.test(text) || count === 0 || !Number.isSafeInteger(count))
     throw new InvalidArgumentError("must be a whole number above 0.");
   return count;
 }

@@ -1,11 +1,17 @@
 // Runs `clew sessions repair` on a session file that other programs damaged.
 import { resolve } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { type RepairReport, repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
 import { fileNotFound } from "../file-not-found.ts";
 import { repairedParts } from "../sessions/notes.ts";
+import { readTranscript } from "../sessions/store.ts";
+import { EXIT } from "../terminal/exit-codes.ts";
 import type { Shell } from "../terminal/shell.ts";
 
-/** Exit code 1 when the file could not be repaired; throws FILE_NOT_FOUND when there is none. */
+/**
+ * Throws FILE_NOT_FOUND, TRANSCRIPT_UNREADABLE, STORAGE_FAILED when the file is not there, is no
+ * session file, or cannot be written.
+ */
 export async function repairSession(
   file: string,
   { dryRun = false, json = false }: { dryRun?: boolean; json?: boolean },
@@ -15,7 +21,16 @@ export async function repairSession(
   if (report.code === "file-missing") throw fileNotFound(file);
   if (json) output.json({ file: resolve(file), dryRun, ...report });
   else for (const line of describeRepair(report, dryRun)) output.line(line);
-  return isDone(report) ? 0 : 1;
+  if (!isDone(report)) await throwReason(file, report);
+  return EXIT.done;
+}
+
+/** In the words of every other command that reads such a file. */
+async function throwReason(file: string, { code, reason }: RepairReport): Promise<never> {
+  if (code === "not-written")
+    throw new ContextEngineError("STORAGE_FAILED", `${file} was not repaired: ${reason}.`);
+  await readTranscript(resolve(file));
+  throw new ContextEngineError("TRANSCRIPT_UNREADABLE", `${file} was not repaired: ${reason}.`);
 }
 
 /** In order, repaired, or a dry run that says what would be done. */
@@ -24,7 +39,7 @@ const isDone = ({ code }: RepairReport) => code === undefined || code === "dry-r
 /** What was done, or would be, one line each. */
 export function describeRepair(report: RepairReport, dryRun: boolean): string[] {
   const found = repairedParts(report);
-  if (!isDone(report)) return [`Not repaired: ${report.reason}.`, ...found];
+  if (!isDone(report)) return found;
   if (found.length === 0) return ["The file is in order; nothing to repair."];
   const backup =
     report.backupPath === undefined ? [] : [`The original is kept at ${report.backupPath}.`];

@@ -1,11 +1,13 @@
 // Reads the environment and configuration and opens the log for most commands.
-import { join } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { PROVIDERS } from "@clew/plugin-sdk/host";
 import type { Environment } from "../config/environment.ts";
-import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import { type ConfigProblem, type LoadedConfig, loadConfig, problemsOf } from "../config/load.ts";
 import { withValueAt } from "../config/path.ts";
 import { ConfigSchema } from "../config/schema.ts";
-import { createLog, type GatewayLog } from "../log/log.ts";
+import { createLog, type GatewayLog, logFile } from "../log/log.ts";
 import type { Shell } from "../terminal/shell.ts";
+import { nearestOf } from "../text/nearest.ts";
 
 export interface Setup extends Shell {
   loaded: LoadedConfig;
@@ -20,7 +22,10 @@ export interface Overrides {
   port?: number | undefined;
 }
 
-/** Throws CONFIG_INVALID. `showProblems`: warnings and errors of the log go to stderr too. */
+/**
+ * Throws CONFIG_INVALID, REQUEST_INVALID. `showProblems`: warnings and errors of the log go to
+ * stderr too.
+ */
 export async function setUp(
   { environment, output }: Shell,
   overrides: Overrides,
@@ -29,7 +34,7 @@ export async function setUp(
   const loaded = await loadConfig(environment.configFile);
   for (const warning of loaded.warnings) output.note(`warning: ${loaded.file}: ${warning}`);
   const log = createLog({
-    file: join(environment.home, "logs", "gateway.log"),
+    file: logFile(environment.home),
     ...(showProblems && {
       onProblem: (level, message) =>
         output.note(`${level === "warn" ? "warning" : "error"}: ${message}`),
@@ -46,22 +51,45 @@ export function rereader(
   return async () => applyOverrides(await loadConfig(environment.configFile), overrides);
 }
 
-/** Pure. The configuration as if the file said what the flags say. */
+interface FlagSetting {
+  flag: string;
+  path: readonly string[];
+  value: string | number | undefined;
+}
+
+/** Pure. The configuration as if the file said what the flags say. Throws REQUEST_INVALID. */
 export function applyOverrides(
   { raw, config }: Pick<LoadedConfig, "raw" | "config">,
   overrides: Overrides,
 ): Pick<LoadedConfig, "raw" | "config"> {
-  const settings: [(string | number)[], unknown][] = [
-    [["agents", "defaults", "model"], overrides.model],
-    [["plugins", "slots", "contextEngine"], overrides.engine],
-    [["agents", "defaults", "contextTokens"], overrides.contextWindow],
-    [["gateway", "port"], overrides.port],
+  const settings: FlagSetting[] = [
+    { flag: "--model", path: ["agents", "defaults", "model"], value: overrides.model },
+    { flag: "--engine", path: ["plugins", "slots", "contextEngine"], value: overrides.engine },
+    {
+      flag: "--context-window",
+      path: ["agents", "defaults", "contextTokens"],
+      value: overrides.contextWindow,
+    },
+    { flag: "--port", path: ["gateway", "port"], value: overrides.port },
   ];
-  const given = settings.filter(([, value]) => value !== undefined);
+  const given = settings.filter(({ value }) => value !== undefined);
   if (given.length === 0) return { raw, config };
   const changed = given.reduce<unknown>(
-    (value, [path, setting]) => withValueAt(value, path, setting),
+    (all, { path, value }) => withValueAt(all, path, value),
     raw,
   ) as Record<string, unknown>;
-  return { raw: changed, config: ConfigSchema.parse(changed) };
+  const parsed = ConfigSchema.safeParse(changed);
+  if (parsed.success) return { raw: changed, config: parsed.data };
+  // The file alone was right.
+  const [problem] = problemsOf(parsed.error.issues);
+  throw new ContextEngineError("REQUEST_INVALID", describeFlag(given, problem!));
+}
+
+function describeFlag(given: readonly FlagSetting[], { path, message }: ConfigProblem): string {
+  const wrong = given.find((setting) => setting.path.every((part, index) => path[index] === part));
+  const { flag, value } = wrong ?? given[0]!;
+  const providers = PROVIDERS.map(({ id }) => id);
+  const near = flag === "--model" ? nearestOf(String(value), providers) : null;
+  const guess = near === null ? "." : `; did you mean "${near}/<model>"?`;
+  return `${flag} ${JSON.stringify(value)} ${message}${guess}`;
 }

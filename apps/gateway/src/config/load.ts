@@ -80,15 +80,23 @@ function parseText(text: string, file: string): Record<string, unknown> {
 }
 
 function problemsMessage(file: string, issues: readonly z.core.$ZodIssue[], raw: unknown): string {
-  const lines = issues
-    .flatMap(flatten)
-    .map(({ path, message }) => `  ${formatPath(path)}: ${message}${given(raw, path)}`);
+  const lines = problemsOf(issues).map(
+    ({ path, message }) => `  ${formatPath(path)}: ${message}${given(raw, path)}`,
+  );
   const count = lines.length === 1 ? "1 problem" : `${lines.length} problems`;
   return `The configuration ${file} has ${count}; correct it or run "clew config set":\n${lines.join("\n")}`;
 }
 
+export interface ConfigProblem {
+  path: PropertyKey[];
+  message: string;
+}
+
 /** The issues of a union's closest variant, so that "Invalid input" never stands alone. */
-function flatten(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string }[] {
+export const problemsOf = (issues: readonly z.core.$ZodIssue[]): ConfigProblem[] =>
+  issues.flatMap(flatten);
+
+function flatten(issue: z.core.$ZodIssue): ConfigProblem[] {
   if (issue.code !== "invalid_union" || issue.errors.length === 0)
     return [{ path: issue.path, message: issue.message }];
   const deepest = issue.errors.reduce((best, each) => (depth(each) >= depth(best) ? each : best));

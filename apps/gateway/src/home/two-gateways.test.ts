@@ -72,7 +72,7 @@ describe("beside the gateway of another home on its port", () => {
     expect(await clew(homeB, ["plugins", "reload"])).toEqual({
       code: 1,
       output: "",
-      errors: `Nothing was reloaded: ${missing}; plugins are loaded when one starts.`,
+      errors: `clew: Nothing was reloaded: ${missing}; plugins are loaded when one starts. [GATEWAY_UNREACHABLE]`,
     });
     expect(await loads()).toBe(before);
 
@@ -106,7 +106,7 @@ describe("a copy of a home whose gateway runs", () => {
       code: 1,
       output: "",
       errors:
-        "Nothing was reloaded: no gateway is running (its gateway.json was copied from another home); plugins are loaded when one starts.",
+        "clew: Nothing was reloaded: no gateway is running (its gateway.json was copied from another home); plugins are loaded when one starts. [GATEWAY_UNREACHABLE]",
     });
     expect(await loads()).toBe(before);
     const doctor = await clew(copy, ["doctor"]);

@@ -110,6 +110,32 @@ describe("an error over HTTP", () => {
     expect(await codeOf("/api/sessions/main/messages")).toBe("REQUEST_INVALID");
     expect(await codeOf("/api/plugins/none/actions/none")).toBe("PLUGIN_NOT_FOUND");
   });
+
+  it.each<[string, string]>([
+    ["{", "the body must be a JSON object"],
+    ["[]", "the body must be a JSON object"],
+    ["{}", "`text` or `content` has to say something"],
+    ['{"text":" "}', "`text` or `content` has to say something"],
+    ['{"content":[]}', "`text` or `content` has to say something"],
+    ['{"content":[{"type":"text","text":" "}]}', "`text` or `content` has to say something"],
+    ['{"text":"a","onDisconnect":"x"}', 'onDisconnect: Invalid option: expected one of "con'],
+  ])("says in one sentence what is wrong with the body %s", async (body, problem) => {
+    const { get } = await startTestGateway();
+    const headers = { "content-type": "application/json" };
+    const answer = await get("/api/sessions/main/messages", { method: "POST", headers, body });
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    expect(error.code).toBe("REQUEST_INVALID");
+    expect(error.message).toMatch(/^The message cannot be sent: [^\n]*\.$/);
+    expect(error.message).toContain(problem);
+  });
+
+  it("calls a session that is not there the same at every address", async () => {
+    const { get } = await startTestGateway();
+    for (const below of ["", "/context", "/context/messages/0"])
+      expect(await (await get(`/api/sessions/nope${below}`)).json()).toMatchObject({
+        error: { code: "SESSION_NOT_FOUND" },
+      });
+  });
 });
 
 describe("docs/errors.md", () => {

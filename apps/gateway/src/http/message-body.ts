@@ -1,5 +1,6 @@
 // The body of a message sent over HTTP.
 import type { UserBlock } from "@clew/plugin-sdk/core";
+import { isRecord } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 
 const TextBlock = z.object({ type: z.literal("text"), text: z.string() });
@@ -22,14 +23,13 @@ export const MessageBodySchema = z
       .default("continue")
       .describe("What happens to the run when the client goes away."),
   })
-  .refine(
-    ({ text, content }) =>
-      (text !== undefined && text.trim() !== "") || (content !== undefined && content.length > 0),
-    {
-      error: "needs `text` or `content`",
-      path: ["text"],
-    },
-  );
+  .refine(({ text, content }) => isSaid(text) || (content ?? []).some(isBlockSaid), {
+    error: "`text` or `content` has to say something",
+  });
+
+const isSaid = (text: string | undefined) => text !== undefined && text.trim() !== "";
+const isBlockSaid = (block: z.infer<typeof TextBlock> | z.infer<typeof ImageBlock>) =>
+  block.type === "image" || isSaid(block.text);
 
 export interface SentMessage {
   content: string | UserBlock[];
@@ -37,10 +37,14 @@ export interface SentMessage {
   onDisconnect: "continue" | "abort";
 }
 
-/** The message, or what is wrong with the body. */
+/** The message, or what is wrong with the body, as half a sentence. */
 export function parseMessageBody(body: unknown): { message: SentMessage } | { problem: string } {
+  if (!isRecord(body)) return { problem: "the body must be a JSON object" };
   const parsed = MessageBodySchema.safeParse(body);
-  if (!parsed.success) return { problem: z.prettifyError(parsed.error) };
+  if (!parsed.success) return { problem: parsed.error.issues.map(describeIssue).join("; ") };
   const { text, content, onDisconnect, allowTools = [] } = parsed.data;
   return { message: { content: content ?? text ?? "", onDisconnect, allowTools } };
 }
+
+const describeIssue = ({ path, message }: z.core.$ZodIssue) =>
+  path.length === 0 ? message : `${path.join(".")}: ${message}`;

@@ -1,4 +1,5 @@
 // The gateway's log of structured lines, with keys masked.
+import { join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
 import { pino } from "pino";
 import {
@@ -7,6 +8,8 @@ import {
   type RotationOptions,
   rotatingFile,
 } from "./rotating-file.ts";
+
+export const logFile = (home: string) => join(home, "logs", "gateway.log");
 
 export interface GatewayLog extends LogPort {
   close(): void;

@@ -1,6 +1,4 @@
 // How commands speak, without anything that could steer the terminal.
-import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
-
 export interface Output {
   /** To stdout, with a line feed. */
   line(text?: string): void;
@@ -29,13 +27,4 @@ export function printable(text: string): string {
     /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g,
     "",
   );
-}
-
-/**
- * The sentence a person gets for an error, with its code in docs/errors.md; a bug keeps its stack.
- */
-export function describeFailure(error: unknown): string {
-  if (ContextEngineError.is(error)) return `${error.message} [${error.code}]`;
-  if (isAbort(error)) return "Cancelled.";
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

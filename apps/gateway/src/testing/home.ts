@@ -3,17 +3,18 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 
-export async function temporaryHome(): Promise<string> {
+/** `keep`: until the last test of the file. */
+export async function temporaryHome({ keep = false } = {}): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), "clew-test-"));
-  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  (keep ? afterAll : onTestFinished)(() => rm(home, { recursive: true, force: true }));
   return home;
 }
 
 /** A home whose gateway, if one is started or looked for, has a port that nobody listens on. */
-export async function homeWithOwnPort(): Promise<string> {
-  const home = await temporaryHome();
+export async function homeWithOwnPort(options: { keep?: boolean } = {}): Promise<string> {
+  const home = await temporaryHome(options);
   const port = await unusedPort();
   await writeFile(join(home, "clew.json"), JSON.stringify({ gateway: { port } }));
   return home;

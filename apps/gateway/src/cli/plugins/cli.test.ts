@@ -73,7 +73,8 @@ describe("clew plugins", () => {
     expect((await clew("plugins", "update")).output).toContain("tidepool-context: 0.3.1 -> 0.3.1");
     expect(await clew("plugins", "reload")).toMatchObject({
       code: 1,
-      errors: "Nothing was reloaded: no gateway is running; plugins are loaded when one starts.",
+      errors:
+        "clew: Nothing was reloaded: no gateway is running; plugins are loaded when one starts. [GATEWAY_UNREACHABLE]",
     });
     expect((await clew("plugins", "uninstall", "tidepool-context", "--dry-run")).output).toContain(
       "plugins/tidepool-context is removed",

@@ -1,4 +1,5 @@
 // What each `clew plugins` command does and prints.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import type { Environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
@@ -21,6 +22,7 @@ import { updatePlugins } from "../../plugins/install/update.ts";
 import { pluginNotFound } from "../../plugins/invalid.ts";
 import type { PluginRecord } from "../../plugins/load/record.ts";
 import { startPlugins } from "../../plugins/start.ts";
+import { EXIT } from "../../terminal/exit-codes.ts";
 import { type Output, printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { formatTable } from "../../terminal/table.ts";
@@ -216,12 +218,10 @@ export async function doctor({ json }: Flags, { environment, output }: Shell): P
 
 export async function reload({ json }: Flags, { environment, output }: Shell): Promise<number> {
   const lookup = await lookUpGateway(environment);
-  if (lookup.kind !== "running") {
-    output.note(
+  if (lookup.kind !== "running")
+    throw unreachable(
       `Nothing was reloaded: ${describeMissing(lookup)}; plugins are loaded when one starts.`,
     );
-    return 1;
-  }
   const { url, request } = lookup.gateway;
   const answer = await request("/api/plugins/reload", { method: "POST", timeoutMs: RELOAD_MS });
   const body = answer?.body as
@@ -229,17 +229,19 @@ export async function reload({ json }: Flags, { environment, output }: Shell): P
     | undefined;
   if (body?.plugins === undefined) {
     const { error } = body ?? {};
-    output.note(
-      error === undefined
-        ? `Nobody knows whether the plugins were reloaded: ${url} did not answer in time; see its log.`
-        : `Nothing was reloaded: ${error.message} [${error.code}]`,
-    );
-    return 1;
+    if (error === undefined)
+      throw unreachable(
+        `Nobody knows whether the plugins were reloaded: ${url} did not answer in time; see its log.`,
+      );
+    output.note(`clew: Nothing was reloaded: ${error.message} [${error.code}]`);
+    return EXIT.failed;
   }
   if (json) output.json(body);
   else print(output, [`Reloaded at ${url}.`, ...body.plugins.flatMap(describeRecord)]);
   return body.plugins.some(({ status }) => status === "error") ? 1 : 0;
 }
+
+const unreachable = (message: string) => new ContextEngineError("GATEWAY_UNREACHABLE", message);
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { prepareHome } from "../../home/prepare-home.ts";
 import { acquireLock } from "../../locks/lock.ts";
 import { pluginsFolder } from "../find/records.ts";
 import { installFailed } from "../invalid.ts";
@@ -9,11 +10,15 @@ import { installFailed } from "../invalid.ts";
 const ATTEMPTS = 50;
 const PAUSE_MS = 100;
 
-/** Throws PLUGIN_INVALID when another process does not finish within some seconds. */
+/**
+ * Throws STORAGE_FAILED, and PLUGIN_INSTALL_FAILED when another process does not finish within
+ * some seconds.
+ */
 export async function withPluginsLock<Result>(
   home: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
+  await prepareHome(home);
   mkdirSync(pluginsFolder(home), { recursive: true, mode: 0o700 });
   const file = join(pluginsFolder(home), ".lock");
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -1,0 +1,37 @@
+// The one sentence a person gets for whatever a command threw.
+import { existsSync } from "node:fs";
+import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
+import { createLog, logFile } from "../log/log.ts";
+import { storageFailed } from "../storage-error.ts";
+
+/** With its code in docs/errors.md; the stack of a bug goes into the log of the home. */
+export function describeFailure(error: unknown, { home }: { home: string }): string {
+  const known = toKnown(error);
+  if (known !== null) return `${known.message} [${known.code}]`;
+  if (isAbort(error)) return "Cancelled.";
+  const { name, message } =
+    error instanceof Error ? error : { name: "Error", message: String(error) };
+  const where = keepStack(error, home) ? `; ${logFile(home)} says where` : "";
+  const what = (message.split("\n")[0] ?? "").replace(/[.:;{[\s]*$/, "");
+  return `Something unexpected happened (${name}: ${what})${where}. This is a bug; please report it. [INTERNAL]`;
+}
+
+/** An error with a code of ours, or the file system's trouble with some path as one; else null. */
+function toKnown(error: unknown): ContextEngineError | null {
+  if (ContextEngineError.is(error)) return error;
+  const { code, path } = (error ?? {}) as NodeJS.ErrnoException;
+  return typeof code === "string" && typeof path === "string"
+    ? storageFailed(`${path} cannot be used`, error)
+    : null;
+}
+
+/** False when there is no home to keep it in. */
+function keepStack(error: unknown, home: string): boolean {
+  if (!existsSync(home)) return false;
+  const log = createLog({ file: logFile(home) });
+  log.error("a command failed unexpectedly", {
+    stack: error instanceof Error ? error.stack : String(error),
+  });
+  log.close();
+  return existsSync(logFile(home));
+}
