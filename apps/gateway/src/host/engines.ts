@@ -6,7 +6,7 @@ import {
   type ResolvedEngine,
   resolveContextEngine,
 } from "@clew/engine-core";
-import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
+import { type ContextEngineFactory, isAbort } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { systemClock } from "../clock.ts";
 import { agentSettings } from "../config/agent.ts";
@@ -17,8 +17,14 @@ export interface Engines {
   readonly registry: EngineRegistry;
   /** The `plugins` section in force; a reload of plugins changes it. */
   settings(): PluginsConfig;
-  /** Of the agent, and, when one is named, of the session: it may be set aside for it alone. */
-  resolve(agentId: string, sessionKey?: string): Promise<ResolvedEngine>;
+  /**
+   * Of the agent, and, when one is named, of the session: it may be set aside for it alone. A
+   * cancelled wait gives the fallback, so that the turn itself can say that it was cancelled.
+   */
+  resolve(
+    agentId: string,
+    wait?: { sessionKey?: string; signal?: AbortSignal | undefined },
+  ): Promise<ResolvedEngine>;
 }
 
 export interface EnginesOptions extends HostOptions {
@@ -40,18 +46,23 @@ export function createEngines(options: EnginesOptions): Engines {
   });
   return {
     ...{ registry, settings },
-    resolve: (agentId, sessionKey) =>
-      resolveContextEngine({
-        registry,
+    resolve(agentId, { sessionKey, signal } = {}) {
+      const context = {
+        config: raw,
+        agentDir: join(environment.home, "agents", agentId),
+        workspaceDir: agentSettings(config, environment.home, agentId).workspace,
+      };
+      return resolveContextEngine({
+        ...{ registry, context },
         ...(sessionKey !== undefined && { sessionKey }),
+        ...(signal !== undefined && { signal }),
         config: { plugins: settings() },
         ...(plugins !== undefined && { ownerPluginOf: plugins.ownerOf }),
         strict: (engineId) => failurePolicy(engineId) === "strict",
-        context: {
-          config: raw,
-          agentDir: join(environment.home, "agents", agentId),
-          workspaceDir: agentSettings(config, environment.home, agentId).workspace,
-        },
-      }),
+      }).catch((error: unknown) => {
+        if (isAbort(error, signal)) return resolveContextEngine({ registry, context });
+        throw error;
+      });
+    },
   };
 }

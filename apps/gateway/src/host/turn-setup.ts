@@ -38,7 +38,10 @@ export async function prepareTurn(parts: HostParts, setup: TurnSetup): Promise<P
   const { engines, plugins, pluginTools, loaded } = parts;
   const { transcript, state, replacement, approve, onEvent } = setup;
   const { session } = transcript;
-  const engine = await engines.resolve(session.agentId, session.sessionKey);
+  const engine = await engines.resolve(session.agentId, {
+    sessionKey: session.sessionKey,
+    signal: setup.signal,
+  });
   const hooks = plugins && turnHooks(plugins.hooks, session);
   const tools = replacement?.tools ?? pluginTools({ base: parts.tools, approve });
   const model = replacement?.modelRef ?? modelOf(parts, session.agentId).model;

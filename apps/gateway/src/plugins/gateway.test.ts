@@ -278,6 +278,25 @@ describe("a running gateway", () => {
     ]);
   });
 
+  it("ends a message, and itself, although an engine is never finished being made", async () => {
+    const place = await openPlace();
+    const folder = writePlugin(join(place.scratch, "stuck"), {
+      id: "stuck",
+      code: `export default { register(api) {
+        api.registerContextEngine("stuck", () => new Promise(() => {}));
+      } };\n`,
+    });
+    setPlugins(place, () => ({
+      load: { paths: [folder] },
+      slots: { contextEngine: "stuck" },
+    }));
+    const { gateway, say, stop } = await startServed(place);
+    const saying = say("hello");
+    await expect.poll(() => gateway.cancel("main")).toBe(true);
+    expect((await saying).events.at(-1)).toMatchObject({ type: "done", outcome: "aborted" });
+    await stop();
+  });
+
   it("answers although every kind of broken plugin is configured", async () => {
     const place = await openPlace();
     const paths = [
