@@ -1,5 +1,5 @@
 // How large a request is, from the provider's last count and estimates since.
-import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
+import { type AgentMessage, messageId, type Usage } from "@clew/plugin-sdk/core";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import type { RequestSize } from "./precheck.ts";
@@ -10,8 +10,8 @@ import type { TokenSums } from "./token-sums.ts";
 export interface Measurement {
   /** What was sent. */
   messages: readonly AgentMessage[];
-  /** What came back. */
-  reply: AgentMessage;
+  /** Id of what came back, once it is stored; undefined = it is not yet. */
+  replyId: string | undefined;
   /** Tokens of prompt and reply. */
   tokens: number;
 }
@@ -26,12 +26,11 @@ export interface RequestSizes {
 /** Usage that can be relied on: a successful call with a positive count. */
 export function measure(
   messages: readonly AgentMessage[],
-  reply: AgentMessage,
   usage: Usage | undefined,
 ): Measurement | undefined {
   if (usage === undefined) return undefined;
   const tokens = promptTokensOf(usage) + usage.output;
-  return tokens > 0 ? { messages, reply, tokens } : undefined;
+  return tokens > 0 ? { messages, replyId: undefined, tokens } : undefined;
 }
 
 /**
@@ -50,7 +49,10 @@ export function sizeOf(
     prefixOf(messages, measurement.messages) < counted
   )
     return { messages: total, measured: null };
-  const from = messages[counted] === measurement.reply ? counted + 1 : counted;
+  const { replyId } = measurement;
+  const next = messages[counted];
+  const isReply = next !== undefined && replyId !== undefined && messageId(next) === replyId;
+  const from = isReply ? counted + 1 : counted;
   return {
     messages: total,
     measured: { tokens: measurement.tokens, after: estimateMessages(messages.slice(from)) },

@@ -45,7 +45,8 @@ export function findPendingTurns(
   if (record === undefined) return { turns: [], scan: FRESH_SCAN };
   const start = branch[before.settled - 1]?.id === before.lastId ? before : FRESH_SCAN;
   const turns = turnsFrom(branch, start, record, version);
-  const open = turns.findIndex(({ fresh, blocked }) => fresh.size > 0 && !blocked);
+  // A parked turn stays in sight: somebody may ask for another attempt.
+  const open = turns.findIndex(({ fresh }) => fresh.size > 0);
   // The last turn may still grow, so it is looked at again.
   const resume = turns[open < 0 ? turns.length - 1 : open];
   const scan: PendingScan =

@@ -153,8 +153,12 @@ export interface Turn {
   readonly history: readonly ViewItem[];
   readonly projections: readonly SessionProjection[];
   readonly assembly: Assembly | null;
-  /** What an owner chose again in the middle of the turn; null = the assembly and the turn. */
-  readonly view: readonly ViewItem[] | null;
+  /** What is shown in the middle of the turn instead of the assembly; null = the assembly. */
+  readonly view: {
+    readonly items: readonly ViewItem[];
+    /** False: the running turn is to be appended. */
+    readonly withTurn: boolean;
+  } | null;
   /** What goes to the model next, running turn included, and how large it is. */
   readonly composed: {
     readonly items: readonly ViewItem[];

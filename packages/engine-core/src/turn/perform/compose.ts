@@ -55,8 +55,9 @@ function cap({ state, setup }: World, items: readonly ViewItem[]): readonly View
   const capped = state.capped.view(messages, setup.model.contextWindow);
   if (capped === messages) return items;
   return items.map((item, index) => {
-    const message = capped[index]!;
-    if (message === item.message) return item;
+    if (capped[index] === item.message) return item;
+    // The same object for every call, so that what is known of it holds.
+    const message = state.table.canonical(capped[index]!);
     const { source } = item.why;
     return {
       ...item,

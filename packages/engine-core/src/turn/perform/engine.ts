@@ -1,12 +1,12 @@
 // Calls of the engine, and what the host makes of their results.
 import type { AgentMessage, AssembleResult, TranscriptEntryAnchor } from "@clew/plugin-sdk/core";
 import type { MessageEntry } from "@clew/plugin-sdk/transcript";
-import { textOf } from "@clew/plugin-sdk/transcript";
+import { textOf, withMessageId } from "@clew/plugin-sdk/transcript";
 import { describeError } from "../../engine/quarantine.ts";
 import type { HostSession } from "../../ports.ts";
 import { resolveView } from "../../request/resolve-view.ts";
 import { MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
-import { refreshContext } from "../../session/session-state.ts";
+import { contextItems, refreshContext } from "../../session/session-state.ts";
 import { type Delivery, idOf } from "../delivery.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer, Choice } from "../facts.ts";
@@ -146,7 +146,7 @@ async function handOver(
   const { sessionId, sessionKey, sessionFile } = sessionOf(world);
   const isHeartbeat = turn.kind === "heartbeat";
   const messages = turn.entries.flatMap((entry) =>
-    ids.includes(idOf(entry)) ? [world.state.table.canonical(entry.message)] : [],
+    ids.includes(idOf(entry)) ? [canonicalOf(world, entry)] : [],
   );
   switch (method) {
     case "commitTurn":
@@ -184,13 +184,17 @@ function messagesBefore(
   const turnId = first === undefined ? undefined : idOf(first);
   const items = refreshContext(world.state, world.transcript);
   const start = items.findIndex(({ id }) => id === turnId);
-  const past = start < 0 ? history : items.slice(0, start);
+  const past = start < 0 ? history : contextItems(world.state, 0, start);
   const known = entries.slice(
     0,
     entries.findIndex((entry) => idOf(entry) === firstId),
   );
-  return [...messagesOf(past), ...known.map(({ message }) => world.state.table.canonical(message))];
+  return [...messagesOf(past), ...known.map((entry) => canonicalOf(world, entry))];
 }
+
+/** An entry of an older file does not carry its id yet. */
+const canonicalOf = ({ state }: World, entry: MessageEntry): AgentMessage =>
+  state.table.canonical(withMessageId(entry.message, idOf(entry)));
 
 function commitParams(world: World, turn: Delivery["turn"]) {
   const session = sessionOf(world);

@@ -30,7 +30,7 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
   const ms = ports.clock.monotonic() - started;
   if (outcome.ok) {
     state.lastUsage = outcome.message.usage ?? state.lastUsage;
-    state.measurement = measure(wanted, outcome.message, outcome.message.usage);
+    state.measurement = measure(wanted, outcome.message.usage);
   }
   const call = {
     ...listed(described),

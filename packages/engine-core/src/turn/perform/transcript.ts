@@ -51,7 +51,7 @@ export async function record(
 
 /** A message that does not say when it was made was made now. */
 export async function append(
-  { transcript, ports }: World,
+  { transcript, ports, state }: World,
   { as, entries }: Asked<"append">,
 ): Promise<Answered<"appended">> {
   const stamped = entries.map(
@@ -60,7 +60,10 @@ export async function append(
         ? { ...entry, message: { ...entry.message, timestamp: ports.clock.now() } }
         : entry,
   );
-  return { type: "appended", as, entries: await transcript.append(stamped) };
+  const stored = await transcript.append(stamped);
+  if (as === "reply" && state.measurement !== undefined)
+    state.measurement = { ...state.measurement, replyId: messageIds(stored)[0] };
+  return { type: "appended", as, entries: stored };
 }
 
 /** The stored history before the prompt, sanitised, limited and paired. */

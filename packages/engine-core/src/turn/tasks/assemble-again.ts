@@ -33,7 +33,7 @@ export const assembleAgain: Task = {
         });
         if (problem !== undefined) return answerBadView(turn, problem, unassembled);
         const chosen = showPruned(choice.items, turn.projections);
-        return done({ ...turn, view: withTurn ? chosen : [...chosen, ...running] });
+        return done({ ...turn, view: { items: chosen, withTurn } });
       }
       case "not-assembled":
         return done(unassembled(turn), {
@@ -47,9 +47,8 @@ export const assembleAgain: Task = {
   },
 };
 
-/** The history as it was read; the running turn is appended when the request is composed. */
+/** The history as it was read, for this call only. */
 const unassembled = (turn: Turn): Turn => ({
   ...turn,
-  view: null,
-  assembly: turn.assembly && { ...turn.assembly, items: turn.history, engineEstimate: null },
+  view: { items: turn.history, withTurn: false },
 });

@@ -9,8 +9,8 @@ export const compose: Task = {
     const { view, assembly, history, prompt, additions } = turn;
     return ask(turn, {
       do: "compose",
-      items: view ?? assembly?.items ?? history,
-      addTurn: view === null,
+      items: view?.items ?? assembly?.items ?? history,
+      addTurn: view?.withTurn !== true,
       promptId: prompt?.id,
       additions,
       unwindowed: assembly?.promptAuthority === "preassembly_may_overflow" ? history : null,
