@@ -47,13 +47,14 @@ export interface TranscriptPort {
    */
   branch(): readonly TranscriptEntry[];
   /**
-   * Appends after the leaf; resolves when the entries are durable. Throws STORAGE_FAILED when
-   * they could not be written.
+   * Appends after the leaf; resolves when the entries are durable. A message without an id gets
+   * its entry's, as `placeEntry` does it. Throws STORAGE_FAILED when they could not be written.
    */
   append(entries: readonly NewTranscriptEntry[]): Promise<readonly TranscriptEntry[]>;
   /**
-   * Replaces messages by re-appending the suffix of the branch (contract §1.5). Throws
-   * TRANSCRIPT_MOVED when it moved meanwhile. `remapped` gives the new id of each entry
+   * Replaces messages by re-appending the suffix of the branch (contract §1.5); messages keep
+   * their ids, replacements too. Throws TRANSCRIPT_MOVED when it moved meanwhile, and
+   * REQUEST_INVALID when a replacement is no message. `remapped` gives the new id of each entry
    * that was appended again.
    */
   rewrite(
