@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { comparedText } from "./compared-text.ts";
+import { languageOf } from "./syntax.ts";
 import { trackedFiles } from "./tracked-files.ts";
 
 /** Where others speak in words only, and what they say has to be understood. */
@@ -9,37 +11,10 @@ const FOREIGN_WORDS: Record<string, string> = {
   "packages/engine-core/src/engine/frozen-write.ts": "the platform tells a frozen object in words",
   "packages/engine-core/src/engine/transient.ts":
     "what wraps SQLite's errors often keeps nothing but the words",
-  "packages/providers/src/shared/overflow.ts": "providers tell an overflow in words",
-  "packages/providers/src/shared/wire-errors.ts": "providers tell failures in words",
   "packages/providers/src/offline/summary.ts": "the offline model reads its prompt as a model does",
-  "packages/transcript-policy/src/passes/pair-tool-results.ts":
-    "transcripts of other programs mark a missing result by its text",
   "packages/legacy-engine/src/compaction/prune-step.ts":
     "the reason of a stored prune record is one word, not a sentence",
 };
-
-const SENTENCE = "(?:message|reason|errorMessage|detail|notice|problem|stderr|warning)";
-const COMPARISONS = [
-  // x.message.startsWith("…"), reason?.includes("…")
-  `\\b${SENTENCE}\\)?\\??\\.(?:startsWith|endsWith|includes|match|search|indexOf)\\((?!"\\\\n")`,
-  // /…/.test(x.message)
-  `\\.(?:test|exec)\\((?:[\\w.?!]*\\.)?${SENTENCE}\\b`,
-  // x.message !== SOME_SENTENCE
-  `\\b(?:${SENTENCE}|text)\\)? [!=]== [A-Z][A-Z_]+\\b(?![.(])`,
-  // x.text === y.message; a message alone is often a message of a conversation
-  `\\b(?:reason|errorMessage|detail|notice|problem|text)\\)? [!=]== [\\w.]+\\.${SENTENCE}\\b`,
-  // === "two words", and case "two words": whatever is compared, it is a sentence
-  `(?:[!=]== |\\bcase )["\`][A-Za-z][^"\`\\n]* [^"\`\\n]*["\`]`,
-].map((pattern) => new RegExp(pattern));
-
-/** Lines that compare what is written for people, each statement on one line. */
-function comparisons(source: string): string[] {
-  const code = source.replace(/^\s*(?:\/\/|\/?\*).*$/gm, "").replace(/\s*\n\s*(?=[.?!=])/g, " ");
-  return code
-    .split("\n")
-    .map((line) => line.replace(/\s+([.?])/g, "$1").trim())
-    .filter((line) => COMPARISONS.some((pattern) => pattern.test(line)));
-}
 
 const sources = trackedFiles().filter(
   (path) =>
@@ -48,41 +23,85 @@ const sources = trackedFiles().filter(
 );
 
 describe("the text of a message", () => {
+  const found = sources.flatMap((path) =>
+    comparedText(readFileSync(path, "utf8"), languageOf(path)).map(({ code }) => ({ path, code })),
+  );
+
   it("is compared nowhere: what happened is told by a code beside it", () => {
-    const found = sources
-      .filter((path) => !(path in FOREIGN_WORDS))
-      .flatMap((path) => comparisons(readFileSync(path, "utf8")).map((line) => `${path}: ${line}`));
-    expect(found).toEqual([]);
+    const ours = found.filter(({ path }) => !(path in FOREIGN_WORDS));
+    expect(ours.map(({ path, code }) => `${path}: ${code}`)).toEqual([]);
   });
 
   it("is understood where it is foreign, and the list of those places is true", () => {
-    const exempt = Object.keys(FOREIGN_WORDS);
-    expect(exempt.filter((path) => !sources.includes(path))).toEqual([]);
+    const comparing = new Set(found.map(({ path }) => path));
+    expect(Object.keys(FOREIGN_WORDS).filter((path) => !comparing.has(path))).toEqual([]);
   });
 
   it.each([
-    'if (report.reason === "dry run") {',
-    "if (result.reason !== NO_CONVERSATION) return;",
+    'report.reason === "dry run"',
+    "result.reason !== NO_CONVERSATION",
     'finding.text === "all is well"',
     'error.message.startsWith("There is")',
     'reason?.includes("locked")',
-    "warnings.filter((warning) => warning.startsWith(path))",
-    "if (/too long/.test(error.message)) retry();",
+    "warning.startsWith(path)",
+    "/too long/.test(error.message)",
     'switch (outcome) { case "not applicable": }',
-    'error.message\n    .includes("locked")',
-    "if (last.text === problem.message) skip();",
+    'e.message\n    .includes("locked")',
+    "last.text === problem.message",
+    'e.message.toLowerCase().includes("locked")',
+    'String(e).includes("locked")',
+    'error.toString().includes("locked")',
+    'e.message === "locked"',
+    'r.reason === "locked"',
+    '["dry run"].includes(e.message)',
+    "SENTENCES.has(e.message)",
+    'switch (e.message) { case "locked": }',
+    "e.message === LOCKED",
+    "e.message === locked",
+    "LOCKED === e.message",
+    '"it is locked" === e.message',
+    'e.message.slice(0, 6) === "locked"',
+    'e.message.split(" ")[0] === "locked"',
+    "LOCKED.test(e.message)",
+    "/locked/.test((e as Error).message)",
+    `/locked/.test(\`\${e}\`)`,
+    "CODES[e.message]",
+    "e.message in CODES",
+    "CODES.get(e.message)",
+    'e.message.localeCompare("it is locked") === 0',
+    'Object.is(e.message, "it is locked")',
+    "e.message.length > 40",
+    "e.message == LOCKED",
+    'text.startsWith("all is")',
+    "a.message === b.message",
+    'e.message\n    .trim()\n    .startsWith("Engine")',
+    'e.message.replace("locked", "") !== e.message',
+    '(e.message ?? "").endsWith("locked")',
+    "(isOurs ? e.message : e.cause.message).match(/locked/)",
+    "BUSY.test(message.slice(0, 100))",
+    'e!.message! === ("locked" as string)',
+    '(e.code + e.message).indexOf("locked") > 0',
   ])("is recognised as compared in %j", (source) => {
-    expect(comparisons(source)).toHaveLength(1);
+    expect(comparedText(source)).toHaveLength(1);
   });
 
   it.each([
-    'if (report.code === "dry-run") {',
+    'report.code === "dry-run"',
     "if (reason !== undefined) lines.push(reason);",
+    'if (error.message !== "" && error.message != null) show(error.message);',
+    'typeof error.message === "string"',
     'message.role === "user"',
+    'entry.message.role === "user"',
     "output.line(report.reason);",
     "message === event.message ? event : other",
+    "returned[index] === given[index]?.message",
+    "current === signal.reason",
+    "known.get(message)",
+    'error.message.includes("\\n")',
+    `\`\${error.message}; try again.\``,
+    'error.message.replace(/^JSON5: /, "")',
     '// a comment on reason === "dry run"',
   ])("is not seen where it is only shown, in %j", (source) => {
-    expect(comparisons(source)).toEqual([]);
+    expect(comparedText(source)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// Finds in a README what it promises: what to install, an example that runs, what it prints.
+// Finds what a README promises to install, to run and to print.
 
 /**
  * The first TypeScript block, and the output it promises if a text block follows.

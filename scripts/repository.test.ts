@@ -1,19 +1,34 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { generated } from "./generated.ts";
+import { importsOf, nodeGlobals, readsEnvironment, whyForbidden } from "./imports.ts";
+import { languageOf } from "./syntax.ts";
 import { trackedFiles } from "./tracked-files.ts";
-import { sourceFiles } from "./where.ts";
+import { openingSentence, sourceFiles } from "./where.ts";
 
 const packages = readdirSync("packages").map((name) => ({
   name,
   manifest: JSON.parse(readFileSync(`packages/${name}/package.json`, "utf8")),
 }));
 
+/** Neither a test, nor data of one, nor the settings of a tool. */
+const isSource = (path: string) =>
+  !/\.test\.tsx?$|__fixtures__|\.d\.m?ts$|\.config\.ts$/.test(path);
+
 /** docs/where.md is an index, not prose. */
 function isIndexLine(sentence: string): boolean {
   const prose = sentence.replaceAll(/`[^`]*`/g, "code");
   return sentence.length <= 90 && prose.endsWith(".") && !/[;:.?!] /.test(prose);
 }
+
+/** Except a fraction of the usual count, where one case is many. */
+const setsItsOwnRuns = (code: string) =>
+  /\b(?:numRuns|seed)\b(?=[:,} ])(?!: fc\.readConfigureGlobal\(\)\.numRuns! \/ \d)(?! \/ )/.test(
+    code,
+  ) && /\bfc\b/.test(code);
+
+/** Tests and their helpers. */
+const isForTests = (path: string) => /\/testing\/|\.test\.tsx?$/.test(path);
 
 describe("the star of packages", () => {
   it.each(packages.filter(({ name }) => name !== "plugin-sdk"))(
@@ -38,25 +53,34 @@ describe("the star of packages", () => {
     ).toEqual([]);
   });
 
-  it("no source file of a package imports a sibling package", () => {
-    const offenders = sourceFiles().flatMap(({ path }) => {
-      const own = /^packages\/([^/]+)\//.exec(path)?.[1];
-      if (own === undefined) return [];
-      // Examples in doc comments are written as people outside write them.
-      const code = readFileSync(path, "utf8").replace(/\/\*\*[\s\S]*?\*\//g, "");
-      const imports = [...code.matchAll(/from "(@clew\/[^/"]+)/g)].map((match) => match[1]);
-      return imports
-        .filter((name) => name !== "@clew/plugin-sdk" || own === "plugin-sdk")
-        .map((name) => `${path} imports ${name}`);
-    });
+  const files = trackedFiles()
+    .filter((path) => /^(?:packages\/[^/]+\/src|apps\/gateway\/src)\/.*\.(?:tsx?|mts)$/.test(path))
+    .map((path) => ({ path, code: readFileSync(path, "utf8"), language: languageOf(path) }));
+
+  it("no file of a package imports what it may not, by name or path, types included", () => {
+    const offenders = files.flatMap(({ path, code, language }) =>
+      importsOf(code, language).flatMap((specifier) => {
+        const why = whyForbidden({ path, specifier });
+        return why === null ? [] : [`${path} imports ${specifier}: ${why}`];
+      }),
+    );
+    expect(offenders).toEqual([]);
+  });
+
+  it("no core of a package uses what only Node has", () => {
+    const offenders = files
+      .filter(({ path }) => /^packages\/(?!lossless-engine)/.test(path) && !isForTests(path))
+      .filter(({ path }) => !path.startsWith("packages/transcript-policy/src/session-file/"))
+      .flatMap(({ path, code, language }) =>
+        nodeGlobals(code, language).map((name) => `${path} uses ${name}`),
+      );
     expect(offenders).toEqual([]);
   });
 
   it("two files name the process's environment, and no package does", () => {
-    const naming = sourceFiles()
-      .map(({ path }) => path)
-      .filter((path) => /^(packages|apps\/gateway)\//.test(path) && !path.includes("/testing/"))
-      .filter((path) => /\bprocess\.env\b/.test(readFileSync(path, "utf8")));
+    const naming = files
+      .filter(({ path, code, language }) => !isForTests(path) && readsEnvironment(code, language))
+      .map(({ path }) => path);
     expect(naming).toEqual([
       // What operators set is read here.
       "apps/gateway/src/config/environment.ts",
@@ -78,9 +102,19 @@ describe("the star of packages", () => {
 describe("property tests", () => {
   it("set no seed and no number of cases of their own, but explore anew in every run", () => {
     const fixed = trackedFiles()
-      .filter((path) => /\.test\.tsx?$/.test(path))
-      .filter((path) => /\b(?:numRuns|seed): *[\d_]+\b/.test(readFileSync(path, "utf8")));
+      .filter((path) => /\.test\.tsx?$/.test(path) && path !== "scripts/repository.test.ts")
+      .filter((path) => setsItsOwnRuns(readFileSync(path, "utf8")));
     expect(fixed).toEqual([]);
+  });
+
+  it.each([
+    ["fc.assert(property, { numRuns: 1e4 });", true],
+    ["fc.assert(property, { numRuns: RUNS });", true],
+    ["fc.assert(property, { seed: 4, numRuns });", true],
+    ["fc.assert(property, { numRuns: fc.readConfigureGlobal().numRuns! / 4 });", false],
+    ["fc.assert(property);", false],
+  ])("are recognised by %j", (code, isFixed) => {
+    expect(setsItsOwnRuns(code)).toBe(isFixed);
   });
 });
 
@@ -91,6 +125,29 @@ describe("the documentation", () => {
         .filter(({ sentence }) => sentence === undefined || !isIndexLine(sentence))
         .map(({ path, sentence }) => `${path}: ${sentence}`),
     ).toEqual([]);
+  });
+
+  it("so does every file of the scripts", () => {
+    const files = trackedFiles().filter(
+      (path) => /^(?:scripts|apps|packages)\/.*\.(?:ts|mts|mjs)$/.test(path) && isSource(path),
+    );
+    const sentences = files.map((path) => ({
+      path,
+      sentence: openingSentence(readFileSync(path, "utf8")),
+    }));
+    expect(
+      sentences
+        .filter(({ sentence }) => sentence === undefined || !isIndexLine(sentence))
+        .map(({ path, sentence }) => `${path}: ${sentence}`),
+    ).toEqual([]);
+  });
+
+  it("an opening is one line", () => {
+    expect(openingSentence("#!/bin/sh\n// Runs it.\nrun();\n")).toBe("Runs it.");
+    expect(openingSentence("// Runs it.\n// And more: it stops; then not.\nrun();\n")).toBe(
+      undefined,
+    );
+    expect(openingSentence("run();\n")).toBe(undefined);
   });
 
   it.each([

@@ -1,4 +1,4 @@
-// Reads what packages offer: their entry points, and what the API reports say of each.
+// Reads the entry points of packages and what the API reports say of each.
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-// The files of the repository: what git knows, and what it would add.
+// Lists the files of the repository that git knows or would add.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 

@@ -1,11 +1,11 @@
-// Reads the first sentence of every source file: what docs/where.md is made of.
+// Reads the first sentence of every source file, and makes docs/where.md of them.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 export interface SourceFile {
   path: string;
-  /** The opening comment's first line; undefined = the file has none. */
+  /** The opening comment, which is one line; undefined = the file has none. */
   sentence: string | undefined;
 }
 
@@ -20,7 +20,9 @@ const SOURCES = [
  * All source files of the working tree, sorted by path; tests, fixtures and ignored files left out.
  */
 export function sourceFiles(): SourceFile[] {
-  const globs = SOURCES.flatMap((glob) => [`:(glob)${glob}/*.ts`, `:(glob)${glob}/*.tsx`]);
+  const globs = SOURCES.flatMap((glob) =>
+    ["ts", "tsx", "mts"].map((ending) => `:(glob)${glob}/*.${ending}`),
+  );
   const listed = execFileSync(
     "git",
     ["ls-files", "--cached", "--others", "--exclude-standard", "--", ...globs],
@@ -31,10 +33,13 @@ export function sourceFiles(): SourceFile[] {
     .sort()
     .flatMap((path) => {
       const text = readIfThere(path);
-      return text === undefined
-        ? []
-        : [{ path, sentence: /^(?:#!.*\n)?\/\/ (.+)/.exec(text)?.[1] }];
+      return text === undefined ? [] : [{ path, sentence: openingSentence(text) }];
     });
+}
+
+/** The first line's comment, after a `#!` line; undefined when there is none or it goes on. */
+export function openingSentence(text: string): string | undefined {
+  return /^(?:#!.*\n)?\/\/ (.+)\n(?!\/\/)/.exec(text)?.[1];
 }
 
 export function whereMarkdown(files: readonly SourceFile[]): string {

@@ -1,4 +1,4 @@
-// Finds packages that changed without a changeset: `pnpm release:changes`.
+// Finds packages that changed without a changeset, for `pnpm release:changes`.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

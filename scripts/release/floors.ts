@@ -1,4 +1,4 @@
-// Tries the tarballs on every Node they are promised for: `pnpm release:floors`.
+// Tries the tarballs on every Node they are promised for, as `pnpm release:floors`.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-// Packs every released package as it will be published: `pnpm release:pack`.
+// Packs every released package as it will be published, for `pnpm release:pack`.
 import { execFile } from "node:child_process";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";

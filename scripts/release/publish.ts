@@ -1,4 +1,4 @@
-// Publishes by hand what the release workflow publishes: `pnpm release:publish`.
+// Publishes by hand what the release workflow publishes, as `pnpm release:publish`.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";

@@ -1,4 +1,4 @@
-// Rehearses a release in a throw-away copy: `pnpm release:rehearse`.
+// Rehearses a release in a throw-away copy, for `pnpm release:rehearse`.
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
