@@ -28,8 +28,11 @@ export interface HostSession {
   sessionId: string;
   /** Its stable name. */
   sessionKey: string;
-  /** Absolute path of the transcript; engines of the eager lifecycle read it themselves. */
-  sessionFile: string;
+  /**
+   * Absolute path of the transcript; engines of the eager lifecycle read it themselves. Absent:
+   * this host keeps no file, and engines are told of every message instead.
+   */
+  sessionFile?: string;
 }
 
 /** One session's transcript, opened for writing by this host alone. */

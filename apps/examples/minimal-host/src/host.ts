@@ -32,10 +32,9 @@ const ids = {
 /** Lives as long as the process; a real host appends each entry to a file before it resolves. */
 function memoryTranscript(): TranscriptPort {
   const entries: TranscriptEntry[] = [];
-  const names = { sessionKey: "agent:main:demo", sessionFile: "demo.jsonl" };
   return {
-    session: { agentId: "main", sessionId: "demo", ...names },
-    exists: () => false, // There is no file an engine could read.
+    session: { agentId: "main", sessionId: "demo", sessionKey: "agent:main:demo" },
+    exists: () => entries.length > 0,
     branch: () => activeBranch(entries),
     append: async (added) =>
       added.map((entry) => {

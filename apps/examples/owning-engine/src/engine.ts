@@ -68,6 +68,12 @@ export function createEngine({ agentDir }: EngineFactoryContext = {}): ContextEn
     },
     compact({ sessionFile, tokenBudget = 8_000, abortSignal, ...session }) {
       abortSignal?.throwIfAborted();
+      if (sessionFile === undefined)
+        return {
+          ok: false,
+          compacted: false,
+          reason: "compaction reads the session file, and this host keeps none",
+        };
       const view = viewOf(readMessages(sessionFile), load(session));
       const before = estimateMessages([...view.head, ...view.rest]).estimate;
       const { start } = freshTail(view.rest, {

@@ -9,11 +9,11 @@ export function completeForPlugins(parts: HostParts): PluginConnection["complete
   const { engines, loaded, models } = parts;
   return ({ pluginId, scope, params }) => {
     const agentId = scope?.agentId ?? defaultAgentId(loaded.config);
-    const { sessionId = "", sessionKey = "", sessionFile = "" } = scope ?? {};
+    const { sessionId = "", sessionKey = "" } = scope ?? {};
     const binding = {
       model: models.port,
       sessionModel: modelOf(parts, agentId).model,
-      session: { agentId, sessionId, sessionKey, sessionFile },
+      session: { agentId, sessionId, sessionKey },
       ...{ pluginId, purpose: "plugin", signal: undefined },
       policy: llmPolicyOf(engines.settings(), pluginId),
     };

@@ -49,14 +49,18 @@ export interface CompactableBranch {
   nextId(): string;
 }
 
+/** A session of this store, which keeps each in a file. */
+export type FileSession = HostSession & { sessionFile: string };
+
 export interface OpenSession extends CompactableSession {
+  readonly session: FileSession;
   readonly notes: readonly SessionNote[];
   /** Waits for appends under way, then gives up the lock. */
   close(): Promise<void>;
 }
 
 export interface OpenSessionRequest {
-  session: HostSession;
+  session: FileSession;
   /** Working folder written into the header of a new session. */
   cwd: string;
   /** Where it is kept what engines have acknowledged; absent = the eager lifecycle only. */
@@ -195,7 +199,7 @@ function headerOf(
   };
 }
 
-async function takeLock(session: HostSession): Promise<Lock> {
+async function takeLock(session: FileSession): Promise<Lock> {
   const outcome = await acquireLock(`${session.sessionFile}.lock`);
   if (outcome.held) return outcome.lock;
   throw new ContextEngineError(

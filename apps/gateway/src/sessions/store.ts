@@ -129,7 +129,7 @@ async function adoptSuccessor(
 ) {
   const { agentId, sessionKey } = from;
   const file = await checkSuccessor(home, agentId, { sessionId, sessionFile });
-  const session: HostSession = { agentId, sessionId, sessionKey, sessionFile: file };
+  const session = { agentId, sessionId, sessionKey, sessionFile: file };
   const opened = await openSession({
     session,
     cwd,

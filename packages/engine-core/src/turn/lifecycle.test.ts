@@ -1,6 +1,6 @@
 import type { ContextEngine } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
-import { callTool, passThrough, testHost, tools } from "../__fixtures__/host.ts";
+import { callTool, memoryTranscript, passThrough, testHost, tools } from "../__fixtures__/host.ts";
 
 /** An engine that writes down how it was called. */
 function recorder(overrides: Partial<ContextEngine> = {}) {
@@ -40,6 +40,53 @@ describe("the eager lifecycle", () => {
       "afterTurn 4 from 2",
       "maintain",
     ]);
+  });
+
+  it("hands everything over, and asks no engine to read, where the host keeps no file", async () => {
+    const { engine, calls } = recorder();
+    const transcript = memoryTranscript();
+    const { sessionFile: _none, ...session } = transcript.session;
+    Object.assign(transcript, { session });
+    await testHost({ transcript }).say("before the engine");
+    await testHost({ engine, transcript }).say("two");
+    expect(calls).toEqual([
+      "maintain",
+      "afterTurn 2 from 0",
+      "assemble 2 prompt=two",
+      "afterTurn 4 from 2",
+      "maintain",
+    ]);
+  });
+
+  it("names no file in any call of a host without files", async () => {
+    const called: string[] = [];
+    const named: string[] = [];
+    const look = (method: string, params: object) => {
+      called.push(method);
+      const text = JSON.stringify(params);
+      if (/sessionFile|storePath|transcriptStorage/.test(text)) named.push(`${method}: ${text}`);
+    };
+    const { engine } = recorder({
+      info: { id: "recorder", name: "Recorder", ownsCompaction: true },
+      maintain: (params) => {
+        look("maintain", params);
+        return { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
+      },
+      afterTurn: (params) => look("afterTurn", params),
+      compact: (params) => {
+        look("compact", params);
+        return { ok: false, compacted: false, reason: "this engine needs a file" };
+      },
+    });
+    const transcript = memoryTranscript();
+    const { sessionFile: _none, ...session } = transcript.session;
+    Object.assign(transcript, { session });
+    const error = { kind: "overflow" as const, message: "too large", providerText: "" };
+    const host = testHost({ engine, transcript, replies: ["one", { error }] });
+    await host.say("one");
+    await host.say("two");
+    expect(named).toEqual([]);
+    expect(new Set(called)).toEqual(new Set(["maintain", "afterTurn", "compact"]));
   });
 
   it("prefers ingestBatch to ingest when there is no afterTurn", async () => {

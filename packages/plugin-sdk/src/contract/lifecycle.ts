@@ -17,8 +17,11 @@ interface HostAdded {
 
 /** For `bootstrap`: a session whose transcript exists. */
 export interface BootstrapParams extends SessionRef, HostAdded {
-  /** Absolute path of the transcript (JSONL), which exists and can be read. */
-  sessionFile: string;
+  /**
+   * Absolute path of the transcript (JSONL), which exists and can be read. Absent: the host keeps
+   * no file; an engine that needs one says so in `reason`.
+   */
+  sessionFile?: string;
 }
 
 /** What `bootstrap` took in. */
@@ -33,8 +36,8 @@ export interface BootstrapResult {
 
 /** For `maintain`: a session to tidy up. */
 export interface MaintainParams extends SessionRef, HostAdded {
-  /** Absolute path of the transcript (JSONL). */
-  sessionFile: string;
+  /** Absolute path of the transcript (JSONL). Absent: the host keeps no file. */
+  sessionFile?: string;
   /** Fires when the work must stop: a cancelled run, a shutdown. Absent: it never must. */
   abortSignal?: AbortSignal;
 }
@@ -72,8 +75,8 @@ export interface IngestBatchResult {
 
 /** For `afterTurn`: the session with the turn that was just accepted. */
 export interface AfterTurnParams extends SessionRef, HostAdded {
-  /** Absolute path of the transcript (JSONL); it holds the turn already. */
-  sessionFile: string;
+  /** Absolute path of the transcript (JSONL); it holds the turn already. Absent: there is none. */
+  sessionFile?: string;
   /** The whole active message list; new ones start at `prePromptMessageCount`. */
   messages: AgentMessage[];
   /** Index into `messages` of the first one this engine has not been given yet. */
@@ -142,8 +145,11 @@ export interface AssembleResult {
 
 /** For `compact`: who asks for a smaller context, and how small. */
 export interface CompactParams extends SessionRef, HostAdded {
-  /** Absolute path of the transcript (JSONL). */
-  sessionFile: string;
+  /**
+   * Absolute path of the transcript (JSONL). Absent: the host keeps no file; an engine that needs
+   * one says so in `reason`.
+   */
+  sessionFile?: string;
   /** Whose session it is. Absent: `runtimeContext.agentId`, else `sessionTarget.agentId`. */
   agentId?: string;
   /** Tokens the context shall fit into. Absent: `runtimeContext.tokenBudget`, else not known. */

@@ -32,8 +32,8 @@ export interface TranscriptEntryAnchor {
   sessionId: string;
   /** Stable name of the session. */
   sessionKey: string;
-  /** Absolute path of the file or database that holds it. */
-  storePath: string;
+  /** Absolute path of the file or database that holds it. Absent: the host keeps it elsewhere. */
+  storePath?: string;
   /** Grows when the transcript is replaced. */
   generation: number;
   /** Unique within the transcript. */

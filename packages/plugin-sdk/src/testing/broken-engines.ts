@@ -81,6 +81,12 @@ export const BROKEN_ENGINES: Readonly<Record<string, Break>> = {
         messages: params.messages.slice(0, lie<string>(params.sessionKey).length * 1000),
       }),
   })),
+  "host/without-files": full((engine) => ({
+    bootstrap: (params) =>
+      lie<string>(params.sessionFile).endsWith(".jsonl")
+        ? engine.bootstrap(params)
+        : { bootstrapped: false },
+  })),
   "host/extra-params": memory((engine) => ({
     assemble(params) {
       const known = [

@@ -43,8 +43,13 @@ export class CaseSession {
 
   /** Appends to the transcript file only. */
   async write(messages: readonly AgentMessage[]): Promise<void> {
-    for (const message of messages) this.#append({ type: "message", message });
+    this.keep(messages);
     await this.#save();
+  }
+
+  /** Appends without a file, as a host does that keeps none. */
+  keep(messages: readonly AgentMessage[]): void {
+    for (const message of messages) this.#append({ type: "message", message });
   }
 
   /**

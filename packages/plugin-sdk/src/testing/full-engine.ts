@@ -68,6 +68,8 @@ export function createFullEngine(
       },
     },
     bootstrap({ sessionFile, ...session }) {
+      if (sessionFile === undefined)
+        return { bootstrapped: false, reason: "this host keeps no session file to read" };
       const importedMessages = record(stored(store, session), readTranscript(sessionFile));
       return { bootstrapped: true, importedMessages };
     },

@@ -12,7 +12,7 @@ import {
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
 import { hostParams } from "./engine-params.ts";
-import { sessionOf, throwIfFatal, type World } from "./world.ts";
+import { sessionFileOf, sessionOf, throwIfFatal, type World } from "./world.ts";
 
 /**
  * A throw is a failed compaction, never a failed run; an abort is passed on. The engine is asked
@@ -76,7 +76,7 @@ function compactBuiltIn(
 
 function compactParams(world: World, request: CompactionRequest): CompactParams {
   const { setup, signal } = world;
-  const { agentId, sessionFile } = sessionOf(world);
+  const { agentId } = sessionOf(world);
   const { trigger, attempt: attemptNo, currentTokenCount, focus } = request;
   const { runtimeContext, ...shared } = hostParams(world, "after-turn", {
     degradedReason: trigger === "overflow" ? "context_overflow" : undefined,
@@ -86,7 +86,7 @@ function compactParams(world: World, request: CompactionRequest): CompactParams 
   const { currentTokenCount: _lastCount, ...facts } = runtimeContext;
   return {
     ...shared,
-    sessionFile,
+    ...sessionFileOf(world),
     agentId,
     force: trigger !== "threshold",
     tokenBudget: request.tokenBudget,

@@ -88,7 +88,7 @@ function contextFor(world: World, phase: EnginePhase, options: HostParamOptions)
     model: model.id,
     modelId: model.id,
     modelContextWindow: model.contextWindow,
-    transcriptStorage: { kind: "jsonl" },
+    ...(sessionOf(world).sessionFile !== undefined && { transcriptStorage: { kind: "jsonl" } }),
     sessionTarget: sessionTargetOf(world),
     tokenBudget: budget.tokenBudget,
     ...(measured > 0 && { currentTokenCount: measured }),

@@ -12,7 +12,7 @@ import type { Ask } from "../effects.ts";
 import type { Answer, Choice } from "../facts.ts";
 import { hostParams } from "./engine-params.ts";
 import { messageIds, runningTurn } from "./transcript.ts";
-import { ledgerOf, sessionOf, throwIfFatal, type World } from "./world.ts";
+import { ledgerOf, sessionFileOf, sessionOf, throwIfFatal, type World } from "./world.ts";
 
 type Asked<Do extends Ask["do"]> = Extract<Ask, { do: Do }>;
 type Answered<Type extends Answer["type"]> = Extract<Answer, { type: Type }>;
@@ -23,7 +23,7 @@ export async function bootstrap(world: World): Promise<Answered<"bootstrapped">>
   try {
     const result = await engine.bootstrap?.({
       ...hostParams(world, "before-turn"),
-      sessionFile: sessionOf(world).sessionFile,
+      ...sessionFileOf(world),
     });
     const own = engine.degraded === null;
     const imported = own && (result?.importedMessages ?? 0) > 0;
@@ -143,7 +143,7 @@ async function handOver(
 ): Promise<void> {
   const { engine, setup } = world;
   const { turn, ids, method } = delivery;
-  const { sessionId, sessionKey, sessionFile } = sessionOf(world);
+  const { sessionId, sessionKey } = sessionOf(world);
   const isHeartbeat = turn.kind === "heartbeat";
   const messages = turn.entries.flatMap((entry) =>
     ids.includes(idOf(entry)) ? [canonicalOf(world, entry)] : [],
@@ -156,7 +156,7 @@ async function handOver(
       const before = messagesBefore(world, history, turn.entries, ids[0]);
       await engine.afterTurn?.({
         ...hostParams(world, "after-turn"),
-        sessionFile,
+        ...sessionFileOf(world),
         messages: before.concat(messages),
         prePromptMessageCount: before.length,
         isHeartbeat,
@@ -223,7 +223,7 @@ function anchor(
     agentId,
     sessionId,
     sessionKey,
-    storePath: sessionFile,
+    ...(sessionFile !== undefined && { storePath: sessionFile }),
     generation: 0,
     entryId: entry.id,
     rawSeq: turn.rawSeq + index,

@@ -6,7 +6,7 @@ import { delegatedCompaction } from "../delegated-compaction.ts";
 import type { Ask, MaintenanceReason } from "../effects.ts";
 import type { Answer } from "../facts.ts";
 import { hostParams } from "./engine-params.ts";
-import { sessionOf, throwIfFatal, type World } from "./world.ts";
+import { sessionFileOf, sessionOf, throwIfFatal, type World } from "./world.ts";
 
 /**
  * A failure is logged and changes nothing else (contract §3.3). Only maintenance after a turn
@@ -47,7 +47,7 @@ async function tidy(
   background = false,
 ): Promise<void> {
   const { ports } = world;
-  const { sessionFile, sessionKey } = sessionOf(world);
+  const { sessionKey } = sessionOf(world);
   const phase = reason === "bootstrap" ? "before-turn" : "after-turn";
   try {
     const result = await engine.maintain?.({
@@ -55,7 +55,7 @@ async function tidy(
         background,
         llmPurpose: `context-engine.${reason}.maintenance`,
       }),
-      sessionFile,
+      ...sessionFileOf(world),
       abortSignal: signal,
     });
     if (result?.changed)

@@ -25,6 +25,12 @@ export interface World {
 
 export const sessionOf = ({ transcript }: World): HostSession => transcript.session;
 
+/** Where engines find the transcript; nothing when this host keeps no file. */
+export function sessionFileOf(world: World): Pick<HostSession, "sessionFile"> {
+  const { sessionFile } = sessionOf(world);
+  return sessionFile === undefined ? {} : { sessionFile };
+}
+
 /**
  * Where deliveries are recorded: beside the transcript, or in memory. The fallback keeps nothing
  * that a restart could make it miss.

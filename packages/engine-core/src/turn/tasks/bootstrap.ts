@@ -3,11 +3,13 @@ import { ask, done, type Task } from "../step.ts";
 
 /**
  * Before every run whose transcript exists (contract §3.1 step 2); an engine that reads the file
- * itself must never be called before there is one. What it says it imported it need not be given.
+ * itself must never be called before there is one, and not at all where none is kept. What it says
+ * it imported it need not be given.
  */
 export const bootstrap: Task = {
   begin: (turn) =>
     turn.setup.hadSession &&
+    (turn.setup.lifecycle === "durable" || turn.session.sessionFile !== undefined) &&
     turn.engine.aside === null &&
     turn.setup.engine.methods.has("bootstrap")
       ? ask(turn, { do: "bootstrap" })

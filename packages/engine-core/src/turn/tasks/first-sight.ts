@@ -3,11 +3,12 @@ import { ask, done, type Task } from "../step.ts";
 import type { Turn } from "../turn.ts";
 
 /**
- * Whether the messages of the branch count as known at the first sight. A durable engine that
- * cannot read the transcript by itself is told of all of them instead.
+ * Whether the messages of the branch count as known at the first sight. An engine that would read
+ * the file, where there is none, is told of all of them instead, and so is a durable engine that
+ * reads no file.
  */
-const knowsThePast = ({ setup: { engine, lifecycle } }: Turn): boolean =>
-  lifecycle === "eager" || engine.methods.has("bootstrap");
+const knowsThePast = ({ session, setup: { engine, lifecycle } }: Turn): boolean =>
+  engine.methods.has("bootstrap") ? session.sessionFile !== undefined : lifecycle === "eager";
 
 export const firstSight: Task = {
   begin: (turn) => (turn.engine.aside === null ? ask(turn, { do: "survey" }) : done(turn)),

@@ -78,15 +78,8 @@ async function storedTurn(context: CaseContext, number: number): Promise<() => C
   await session.write(messages);
   const { sessionId, sessionKey } = session.ref;
   const anchor = (position: number) => ({
-    agentId: "kit",
-    sessionId,
-    sessionKey,
+    ...anchorOf({ sessionId, sessionKey }, position),
     storePath: session.ref.sessionFile,
-    generation: 1,
-    entryId: position.toString(16).padStart(8, "0"),
-    rawSeq: position,
-    effectiveParentId: position === 0 ? null : (position - 1).toString(16).padStart(8, "0"),
-    activeMessagePosition: position,
   });
   return () => ({
     sessionId,
@@ -97,3 +90,18 @@ async function storedTurn(context: CaseContext, number: number): Promise<() => C
     messages: session.history().slice(first, first + messages.length),
   });
 }
+
+/** Where a message of the kit's sessions stands, which hold nothing but messages. */
+export function anchorOf(session: { sessionId: string; sessionKey: string }, position: number) {
+  return {
+    ...session,
+    agentId: "kit",
+    generation: 1,
+    entryId: idAt(position),
+    rawSeq: position,
+    effectiveParentId: position === 0 ? null : idAt(position - 1),
+    activeMessagePosition: position,
+  };
+}
+
+const idAt = (position: number) => position.toString(16).padStart(8, "0");

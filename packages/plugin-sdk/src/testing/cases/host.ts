@@ -2,6 +2,7 @@
 import type { ContextEngineInfo } from "../../contract/info.ts";
 import type { ConformanceCase } from "../case.ts";
 import { call, check } from "../engine-call.ts";
+import { anchorOf } from "./commit.ts";
 import { talk } from "./observe.ts";
 
 export const hostCases: readonly ConformanceCase[] = [
@@ -30,6 +31,57 @@ export const hostCases: readonly ConformanceCase[] = [
       if (typeof engine.maintain === "function")
         await call(engine, "maintain", { sessionId, sessionFile });
       await call(engine, "compact", { sessionId, sessionFile });
+    },
+  },
+  {
+    id: "host/without-files",
+    group: "host",
+    title: "works for a host that keeps no session file, or says what it cannot do",
+    async run(context) {
+      const session = context.session();
+      const { sessionId, sessionKey } = session.ref;
+      const named = { sessionId, sessionKey };
+      let engine = context.engine;
+      for (const turn of [1, 2, 3]) {
+        if (typeof engine.bootstrap === "function") {
+          const result = await call(engine, "bootstrap", named);
+          check(
+            result?.bootstrapped !== false || (result.reason ?? "") !== "",
+            "bootstrap() without a session file neither did anything nor gave a reason.",
+          );
+        }
+        const before = session.history().length;
+        const fresh = talk("a", { turns: 1, tools: 1 });
+        await call(engine, "assemble", { ...named, messages: session.history() });
+        session.keep(fresh);
+        const messages = session.history();
+        const added = () => session.history().slice(before);
+        if (typeof engine.commitTurn === "function")
+          await call(engine, "commitTurn", {
+            ...named,
+            advancementKey: `turn-${turn}`,
+            admission: {
+              ...anchorOf(named, before),
+              logicalTurnId: `turn-${turn}`,
+              role: "user",
+            },
+            terminal: anchorOf(named, messages.length - 1),
+            messages: added(),
+          });
+        else if (typeof engine.afterTurn === "function")
+          await call(engine, "afterTurn", { ...named, messages, prePromptMessageCount: before });
+        else for (const message of added()) await call(engine, "ingest", { ...named, message });
+        if (typeof engine.maintain === "function") await call(engine, "maintain", named);
+        if (turn === 2) engine = await context.reopen();
+      }
+      const { sessionFile: _none, ...params } = session.compactParams();
+      const result = await call(engine, "compact", params);
+      check(
+        result.compacted || (result.reason ?? "") !== "",
+        "compact() without a session file neither did anything nor gave a reason.",
+      );
+      const { messages } = await session.assemble(engine);
+      check(messages.length > 0, "Without a session file the assembly was empty.");
     },
   },
   {
