@@ -187,6 +187,11 @@ export interface SuccessorPort {
     from: HostSession;
     sessionId: string;
     sessionFile: string | undefined;
+    /**
+     * To be awaited with the opened successor before the session is moved to it: brings the running
+     * turn and what engines have acknowledged, so that a crash finds both or neither.
+     */
+    prepare(successor: TranscriptPort): Promise<void>;
   }): Promise<TranscriptPort | undefined>;
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import type { HostSession } from "@clew/engine-core";
+import type { HostSession, TranscriptPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
   activeBranch,
@@ -58,6 +58,8 @@ export interface SessionStore {
     sessionId: string;
     sessionFile: string | undefined;
     cwd: string;
+    /** Awaited with the opened transcript before the session is moved to it. Absent: nothing is. */
+    prepare?: (successor: TranscriptPort) => Promise<void>;
   }): Promise<OpenSession | undefined>;
   /** Newest first. Reads no transcript. */
   list(): Promise<SessionSummary[]>;
@@ -125,7 +127,7 @@ const deliveriesFile = (home: string, agentId: string, sessionId: string) =>
 
 async function adoptSuccessor(
   home: string,
-  { from, sessionId, sessionFile, cwd }: Parameters<SessionStore["adopt"]>[0],
+  { from, sessionId, sessionFile, cwd, prepare }: Parameters<SessionStore["adopt"]>[0],
 ) {
   const { agentId, sessionKey } = from;
   const file = await checkSuccessor(home, agentId, { sessionId, sessionFile });
@@ -136,6 +138,7 @@ async function adoptSuccessor(
     deliveriesFile: deliveriesFile(home, agentId, sessionId),
   });
   try {
+    await prepare?.(opened);
     const { before, after } = await changeIndex(home, agentId, async (index) =>
       index[sessionKey]?.sessionId === from.sessionId
         ? moveKey(home, agentId, withoutTranscript(index, sessionId), sessionKey, sessionId)

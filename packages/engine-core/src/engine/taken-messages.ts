@@ -113,6 +113,13 @@ function refuseOddMessage(reading: Reading, message: unknown): void {
   for (const key of TEXTS[role]!)
     if (typeof message[key] !== "string")
       refuseAt(reading, key, `is ${kindOf(message[key])}; expected a string`);
+  const { timestamp } = message;
+  if (timestamp !== undefined && (typeof timestamp !== "number" || Number.isNaN(timestamp)))
+    refuseAt(
+      reading,
+      "timestamp",
+      `is ${kindOf(timestamp)}; expected milliseconds since the epoch`,
+    );
   if (WITH_CONTENT.has(role) && typeof content !== "string") refuseOddBlocks(reading, content);
 }
 

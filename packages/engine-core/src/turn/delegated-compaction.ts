@@ -1,4 +1,5 @@
 // What an engine reaches when it leaves compaction to the host.
+import type { CompactResult } from "@clew/plugin-sdk/core";
 import { compactionAskOf } from "@clew/plugin-sdk/host";
 import type { CallScope } from "../engine/guard.ts";
 import type { HostPorts } from "../ports.ts";
@@ -6,17 +7,17 @@ import type { HostPorts } from "../ports.ts";
 /** Nothing when the host has no built-in compaction. */
 export function delegatedCompaction(
   { compaction }: Pick<HostPorts, "compaction">,
-  onAsked: () => void = () => {},
+  tell: (state: CompactResult | "under way") => void = () => {},
 ): Pick<CallScope, "compaction"> {
   return compaction === undefined
     ? {}
     : {
-        compaction: (params, { onProgress }) => {
-          onAsked();
-          return compaction.compact(compactionAskOf(params), {
-            signal: params.abortSignal,
-            onProgress,
-          });
+        compaction: async (params, { onProgress }) => {
+          const { abortSignal: signal } = params;
+          tell("under way");
+          const result = await compaction.compact(compactionAskOf(params), { signal, onProgress });
+          tell(result);
+          return result;
         },
       };
 }

@@ -40,8 +40,7 @@ export type Answer =
   | { type: "settled" }
   /** `ids`: of all messages of the branch; only at an engine's first sight. */
   | { type: "surveyed"; firstSight: boolean; ids: readonly string[]; turns: readonly PendingTurn[] }
-  /** `imported`: ids that a bootstrap may have read, when it says that it imported some. */
-  | { type: "bootstrapped"; ok: boolean; imported: readonly string[] }
+  | { type: "bootstrapped"; ok: boolean }
   | { type: "maintained"; reason: MaintenanceReason }
   | { type: "delivered"; turnId: string; ok: boolean; reason: string }
   | { type: "recorded" }

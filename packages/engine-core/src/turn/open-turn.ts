@@ -28,8 +28,8 @@ export function openTurn(request: TurnRequest, purpose: TurnSetup["purpose"]): O
   const engine = request.engine.guard.enter({
     signal,
     sessionKey: ports.transcript.session.sessionKey,
-    ...delegatedCompaction(ports, () => {
-      if (world !== undefined) world.delegated = true;
+    ...delegatedCompaction(ports, (state) => {
+      if (world !== undefined) world.delegated = state;
     }),
     onSetAside: ({ operation, reason }) =>
       request.onEvent?.({
@@ -47,7 +47,7 @@ export function openTurn(request: TurnRequest, purpose: TurnSetup["purpose"]): O
       const { transcript } = ports;
       world = {
         ...{ setup, request, ports, state, engine, signal, transcript, occurred },
-        delegated: false,
+        delegated: null,
       };
       return world;
     },

@@ -18,18 +18,29 @@ export const TO_THE_NEXT_CALL: readonly TaskName[] = [
 export const AFTER_THE_REPLY: readonly TaskName[] = ["deliver", "maintain-turn", "auto-compact"];
 
 /**
- * The order of a turn (contract §3.1). An engine of the durable lifecycle must have every earlier
- * turn before it reads the transcript; one of the eager lifecycle may find them there.
+ * Before the message is stored. A durable engine must have every earlier turn before it reads the
+ * transcript again, but not before it has read it for the first time; an eager one may find them
+ * there.
  */
+const PREPARE = {
+  durable: [
+    "deliver",
+    "require-delivery",
+    "bootstrap",
+    "first-sight",
+    "deliver",
+    "require-delivery",
+    "maintain-bootstrap",
+  ],
+  eager: ["bootstrap", "first-sight", "maintain-bootstrap", "deliver"],
+} as const satisfies Record<TurnSetup["lifecycle"], readonly TaskName[]>;
+
+/** The order of a turn (contract §3.1). */
 export function planTurn({
   purpose,
   lifecycle,
 }: Pick<TurnSetup, "purpose" | "lifecycle">): readonly TaskName[] {
   if (purpose === "preview") return ["settle", "bootstrap", "admit", ...TO_THE_MODEL];
   if (purpose === "compaction") return ["settle", "compact"];
-  const prepare: readonly TaskName[] =
-    lifecycle === "durable"
-      ? ["first-sight", "deliver", "require-delivery", "bootstrap", "maintain-bootstrap"]
-      : ["first-sight", "bootstrap", "maintain-bootstrap", "deliver"];
-  return ["settle", ...prepare, "admit", ...TO_THE_MODEL];
+  return ["settle", ...PREPARE[lifecycle], "admit", ...TO_THE_MODEL];
 }

@@ -103,7 +103,7 @@ async function answerTo(
     if (!IN_ANY_CASE.has(ask.do)) signal.throwIfAborted();
     return await perform(world, ask);
   } catch (error) {
-    if (isAbort(error, signal)) return { type: "aborted" };
+    if (signal.aborted && isAbort(error, signal)) return { type: "aborted" };
     return {
       type: "broke",
       message: describeError(error),

@@ -24,7 +24,7 @@ export async function compact(
 ): Promise<Extract<Answer, { type: "compacted" }>> {
   const { clock } = world.ports;
   const started = clock.monotonic();
-  world.delegated = false;
+  world.delegated = null;
   const outcome = await attempt(world, () =>
     by === "engine"
       ? Promise.resolve(world.engine.compact(compactParams(world, request)))
@@ -34,8 +34,19 @@ export async function compact(
     type: "compacted",
     trigger: request.trigger,
     ms: clock.monotonic() - started,
-    outcome: world.delegated ? { ...outcome, delegated: true } : outcome,
+    outcome: withDelegated(outcome, world.delegated),
   };
+}
+
+/** What the host compacted in the engine's place is compacted, whatever the engine makes of it. */
+function withDelegated(
+  outcome: CompactionOutcome,
+  delegated: World["delegated"],
+): CompactionOutcome {
+  if (delegated === null) return outcome;
+  if (delegated === "under way") return { ...outcome, delegated: true };
+  const worked = delegated.ok && delegated.compacted && !(outcome.ok && outcome.compacted);
+  return { ...(worked ? { ...delegated, timedOut: false } : outcome), delegated: true };
 }
 
 async function attempt(

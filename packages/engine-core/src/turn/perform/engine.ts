@@ -11,7 +11,7 @@ import { type Delivery, idOf } from "../delivery.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer, Choice } from "../facts.ts";
 import { hostParams } from "./engine-params.ts";
-import { messageIds, runningTurn } from "./transcript.ts";
+import { runningTurn } from "./transcript.ts";
 import { ledgerOf, sessionFileOf, sessionOf, throwIfFatal, type World } from "./world.ts";
 
 type Asked<Do extends Ask["do"]> = Extract<Ask, { do: Do }>;
@@ -19,23 +19,17 @@ type Answered<Type extends Answer["type"]> = Extract<Answer, { type: Type }>;
 
 /** A failure is logged and the run goes on (contract §3.1 step 2). */
 export async function bootstrap(world: World): Promise<Answered<"bootstrapped">> {
-  const { engine, ports, transcript } = world;
+  const { engine, ports } = world;
   try {
-    const result = await engine.bootstrap?.({
+    await engine.bootstrap?.({
       ...hostParams(world, "before-turn"),
       ...sessionFileOf(world),
     });
-    const own = engine.degraded === null;
-    const imported = own && (result?.importedMessages ?? 0) > 0;
-    return {
-      type: "bootstrapped",
-      ok: own,
-      imported: imported ? messageIds(transcript.branch()) : [],
-    };
+    return { type: "bootstrapped", ok: engine.degraded === null };
   } catch (error) {
     throwIfFatal(world, error);
     ports.log.warn(`context engine bootstrap failed: ${describeError(error)}`);
-    return { type: "bootstrapped", ok: false, imported: [] };
+    return { type: "bootstrapped", ok: false };
   }
 }
 

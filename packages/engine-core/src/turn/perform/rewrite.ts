@@ -1,5 +1,6 @@
 // Rewrites stored messages and tells the turn of their new entry ids.
 import type { TranscriptRewriteRequest, TranscriptRewriteResult } from "@clew/plugin-sdk/core";
+import type { TranscriptPort } from "../../ports.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -10,9 +11,37 @@ export async function rewriteEntries(
   { transcript, state, occurred }: Pick<World, "transcript" | "state" | "occurred">,
   request: TranscriptRewriteRequest,
 ): Promise<TranscriptRewriteResult> {
-  const { remapped = new Map<string, string>(), ...result } = await transcript.rewrite(request);
+  const replacements = withEnvelopes(transcript, request.replacements);
+  const { remapped = new Map<string, string>(), ...result } = await transcript.rewrite({
+    ...request,
+    replacements,
+  });
   if (!result.changed) return result;
   state.measurement = undefined;
   occurred({ type: "rewritten", remapped });
   return result;
+}
+
+/** Who said a message, and in which kind of turn, is not the rewriter's to change. */
+function withEnvelopes(
+  transcript: TranscriptPort,
+  replacements: TranscriptRewriteRequest["replacements"],
+): TranscriptRewriteRequest["replacements"] {
+  const wanted = new Set(replacements.map(({ entryId }) => entryId));
+  const originals = new Map(
+    transcript
+      .branch()
+      .flatMap((entry) =>
+        entry.type === "message" && wanted.has(entry.id) ? [[entry.id, entry.message]] : [],
+      ),
+  );
+  return replacements.map((replacement) => {
+    const envelope = originals.get(replacement.entryId)?.__openclaw;
+    if (envelope === undefined) return replacement;
+    const { message } = replacement;
+    return {
+      ...replacement,
+      message: { ...message, __openclaw: { ...message.__openclaw, ...envelope } },
+    };
+  });
 }

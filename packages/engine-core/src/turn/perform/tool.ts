@@ -32,7 +32,7 @@ async function run(world: World, call: RunTool["call"]): Promise<ToolOutcome> {
   try {
     return await ports.tools.run({ call, session: sessionOf(world), signal });
   } catch (error) {
-    if (isAbort(error, signal)) return failure(ABORTED);
+    if (signal.aborted && isAbort(error, signal)) return failure(ABORTED);
     ports.log.warn(`tool "${call.name}" threw: ${describeError(error)}`);
     return failure(`Tool "${call.name}" failed: ${describeError(error)}`);
   }

@@ -8,6 +8,7 @@ import {
   sessionProjections,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
+import type { DeliveryPort, TranscriptPort } from "../../ports.ts";
 import { withoutIdleHeartbeats } from "../../request/heartbeats.ts";
 import { resolveView } from "../../request/resolve-view.ts";
 import { asPrompt, MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
@@ -17,7 +18,7 @@ import { contextItems, refreshContext } from "../../session/session-state.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
 import { rewriteEntries } from "./rewrite.ts";
-import { ledgerOf, sessionOf, type World } from "./world.ts";
+import { ledgerAt, ledgerOf, sessionOf, type World } from "./world.ts";
 
 type Asked<Do extends Ask["do"]> = Extract<Ask, { do: Do }>;
 type Answered<Type extends Answer["type"]> = Extract<Answer, { type: Type }>;
@@ -194,25 +195,38 @@ export async function adopt(
   };
   if (ports.successors === undefined) return refused("this host keeps one transcript per session");
   const turn = runningTurn(world, promptId);
+  const before = ledgerOf(world);
+  const memory = createDeliveryLedger();
+  const prepare = (successor: TranscriptPort) =>
+    bringAlong(successor, { turn, before, after: ledgerAt(world, successor, memory) });
   const transcript = await ports.successors.adopt({
     from: sessionOf(world),
     sessionId,
     sessionFile,
+    prepare,
   });
   if (transcript === undefined)
     return refused("the session moved to another transcript in the meantime");
-  const before = ledgerOf(world);
+  // Once more, for hosts that did not: what is there already stays as it is.
+  await prepare(transcript);
   world.transcript = transcript;
   state.context = undefined;
   state.scans.clear();
-  state.deliveries = createDeliveryLedger();
-  const ids = new Set(messageIds(transcript.branch()));
-  const missing = turn.filter(({ id }) => id !== undefined && !ids.has(id));
-  if (missing.length > 0)
-    await transcript.append(missing.map(({ message }) => ({ type: "message", message })));
-  await carryDeliveries(before, ledgerOf(world), messageIds(transcript.branch()));
+  state.deliveries = memory;
   const prompt = transcript
     .branch()
     .findLast((entry) => entry.type === "message" && messageId(entry.message) === promptId);
   return { type: "adopted", session: transcript.session, promptEntryId: prompt?.id ?? null };
+}
+
+/** The running turn, where the engine did not copy it, and what engines know of it all. */
+async function bringAlong(
+  successor: TranscriptPort,
+  { turn, before, after }: { turn: readonly ViewItem[]; before: DeliveryPort; after: DeliveryPort },
+): Promise<void> {
+  const ids = new Set(messageIds(successor.branch()));
+  const missing = turn.filter(({ id }) => id !== undefined && !ids.has(id));
+  if (missing.length > 0)
+    await successor.append(missing.map(({ message }) => ({ type: "message", message })));
+  await carryDeliveries(before, after, messageIds(successor.branch()));
 }

@@ -1,5 +1,5 @@
 // What a turn's effects work on.
-import { isAbort } from "@clew/plugin-sdk/core";
+import { type CompactResult, isAbort } from "@clew/plugin-sdk/core";
 import type { GuardedEngine } from "../../engine/guard.ts";
 import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
 import type { DeliveryPort, HostPorts, HostSession, TranscriptPort } from "../../ports.ts";
@@ -17,8 +17,8 @@ export interface World {
   readonly signal: AbortSignal;
   /** A compaction may move the session to a successor. */
   transcript: TranscriptPort;
-  /** True once the engine has left a compaction to the host. */
-  delegated: boolean;
+  /** What the host's compaction came to when the engine left it to it; null = it did not. */
+  delegated: CompactResult | "under way" | null;
   /** Told of what happens beside the answers. */
   readonly occurred: (fact: Occurrence) => void;
 }
@@ -35,12 +35,19 @@ export function sessionFileOf(world: World): Pick<HostSession, "sessionFile"> {
  * Where deliveries are recorded: beside the transcript, or in memory. The fallback keeps nothing
  * that a restart could make it miss.
  */
-export const ledgerOf = ({ transcript, state, setup }: World): DeliveryPort =>
-  setup.engine.id === FALLBACK_ENGINE_ID
-    ? state.deliveries
-    : (transcript.deliveries ?? state.deliveries);
+export const ledgerOf = (world: World): DeliveryPort =>
+  ledgerAt(world, world.transcript, world.state.deliveries);
 
-/** Throws what ends the turn: an abort, and every failure of a strict engine. */
+/** The same for another transcript, with `memory` for what it does not keep itself. */
+export const ledgerAt = (
+  { setup }: World,
+  transcript: TranscriptPort,
+  memory: DeliveryPort,
+): DeliveryPort =>
+  setup.engine.id === FALLBACK_ENGINE_ID ? memory : (transcript.deliveries ?? memory);
+
+/** Throws what ends the turn: an abort that was asked for, and every failure of a strict engine. */
 export function throwIfFatal({ signal, request }: World, error: unknown): void {
-  if (isAbort(error, signal) || request.engine.guard.policy === "strict") throw error;
+  if ((signal.aborted && isAbort(error, signal)) || request.engine.guard.policy === "strict")
+    throw error;
 }

@@ -10,6 +10,7 @@ import type { Turn } from "../turn.ts";
 const knowsThePast = ({ session, setup: { engine, lifecycle } }: Turn): boolean =>
   engine.methods.has("bootstrap") ? session.sessionFile !== undefined : lifecycle === "eager";
 
+/** After the bootstrap, so that what it was shown is what counts as known. */
 export const firstSight: Task = {
   begin: (turn) => (turn.engine.aside === null ? ask(turn, { do: "survey" }) : done(turn)),
   take(turn, answer) {

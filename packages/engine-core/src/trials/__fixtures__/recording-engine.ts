@@ -1,0 +1,257 @@
+// Engines that write down by message id everything they are given, in a store that outlives them.
+import {
+  type AgentMessage,
+  type ContextEngine,
+  messageId,
+  type RuntimeContext,
+} from "@clew/plugin-sdk/core";
+import { estimateMessages } from "@clew/plugin-sdk/tokens";
+import { atomicGroups } from "@clew/plugin-sdk/transcript";
+import { contentOf, type Disk, eventOf, fileOf, messageEntries, readBranch } from "./disk.ts";
+import { compactBy } from "./engine-compaction.ts";
+import type { EngineShape } from "./engine-shape.ts";
+import type { EngineStore } from "./engine-store.ts";
+import { repeated } from "./events.ts";
+
+/** What a process lends to its engines, and wants to know of them. */
+export interface EngineSurroundings {
+  disk: Disk;
+  store: EngineStore;
+  /** Throws, aborts the run or never resolves when the process is told to. */
+  step(name: string): Promise<void>;
+  /** Position in the process's steps, to tell whether a mishap fell into a call. */
+  now(): number;
+  /** Step at which the run was aborted; undefined = it was not. */
+  abortedAt(): number | undefined;
+  /** Told of each call and how it ended. */
+  called(call: { engineId: string; method: string; ok: boolean }): void;
+  /** Told when it made the context smaller by itself. */
+  compacted(): void;
+  /** Whether anybody compacted in the running command. */
+  hasCompacted(): boolean;
+  /** The rewrite that a command wished for, once. */
+  takeWish(): RewriteWish | undefined;
+}
+
+/** Which stored message an engine should rewrite, counted from the newest. */
+export interface RewriteWish {
+  fromEnd: number;
+  /** Whether its replacement loses what the host put on the message. */
+  isBare: boolean;
+}
+
+export function recordingEngine(shape: EngineShape, around: EngineSurroundings): ContextEngine {
+  const { disk, store, step, now, abortedAt, called } = around;
+  let isDisposed = false;
+
+  const call = async <Result>(method: string, work: () => Result | Promise<Result>) => {
+    if (isDisposed) store.wrong.push(`${shape.id}: ${method} was called after dispose`);
+    try {
+      await step(`engine ${shape.id} ${method}`);
+      const result = await work();
+      await step(`engine ${shape.id} ${method}:done`);
+      called({ engineId: shape.id, method, ok: true });
+      return result;
+    } catch (error) {
+      called({ engineId: shape.id, method, ok: false });
+      throw error;
+    }
+  };
+
+  function remember(messages: readonly AgentMessage[], isHeartbeat: boolean | undefined): number {
+    let fresh = 0;
+    for (const message of messages) {
+      if (message.role === "compactionSummary" || message.role === "branchSummary") continue;
+      const id = messageId(message);
+      if (id !== undefined && store.rows.some((row) => row.id === id)) continue;
+      const content = contentOf(message);
+      store.rows.push({ id, event: eventOf(message), role: message.role, content, isHeartbeat });
+      fresh++;
+    }
+    return fresh;
+  }
+
+  /** One delivery: what it brings is acknowledged when the host sees it return. */
+  async function take<Result>(
+    method: string,
+    messages: readonly AgentMessage[],
+    isHeartbeat: boolean | undefined,
+    result: (fresh: number) => Result,
+  ): Promise<Result> {
+    const started = now();
+    const ids = messages.flatMap((message) => messageId(message) ?? []);
+    try {
+      const answer = await call(method, () => result(remember(messages, isHeartbeat ?? false)));
+      const fired = abortedAt();
+      if (fired !== undefined && fired >= started) doubt(ids);
+      else for (const id of ids) acknowledge(id);
+      return answer;
+    } catch (error) {
+      doubt(ids);
+      throw error;
+    }
+  }
+
+  const acknowledge = (id: string) => {
+    store.acknowledged.set(id, (store.acknowledged.get(id) ?? 0) + 1);
+    store.recent.push(id);
+  };
+  const doubt = (ids: readonly string[]) => {
+    for (const id of ids) store.doubtful.add(id);
+  };
+
+  /** An engine is told before it is asked; what was there before its first turn is left out. */
+  function expectKnown(what: string, messages: readonly AgentMessage[]): void {
+    const known = new Set([...store.rows.map((row) => row.id), ...store.before]);
+    for (const message of messages) {
+      const id = messageId(message);
+      if (id !== undefined && !known.has(id) && !store.doubtful.has(id) && disk.kinds.has(id))
+        store.wrong.push(`${shape.id} was ${what} ${eventOf(message)} before it was given it`);
+    }
+  }
+
+  async function tidyUp(method: string, context: RuntimeContext | undefined, file: string) {
+    const rewrite = context?.rewriteTranscriptEntries;
+    const wish = rewrite === undefined ? undefined : around.takeWish();
+    if (rewrite === undefined || wish === undefined) return;
+    const target = messageEntries(readBranch(disk, file)).at(-1 - wish.fromEnd);
+    if (target === undefined) return;
+    await step(`engine ${shape.id} ${method} rewrites`);
+    await rewrite({
+      replacements: [{ entryId: target.id, message: shortened(target.message, wish) }],
+    });
+  }
+
+  if (shape.instead !== undefined) return everyCall(shape.instead, call);
+  const { ownsCompaction, inBackground, takes, bootstraps } = shape;
+  const engine: ContextEngine = {
+    info: {
+      id: shape.id,
+      name: `Engine ${shape.id}`,
+      version: "1.0.0",
+      ...(ownsCompaction && { ownsCompaction }),
+      ...(inBackground && { turnMaintenanceMode: "background" }),
+      ...(takes === "commitTurn" && {
+        transcriptSemantics: {
+          currentTurnFence: "before-current-turn-entry-v1",
+          turnAdvancementIdempotency: "atomic-idempotent-v1",
+        },
+      }),
+    },
+    ingest: ({ message, isHeartbeat }) =>
+      take("ingest", [message], isHeartbeat, (fresh) => ({ ingested: fresh === 1 })),
+    assemble: ({ messages, tokenBudget }) =>
+      call("assemble", () => {
+        expectKnown("asked for a view of", messages);
+        const view = within(
+          messages.filter((message) => !store.covered.has(messageId(message) ?? "")),
+          store.summary,
+          tokenBudget,
+        );
+        const chosen =
+          shape.returns === "copies" ? (JSON.parse(JSON.stringify(view)) as AgentMessage[]) : view;
+        return { messages: chosen, estimatedTokens: estimateMessages(chosen).estimate };
+      }),
+    compact: (params) => call("compact", () => compactBy(shape, around, params)),
+    maintain: ({ runtimeContext, sessionId, sessionFile = fileOf(sessionId) }) =>
+      call("maintain", async () => {
+        const isAfterTurn = runtimeContext?.rewriteTranscriptEntries !== undefined;
+        if (isAfterTurn && !inBackground && !around.hasCompacted())
+          expectKnown(
+            "told to tidy up after",
+            messageEntries(readBranch(disk, sessionFile)).map(({ message }) => message),
+          );
+        await tidyUp("maintain", runtimeContext, sessionFile);
+        return { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
+      }),
+    dispose: () => {
+      isDisposed = true;
+    },
+  };
+  if (takes === "ingestBatch")
+    engine.ingestBatch = ({ messages, isHeartbeat }) =>
+      take("ingestBatch", messages, isHeartbeat, (ingestedCount) => ({ ingestedCount }));
+  if (takes === "afterTurn")
+    engine.afterTurn = ({ messages, prePromptMessageCount, isHeartbeat }) => {
+      for (const event of repeated(messages.map(eventOf)))
+        store.wrong.push(`${shape.id} was shown ${event} twice in one call`);
+      return take("afterTurn", messages.slice(prePromptMessageCount), isHeartbeat, () => undefined);
+    };
+  if (takes === "commitTurn")
+    engine.commitTurn = ({ advancementKey, messages, isHeartbeat }) => {
+      const ids = messages.map(messageId).join();
+      const known = store.keys.get(advancementKey);
+      const other = [...store.keys].find(([key, its]) => its === ids && key !== advancementKey);
+      if (other !== undefined)
+        store.wrong.push(`${shape.id}: one turn has the keys ${other[0]} and ${advancementKey}`);
+      if (known !== undefined && known !== ids)
+        store.wrong.push(`${shape.id}: key ${advancementKey} names two turns: ${known} and ${ids}`);
+      return take("commitTurn", known === undefined ? messages : [], isHeartbeat, () => {
+        store.keys.set(advancementKey, ids);
+        return { status: known === undefined ? ("committed" as const) : ("duplicate" as const) };
+      });
+    };
+  if (bootstraps !== "never")
+    engine.bootstrap = ({ sessionId, sessionFile = fileOf(sessionId) }) =>
+      call("bootstrap", () => {
+        if (bootstraps === "once" && store.hasBootstrapped) return { bootstrapped: false };
+        store.hasBootstrapped = true;
+        const messages = messageEntries(readBranch(disk, sessionFile)).map(
+          ({ message }) => message,
+        );
+        const read = bootstraps === "newest" ? messages.slice(-2) : messages;
+        // Whoever reads the newest first is given the others after them.
+        if (bootstraps === "newest")
+          for (const message of read) store.readAhead.add(messageId(message) ?? "");
+        return { bootstrapped: true, importedMessages: remember(read, undefined) };
+      });
+  return engine;
+}
+
+/** The same engine, each of whose calls goes through `call`. */
+function everyCall(
+  engine: ContextEngine,
+  call: <Result>(method: string, work: () => Result | Promise<Result>) => Promise<Result>,
+): ContextEngine {
+  const { info, ingest, assemble, compact } = engine;
+  return {
+    info,
+    ingest: (params) => call("ingest", () => ingest.call(engine, params)),
+    assemble: (params) => call("assemble", () => assemble.call(engine, params)),
+    compact: (params) => call("compact", () => compact.call(engine, params)),
+  };
+}
+
+/** Old messages leave a view that is over budget; the newest turn never does. */
+function within(
+  messages: readonly AgentMessage[],
+  summary: string | undefined,
+  tokenBudget = Number.POSITIVE_INFINITY,
+): AgentMessage[] {
+  const head: AgentMessage[] =
+    summary === undefined ? [] : [{ role: "compactionSummary", summary }];
+  const newest = messages.findLastIndex(({ role }) => role === "user");
+  let start = messages.length;
+  let tokens = estimateMessages(head).high;
+  for (const group of atomicGroups(messages).reverse()) {
+    tokens += estimateMessages(messages.slice(group.start, group.end)).high;
+    if (tokens > tokenBudget && group.end <= newest) break;
+    start = group.start;
+  }
+  return [...head, ...messages.slice(start)];
+}
+
+function shortened(message: AgentMessage, { isBare }: RewriteWish): AgentMessage {
+  const { __openclaw: host, ...bare } = message;
+  const kept = (isBare ? bare : message) as AgentMessage;
+  if (kept.role === "user" && typeof kept.content === "string")
+    return { ...kept, content: `${kept.content} [cut]` };
+  if (kept.role === "assistant" || kept.role === "toolResult")
+    return {
+      ...kept,
+      content: kept.content.map((block) =>
+        block.type === "text" ? { ...block, text: `${block.text} [cut]` } : block,
+      ),
+    } as AgentMessage;
+  return kept;
+}
