@@ -28,7 +28,7 @@ const setsItsOwnRuns = (code: string) =>
   ) && /\bfc\b/.test(code);
 
 /** Tests and their helpers. */
-const isForTests = (path: string) => /\/testing\/|\.test\.tsx?$/.test(path);
+const isForTests = (path: string) => /\/(?:testing|__fixtures__)\/|\.test\.tsx?$/.test(path);
 
 describe("the star of packages", () => {
   it.each(packages.filter(({ name }) => name !== "plugin-sdk"))(

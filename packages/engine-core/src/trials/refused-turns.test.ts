@@ -1,4 +1,4 @@
-// A turn that an engine refuses is parked after three attempts, and offered again when it should be.
+// A turn that an engine refuses is parked after three attempts.
 import { type AgentMessage, type ContextEngine, messageId } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
 import { memoryTranscript, testHost } from "../__fixtures__/host.ts";

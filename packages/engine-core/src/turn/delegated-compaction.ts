@@ -7,14 +7,14 @@ import type { HostPorts } from "../ports.ts";
 /** Nothing when the host has no built-in compaction. */
 export function delegatedCompaction(
   { compaction }: Pick<HostPorts, "compaction">,
-  tell: (state: CompactResult | "under way") => void = () => {},
+  tell: (state: CompactResult | "started") => void = () => {},
 ): Pick<CallScope, "compaction"> {
   return compaction === undefined
     ? {}
     : {
         compaction: async (params, { onProgress }) => {
           const { abortSignal: signal } = params;
-          tell("under way");
+          tell("started");
           const result = await compaction.compact(compactionAskOf(params), { signal, onProgress });
           tell(result);
           return result;

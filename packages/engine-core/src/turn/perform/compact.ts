@@ -44,7 +44,7 @@ function withDelegated(
   delegated: World["delegated"],
 ): CompactionOutcome {
   if (delegated === null) return outcome;
-  if (delegated === "under way") return { ...outcome, delegated: true };
+  if (delegated === "started") return { ...outcome, delegated: true };
   const worked = delegated.ok && delegated.compacted && !(outcome.ok && outcome.compacted);
   return { ...(worked ? { ...delegated, timedOut: false } : outcome), delegated: true };
 }

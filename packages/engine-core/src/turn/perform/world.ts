@@ -18,7 +18,7 @@ export interface World {
   /** A compaction may move the session to a successor. */
   transcript: TranscriptPort;
   /** What the host's compaction came to when the engine left it to it; null = it did not. */
-  delegated: CompactResult | "under way" | null;
+  delegated: CompactResult | "started" | null;
   /** Told of what happens beside the answers. */
   readonly occurred: (fact: Occurrence) => void;
 }
