@@ -8,8 +8,8 @@ import {
   type TranscriptEntry,
   withMessageId,
 } from "@clew/plugin-sdk/transcript";
-import type { HostSession, TranscriptPort } from "../../index.ts";
-import { type Disk, loadEntries, recordOf, type TurnKind } from "./disk.ts";
+import type { TranscriptPort } from "../../index.ts";
+import { type Disk, type DiskSession, loadEntries, recordOf, type TurnKind } from "./disk.ts";
 
 /** What the transcript tells its process. */
 export interface TranscriptOwner {
@@ -27,7 +27,7 @@ export interface DiskTranscript extends TranscriptPort {
 
 export function openTranscript(
   disk: Disk,
-  session: HostSession,
+  session: DiskSession,
   owner: TranscriptOwner,
 ): DiskTranscript {
   const { sessionFile } = session;

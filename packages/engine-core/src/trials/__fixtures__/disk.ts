@@ -5,6 +5,9 @@ import type { HostSession } from "../../index.ts";
 import { deliveryRecords } from "./deliveries.ts";
 import { type EngineStore, emptyStore } from "./engine-store.ts";
 
+/** A session of this host, which keeps files. */
+export type DiskSession = HostSession & { sessionFile: string };
+
 /** Who a turn was for. */
 export type TurnKind = "user" | "heartbeat" | "cron";
 
@@ -52,7 +55,7 @@ export function storeOf(disk: Disk, engineId: string): EngineStore {
   return store;
 }
 
-export function currentSession(disk: Disk, sessionKey = SESSION_KEY): HostSession {
+export function currentSession(disk: Disk, sessionKey = SESSION_KEY): DiskSession {
   const sessionId = disk.current.get(sessionKey) ?? `session-${sessionKey}`;
   disk.current.set(sessionKey, sessionId);
   return { agentId: "main", sessionId, sessionKey, sessionFile: fileOf(sessionId) };

@@ -330,7 +330,7 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
     configured: () => configured,
     /** Names of the steps of the last command. */
     steps: () => steps,
-    branch: () => readBranch(disk, transcript.session.sessionFile),
+    branch: () => readBranch(disk, transcript.session.sessionFile!),
     use(engineId: string) {
       configured = engineId;
     },
