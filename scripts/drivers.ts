@@ -1,5 +1,5 @@
 // Reads the drivers of the providers package, and writes the table of them.
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { formatted, publicExports } from "./public-exports.ts";
 
 const ROOT = "packages/providers/src";
@@ -54,15 +54,17 @@ export function driverTable(): { path: string; text: string } {
 /** True when the folder of recorded wires of an api holds any. */
 export function hasRecordedWires(api: string): boolean {
   try {
-    return readdirSync(`${ROOT}/drivers/__fixtures__/${api}`).length > 0;
+    const folder = `${ROOT}/drivers/__fixtures__/${api}`;
+    return readdirSync(folder).some((name) => statSync(`${folder}/${name}`).size > 0);
   } catch {
     return false;
   }
 }
 
-/** True when a test beside it bears its name. */
-export const isTested = ({ path }: DriverFile): boolean =>
+/** True when a test beside it bears its name and uses it. */
+export const isTested = ({ path, name: driver }: DriverFile): boolean =>
   readdirSync(`${ROOT}/drivers`).some((file) => {
     const [name = "", ...rest] = file.split(".");
-    return path.endsWith(`/${name}`) && rest.at(-2) === "test";
+    const isBeside = path.endsWith(`/${name}`) && rest.at(-2) === "test";
+    return isBeside && readFileSync(`${ROOT}/drivers/${file}`, "utf8").includes(driver);
   });

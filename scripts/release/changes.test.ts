@@ -84,6 +84,21 @@ describe("a change without a changeset", () => {
     expect(found()).toEqual([]);
   });
 
+  it.each([
+    ["has no text", '---\n"@clew/one": patch\n---\n\n'],
+    ["names no bump there is", '---\n"@clew/one": banana\n---\n\nText.\n'],
+  ])("is found when the changeset %s", (_, text) => {
+    write("packages/one/src/index.ts", "export const one = 2;\n");
+    write(".changeset/late.md", text);
+    expect(found()).toEqual(["@clew/one"]);
+  });
+
+  it("is found when only the spaces of an earlier changeset changed", () => {
+    write("packages/one/src/index.ts", "export const one = 2;\n");
+    write(".changeset/early.md", '---\n"@clew/one": minor\n---\n\nEarlier  work.\n\n');
+    expect(found()).toEqual(["@clew/one"]);
+  });
+
   it("is found when the changeset names another package", () => {
     write("packages/one/src/index.ts", "export const one = 2;\n");
     write(".changeset/late.md", '---\n"@clew/hidden": patch\n---\n\nSomething else.\n');
@@ -154,6 +169,8 @@ describe("a changeset", () => {
     ['---\n"@clew/one": minor\n"@clew/two": none\n---\n\nText.\n', ["@clew/one", "@clew/two"]],
     ["---\r\n'@clew/one': patch\r\n---\r\n\r\nText.\r\n", ["@clew/one"]],
     ["---\n---\n\nNothing to release.\n", []],
+    ['---\n"@clew/one": patch\n---\n', []],
+    ['---\n"@clew/one": banana\n"@clew/two": patch\n---\n\nText.\n', ["@clew/two"]],
     ["no front matter", []],
   ])("%j names %j", (text, names) => {
     expect(namedBy(text)).toEqual(names);
@@ -167,9 +184,12 @@ describe("the changesets that wait", () => {
   }));
   const released = releaseOrder(workspacePackages(process.cwd())).map(({ name }) => name);
 
-  it("name released packages only", () => {
-    for (const { file, text } of waiting)
-      for (const name of namedBy(text)) expect(released, file).toContain(name);
+  it("name released packages, with a bump there is and a text for their users", () => {
+    for (const { file, text } of waiting) {
+      const quoted = [...text.split("---")[1]!.matchAll(/^"([^"]+)":/gm)].map(([, name]) => name);
+      expect(namedBy(text), file).toEqual(quoted);
+      for (const name of quoted) expect(released, file).toContain(name);
+    }
   });
 
   it("hold no relative link, since their text moves into the packages' changelogs", () => {

@@ -45,11 +45,20 @@ function isSource(path: string, { exports = {} }: Manifest): boolean {
   return !path.startsWith("src/testing/") || "./testing" in exports;
 }
 
-/** Pure. The packages a changeset names, with any bump, "none" included. */
+const BUMPS = ["major", "minor", "patch", "none"];
+
+/**
+ * Pure. The packages a changeset names with a bump there is, "none" included; one without text
+ * names none.
+ */
 export function namedBy(changeset: string): string[] {
-  const front = /^---\r?\n([\s\S]*?)\r?\n?---/.exec(changeset)?.[1] ?? "";
-  return Object.keys((parse(front) as Record<string, string> | null) ?? {});
+  const [, front = "", text = ""] = /^---\r?\n([\s\S]*?)\r?\n?---([\s\S]*)$/.exec(changeset) ?? [];
+  if (text.trim() === "") return [];
+  const bumps = Object.entries((parse(front) as Record<string, unknown> | null) ?? {});
+  return bumps.filter(([, bump]) => BUMPS.includes(String(bump))).map(([name]) => name);
 }
+
+const withoutSpaces = (text: string) => text.replace(/\s+/g, "");
 
 export interface Missing {
   name: string;
@@ -80,7 +89,9 @@ export function changesWithoutChangeset(root: string, since: string): Missing[] 
     changed
       .filter((path) => /^\.changeset\/(?!README)[^/]+\.md$/.test(path))
       .filter((path) => existsSync(join(root, path)))
-      .flatMap((path) => namedBy(readFileSync(join(root, path), "utf8"))),
+      .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
+      .filter(({ path, text }) => withoutSpaces(atBase(path) ?? "") !== withoutSpaces(text))
+      .flatMap(({ text }) => namedBy(text)),
   );
   const now = catalogOf(readFileSync(join(root, "pnpm-workspace.yaml"), "utf8"));
   const then = catalogOf(atBase("pnpm-workspace.yaml") ?? "");

@@ -45,7 +45,8 @@ const scriptsOf = ({ steps }: Job) => steps.map(({ run = "" }) => run).join("\n"
 const uses = ({ steps }: Job, action: string) =>
   steps.filter((step) => step.uses?.startsWith(`actions/${action}@`));
 /** Anything that could run code of this checkout or of a dependency. */
-const RUNS_CODE = /\bnode\b|\bnpx\b|\bpnpm\b|\.ci\/run|npm (ci|i|install|run|test|exec)\b/;
+const RUNS_CODE =
+  /\bnode\b|\bnpx\b|\bpnpm\b|\.ci\/run|npm (ci|i|install|run|test|exec)\b|\b(?:curl|wget|bash|sh|eval|source|python\d?)\b/;
 
 describe("the workflows", () => {
   it.each(files)(

@@ -1,0 +1,32 @@
+// Reads the HTTP routes of the gateway from the app that serves them.
+import type { Gateway } from "../apps/gateway/src/gateway.ts";
+import { createApp } from "../apps/gateway/src/http/app.ts";
+
+export interface HttpRoute {
+  /** "ALL" for one that answers every method. */
+  method: string;
+  path: string;
+}
+
+/** Every route, the page's and what guards several addresses left out. */
+export function httpRoutes(): HttpRoute[] {
+  const app = createApp({
+    // Registering routes asks nothing of it.
+    gateway: {} as Gateway,
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    port: () => 1,
+    page: new Map(),
+    version: "0.0.0",
+    identity: { homeHash: "", secret: "", startedAt: "" },
+  });
+  return app.routes
+    .filter(({ path }) => !path.endsWith("*"))
+    .map(({ method, path }) => ({ method, path }));
+}
+
+/** The first cells of a README's table under a heading, without their code marks. */
+export function rowsUnder(readme: string, heading: string): string[] {
+  const section = readme.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? "";
+  const [, table = ""] = /((?:^\|.*\n)+)/m.exec(section) ?? [];
+  return [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell]) => cell!);
+}
