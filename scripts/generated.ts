@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { commandsReadme } from "./commands.ts";
 import { driverTable } from "./drivers.ts";
 import { passesModule, passesReadme } from "./passes.ts";
+import { providersGuide, wiresReadme } from "./providers.ts";
 import { sourceFiles, whereMarkdown } from "./where.ts";
 
 /** Guides print source files whole, so that what a reader copies is what the tests run. */
@@ -16,6 +17,8 @@ export function generated(): { path: string; text: string }[] {
     passesModule(),
     passesReadme(),
     commandsReadme(),
+    providersGuide(),
+    wiresReadme(),
     { path: "docs/where.md", text: whereMarkdown(sourceFiles()) },
     ...GUIDES.flatMap((path) => {
       const text = readFileSync(path, "utf8");

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { workspaceTools } from "../apps/gateway/src/tools/workspace-tools.ts";
 import { findApi, PROVIDERS } from "../packages/plugin-sdk/src/host.ts";
+import { CONFORMANCE_CASES } from "../packages/plugin-sdk/src/testing/cases/index.ts";
 import { cliCommands } from "./commands.ts";
 import { driverFiles, hasRecordedWires, isTested } from "./drivers.ts";
 import { passRules } from "./passes.ts";
@@ -217,4 +218,14 @@ describe("a conformance case", () => {
   it.each(lists)("of %s is in the list that the kit runs", (name) => {
     expect(index.includes(`...${name},`), "add it to cases/index.ts").toBe(true);
   });
+
+  const contract = read(filesOf("packages/plugin-sdk/src/contract").filter(isDocumented))
+    .replaceAll(/^\s*\/?\*+\/?/gm, "")
+    .replaceAll(/\s+/g, " ");
+
+  it.each(CONFORMANCE_CASES)("$id tests a rule that the contract states", ({ rule }) => {
+    expect(contract.includes(rule), `src/contract/ lacks: ${rule}`).toBe(true);
+  });
 });
+
+const isDocumented = (path: string) => /(?<!\.test)\.ts$/.test(path);

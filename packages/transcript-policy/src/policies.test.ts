@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import { APIS, PROVIDERS } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
 import { nameOf, ROWS, routeOf } from "./__fixtures__/routes.ts";
-import type { PolicyFlags } from "./policies.ts";
+import { DEFAULT_POLICY, type PolicyFlags } from "./policies.ts";
 import type { ModelTraits } from "./route.ts";
 import { deriveFlags, resolveTranscriptPolicy } from "./select.ts";
 
@@ -58,6 +59,18 @@ describe("the provider table", () => {
       expect(ROWS.map(([, api]) => api)).toContain(id);
     },
   );
+
+  const flags = Object.entries(DEFAULT_POLICY).flatMap(([flag, usual]) =>
+    typeof usual === "boolean" ? [{ flag: flag as keyof typeof DEFAULT_POLICY, usual }] : [],
+  );
+  const documentation = readFileSync(new URL("./policies.ts", import.meta.url), "utf8");
+
+  it.each(flags)("has a row that sets $flag, or nobody sets it and its comment says so", (each) => {
+    const set = ROWS.some((row) => resolveTranscriptPolicy(routeOf(row))[each.flag] !== each.usual);
+    const comment = new RegExp(`\\/\\*\\*((?:(?!\\*\\/)[\\s\\S])*)\\*\\/\\s*${each.flag}:`);
+    const saysSo = /\b[Nn]obody (?:un)?sets it\b/.test(comment.exec(documentation)?.[1] ?? "");
+    expect({ set, saysSo }).toEqual({ set: !saysSo, saysSo: !set });
+  });
 
   it("gives nine-character ids to a Mistral model of any provider but OpenAI's", () => {
     expect(policyOf("ollama", "openai-completions", "mixtral-8x7b").toolCallIdMode).toBe("strict9");

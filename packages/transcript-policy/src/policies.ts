@@ -33,7 +33,7 @@ export const DEFAULT_POLICY = {
   duplicateToolCallIdStyle: undefined as "openai" | undefined,
   /** The first use of a `toolu_*` id stays as it is. */
   preserveNativeAnthropicToolUseIds: false as boolean,
-  /** Every call gets exactly one result, right behind it. */
+  /** Every call gets exactly one result, right behind it: nobody unsets it. */
   repairToolUseResultPairing: true as boolean,
   /** Signatures of any kind stay; unsigned thinking goes. */
   preserveSignatures: false as boolean,

@@ -28,7 +28,7 @@ type Awaitable<T> = T | Promise<T>;
  * Controls what a language model sees in one agent's sessions (contract §1). `info`, `ingest`,
  * `assemble` and `compact` are required; a host finds out which of the others exist. A method that
  * throws sets the engine aside (quarantine) until restart, and the fallback engine answers; an
- * abort never does.
+ * abort never does. No session shows anything of another. No method changes a message it is given.
  */
 export interface ContextEngine {
   /**
@@ -53,8 +53,9 @@ export interface ContextEngine {
   maintain?(params: MaintainParams): Awaitable<MaintainResult>;
 
   /**
-   * Records one message. Called for new messages when neither `afterTurn` nor `ingestBatch`
-   * exists. The same message may come twice: answer `{ ingested: false }`.
+   * Records one message, whatever its role and content. Called for new messages when neither
+   * `afterTurn` nor `ingestBatch` exists. The same message may come twice: answer
+   * `{ ingested: false }`; equal words said at another time are another message.
    */
   ingest(params: IngestParams): Awaitable<IngestResult>;
 
@@ -67,13 +68,16 @@ export interface ContextEngine {
   /**
    * After an accepted turn; never after an error or abort. Replaces ingest and ingestBatch when it
    * exists. The transcript file already holds the turn. Record only messages from
-   * `prePromptMessageCount` on. Absent: `ingestBatch` or `ingest` is called.
+   * `prePromptMessageCount` on. A turn told again, also after a crash, adds nothing. Absent:
+   * `ingestBatch` or `ingest` is called.
    */
   afterTurn?(params: AfterTurnParams): Awaitable<void>;
 
   /**
    * Chooses the messages for a run: oldest first, every tool call with its result, at most
-   * `tokenBudget` tokens. The current prompt is not among them; the host appends it. Must not
+   * `tokenBudget` tokens. The newest message is shown last, wherever there is room. Where nothing
+   * was said, it shows nothing. The same history gives the same messages, after a restart too, so
+   * that prompt caches hold. The current prompt is not among them; the host appends it. Must not
    * change `messages` or what is in it. If it throws, the given messages are used.
    */
   assemble(params: AssembleParams): Awaitable<AssembleResult>;
@@ -82,7 +86,8 @@ export interface ContextEngine {
    * Makes the context smaller for `/compact`, an overflow or a timeout. It is the only way, whether
    * or not the engine owns compaction: one that does not should return
    * `delegateCompactionToRuntime(params)`. `{ ok: true, compacted: true }` promises a smaller next
-   * assembly. If it made nothing smaller, `code` tells the host why and `reason` tells people. If
+   * assembly. The newest request stays as it was said. What was compacted stays so after a
+   * restart. If it made nothing smaller, `code` tells the host why and `reason` tells people. If
    * it throws, the engine is set aside and the call fails.
    */
   compact(params: CompactParams): Awaitable<CompactResult>;

@@ -33,6 +33,8 @@ export interface ConformanceCase {
   readonly group: CaseGroup;
   /** The rule, as a sentence about the engine. */
   readonly title: string;
+  /** The words of the contract (`src/contract/`) from which it follows. */
+  readonly rule: string;
   /** Which engines the case is for, when not for all: "engines with commitTurn". */
   readonly appliesTo?: string;
   /** Reads `info` and which methods exist, nothing else. Absent = every engine. */

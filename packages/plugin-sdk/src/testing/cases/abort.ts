@@ -15,6 +15,7 @@ export const abortCases: readonly ConformanceCase[] = [
     id: "abort/before-compact",
     group: "abort",
     title: "compacts nothing when its signal is aborted before it starts",
+    rule: "Fires when the work must stop: a cancelled run, the time bound.",
     async run(context) {
       const session = await longSession(context);
       const abort = new AbortController();
@@ -35,6 +36,7 @@ export const abortCases: readonly ConformanceCase[] = [
     group: "abort",
     title:
       "compact settles when its signal is aborted while a model or the host's compaction is silent",
+    rule: "Fires when the work must stop: a cancelled run, the time bound.",
     async run(context) {
       const session = await longSession(context);
       context.hangCompaction();

@@ -8,6 +8,7 @@ export const afterTurnCases: readonly ConformanceCase[] = [
     id: "after-turn/only-new-messages",
     group: "after-turn",
     title: "records only messages from prePromptMessageCount on",
+    rule: "Record only messages from `prePromptMessageCount` on.",
     ...onlyWith("afterTurn"),
     async run(context) {
       for (const turn of [1, 2, 3])

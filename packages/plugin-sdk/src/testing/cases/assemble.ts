@@ -10,6 +10,7 @@ export const assembleCases: readonly ConformanceCase[] = [
     id: "assemble/empty-session",
     group: "assemble",
     title: "answers an empty list for a session in which nothing was said",
+    rule: "Where nothing was said, it shows nothing.",
     async run(context) {
       const { messages } = await context.session().assemble(context.engine, { messages: [] });
       check(
@@ -22,6 +23,7 @@ export const assembleCases: readonly ConformanceCase[] = [
     id: "assemble/newest-kept",
     group: "assemble",
     title: "keeps the newest message, last, where the budget is ample",
+    rule: "The newest message is shown last, wherever there is room.",
     async run(context) {
       const session = context.session();
       await session.deliver(context.engine, talk("a", { turns: 6, tools: 1 }));
@@ -37,6 +39,7 @@ export const assembleCases: readonly ConformanceCase[] = [
     id: "order/oldest-first",
     group: "order",
     title: "keeps the given messages in their order, oldest first",
+    rule: "Chooses the messages for a run: oldest first",
     async run(context) {
       const session = context.session();
       await session.deliver(context.engine, talk("a", { turns: 8, tools: 2 }));
@@ -55,6 +58,7 @@ export const assembleCases: readonly ConformanceCase[] = [
     id: "pairing/every-budget",
     group: "pairing",
     title: "keeps every tool call with its results, at every budget",
+    rule: "every tool call with its result, at most `tokenBudget` tokens",
     async run(context) {
       const session = context.session();
       await session.deliver(
@@ -85,6 +89,7 @@ export const assembleCases: readonly ConformanceCase[] = [
     id: "determinism/same-input",
     group: "determinism",
     title: "answers the same input with the same assembly, so that prompt caches hold",
+    rule: "The same history gives the same messages, after a restart too, so that prompt caches hold.",
     async run(context) {
       const session = context.session();
       await session.deliver(context.engine, talk("a", { turns: 10, tools: 1 }));

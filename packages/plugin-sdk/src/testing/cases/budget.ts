@@ -16,6 +16,7 @@ export const budgetCases: readonly ConformanceCase[] = [
     id: "budget/never-throws",
     group: "budget",
     title: "answers at every budget, however small or odd: a throw would set it aside",
+    rule: "A method that throws sets the engine aside (quarantine) until restart",
     async run(context) {
       const session = context.session();
       await session.deliver(
@@ -30,6 +31,7 @@ export const budgetCases: readonly ConformanceCase[] = [
     id: "budget/never-above",
     group: "budget",
     title: "stays within tokenBudget, or says preassembly_may_overflow",
+    rule: "every tool call with its result, at most `tokenBudget` tokens",
     ...ownersOnly,
     async run(context) {
       const session = context.session();
@@ -59,6 +61,7 @@ export const budgetCases: readonly ConformanceCase[] = [
     id: "budget/honest-estimate",
     group: "budget",
     title: "gives an estimate that is not below half of what its messages hold, or 0 for none",
+    rule: 'Tokens of `messages`; 0 = "not estimated".',
     async run(context) {
       const session = context.session();
       await session.deliver(

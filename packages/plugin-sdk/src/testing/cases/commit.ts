@@ -12,6 +12,7 @@ export const commitCases: readonly ConformanceCase[] = [
     id: "commit/once",
     group: "commit",
     title: "answers committed to a new turn and duplicate to the same key again",
+    rule: '"duplicate": this key was recorded before, and nothing was recorded now.',
     ...onlyWith("commitTurn"),
     async run(context) {
       const turn = await storedTurn(context, 1);
@@ -26,6 +27,7 @@ export const commitCases: readonly ConformanceCase[] = [
     id: "commit/at-once",
     group: "commit",
     title: "commits a turn once that is delivered several times at once",
+    rule: "exactly once per `advancementKey`",
     ...onlyWith("commitTurn"),
     async run(context) {
       const turn = await storedTurn(context, 1);
@@ -38,6 +40,7 @@ export const commitCases: readonly ConformanceCase[] = [
     id: "commit/each-key",
     group: "commit",
     title: "commits turns of different keys, each",
+    rule: "the same key is the same turn",
     ...onlyWith("commitTurn"),
     async run(context) {
       for (const number of [1, 2, 3]) {
@@ -51,6 +54,7 @@ export const commitCases: readonly ConformanceCase[] = [
     id: "commit/after-restart",
     group: "commit",
     title: "knows after a restart which turns it committed",
+    rule: 'Delivered again after a crash: answer `{ status: "duplicate" }`.',
     ...onlyWith("commitTurn"),
     async run(context) {
       const turn = await storedTurn(context, 1);

@@ -11,6 +11,7 @@ export const compactCases: readonly ConformanceCase[] = [
     group: "compact",
     title:
       "hands compaction to the host's built-in one: doing nothing leaves no way out of an overflow",
+    rule: "one that does not should return `delegateCompactionToRuntime(params)`",
     ...nonOwnersOnly,
     async run(context) {
       const before = await longSession(context);
@@ -33,6 +34,7 @@ export const compactCases: readonly ConformanceCase[] = [
     id: "compact/no-built-in",
     group: "compact",
     title: "says so, and does not throw, where the host offers no built-in compaction",
+    rule: '"no-built-in" this host has none',
     ...nonOwnersOnly,
     async run(context) {
       await longSession(context);
@@ -54,6 +56,7 @@ export const compactCases: readonly ConformanceCase[] = [
     group: "compact",
     title:
       "compacts a context four times its budget, or fits without; and compacted means a smaller next assembly",
+    rule: "`{ ok: true, compacted: true }` promises a smaller next assembly",
     ...ownersOnly,
     async run(context) {
       const before = await longSession(context);
@@ -76,6 +79,7 @@ export const compactCases: readonly ConformanceCase[] = [
     id: "compact/reported-numbers",
     group: "compact",
     title: "reports fewer tokens after than before when it compacted",
+    rule: "True promises that the next assembly is smaller.",
     ...ownersOnly,
     async run(context) {
       await longSession(context);
@@ -92,6 +96,7 @@ export const compactCases: readonly ConformanceCase[] = [
     id: "compact/keeps-request",
     group: "compact",
     title: "keeps the newest request as it was said",
+    rule: "The newest request stays as it was said.",
     ...ownersOnly,
     async run(context) {
       const session = context.session();
@@ -109,6 +114,7 @@ export const compactCases: readonly ConformanceCase[] = [
     id: "compact/again",
     group: "compact",
     title: "can be asked again and again, and never grows the assembly",
+    rule: "If it made nothing smaller, `code` tells the host why",
     ...ownersOnly,
     async run(context) {
       let size = await longSession(context);

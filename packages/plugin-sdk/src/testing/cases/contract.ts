@@ -21,6 +21,7 @@ export const contractCases: readonly ConformanceCase[] = [
     id: "contract/info",
     group: "contract",
     title: "info has a non-blank id and a non-blank name",
+    rule: "For display; not blank.",
     async run({ engine }) {
       check(isRecord(engine.info), "info is not an object.");
       check(isText(engine.info.id), "info.id is missing or blank.");
@@ -32,6 +33,7 @@ export const contractCases: readonly ConformanceCase[] = [
     group: "contract",
     title:
       "ingest, assemble and compact are functions, and so is every optional method that is there",
+    rule: "`info`, `ingest`, `assemble` and `compact` are required",
     async run({ engine }) {
       for (const name of ["ingest", "assemble", "compact"] as const)
         check(typeof engine[name] === "function", `${name} is not a function.`);
@@ -46,6 +48,7 @@ export const contractCases: readonly ConformanceCase[] = [
     id: "contract/durable-declaration",
     group: "contract",
     title: "an engine that declares the durable lifecycle has commitTurn",
+    rule: "Both fields and `commitTurn` together select the durable lifecycle.",
     appliesTo: "engines that declare both transcript semantics",
     when: ({ info: { transcriptSemantics: declared } }) =>
       declared?.currentTurnFence !== undefined && declared.turnAdvancementIdempotency !== undefined,
@@ -60,6 +63,7 @@ export const contractCases: readonly ConformanceCase[] = [
     id: "contract/ingest-result",
     group: "contract",
     title: "ingest answers { ingested: boolean }",
+    rule: "False: a duplicate, or nothing to do.",
     async run(context) {
       const { sessionId, sessionKey } = context.session().ref;
       const result: unknown = await call(context.engine, "ingest", {
@@ -77,6 +81,7 @@ export const contractCases: readonly ConformanceCase[] = [
     id: "contract/ingest-batch-result",
     group: "contract",
     title: "ingestBatch answers how many of the given messages were new",
+    rule: "How many of them were new to the engine.",
     ...onlyWith("ingestBatch"),
     async run(context) {
       const { sessionId, sessionKey } = context.session().ref;
@@ -97,6 +102,7 @@ export const contractCases: readonly ConformanceCase[] = [
     id: "contract/bootstrap-result",
     group: "contract",
     title: "bootstrap answers { bootstrapped, importedMessages? }",
+    rule: "Messages taken in by this call.",
     ...onlyWith("bootstrap"),
     async run(context) {
       await context.session().write(talk("a", { turns: 3 }));
@@ -115,6 +121,7 @@ export const contractCases: readonly ConformanceCase[] = [
     id: "contract/maintain-result",
     group: "contract",
     title: "maintain answers { changed, bytesFreed, rewrittenEntries }",
+    rule: "What `maintain` changed in the transcript.",
     ...onlyWith("maintain"),
     async run(context) {
       const session = context.session();
@@ -133,6 +140,7 @@ export const contractCases: readonly ConformanceCase[] = [
     group: "contract",
     title:
       "assemble answers messages with roles, a count of tokens, and nothing unknown for an authority",
+    rule: "What the model is shown, oldest first, every tool call with its result.",
     async run(context) {
       const session = context.session();
       await session.deliver(context.engine, talk("a", { turns: 3, tools: 1 }));
@@ -170,6 +178,7 @@ export const contractCases: readonly ConformanceCase[] = [
     id: "contract/compact-result",
     group: "contract",
     title: "compact answers { ok, compacted }, and compacted only when ok",
+    rule: "`ok: true, compacted: false` = nothing to do.",
     async run(context) {
       const session = context.session();
       await session.deliver(context.engine, talk("a", { turns: 12, tools: 1 }));

@@ -9,6 +9,7 @@ export const crashCases: readonly ConformanceCase[] = [
     id: "crash/same-assembly",
     group: "crash",
     title: "assembles the same history in the same way after a restart",
+    rule: "The same history gives the same messages, after a restart too, so that prompt caches hold.",
     async run(context) {
       const session = context.session();
       await session.deliver(context.engine, talk("a", { turns: 6, tools: 1 }));
@@ -26,6 +27,7 @@ export const crashCases: readonly ConformanceCase[] = [
     id: "crash/redelivery",
     group: "crash",
     title: "shows nothing twice when a turn is told again after a restart",
+    rule: "A turn told again, also after a crash, adds nothing.",
     async run(context) {
       const session = context.session();
       await session.deliver(context.engine, turnOf("a", 1, { tools: 1 }));
@@ -40,6 +42,7 @@ export const crashCases: readonly ConformanceCase[] = [
     id: "crash/compaction-survives",
     group: "crash",
     title: "still knows after a restart what it had compacted",
+    rule: "What was compacted stays so after a restart.",
     ...ownersOnly,
     async run(context) {
       const session = context.session();

@@ -9,6 +9,7 @@ export const disposeCases: readonly ConformanceCase[] = [
     id: "dispose/use-again",
     group: "dispose",
     title: "works again after dispose: some hosts dispose after every operation",
+    rule: "so the engine must work again afterwards",
     ...onlyWith("dispose"),
     async run(context) {
       const session = context.session();
@@ -28,6 +29,7 @@ export const disposeCases: readonly ConformanceCase[] = [
     id: "dispose/twice",
     group: "dispose",
     title: "may be disposed twice, and before anything happened",
+    rule: "other hosts call it after each operation",
     ...onlyWith("dispose"),
     async run(context) {
       await dispose(context);

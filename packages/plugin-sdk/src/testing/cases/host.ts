@@ -10,6 +10,7 @@ export const hostCases: readonly ConformanceCase[] = [
     id: "host/minimal-params",
     group: "host",
     title: "works without any optional parameter",
+    rule: "Absent: an older host, there are none.",
     async run(context) {
       const { engine } = context;
       const session = context.session();
@@ -37,6 +38,7 @@ export const hostCases: readonly ConformanceCase[] = [
     id: "host/without-files",
     group: "host",
     title: "works for a host that keeps no session file, or says what it cannot do",
+    rule: "Absent: the host keeps no file; an engine that needs one says so in `reason`.",
     async run(context) {
       const session = context.session();
       const { sessionId, sessionKey } = session.ref;
@@ -88,6 +90,7 @@ export const hostCases: readonly ConformanceCase[] = [
     id: "host/extra-params",
     group: "host",
     title: "tolerates parameters of newer hosts that it does not know",
+    rule: "Host-added parameters this engine accepts (`HostAddedParam`); `[]` = none. Absent: all.",
     async run(context) {
       const { engine } = context;
       const session = context.session();
@@ -114,6 +117,7 @@ export const hostCases: readonly ConformanceCase[] = [
     id: "host/info-read-often",
     group: "host",
     title: "info says the same however often and whenever it is read",
+    rule: "Who the engine is and what it promises; may be a getter",
     async run(context) {
       const { engine } = context;
       const first = identity(engine.info);

@@ -9,6 +9,7 @@ export const idempotenceCases: readonly ConformanceCase[] = [
     id: "idempotence/ingest-twice",
     group: "idempotence",
     title: "answers { ingested: false } to a message it has",
+    rule: "The same message may come twice: answer `{ ingested: false }`",
     async run(context) {
       const session = context.session();
       const { sessionId, sessionKey } = session.ref;
@@ -23,6 +24,7 @@ export const idempotenceCases: readonly ConformanceCase[] = [
     id: "idempotence/ingest-at-once",
     group: "idempotence",
     title: "takes a message once that is delivered several times at once",
+    rule: "The same message may come twice: answer `{ ingested: false }`",
     async run(context) {
       const session = context.session();
       const { sessionId, sessionKey } = session.ref;
@@ -40,6 +42,7 @@ export const idempotenceCases: readonly ConformanceCase[] = [
     id: "idempotence/ingest-batch-twice",
     group: "idempotence",
     title: "counts nothing new in a batch it has",
+    rule: "How many of them were new to the engine.",
     ...onlyWith("ingestBatch"),
     async run(context) {
       const session = context.session();
@@ -59,6 +62,7 @@ export const idempotenceCases: readonly ConformanceCase[] = [
     id: "idempotence/turn-twice",
     group: "idempotence",
     title: "shows nothing twice when a turn is told twice",
+    rule: "A turn told again, also after a crash, adds nothing.",
     async run(context) {
       const session = context.session();
       await session.deliver(context.engine, turnOf("a", 1, { tools: 1 }));
@@ -71,6 +75,7 @@ export const idempotenceCases: readonly ConformanceCase[] = [
     id: "idempotence/bootstrap-twice",
     group: "idempotence",
     title: "imports nothing twice when a transcript is bootstrapped twice",
+    rule: "the same transcript twice imports nothing twice",
     ...onlyWith("bootstrap"),
     async run(context) {
       const session = context.session();

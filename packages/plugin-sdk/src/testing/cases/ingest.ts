@@ -9,6 +9,7 @@ export const ingestCases: readonly ConformanceCase[] = [
     id: "ingest/every-role",
     group: "ingest",
     title: "takes messages of every role, with text, images, errors or nothing in them",
+    rule: "Records one message, whatever its role and content.",
     async run(context) {
       const session = context.session();
       const { sessionId, sessionKey } = session.ref;
@@ -29,6 +30,7 @@ export const ingestCases: readonly ConformanceCase[] = [
     id: "ingest/equal-texts",
     group: "ingest",
     title: "keeps two messages of equal text that were said at different times",
+    rule: "equal words said at another time are another message",
     async run(context) {
       const session = context.session();
       const { sessionId, sessionKey } = session.ref;

@@ -8,6 +8,7 @@ export const inputCases: readonly ConformanceCase[] = [
     id: "input/assemble",
     group: "input",
     title: "assemble changes neither the given list nor what is in it",
+    rule: "Must not change `messages` or what is in it.",
     async run(context) {
       const session = context.session();
       await session.deliver(context.engine, talk("a", { turns: 6, tools: 2 }));
@@ -30,6 +31,7 @@ export const inputCases: readonly ConformanceCase[] = [
     id: "input/ingest",
     group: "input",
     title: "ingest does not change the given message",
+    rule: "never changed afterwards, and not to be changed by the engine",
     async run(context) {
       const session = context.session();
       const { sessionId, sessionKey } = session.ref;
@@ -48,6 +50,7 @@ export const inputCases: readonly ConformanceCase[] = [
     id: "input/turn",
     group: "input",
     title: "afterTurn and ingestBatch do not change the given messages",
+    rule: "No method changes a message it is given.",
     appliesTo: "engines with afterTurn or ingestBatch",
     when: (engine) =>
       typeof engine.afterTurn === "function" || typeof engine.ingestBatch === "function",

@@ -11,6 +11,7 @@ export const isolationCases: readonly ConformanceCase[] = [
     id: "isolation/interleaved",
     group: "isolation",
     title: "shows a session nothing of another one, turn by turn",
+    rule: "No session shows anything of another.",
     async run(context) {
       for (const turn of [1, 2, 3])
         for (const name of NAMES)
@@ -22,6 +23,7 @@ export const isolationCases: readonly ConformanceCase[] = [
     id: "isolation/at-once",
     group: "isolation",
     title: "shows a session nothing of another one when they speak at once",
+    rule: "No session shows anything of another.",
     async run(context) {
       for (const turn of [1, 2, 3])
         await Promise.all(

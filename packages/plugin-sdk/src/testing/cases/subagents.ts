@@ -9,6 +9,7 @@ export const subagentCases: readonly ConformanceCase[] = [
     id: "subagents/preparation",
     group: "subagents",
     title: "prepareSubagentSpawn answers nothing or a rollback, for forked and isolated children",
+    rule: "Before a child session starts.",
     ...onlyWith("prepareSubagentSpawn"),
     async run(context) {
       await context.session("parent").deliver(context.engine, talk("parent", { turns: 2 }));
@@ -25,6 +26,7 @@ export const subagentCases: readonly ConformanceCase[] = [
     id: "subagents/rollback",
     group: "subagents",
     title: "a rollback undoes the preparation: the parent is as it was",
+    rule: "the returned rollback undoes the preparation",
     ...onlyWith("prepareSubagentSpawn"),
     async run(context) {
       const parent = context.session("parent");
@@ -46,6 +48,7 @@ export const subagentCases: readonly ConformanceCase[] = [
     id: "subagents/again",
     group: "subagents",
     title: "a child can be prepared again after a rollback",
+    rule: "Called at most once, when anything after the preparation fails.",
     ...onlyWith("prepareSubagentSpawn"),
     async run(context) {
       await context.session("parent").deliver(context.engine, talk("parent", { turns: 1 }));
@@ -57,6 +60,7 @@ export const subagentCases: readonly ConformanceCase[] = [
     id: "subagents/unknown-child",
     group: "subagents",
     title: "onSubagentEnded takes children it never prepared, for every reason",
+    rule: "must not assume that prepareSubagentSpawn ran in this process",
     ...onlyWith("onSubagentEnded"),
     async run(context) {
       for (const reason of ["deleted", "completed", "swept", "released"] as const)
