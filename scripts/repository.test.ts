@@ -89,6 +89,18 @@ describe("the star of packages", () => {
     ]);
   });
 
+  it("one file of the gateway's file store makes paths of session ids, and no package does", () => {
+    const making = sourceFiles()
+      .map(({ path }) => path)
+      .filter((path) => /^(packages|apps\/gateway)\//.test(path))
+      .filter((path) =>
+        /\$\{[^}]*[sS]essionId\}\.json|\bjoin\([^()]*[sS]essionId\b/.test(
+          readFileSync(path, "utf8"),
+        ),
+      );
+    expect(making).toEqual(["apps/gateway/src/sessions/paths.ts"]);
+  });
+
   it("in the gateway only compose.ts makes engines", () => {
     const joined = sourceFiles().filter(({ path }) => {
       if (!path.startsWith("apps/gateway/src/") || path === "apps/gateway/src/compose.ts")

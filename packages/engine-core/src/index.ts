@@ -40,6 +40,7 @@ export {
 } from "./engine/subagents.ts";
 export { type EngineValidation, validateEngine } from "./engine/validate.ts";
 export type {
+  BranchPart,
   ClockPort,
   CompactionCallOptions,
   CompactionHookEvent,
@@ -79,6 +80,7 @@ export type {
 export type { Precheck, PrecheckRoute } from "./request/precheck.ts";
 export type { SystemPart } from "./request/request-items.ts";
 export type { Measurement } from "./request/request-size.ts";
+export { partOfBranch } from "./session/branch-part.ts";
 export { createDeliveryLedger } from "./session/delivery-ledger.ts";
 export { type MaintenanceLane, settleMaintenance } from "./session/maintenance-lane.ts";
 export type { SessionLock, WhenBusy } from "./session/session-lock.ts";

@@ -35,6 +35,12 @@ export interface HostSession {
   sessionFile?: string;
 }
 
+/**
+ * Which entries of a branch: those that follow the entry `after` (null = from the first on), or the
+ * newest `tail`.
+ */
+export type BranchPart = { after: string | null } | { tail: number };
+
 /** One session's transcript, opened for writing by this host alone. */
 export interface TranscriptPort {
   /** Which session this is. */
@@ -45,10 +51,12 @@ export interface TranscriptPort {
    */
   exists(): boolean;
   /**
-   * The active branch, oldest first. The array is not changed later; entries are the
-   * same objects on every call.
+   * Entries of the active branch, oldest first, the same objects on every call; null when
+   * `after` is not on the branch any more. Asked before every effect of a turn, nearly always for
+   * what follows the newest entry that was read: a store that knows its leaf answers that from
+   * memory.
    */
-  branch(): readonly TranscriptEntry[];
+  read(part: BranchPart): Promise<readonly TranscriptEntry[] | null>;
   /**
    * Appends after the leaf; resolves when the entries are durable. A message without an id gets
    * its entry's, as `placeEntry` does it. Throws STORAGE_FAILED when they could not be written.

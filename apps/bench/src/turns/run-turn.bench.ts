@@ -5,6 +5,7 @@ import {
   createEngineRegistry,
   createSessionState,
   type HostPorts,
+  partOfBranch,
   resolveContextEngine,
   runTurn,
   type TranscriptPort,
@@ -49,7 +50,6 @@ function memoryTranscript(messages: number): TranscriptPort & { cut(): void } {
     });
   for (let index = 0; index < messages; index++)
     append([{ type: "message", message: historyMessage(index) }]);
-  let branch: readonly TranscriptEntry[] | undefined;
   return {
     session: {
       agentId: "main",
@@ -58,17 +58,13 @@ function memoryTranscript(messages: number): TranscriptPort & { cut(): void } {
       sessionFile: "/bench.jsonl",
     },
     exists: () => true,
-    branch: () => (branch ??= entries.slice()),
-    async append(fresh) {
-      branch = undefined;
-      return append(fresh);
-    },
+    read: async (part) => partOfBranch(entries, part),
+    append: async (fresh) => append(fresh),
     rewrite: () => Promise.reject(new Error("not in this bench")),
     /** Back to the first length, so that each round measures the same history. */
     cut() {
       if (entries.length < messages + 400) return;
       entries.length = messages;
-      branch = undefined;
     },
   };
 }

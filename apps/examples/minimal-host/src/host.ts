@@ -4,11 +4,16 @@ import {
   createEngineRegistry,
   createSessionState,
   type HostPorts,
+  partOfBranch,
   resolveContextEngine,
   runTurn,
   type TranscriptPort,
 } from "@clew/engine-core";
-import { compactTranscript, createLegacyEngine } from "@clew/legacy-engine";
+import {
+  type CompactionTranscript,
+  compactTranscript,
+  createLegacyEngine,
+} from "@clew/legacy-engine";
 import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import { activeBranch, placeEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
@@ -30,12 +35,13 @@ const ids = {
 };
 
 /** Lives as long as the process; a real host appends each entry to a file before it resolves. */
-function memoryTranscript(): TranscriptPort {
+function memoryTranscript(): TranscriptPort & CompactionTranscript {
   const entries: TranscriptEntry[] = [];
   return {
     session: { agentId: "main", sessionId: "demo", sessionKey: "agent:main:demo" },
     exists: () => entries.length > 0,
-    branch: () => activeBranch(entries),
+    read: async (part) => partOfBranch(activeBranch(entries), part),
+    branch: () => activeBranch(entries), // For the built-in compaction.
     append: async (added) =>
       added.map((entry) => {
         const timestamp = new Date().toISOString();

@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readFile, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import type { ReportParts, TurnReport } from "@clew/engine-core";
 import { isSafeId } from "../sessions/keys.ts";
+import { fileOf } from "../sessions/paths.ts";
 import { expandLastRequest, type LastRequest } from "./expand.ts";
 
 /** Hashes remembered as stored, so that most parts cost no system call. */
@@ -54,7 +55,7 @@ export function openReportLog(folder: string, sessionId: string): ReportLog {
 }
 
 export function reportFile(folder: string, sessionId: string): string {
-  return join(folder, `${sessionId}.jsonl`);
+  return fileOf(folder, sessionId);
 }
 
 /**

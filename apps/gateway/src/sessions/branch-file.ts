@@ -1,5 +1,6 @@
 // Keeps the active branch of a session in memory and in its file, the file first.
 import { randomBytes } from "node:crypto";
+import { type BranchPart, partOfBranch } from "@clew/engine-core";
 import {
   activeBranch,
   type TranscriptEntry,
@@ -12,6 +13,8 @@ import { formatEntries, formatHeader } from "./parse.ts";
 export interface BranchFile {
   /** Oldest first; the same array until something is written. */
   branch(): readonly TranscriptEntry[];
+  /** Costs what it answers. */
+  read(part: BranchPart): readonly TranscriptEntry[] | null;
   leafId(): string | null;
   /** An id no other entry of this session has or will get. */
   nextId(): string;
@@ -48,6 +51,7 @@ export function openBranchFile({ path, loaded, newHeader }: BranchFileRequest): 
       snapshot ??= branch.slice();
       return snapshot;
     },
+    read: (part) => partOfBranch(branch, part),
     leafId: () => branch.at(-1)?.id ?? null,
     // An id is taken as soon as it is given, so that one write cannot use it twice.
     nextId() {

@@ -1,10 +1,9 @@
 // The file `sessions.json`, a cache of which transcript each session key stands for.
 import { open, readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 import { archivedKey, isSafeId } from "./keys.ts";
-import { agentPaths } from "./paths.ts";
+import { agentPaths, fileOf } from "./paths.ts";
 
 const IndexEntrySchema = z.looseObject({
   sessionId: z.string().refine(isSafeId, "not a session id"),
@@ -125,7 +124,7 @@ async function readSessionHead(
   sessionId: string,
   agentId: string,
 ): Promise<SessionHead | null> {
-  const handle = await open(join(folder, `${sessionId}.jsonl`), "r").catch(() => null);
+  const handle = await open(fileOf(folder, sessionId), "r").catch(() => null);
   if (handle === null) return null;
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);

@@ -54,6 +54,8 @@ export type FileSession = HostSession & { sessionFile: string };
 
 export interface OpenSession extends CompactableSession {
   readonly session: FileSession;
+  /** The active branch, oldest first; frozen, and another array when it changed. */
+  branch(): readonly TranscriptEntry[];
   readonly notes: readonly SessionNote[];
   /** Waits for appends under way, then gives up the lock. */
   close(): Promise<void>;
@@ -133,6 +135,7 @@ function createHandle(
     });
   return {
     ...{ session, branch, exists: file.exists, notes: loaded.notes },
+    read: async (part) => file.read(part),
     ...(deliveries !== undefined && { deliveries }),
     compaction: {
       ...{ branch, nextId },

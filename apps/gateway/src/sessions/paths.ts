@@ -1,4 +1,4 @@
-// Where the files of one agent's sessions are below $CLEW_HOME.
+// Makes every path in which a session id stands.
 import { join } from "node:path";
 
 export interface AgentPaths {
@@ -23,5 +23,15 @@ export function agentPaths(home: string, agentId: string): AgentPaths {
 
 /** The transcript of one session. */
 export function transcriptFile(home: string, agentId: string, sessionId: string): string {
-  return join(agentPaths(home, agentId).sessions, `${sessionId}.jsonl`);
+  return fileOf(agentPaths(home, agentId).sessions, sessionId);
+}
+
+/** What engines have acknowledged of one session. */
+export function deliveriesFile(home: string, agentId: string, sessionId: string): string {
+  return fileOf(agentPaths(home, agentId).outbox, sessionId);
+}
+
+/** The file of one session in a folder that holds one per session. */
+export function fileOf(folder: string, sessionId: string): string {
+  return join(folder, `${sessionId}.jsonl`);
 }

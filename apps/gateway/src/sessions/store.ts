@@ -19,7 +19,7 @@ import { isSafeId, type SessionName } from "./keys.ts";
 import { requireSessionName } from "./name-errors.ts";
 import { type OpenSession, openSession } from "./open.ts";
 import { parseSessionFile } from "./parse.ts";
-import { agentPaths, transcriptFile } from "./paths.ts";
+import { agentPaths, deliveriesFile, transcriptFile } from "./paths.ts";
 
 export interface SessionSummary {
   key: string;
@@ -121,9 +121,6 @@ async function openByKey(
     ...(now !== undefined && { now }),
   });
 }
-
-const deliveriesFile = (home: string, agentId: string, sessionId: string) =>
-  join(agentPaths(home, agentId).outbox, `${sessionId}.jsonl`);
 
 async function adoptSuccessor(
   home: string,

@@ -27,6 +27,7 @@ import {
   type EngineRegistry,
   type HostPorts,
   type LogPort,
+  partOfBranch,
   type RegistryOptions,
   resolveContextEngine,
   runTurn,
@@ -60,7 +61,7 @@ export function passThrough(overrides: Partial<ContextEngine> = {}): ContextEngi
 export function memoryTranscript(
   entries: TranscriptEntry[] = [],
   prefix = "entry-",
-): TranscriptPort & { entries: TranscriptEntry[] } {
+): TranscriptPort & { entries: TranscriptEntry[]; branch(): readonly TranscriptEntry[] } {
   let branch: readonly TranscriptEntry[] = activeBranch(entries);
   let next = 0;
   return {
@@ -73,6 +74,7 @@ export function memoryTranscript(
     },
     exists: () => entries.length > 0,
     branch: () => branch,
+    read: async (part) => partOfBranch(branch, part),
     async append(fresh: readonly NewTranscriptEntry[]) {
       const made = fresh.map((entry) => {
         const placed = placeEntry(entry, {

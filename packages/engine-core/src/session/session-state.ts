@@ -1,6 +1,10 @@
 // What a host keeps in memory per open session between turns.
 import type { Usage } from "@clew/plugin-sdk/core";
-import { buildContext, type TranscriptContext } from "@clew/plugin-sdk/transcript";
+import {
+  buildContext,
+  type TranscriptContext,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
 import type { DeliveryPort, TranscriptPort } from "../ports.ts";
 import { type CappedView, createCappedView } from "../request/capped-view.ts";
 import { isHeartbeatPrompt } from "../request/heartbeats.ts";
@@ -20,6 +24,11 @@ import { openLock, type SessionLock } from "./session-lock.ts";
  * session. What is marked internal belongs to engine-core alone.
  */
 export interface SessionState {
+  /**
+   * The active branch as it was read last, oldest first; another array when it changed.
+   * @internal
+   */
+  branch: readonly TranscriptEntry[];
   /** What the transcript amounted to when it was last looked at; undefined = not looked at yet. */
   context: TranscriptContext | undefined;
   /**
@@ -103,6 +112,7 @@ export interface SessionState {
 export function createSessionState(): SessionState {
   const prefixOf = rememberedPrefix();
   return {
+    branch: [],
     context: undefined,
     items: [],
     holdsRuntimeContext: false,
@@ -125,13 +135,24 @@ export function createSessionState(): SessionState {
   };
 }
 
-/** The session's messages now; costs as much as grew since the last call. */
-export function refreshContext(
-  state: SessionState,
-  transcript: TranscriptPort,
-): readonly ViewItem[] {
-  const before = state.context;
-  const branch = transcript.branch();
+/**
+ * Asks the transcript for what is new; for the whole branch only at first, and when what was known
+ * is no longer part of it (a rewrite, an undone compaction).
+ */
+export async function readBranch(state: SessionState, transcript: TranscriptPort): Promise<void> {
+  const known = state.branch;
+  const after = known.at(-1)?.id ?? null;
+  const fresh = await transcript.read({ after });
+  const whole = fresh ?? (await transcript.read({ after: null })) ?? [];
+  // Background maintenance and a turn may read at the same time.
+  if (state.branch !== known) return readBranch(state, transcript);
+  if (fresh === null) state.branch = whole;
+  else if (fresh.length > 0) state.branch = known.concat(fresh);
+}
+
+/** The messages of the branch as it was read; costs as much as grew since the last call. */
+export function refreshContext(state: SessionState): readonly ViewItem[] {
+  const { context: before, branch } = state;
   if (before !== undefined && before.branch === branch) return state.items;
   const context = buildContext(branch, before);
   const reused =

@@ -5,7 +5,7 @@ import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { TurnReport } from "../report.ts";
 import { messagesOf } from "../request/view-item.ts";
 import { withSession } from "../session/session-lock.ts";
-import { contextItems, refreshContext } from "../session/session-state.ts";
+import { contextItems, readBranch, refreshContext } from "../session/session-state.ts";
 import type { CompactionOutcome, CompactionRequest } from "./compaction.ts";
 import { openTurn } from "./open-turn.ts";
 import { planTurn } from "./order.ts";
@@ -49,7 +49,7 @@ async function compactNow(
     trigger: "manual",
     target: "threshold",
     tokenBudget: setup.budget.promptBudget,
-    currentTokenCount: usedTokens(request),
+    currentTokenCount: await usedTokens(request),
     ...(request.customInstructions !== undefined && { focus: request.customInstructions }),
   };
   const { turn, facts } = await runEffects(
@@ -76,8 +76,9 @@ async function compactNow(
 }
 
 /** What the provider counted, else an estimate of what is stored. */
-function usedTokens({ state, ports }: CompactSessionRequest): number {
+async function usedTokens({ state, ports }: CompactSessionRequest): Promise<number> {
   if (state.measurement !== undefined) return state.measurement.tokens;
-  refreshContext(state, ports.transcript);
+  await readBranch(state, ports.transcript);
+  refreshContext(state);
   return Math.ceil(estimateMessages(messagesOf(contextItems(state, 0))).estimate);
 }

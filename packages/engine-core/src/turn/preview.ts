@@ -9,8 +9,9 @@ import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { IdPort, TranscriptPort } from "../ports.ts";
 import type { ModelCallReport, ReportParts, TurnReport } from "../report.ts";
 import type { Precheck } from "../request/precheck.ts";
+import { partOfBranch } from "../session/branch-part.ts";
 import { withSession } from "../session/session-lock.ts";
-import { createSessionState, type SessionState } from "../session/session-state.ts";
+import { createSessionState, readBranch, type SessionState } from "../session/session-state.ts";
 import { openTurn } from "./open-turn.ts";
 import { planTurn } from "./order.ts";
 import { prepareRequest } from "./perform/model.ts";
@@ -67,10 +68,12 @@ export async function previewRequest(request: PreviewRequest): Promise<RequestPr
 
 async function previewNow(request: PreviewRequest): Promise<RequestPreview> {
   const { ports, state } = request;
+  await readBranch(state, ports.transcript);
+  const { branch } = state;
   const imagined: TurnRequest = {
     ...request,
     prompt: NEXT_MESSAGE,
-    ports: { ...ports, transcript: imaginedTranscript(ports.transcript, ports.ids) },
+    ports: { ...ports, transcript: imaginedTranscript(ports.transcript, branch, ports.ids) },
     state: imaginedState(state),
     // Nothing happens that anybody should be told of.
     onEvent: () => {},
@@ -129,6 +132,7 @@ function describeCall(
  * session's own stay as they are.
  */
 function imaginedState({
+  branch,
   measurement,
   lastUsage,
   request,
@@ -138,6 +142,7 @@ function imaginedState({
   const fresh = createSessionState();
   return {
     ...fresh,
+    branch,
     measurement,
     lastUsage,
     table,
@@ -147,8 +152,12 @@ function imaginedState({
   };
 }
 
-function imaginedTranscript(real: TranscriptPort, ids: IdPort): TranscriptPort {
-  let branch = real.branch();
+function imaginedTranscript(
+  real: TranscriptPort,
+  stored: readonly TranscriptEntry[],
+  ids: IdPort,
+): TranscriptPort {
+  let branch = stored;
   const place = (entry: NewTranscriptEntry): TranscriptEntry =>
     placeEntry(entry, {
       id: entry.type === "message" ? PROMPT_ENTRY_ID : `preview-${ids.next()}`,
@@ -158,7 +167,7 @@ function imaginedTranscript(real: TranscriptPort, ids: IdPort): TranscriptPort {
   return {
     session: real.session,
     exists: () => real.exists(),
-    branch: () => branch,
+    read: async (part) => partOfBranch(branch, part),
     append: async (added) => {
       const entries = added.map(place);
       branch = [...branch, ...entries];

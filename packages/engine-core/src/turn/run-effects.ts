@@ -1,6 +1,7 @@
 // Does what a turn asks for and tells it what came of it.
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
 import { describeError } from "../engine/quarantine.ts";
+import { readBranch } from "../session/session-state.ts";
 import { type Ask, type Effect, isTell } from "./effects.ts";
 import type { Answer, Fact, Occurrence } from "./facts.ts";
 import { beginTurn, next } from "./next.ts";
@@ -99,7 +100,11 @@ async function answerTo(
   ask: Ask,
   signal: AbortSignal,
 ): Promise<Answer | Extract<Occurrence, { type: "aborted" | "broke" }>> {
+  let begun = false;
   try {
+    // Every effect works on the branch as it is when it begins.
+    await readBranch(world.state, world.transcript);
+    begun = true;
     if (!IN_ANY_CASE.has(ask.do)) signal.throwIfAborted();
     return await perform(world, ask);
   } catch (error) {
@@ -108,7 +113,7 @@ async function answerTo(
       type: "broke",
       message: describeError(error),
       ...(ContextEngineError.is(error) && { code: error.code }),
-      byEngine: OF_THE_ENGINE.has(ask.do),
+      byEngine: begun && OF_THE_ENGINE.has(ask.do),
     };
   }
 }

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { DEFAULT_AGENT_ID, isSafeId } from "../../sessions/keys.ts";
-import { agentPaths, transcriptFile } from "../../sessions/paths.ts";
+import { agentPaths, fileOf, transcriptFile } from "../../sessions/paths.ts";
 
 export interface StoredSession {
   sessionId: string;
@@ -42,7 +42,7 @@ export function createSessionFiles(home: string): SessionFiles {
       const stored = readIndexFile(path);
       return Object.fromEntries(
         Object.entries(stored).map(([key, entry]) => {
-          const sessionFile = join(dirname(path), `${entry.sessionId}.jsonl`);
+          const sessionFile = fileOf(dirname(path), entry.sessionId);
           const found = statSync(sessionFile, { throwIfNoEntry: false });
           return [
             key,
@@ -61,7 +61,7 @@ export function createSessionFiles(home: string): SessionFiles {
           : join(folder ?? agentPaths(home, agentId).sessions, basename(named));
       return folder === undefined
         ? transcriptFile(home, agentId, sessionId)
-        : join(folder, `${sessionId}.jsonl`);
+        : fileOf(folder, sessionId);
     },
   };
 }

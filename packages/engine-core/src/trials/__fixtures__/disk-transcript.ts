@@ -8,7 +8,7 @@ import {
   type TranscriptEntry,
   withMessageId,
 } from "@clew/plugin-sdk/transcript";
-import type { TranscriptPort } from "../../index.ts";
+import { partOfBranch, type TranscriptPort } from "../../index.ts";
 import { type Disk, type DiskSession, loadEntries, recordOf, type TurnKind } from "./disk.ts";
 
 /** What the transcript tells its process. */
@@ -21,6 +21,8 @@ export interface TranscriptOwner {
 
 /** A transcript whose host may also leave a branch. */
 export interface DiskTranscript extends TranscriptPort {
+  /** The active branch, oldest first. */
+  branch(): readonly TranscriptEntry[];
   /** The next entry follows this one; null = it is a new root. */
   moveLeaf(entryId: string | null): void;
 }
@@ -73,6 +75,7 @@ export function openTranscript(
     session,
     exists: () => branch.length > 0,
     branch: () => branch,
+    read: async (part) => partOfBranch(branch, part),
     async append(fresh) {
       await owner.step("append");
       const written = fresh.map(write);

@@ -111,16 +111,16 @@ function contextFor(world: World, phase: EnginePhase, options: HostParamOptions)
 
 /** Refuses when something else was appended since it was lent (contract §1.5). */
 function rewriterOf(world: World): NonNullable<RuntimeContext["rewriteTranscriptEntries"]> {
-  const leafOf = () => world.transcript.branch().at(-1)?.id;
-  let leaf = leafOf();
+  const leafNow = async () => (await world.transcript.read({ tail: 1 }))?.at(-1)?.id;
+  let leaf = world.state.branch.at(-1)?.id;
   return async (rewrite) => {
-    if (leafOf() !== leaf)
+    if ((await leafNow()) !== leaf)
       throw new ContextEngineError(
         "TRANSCRIPT_MOVED",
         `Session ${sessionOf(world).sessionKey} has grown since this engine was called; nothing was rewritten.`,
       );
     const result = await rewriteEntries(world, rewrite);
-    leaf = leafOf();
+    leaf = await leafNow();
     return result;
   };
 }

@@ -176,7 +176,7 @@ function messagesBefore(
 ): AgentMessage[] {
   const [first] = entries;
   const turnId = first === undefined ? undefined : idOf(first);
-  const items = refreshContext(world.state, world.transcript);
+  const items = refreshContext(world.state);
   const start = items.findIndex(({ id }) => id === turnId);
   const past = start < 0 ? history : contextItems(world.state, 0, start);
   const known = entries.slice(

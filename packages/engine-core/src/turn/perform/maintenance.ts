@@ -2,6 +2,7 @@
 import { type ContextEngine, isAbort } from "@clew/plugin-sdk/core";
 import { describeError } from "../../engine/quarantine.ts";
 import { requestMaintenance } from "../../session/maintenance-lane.ts";
+import { readBranch } from "../../session/session-state.ts";
 import { delegatedCompaction } from "../delegated-compaction.ts";
 import type { Ask, MaintenanceReason } from "../effects.ts";
 import type { Answer } from "../facts.ts";
@@ -30,6 +31,7 @@ function startInBackground(world: World): void {
     const lent = { signal, sessionKey, ...delegatedCompaction(ports) };
     const engine = request.engine.guard.enter(lent);
     try {
+      await readBranch(state, world.transcript);
       await tidy({ ...world, signal, occurred: () => {} }, engine, "turn", signal, true);
     } catch (error) {
       ports.log.warn(`deferred context engine maintenance ended: ${describeError(error)}`);

@@ -1,6 +1,7 @@
 // Rewrites stored messages and tells the turn of their new entry ids.
 import type { TranscriptRewriteRequest, TranscriptRewriteResult } from "@clew/plugin-sdk/core";
-import type { TranscriptPort } from "../../ports.ts";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { readBranch } from "../../session/session-state.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -11,7 +12,8 @@ export async function rewriteEntries(
   { transcript, state, occurred }: Pick<World, "transcript" | "state" | "occurred">,
   request: TranscriptRewriteRequest,
 ): Promise<TranscriptRewriteResult> {
-  const replacements = withEnvelopes(transcript, request.replacements);
+  await readBranch(state, transcript);
+  const replacements = withEnvelopes(state.branch, request.replacements);
   const { remapped = new Map<string, string>(), ...result } = await transcript.rewrite({
     ...request,
     replacements,
@@ -24,16 +26,14 @@ export async function rewriteEntries(
 
 /** Who said a message, and in which kind of turn, is not the rewriter's to change. */
 function withEnvelopes(
-  transcript: TranscriptPort,
+  branch: readonly TranscriptEntry[],
   replacements: TranscriptRewriteRequest["replacements"],
 ): TranscriptRewriteRequest["replacements"] {
   const wanted = new Set(replacements.map(({ entryId }) => entryId));
   const originals = new Map(
-    transcript
-      .branch()
-      .flatMap((entry) =>
-        entry.type === "message" && wanted.has(entry.id) ? [[entry.id, entry.message]] : [],
-      ),
+    branch.flatMap((entry) =>
+      entry.type === "message" && wanted.has(entry.id) ? [[entry.id, entry.message]] : [],
+    ),
   );
   return replacements.map((replacement) => {
     const envelope = originals.get(replacement.entryId)?.__openclaw;

@@ -14,7 +14,7 @@ import { resolveView } from "../../request/resolve-view.ts";
 import { asPrompt, MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
 import { carryDeliveries, createDeliveryLedger } from "../../session/delivery-ledger.ts";
 import { FRESH_SCAN, findPendingTurns } from "../../session/pending-turns.ts";
-import { contextItems, refreshContext } from "../../session/session-state.ts";
+import { contextItems, readBranch, refreshContext } from "../../session/session-state.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
 import { rewriteEntries } from "./rewrite.ts";
@@ -25,8 +25,8 @@ type Answered<Type extends Answer["type"]> = Extract<Answer, { type: Type }>;
 
 /** What the engine has not acknowledged; at its first sight, what there is. */
 export function survey(world: World): Answered<"surveyed"> {
-  const { state, setup, transcript } = world;
-  const branch = transcript.branch();
+  const { state, setup } = world;
+  const { branch } = state;
   const record = ledgerOf(world).read(setup.engine.id);
   if (record === undefined)
     return { type: "surveyed", firstSight: true, ids: messageIds(branch), turns: [] };
@@ -69,17 +69,17 @@ export async function append(
 
 /** The stored history before the prompt, sanitised, limited and paired. */
 export async function read(
-  { ports, state, setup, transcript }: World,
+  { ports, state, setup }: World,
   { promptId }: Asked<"read">,
 ): Promise<Answered<"read">> {
   const { model, settings } = setup;
-  const past = contextItems(state, 0, turnStart({ state, transcript }, promptId));
+  const past = contextItems(state, 0, turnStart({ state }, promptId));
   const raw = state.holdsHeartbeats ? withoutIdleHeartbeats(past) : past;
   const messages = messagesOf(raw);
   const sanitized = await ports.policy?.sanitizeHistory({
     messages,
     model,
-    branch: transcript.branch(),
+    branch: state.branch,
   });
   const limited = limitHistory(sanitized?.messages ?? messages, settings.historyLimit);
   const paired = ports.policy?.repairPairing({ messages: limited, model });
@@ -92,17 +92,17 @@ export async function read(
     projections:
       settings.sessionPrune?.mode === undefined || settings.sessionPrune.mode === "off"
         ? []
-        : sessionProjections(transcript.branch()),
+        : sessionProjections(state.branch),
   };
 }
 
 /** The stored messages of this turn, from the prompt on. */
 export function runningTurn(
-  { state, transcript }: Pick<World, "state" | "transcript">,
+  { state }: Pick<World, "state">,
   promptId: string | undefined,
 ): readonly ViewItem[] {
   if (promptId === undefined) return [];
-  const start = turnStart({ state, transcript }, promptId);
+  const start = turnStart({ state }, promptId);
   return contextItems(state, start).map((item) =>
     item.id === promptId && item.why.source.kind === "entry"
       ? { ...item, why: asPrompt(item.why.source.entryId) }
@@ -111,12 +111,9 @@ export function runningTurn(
 }
 
 /** Index of the turn's first item in the context. */
-function turnStart(
-  { state, transcript }: Pick<World, "state" | "transcript">,
-  promptId: string | undefined,
-): number {
-  const items = refreshContext(state, transcript);
-  const ids = idsSince(transcript.branch(), promptId);
+function turnStart({ state }: Pick<World, "state">, promptId: string | undefined): number {
+  const items = refreshContext(state);
+  const ids = idsSince(state.branch, promptId);
   // The turn is at the end: look back from there.
   let split = items.length;
   while (split > 0 && ids.has(items[split - 1]!.id ?? "")) split--;
@@ -163,7 +160,7 @@ export async function truncate(
   { freeChars }: Asked<"truncate">,
 ): Promise<Answered<"truncated">> {
   const { state, setup, ports } = world;
-  const items = refreshContext(state, world.transcript);
+  const items = refreshContext(state);
   const messages = messagesOf(items);
   const { contextWindow } = setup.model;
   const plan = planToolResultTruncation(messages, { contextWindow, freeChars });
@@ -210,12 +207,14 @@ export async function adopt(
   // Once more, for hosts that did not: what is there already stays as it is.
   await prepare(transcript);
   world.transcript = transcript;
+  state.branch = [];
   state.context = undefined;
   state.scans.clear();
   state.deliveries = memory;
-  const prompt = transcript
-    .branch()
-    .findLast((entry) => entry.type === "message" && messageId(entry.message) === promptId);
+  await readBranch(state, transcript);
+  const prompt = state.branch.findLast(
+    (entry) => entry.type === "message" && messageId(entry.message) === promptId,
+  );
   return { type: "adopted", session: transcript.session, promptEntryId: prompt?.id ?? null };
 }
 
@@ -224,9 +223,12 @@ async function bringAlong(
   successor: TranscriptPort,
   { turn, before, after }: { turn: readonly ViewItem[]; before: DeliveryPort; after: DeliveryPort },
 ): Promise<void> {
-  const ids = new Set(messageIds(successor.branch()));
+  const ids = new Set(messageIds(await wholeBranch(successor)));
   const missing = turn.filter(({ id }) => id !== undefined && !ids.has(id));
   if (missing.length > 0)
     await successor.append(missing.map(({ message }) => ({ type: "message", message })));
-  await carryDeliveries(before, after, messageIds(successor.branch()));
+  await carryDeliveries(before, after, messageIds(await wholeBranch(successor)));
 }
+
+const wholeBranch = async (transcript: TranscriptPort) =>
+  (await transcript.read({ after: null })) ?? [];
