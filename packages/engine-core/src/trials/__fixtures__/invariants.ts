@@ -131,7 +131,7 @@ export function turnFaults(
   { wasRewritten = false, isTight = false, sound }: Circumstances = {},
 ): string[] {
   const { number, plan, result, facts } = turn;
-  if (result === undefined) return facts.wrong;
+  if (result === undefined) return [...facts.wrong, ...lostPrompt(disk, turn)];
   const { report, outcome, reply } = result;
   const entries = messageEntries(readBranch(disk, currentSession(disk).sessionFile));
   const entryOf = (event: string) => entries.find(({ message }) => eventOf(message) === event);
@@ -194,6 +194,15 @@ export function turnFaults(
         )
       : []),
   ];
+}
+
+/** Whoever dies while an engine chooses or a model answers has stored what was said. */
+function lostPrompt(disk: Disk, { number, facts: { mishapAt = "" } }: TurnOutcome): string[] {
+  if (!/ assemble|^model|^tool/.test(mishapAt)) return [];
+  const entries = messageEntries(readBranch(disk, currentSession(disk).sessionFile));
+  return entries.some(({ message }) => eventOf(message) === `q${number}`)
+    ? []
+    : [`the prompt q${number} was not stored at the step ${mishapAt}`];
 }
 
 export function compactFaults({ report, facts }: CompactOutcome): string[] {

@@ -6,7 +6,7 @@ import {
   type RuntimeContext,
 } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
-import { atomicGroups } from "@clew/plugin-sdk/transcript";
+import { atomicGroups, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { contentOf, type Disk, eventOf, fileOf, messageEntries, readBranch } from "./disk.ts";
 import { compactBy } from "./engine-compaction.ts";
 import type { EngineShape } from "./engine-shape.ts";
@@ -110,6 +110,16 @@ export function recordingEngine(shape: EngineShape, around: EngineSurroundings):
     }
   }
 
+  /** Where nothing was compacted, it chooses from every turn there was. */
+  function expectWhole(messages: readonly AgentMessage[], branch: readonly TranscriptEntry[]) {
+    if (branch.some(({ type }) => type === "compaction" || type === "branch_summary")) return;
+    const given = new Set(messages.map(eventOf));
+    const prompts = messageEntries(branch).filter(({ message }) => message.role === "user");
+    for (const { message } of prompts.slice(0, -1))
+      if (!given.has(eventOf(message)))
+        store.wrong.push(`${shape.id} was asked for a view without ${eventOf(message)}`);
+  }
+
   async function tidyUp(method: string, context: RuntimeContext | undefined, file: string) {
     const rewrite = context?.rewriteTranscriptEntries;
     const wish = rewrite === undefined ? undefined : around.takeWish();
@@ -140,9 +150,10 @@ export function recordingEngine(shape: EngineShape, around: EngineSurroundings):
     },
     ingest: ({ message, isHeartbeat }) =>
       take("ingest", [message], isHeartbeat, (fresh) => ({ ingested: fresh === 1 })),
-    assemble: ({ messages, tokenBudget }) =>
+    assemble: ({ messages, tokenBudget, sessionId }) =>
       call("assemble", () => {
         expectKnown("asked for a view of", messages);
+        expectWhole(messages, readBranch(disk, fileOf(sessionId)));
         const view = within(
           messages.filter((message) => !store.covered.has(messageId(message) ?? "")),
           store.summary,
