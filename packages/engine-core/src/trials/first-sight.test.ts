@@ -1,0 +1,50 @@
+// An engine that failed to read the past at first sight reads it before it is given newer turns.
+import { describe, expect, it } from "vitest";
+import { checkWorld, openWorld, restart, say } from "./__fixtures__/commands.ts";
+import {
+  currentSession,
+  eventOf,
+  messageEntries,
+  readBranch,
+  storeOf,
+} from "./__fixtures__/disk.ts";
+import type { EngineShape } from "./__fixtures__/engine-shape.ts";
+import type { TurnPlan } from "./__fixtures__/test-process.ts";
+
+const plain: TurnPlan = { kind: "user", tools: 0, oneByOne: false };
+
+describe.each(["commitTurn", "afterTurn"] as const)("an engine told by %s", (takes) => {
+  it("is given nothing newer until it could read what was there", async () => {
+    const engine: EngineShape = {
+      id: "late",
+      takes,
+      bootstraps: "once",
+      compacts: "covers",
+      ownsCompaction: true,
+      returns: "given",
+      inBackground: false,
+    };
+    const setup = { engines: [engine], policy: "quarantine" as const, window: 100_000 };
+    const trial = openWorld(setup);
+    trial.process.use("legacy");
+    await say(trial, plain);
+    trial.process.use("late");
+    await say(trial, plain);
+    const at = trial.process.steps().indexOf("engine late bootstrap");
+    expect(at).not.toBe(-1);
+
+    const world = openWorld(setup);
+    world.process.use("legacy");
+    await say(world, plain);
+    world.process.use("late");
+    await say(world, { ...plain, mishap: { at, kind: "break" } });
+    await say(world, plain);
+    restart(world, "late");
+    await say(world, plain);
+    checkWorld(world);
+    const branch = messageEntries(readBranch(world.disk, currentSession(world.disk).sessionFile));
+    expect(storeOf(world.disk, "late").rows.map(({ event }) => event)).toEqual(
+      branch.map(({ message }) => eventOf(message)),
+    );
+  });
+});
