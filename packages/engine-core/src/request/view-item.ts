@@ -15,6 +15,22 @@ export interface ViewItem {
 
 const lists = new WeakMap<readonly ViewItem[], readonly AgentMessage[]>();
 
+/** The items, whose messages are known already; costs no look at them. */
+export function withMessages<Items extends readonly ViewItem[]>(
+  items: Items,
+  messages: readonly AgentMessage[],
+): Items {
+  lists.set(items, messages);
+  return items;
+}
+
+/** Both lists in one, and their messages. */
+export const joinItems = (
+  left: readonly ViewItem[],
+  right: readonly ViewItem[],
+): readonly ViewItem[] =>
+  withMessages(left.concat(right), messagesOf(left).concat(messagesOf(right)));
+
 /** Item lists are never changed once made, so their messages are listed once. */
 export function messagesOf(items: readonly ViewItem[]): readonly AgentMessage[] {
   const known = lists.get(items);

@@ -1,5 +1,5 @@
 // What a host keeps in memory per open session between turns.
-import type { Usage } from "@clew/plugin-sdk/core";
+import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
 import {
   buildContext,
   type TranscriptContext,
@@ -13,7 +13,7 @@ import { emptyRequestMemory, type RequestMemory } from "../request/request-items
 import type { Measurement } from "../request/request-size.ts";
 import { rememberedPrefix, type SharedPrefix } from "../request/shared-prefix.ts";
 import { createTokenSums, type TokenSums } from "../request/token-sums.ts";
-import { asHistory, type ViewItem } from "../request/view-item.ts";
+import { asHistory, type ViewItem, withMessages } from "../request/view-item.ts";
 import { createDeliveryLedger } from "./delivery-ledger.ts";
 import { idleLane, type MaintenanceLane } from "./maintenance-lane.ts";
 import type { PendingScan } from "./pending-turns.ts";
@@ -36,6 +36,11 @@ export interface SessionState {
    * @internal
    */
   items: ViewItem[];
+  /**
+   * The messages of `items`, in step with them.
+   * @internal
+   */
+  messages: AgentMessage[];
   /**
    * True when some of them are runtime context, which engines must not see.
    * @internal
@@ -115,6 +120,7 @@ export function createSessionState(): SessionState {
     branch: [],
     context: undefined,
     items: [],
+    messages: [],
     holdsRuntimeContext: false,
     holdsHeartbeats: false,
     table: createMessageTable(),
@@ -160,14 +166,20 @@ export function refreshContext(state: SessionState): readonly ViewItem[] {
       ? before.items.length
       : 0;
   state.items.length = reused;
+  state.messages.length = reused;
   for (const { id, entryId, message } of context.items.slice(reused))
-    state.items.push({ id, message: state.table.canonical(message), why: asHistory(entryId) });
+    pushItem(state, { id, message: state.table.canonical(message), why: asHistory(entryId) });
   state.holdsRuntimeContext =
     (reused > 0 && state.holdsRuntimeContext) || state.items.slice(reused).some(isRuntimeContext);
   state.holdsHeartbeats =
     (reused > 0 && state.holdsHeartbeats) || state.items.slice(reused).some(isHeartbeatPrompt);
   state.context = context;
   return state.items;
+}
+
+function pushItem(state: SessionState, item: ViewItem): void {
+  state.items.push(item);
+  state.messages.push(item.message);
 }
 
 /**
@@ -179,7 +191,7 @@ const isRuntimeContext = ({ message }: ViewItem) =>
 
 /** Stored messages from `start` to `end` of the context, without runtime context. */
 export function contextItems(state: SessionState, start: number, end?: number): ViewItem[] {
-  const items = state.items.slice(start, end);
+  const items = withMessages(state.items.slice(start, end), state.messages.slice(start, end));
   return state.holdsRuntimeContext ? items.filter((item) => !isRuntimeContext(item)) : items;
 }
 

@@ -4,7 +4,13 @@ import { promptTokensOf } from "@clew/plugin-sdk/host";
 import { planToolResultTruncation } from "@clew/plugin-sdk/transcript";
 import { estimateRequest } from "../../request/precheck.ts";
 import { sizeOf } from "../../request/request-size.ts";
-import { asChanged, asHookedPrompt, messagesOf, type ViewItem } from "../../request/view-item.ts";
+import {
+  asChanged,
+  asHookedPrompt,
+  joinItems,
+  messagesOf,
+  type ViewItem,
+} from "../../request/view-item.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
 import type { PromptAdditions } from "../turn-request.ts";
@@ -19,7 +25,7 @@ export function compose(
   const { state, setup } = world;
   const { contextWindow } = setup.model;
   const turn = runningTurn(world, asked.promptId);
-  const whole = asked.addTurn ? asked.items.concat(turn) : asked.items;
+  const whole = asked.addTurn ? joinItems(asked.items, turn) : asked.items;
   const items = cap(world, withAdditions(world, whole, asked));
   const messages = messagesOf(items);
   const size = sizeOf(state, messages);
@@ -28,7 +34,9 @@ export function compose(
     items,
     size,
     unwindowed:
-      asked.unwindowed === null ? null : sizeOf(state, messagesOf(asked.unwindowed.concat(turn))),
+      asked.unwindowed === null
+        ? null
+        : sizeOf(state, messagesOf(joinItems(asked.unwindowed, turn))),
     lastPromptTokens: state.lastUsage === undefined ? 0 : promptTokensOf(state.lastUsage),
     reducibleChars: fits(world, size, asked.engineEstimate)
       ? 0

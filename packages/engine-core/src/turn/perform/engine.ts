@@ -5,7 +5,7 @@ import { textOf, withMessageId } from "@clew/plugin-sdk/transcript";
 import { describeError } from "../../engine/quarantine.ts";
 import type { HostSession } from "../../ports.ts";
 import { resolveView } from "../../request/resolve-view.ts";
-import { MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
+import { joinItems, MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
 import { contextItems, refreshContext } from "../../session/session-state.ts";
 import { type Delivery, idOf } from "../delivery.ts";
 import type { Ask } from "../effects.ts";
@@ -39,7 +39,7 @@ export async function assemble(
   asked: Asked<"assemble">,
 ): Promise<Answered<"assembled" | "not-assembled">> {
   const turn = runningTurn(world, asked.promptId);
-  const given = asked.withTurn ? asked.items.concat(turn) : asked.items;
+  const given = asked.withTurn ? joinItems(asked.items, turn) : asked.items;
   try {
     const result = await world.engine.assemble({
       ...assembleParams(world, asked, turn),
