@@ -139,6 +139,17 @@ describe("a home's own gateway", () => {
   });
 });
 
+describe("a home whose gateway is gone", () => {
+  it("is not said to have a silent one when its port has another listener by now", async () => {
+    const home = await temporaryHome();
+    const silent = await startStranger(() => {});
+    const port = await unusedPort();
+    await pretend(home, silent.port, { pid: 2 ** 22 + 1 });
+    const lookup = await findOwnGateway({ home, port, patienceMs: 50 });
+    expect(lookup).toEqual({ kind: "none", port, wasCopied: false });
+  });
+});
+
 describe("a copy of a home whose gateway runs", () => {
   it("leads to no gateway: neither the original's nor one of its own", async () => {
     const original = await startTestGateway();

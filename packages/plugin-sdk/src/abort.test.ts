@@ -106,6 +106,26 @@ describe("abortable", () => {
   });
 });
 
+describe("work that aborts its own signal", () => {
+  it.each([
+    ["and gives a value", () => "value"],
+    [
+      "and throws",
+      () => {
+        throw new Error("own");
+      },
+    ],
+  ])("%s has no say any more", async (_, rest) => {
+    const controller = new AbortController();
+    const work = () => {
+      controller.abort("stop");
+      return rest();
+    };
+    expect(await outcome(abortable(controller.signal, work))).toEqual({ error: "stop" });
+    expect(listeners(controller.signal)).toBe(0);
+  });
+});
+
 describe("within", () => {
   it("whichever comes first decides, and nothing is left behind", async () => {
     const time = fc.option(fc.integer({ min: 0, max: 20 }), { nil: undefined });
@@ -154,6 +174,31 @@ describe("within", () => {
         },
       ),
     );
+  });
+
+  it("a restart after the end waits for nothing", async () => {
+    let restart = () => {};
+    const work = (again: () => void) => {
+      restart = again;
+      return "work";
+    };
+    expect(await within({ boundMs: 50, onTimeout: () => "bound" }, work)).toBe("work");
+    restart();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("what is thrown when it is told of late work is ignored", async () => {
+    const onLate = vi.fn(() => {
+      throw new Error("late");
+    });
+    for (const fails of [false, true]) {
+      const work = () => workOf(20, fails);
+      const result = outcome(within({ boundMs: 10, onTimeout: () => "bound", onLate }, work));
+      await vi.advanceTimersByTimeAsync(30);
+      expect(await result).toEqual({ value: "bound" });
+    }
+    // A rejection that nobody handles would fail the run.
+    expect(onLate).toHaveBeenCalledTimes(2);
   });
 
   it("what the bound throws is thrown", async () => {

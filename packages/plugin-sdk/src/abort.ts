@@ -31,10 +31,12 @@ export async function abortable<Result>(
   const aborted = new Promise<never>((_, reject) => {
     // Before `work` can listen: its own answer to the abort must not come first.
     onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
+    signal.addEventListener("abort", onAbort);
   });
   try {
-    return await Promise.race([promised(work), aborted]);
+    const working = promised(work);
+    // In this order: work that aborts the signal at once has no say either.
+    return await Promise.race([aborted, working]);
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
@@ -48,7 +50,10 @@ export interface WaitBound<Result> {
   signal?: AbortSignal | undefined;
   /** Gives the result in place of the work's, or throws, when the bound is reached. */
   onTimeout: () => Result;
-  /** Told of the work's end when nobody waited for it any more. Absent: nobody is. */
+  /**
+   * Told of the work's end when nobody waited for it any more; what it throws is ignored. Absent:
+   * nobody is.
+   */
   onLate?: (outcome: { ok: boolean; error?: unknown }) => void;
 }
 
@@ -74,10 +79,12 @@ export async function within<Result>(
       });
       restart();
       const working = promised(() => work(restart));
-      working.then(
-        () => over && onLate?.({ ok: true }),
-        (error: unknown) => over && onLate?.({ ok: false, error }),
-      );
+      working
+        .then(
+          () => over && onLate?.({ ok: true }),
+          (error: unknown) => over && onLate?.({ ok: false, error }),
+        )
+        .catch(() => {});
       return Promise.race([working, late]);
     });
   } finally {
@@ -110,9 +117,7 @@ export function linkSignals(...signals: readonly (AbortSignal | undefined)[]): L
   };
   const already = followed.find(({ aborted }) => aborted);
   if (already !== undefined) controller.abort(already.reason);
-  else
-    for (const { signal, onAbort } of listeners)
-      signal.addEventListener("abort", onAbort, { once: true });
+  else for (const { signal, onAbort } of listeners) signal.addEventListener("abort", onAbort);
   return { signal: controller.signal, abort, release };
 }
 

@@ -36,6 +36,13 @@ describe("the budget", () => {
     });
   });
 
+  it("of a window that holds nothing is 1 token, so that nobody divides by zero", () => {
+    expect(planBudget({ contextWindow: 0, reserveTokens: 0 })).toMatchObject({
+      promptBudget: 1,
+      tokenBudget: 1,
+    });
+  });
+
   it("always leaves an engine something, and never more than the prompt may hold", () => {
     fc.assert(
       fc.property(

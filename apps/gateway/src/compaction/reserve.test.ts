@@ -6,6 +6,18 @@ import { startTestGateway } from "../testing/gateway.ts";
 const WINDOW = 200_000;
 const long = "The tide at the rock was high and the boat waited for the keeper. ".repeat(60);
 
+describe("the system prompt", () => {
+  it("is counted by a compaction: none makes room where it fills the window alone", async () => {
+    const before = await startTestGateway();
+    for (const name of ["one", "two", "three"]) await before.say(`Note ${name}. ${long}`);
+    await before.stop();
+    const defaults = { systemPrompt: long.repeat(10), contextTokens: 4000 };
+    const { gateway } = await startTestGateway({ agents: { defaults } }, before.home);
+    const { data } = await gateway.compact("main", { kind: "preview", focus: undefined });
+    expect(data as CompactionPreview).toMatchObject({ kind: "nothing", code: "no-room" });
+  });
+});
+
 describe("the reserve", () => {
   it.each([
     // configured, in force

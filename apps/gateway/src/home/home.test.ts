@@ -8,6 +8,7 @@ import { readGatewayFile } from "./gateway-file.ts";
 import { hashOfHome } from "./identity.ts";
 import { prepareHome } from "./prepare-home.ts";
 
+const PREPARE = new URL("./prepare-home.ts", import.meta.url).href;
 const CLAIM = new URL("./claim.ts", import.meta.url).href;
 
 describe("a home that can be written", () => {
@@ -40,6 +41,18 @@ describe("a home that cannot be written", () => {
 
   it.runIf(process.platform === "linux")("is found out at once below /proc", async () => {
     await expect(prepareHome("/proc/nope/home")).rejects.toThrow("no folder can be created there");
+  });
+
+  it.skipIf(process.platform === "win32")("is found out by writing: the disk is full", async () => {
+    const home = await temporaryHome();
+    const script = `import { prepareHome } from ${JSON.stringify(PREPARE)};
+      await prepareHome(${JSON.stringify(home)}).catch(({ code, message }) => console.log(code, message));`;
+    const args = ["--conditions=@clew/source", "--input-type=module", "--eval", script];
+    // Files may be made, but no byte written.
+    const shell = `trap "" XFSZ; ulimit -f 0; exec "$@"`;
+    const ran = spawnSync("/bin/sh", ["-c", shell, "sh", process.execPath, ...args]);
+    expect(String(ran.stdout)).toMatch(/^STORAGE_FAILED .* may not grow further /);
+    expect(await readdir(home)).toEqual([]);
   });
 
   it.skipIf(process.getuid?.() === 0)("is said to be read-only", async () => {

@@ -1,6 +1,6 @@
 // Makes the home folder and finds out whether it can be written.
 import { randomUUID } from "node:crypto";
-import { mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { storageFailed } from "../storage-error.ts";
 
@@ -23,16 +23,12 @@ async function makeFolder(folder: string): Promise<void> {
     await mkdir(folder, { mode: 0o700 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") return assertFolder(folder);
+    // A file in its place is found out by writing below it.
+    if (code === "EEXIST") return;
     if (code !== "ENOENT" || dirname(folder) === folder) throw error;
     await makeFolder(dirname(folder));
     await mkdir(folder, { mode: 0o700 });
   }
-}
-
-async function assertFolder(path: string): Promise<void> {
-  if ((await stat(path)).isDirectory()) return;
-  throw Object.assign(new Error(`${path} is not a folder`), { code: "ENOTDIR" });
 }
 
 /** Permissions do not tell about full disks and read-only file systems; writing does. */

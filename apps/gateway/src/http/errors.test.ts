@@ -78,6 +78,12 @@ describe("an error over HTTP", () => {
       ]);
     }
     expect(lines).toEqual([]);
+    const trouble = await app.request("/library/503");
+    expect([trouble.status, await trouble.json()]).toMatchObject([
+      500,
+      { error: { code: "INTERNAL" } },
+    ]);
+    expect(lines.splice(0)).toEqual(["GET /library/503 failed: Error"]);
     const failed = await app.request("/bug");
     expect([failed.status, await failed.json()]).toMatchObject([
       500,

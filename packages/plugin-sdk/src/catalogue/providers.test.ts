@@ -28,10 +28,17 @@ describe("the provider catalogue", () => {
 
   it("knows no provider by a name every object has, and none at an address that is no URL", () => {
     expect([findProvider("constructor"), findApi("toString")]).toEqual([undefined, undefined]);
-    expect(["", "nonsense", "https://api.openai.com.evil.example"].map(providerAt)).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    const strangers = [
+      ...["", "nonsense", "https://api.openai.com.evil.example"],
+      ...["https://x.openai.azure.com.evil.example", "https://openai.azure.com.example"],
+    ];
+    expect(strangers.filter((url) => providerAt(url) !== undefined)).toEqual([]);
+    expect(providerAt("https://x.openai.azure.com/openai/v1")?.id).toBe("azure-openai");
+  });
+
+  it("knows how long a prompt stays cached where its provider says so: five minutes", () => {
+    const known = PROVIDERS.filter(({ cacheTtlMs }) => cacheTtlMs !== undefined);
+    expect(known.map(({ id }) => id)).toEqual(expect.arrayContaining(["anthropic", "openai"]));
+    for (const { id, cacheTtlMs } of known) expect(cacheTtlMs, id).toBe(5 * 60 * 1000);
   });
 });

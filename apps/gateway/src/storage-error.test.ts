@@ -1,0 +1,25 @@
+import { describe, expect, it } from "vitest";
+import { storageFailed } from "./storage-error.ts";
+
+const told = (code: string, message = `${code}: raw`) =>
+  storageFailed("The file f cannot be written", Object.assign(new Error(message), { code }))
+    .message;
+
+describe("a failure of the file system", () => {
+  it.each([
+    ["ENOSPC", "the disk is full; free some space"],
+    ["EDQUOT", "the disk quota is used up; free some space"],
+    ["EISDIR", "it is a folder; name a file"],
+    ["EROFS", "the file system is read-only; set CLEW_HOME to a folder you may write to"],
+    ["EACCES", "permission denied; set CLEW_HOME to a folder you may write to"],
+    ["ENOTDIR", "a part of the path is not a folder; set CLEW_HOME to a folder you may write to"],
+    ["EIO", "the disk reported an error; check the disk"],
+    ["EWEIRD", "EWEIRD: raw; check the disk"],
+  ])("%s is told with what to do about it", (code, rest) => {
+    expect(told(code)).toBe(`The file f cannot be written: ${rest} and try again.`);
+  });
+
+  it("of a file that may not grow says that a limit is the cause", () => {
+    expect(told("EFBIG")).toMatch(/may not grow further .*; raise that limit and try again\.$/);
+  });
+});
