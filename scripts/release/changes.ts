@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual, parseArgs } from "node:util";
 import { parse } from "yaml";
 import { publishedManifest } from "./manifest.mjs";
-import { type Manifest, workspacePackages } from "./packages.ts";
+import { catalogOf, type Manifest, workspacePackages } from "./packages.ts";
 
 /** One package beside the commit it is compared with. */
 export interface Comparison {
@@ -109,9 +109,6 @@ export function changesWithoutChangeset(root: string, since: string): Missing[] 
     })
     .filter(({ name, files }) => files.length > 0 && !named.has(name));
 }
-
-const catalogOf = (workspace: string): Record<string, string> =>
-  (parse(workspace) as { catalog?: Record<string, string> } | null)?.catalog ?? {};
 
 /** The manifest with the catalog's versions in place, as it is packed. */
 function withVersions(manifest: Manifest, catalog: Record<string, string>): Manifest {

@@ -127,18 +127,24 @@ async function* engines({ folder, env }) {
   }
 }
 
-/** The example host, three turns long. */
+/** The example host, three turns long, with a restart. */
 async function* host({ folder, env }) {
-  copyExample("minimal-host", "host.ts", folder);
+  cpSync(new URL("minimal-host/src", EXAMPLES), join(folder, "minimal-host"), {
+    recursive: true,
+    filter: (path) => !path.endsWith(".test.ts"),
+  });
   copyExample("minimal-engine", "engine.ts", folder);
   const file = join(folder, "three-turns.ts");
   writeFileSync(
     file,
-    `import { createHost } from "./minimal-host.ts";
-    import { createEngine } from "./minimal-engine.ts";
-    const ask = createHost(createEngine);
-    await ask("The parcel for Mr Ito is in locker 17.");
-    await ask("Lunch is at noon.");
+    `import { createHost } from "./minimal-host/host.ts";
+    import { createEngine as factory } from "./minimal-engine.ts";
+    const sessionFile = ${JSON.stringify(join(folder, "demo.jsonl"))};
+    const before = createHost({ factory, sessionFile });
+    await before.ask("The parcel for Mr Ito is in locker 17.");
+    await before.ask("Lunch is at noon.");
+    await before.stop();
+    const { ask } = createHost({ factory, sessionFile });
     const { reply } = await ask("Where is the parcel for Mr Ito?");
     if (!JSON.stringify(reply).includes("locker 17")) throw new Error("no locker in the reply");`,
   );

@@ -1,6 +1,7 @@
 // Finds the packages of the workspace and the order in which they are released.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parse } from "yaml";
 
 export interface Manifest {
   name: string;
@@ -29,6 +30,10 @@ const GROUPS = ["packages", "apps", "apps/examples"];
 export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 }
+
+/** Pure. The versions that `catalog:` stands for, of a pnpm-workspace.yaml. */
+export const catalogOf = (workspace: string): Record<string, string> =>
+  (parse(workspace) as { catalog?: Record<string, string> } | null)?.catalog ?? {};
 
 /** Every package of the workspace, private ones too, by folder name. */
 export function workspacePackages(root: string): Package[] {

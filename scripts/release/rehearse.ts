@@ -12,7 +12,7 @@ import { commandsOf, exampleOf } from "../readme.mjs";
 import { runExample } from "./checks.mjs";
 import { copyCheckout, editJson } from "./copy.ts";
 import { startGateway } from "./gateway.mjs";
-import { readManifest, releaseOrder, workspacePackages } from "./packages.ts";
+import { catalogOf, readManifest, releaseOrder, workspacePackages } from "./packages.ts";
 import { changesetsIn, publishFolder } from "./publish.ts";
 import { cleanEnvironment, run } from "./run.mjs";
 
@@ -177,12 +177,14 @@ async function exampleReadme(rehearsal: Rehearsal, stage: Stage, name: string): 
     for (const part of ["README.md", "package.json", "src"])
       await cp(join(from, part), join(folder, part), { recursive: true });
     const published = new Set(stage.registry.published.map((each) => each.replace(/@[^@]+$/, "")));
+    const catalog = catalogOf(await readFile(join(stage.checkout, "pnpm-workspace.yaml"), "utf8"));
     await editJson(join(folder, "package.json"), ({ devDependencies: _, ...manifest }) => ({
       ...manifest,
       dependencies: Object.fromEntries(
-        Object.keys((manifest.dependencies as object | undefined) ?? {})
-          .filter((each) => published.has(each))
-          .map((each) => [each, "latest"]),
+        Object.keys((manifest.dependencies as object | undefined) ?? {}).flatMap((each) => {
+          const version = published.has(each) ? "latest" : catalog[each];
+          return version === undefined ? [] : [[each, version]];
+        }),
       ),
     }));
     const at = { cwd: folder, env: installing(stage), signal: stage.signal };

@@ -48,8 +48,10 @@ describe("an observer", () => {
     const broken = () => {
       throw new Error("observer");
     };
-    expect((await session({ start: broken }).say("hi", { onStep: broken })).outcome).toBe(
-      "completed",
-    );
+    const host = session({ start: broken });
+    const listeners = { onStep: broken, onEvent: broken };
+    expect((await host.say("hi", listeners)).outcome).toBe("completed");
+    expect((await host.say("hi", listeners)).outcome).toBe("completed");
+    expect(host.log.lines.filter((line) => line.includes("onEvent"))).toHaveLength(2);
   });
 });

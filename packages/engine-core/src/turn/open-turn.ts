@@ -10,6 +10,7 @@ import type { Occurrence } from "./facts.ts";
 import { lifecycleOf } from "./lifecycle.ts";
 import { modelName } from "./perform/model.ts";
 import type { World } from "./perform/world.ts";
+import { quietEvents } from "./quiet-events.ts";
 import type { TurnSetup } from "./turn.ts";
 import { DEFAULT_TURN_SETTINGS, type TurnRequest } from "./turn-request.ts";
 
@@ -20,7 +21,8 @@ export interface OpenedTurn {
   open(occurred: (fact: Occurrence) => void): World;
 }
 
-export function openTurn(request: TurnRequest, purpose: TurnSetup["purpose"]): OpenedTurn {
+export function openTurn(asked: TurnRequest, purpose: TurnSetup["purpose"]): OpenedTurn {
+  const request = { ...asked, onEvent: quietEvents(asked) };
   const { ports, state } = request;
   const signal = request.signal ?? new AbortController().signal;
   let record: (fact: Occurrence) => void = () => {};
@@ -32,7 +34,7 @@ export function openTurn(request: TurnRequest, purpose: TurnSetup["purpose"]): O
       if (world !== undefined) world.delegated = state;
     }),
     onSetAside: ({ operation, reason }) =>
-      request.onEvent?.({
+      request.onEvent({
         type: "notice",
         text: `Engine "${request.engine.guard.engineId}" failed (${operation}: ${reason}); another one answers.`,
       }),

@@ -105,7 +105,10 @@ export interface TurnRequest {
   llmPolicy?: LlmPolicy;
   /** Ends the turn as "aborted". Absent: nobody can. */
   signal?: AbortSignal;
-  /** Told what happens while it happens. Absent: wait for the result. */
+  /**
+   * Told what happens while it happens; what it throws is logged and changes nothing. Absent: wait
+   * for the result.
+   */
   onEvent?: (event: TurnEvent) => void;
   /** Told of every step that ended, for metrics and logs. Absent: nobody counts. */
   onStep?: (step: TurnStep) => void;
@@ -134,7 +137,10 @@ export interface TurnStep {
   attributes: Readonly<Record<string, string | number>>;
 }
 
-/** What a person watching the turn is told, in order. */
+/**
+ * What a person watching the turn is told, in order. New types may come: ignore those you do not
+ * know.
+ */
 export type TurnEvent =
   | { type: "accepted"; entryId: string }
   | { type: "text"; delta: string }
