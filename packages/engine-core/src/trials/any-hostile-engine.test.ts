@@ -7,17 +7,23 @@ import { type StrayListener, watchStrays } from "./__fixtures__/strays.ts";
 
 describe("whatever an engine throws, returns or does, and whenever", () => {
   let strays: StrayListener;
+  let running: Promise<unknown> = Promise.resolve();
   beforeAll(() => {
     strays = watchStrays();
   });
-  afterAll(() => strays.stop());
+  // A run that was interrupted at the time limit goes on; what it leaves is not the next test's.
+  afterAll(async () => {
+    await running.catch(() => {});
+    await strays.settled();
+    strays.stop();
+  });
 
   it("the person is answered, the record names the operation, and nobody else notices", async () => {
     await fc.assert(
       fc.asyncProperty(hostilities, async (hostility) => {
         const before = strays.count();
         let afterwards = async () => {};
-        const done = await ordeal(
+        const trial = ordeal(
           ({ entryIds }) => {
             const made = hostileEngine(hostility, entryIds);
             afterwards = made.afterwards;
@@ -25,6 +31,8 @@ describe("whatever an engine throws, returns or does, and whenever", () => {
           },
           { afterwards: () => afterwards() },
         );
+        running = trial;
+        const done = await trial;
         const recorded = recordedOperations(done);
         const expected = expectation(hostility);
         const faults = ordealFaults(done);
