@@ -173,22 +173,34 @@ async function* command({ folder, env }) {
   yield attempt("clew doctor", () => clew("doctor"));
 }
 
-/** Starts, answers, serves the page, and stops when its parent goes. */
+/** Starts, answers, serves the page, is the only one of its home, and stops with its parent. */
 async function* gateway({ folder, env }) {
-  yield attempt("clew start: health, page, a turn, a clean stop with its parent", async () => {
-    const running = await startGateway({
-      file: process.execPath,
-      args: [mainOf(folder)],
-      cwd: folder,
-      env,
-      channel: true,
-    });
-    try {
-      await running.check({ version: versionOf(folder) });
-    } finally {
-      await running.leave();
-    }
-  });
+  yield attempt(
+    "clew start: health, page, a turn, no second one, a clean stop with its parent",
+    async () => {
+      const running = await startGateway({
+        file: process.execPath,
+        args: [mainOf(folder)],
+        cwd: folder,
+        env,
+        channel: true,
+      });
+      try {
+        await running.check({ version: versionOf(folder) });
+        // One gateway per home, found again by its proof, also where start times cannot be told.
+        const again = [mainOf(folder), "start", "--port", "0"];
+        const { stderr } = await run(process.execPath, again, { cwd: folder, env, code: 1 });
+        expectText(stderr, "[GATEWAY_RUNNING]");
+        const reload = [mainOf(folder), "plugins", "reload"];
+        expectText(
+          (await run(process.execPath, reload, { cwd: folder, env })).stdout,
+          "Reloaded at",
+        );
+      } finally {
+        await running.leave();
+      }
+    },
+  );
 }
 
 /** What is written is for its owner only. */
