@@ -33,7 +33,11 @@ export function composeHost(options: HostOptions): Host {
     tools: createToolPort({
       tools: workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace),
     }),
-    pluginTools: createPluginTools(() => plugins?.tools() ?? [], log),
+    pluginTools: createPluginTools({
+      tools: () => plugins?.tools() ?? [],
+      log,
+      runAs: plugins?.runAs ?? ((_pluginId, work) => work()),
+    }),
     tokenRatios: createTokenRatios({ home: environment.home, log }),
   };
   plugins?.connect({ registry: engines.registry, complete: completeForPlugins(parts) });

@@ -1,6 +1,12 @@
 // What agent hosts import to register, resolve and run engines.
 export { type Bounds, DEFAULT_BOUNDS_MS } from "./engine/bounds.ts";
-export type { CallScope, EngineGuard, FailurePolicy, GuardedEngine } from "./engine/call-scope.ts";
+export type {
+  CallAs,
+  CallScope,
+  EngineGuard,
+  FailurePolicy,
+  GuardedEngine,
+} from "./engine/call-scope.ts";
 export {
   assertHostSupport,
   CLEW_EMBEDDED_HOST,

@@ -7,6 +7,7 @@ import { createGateway, type Gateway } from "../gateway.ts";
 import { prepareHome } from "../home/prepare-home.ts";
 import { shownEvent } from "../http/event-stream.ts";
 import { startPlugins } from "../plugins/start.ts";
+import { describeThrown } from "../plugins/stray-errors.ts";
 import { DEFAULT_AGENT_ID, parseSessionName } from "../sessions/keys.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { type Output, printable } from "../terminal/output.ts";
@@ -35,6 +36,10 @@ export async function chat(
     showProblems: options.json !== true,
   });
   await prepareHome(environment.home);
+  // Whoever is talking goes on talking.
+  shell.strayErrors?.onHostError((error) =>
+    log.error(`an error of Clew itself that nothing handled: ${describeThrown(error)}`),
+  );
   const plugins = await startPlugins({ environment, loaded, log });
   const gateway = createGateway({ environment, loaded, log, plugins });
   const asking = askInTerminal(output);

@@ -1,17 +1,16 @@
 // The commands and their options.
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { readEnvironment } from "../config/environment.ts";
 import { EXIT, exitCodeOf } from "../terminal/exit-codes.ts";
 import { describeFailure } from "../terminal/failure.ts";
-import { terminal } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
 import { addPluginCommands } from "./plugins/program.ts";
+import { processShell } from "./process-shell.ts";
 
-/** `shell`: default, the process's environment and terminal. */
+/** `shell`: default, that of the process. */
 export async function runCli(
   argv: readonly string[],
-  shell: Shell = { environment: readEnvironment(), output: terminal },
+  shell: Shell = processShell(),
 ): Promise<number> {
   let exitCode = 0;
   const program = createProgram(shell, (code) => {

@@ -27,10 +27,11 @@ export interface Overrides {
  * stderr too.
  */
 export async function setUp(
-  { environment, output }: Shell,
+  shell: Shell,
   overrides: Overrides,
   { showProblems }: { showProblems: boolean },
 ): Promise<Setup> {
+  const { environment, output } = shell;
   const loaded = await loadConfig(environment.configFile);
   for (const warning of loaded.warnings) output.note(`warning: ${loaded.file}: ${warning}`);
   const log = createLog({
@@ -40,7 +41,7 @@ export async function setUp(
         output.note(`${level === "warn" ? "warning" : "error"}: ${message}`),
     }),
   });
-  return { environment, loaded: { ...loaded, ...applyOverrides(loaded, overrides) }, log, output };
+  return { ...shell, loaded: { ...loaded, ...applyOverrides(loaded, overrides) }, log };
 }
 
 /** The configuration as it is now, under the same flags: for a reload while running. */

@@ -5,8 +5,9 @@ import { createGateway } from "../gateway.ts";
 import { type ClaimedHome, claimHome } from "../home/claim.ts";
 import { loadPage } from "../http/page.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
+import type { GatewayLog } from "../log/log.ts";
 import { startPlugins } from "../plugins/start.ts";
-import { survivePluginRejections } from "../plugins/stray-rejections.ts";
+import { describeThrown, type StrayErrors, stackOf } from "../plugins/stray-errors.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import type { Output } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
@@ -30,35 +31,35 @@ export async function start(overrides: Overrides, shell: Shell): Promise<number>
 }
 
 async function serve(
-  { environment, loaded, log, output }: Setup,
+  { environment, loaded, log, output, strayErrors }: Setup,
   { identity, announce }: ClaimedHome,
   overrides: Overrides,
 ): Promise<number> {
-  survivePluginRejections(log);
   const plugins = await startPlugins({ environment, loaded, log });
   const reread = rereader(environment, overrides);
   const gateway = createGateway({ environment, loaded, log, plugins, reread });
   const page = loadPage(pageFolder());
   const { port } = loaded.config.gateway;
   let server: RunningServer | undefined;
-  let reason = "it could not start";
+  let end: Ending = { reason: "it could not start", exitCode: EXIT.failed };
   try {
     server = await startServer({ gateway, log, page, version: VERSION, identity, port });
     // Before anybody is told that it runs: whoever learns it may stop it at once.
-    const stopped = untilStopped();
+    const stop = listenForStop();
+    surviveErrors(strayErrors, { log, server, stop });
     announce(server.port);
     const model = loaded.config.agents.defaults.model.primary;
     const engine = loaded.config.plugins.slots?.contextEngine ?? "legacy";
     await plugins.hooks.emit("gateway_start", { port: server.port });
     log.info("gateway started", { url: server.url, model, engine });
     greet(output, server, { model, engine, home: environment.home });
-    reason = await stopped;
-    output.note(`clew: stopping (${reason})`);
-    return EXIT.done;
+    end = await stop.ending;
+    output.note(`clew: stopping (${end.reason})`);
+    return end.exitCode;
   } finally {
     await gateway.close({ graceMs: GRACE_MS });
     await server?.close();
-    log.info("gateway stopped", { reason });
+    log.info("gateway stopped", { reason: end.reason });
     log.close();
   }
 }
@@ -89,19 +90,48 @@ function greet(
   output.line("Ctrl-C stops it.");
 }
 
-/** Resolves with the first reason to stop; a second signal ends the process at once. */
-function untilStopped(): Promise<string> {
-  return new Promise((resolve) => {
-    let stopping = false;
-    const stop = (reason: string) => {
-      stopping = true;
-      resolve(reason);
-    };
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-      process.on(signal, () => {
-        if (stopping) process.exit(EXIT.cancelled);
-        stop(signal);
-      });
-    process.on("disconnect", () => stop("its parent ended"));
+/**
+ * An error of Clew's own that nobody caught costs what it interrupted, and no more: every session
+ * has its files, and they are whole. A gateway that nobody can reach any more is of no use.
+ */
+function surviveErrors(
+  strayErrors: StrayErrors | undefined,
+  { log, server, stop }: { log: GatewayLog; server: RunningServer; stop: Stop },
+): void {
+  strayErrors?.onHostError((error) => {
+    log.error(
+      `an error of the gateway itself that nothing handled: ${describeThrown(error)}; please report it`,
+      { stack: stackOf(error) },
+    );
+    if (!server.isListening())
+      stop.now({ reason: "its server no longer listens", exitCode: EXIT.failed });
   });
+}
+
+interface Ending {
+  reason: string;
+  exitCode: number;
+}
+
+interface Stop {
+  /** The first reason to stop. */
+  ending: Promise<Ending>;
+  now(ending: Ending): void;
+}
+
+/** A second signal ends the process at once. */
+function listenForStop(): Stop {
+  const { promise: ending, resolve: now } = Promise.withResolvers<Ending>();
+  let stopping = false;
+  const stop = (reason: string) => {
+    stopping = true;
+    now({ reason, exitCode: EXIT.done });
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.on(signal, () => {
+      if (stopping) process.exit(EXIT.cancelled);
+      stop(signal);
+    });
+  process.on("disconnect", () => stop("its parent ended"));
+  return { ending, now };
 }

@@ -30,6 +30,7 @@ export type FindingCode =
   | "plugin-failed"
   | "plugin-off"
   | "plugin-diagnostic"
+  | "plugin-stray-error"
   | "plugin-records-unreadable"
   | "compaction"
   | "compaction-idle-key"

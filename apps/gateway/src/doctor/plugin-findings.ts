@@ -3,6 +3,7 @@ import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { slotValue } from "../plugins/find/enablement.ts";
 import type { PluginRecord } from "../plugins/load/record.ts";
+import { describeStrays } from "../plugins/strays.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
 export function engineFindings(status: EngineStatus): Finding[] {
@@ -131,9 +132,17 @@ export function pluginFindings(
           text: message,
         }),
       ),
+      ...strayFindings(record),
     ];
   });
   return [...findings, ...staleSlots(records, plugins, ownerOf)];
+}
+
+/** A gateway of an earlier version does not tell of them. */
+function strayFindings({ id, strays }: PluginRecord): Finding[] {
+  if (strays === null || strays === undefined) return [];
+  const text = `${describeStrays(strays)}; the gateway goes on, but tell the plugin's author`;
+  return [{ level: "warning", code: "plugin-stray-error", subject: `plugin ${id}`, text }];
 }
 
 /** A slot that names what nobody brings. */

@@ -39,14 +39,22 @@ export function createHost(parts: HostParts): Host {
 }
 
 /** A reload of plugins waits for runs, and runs wait for it. */
-function inGate<Result>(
+async function inGate<Result>(
   { plugins }: HostParts,
-  { transcript }: TurnSetup,
+  { transcript, onEvent }: TurnSetup,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  return plugins === undefined
-    ? run()
-    : plugins.gate.run(() => inPluginScope(transcript.session, run));
+  if (plugins === undefined) return run();
+  let isOver = false;
+  const notice = (text: string) => {
+    if (!isOver) onEvent?.({ type: "notice", text });
+  };
+  const scope = { ...transcript.session, notice };
+  return plugins.gate
+    .run(() => inPluginScope(scope, run))
+    .finally(() => {
+      isOver = true;
+    });
 }
 
 async function answer(parts: HostParts, request: AnswerRequest): Promise<TurnResult> {

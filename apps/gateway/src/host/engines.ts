@@ -1,8 +1,10 @@
 // Which engine answers an agent, under the operator's settings for engines of plugins.
 import { join } from "node:path";
 import {
+  type CallAs,
   createEngineRegistry,
   type EngineRegistry,
+  pluginOf,
   type ResolvedEngine,
   resolveContextEngine,
 } from "@clew/engine-core";
@@ -39,8 +41,12 @@ export function createEngines(options: EnginesOptions): Engines {
   const settings = () => plugins?.settings() ?? config.plugins;
   const failurePolicy = (engineId: string) =>
     failurePolicyOf(settings(), plugins?.ownerOf(engineId));
+  const callAs: CallAs = (owner, call) => {
+    const pluginId = pluginOf(owner);
+    return plugins === undefined || pluginId === undefined ? call() : plugins.runAs(pluginId, call);
+  };
   const registry = createEngineRegistry({
-    ...{ fallback, log, failurePolicy },
+    ...{ fallback, log, failurePolicy, callAs },
     clock: systemClock,
     bounds: (engineId) => engineBounds(settings(), plugins?.ownerOf(engineId), compactMs),
   });

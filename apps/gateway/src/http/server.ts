@@ -9,6 +9,8 @@ export interface RunningServer {
   port: number;
   /** e.g. "http://127.0.0.1:18790". */
   url: string;
+  /** False once nobody can reach it. */
+  isListening(): boolean;
   close(): Promise<void>;
 }
 
@@ -29,6 +31,7 @@ export async function startServer(
   return {
     port,
     url: `http://${LOOPBACK}:${port}`,
+    isListening: () => server.listening,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

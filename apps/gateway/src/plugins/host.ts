@@ -6,6 +6,7 @@ import { frozenCopy } from "./frozen-copy.ts";
 import { loadGeneration } from "./generation.ts";
 import type { LoadContext } from "./load/load-plugin.ts";
 import type { PluginRecord } from "./load/record.ts";
+import { asPlugin, type RunAs } from "./load/running.ts";
 import { currentPluginScope, type PluginScope } from "./load/scope.ts";
 import { provideStateDir } from "./load/state-dir.ts";
 import { answerCommand, type OwnedCommand } from "./offer/chat-commands.ts";
@@ -14,6 +15,7 @@ import { registerEngines, unregisterEngines } from "./offer/register-engines.ts"
 import { runSessionAction } from "./offer/session-actions.ts";
 import type { OwnedTool } from "./offer/tools.ts";
 import { createRunGate, type RunGate } from "./run-gate.ts";
+import { createStrays, type StrayRecord, type Strays } from "./strays.ts";
 
 export interface PluginSettings {
   /** The `plugins` section. */
@@ -59,6 +61,8 @@ export interface PluginHost {
   ownerOf(engineId: string): string | undefined;
   tools(): readonly OwnedTool[];
   readonly hooks: HookRunner;
+  /** Runs code of a plugin, so that what it leaves behind is known to be its. */
+  readonly runAs: RunAs;
   /** Runs happen inside it; a reload waits for them. */
   readonly gate: RunGate;
   /** The answer to a chat line that is a command of a plugin; undefined when it is none. */
@@ -86,16 +90,18 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   const gate = createRunGate();
   let settings = withSnapshot(options);
   let connection: PluginConnection | undefined;
+  const strays = createStrays(log);
+  const runAs: RunAs = (pluginId, work) => asPlugin({ pluginId, strays }, work);
   const config = () => settings.snapshot;
   const complete = completeThrough(() => connection);
   const load = (generation: number) => {
-    const context = { home: stateDir, mode, generation, log, config, complete };
+    const context = { home: stateDir, mode, generation, log, config, complete, strays };
     return loadGeneration({ home, plugins: settings.plugins, bundled, reservedTools, context });
   };
   let now = await load(0);
   const register = ({ registry }: PluginConnection) =>
     registerEngines({ registry, engines: now.engines, mode, home, log });
-  const hooks = createHookRunner({ hooks: () => now.hooks, log });
+  const hooks = createHookRunner({ hooks: () => now.hooks, log, runAs });
   const reload = async (given: PluginSettings) => {
     await hooks.emit("gateway_stop", { reason: "plugin replacement" });
     const before = now;
@@ -109,9 +115,9 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     return now.records;
   };
   return {
-    ...{ hooks, gate },
+    ...{ hooks, gate, runAs },
     settings: () => settings.plugins,
-    records: () => now.records,
+    records: () => now.records.map((record) => ({ ...record, strays: straysOf(strays, record) })),
     tools: () => now.tools,
     commands: () => now.commands,
     connect(given) {
@@ -120,12 +126,17 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     },
     ownerOf: (id) =>
       now.engines.find(({ engineId }) => engineId === id)?.pluginId ?? now.installs.engines[id],
-    command: (text, scope) => answerCommand(now.commands, { text, scope, config: config() }),
+    command: (text, scope) => answerCommand(now.commands, { text, scope, config: config(), runAs }),
     sessionAction: (pluginId, actionId, request) =>
-      runSessionAction(now.actions, { pluginId, actionId, ...request }),
+      runSessionAction(now.actions, { pluginId, actionId, ...request, runAs }),
     reload: (given) => gate.alone(() => reload(given)),
     close: (reason = "shutdown") => hooks.emit("gateway_stop", { reason }),
   };
+}
+
+/** Of one entry, or what only the stack could tell to be of its plugin. */
+function straysOf(strays: Strays, { id }: PluginRecord): StrayRecord | null {
+  return strays.of(id) ?? strays.of(id.split("/")[0]!) ?? null;
 }
 
 const withSnapshot = ({ plugins, raw }: PluginSettings) => ({
@@ -140,12 +151,12 @@ function completeThrough(connected: () => PluginConnection | undefined): LoadCon
     if (connection === undefined)
       throw new Error("Plugin LLM completion is not bound to an active session agent.");
     const scope = currentPluginScope();
-    return asPlugin(await connection.complete({ pluginId, scope, params }), pluginId);
+    return asCallOf(await connection.complete({ pluginId, scope, params }), pluginId);
   };
 }
 
 /** The call was the plugin's own, not one of an engine for a session. */
-function asPlugin(result: LlmCompleteResult, pluginId: string): LlmCompleteResult {
+function asCallOf(result: LlmCompleteResult, pluginId: string): LlmCompleteResult {
   const { sessionKey, ...audit } = result.audit;
   return {
     ...result,

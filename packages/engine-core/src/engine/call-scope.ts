@@ -15,6 +15,9 @@ import type { QuarantineRecord } from "./quarantine.ts";
  */
 export type FailurePolicy = "quarantine" | "retry-next-turn" | "strict";
 
+/** Runs code of an engine for whoever owns it ("plugin:<id>", "core"). */
+export type CallAs = <Result>(owner: string, call: () => Result) => Result;
+
 /** What one turn (or one standalone operation) lends to its engine calls. */
 export interface CallScope {
   /** Ends the calls; an abort is nobody's failure. Absent: nobody aborts. */

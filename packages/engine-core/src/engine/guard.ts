@@ -44,6 +44,8 @@ export interface GuardOptions {
   policy?: FailurePolicy;
   /** Milliseconds, per method. */
   bounds?: Partial<Bounds>;
+  /** Runs code of the engine. Absent: as it is. */
+  run?: Guarded["run"];
   /** Who uses the engine. Absent: nobody asks. */
   leases?: Pick<Leases, "take">;
   log: LogPort;
@@ -55,13 +57,14 @@ export function guardEngine(options: GuardOptions): EngineGuard {
   const guarded: Guarded = {
     ...{ engineId, owner, engine, log, clock, fallback: options.fallback },
     fallbackInfo: options.fallbackInfo ?? (() => undefined),
+    run: options.run ?? ((call) => call()),
     quarantine: options.quarantine,
     onSetAside: options.onSetAside,
     policy: options.policy ?? "quarantine",
     bounds: { ...DEFAULT_BOUNDS_MS, ...options.bounds },
     learned: nothingLearned(),
   };
-  const { policy, bounds } = guarded;
+  const { policy, bounds, run } = guarded;
   let said = options.info;
 
   function openScope(lent: CallScope): Scope {
@@ -73,7 +76,7 @@ export function guardEngine(options: GuardOptions): EngineGuard {
     // An engine that is set aside is not even looked at, and stays aside in this scope.
     scope.setAside = failureIn(scope);
     if (scope.setAside !== undefined) return scope;
-    const reading = readEngine(engine, said);
+    const reading = run(() => readEngine(engine, said));
     if (reading.ok) {
       said = reading.info;
       return { ...scope, info: reading.info, methods: reading.methods };
@@ -95,10 +98,10 @@ export function guardEngine(options: GuardOptions): EngineGuard {
     extension(name) {
       const value = readQuietly(() => Reflect.get(engine, name) as unknown);
       return typeof value === "function"
-        ? (...args) => value.apply(engine, args) as unknown
+        ? (...args) => run(() => value.apply(engine, args) as unknown)
         : undefined;
     },
-    dispose: () => disposeEngine(engine, engineId, bounds.dispose, log),
+    dispose: () => run(() => disposeEngine(engine, engineId, bounds.dispose, log)),
   };
 }
 

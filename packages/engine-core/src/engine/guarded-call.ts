@@ -42,7 +42,7 @@ export async function invoke(scope: Scope, method: EngineMethod, params: object)
   while (failureIn(scope) === undefined) {
     const report = stopwatch(scope, method);
     try {
-      const result = await callEngine(scope, method, params);
+      const result = await guarded.run(() => callEngine(scope, method, params));
       report("ok");
       return result;
     } catch (error) {

@@ -6,7 +6,7 @@ import {
 } from "@clew/plugin-sdk/core";
 import type { ClockPort, LogPort } from "../ports.ts";
 import { type Bounds, DEFAULT_BOUNDS_MS } from "./bounds.ts";
-import type { EngineGuard, FailurePolicy } from "./call-scope.ts";
+import type { CallAs, EngineGuard, FailurePolicy } from "./call-scope.ts";
 import { quarantineOf } from "./generation-quarantine.ts";
 import { createGenerations, type Generation } from "./generations.ts";
 import { guardEngine } from "./guard.ts";
@@ -79,11 +79,17 @@ export interface RegistryOptions {
   bounds?: (engineId: string) => Partial<Bounds>;
   /** Told at the moment an engine is set aside. Absent: nobody is; the log says it. */
   onSetAside?: (record: QuarantineRecord) => void;
+  /**
+   * Runs each call of an engine's code, its factory and dispose included, and returns what `call`
+   * returns; a host that must know whose code is running enters an async context here. Absent:
+   * `call` is run as it is.
+   */
+  callAs?: CallAs;
 }
 
 /** State of one host's engines; two registries in one process share nothing. */
 export function createEngineRegistry(options: RegistryOptions): EngineRegistry {
-  const { log, clock, onSetAside } = options;
+  const { log, clock, onSetAside, callAs = (_owner, call) => call() } = options;
   const current = new Map<string, Generation>();
   const quarantine = createQuarantine({ log, clock, fallbackId: FALLBACK_ENGINE_ID, onSetAside });
   const boundsOf = (engineId: string): Bounds => ({
@@ -118,13 +124,14 @@ export function createEngineRegistry(options: RegistryOptions): EngineRegistry {
     const bounds = boundsOf(engineId);
     const isFallback = engineId === FALLBACK_ENGINE_ID;
     const fallback = () => instance(FALLBACK_ENGINE_ID, context);
+    const run = <Result>(call: () => Result) => callAs(owner, call);
     // Made beforehand, so that what it says of itself is known when it has to answer.
     const [made, prepared] = await Promise.all([
-      makeEngine(generation.registration, context, { bounds, log }),
+      run(() => makeEngine(generation.registration, context, { bounds, log })),
       isFallback ? undefined : fallback().catch(() => undefined),
     ]);
     return guardEngine({
-      ...{ engineId, owner, bounds, log, clock, leases, fallback, onSetAside },
+      ...{ engineId, owner, bounds, log, clock, leases, fallback, onSetAside, run },
       engine: made.engine,
       info: made.info,
       fallbackInfo: () => prepared?.info(),

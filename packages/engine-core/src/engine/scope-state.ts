@@ -22,6 +22,8 @@ export interface Guarded {
   readonly quarantine: Pick<Quarantine, "get" | "add"> | undefined;
   /** Told when the engine is set aside for one turn only; the quarantine tells of the rest. */
   readonly onSetAside: ((record: QuarantineRecord) => void) | undefined;
+  /** Runs code of the engine, so that the host knows whose it is. */
+  readonly run: <Result>(call: () => Result) => Result;
   readonly fallback: () => Promise<EngineGuard>;
   /** What the fallback says of itself; undefined until it was made. */
   readonly fallbackInfo: () => Readonly<ContextEngineInfo> | undefined;

@@ -14,6 +14,7 @@ import { within } from "@clew/plugin-sdk/host";
 import { counted } from "../../text/number.ts";
 import type { PluginHost } from "../host.ts";
 import { messageOf } from "../invalid.ts";
+import { describeStrays } from "../strays.ts";
 import type { RecentTurns } from "./recent-turns.ts";
 
 export interface EngineStatus {
@@ -117,8 +118,8 @@ async function askStore(
 }
 
 /**
- * Why the plugin of the chosen engine is not loaded; null when it is, or nobody
- * knows whose the engine is.
+ * What is wrong with the plugin of the chosen engine; null when nothing is, or nobody knows whose
+ * the engine is.
  */
 export function pluginProblem(
   { configured }: EngineStatus,
@@ -126,9 +127,9 @@ export function pluginProblem(
 ): string | null {
   if (configured === null || plugins === undefined) return null;
   const owner = plugins.ownerOf(configured) ?? configured;
-  return (
-    plugins.records().find(({ id, status }) => id === owner && status === "error")?.reason ?? null
-  );
+  const record = plugins.records().find(({ id }) => id === owner);
+  if (record?.status === "error") return record.reason;
+  return record?.strays ? `${describeStrays(record.strays)}.` : null;
 }
 
 /** Pure. The answer to `/engine`. */

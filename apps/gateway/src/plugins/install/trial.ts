@@ -10,6 +10,7 @@ import { invalidPlugin, messageOf } from "../invalid.ts";
 import { loadPlugin } from "../load/load-plugin.ts";
 import type { Registrations } from "../load/registrations.ts";
 import { withStateDir } from "../load/state-dir.ts";
+import { createStrays } from "../strays.ts";
 
 export interface Trial {
   engines: string[];
@@ -62,6 +63,7 @@ async function tryEntry(
     log: silent,
     config: () => raw,
     entryConfig,
+    strays: createStrays(silent),
     complete: () =>
       Promise.reject(new Error("There is no model while a plugin is being installed.")),
   });

@@ -75,7 +75,11 @@ describe("what hooks want added to a prompt", () => {
         appendSystemContext: " ",
       })),
     ];
-    const runner = createHookRunner({ hooks: () => hooks, log });
+    const runner = createHookRunner({
+      hooks: () => hooks,
+      log,
+      runAs: (_pluginId, work) => work(),
+    });
     expect(await runner.additions({ prompt: "x" }, {})).toEqual({
       systemPrompt: "this",
       prependContext: "first\n\nsecond\n\nthird",

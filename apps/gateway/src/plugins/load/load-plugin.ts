@@ -4,12 +4,14 @@ import type { LlmCompleteParams, LlmCompleteResult, RegistrationMode } from "@cl
 import { within } from "@clew/plugin-sdk/host";
 import type { PluginFiles } from "../find/manifest.ts";
 import { invalidPlugin, messageOf } from "../invalid.ts";
+import type { Strays } from "../strays.ts";
 import { createPluginApi } from "./api.ts";
 import { findDefinition } from "./entry.ts";
 import { exposeSdkTo, moduleUrl } from "./module-hooks.ts";
 import { nativeImport } from "./native-import.ts";
 import { checkPluginConfig } from "./plugin-config.ts";
 import { noRegistrations, type Registrations } from "./registrations.ts";
+import { asPlugin } from "./running.ts";
 import { createPluginLogger, createPluginRuntime } from "./runtime.ts";
 
 /** A module that never finishes evaluating must not hold up the start. */
@@ -26,6 +28,7 @@ export interface LoadContext {
   /** `plugins.entries.<id>`. */
   entryConfig: { config?: unknown; hooks?: unknown } | undefined;
   complete: (pluginId: string, params: LlmCompleteParams) => Promise<LlmCompleteResult>;
+  strays: Strays;
 }
 
 export type LoadResult = { ok: true; registrations: Registrations } | { ok: false; reason: string };
@@ -39,11 +42,15 @@ export async function loadPlugin(
   entry: PluginFiles["entries"][number],
   context: LoadContext,
 ): Promise<LoadResult> {
+  const { strays, generation } = context;
   try {
     const pluginConfig = checkPluginConfig(files.manifest, context.entryConfig?.config);
-    exposeSdkTo(files.root, files.manifest.id);
-    const exported = await importWithin(moduleUrl(entry.file, context.generation), entry.pluginId);
-    return { ok: true, registrations: register(files, entry, pluginConfig, exported, context) };
+    exposeSdkTo(files.root, { pluginId: files.manifest.id, strays });
+    const url = moduleUrl(entry.file, generation);
+    const registrations = await asPlugin({ pluginId: entry.pluginId, strays }, async () =>
+      register(files, entry, pluginConfig, await importWithin(url, entry.pluginId), context),
+    );
+    return { ok: true, registrations };
   } catch (error) {
     return { ok: false, reason: messageOf(error) };
   }

@@ -3,6 +3,7 @@ import { createRequire, type ResolveHookSync, registerHooks } from "node:module"
 import { sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isInside } from "../find/manifest.ts";
+import type { RunningPlugin } from "./running.ts";
 
 const SDK = "openclaw/plugin-sdk";
 const GENERATION = "clew-generation";
@@ -11,7 +12,7 @@ const GENERATION = "clew-generation";
  * Plugin folders of this process; they stay, because a module that is
  * loaded once is never unloaded.
  */
-const roots = new Map<string, string>();
+const roots = new Map<string, RunningPlugin>();
 let offered: ReadonlyMap<string, string> | undefined;
 
 /**
@@ -19,8 +20,8 @@ let offered: ReadonlyMap<string, string> | undefined;
  * (also through `new Function`) and require. V8 compiles equal `new Function` texts once and names
  * the first one's module as the importer, so a root must outlive its plugin.
  */
-export function exposeSdkTo(root: string, pluginId: string): void {
-  roots.set(root, pluginId);
+export function exposeSdkTo(root: string, plugin: RunningPlugin): void {
+  roots.set(root, plugin);
   if (offered !== undefined) return;
   offered = offeredModules();
   registerHooks({ resolve });
@@ -59,16 +60,16 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
 };
 
 /** The plugin whose module is innermost in a stack trace; undefined when none is. */
-export function pluginOfStack(stack: string): string | undefined {
+export function pluginOfStack(stack: string): RunningPlugin | undefined {
   for (const line of stack.split("\n"))
-    for (const [root, pluginId] of roots) if (line.includes(`${root}${sep}`)) return pluginId;
+    for (const [root, plugin] of roots) if (line.includes(`${root}${sep}`)) return plugin;
   return undefined;
 }
 
 function pluginAt(url: string | undefined): { root: string; pluginId: string } | undefined {
   if (url?.startsWith("file:") !== true) return undefined;
   const file = fileURLToPath(url);
-  for (const [root, pluginId] of roots) if (isInside(root, file)) return { root, pluginId };
+  for (const [root, { pluginId }] of roots) if (isInside(root, file)) return { root, pluginId };
   return undefined;
 }
 

@@ -2,6 +2,7 @@
 import type { LogPort } from "@clew/engine-core";
 import type { PluginManifest } from "@clew/plugin-sdk/host";
 import type { PluginOrigin } from "../find/discover.ts";
+import type { StrayRecord } from "../strays.ts";
 import { kindsOf } from "./hook-rules.ts";
 import type { Diagnostic, Registrations } from "./registrations.ts";
 
@@ -24,6 +25,8 @@ export interface PluginRecord {
   commands: readonly string[];
   hooks: readonly string[];
   sessionActions: readonly string[];
+  /** Errors of it that no caller could catch; null = none so far. */
+  strays: StrayRecord | null;
 }
 
 export interface RecordRequest {
@@ -79,6 +82,7 @@ function base({ id, folder, origin, manifest, version }: RecordRequest) {
     origin,
     folder,
     tools,
+    strays: null,
   };
 }
 

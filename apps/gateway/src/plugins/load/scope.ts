@@ -6,13 +6,16 @@ export interface PluginScope {
   sessionId?: string;
   sessionKey?: string;
   sessionFile?: string;
+  /** Tells whoever waits for the reply that is being made; absent = nobody waits. */
+  notice?: (text: string) => void;
 }
 
 const storage = new AsyncLocalStorage<PluginScope>();
 
-/** Runs `work`, and everything it starts, for one session. */
+/** Runs `work`, and everything it starts, for one session; whoever waited already still waits. */
 export function inPluginScope<Result>(scope: PluginScope, work: () => Result): Result {
-  return storage.run(scope, work);
+  const notice = scope.notice ?? storage.getStore()?.notice;
+  return storage.run({ ...scope, ...(notice !== undefined && { notice }) }, work);
 }
 
 /** Undefined outside any session, e.g. in a timer of a plugin. */

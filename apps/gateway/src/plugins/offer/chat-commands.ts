@@ -2,6 +2,7 @@
 import type { PluginCommand } from "@clew/plugin-sdk/core";
 import type { PluginManifest } from "@clew/plugin-sdk/host";
 import { messageOf } from "../invalid.ts";
+import type { RunAs } from "../load/running.ts";
 import { inPluginScope, type PluginScope } from "../load/scope.ts";
 
 /** Words the gateway keeps for itself. */
@@ -47,11 +48,17 @@ export function commandWords(
 /** The answer to a chat line; undefined when it is no command of a plugin. */
 export async function answerCommand(
   commands: readonly OwnedCommand[],
-  { text, scope, config }: { text: string; scope: PluginScope; config: unknown },
+  { text, ...call }: CommandCall & { text: string },
 ): Promise<string | undefined> {
   const parsed = parseCommand(text);
   const found = parsed && commands.find(({ words }) => words.includes(parsed.word));
-  return found && runPluginCommand(found, { args: parsed.args, scope, config });
+  return found && runPluginCommand(found, { args: parsed.args, ...call });
+}
+
+interface CommandCall {
+  scope: PluginScope;
+  config: unknown;
+  runAs: RunAs;
 }
 
 /** "/tide status now" → the word and the rest; undefined when it is no command. */
@@ -65,7 +72,7 @@ function parseCommand(text: string): { word: string; args: string } | undefined 
 /** The command's answer; a failure is an answer too. */
 async function runPluginCommand(
   { pluginId, command }: OwnedCommand,
-  { args, scope, config }: { args: string; scope: PluginScope; config: unknown },
+  { args, scope, config, runAs }: CommandCall & { args: string },
 ): Promise<string> {
   if (args !== "" && command.acceptsArgs !== true) return `/${command.name} takes no arguments.`;
   try {
@@ -75,7 +82,7 @@ async function runPluginCommand(
       ...(sessionId !== undefined && { sessionId }),
       ...(sessionKey !== undefined && { sessionKey }),
     };
-    const answer = await inPluginScope(scope, () => command.handler(given));
+    const answer = await inPluginScope(scope, () => runAs(pluginId, () => command.handler(given)));
     return typeof answer?.text === "string" ? answer.text : `/${command.name} gave no text.`;
   } catch (error) {
     return `/${command.name} of plugin "${pluginId}" failed: ${messageOf(error)}`;

@@ -3,6 +3,7 @@ import type { LogPort, PromptAdditions } from "@clew/engine-core";
 import { isRecord, within } from "@clew/plugin-sdk/host";
 import { messageOf } from "../invalid.ts";
 import type { RegisteredHook } from "../load/registrations.ts";
+import type { RunAs } from "../load/running.ts";
 
 /** A hook that hangs must not hold up a reply for long. */
 const HOOK_MS = 10_000;
@@ -22,9 +23,11 @@ export interface HookRunner {
 export function createHookRunner({
   hooks,
   log,
+  runAs,
 }: {
   hooks: () => readonly OwnedHook[];
   log: LogPort;
+  runAs: RunAs;
 }): HookRunner {
   const handlersOf = (name: string) =>
     hooks()
@@ -40,7 +43,9 @@ export function createHookRunner({
     };
     try {
       return await within<unknown>({ boundMs: HOOK_MS, onTimeout }, () =>
-        (handler as (given: object, about: object) => unknown)(event, context),
+        runAs(pluginId, () =>
+          (handler as (given: object, about: object) => unknown)(event, context),
+        ),
       );
     } catch (error) {
       log.warn(`[plugins] ${pluginId}: hook ${name} failed: ${messageOf(error)}`);

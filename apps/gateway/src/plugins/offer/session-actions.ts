@@ -1,6 +1,7 @@
 // Runs the session actions of plugins, each with a checked payload.
 import { notOffered, requestInvalid } from "../invalid.ts";
 import type { SessionAction } from "../load/registrations.ts";
+import type { RunAs } from "../load/running.ts";
 import { inPluginScope, type PluginScope } from "../load/scope.ts";
 
 export type OwnedAction = SessionAction & { pluginId: string };
@@ -10,12 +11,13 @@ export interface SessionActionRequest {
   actionId: string;
   payload: unknown;
   scope: PluginScope;
+  runAs: RunAs;
 }
 
 /** Throws when there is no such action or the payload does not fit its schema. */
 export async function runSessionAction(
   actions: readonly OwnedAction[],
-  { pluginId, actionId, payload, scope }: SessionActionRequest,
+  { pluginId, actionId, payload, scope, runAs }: SessionActionRequest,
 ): Promise<unknown> {
   const action = actions.find((each) => each.pluginId === pluginId && each.id === actionId);
   if (action === undefined)
@@ -28,7 +30,9 @@ export async function runSessionAction(
       `Session action "${actionId}" of plugin "${pluginId}" does not take this payload: ${checked.problems.join("; ")}.`,
     );
   const { sessionKey, sessionId, agentId } = scope;
-  return inPluginScope(scope, async () =>
-    action.handler({ payload, pluginId, actionId, sessionKey, sessionId, agentId }),
+  return inPluginScope(scope, () =>
+    runAs(pluginId, async () =>
+      action.handler({ payload, pluginId, actionId, sessionKey, sessionId, agentId }),
+    ),
   );
 }

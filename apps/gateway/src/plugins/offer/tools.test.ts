@@ -65,7 +65,10 @@ async function openTools(permissions: Record<string, unknown> = {}, approve?: Ap
   const log = collectLog();
   const plugins = { load: { paths: [folder] }, entries: { small: { tools: permissions } } };
   const host = await createPluginHost({ home, plugins, raw: {}, log, reservedTools: ["own_tool"] });
-  const port = createPluginTools(() => host.tools(), log)({ base, approve });
+  const port = createPluginTools({ tools: () => host.tools(), log, runAs: host.runAs })({
+    base,
+    approve,
+  });
   const run = async (
     name: string,
     parameters: Record<string, unknown> = {},

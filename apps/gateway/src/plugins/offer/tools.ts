@@ -12,6 +12,7 @@ import type { Approve } from "../../tools/tool.ts";
 import { messageOf } from "../invalid.ts";
 import { compileSchema, type SchemaChecker } from "../load/json-schema.ts";
 import type { RegisteredTool } from "../load/registrations.ts";
+import type { RunAs } from "../load/running.ts";
 import { inPluginScope } from "../load/scope.ts";
 
 export interface OwnedTool extends RegisteredTool {
@@ -46,12 +47,16 @@ export interface PluginToolsRequest {
 
 export type PluginTools = (request: PluginToolsRequest) => ToolPort;
 
-/**
- * Gives the host's tools and those of plugins behind one port, for one run. `tools`: of the plugins
- * loaded now; a new array after each reload.
- */
-export function createPluginTools(tools: () => readonly OwnedTool[], log: LogPort): PluginTools {
-  const offers = createOffers(tools, log);
+export interface PluginToolsOptions {
+  /** Of the plugins loaded now; a new array after each reload. */
+  tools: () => readonly OwnedTool[];
+  log: LogPort;
+  runAs: RunAs;
+}
+
+/** Gives the host's tools and those of plugins behind one port, for one run. */
+export function createPluginTools({ tools, log, runAs }: PluginToolsOptions): PluginTools {
+  const offers = createOffers({ tools, log, runAs });
   return ({ base, approve }) => ({
     list(session) {
       const own = base.list(session);
@@ -73,7 +78,9 @@ export function createPluginTools(tools: () => readonly OwnedTool[], log: LogPor
         return refusal(`The arguments of ${call.name} are wrong: ${checked.problems.join("; ")}`);
       if (!offered.runsUnasked && !((await approve?.({ call, session, signal })) ?? false))
         return refusal(`${call.name} may change something, and nobody allowed it to run.`);
-      return inPluginScope(session, () => execute(offered, call, signal));
+      return inPluginScope(session, () =>
+        runAs(offered.pluginId, () => execute(offered, call, signal)),
+      );
     },
   });
 }
@@ -82,10 +89,11 @@ export function createPluginTools(tools: () => readonly OwnedTool[], log: LogPor
  * Factories run once per session and generation of plugins; sessions that ended are forgotten
  * with their identity object.
  */
-function createOffers(
-  tools: () => readonly OwnedTool[],
-  log: LogPort,
-): (session: HostSession) => readonly OfferedTool[] {
+function createOffers({
+  tools,
+  log,
+  runAs,
+}: PluginToolsOptions): (session: HostSession) => readonly OfferedTool[] {
   let generation: readonly OwnedTool[] | undefined;
   let made = new Map<string, readonly OfferedTool[]>();
   return (session) => {
@@ -94,7 +102,7 @@ function createOffers(
       made = new Map();
     }
     const key = `${session.sessionKey}\0${session.sessionId}`;
-    const known = made.get(key) ?? makeOffers(generation!, session, log);
+    const known = made.get(key) ?? makeOffers(generation!, session, { log, runAs });
     if (made.size >= 256) made.delete(made.keys().next().value!);
     made.set(key, known);
     return known;
@@ -104,13 +112,16 @@ function createOffers(
 function makeOffers(
   tools: readonly OwnedTool[],
   session: HostSession,
-  log: LogPort,
+  { log, runAs }: Pick<PluginToolsOptions, "log" | "runAs">,
 ): OfferedTool[] {
   const offers = new Map<string, OfferedTool>();
   for (const owned of tools) {
     const warn = (problem: string) => log.warn(`[plugins] ${owned.pluginId}: ${problem}`);
     try {
-      for (const tool of toList(inPluginScope(session, () => owned.make(contextOf(session))))) {
+      const made = inPluginScope(session, () =>
+        runAs(owned.pluginId, () => owned.make(contextOf(session))),
+      );
+      for (const tool of toList(made)) {
         if (owned.permissions.deny?.includes(tool.name)) continue;
         if (!owned.declared.includes(tool.name))
           warn(`plugin must declare contracts.tools for: ${tool.name}`);

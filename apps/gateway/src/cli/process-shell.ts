@@ -1,0 +1,17 @@
+// Makes the shell of this process, which also catches the errors that nobody else did.
+import { readEnvironment } from "../config/environment.ts";
+import { catchStrayErrors } from "../plugins/stray-errors.ts";
+import { EXIT } from "../terminal/exit-codes.ts";
+import { describeFailure } from "../terminal/failure.ts";
+import { terminal } from "../terminal/output.ts";
+import type { Shell } from "../terminal/shell.ts";
+
+/** To be made once. A command that does not say otherwise ends with an error of Clew's own. */
+export function processShell(): Shell {
+  const environment = readEnvironment();
+  const strayErrors = catchStrayErrors((error) => {
+    terminal.note(`clew: ${describeFailure(error, environment)}`);
+    process.exit(EXIT.failed);
+  });
+  return { environment, output: terminal, strayErrors };
+}

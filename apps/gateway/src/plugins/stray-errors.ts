@@ -1,0 +1,70 @@
+// Catches errors that no caller can, and lays each at the door of whoever caused it.
+import { isAbort } from "@clew/plugin-sdk/core";
+import { messageOf } from "./invalid.ts";
+import { pluginOfStack } from "./load/module-hooks.ts";
+import { type RunningPlugin, runningPlugin } from "./load/running.ts";
+import { currentPluginScope } from "./load/scope.ts";
+
+export interface StrayErrors {
+  /** From now on `answer` is told of the host's own; by default they end the process. */
+  onHostError(answer: (error: unknown) => void): void;
+}
+
+type Kind = "rejection" | "exception";
+
+const WHAT: Record<Kind, string> = {
+  rejection: "a promise was rejected and nothing handled it",
+  exception: "an error was thrown where nothing could catch it",
+};
+
+/**
+ * For the life of the process. What a plugin did is noted with it and told in the reply that it
+ * worked for; nothing else happens to it.
+ */
+export function catchStrayErrors(endProcess: (error: unknown) => void): StrayErrors {
+  let answer = endProcess;
+  const take = (kind: Kind) => (error: unknown) => {
+    const plugin = runningPlugin() ?? pluginInStack(error);
+    if (plugin === undefined) answer(error);
+    // A call that was given up leaves such behind: an abort is nobody's failure.
+    else if (!isAbort(error)) noteStray(plugin, `${WHAT[kind]}: ${describeThrown(error)}`);
+  };
+  process.on("unhandledRejection", take("rejection"));
+  process.on("uncaughtException", take("exception"));
+  return {
+    onHostError(given) {
+      answer = given;
+    },
+  };
+}
+
+function noteStray({ pluginId, strays }: RunningPlugin, message: string): void {
+  if (strays.note(pluginId, message))
+    currentPluginScope()?.notice?.(`Plugin "${pluginId}": ${message}`);
+}
+
+/** The second sign: an error that is thrown again may have lost the context it comes from. */
+function pluginInStack(error: unknown): RunningPlugin | undefined {
+  const stack = stackOf(error);
+  return stack === undefined ? undefined : pluginOfStack(stack);
+}
+
+/** Never throws. */
+export function stackOf(error: unknown): string | undefined {
+  try {
+    return error instanceof Error ? String(error.stack) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Never throws: whatever was thrown, it must not end the process after all. */
+export function describeThrown(error: unknown): string {
+  try {
+    const { cause } = (error ?? {}) as { cause?: unknown };
+    const because = cause instanceof Error ? ` (${messageOf(cause)})` : "";
+    return `${messageOf(error)}${because}`;
+  } catch {
+    return "an error that cannot be described";
+  }
+}
