@@ -34,7 +34,6 @@ export function composeHost(options: HostOptions): Host {
       tools: workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace),
     }),
     pluginTools: createPluginTools({
-      tools: () => plugins?.tools() ?? [],
       log,
       runAs: plugins?.runAs ?? ((_pluginId, work) => work()),
     }),

@@ -62,7 +62,7 @@ export interface Gateway extends SessionViews {
    */
   send(request: SendRequest): Promise<TurnResult>;
   /**
-   * Loads plugins again under the configuration as it is now, between runs. Throws CONFIG_INVALID;
+   * Loads plugins again under the configuration as it is now, for runs that begin afterwards. Throws CONFIG_INVALID;
    * then nothing has changed.
    */
   reloadPlugins(): Promise<readonly PluginRecord[]>;

@@ -6,7 +6,7 @@ import { inPluginScope } from "../plugins/load/scope.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import type { AnswerRequest, Host, TurnSetup } from "./host.ts";
 import { agentOf, type HostParts, modelOf } from "./parts.ts";
-import { prepareTurn } from "./turn-setup.ts";
+import { type PreparedTurn, prepareTurn } from "./turn-setup.ts";
 import { withTimeout } from "./turn-timeout.ts";
 
 export function createHost(parts: HostParts): Host {
@@ -18,12 +18,11 @@ export function createHost(parts: HostParts): Host {
     engineFactory: (engineId) => registry.get(engineId)?.factory,
     model: (agentId) => modelOf(parts, agentId),
     workspace: (agentId) => agentOf(parts, agentId).workspace,
-    answer: (request) => inGate(parts, request, () => answer(parts, request)),
-    compact: (request) => inGate(parts, request, () => compact(parts, request)),
-    previewCompaction: async (request, focus) =>
-      (await prepareTurn(parts, request)).compaction.preview(focus),
-    preview: (request) =>
-      inGate(parts, request, async () => previewRequest((await prepareTurn(parts, request)).turn)),
+    answer: (request) => prepared(parts, request, (ready) => answer(parts, request, ready)),
+    compact: (request) => prepared(parts, request, (ready) => compact(request, ready)),
+    previewCompaction: (request, focus) =>
+      prepared(parts, request, async ({ compaction }) => compaction.preview(focus)),
+    preview: (request) => prepared(parts, request, ({ turn }) => previewRequest(turn)),
     async inspectEngine(agentId) {
       const { configured, guard, switchedOff, degraded } = await engines.resolve(agentId);
       return { configured, engineId: guard.engineId, info: guard.info(), switchedOff, degraded };
@@ -38,29 +37,36 @@ export function createHost(parts: HostParts): Host {
   };
 }
 
-/** A reload of plugins waits for runs, and runs wait for it. */
-async function inGate<Result>(
-  { plugins }: HostParts,
-  { transcript, onEvent }: TurnSetup,
-  run: () => Promise<Result>,
+/** Runs with the plugins there are now, which know the session that they work for. */
+async function prepared<Result>(
+  parts: HostParts,
+  setup: TurnSetup,
+  run: (ready: PreparedTurn) => Promise<Result>,
 ): Promise<Result> {
-  if (plugins === undefined) return run();
+  const { plugins } = parts;
+  if (plugins === undefined) return run(await prepareTurn(parts, setup, undefined));
+  const { transcript, onEvent } = setup;
   let isOver = false;
   const notice = (text: string) => {
     if (!isOver) onEvent?.({ type: "notice", text });
   };
-  const scope = { ...transcript.session, notice };
-  return plugins.gate
-    .run(() => inPluginScope(scope, run))
+  return plugins
+    .use((inUse) =>
+      inPluginScope({ ...transcript.session, notice }, async () =>
+        run(await prepareTurn(parts, setup, inUse)),
+      ),
+    )
     .finally(() => {
       isOver = true;
     });
 }
 
-async function answer(parts: HostParts, request: AnswerRequest): Promise<TurnResult> {
-  const { loaded, tokenRatios } = parts;
+async function answer(
+  { loaded, tokenRatios }: HostParts,
+  request: AnswerRequest,
+  { turn, hooks }: PreparedTurn,
+): Promise<TurnResult> {
   const { prompt, signal, transcript, replacement } = request;
-  const { turn, hooks } = await prepareTurn(parts, request);
   const promptHook = hooks && { beforePromptBuild: hooks.beforePromptBuild };
   const seconds = loaded.config.agents.defaults.timeoutSeconds;
   const result = await withTimeout({ seconds, signal }, (bounded) =>
@@ -71,11 +77,9 @@ async function answer(parts: HostParts, request: AnswerRequest): Promise<TurnRes
 }
 
 async function compact(
-  parts: HostParts,
-  request: TurnSetup & { focus?: string | undefined },
+  { focus, signal }: TurnSetup & { focus?: string | undefined },
+  { turn }: PreparedTurn,
 ): ReturnType<typeof compactSession> {
-  const { focus, signal } = request;
-  const { turn } = await prepareTurn(parts, request);
   return compactSession({
     ...turn,
     ...(focus !== undefined && { customInstructions: focus }),

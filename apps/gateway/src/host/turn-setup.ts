@@ -19,6 +19,7 @@ import {
 import { sessionPruneOf } from "../config/pruning.ts";
 import { OFFLINE_MODEL } from "../models/resolve.ts";
 import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
+import type { PluginsInUse } from "../plugins/live-generation.ts";
 import { type TurnHooks, turnHooks } from "../plugins/offer/turn-hooks.ts";
 import type { CompactableSession } from "../sessions/open.ts";
 import { workspaceRoot } from "../tools/workspace-files.ts";
@@ -34,8 +35,12 @@ export interface PreparedTurn {
   compaction: BuiltInCompaction;
 }
 
-export async function prepareTurn(parts: HostParts, setup: TurnSetup): Promise<PreparedTurn> {
-  const { engines, plugins, pluginTools, loaded } = parts;
+export async function prepareTurn(
+  parts: HostParts,
+  setup: TurnSetup,
+  plugins: PluginsInUse | undefined,
+): Promise<PreparedTurn> {
+  const { engines, pluginTools, loaded } = parts;
   const { transcript, state, replacement, approve, onEvent } = setup;
   const { session } = transcript;
   const engine = await engines.resolve(session.agentId, {
@@ -43,7 +48,8 @@ export async function prepareTurn(parts: HostParts, setup: TurnSetup): Promise<P
     signal: setup.signal,
   });
   const hooks = plugins && turnHooks(plugins.hooks, session);
-  const tools = replacement?.tools ?? pluginTools({ base: parts.tools, approve });
+  const tools =
+    replacement?.tools ?? pluginTools({ base: parts.tools, tools: plugins?.tools ?? [], approve });
   const model = replacement?.modelRef ?? modelOf(parts, session.agentId).model;
   const systemPrompt = await systemPromptOf(parts, session, tools);
   const following = followSuccessors(setup);

@@ -256,6 +256,47 @@ describe("a running gateway", () => {
     expect((await say("hello")).events.at(-1)).toMatchObject({ outcome: "completed" });
   });
 
+  it("reloads a plugin whose engine is at work without waiting for it or stopping other sessions", async () => {
+    const place = await openPlace();
+    const seen: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    Object.assign(globalThis, { seen, gate: gate.promise });
+    const code = (name: string, assembling: string) =>
+      engineCode(
+        "shore",
+        `assemble: async ({ messages }) => {
+          if (${name}.closed) throw new Error("database is not open");
+          globalThis.seen.push("${name} assembles");
+          ${assembling}
+          return { messages, estimatedTokens: 0 };
+        },
+        afterTurn: async () => { if ("${name}" === "v1") throw new Error("v1 is too old"); },
+        dispose: async () => { ${name}.closed = true; globalThis.seen.push("${name} disposed"); },`,
+      ).replace("export default", `const ${name} = {}; export default`);
+    const folder = writePlugin(join(place.scratch, "shore"), {
+      id: "shore",
+      code: code("v1", "await globalThis.gate;"),
+    });
+    setPlugins(place, () => ({ load: { paths: [folder] }, slots: { contextEngine: "shore" } }));
+    const { gateway, reload, say } = await startServed(place);
+    const slow = say("hello");
+    await expect.poll(() => seen).toEqual(["v1 assembles"]);
+
+    writeFileSync(join(folder, "index.js"), code("v2", ""));
+    expect((await reload()).plugins).toMatchObject([{ id: "shore", status: "loaded" }]);
+    const other = await gateway.send({ key: "other", content: "hello" });
+    expect(other).toMatchObject({ outcome: "completed", report: { engine: { degraded: null } } });
+    expect(seen).toEqual(["v1 assembles", "v2 assembles"]);
+
+    gate.resolve();
+    expect((await slow).events.at(-1)).toMatchObject({ outcome: "completed" });
+    await expect.poll(() => seen.at(-1)).toBe("v1 disposed");
+    // What the old one did wrong is not the new one's fault.
+    expect(gateway.host.quarantined()).toEqual([]);
+    await say("hello again");
+    expect(seen.slice(3)).toEqual(["v2 assembles"]);
+  });
+
   it("lets the operator choose what a failing engine means", async () => {
     const outcomes: unknown[] = [];
     for (const failurePolicy of ["quarantine", "retry-next-turn", "strict"] as const) {

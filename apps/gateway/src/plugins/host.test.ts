@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createEngineRegistry, resolveContextEngine } from "@clew/engine-core";
 import { createLegacyEngine } from "@clew/legacy-engine";
+import type { PluginTool } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
@@ -13,6 +14,7 @@ import {
   writePlugin,
 } from "../testing/plugins.ts";
 import { createPluginHost, type PluginHost } from "./host.ts";
+import type { PluginsInUse } from "./live-generation.ts";
 
 export const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
@@ -508,28 +510,42 @@ describe("a reload", () => {
     ).toEqual(["after"]);
   });
 
-  it("waits for the run that is going on, and the next run waits for it", async () => {
-    const { host, folder } = await loadOne({ code: engineCode("wave") });
-    const order: string[] = [];
-    let endRun = () => {};
-    const run = host.gate.run(async () => {
-      await new Promise<void>((resolve) => {
-        endRun = resolve;
-      });
-      order.push("run");
+  it("leaves a run that is going on its plugins, which are told to stop when it is over", async () => {
+    const told: string[] = [];
+    Object.assign(globalThis, { told });
+    const code = (name: string) => `export default (api) => {
+      for (const hook of ["gateway_start", "gateway_stop", "before_prompt_build"])
+        api.on(hook, () => { globalThis.told.push("${name} " + hook); });
+      api.registerTool({ name: "look", description: "${name}", parameters: {}, execute: () => null });
+    };`;
+    const manifest = { contracts: { tools: ["look"] }, kind: "context-engine" };
+    const { host, folder } = await loadOne({ code: code("old"), manifest });
+    const plugins = { load: { paths: [folder] }, allow: ["small"] };
+    const goOn = Promise.withResolvers<void>();
+    const look = async ({ hooks, tools }: PluginsInUse) => {
+      await hooks.additions({}, {});
+      return tools.map(({ make }) => (make({}) as PluginTool).description);
+    };
+    const run = host.use(async (inUse) => {
+      await goOn.promise;
+      return look(inUse);
     });
-    const reload = host.reload({
-      plugins: { load: { paths: [folder] }, allow: ["small"] },
-      raw: {},
-    });
-    const next = host.gate.run(
-      async () => void order.push(`next run under ${host.settings().allow?.join()}`),
-    );
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(order).toEqual([]);
-    endRun();
-    await Promise.all([run, reload, next]);
-    expect(order).toEqual(["run", "next run under small"]);
+    writeFileSync(join(folder, "index.js"), code("new"));
+    await host.reload({ plugins, raw: {} });
+    expect(await host.use(look)).toEqual(["new"]);
+    expect(host.settings().allow).toEqual(["small"]);
+    expect(told).toEqual(["new gateway_start", "new before_prompt_build"]);
+    goOn.resolve();
+    expect(await run).toEqual(["old"]);
+    await host.reload({ plugins, raw: {} });
+    await host.close();
+    expect(told.slice(2)).toEqual([
+      "old before_prompt_build",
+      "old gateway_stop",
+      "new gateway_stop",
+      "new gateway_start",
+      "new gateway_stop",
+    ]);
   });
 
   it("clears the quarantine of engines that are registered anew", async () => {

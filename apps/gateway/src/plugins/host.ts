@@ -2,19 +2,20 @@
 import type { EngineRegistry, LogPort } from "@clew/engine-core";
 import type { LlmCompleteParams, LlmCompleteResult, RegistrationMode } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
+import { oneAtATime } from "../sessions/queues.ts";
 import { frozenCopy } from "./frozen-copy.ts";
 import { loadGeneration } from "./generation.ts";
+import { type LiveGeneration, liveGeneration, type PluginsInUse } from "./live-generation.ts";
 import type { LoadContext } from "./load/load-plugin.ts";
 import type { PluginRecord } from "./load/record.ts";
 import { asPlugin, type RunAs } from "./load/running.ts";
 import { currentPluginScope, type PluginScope } from "./load/scope.ts";
 import { provideStateDir } from "./load/state-dir.ts";
 import { answerCommand, type OwnedCommand } from "./offer/chat-commands.ts";
-import { createHookRunner, type HookRunner } from "./offer/hook-runs.ts";
+import { createHookRunner, type HookRunner, type OwnedHook } from "./offer/hook-runs.ts";
 import { registerEngines, unregisterEngines } from "./offer/register-engines.ts";
 import { runSessionAction } from "./offer/session-actions.ts";
 import type { OwnedTool } from "./offer/tools.ts";
-import { createRunGate, type RunGate } from "./run-gate.ts";
 import { createStrays, type StrayRecord, type Strays } from "./strays.ts";
 
 export interface PluginSettings {
@@ -63,8 +64,11 @@ export interface PluginHost {
   readonly hooks: HookRunner;
   /** Runs code of a plugin, so that what it leaves behind is known to be its. */
   readonly runAs: RunAs;
-  /** Runs happen inside it; a reload waits for them. */
-  readonly gate: RunGate;
+  /**
+   * Runs `work` with the plugins as they are loaded now. They stay so for it, to its end: a reload
+   * that comes meanwhile neither waits for it nor takes them away.
+   */
+  use<Result>(work: (plugins: PluginsInUse) => Promise<Result>): Promise<Result>;
   /** The answer to a chat line that is a command of a plugin; undefined when it is none. */
   command(text: string, scope: PluginScope): Promise<string | undefined>;
   commands(): readonly OwnedCommand[];
@@ -74,7 +78,7 @@ export interface PluginHost {
     actionId: string,
     request: { payload: unknown; scope: PluginScope },
   ): Promise<unknown>;
-  /** Loads everything again under new settings, between runs. */
+  /** Loads everything again under new settings, for runs that begin afterwards. */
   reload(settings: PluginSettings): Promise<readonly PluginRecord[]>;
   /** Tells plugins that the gateway stops. Engines are the registry's to dispose. */
   close(reason?: string): Promise<void>;
@@ -87,50 +91,81 @@ export interface PluginHost {
 export async function createPluginHost(options: PluginHostOptions): Promise<PluginHost> {
   const { home, log, bundled = [], reservedTools = [], mode = "full", stateDir = home } = options;
   provideStateDir(stateDir);
-  const gate = createRunGate();
-  let settings = withSnapshot(options);
   let connection: PluginConnection | undefined;
   const strays = createStrays(log);
   const runAs: RunAs = (pluginId, work) => asPlugin({ pluginId, strays }, work);
-  const config = () => settings.snapshot;
   const complete = completeThrough(() => connection);
-  const load = (generation: number) => {
+  const runHooks = (hooks: () => readonly OwnedHook[]) => createHookRunner({ hooks, log, runAs });
+  const load = async (generation: number, { plugins, raw }: PluginSettings) => {
+    const snapshot = frozenCopy(raw);
+    const config = () => snapshot;
     const context = { home: stateDir, mode, generation, log, config, complete, strays };
-    return loadGeneration({ home, plugins: settings.plugins, bundled, reservedTools, context });
+    const loaded = await loadGeneration({ home, plugins, bundled, reservedTools, context });
+    return {
+      settings: plugins,
+      config,
+      ...liveGeneration(
+        loaded,
+        runHooks(() => loaded.hooks),
+      ),
+    };
   };
-  let now = await load(0);
-  const register = ({ registry }: PluginConnection) =>
-    registerEngines({ registry, engines: now.engines, mode, home, log });
-  const hooks = createHookRunner({ hooks: () => now.hooks, log, runAs });
-  const reload = async (given: PluginSettings) => {
-    await hooks.emit("gateway_stop", { reason: "plugin replacement" });
+  let now = await load(0, options);
+  const retiring = new Set<LiveGeneration>();
+  const hooks = runHooks(() => now.plugins.hooks);
+  const register = ({ registry }: PluginConnection, ready: Promise<void>) =>
+    registerEngines({ registry, engines: now.plugins.engines, mode, home, log, ready });
+
+  /** From one moment to the next: no run finds the engines of neither. */
+  function replace(next: typeof now): Promise<void> {
     const before = now;
-    settings = withSnapshot(given);
-    now = await load(before.number + 1);
-    if (connection !== undefined) {
-      await unregisterEngines(connection.registry, before.engines);
-      register(connection);
-    }
+    now = next;
+    if (connection === undefined) return Promise.resolve();
+    const gone = unregisterEngines(connection.registry, before.plugins.engines);
+    register(connection, gone);
+    return gone;
+  }
+  async function reload(given: PluginSettings): Promise<readonly PluginRecord[]> {
+    const before = now;
+    const gone = replace(await load(before.plugins.number + 1, given));
+    retiring.add(before);
+    const retired = before.retire().then(() => retiring.delete(before));
+    // Runs that go on keep their plugins, and nobody waits for them.
+    if (!before.isInUse()) await Promise.all([gone, retired]);
     await hooks.emit("gateway_start", {});
-    return now.records;
-  };
+    return records();
+  }
+  const records = () =>
+    now.plugins.records.map((record) => ({ ...record, strays: straysOf(strays, record) }));
+  const inTurn = oneAtATime();
   return {
-    ...{ hooks, gate, runAs },
-    settings: () => settings.plugins,
-    records: () => now.records.map((record) => ({ ...record, strays: straysOf(strays, record) })),
-    tools: () => now.tools,
-    commands: () => now.commands,
+    ...{ hooks, runAs, records },
+    settings: () => now.settings,
+    use: (work) => now.use(work),
+    tools: () => now.plugins.tools,
+    commands: () => now.plugins.commands,
     connect(given) {
       connection = given;
-      register(given);
+      register(given, Promise.resolve());
     },
-    ownerOf: (id) =>
-      now.engines.find(({ engineId }) => engineId === id)?.pluginId ?? now.installs.engines[id],
-    command: (text, scope) => answerCommand(now.commands, { text, scope, config: config(), runAs }),
-    sessionAction: (pluginId, actionId, request) =>
-      runSessionAction(now.actions, { pluginId, actionId, ...request, runAs }),
-    reload: (given) => gate.alone(() => reload(given)),
-    close: (reason = "shutdown") => hooks.emit("gateway_stop", { reason }),
+    ownerOf(id) {
+      const { engines, installs } = now.plugins;
+      return engines.find(({ engineId }) => engineId === id)?.pluginId ?? installs.engines[id];
+    },
+    command: (text, scope) => {
+      const { plugins, config } = now;
+      return now.use(() =>
+        answerCommand(plugins.commands, { text, scope, config: config(), runAs }),
+      );
+    },
+    sessionAction(pluginId, actionId, request) {
+      const { actions } = now.plugins;
+      return now.use(() => runSessionAction(actions, { pluginId, actionId, ...request, runAs }));
+    },
+    reload: (given) => inTurn(() => reload(given)),
+    async close(reason = "shutdown") {
+      await Promise.all([...retiring, now].map((generation) => generation.stop(reason)));
+    },
   };
 }
 
@@ -138,11 +173,6 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
 function straysOf(strays: Strays, { id }: PluginRecord): StrayRecord | null {
   return strays.of(id) ?? strays.of(id.split("/")[0]!) ?? null;
 }
-
-const withSnapshot = ({ plugins, raw }: PluginSettings) => ({
-  plugins,
-  snapshot: frozenCopy(raw),
-});
 
 /** Model calls of plugins, which may come before there is anything to call. */
 function completeThrough(connected: () => PluginConnection | undefined): LoadContext["complete"] {

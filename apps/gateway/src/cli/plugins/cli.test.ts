@@ -147,7 +147,7 @@ describe("clew start", () => {
       output: `Reloaded at ${url?.[0]}.\nsmall: loaded; engines late`,
     });
     expect((await clew("plugins", "disable", "small")).output).toBe(
-      `Disabled small.\nA gateway is running at ${url?.[0]}: "clew plugins reload" applies the change there between two runs, without a restart.`,
+      `Disabled small.\nA gateway is running at ${url?.[0]}: "clew plugins reload" applies the change there, without a restart or a pause.`,
     );
     const health = (await (await fetch(`${url?.[0]}/api/health`)).json()) as {
       engine: { known: string[] };

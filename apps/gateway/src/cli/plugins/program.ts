@@ -81,7 +81,7 @@ const addSwitching: Add = (plugins, shell, done) => {
     .action(async (id: string) => done(await (await load()).disable(id, shell)));
   plugins
     .command("reload")
-    .description("make a running gateway load its plugins again, between two runs")
+    .description("make a running gateway load its plugins again, without a pause")
     .addOption(json())
     .action(async (options) => done(await (await load()).reload(options, shell)));
 };

@@ -18,13 +18,18 @@ export interface RegisterRequest {
   mode: RegistrationMode;
   home: string;
   log: LogPort;
+  /** The engines these replace, as far as nobody used them, are disposed by then. */
+  ready: Promise<void>;
 }
 
 /** An id that another owner has becomes a diagnostic of the plugin that came too late. */
-export function registerEngines({ registry, engines, mode, home, log }: RegisterRequest): void {
+export function registerEngines(request: RegisterRequest): void {
+  const { registry, engines, mode, home, log, ready } = request;
   for (const { pluginId, engineId, factory, diagnostics } of engines) {
     const result = registry.register({
-      ...{ engineId, factory, owner: ownerName(pluginId), allowSameOwnerRefresh: true },
+      ...{ engineId, owner: ownerName(pluginId), allowSameOwnerRefresh: true },
+      // Two engines may not want to share one store.
+      factory: (context) => ready.then(() => factory(context)),
       lifecycle: mode === "full" ? "runtime" : "readOnlyDiscovery",
     });
     if (result.ok) continue;
@@ -35,11 +40,13 @@ export function registerEngines({ registry, engines, mode, home, log }: Register
   if (mode === "full") rememberEngines(home, engines, log);
 }
 
+/** They are gone at once; settles when those that nobody uses are disposed. */
 export async function unregisterEngines(
   registry: EngineRegistry,
   engines: readonly OwnedEngine[],
 ): Promise<void> {
-  for (const { pluginId } of engines) await registry.unregisterOwner(ownerName(pluginId));
+  const owners = new Set(engines.map(({ pluginId }) => ownerName(pluginId)));
+  await Promise.all([...owners].map((owner) => registry.unregisterOwner(owner)));
 }
 
 const ownerName = (pluginId: string) => `plugin:${pluginId}`;

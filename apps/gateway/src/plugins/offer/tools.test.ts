@@ -65,10 +65,9 @@ async function openTools(permissions: Record<string, unknown> = {}, approve?: Ap
   const log = collectLog();
   const plugins = { load: { paths: [folder] }, entries: { small: { tools: permissions } } };
   const host = await createPluginHost({ home, plugins, raw: {}, log, reservedTools: ["own_tool"] });
-  const port = createPluginTools({ tools: () => host.tools(), log, runAs: host.runAs })({
-    base,
-    approve,
-  });
+  const pluginTools = createPluginTools({ log, runAs: host.runAs });
+  const nextPort = () => pluginTools({ base, tools: host.tools(), approve });
+  const port = nextPort();
   const run = async (
     name: string,
     parameters: Record<string, unknown> = {},
@@ -78,7 +77,7 @@ async function openTools(permissions: Record<string, unknown> = {}, approve?: Ap
     const { content, isError } = await run(...given);
     return `${isError ? "ERROR " : ""}${content.map((block) => (block.type === "text" ? block.text : block.type)).join("")}`;
   };
-  return { port, run, text, log, host };
+  return { port, nextPort, run, text, log, host };
 }
 
 describe("tools of plugins", () => {
@@ -160,10 +159,15 @@ describe("tools of plugins", () => {
     await expect(running).rejects.toThrow("enough");
   });
 
-  it("change with a reload", async () => {
-    const { port, host } = await openTools();
+  it("stay as they are for a run that goes on, and change with a reload for the next", async () => {
+    const { port, nextPort, host } = await openTools();
     expect(port.list(session)).toHaveLength(7);
     await host.reload({ plugins: { enabled: false }, raw: {} });
-    expect(port.list(session).map(({ name }) => name)).toEqual(["own_tool"]);
+    expect(port.list(session)).toHaveLength(7);
+    expect(
+      nextPort()
+        .list(session)
+        .map(({ name }) => name),
+    ).toEqual(["own_tool"]);
   });
 });

@@ -41,6 +41,8 @@ interface OfferedTool {
 export interface PluginToolsRequest {
   /** The host's own tools; they keep their names. */
   base: ToolPort;
+  /** Of one generation of plugins; always the same array for the same one. */
+  tools: readonly OwnedTool[];
   /** Undefined: nobody can be asked, so the answer is no. */
   approve?: Approve | undefined;
 }
@@ -48,22 +50,21 @@ export interface PluginToolsRequest {
 export type PluginTools = (request: PluginToolsRequest) => ToolPort;
 
 export interface PluginToolsOptions {
-  /** Of the plugins loaded now; a new array after each reload. */
-  tools: () => readonly OwnedTool[];
   log: LogPort;
   runAs: RunAs;
 }
 
 /** Gives the host's tools and those of plugins behind one port, for one run. */
-export function createPluginTools({ tools, log, runAs }: PluginToolsOptions): PluginTools {
-  const offers = createOffers({ tools, log, runAs });
-  return ({ base, approve }) => ({
+export function createPluginTools(options: PluginToolsOptions): PluginTools {
+  const { runAs } = options;
+  const offersOf = createOffers(options);
+  return ({ base, tools, approve }) => ({
     list(session) {
       const own = base.list(session);
       const taken = new Set(own.map(({ name }) => name));
       return [
         ...own,
-        ...offers(session).flatMap(({ definition }) =>
+        ...offersOf(tools, session).flatMap(({ definition }) =>
           taken.has(definition.name) ? [] : [definition],
         ),
       ];
@@ -71,7 +72,9 @@ export function createPluginTools({ tools, log, runAs }: PluginToolsOptions): Pl
     async run(request) {
       const { call, session, signal } = request;
       if (base.list(session).some(({ name }) => name === call.name)) return base.run(request);
-      const offered = offers(session).find(({ definition }) => definition.name === call.name);
+      const offered = offersOf(tools, session).find(
+        ({ definition }) => definition.name === call.name,
+      );
       if (offered === undefined) return base.run(request);
       const checked = offered.checker.check(call.arguments);
       if (!checked.ok)
@@ -89,20 +92,15 @@ export function createPluginTools({ tools, log, runAs }: PluginToolsOptions): Pl
  * Factories run once per session and generation of plugins; sessions that ended are forgotten
  * with their identity object.
  */
-function createOffers({
-  tools,
-  log,
-  runAs,
-}: PluginToolsOptions): (session: HostSession) => readonly OfferedTool[] {
-  let generation: readonly OwnedTool[] | undefined;
-  let made = new Map<string, readonly OfferedTool[]>();
-  return (session) => {
-    if (generation !== tools()) {
-      generation = tools();
-      made = new Map();
-    }
+function createOffers(
+  options: PluginToolsOptions,
+): (tools: readonly OwnedTool[], session: HostSession) => readonly OfferedTool[] {
+  const generations = new WeakMap<readonly OwnedTool[], Map<string, readonly OfferedTool[]>>();
+  return (tools, session) => {
+    const made = generations.get(tools) ?? new Map<string, readonly OfferedTool[]>();
+    generations.set(tools, made);
     const key = `${session.sessionKey}\0${session.sessionId}`;
-    const known = made.get(key) ?? makeOffers(generation!, session, { log, runAs });
+    const known = made.get(key) ?? makeOffers(tools, session, options);
     if (made.size >= 256) made.delete(made.keys().next().value!);
     made.set(key, known);
     return known;
@@ -112,7 +110,7 @@ function createOffers({
 function makeOffers(
   tools: readonly OwnedTool[],
   session: HostSession,
-  { log, runAs }: Pick<PluginToolsOptions, "log" | "runAs">,
+  { log, runAs }: PluginToolsOptions,
 ): OfferedTool[] {
   const offers = new Map<string, OfferedTool>();
   for (const owned of tools) {

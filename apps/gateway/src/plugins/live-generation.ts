@@ -1,0 +1,53 @@
+// Keeps one generation of plugins until the last run that began with it is over.
+import type { Generation } from "./generation.ts";
+import type { HookRunner } from "./offer/hook-runs.ts";
+import type { OwnedTool } from "./offer/tools.ts";
+
+/** What a run needs of the plugins; the same to its end, whatever is reloaded meanwhile. */
+export interface PluginsInUse {
+  readonly hooks: HookRunner;
+  readonly tools: readonly OwnedTool[];
+}
+
+export interface LiveGeneration {
+  readonly plugins: Generation;
+  /** Runs `work` with these plugins; until it has ended they are not told to stop. */
+  use<Result>(work: (plugins: PluginsInUse) => Promise<Result>): Promise<Result>;
+  /** True while a run uses them. */
+  isInUse(): boolean;
+  /** Tells the plugins, once, that they are replaced: at once, or after the last run. */
+  retire(): Promise<void>;
+  /** Tells them, once, that the gateway ends. */
+  stop(reason: string): Promise<void>;
+}
+
+export function liveGeneration(plugins: Generation, hooks: HookRunner): LiveGeneration {
+  const offered = { hooks, tools: plugins.tools };
+  let users = 0;
+  let onUnused = () => {};
+  let stopped: Promise<void> | undefined;
+  const stop = (reason: string) => {
+    stopped ??= hooks.emit("gateway_stop", { reason });
+    return stopped;
+  };
+  return {
+    ...{ plugins, stop },
+    isInUse: () => users > 0,
+    async use(work) {
+      users++;
+      try {
+        return await work(offered);
+      } finally {
+        users--;
+        if (users === 0) onUnused();
+      }
+    },
+    async retire() {
+      if (users > 0)
+        await new Promise<void>((unused) => {
+          onUnused = unused;
+        });
+      await stop("plugin replacement");
+    },
+  };
+}
