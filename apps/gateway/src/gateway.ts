@@ -6,7 +6,7 @@ import {
   type TurnEvent,
   type TurnResult,
 } from "@clew/engine-core";
-import type { UserBlock } from "@clew/plugin-sdk/core";
+import { isAbort, type UserBlock } from "@clew/plugin-sdk/core";
 import type { CommandAnswer, CommandSession } from "./commands/answer.ts";
 import { type CompactRequest, runCompact } from "./commands/compact.ts";
 import type { CommandLine } from "./commands/parse.ts";
@@ -17,6 +17,7 @@ import { defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { type Cancellation, createCancellation } from "./gateway/cancellation.ts";
+import { type ClosingPart, closeInOrder } from "./gateway/close-in-order.ts";
 import { createSessionViews, type SessionViews } from "./gateway/session-views.ts";
 import { successorsOf } from "./gateway/successors.ts";
 import { createTurnReports, type TurnReports } from "./gateway/turn-reports.ts";
@@ -32,6 +33,7 @@ import { parseSessionName } from "./sessions/keys.ts";
 import { requireSessionName } from "./sessions/name-errors.ts";
 import { describeNote, type SessionNote } from "./sessions/notes.ts";
 import { createSessionStore, type SessionStore } from "./sessions/store.ts";
+import { gatewayStopping, withStopReason } from "./stopping.ts";
 import type { Approve } from "./tools/tool.ts";
 
 /**
@@ -39,6 +41,9 @@ import type { Approve } from "./tools/tool.ts";
  * it the work is cancelled.
  */
 const MAINTENANCE_GRACE_MS = 1000;
+
+/** Time that ending may take beyond what runs are given, ms. */
+const CLOSE_BOUND_MS = 6500;
 
 export interface SendRequest {
   /** Short name or canonical key. */
@@ -62,8 +67,8 @@ export interface Gateway extends SessionViews {
    */
   send(request: SendRequest): Promise<TurnResult>;
   /**
-   * Loads plugins again under the configuration as it is now, for runs that begin afterwards. Throws CONFIG_INVALID;
-   * then nothing has changed.
+   * Loads plugins again under the configuration as it is now, for runs that begin afterwards.
+   * Throws CONFIG_INVALID; then nothing has changed.
    */
   reloadPlugins(): Promise<readonly PluginRecord[]>;
   /**
@@ -82,8 +87,13 @@ export interface Gateway extends SessionViews {
   compact(key: string, request: CompactRequest): Promise<Omit<CommandAnswer, "command">>;
   /** Cancels the run of a session and those waiting behind it; false when there is none. */
   cancel(key: string): boolean;
-  /** Runs get `graceMs` to finish, are cancelled then; locks are given up. */
-  close(options?: { graceMs?: number }): Promise<void>;
+  /** True once `close` was called: nothing new is begun. */
+  isStopping(): boolean;
+  /**
+   * Runs get `graceMs` to finish and are cancelled then; locks are given up, plugins told, engines
+   * disposed. Ends within `graceMs` + `boundMs`, whatever of that does not.
+   */
+  close(options?: { graceMs?: number; boundMs?: number }): Promise<void>;
 }
 
 export interface GatewayOptions {
@@ -122,7 +132,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       await reports.close(conversation);
     },
   });
-  const parts = { ...options, host, store, reports, cancellation, conversations, agentOf };
+  const isStopping = () => closing;
+  const parts = {
+    ...{ ...options, host, store, reports, cancellation, conversations, agentOf, isStopping },
+  };
   return {
     ...{ host, plugins, store, canonicalKey },
     ...createSessionViews({ home, store, conversations, canonicalKey }),
@@ -137,11 +150,16 @@ export function createGateway(options: GatewayOptions): Gateway {
       ),
     reloadPlugins: () => reloadPlugins(options),
     cancel: (text) => cancellation.cancel(canonicalKey(text)),
-    async close({ graceMs = 0 } = {}) {
+    isStopping,
+    close({ graceMs = 0, boundMs = CLOSE_BOUND_MS } = {}) {
       closing = true;
-      await cancellation.cancelAllAfter(graceMs, conversations.close());
-      await plugins?.close();
-      await host.close();
+      const endRuns = () => cancellation.cancelAllAfter(graceMs, conversations.close());
+      const parts: ClosingPart[] = [
+        { name: "sessions", close: endRuns, extraMs: graceMs },
+        { name: "plugins", close: async () => plugins?.close() },
+        { name: "engines", close: () => host.close() },
+      ];
+      return closeInOrder(parts, { boundMs, log });
     },
   };
 }
@@ -154,6 +172,7 @@ interface GatewayParts extends GatewayOptions {
   cancellation: Cancellation;
   conversations: Conversations;
   agentOf: (key: string) => string;
+  isStopping: () => boolean;
 }
 
 /** `key` is canonical, so that `cancel` finds the run. */
@@ -161,18 +180,19 @@ function send(
   parts: GatewayParts,
   { key, content, signal: given, onEvent, approve }: SendRequest,
 ): Promise<TurnResult> {
-  const { host, conversations, cancellation, reports, log } = parts;
-  return cancellation.run(key, given, (signal) =>
+  const { host, conversations, reports, log, isStopping } = parts;
+  return cancellable(parts, key, given, (signal) =>
     conversations.run(
       key,
       async (conversation) => {
-        const result = await host.answer({
+        const answered = await host.answer({
           transcript: conversation.session,
           state: conversation.state,
           prompt: { content },
           ...{ signal, approve, onEvent },
           successors: successorsOf(parts, conversation),
         });
+        const result = isStopping() ? withStopReason(answered) : answered;
         await reports.store(conversation, result);
         logTurn(log, result);
         return result;
@@ -182,13 +202,25 @@ function send(
   );
 }
 
+/** What the end of the gateway cancelled says so. */
+function cancellable<Result>(
+  { cancellation, isStopping }: GatewayParts,
+  key: string,
+  given: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  return cancellation.run(key, given, work).catch((error: unknown) => {
+    throw isStopping() && isAbort(error) ? gatewayStopping() : error;
+  });
+}
+
 function inCommandSession<Result>(
   parts: GatewayParts,
   { key, signal: given, onEvent }: Pick<SendRequest, "key" | "signal" | "onEvent">,
   work: (session: CommandSession) => Promise<Result>,
 ): Promise<Result> {
-  const { environment, host, store, conversations, cancellation, plugins, reports } = parts;
-  return cancellation.run(key, given, (signal) =>
+  const { environment, host, store, conversations, plugins, reports } = parts;
+  return cancellable(parts, key, given, (signal) =>
     work(
       createCommandSession({
         ...{ key, signal, onEvent, host, store, conversations, plugins },

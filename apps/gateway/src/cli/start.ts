@@ -17,6 +17,7 @@ import { type Overrides, rereader, type Setup, setUp } from "./setup.ts";
 
 /**
  * Time running replies get to finish, ms; after it they are cancelled and what had arrived is kept.
+ * With what closing may take, and the second of grace of `main.ts`, a gateway ends within ten.
  */
 const GRACE_MS = 1500;
 
@@ -50,7 +51,7 @@ async function serve(
     announce(server.port);
     const model = loaded.config.agents.defaults.model.primary;
     const engine = loaded.config.plugins.slots?.contextEngine ?? "legacy";
-    await plugins.hooks.emit("gateway_start", { port: server.port });
+    await Promise.race([plugins.hooks.emit("gateway_start", { port: server.port }), stop.ending]);
     log.info("gateway started", { url: server.url, model, engine });
     greet(output, server, { model, engine, home: environment.home });
     end = await stop.ending;

@@ -1,6 +1,6 @@
 // Connects the commands to one session of a gateway.
 import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core";
-import { promptTokensOf } from "@clew/plugin-sdk/host";
+import { abortable, promptTokensOf } from "@clew/plugin-sdk/host";
 import { buildContext } from "@clew/plugin-sdk/transcript";
 import { undoLastCompaction } from "../compaction/undo.ts";
 import type { Host } from "../host/host.ts";
@@ -67,7 +67,8 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
         await tellPlugins(options, conversation, "reset");
         await conversation.session.append([{ type: "reset" }]);
       }),
-    plugin: (line) => askPlugins(options, line),
+    // A command that does not end must not keep whoever cancels it waiting.
+    plugin: (line) => abortable(signal, () => askPlugins(options, line)),
     pluginCommands: () => (plugins?.commands() ?? []).flatMap(describeCommand),
   };
 }

@@ -39,7 +39,7 @@ export function createCancellation(): Cancellation {
     },
     async cancelAllAfter(graceMs, done) {
       const cancelAll = () => {
-        for (const signals of running.values()) abort(signals, "Clew is stopping.");
+        for (const signals of running.values()) abort(signals, "The gateway is stopping.");
       };
       const timer = setTimeout(cancelAll, graceMs);
       await done.finally(() => clearTimeout(timer));

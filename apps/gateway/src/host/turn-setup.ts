@@ -47,7 +47,7 @@ export async function prepareTurn(
     sessionKey: session.sessionKey,
     signal: setup.signal,
   });
-  const hooks = plugins && turnHooks(plugins.hooks, session);
+  const hooks = plugins && turnHooks(plugins.hooks, session, setup.signal);
   const tools =
     replacement?.tools ?? pluginTools({ base: parts.tools, tools: plugins?.tools ?? [], approve });
   const model = replacement?.modelRef ?? modelOf(parts, session.agentId).model;

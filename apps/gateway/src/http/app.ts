@@ -4,6 +4,7 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Gateway } from "../gateway.ts";
 import { type GatewayIdentity, isProvenRequest, REQUEST_PROOF } from "../home/identity.ts";
+import { gatewayStopping } from "../stopping.ts";
 import { errorHandler, refuse } from "./errors.ts";
 import { refuseForeign } from "./guard.ts";
 import type { PageFile } from "./page.ts";
@@ -41,7 +42,10 @@ export function createApp(options: AppOptions): Hono {
   return app;
 }
 
-function addGuards(app: Hono, { port, identity }: AppOptions): void {
+/** It is answered to the end: by it others learn whose gateway this is. */
+const HEALTH = "/api/health";
+
+function addGuards(app: Hono, { gateway, port, identity }: AppOptions): void {
   app.use(async (context, next) => {
     const { req } = context;
     const [host, origin] = [req.header("host"), req.header("origin")];
@@ -52,6 +56,10 @@ function addGuards(app: Hono, { port, identity }: AppOptions): void {
     const proof = context.req.header(REQUEST_PROOF);
     if (proof === undefined || isProvenRequest(identity.secret, proof, context.req)) return next();
     return refuse(context, "FORBIDDEN", "The request is meant for the gateway of another home.");
+  });
+  app.use("/api/*", (context, next) => {
+    if (gateway.isStopping() && context.req.path !== HEALTH) throw gatewayStopping();
+    return next();
   });
   const tooLarge = `The request is larger than ${MAX_BODY_BYTES / 1024 ** 2} MiB; send less, or name files the model can read.`;
   app.use(

@@ -331,11 +331,56 @@ describe("a running gateway", () => {
       load: { paths: [folder] },
       slots: { contextEngine: "stuck" },
     }));
-    const { gateway, say, stop } = await startServed(place);
-    const saying = say("hello");
-    await expect.poll(() => gateway.cancel("main")).toBe(true);
-    expect((await saying).events.at(-1)).toMatchObject({ type: "done", outcome: "aborted" });
+    const { gateway, say, reload, stop } = await startServed(place);
+    const abort = async () => {
+      const saying = say("hello");
+      await expect.poll(() => gateway.cancel("main")).toBe(true);
+      expect((await saying).events.at(-1)).toMatchObject({ type: "done", outcome: "aborted" });
+    };
+    await abort();
+    await abort();
+    // The message is kept, and the session free for others.
+    const { branch } = (await gateway.session("main"))!;
+    expect(branch.filter(({ type }) => type === "message")).toHaveLength(2);
+    writeFileSync(join(folder, "index.js"), engineCode("stuck"));
+    await reload();
+    expect((await say("hello")).events.at(-1)).toMatchObject({ outcome: "completed" });
     await stop();
+  });
+
+  it("says that it is stopping to whoever asks for something, and to those it cuts off", async () => {
+    const place = await openPlace();
+    const folder = writePlugin(join(place.scratch, "slow"), {
+      id: "slow",
+      code: engineCode("slow", "assemble: () => new Promise(() => {}),"),
+    });
+    setPlugins(place, () => ({ load: { paths: [folder] }, slots: { contextEngine: "slow" } }));
+    const { gateway, server, say, get } = await startServed(place);
+    const running = say("hello");
+    await expect.poll(async () => (await gateway.sessions()).length).toBe(1);
+    const waiting = say("and this");
+    await expect.poll(async () => (await gateway.sessions())[0]?.busy).toBe(true);
+    const closed = gateway.close({ graceMs: 300 });
+    const text = "The gateway is stopping; send it again when it has been started again.";
+    const refused = await fetch(
+      `${server.url}/api/sessions/main/messages`,
+      post({ text: "hello" }),
+    );
+    expect([refused.status, await refused.json()]).toEqual([
+      503,
+      { error: { code: "GATEWAY_STOPPING", message: text } },
+    ]);
+    expect(await get("/api/health")).toMatchObject({ status: "stopping" });
+    expect((await running).events.at(-1)).toMatchObject({
+      outcome: "aborted",
+      error: { message: "The gateway is stopping; what had arrived is kept." },
+    });
+    expect((await waiting).events.at(-1)).toMatchObject({
+      type: "error",
+      error: { code: "GATEWAY_STOPPING", message: text },
+    });
+    await closed;
+    await expect(gateway.send({ key: "main", content: "hello" })).rejects.toThrow(text);
   });
 
   it("answers although every kind of broken plugin is configured", async () => {

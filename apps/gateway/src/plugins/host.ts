@@ -96,14 +96,15 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   const runAs: RunAs = (pluginId, work) => asPlugin({ pluginId, strays }, work);
   const complete = completeThrough(() => connection);
   const runHooks = (hooks: () => readonly OwnedHook[]) => createHookRunner({ hooks, log, runAs });
+  let inForce = { number: 0, snapshot: frozenCopy(options.raw) };
   const load = async (generation: number, { plugins, raw }: PluginSettings) => {
     const snapshot = frozenCopy(raw);
-    const config = () => snapshot;
+    // While it is loaded, a generation knows already what the others do not.
+    const config = () => (generation > inForce.number ? snapshot : inForce.snapshot);
     const context = { home: stateDir, mode, generation, log, config, complete, strays };
     const loaded = await loadGeneration({ home, plugins, bundled, reservedTools, context });
     return {
-      settings: plugins,
-      config,
+      ...{ number: generation, snapshot, settings: plugins },
       ...liveGeneration(
         loaded,
         runHooks(() => loaded.hooks),
@@ -120,6 +121,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   function replace(next: typeof now): Promise<void> {
     const before = now;
     now = next;
+    inForce = next;
     if (connection === undefined) return Promise.resolve();
     const gone = unregisterEngines(connection.registry, before.plugins.engines);
     register(connection, gone);
@@ -127,7 +129,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   }
   async function reload(given: PluginSettings): Promise<readonly PluginRecord[]> {
     const before = now;
-    const gone = replace(await load(before.plugins.number + 1, given));
+    const gone = replace(await load(before.number + 1, given));
     retiring.add(before);
     const retired = before.retire().then(() => retiring.delete(before));
     // Runs that go on keep their plugins, and nobody waits for them.
@@ -153,10 +155,8 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
       return engines.find(({ engineId }) => engineId === id)?.pluginId ?? installs.engines[id];
     },
     command: (text, scope) => {
-      const { plugins, config } = now;
-      return now.use(() =>
-        answerCommand(plugins.commands, { text, scope, config: config(), runAs }),
-      );
+      const { plugins, snapshot: config } = now;
+      return now.use(() => answerCommand(plugins.commands, { text, scope, config, runAs }));
     },
     sessionAction(pluginId, actionId, request) {
       const { actions } = now.plugins;

@@ -108,6 +108,8 @@ describe("conversations", () => {
     const again = await lockOf("a");
     await all.close();
     expect(existsSync(again)).toBe(false);
-    await expect(all.run("a", async () => undefined)).rejects.toMatchObject({ name: "AbortError" });
+    await expect(all.run("a", async () => undefined)).rejects.toMatchObject({
+      code: "GATEWAY_STOPPING",
+    });
   });
 });

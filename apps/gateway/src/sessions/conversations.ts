@@ -1,5 +1,6 @@
 // Opens sessions on demand, gives each one task at a time, and closes idle ones.
 import type { SessionState } from "@clew/engine-core";
+import { gatewayStopping } from "../stopping.ts";
 import type { SessionNote } from "./notes.ts";
 import type { OpenSession } from "./open.ts";
 import { createKeyedQueue } from "./queues.ts";
@@ -52,7 +53,7 @@ export function createConversations(options: ConversationsOptions): Conversation
   const { idleMs = DEFAULT_IDLE_MS } = options;
   // In order of use: the first one was idle longest.
   const open: OpenConversations = new Map();
-  const { enqueue, pending, idle } = createKeyedQueue();
+  const { enqueue, pending } = createKeyedQueue();
   let closing = false;
 
   const closeOne = async (key: string) => {
@@ -74,7 +75,7 @@ export function createConversations(options: ConversationsOptions): Conversation
   };
   const unlessClosing = <Result>(text: string, work: (key: string) => Promise<Result>) => {
     const key = canonical(text);
-    if (closing) return Promise.reject(new DOMException("Clew is stopping.", "AbortError"));
+    if (closing) return Promise.reject(gatewayStopping());
     return enqueue(key, () => work(key));
   };
   return {
@@ -92,8 +93,9 @@ export function createConversations(options: ConversationsOptions): Conversation
     busy: () => pending,
     async close() {
       closing = true;
-      await idle();
-      await Promise.all([...open.keys()].map(closeOne));
+      // Each when its own work is done: one that never ends keeps no other one's lock.
+      const keys = new Set([...open.keys(), ...pending.keys()]);
+      await Promise.all([...keys].map((key) => enqueue(key, () => closeOne(key))));
     },
   };
 }

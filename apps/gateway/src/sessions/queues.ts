@@ -15,8 +15,6 @@ export interface KeyedQueue {
   enqueue<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
   /** Pieces of work running or waiting, per key. */
   readonly pending: ReadonlyMap<string, number>;
-  /** Resolves when what is there now is done, whether it failed or not. */
-  idle(): Promise<void>;
 }
 
 export function createKeyedQueue(): KeyedQueue {
@@ -38,9 +36,6 @@ export function createKeyedQueue(): KeyedQueue {
         result.catch(() => undefined),
       );
       return result;
-    },
-    async idle() {
-      await Promise.all(last.values());
     },
   };
 }

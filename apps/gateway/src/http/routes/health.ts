@@ -16,7 +16,8 @@ export function addHealthRoute(app: Hono, { gateway, version, identity, port }: 
   app.get("/api/health", (context) => {
     const nonce = context.req.query("nonce");
     return context.json({
-      ...{ status: "ok", version, pid: process.pid, startedAt },
+      status: gateway.isStopping() ? "stopping" : "ok",
+      ...{ version, pid: process.pid, startedAt },
       uptimeMs: Math.round(performance.now() - listening),
       home: homeHash,
       proof: proofOfGateway(secret, { port: port(), nonce }),

@@ -16,8 +16,8 @@ export interface HookRunner {
   has(name: string): boolean;
   /** Tells every handler of `name`; what they return is ignored. */
   emit(name: string, event: object, context?: object): Promise<void>;
-  /** What before_prompt_build handlers want added, together. */
-  additions(event: object, context: object): Promise<PromptAdditions>;
+  /** What before_prompt_build handlers want added, together; an abort ends the wait for them. */
+  additions(event: object, context: object, signal?: AbortSignal): Promise<PromptAdditions>;
 }
 
 export function createHookRunner({
@@ -37,17 +37,19 @@ export function createHookRunner({
     { name, pluginId, handler }: OwnedHook,
     event: object,
     context: object,
+    signal?: AbortSignal,
   ): Promise<unknown> => {
     const onTimeout = () => {
       throw new Error(`not finished within ${HOOK_MS / 1000} s`);
     };
     try {
-      return await within<unknown>({ boundMs: HOOK_MS, onTimeout }, () =>
+      return await within<unknown>({ boundMs: HOOK_MS, signal, onTimeout }, () =>
         runAs(pluginId, () =>
           (handler as (given: object, about: object) => unknown)(event, context),
         ),
       );
     } catch (error) {
+      signal?.throwIfAborted();
       log.warn(`[plugins] ${pluginId}: hook ${name} failed: ${messageOf(error)}`);
       return undefined;
     }
@@ -57,10 +59,10 @@ export function createHookRunner({
     async emit(name, event, context = {}) {
       for (const hook of handlersOf(name)) await call(hook, event, context);
     },
-    async additions(event, context) {
+    async additions(event, context, signal) {
       const results: unknown[] = [];
       for (const hook of handlersOf("before_prompt_build"))
-        results.push(await call(hook, event, context));
+        results.push(await call(hook, event, context, signal));
       return mergeAdditions(results);
     },
   };
