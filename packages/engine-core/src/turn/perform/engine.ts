@@ -192,7 +192,7 @@ const canonicalOf = ({ state }: World, entry: MessageEntry): AgentMessage =>
 
 function commitParams(world: World, turn: Delivery["turn"]) {
   const session = sessionOf(world);
-  const root = ledgerOf(world).read(world.setup.engine.id)?.root ?? session.sessionId;
+  const root = ledgerOf(world).read(world.setup.engine.id)?.root || session.sessionId;
   const advancementKey = `${root}:${turn.id}`;
   return {
     ...hostParams(world, "after-turn"),
