@@ -79,11 +79,12 @@ export function checkWorld(world: World, faults: readonly string[] = []): void {
 /** One turn; a process that died in it is followed by another. */
 export async function say(world: World, plan: TurnPlan): Promise<TurnOutcome> {
   const engine = world.known.get(world.process.configured());
-  if (engine !== undefined && engine.before === undefined) {
-    engine.before = idsNow(world);
-    if (!readsThePast(engine.shape)) storeOf(world.disk, engine.shape.id).before = engine.before;
-  }
+  const isNew = engine !== undefined && engine.before === undefined;
+  if (isNew) meet(world, engine, idsNow(world));
   const turn = await world.process.say(plan);
+  // One that was set aside before it was asked anything has not seen the session yet.
+  if (isNew && !world.process.steps().some((name) => name.startsWith(`engine ${engine.shape.id} `)))
+    meet(world, engine, undefined);
   const { result, facts } = turn;
   if (engine !== undefined)
     engine.isSettled =
@@ -94,6 +95,15 @@ export async function say(world: World, plan: TurnPlan): Promise<TurnOutcome> {
   for (const other of world.known.values()) if (other !== engine) other.isSettled = false;
   if (!world.process.isAlive()) restart(world, world.process.configured());
   return turn;
+}
+
+function meet(
+  { disk }: World,
+  engine: Acquaintance,
+  before: ReadonlySet<string> | undefined,
+): void {
+  engine.before = before;
+  if (!readsThePast(engine.shape)) storeOf(disk, engine.shape.id).before = before ?? new Set();
 }
 
 const idsNow = ({ disk }: World): ReadonlySet<string> =>
