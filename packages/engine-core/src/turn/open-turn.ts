@@ -50,6 +50,7 @@ export function openTurn(asked: TurnRequest, purpose: TurnSetup["purpose"]): Ope
       world = {
         ...{ setup, request, ports, state, engine, signal, transcript, occurred },
         delegated: null,
+        rewriting: Promise.resolve(),
       };
       return world;
     },

@@ -67,6 +67,7 @@ export async function runEffects(
     const answer = await observed(observers, world.setup, asked, () =>
       answerTo(world, asked, options.signal),
     );
+    await world.rewriting;
     for (const fact of [...waiting.splice(0), ...setAside(world, turn)]) take(fact);
     effects = take(answer);
   }

@@ -8,8 +8,18 @@ import type { World } from "./world.ts";
  * `runtimeContext.rewriteTranscriptEntries` (contract §1.5). The originals stay in the file on
  * the branch that was left; messages keep their ids.
  */
-export async function rewriteEntries(
-  { transcript, state, occurred }: Pick<World, "transcript" | "state" | "occurred">,
+export function rewriteEntries(
+  world: World,
+  request: TranscriptRewriteRequest,
+): Promise<TranscriptRewriteResult> {
+  const work = rewrite(world, request);
+  // Whoever asked may not wait for it any more; the turn does.
+  world.rewriting = Promise.allSettled([world.rewriting, work]);
+  return work;
+}
+
+async function rewrite(
+  { transcript, state, occurred }: World,
   request: TranscriptRewriteRequest,
 ): Promise<TranscriptRewriteResult> {
   await readBranch(state, transcript);

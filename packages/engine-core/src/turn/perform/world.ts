@@ -19,6 +19,8 @@ export interface World {
   transcript: TranscriptPort;
   /** What the host's compaction came to when the engine left it to it; null = it did not. */
   delegated: CompactResult | "started" | null;
+  /** Settles when no rewrite of the transcript is under way. */
+  rewriting: Promise<unknown>;
   /** Told of what happens beside the answers. */
   readonly occurred: (fact: Occurrence) => void;
 }
