@@ -154,3 +154,12 @@ describe("continuous integration", () => {
     expect(scriptsOf(changesets!)).toContain('release:changes --since "origin/$BASE"');
   });
 });
+
+describe("every night", () => {
+  const { skew } = workflow("nightly.yml").jobs as Record<string, Job>;
+
+  it("tries this release with the one before, whose tag it can see", () => {
+    expect(scriptsOf(skew!)).toContain("release:skew");
+    expect(uses(skew!, "checkout")[0]!.with!["fetch-depth"]).toBe(0);
+  });
+});

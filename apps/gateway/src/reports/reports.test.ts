@@ -1,9 +1,10 @@
-import { appendFile, readdir } from "node:fs/promises";
+import { appendFile, cp, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelCallReport, ReportItem, TurnReport } from "@clew/engine-core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
+import { describeContext } from "./context-view.ts";
 import { expandLastRequest, foldMessages } from "./expand.ts";
 import { openReportLog, readLastRequest, readPart, reportFile } from "./report-log.ts";
 
@@ -126,5 +127,40 @@ describe("stored reports", () => {
     const last = await readLastRequest(folder, "s");
     expect(last?.call.index).toBe(299);
     expect(ids(last?.messages ?? null)?.at(-1)).toMatch(/^299x/);
+  });
+});
+
+describe("reports of an earlier release", () => {
+  // Written by the core before 0.1: no `deliveries`, no `views`.
+  const fixture = new URL("__fixtures__/v1-before-0.1.jsonl", import.meta.url);
+  const earlier = async () => {
+    const folder = join(await temporaryHome(), "reports");
+    await mkdir(folder);
+    await cp(fixture, reportFile(folder, "s"));
+    return folder;
+  };
+
+  it("are read: the last call, what it was sent, and what became of the turn", async () => {
+    const view = await describeContext(await earlier(), { sessionId: "s", branch: [] });
+    expect(view).toMatchObject({
+      outcome: "completed",
+      engine: { ran: "tried", infoId: "example-delegating", degraded: null },
+      budget: { contextWindow: 32_000, tokenBudget: 23_966 },
+      call: { index: 4, stopReason: "stop" },
+      turn: { modelCalls: 1, engineCalls: expect.any(Array) },
+    });
+    expect(view!.messages.map(({ role }) => role).join(" ")).toBe(
+      "user assistant user assistant toolResult assistant user assistant user",
+    );
+    expect(view!.messages.at(-1)).toMatchObject({ code: "prompt", preview: "(no longer stored)" });
+  });
+
+  it("may be followed by this release's, whose calls are deltas to theirs", async () => {
+    const folder = await earlier();
+    const log = openReportLog(folder, "s");
+    await log.append(report([call(5, 9, ["new"])], "next"), {});
+    await log.close();
+    const last = await readLastRequest(folder, "s");
+    expect([last?.report.turnId, last?.messages.length]).toEqual(["next", 10]);
   });
 });
