@@ -21,6 +21,8 @@ const tools = ensurePnpm();
 const env = {
   ...process.env,
   TURBO_TELEMETRY_DISABLED: "1",
+  // What Node compiled once, it need not compile for each process that tests start.
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, ".cache/compiled"),
   PATH: [join(root, "node_modules/.bin"), tools, process.env.PATH].join(delimiter),
 };
 
