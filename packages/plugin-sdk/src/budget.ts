@@ -22,7 +22,10 @@ export interface TokenBudget {
   promptBudget: number;
   /** Estimate of what every request carries besides the messages an engine chooses. */
   fixedTokens: number;
-  /** What an engine may use: promptBudget − 1.2 × fixedTokens, at least 1. */
+  /**
+   * What an engine may use, by the SDK's estimates: promptBudget − 1.2 × fixedTokens, both in the
+   * model's tokens (see `tokenRatio`), at least 1. Whoever fills it passes the host's check.
+   */
   tokenBudget: number;
 }
 
@@ -42,11 +45,15 @@ export function planBudget(input: {
   reserveTokens: number;
   /** Default 0. */
   fixedTokens?: number;
+  /** Counted / estimated tokens of the model; below 1 it gives an engine nothing. Default 1. */
+  tokenRatio?: number;
 }): TokenBudget {
   const { contextWindow, fixedTokens = 0 } = input;
+  const ratio = Math.max(1, input.tokenRatio ?? 1);
   const reserve = reserveOf(contextWindow, input.reserveTokens);
   const promptBudget = Math.max(1, contextWindow - reserve);
-  const tokenBudget = Math.max(1, promptBudget - Math.ceil(ESTIMATE_MARGIN * fixedTokens));
+  const left = promptBudget - Math.ceil(ESTIMATE_MARGIN * ratio * fixedTokens);
+  const tokenBudget = Math.max(1, Math.floor(left / ratio));
   return { contextWindow, reserve, promptBudget, fixedTokens, tokenBudget };
 }
 

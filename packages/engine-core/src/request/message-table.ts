@@ -14,8 +14,6 @@ const MAX_NAMELESS = 512;
 export interface MessageTable {
   /** The object for `message`: the very one it was given, if it is one of the table's. */
   canonical(message: AgentMessage): AgentMessage;
-  /** True for objects the table gave out. */
-  holds(message: AgentMessage): boolean;
 }
 
 export function createMessageTable(): MessageTable {
@@ -50,7 +48,6 @@ export function createMessageTable(): MessageTable {
       const id = messageId(message);
       return id === undefined ? unnamed(message) : named(message, id);
     },
-    holds: (message) => known.has(message),
   };
 }
 

@@ -76,9 +76,10 @@ export function planPrecheck(input: PrecheckInput): Precheck {
 }
 
 /**
- * Tokens of a request: the provider's count where there is one, the high estimate where there is
- * none. The ratio corrects the host's own estimates only: neither what a provider counted nor what
- * an engine says it counted.
+ * Tokens of a request: the provider's count where there is one, the best estimate of the rest. Its
+ * one margin, on what is fixed, is taken off what an engine may use: an engine that fills its
+ * budget passes. The ratio corrects the host's own estimates only: neither what a provider counted
+ * nor what an engine says it counted.
  */
 export function estimateRequest(
   size: RequestSize,
@@ -87,11 +88,9 @@ export function estimateRequest(
   tokenRatio = 1,
 ): number {
   if (size.measured !== null)
-    return (
-      size.measured.tokens + Math.ceil(ESTIMATE_MARGIN * tokenRatio * size.measured.after.estimate)
-    );
+    return size.measured.tokens + Math.ceil(tokenRatio * size.measured.after.estimate);
   return Math.ceil(
-    Math.max(tokenRatio * size.messages.high, engineEstimate ?? 0) +
+    Math.max(tokenRatio * size.messages.estimate, engineEstimate ?? 0) +
       ESTIMATE_MARGIN * tokenRatio * fixedTokens,
   );
 }

@@ -1,7 +1,7 @@
 // How large a request is, from the provider's last count and estimates since.
 import { type AgentMessage, messageId, type Usage } from "@clew/plugin-sdk/core";
-import { promptTokensOf } from "@clew/plugin-sdk/host";
-import { estimateMessages } from "@clew/plugin-sdk/tokens";
+import { ESTIMATE_MARGIN, promptTokensOf } from "@clew/plugin-sdk/host";
+import { estimateMessage, estimateMessages } from "@clew/plugin-sdk/tokens";
 import type { RequestSize } from "./precheck.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";
 import type { TokenSums } from "./token-sums.ts";
@@ -31,6 +31,22 @@ export function measure(
   if (usage === undefined) return undefined;
   const tokens = promptTokensOf(usage) + usage.output;
   return tokens > 0 ? { messages, replyId: undefined, tokens } : undefined;
+}
+
+/**
+ * Tokens the provider counted beyond the estimate of the same request and its reply: what an engine
+ * that counts by estimates cannot know of.
+ */
+export function excessOf(
+  { requestSums, measurement }: RequestSizes,
+  reply: AgentMessage | undefined,
+  { fixedTokens, tokenRatio }: { fixedTokens: number; tokenRatio: number },
+): number {
+  if (measurement === undefined) return 0;
+  const sent = requestSums.total(measurement.messages).estimate;
+  const replied = reply === undefined ? 0 : estimateMessage(reply).estimate;
+  const estimated = sent + replied + ESTIMATE_MARGIN * fixedTokens;
+  return Math.max(0, measurement.tokens - Math.floor(tokenRatio * estimated));
 }
 
 /**

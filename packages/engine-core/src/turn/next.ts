@@ -1,7 +1,7 @@
 // Decides what follows from what happened in a turn.
 import type { Effect } from "./effects.ts";
 import type { Answer, Fact, Occurrence } from "./facts.ts";
-import { done, doneOnly, type Step, type Task } from "./step.ts";
+import { doneOnly, type Step, type Task } from "./step.ts";
 import { admit } from "./tasks/admit.ts";
 import { assemble } from "./tasks/assemble.ts";
 import { assembleAgain } from "./tasks/assemble-again.ts";
@@ -130,8 +130,9 @@ function endAfterReply(turn: Turn, fact: Extract<Fact, { type: "aborted" | "brok
   if (fact.type === "aborted") return doneOnly(turn, []);
   if (fact.byEngine && turn.setup.engine.strict)
     return doneOnly({ ...turn, error: { kind: "engine", message: fact.message } }, []);
-  return done(
-    { ...turn, todo: turn.todo.slice(0, 1) },
-    { do: "log", level: "error", message: `after the reply: ${fact.message}` },
-  );
+  return doneOnly(turn, [], {
+    do: "log",
+    level: "error",
+    message: `after the reply: ${fact.message}`,
+  });
 }

@@ -1,8 +1,7 @@
 // Gathers what holds for a whole turn and the world its effects work on.
 
 import { fixedTokensOf, planBudget } from "@clew/plugin-sdk/host";
-import { estimateText } from "@clew/plugin-sdk/tokens";
-import { textOf } from "@clew/plugin-sdk/transcript";
+import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { GuardedEngine } from "../engine/guard.ts";
 import { delegatedCompaction } from "./delegated-compaction.ts";
 import { methodsOf } from "./engine-methods.ts";
@@ -68,7 +67,7 @@ function setupOf(
   const settings = { ...DEFAULT_TURN_SETTINGS, ...request.settings };
   const tools = purpose === "compaction" ? [] : (ports.tools?.list(transcript.session) ?? []);
   const fixedTokens = fixedTokensOf(systemPrompt, tools);
-  const said = estimateText(textOf({ role: "user", content: prompt.content })).estimate;
+  const prompted = estimateMessage({ role: "user", content: prompt.content }).estimate;
   const { info } = engine;
   return {
     turnId: ports.ids.next(),
@@ -98,7 +97,8 @@ function setupOf(
     budget: planBudget({
       contextWindow: model.contextWindow,
       reserveTokens: settings.reserveTokens,
-      fixedTokens: fixedTokens + said,
+      fixedTokens: fixedTokens + prompted,
+      tokenRatio: settings.tokenRatio,
     }),
     host: {
       compacts: ports.compaction !== undefined,

@@ -83,6 +83,40 @@ describe("overflow recovery", () => {
     },
   );
 
+  it.each([true, false])(
+    "asks an engine that left much out to compact once, and judges its view after that (owner: %s)",
+    async (ownsCompaction) => {
+      const calls: CompactParams[] = [];
+      const host = testHost({
+        engine: passThrough({
+          info: { id: "windowed", name: "Windowed", ownsCompaction },
+          assemble: ({ messages }) => ({
+            messages: messages.slice(-1),
+            estimatedTokens: 0,
+            promptAuthority: "preassembly_may_overflow",
+          }),
+          compact: (params) => {
+            calls.push(params);
+            return { ok: true, compacted: false, reason: "nothing to compact" };
+          },
+        }),
+        ports: {
+          compaction: { compact: async () => ({ ok: false, compacted: false, reason: "never" }) },
+        },
+      });
+      const model = { ...MODEL, contextWindow: 4_000 };
+      for (const round of [1, 2]) {
+        expect((await host.say("word ".repeat(3_000), { model })).outcome).toBe("completed");
+        expect(host.ports.model.calls).toHaveLength(round);
+      }
+      const { outcome, report } = await host.say("And now?", { model });
+      expect(outcome).toBe("completed");
+      expect(report.compactions.map(({ trigger }) => trigger)).toEqual(["budget"]);
+      expect(calls.map(({ runtimeContext }) => runtimeContext?.attempt)).toEqual([1, 1]);
+      expect(host.lastSeen().at(-1)).toBe("user: And now?");
+    },
+  );
+
   it("gives up after three attempts and tells the person what to do", async () => {
     const { engine, calls } = shrinking(true);
     const host = testHost({ engine, replies: ["a", "b", "c", "d", overflow()] });
@@ -333,9 +367,9 @@ describe("the check before a request", () => {
         reducibleChars: () => 0,
         ...input,
       }).estimate;
-    expect(size({})).toBe(1_500 + 180);
-    expect(size({ tokenRatio: 1 })).toBe(1_000 + 120);
-    expect(size({ tokenRatio: 0.7 })).toBe(700 + 84);
+    expect(size({})).toBe(1_200 + 180);
+    expect(size({ tokenRatio: 1 })).toBe(800 + 120);
+    expect(size({ tokenRatio: 0.7 })).toBe(560 + 84);
     expect(size({ engineEstimate: 2_000 })).toBe(2_000 + 180);
     expect(
       size({
@@ -344,7 +378,7 @@ describe("the check before a request", () => {
           measured: { tokens: 5_000, after: { estimate: 100, low: 90, high: 120 } },
         },
       }),
-    ).toBe(5_180);
+    ).toBe(5_150);
   });
 
   it("trusts the engine's estimate when it is higher than the host's", () => {

@@ -11,7 +11,7 @@ export interface Step {
   readonly done: boolean;
 }
 
-/** One part of a turn. Both are pure; an answer the task did not ask for changes nothing. */
+/** One part of a turn. Both are pure and total. */
 export interface Task {
   begin(turn: Turn): Step;
   take(turn: Turn, answer: Answer): Step;

@@ -4,9 +4,10 @@ import type { MessageEntry } from "@clew/plugin-sdk/transcript";
 import { textOf, withMessageId } from "@clew/plugin-sdk/transcript";
 import { describeError } from "../../engine/quarantine.ts";
 import type { HostSession } from "../../ports.ts";
+import { excessOf } from "../../request/request-size.ts";
 import { resolveView } from "../../request/resolve-view.ts";
 import { joinItems, MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
-import { contextItems, refreshContext } from "../../session/session-state.ts";
+import { contextItems, indexOfMessage, refreshContext } from "../../session/session-state.ts";
 import { type Delivery, idOf } from "../delivery.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer, Choice } from "../facts.ts";
@@ -57,22 +58,17 @@ export async function assemble(
   }
 }
 
-/** In the tool loop an eager engine chooses from history and turn, a durable one leaves room. */
-function assembleParams(
-  world: World,
-  { again, withTurn }: Asked<"assemble">,
-  turn: readonly ViewItem[],
-) {
-  const { setup, state } = world;
-  const { budget, model, settings, tools } = setup;
+function assembleParams(world: World, asked: Asked<"assemble">, turn: readonly ViewItem[]) {
+  const { again, withTurn } = asked;
+  const { setup } = world;
+  const { model, settings, tools } = setup;
   const { sessionTarget, runtimeContext, ...params } = hostParams(world, "before-turn");
-  const named = new Set(setup.engine.info.acceptedHostParams ?? []);
-  const pending = again && !withTurn ? state.turnSums.total(messagesOf(turn)).estimate : 0;
+  // Not of the contract's parameters; what is declared and not named is left out later.
+  const declares = setup.engine.info.acceptedHostParams !== undefined;
   return {
     ...params,
-    ...(named.has("sessionTarget") && { sessionTarget }),
-    ...(named.has("runtimeContext") && { runtimeContext }),
-    tokenBudget: Math.max(1, budget.tokenBudget - Math.ceil(pending)),
+    ...(declares && { sessionTarget, runtimeContext }),
+    tokenBudget: roomFor(world, asked, turn),
     model: `${model.provider}/${model.id}`,
     ...(!withTurn && {
       availableTools: new Set(tools.map((tool) => tool.name)),
@@ -81,6 +77,25 @@ function assembleParams(
     ...(!again &&
       settings.citationsMode !== undefined && { citationsMode: settings.citationsMode }),
   };
+}
+
+/**
+ * Tokens for what the engine returns: without the running turn where the host adds that itself (of
+ * which the budget left out the prompt), and without what estimates are known to miss.
+ */
+function roomFor(
+  { setup, state }: World,
+  { promptId, withTurn }: Asked<"assemble">,
+  turn: readonly ViewItem[],
+): number {
+  const { budget, settings, fixedTokens } = setup;
+  const { tokenRatio } = settings;
+  const { items, measurement } = state;
+  const reply = items[indexOfMessage(items, measurement?.replyId)]?.message;
+  const excess = excessOf(state, reply, { fixedTokens, tokenRatio }) / Math.max(1, tokenRatio);
+  const beside = withTurn ? [] : turn.filter(({ id }) => id !== promptId);
+  const added = state.turnSums.total(messagesOf(beside)).estimate;
+  return Math.max(1, budget.tokenBudget - Math.ceil(excess + added));
 }
 
 function choiceOf(world: World, result: AssembleResult, given: readonly ViewItem[]): Choice {
@@ -177,7 +192,7 @@ function messagesBefore(
   const [first] = entries;
   const turnId = first === undefined ? undefined : idOf(first);
   const items = refreshContext(world.state);
-  const start = items.findIndex(({ id }) => id === turnId);
+  const start = indexOfMessage(items, turnId);
   const past = start < 0 ? history : contextItems(world.state, 0, start);
   const known = entries.slice(
     0,

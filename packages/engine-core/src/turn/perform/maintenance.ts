@@ -67,7 +67,7 @@ async function tidy(
       );
   } catch (error) {
     if (background) {
-      if (isAbort(error, signal)) throw error;
+      if (signal.aborted && isAbort(error, signal)) throw error;
     } else throwIfFatal(world, error);
     const what = background
       ? "deferred context engine maintenance failed"

@@ -2,7 +2,7 @@
 import { type Precheck, planPrecheck } from "../../request/precheck.ts";
 import type { Answer } from "../facts.ts";
 import { ask, done, failed, failure, type Task } from "../step.ts";
-import type { Turn } from "../turn.ts";
+import type { RecoveryState, Turn } from "../turn.ts";
 
 export const compose: Task = {
   begin(turn) {
@@ -29,6 +29,10 @@ export const compose: Task = {
   },
 };
 
+/** What was left out of a view is a reason to compact once; after that the view is judged. */
+const mayStillShrink = ({ overflowAttempts, engineCannot }: RecoveryState) =>
+  overflowAttempts === 0 && !engineCannot;
+
 /**
  * A request that cannot fit is not sent (contract §3.4); undefined = send it. What an owner chose
  * is judged by what the model can take, since nobody else can make it smaller.
@@ -42,7 +46,8 @@ function holdBack(turn: Turn, answer: Extract<Answer, { type: "composed" }>): Pr
     promptBudget: owner ? setup.model.contextWindow : setup.budget.promptBudget,
     assembled: answer.size,
     engineEstimate: assembly?.engineEstimate ?? null,
-    ...(answer.unwindowed !== null && { unwindowed: answer.unwindowed }),
+    ...(answer.unwindowed !== null &&
+      mayStillShrink(recovery) && { unwindowed: answer.unwindowed }),
     fixedTokens: setup.fixedTokens,
     tokenRatio: setup.settings.tokenRatio,
     reducibleChars: () => answer.reducibleChars,

@@ -51,7 +51,8 @@ export function planRecovery(
       : { kind: "surface" };
   }
   if (failure.error.kind !== "overflow") return { kind: "surface" };
-  const route = failure.precheck?.route;
+  const { route, source } = failure.precheck ?? {};
+  if (source === "unwindowed_assembled" && tried.engineCannot) return { kind: "retry" };
   if (route === "truncate_tool_results_only" && !tried.truncated && !host.ownsCompaction)
     return { kind: "truncate" };
   if (tried.overflowAttempts < MAX_OVERFLOW_ATTEMPTS) {
