@@ -52,6 +52,7 @@ export type {
   CompactionHookEvent,
   CompactionPort,
   DeliveryChange,
+  DeliveryLine,
   DeliveryPort,
   DeliveryRecord,
   HookPort,

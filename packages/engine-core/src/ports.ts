@@ -110,6 +110,14 @@ export type DeliveryChange =
   /** Somebody asked for another attempt at one turn. */
   | { kind: "retry"; turnId: string };
 
+/** A change, and whose record it changes. */
+export interface DeliveryLine {
+  /** The engine of the record. */
+  engineId: string;
+  /** What is new in it. */
+  change: DeliveryChange;
+}
+
 /** Keeps the records of one session's engines. */
 export interface DeliveryPort {
   /** Undefined: this engine has never been told of the session. */

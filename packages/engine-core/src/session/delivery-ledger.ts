@@ -1,5 +1,11 @@
 // What one engine has acknowledged of one session, by message id.
-import type { DeliveryChange, DeliveryPort, DeliveryRecord, Refusal } from "../ports.ts";
+import type {
+  DeliveryChange,
+  DeliveryLine,
+  DeliveryPort,
+  DeliveryRecord,
+  Refusal,
+} from "../ports.ts";
 
 /** Refusals after which a turn is parked, so that the turns after it go on. */
 export const MAX_REFUSALS = 3;
@@ -15,7 +21,7 @@ export function isBlocked(refusal: Refusal | undefined, version: string | null):
  */
 export function createDeliveryLedger(
   options: {
-    earlier?: Iterable<{ engineId: string; change: DeliveryChange }>;
+    earlier?: Iterable<DeliveryLine>;
     write?: (engineId: string, change: DeliveryChange) => Promise<void>;
   } = {},
 ): DeliveryPort {
@@ -33,20 +39,38 @@ export function createDeliveryLedger(
 }
 
 /**
- * What the engines know of `ids` goes on in the ledger of the transcript the session moved to; ids
- * that are not there any more may be used again.
+ * What the ledger of the transcript a session moved to still lacks of what its engines know of
+ * `ids`, refusals included; ids that are not there any more may be used again.
  */
-export async function carryDeliveries(
+export function planCarriedDeliveries(
   from: DeliveryPort,
   to: DeliveryPort,
   ids: readonly string[],
-): Promise<void> {
-  for (const engineId of from.engines()) {
+): DeliveryLine[] {
+  return from.engines().flatMap((engineId) => {
     const record = from.read(engineId);
-    if (record === undefined || to.read(engineId) !== undefined) continue;
-    const known = ids.filter((id) => record.acknowledged.has(id));
-    await to.save(engineId, { kind: "seen", root: record.root, ids: known });
-  }
+    const changes = record === undefined ? [] : carriedOf(record, to.read(engineId), ids);
+    return changes.map((change) => ({ engineId, change }));
+  });
+}
+
+function carriedOf(
+  { root, acknowledged, refused }: DeliveryRecord,
+  known: DeliveryRecord | undefined,
+  ids: readonly string[],
+): DeliveryChange[] {
+  const taken = ids.filter((id) => acknowledged.has(id) && !known?.acknowledged.has(id));
+  const refusals = ids.flatMap((turnId): DeliveryChange[] => {
+    const refusal = refused.get(turnId);
+    if (refusal === undefined) return [];
+    const { attempts, reason, version } = refusal;
+    const before = known?.refused.get(turnId);
+    const counted = before?.version === version ? before.attempts : 0;
+    // One change is one attempt.
+    return Array<DeliveryChange>(Math.max(0, attempts - counted)).fill({ kind: "refused", turnId, reason, version });
+  });
+  if (known === undefined) return [{ kind: "seen", root, ids: taken }, ...refusals];
+  return taken.length > 0 ? [{ kind: "acknowledged", ids: taken }, ...refusals] : refusals;
 }
 
 interface MutableRecord extends DeliveryRecord {

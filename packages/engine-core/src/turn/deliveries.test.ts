@@ -1,8 +1,8 @@
 import { type AgentMessage, type ContextEngine, messageId } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
-import { memoryTranscript, passThrough, testHost } from "../__fixtures__/host.ts";
-import { createDeliveryLedger } from "../index.ts";
+import { MODEL, memoryTranscript, passThrough, testHost } from "../__fixtures__/host.ts";
+import { compactSession, createDeliveryLedger, resolveContextEngine } from "../index.ts";
 
 /** An engine that keeps what it is given, and can be told to refuse a text. */
 function storing(overrides: Partial<ContextEngine> = {}) {
@@ -133,5 +133,52 @@ describe("a switch to another engine and back", () => {
       "answered by another",
       "c",
     ]);
+  });
+});
+
+describe("a parked turn", () => {
+  it("stays parked in the transcript its engine moves the session to", async () => {
+    const { engine, texts, refused } = storing({
+      compact: () => ({
+        ok: true,
+        compacted: true,
+        result: { tokensBefore: 2, tokensAfter: 1, sessionId: "session-2" },
+      }),
+    });
+    const host = session(engine);
+    refused.add("poison");
+    for (const text of ["poison", "b", "c", "d"]) await host.say(text);
+    const { transcript } = host.ports;
+    const old = structuredClone({
+      entries: transcript.entries,
+      known: transcript.deliveries!.read("test"),
+    });
+    const copyOf = (id: string | null) => (id === null ? null : `copy-of-${id}`);
+    const copies = transcript.entries.map(
+      (entry): TranscriptEntry => ({
+        ...entry,
+        id: copyOf(entry.id)!,
+        parentId: copyOf(entry.parentId),
+      }),
+    );
+    const successor = Object.assign(memoryTranscript(copies, "moved-"), {
+      deliveries: createDeliveryLedger(),
+    });
+    Object.assign(successor.session, { sessionId: "session-2" });
+    const { registry, ports, state } = host;
+    const config = { plugins: { slots: { contextEngine: "test" } } };
+    await compactSession({
+      engine: await resolveContextEngine({ registry, config }),
+      ports: { ...ports, successors: { adopt: async () => successor } },
+      state,
+      model: MODEL,
+    });
+    expect(successor.deliveries.read("test")).toEqual(old.known);
+    expect(transcript.entries).toEqual(old.entries);
+    expect(transcript.deliveries!.read("test")).toEqual(old.known);
+    refused.clear();
+    const moved = testHost({ engine, transcript: successor, state });
+    expect((await moved.say("e")).report.deliveries).toEqual({ pending: 0, blocked: ["entry-0"] });
+    expect(texts()).not.toContain("poison");
   });
 });

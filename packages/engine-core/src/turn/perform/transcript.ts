@@ -12,13 +12,13 @@ import type { DeliveryPort, TranscriptPort } from "../../ports.ts";
 import { withoutIdleHeartbeats } from "../../request/heartbeats.ts";
 import { resolveView } from "../../request/resolve-view.ts";
 import { asPrompt, MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
-import { carryDeliveries, createDeliveryLedger } from "../../session/delivery-ledger.ts";
+import { createDeliveryLedger, planCarriedDeliveries } from "../../session/delivery-ledger.ts";
 import { FRESH_SCAN, findPendingTurns } from "../../session/pending-turns.ts";
 import { contextItems, readBranch, refreshContext } from "../../session/session-state.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
 import { rewriteEntries } from "./rewrite.ts";
-import { ledgerAt, ledgerOf, sessionOf, type World } from "./world.ts";
+import { ledgerOf, sessionOf, type World } from "./world.ts";
 
 type Asked<Do extends Ask["do"]> = Extract<Ask, { do: Do }>;
 type Answered<Type extends Answer["type"]> = Extract<Answer, { type: Type }>;
@@ -192,10 +192,8 @@ export async function adopt(
   };
   if (ports.successors === undefined) return refused("this host keeps one transcript per session");
   const turn = runningTurn(world, promptId);
-  const before = ledgerOf(world);
   const memory = createDeliveryLedger();
-  const prepare = (successor: TranscriptPort) =>
-    bringAlong(successor, { turn, before, after: ledgerAt(world, successor, memory) });
+  const prepare = (successor: TranscriptPort) => bringAlong(world, successor, { turn, memory });
   const transcript = await ports.successors.adopt({
     from: sessionOf(world),
     sessionId,
@@ -218,17 +216,25 @@ export async function adopt(
   return { type: "adopted", session: transcript.session, promptEntryId: prompt?.id ?? null };
 }
 
-/** The running turn, where the engine did not copy it, and what engines know of it all. */
+/**
+ * The running turn, where the engine did not copy it, and what engines know of it all; `memory` is
+ * for what the successor keeps no record of.
+ */
 async function bringAlong(
+  { transcript, state }: World,
   successor: TranscriptPort,
-  { turn, before, after }: { turn: readonly ViewItem[]; before: DeliveryPort; after: DeliveryPort },
+  { turn, memory }: { turn: readonly ViewItem[]; memory: DeliveryPort },
 ): Promise<void> {
-  const ids = new Set(messageIds(await wholeBranch(successor)));
-  const missing = turn.filter(({ id }) => id !== undefined && !ids.has(id));
+  const there = messageIds((await successor.read({ after: null })) ?? []);
+  const known = new Set(there);
+  const missing = turn.filter(({ id }) => id !== undefined && !known.has(id));
   if (missing.length > 0)
     await successor.append(missing.map(({ message }) => ({ type: "message", message })));
-  await carryDeliveries(before, after, messageIds(await wholeBranch(successor)));
+  const ids = [...there, ...missing.map(({ id }) => id!)];
+  for (const [from, to] of [
+    [transcript.deliveries ?? state.deliveries, successor.deliveries ?? memory],
+    [state.deliveries, memory],
+  ] as const)
+    for (const { engineId, change } of planCarriedDeliveries(from, to, ids))
+      await to.save(engineId, change);
 }
-
-const wholeBranch = async (transcript: TranscriptPort) =>
-  (await transcript.read({ after: null })) ?? [];

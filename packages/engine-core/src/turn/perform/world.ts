@@ -37,16 +37,10 @@ export function sessionFileOf(world: World): Pick<HostSession, "sessionFile"> {
  * Where deliveries are recorded: beside the transcript, or in memory. The fallback keeps nothing
  * that a restart could make it miss.
  */
-export const ledgerOf = (world: World): DeliveryPort =>
-  ledgerAt(world, world.transcript, world.state.deliveries);
-
-/** The same for another transcript, with `memory` for what it does not keep itself. */
-export const ledgerAt = (
-  { setup }: World,
-  transcript: TranscriptPort,
-  memory: DeliveryPort,
-): DeliveryPort =>
-  setup.engine.id === FALLBACK_ENGINE_ID ? memory : (transcript.deliveries ?? memory);
+export const ledgerOf = ({ setup, transcript, state }: World): DeliveryPort =>
+  setup.engine.id === FALLBACK_ENGINE_ID
+    ? state.deliveries
+    : (transcript.deliveries ?? state.deliveries);
 
 /** Throws what ends the turn: an abort that was asked for, and every failure of a strict engine. */
 export function throwIfFatal({ signal, request }: World, error: unknown): void {
