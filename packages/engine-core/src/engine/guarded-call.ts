@@ -7,6 +7,7 @@ import type { CallScope } from "./call-scope.ts";
 import { withRuntimeCompaction } from "./compaction-scope.ts";
 import { callCompatibly } from "./compat.ts";
 import { describeError } from "./describe-error.ts";
+import { undoLatePreparation } from "./late-preparation.ts";
 import { lendCall } from "./lent-call.ts";
 import { takeResult } from "./results.ts";
 import { failureIn, fallbackOf, type Scope, setAsideFor } from "./scope-state.ts";
@@ -84,6 +85,7 @@ async function callEngine(scope: Scope, method: EngineMethod, params: object): P
   const boundMs = bounds[method];
   const isAside = () => scope.isReleased || failureIn(scope) !== undefined;
   const loan = lendCall({ engineId, method, params, signal: lent.signal, isAside });
+  let answer: unknown;
   try {
     const result = await within<unknown>(
       {
@@ -94,13 +96,16 @@ async function callEngine(scope: Scope, method: EngineMethod, params: object): P
           loan.end(error);
           throw error;
         },
-        onLate: ({ ok }) =>
+        onLate({ ok }) {
+          const isUndone = ok && method === "prepareSubagentSpawn";
           log.warn(
-            `engine "${engineId}": ${method} ${ok ? "answered" : "failed"} after the host had stopped waiting; ignored`,
-          ),
+            `engine "${engineId}": ${method} ${ok ? "answered" : "failed"} after the host had stopped waiting; ${isUndone ? "undone" : "ignored"}`,
+          );
+          if (isUndone) void undoLatePreparation(guarded, answer);
+        },
       },
-      (restart) =>
-        withRuntimeCompaction(loan.compaction(builtInOf(lent, restart)), () =>
+      async (restart) => {
+        answer = await withRuntimeCompaction(loan.compaction(builtInOf(lent, restart)), () =>
           callCompatibly({
             method,
             params: loan.params,
@@ -108,7 +113,9 @@ async function callEngine(scope: Scope, method: EngineMethod, params: object): P
             learned,
             call: (given) => implementation?.call(engine, given),
           }),
-        ),
+        );
+        return answer;
+      },
     );
     const { messages } = params as { messages?: readonly AgentMessage[] };
     const taken = takeResult(method, result, messages);

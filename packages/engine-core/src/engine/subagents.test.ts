@@ -1,5 +1,5 @@
 import type { ContextEngine } from "@clew/plugin-sdk/core";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { memoryLog, passThrough, testHost } from "../__fixtures__/host.ts";
 import {
   CLEW_EMBEDDED_HOST,
@@ -12,17 +12,24 @@ const params = { parentSessionKey: "p", childSessionKey: "c" };
 
 async function prepare(
   overrides: Partial<ContextEngine>,
-  options: { lightContext?: boolean; contextMode?: "fork" } = {},
+  options: {
+    lightContext?: boolean;
+    contextMode?: "fork";
+    signal?: AbortSignal;
+    boundMs?: number;
+  } = {},
 ) {
+  const { boundMs = 30_000 } = options;
   const host = testHost({
     engine: passThrough({ info: { id: "parent", name: "Parent" }, ...overrides }),
+    registry: { bounds: () => ({ prepareSubagentSpawn: boundMs }) },
   });
   const engine = await resolveContextEngine({
     registry: host.registry,
     config: { plugins: { slots: { contextEngine: "test" } } },
   });
   const log = memoryLog();
-  const { lightContext, contextMode } = options;
+  const { lightContext, contextMode, signal } = options;
   const spawn = () =>
     prepareSubagentSpawn({
       engine,
@@ -30,8 +37,9 @@ async function prepare(
       log,
       params: { ...params, ...(contextMode && { contextMode }) },
       ...(lightContext && { lightContext }),
+      ...(signal && { signal }),
     });
-  return { host, engine, log, spawn };
+  return { host, engine, log, spawn, hostLog: host.log };
 }
 
 describe("a subagent", () => {
@@ -61,6 +69,58 @@ describe("a subagent", () => {
     await expect(spawn()).rejects.toThrow("Context engine subagent preparation failed: no grant");
     expect(host.registry.quarantine.get("test", "p")).toMatchObject({
       operation: "prepareSubagentSpawn",
+    });
+  });
+
+  describe("whose preparation arrives when nobody waits for it any more", () => {
+    /** An engine that prepares when it is told to. */
+    function late(rollback: () => Promise<void> | void) {
+      const { promise, resolve } = Promise.withResolvers<{ rollback: typeof rollback }>();
+      return {
+        prepareSubagentSpawn: () => promise,
+        arrive: () => resolve({ rollback }),
+      };
+    }
+
+    it("is undone once, after its bound", async () => {
+      let undone = 0;
+      const { arrive, ...engine } = late(() => void undone++);
+      const { spawn, hostLog } = await prepare(engine, { boundMs: 5 });
+      await expect(spawn()).rejects.toThrow("did not finish prepareSubagentSpawn");
+      expect(undone).toBe(0);
+      arrive();
+      await vi.waitFor(() => expect(undone).toBe(1));
+      expect(hostLog.lines.join("\n")).toContain(
+        "prepareSubagentSpawn answered after the host had stopped waiting; undone",
+      );
+    });
+
+    it("is undone once, after the spawn was given up", async () => {
+      let undone = 0;
+      const { arrive, ...engine } = late(() => void undone++);
+      const stop = new AbortController();
+      const { spawn } = await prepare(engine, { signal: stop.signal });
+      const spawning = spawn();
+      stop.abort();
+      await expect(spawning).rejects.toThrow("aborted");
+      arrive();
+      await vi.waitFor(() => expect(undone).toBe(1));
+    });
+
+    it.each([
+      ["throws", () => Promise.reject(new Error("too late")), "too late"],
+      ["never ends", () => new Promise<void>(() => {}), "within 0.005 s"],
+      ["is no function", "x" as unknown as () => void, "rollback"],
+    ])("is logged when its rollback %s", async (_what, rollback, reason) => {
+      const { arrive, ...engine } = late(rollback);
+      const { spawn, hostLog } = await prepare(engine, { boundMs: 5 });
+      await expect(spawn()).rejects.toThrow();
+      arrive();
+      await vi.waitFor(() =>
+        expect(hostLog.lines.join("\n")).toMatch(
+          new RegExp(`warn .* a late preparation was not rolled back: .*${reason}`),
+        ),
+      );
     });
   });
 

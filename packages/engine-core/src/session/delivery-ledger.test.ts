@@ -22,10 +22,9 @@ const anyChange: fc.Arbitrary<DeliveryChange> = fc.oneof(
   }),
   fc.record({ kind: fc.constant("retry" as const), turnId: anyId }),
 );
-const anyLines = fc.array(
-  fc.record({ engineId: fc.constantFrom(...engines), change: anyChange }),
-  { maxLength: 12 },
-);
+const anyLines = fc.array(fc.record({ engineId: fc.constantFrom(...engines), change: anyChange }), {
+  maxLength: 12,
+});
 
 async function carry(from: DeliveryPort, to: DeliveryPort, there: readonly string[]) {
   const lines = planCarriedDeliveries(from, to, there);

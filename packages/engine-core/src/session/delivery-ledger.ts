@@ -67,7 +67,12 @@ function carriedOf(
     const before = known?.refused.get(turnId);
     const counted = before?.version === version ? before.attempts : 0;
     // One change is one attempt.
-    return Array<DeliveryChange>(Math.max(0, attempts - counted)).fill({ kind: "refused", turnId, reason, version });
+    return Array<DeliveryChange>(Math.max(0, attempts - counted)).fill({
+      kind: "refused",
+      turnId,
+      reason,
+      version,
+    });
   });
   if (known === undefined) return [{ kind: "seen", root, ids: taken }, ...refusals];
   return taken.length > 0 ? [{ kind: "acknowledged", ids: taken }, ...refusals] : refusals;

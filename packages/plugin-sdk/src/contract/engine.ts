@@ -94,7 +94,8 @@ export interface ContextEngine {
 
   /**
    * Before a child session starts. If it throws, the spawn fails; the returned rollback undoes the
-   * preparation. Absent: children start without the engine's help.
+   * preparation, and is called at once when nobody waits for the answer any more. Absent: children
+   * start without the engine's help.
    */
   prepareSubagentSpawn?(
     params: PrepareSubagentSpawnParams,
