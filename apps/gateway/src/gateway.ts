@@ -133,12 +133,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   });
   const isStopping = () => closing;
+  const views = createSessionViews({ home, host, store, conversations, canonicalKey, agentOf });
   const parts = {
     ...{ ...options, host, store, reports, cancellation, conversations, agentOf, isStopping },
+    engineStatus: views.engine,
   };
   return {
     ...{ host, plugins, store, canonicalKey },
-    ...createSessionViews({ home, store, conversations, canonicalKey }),
+    ...views,
     send: (request) => send(parts, { ...request, key: canonicalKey(request.key) }),
     command: (text, command, options) =>
       inCommandSession(parts, { ...options, key: canonicalKey(text) }, (session) =>
@@ -173,6 +175,7 @@ interface GatewayParts extends GatewayOptions {
   conversations: Conversations;
   agentOf: (key: string) => string;
   isStopping: () => boolean;
+  engineStatus: SessionViews["engine"];
 }
 
 /** `key` is canonical, so that `cancel` finds the run. */
@@ -226,6 +229,7 @@ function inCommandSession<Result>(
         ...{ key, signal, onEvent, host, store, conversations, plugins },
         home: environment.home,
         agentId: parts.agentOf(key),
+        engineStatus: parts.engineStatus,
         successorsOf: (conversation) => successorsOf(parts, conversation),
         storeReport: (conversation, report) => reports.store(conversation, { report }),
       }),

@@ -3,8 +3,8 @@ import { type Alarm, describeAlarm } from "./describe-context.ts";
 import type { PageState } from "./page-state.ts";
 
 export function Banners({ state, onDismiss }: { state: PageState; onDismiss(): void }) {
-  const { connection, notice, context, health } = state;
-  const alarm = describeAlarm(context, health?.engine.quarantined ?? []);
+  const { connection, notice, context, health, key } = state;
+  const alarm = describeAlarm(context, health?.engine.quarantined ?? [], key);
   return (
     <div class="banners">
       {connection === "away" && (

@@ -65,19 +65,26 @@ describe("the engine", () => {
   });
 
   it("raises an alarm when another one answered, or is set aside, and only then", () => {
-    expect(describeAlarm({ engine: legacy }, [])).toBeNull();
-    expect(describeAlarm(null, [])).toBeNull();
-    const alarm = describeAlarm({ engine: degraded }, [record]);
+    expect(describeAlarm({ engine: legacy }, [], "here")).toBeNull();
+    expect(describeAlarm(null, [], "here")).toBeNull();
+    const alarm = describeAlarm({ engine: degraded }, [record], "here");
     expect(alarm?.title).toBe("The engine lossless is not running; legacy answered instead");
     expect(alarm?.reason).toContain("assemble: store is corrupt");
     expect(alarm?.next).toContain("until the gateway restarts");
-    expect(describeAlarm(null, [record])?.title).toBe("The engine lossless is not running");
-    const elsewhere = { ...record, scope: { kind: "session", sessionKey: "other" } } as const;
-    expect(describeAlarm(null, [elsewhere])).toBeNull();
+    expect(describeAlarm(null, [record], "here")?.title).toBe("The engine lossless is not running");
+  });
+
+  it("that is set aside for one session raises it there, with a way back, and nowhere else", () => {
+    const here = { ...record, scope: { kind: "session", sessionKey: "here" } } as const;
+    expect(describeAlarm(null, [here], "here")?.next).toContain("“/engine retry”");
+    expect(describeAlarm({ engine: degraded }, [here], "here")?.next).toContain("“/engine retry”");
+    expect(describeAlarm(null, [here], "there")).toBeNull();
+    const main = { ...record, scope: { kind: "session", sessionKey: "agent:main:main" } } as const;
+    expect(describeAlarm(null, [main], "main")).not.toBeNull();
   });
 
   it("that failed before a restart is not called set aside any more", () => {
-    expect(describeAlarm({ engine: degraded }, [])?.next).toContain("tries it again");
+    expect(describeAlarm({ engine: degraded }, [], "here")?.next).toContain("tries it again");
   });
 });
 
@@ -131,6 +138,34 @@ describe("what happened in a turn", () => {
       "Model calls: 1",
     ]);
     expect(describeTurn(view)[0]).toMatchObject({ isBad: true, lines: ["It broke."] });
+  });
+
+  it("is told with what was odd about the engine's choice, and what it did not take", () => {
+    const facts = describeTurn({
+      ...view,
+      turn: {
+        ...view.turn,
+        views: { fallbacks: 1, aligned: 2 },
+        deliveries: { pending: 2, blocked: ["a"] },
+      },
+    }).slice(-2);
+    expect(facts).toMatchObject([
+      {
+        lines: [
+          "1 call without it: the host could not use it",
+          "2 messages without ids, recognised by their content",
+        ],
+        isBad: true,
+      },
+      {
+        value: "3 turns",
+        lines: [
+          "2 turns will be offered again",
+          "1 turn refused three times; “/engine retry” offers it again",
+        ],
+        isBad: true,
+      },
+    ]);
   });
 
   it("is told with tools, compactions and policy changes when there were some", () => {

@@ -5,6 +5,7 @@ import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
 import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
 import { formatCount, formatDuration, formatNumberOf } from "./format.ts";
+import { isSameSession } from "./page-state.ts";
 
 /** Whose words an item holds: decides its colour. */
 export type Origin = "system" | "tool" | "entry" | "engine" | "policy";
@@ -57,22 +58,26 @@ export interface Alarm {
 export function describeAlarm(
   view: Pick<ContextView, "engine"> | null,
   quarantined: readonly QuarantineRecord[],
+  sessionKey: string,
 ): Alarm | null {
-  // Without a turn to look at, what another session's data broke is no alarm here.
-  const record = quarantined.find(({ scope }) => scope.kind === "everywhere");
+  // What another session's data broke is no alarm here.
+  const records = quarantined.filter(
+    ({ scope }) => scope.kind !== "session" || isSameSession(scope.sessionKey, sessionKey),
+  );
+  const [record] = records;
   const degraded = view?.engine.degraded ?? record ?? null;
   if (degraded === null) return null;
   const failed = view?.engine.degraded == null ? record?.engineId : view.engine.configured;
-  const stillAside =
-    failed === undefined ||
-    failed === null ||
-    quarantined.some(({ engineId }) => engineId === failed);
+  const aside = records.find(({ engineId }) => engineId === failed);
   return {
     title: `${failed == null ? "The configured engine" : `The engine ${failed}`} is not running${view?.engine.degraded == null ? "" : `; ${view.engine.ran} answered instead`}`,
     reason: `It failed during ${degraded.operation}: ${degraded.reason}`,
-    next: stillAside
-      ? "It stays set aside until the gateway restarts. Run “clew doctor” to see what is wrong, then restart."
-      : "It is no longer set aside: the next message tries it again.",
+    next:
+      failed === undefined || failed === null || aside?.scope.kind === "everywhere"
+        ? "It stays set aside until the gateway restarts. Run “clew doctor” to see what is wrong, then restart."
+        : aside === undefined
+          ? "It is no longer set aside: the next message tries it again."
+          : "It is set aside in this session only. “/engine” says more, “/engine retry” gives it another chance.",
   };
 }
 
@@ -94,7 +99,8 @@ export interface Fact {
 }
 
 /** Pure. What happened in the turn, the important first; what did not happen is not mentioned. */
-export function describeTurn({ outcome, turn, call, policyChanges }: ContextView): Fact[] {
+export function describeTurn(view: ContextView): Fact[] {
+  const { outcome, turn, call, policyChanges, budget } = view;
   const usage = describeUsage(call.usage);
   const engineMs = turn.engineCalls.reduce((sum, { durationMs }) => sum + durationMs, 0);
   const changes = [...turn.historyChanges, ...policyChanges];
@@ -131,6 +137,8 @@ export function describeTurn({ outcome, turn, call, policyChanges }: ContextView
           changes.map(describeChange),
         ),
     describeEngineCalls(turn.engineCalls),
+    describeViews(turn.views, budget),
+    describeDeliveries(turn.deliveries),
   ];
   return facts.filter((each) => each !== null);
 }
@@ -188,4 +196,40 @@ function describeEngineCalls(calls: ContextView["turn"]["engineCalls"]): Fact | 
     lines,
     calls.some(({ outcome }) => outcome !== "ok" && outcome !== "aborted"),
   );
+}
+
+/** What was odd about the engine's choice. */
+function describeViews(
+  views: ContextView["turn"]["views"],
+  budget: ContextView["budget"],
+): Fact | null {
+  const { fallbacks = 0, aligned = 0 } = views ?? {};
+  const lines = [
+    ...(fallbacks > 0
+      ? [`${formatNumberOf(fallbacks, "call")} without it: the host could not use it`]
+      : []),
+    ...(aligned > 0
+      ? [`${formatNumberOf(aligned, "message")} without ids, recognised by their content`]
+      : []),
+    ...(budget?.underEstimated === true
+      ? ["the engine told fewer tokens than its messages can take"]
+      : []),
+  ];
+  if (lines.length === 0) return null;
+  return fact("Engine’s choice", "odd", lines, fallbacks > 0);
+}
+
+function describeDeliveries(deliveries: ContextView["turn"]["deliveries"]): Fact | null {
+  if (deliveries === undefined) return null;
+  const { pending, blocked } = deliveries;
+  const lines = [
+    ...(pending > 0 ? [`${formatNumberOf(pending, "turn")} will be offered again`] : []),
+    ...(blocked.length > 0
+      ? [
+          `${formatNumberOf(blocked.length, "turn")} refused three times; “/engine retry” offers ${blocked.length === 1 ? "it" : "them"} again`,
+        ]
+      : []),
+  ];
+  const total = pending + blocked.length;
+  return fact("Not taken by the engine", formatNumberOf(total, "turn"), lines, blocked.length > 0);
 }

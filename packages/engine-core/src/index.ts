@@ -89,7 +89,13 @@ export type { SystemPart } from "./request/request-items.ts";
 export type { Measurement } from "./request/request-size.ts";
 export { partOfBranch } from "./session/branch-part.ts";
 export { createDeliveryLedger } from "./session/delivery-ledger.ts";
+export {
+  type BlockedTurn,
+  type DeliveryStatus,
+  deliveryStatus,
+} from "./session/delivery-status.ts";
 export { type MaintenanceLane, settleMaintenance } from "./session/maintenance-lane.ts";
+export { type RetriedSession, retrySession } from "./session/retry-session.ts";
 export type { SessionLock, WhenBusy } from "./session/session-lock.ts";
 export { createSessionState, type SessionState } from "./session/session-state.ts";
 export { type CompactSessionRequest, compactSession } from "./turn/compact-session.ts";

@@ -167,9 +167,20 @@ const addCompacting: Add = (sessions, shell, done) => {
 };
 
 const addEngine: Add = (program, shell, done) => {
-  program
+  const engines = program
     .command("engine")
-    .description("test context engines")
+    .description("test context engines, and give them another chance");
+  engines
+    .command("retry")
+    .description(
+      "let an engine answer again that was set aside for a session, and offer parked turns again",
+    )
+    .argument("<session>", SESSION_NAME)
+    .addOption(json())
+    .action(async (name: string, options) =>
+      done(await (await import("./engine-retry.ts")).engineRetry(name, options, shell)),
+    );
+  engines
     .command("check")
     .description("test an engine against the contract; exit code 1 if it breaks a rule")
     .argument(

@@ -1,5 +1,10 @@
 // What a command answers with, and what it needs from the gateway.
-import type { compactSession, RequestPreview } from "@clew/engine-core";
+import type {
+  compactSession,
+  QuarantineRecord,
+  RequestPreview,
+  RetriedSession,
+} from "@clew/engine-core";
 import type { CompactionPreview, UndoResult } from "@clew/legacy-engine";
 import type { StatusFacts } from "./status.ts";
 
@@ -14,6 +19,12 @@ export interface CommandAnswer {
   data?: unknown;
 }
 
+/** What another chance for engines came to. */
+export interface EngineRetry extends RetriedSession {
+  /** Engines that one session's request does not bring back. */
+  stillAside: readonly QuarantineRecord[];
+}
+
 /**
  * One session, as commands see it. What changes it is refused by the caller while
  * a reply is being written.
@@ -22,6 +33,8 @@ export interface CommandSession {
   isBusy(): boolean;
   status(): Promise<StatusFacts>;
   engine(): Promise<string>;
+  /** Gives engines another chance in this session. */
+  retryEngines(): Promise<EngineRetry>;
   preview(): Promise<RequestPreview>;
   compact(focus: string | undefined): Promise<Awaited<ReturnType<typeof compactSession>>["result"]>;
   previewCompaction(focus: string | undefined): Promise<CompactionPreview>;

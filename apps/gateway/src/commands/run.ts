@@ -6,13 +6,14 @@ import { nearestOf } from "../text/nearest.ts";
 import type { CommandAnswer, CommandSession } from "./answer.ts";
 import { parseCompact, runCompact } from "./compact.ts";
 import { describeContextSummary, summarizePreview } from "./context.ts";
+import { parseEngine, runEngine } from "./engine.ts";
 import { describeStatus } from "./status.ts";
 
 interface Command {
   usage: string;
   description: string;
   /** True: refused while a reply is being written. */
-  alone: boolean;
+  alone: boolean | ((args: string) => boolean);
   run(args: string, session: CommandSession): Promise<Omit<CommandAnswer, "command">>;
 }
 
@@ -67,10 +68,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   engine: {
-    usage: "/engine",
-    description: "the context engine in detail: why it runs, what failed lately, its store",
-    alone: false,
-    run: async (_args, session) => ({ ok: true, text: await session.engine() }),
+    usage: "/engine [retry]",
+    description:
+      "the context engine in detail: why it runs, what failed lately, its store; or give it another chance in this session",
+    alone: (args) => parseEngine(args).kind === "retry",
+    run: (args, session) => runEngine(parseEngine(args), session),
   },
   help: {
     usage: "/help",
@@ -97,7 +99,8 @@ export async function runCommand(
         text: unknownCommand(name, session),
       }
     );
-  if (command.alone && session.isBusy())
+  const isAlone = typeof command.alone === "function" ? command.alone(args) : command.alone;
+  if (isAlone && session.isBusy())
     return {
       command: name,
       ok: false,

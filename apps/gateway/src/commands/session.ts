@@ -4,7 +4,8 @@ import { abortable, promptTokensOf } from "@clew/plugin-sdk/host";
 import { buildContext } from "@clew/plugin-sdk/transcript";
 import { undoLastCompaction } from "../compaction/undo.ts";
 import type { Host } from "../host/host.ts";
-import { describeEngine, pluginProblem } from "../plugins/engines/engine-status.ts";
+import { describeEngine, pluginProblem } from "../plugins/engines/describe-engine.ts";
+import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import type { OwnedCommand } from "../plugins/offer/chat-commands.ts";
 import { readLastRequest } from "../reports/report-log.ts";
@@ -22,6 +23,7 @@ export interface CommandSessionOptions {
   host: Host;
   store: SessionStore;
   conversations: Conversations;
+  engineStatus: (key: string) => Promise<EngineStatus>;
   plugins: PluginHost | undefined;
   /** Keeps the report of a compaction, like that of a turn. */
   storeReport: (conversation: Conversation, report: TurnReport) => Promise<void>;
@@ -31,7 +33,7 @@ export interface CommandSessionOptions {
 }
 
 export function createCommandSession(options: CommandSessionOptions): CommandSession {
-  const { key, agentId, host, store, conversations, plugins, signal, onEvent } = options;
+  const { key, host, store, conversations, plugins, signal, onEvent } = options;
   const inSession = <Result>(work: (conversation: Conversation) => Promise<Result>) =>
     conversations.run(key, work, signal);
   const setupOf = (conversation: Conversation) => ({
@@ -44,9 +46,14 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
     isBusy: () => conversations.busy().has(key),
     status: () => statusOf(options),
     async engine() {
-      const status = await host.engineStatus(agentId);
+      const status = await options.engineStatus(key);
       return describeEngine(status, pluginProblem(status, plugins));
     },
+    retryEngines: () =>
+      inSession(async ({ session: transcript, state }) => ({
+        ...(await host.retryEngines({ transcript, state })),
+        stillAside: host.quarantined().filter(({ scope }) => scope.kind === "everywhere"),
+      })),
     preview: () => inSession((conversation) => host.preview(setupOf(conversation))),
     compact: (focus) =>
       inSession(async (conversation) => {
@@ -77,7 +84,7 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
   const { home, key, agentId, host, store } = options;
   const found = await store.read(key);
   const { model } = host.model(agentId);
-  const { info, ...engine } = await host.inspectEngine(agentId);
+  const { info, ...engine } = await host.inspectEngine(agentId, key);
   const last = found && (await readLastRequest(agentPaths(home, agentId).reports, found.sessionId));
   const usage = last?.call.usage ?? null;
   const facts = contextFacts(found?.branch ?? [], {

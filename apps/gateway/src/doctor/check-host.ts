@@ -14,6 +14,7 @@ import {
 import { unreadableClaim } from "../home/claim.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
+import { shortName } from "../sessions/keys.ts";
 import { checkCompaction } from "./check-compaction.ts";
 import { checkEngineAndPlugins } from "./check-engine.ts";
 import { checkImages } from "./check-images.ts";
@@ -216,7 +217,7 @@ function describeRunning({ url, pid, health }: OwnGateway): Finding {
   const list = aside
     .map(({ engineId, scope, reason }) =>
       scope?.kind === "session"
-        ? `${engineId} in session ${scope.sessionKey}: ${reason}`
+        ? `${engineId} in session ${shortName(scope.sessionKey)}: ${reason}`
         : `${engineId}: ${reason}`,
     )
     .join("; ");
@@ -226,7 +227,7 @@ function describeRunning({ url, pid, health }: OwnGateway): Finding {
         level: "warning",
         code: "engine-set-aside",
         subject: "gateway",
-        text: `runs at ${url}, with engines set aside until its restart: ${list}`,
+        text: `runs at ${url}, with engines set aside: ${list}`,
       };
 }
 

@@ -10,6 +10,7 @@ import { describeNote, repairedParts } from "../sessions/notes.ts";
 import { openSession } from "../sessions/open.ts";
 import { parseSessionFile } from "../sessions/parse.ts";
 import { agentPaths, transcriptFile } from "../sessions/paths.ts";
+import { findParkedTurns } from "./check-deliveries.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
 interface SessionsRequest {
@@ -53,6 +54,7 @@ async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Prom
       }),
     );
   }
+  findings.push(...(await findParkedTurns(home, agentId, complete)));
   if (fix) await removeDrafts(sessions);
   return [
     {

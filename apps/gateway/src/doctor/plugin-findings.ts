@@ -4,6 +4,7 @@ import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { slotValue } from "../plugins/find/enablement.ts";
 import type { PluginRecord } from "../plugins/load/record.ts";
 import { describeStrays } from "../plugins/strays.ts";
+import { shortName } from "../sessions/keys.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
 export function engineFindings(status: EngineStatus): Finding[] {
@@ -55,11 +56,15 @@ function setAsideFindings({ configured, quarantined }: EngineStatus): Finding[] 
   return quarantined
     .filter(({ engineId, scope }) => engineId !== configured || scope.kind === "session")
     .map(({ engineId, scope, operation, reason }) => {
-      const where = scope.kind === "session" ? ` for session ${scope.sessionKey}` : "";
+      const isOfSession = scope.kind === "session";
+      const where = isOfSession ? ` for session ${shortName(scope.sessionKey)}` : "";
+      const next = isOfSession
+        ? `another chance: clew engine retry ${shortName(scope.sessionKey)}`
+        : REINSTALL;
       return engine(
         "warning",
         "engine-set-aside",
-        `"${engineId}" has been set aside${where} because it failed in ${operation}: ${reason}; ${REINSTALL}`,
+        `"${engineId}" has been set aside${where} because it failed in ${operation}: ${reason}; ${next}`,
       );
     });
 }
@@ -67,12 +72,20 @@ function setAsideFindings({ configured, quarantined }: EngineStatus): Finding[] 
 function recentFindings({ degraded, recent, owner }: EngineStatus): Finding[] {
   const { turns, lastDegraded: last, compactions, idleCompactions } = recent;
   const failed = `${recent.degraded} of the last ${turns} turns were answered by another engine; last on ${last?.at}: ${last?.operation}: ${last?.reason}`;
-  const idle = `${idleCompactions} of ${compactions} recent compactions claimed success but changed nothing; tell the author of ${owner.replace("plugin:", "plugin ")}`;
+  const { badViews, alignedViews, underEstimates } = recent;
+  const author = `tell the author of ${owner.replace("plugin:", "plugin ")}`;
+  const idle = `${idleCompactions} of ${compactions} recent compactions claimed success but changed nothing; ${author}`;
+  const bad = `${badViews} of the last ${turns} turns went without the engine's choice, which no model could have been sent; ${author}`;
+  const aligned = `in ${alignedViews} of the last ${turns} turns messages came back without their ids and were recognised by their content`;
+  const under = `in ${underEstimates} of the last ${turns} turns the engine told fewer tokens than its messages can possibly take; ${author}`;
   return [
     ...(last !== null && degraded === null
       ? [engine("warning", "engine-failed-lately", failed)]
       : []),
     ...(idleCompactions > 0 ? [engine("warning", "engine-idle-compactions", idle)] : []),
+    ...(badViews > 0 ? [engine("warning", "engine-bad-views", bad)] : []),
+    ...(alignedViews > 0 ? [engine("note", "engine-aligned-views", aligned)] : []),
+    ...(underEstimates > 0 ? [engine("warning", "engine-under-estimates", under)] : []),
   ];
 }
 

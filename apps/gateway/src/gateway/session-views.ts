@@ -1,4 +1,6 @@
 // What a gateway tells of its sessions without opening them.
+import type { Host } from "../host/host.ts";
+import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { type ContextView, describeContext, readContextItem } from "../reports/context-view.ts";
 import type { Conversations } from "../sessions/conversations.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
@@ -8,6 +10,8 @@ import type { ReadSession, SessionStore, SessionSummary } from "../sessions/stor
 export interface SessionViews {
   sessions(): Promise<(SessionSummary & { busy: boolean })[]>;
   session(key: string): Promise<(ReadSession & { busy: boolean }) | null>;
+  /** The engine that answers in a session, also before its first message, and how it stands. */
+  engine(key: string): Promise<EngineStatus>;
   /**
    * What the model saw in the session's last call; null when there was none. Throws
    * SESSION_NOT_FOUND.
@@ -26,13 +30,17 @@ export interface SessionViews {
 
 export interface SessionViewsOptions {
   home: string;
+  host: Pick<Host, "engineStatus">;
+  agentOf: (key: string) => string;
   store: SessionStore;
   conversations: Conversations;
   canonicalKey: (text: string) => string;
 }
 
+const NOTHING_SAID = { branch: [], deliveries: { read: () => undefined } };
+
 export function createSessionViews(options: SessionViewsOptions): SessionViews {
-  const { home, store, conversations, canonicalKey } = options;
+  const { home, host, store, conversations, canonicalKey, agentOf } = options;
   const read = (text: string) => store.read(canonicalKey(text));
   const require = async (text: string) => {
     const found = await read(text);
@@ -48,6 +56,12 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
     async session(text) {
       const found = await read(text);
       return found && { ...found, busy: conversations.busy().has(canonicalKey(text)) };
+    },
+    async engine(text) {
+      const key = canonicalKey(text);
+      const found = await store.read(key);
+      const known = found && { branch: found.branch, deliveries: await store.deliveries(found) };
+      return host.engineStatus(agentOf(key), { key, ...(known ?? NOTHING_SAID) });
     },
     async context(text) {
       const found = await require(text);

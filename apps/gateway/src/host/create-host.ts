@@ -1,5 +1,11 @@
 // Runs turns, compactions and previews for whoever asks a composed host.
-import { compactSession, previewRequest, runTurn, type TurnResult } from "@clew/engine-core";
+import {
+  compactSession,
+  previewRequest,
+  retrySession,
+  runTurn,
+  type TurnResult,
+} from "@clew/engine-core";
 import { engineStatus } from "../plugins/engines/engine-status.ts";
 import { readRecentTurns } from "../plugins/engines/recent-turns.ts";
 import { inPluginScope } from "../plugins/load/scope.ts";
@@ -23,15 +29,24 @@ export function createHost(parts: HostParts): Host {
     previewCompaction: (request, focus) =>
       prepared(parts, request, async ({ compaction }) => compaction.preview(focus)),
     preview: (request) => prepared(parts, request, ({ turn }) => previewRequest(turn)),
-    async inspectEngine(agentId) {
-      const { configured, guard, switchedOff, degraded } = await engines.resolve(agentId);
+    async inspectEngine(agentId, sessionKey) {
+      const { configured, guard, switchedOff, degraded } = await engines.resolve(
+        agentId,
+        sessionKey === undefined ? {} : { sessionKey },
+      );
       return { configured, engineId: guard.engineId, info: guard.info(), switchedOff, degraded };
     },
-    async engineStatus(agentId) {
-      const engine = await engines.resolve(agentId);
+    async engineStatus(agentId, session) {
+      const engine = await engines.resolve(
+        agentId,
+        session === undefined ? {} : { sessionKey: session.key },
+      );
       const recent = await readRecentTurns(agentPaths(environment.home, agentId).reports);
-      return engineStatus({ agentId, engine, recent, quarantined: registry.quarantine.list() });
+      const quarantined = registry.quarantine.list();
+      return engineStatus({ agentId, engine, recent, quarantined, session });
     },
+    retryEngines: ({ transcript, state }) =>
+      retrySession({ transcript, state, quarantine: registry.quarantine }),
     quarantined: () => registry.quarantine.list(),
     close: () => registry.dispose(),
   };

@@ -5,6 +5,7 @@ import {
   createEngineRegistry,
   type EngineRegistry,
   pluginOf,
+  type QuarantineRecord,
   type ResolvedEngine,
   resolveContextEngine,
 } from "@clew/engine-core";
@@ -25,7 +26,12 @@ export interface Engines {
    */
   resolve(
     agentId: string,
-    wait?: { sessionKey?: string; signal?: AbortSignal | undefined },
+    wait?: {
+      sessionKey?: string;
+      signal?: AbortSignal | undefined;
+      /** Told when the chosen engine is set aside because it could not be made now. */
+      onSetAside?: (record: QuarantineRecord) => void;
+    },
   ): Promise<ResolvedEngine>;
 }
 
@@ -52,13 +58,14 @@ export function createEngines(options: EnginesOptions): Engines {
   });
   return {
     ...{ registry, settings },
-    resolve(agentId, { sessionKey, signal } = {}) {
+    async resolve(agentId, { sessionKey, signal, onSetAside } = {}) {
+      const before = registry.quarantine.list();
       const context = {
         config: raw,
         agentDir: join(environment.home, "agents", agentId),
         workspaceDir: agentSettings(config, environment.home, agentId).workspace,
       };
-      return resolveContextEngine({
+      const resolved = await resolveContextEngine({
         ...{ registry, context },
         ...(sessionKey !== undefined && { sessionKey }),
         ...(signal !== undefined && { signal }),
@@ -69,6 +76,10 @@ export function createEngines(options: EnginesOptions): Engines {
         if (isAbort(error, signal)) return resolveContextEngine({ registry, context });
         throw error;
       });
+      const record = registry.quarantine.get(resolved.configured ?? "", sessionKey);
+      if (resolved.degraded !== null && record !== undefined && !before.includes(record))
+        onSetAside?.(record);
+      return resolved;
     },
   };
 }

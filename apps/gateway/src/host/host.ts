@@ -7,6 +7,7 @@ import type {
   LogPort,
   ModelPort,
   RequestPreview,
+  RetriedSession,
   SessionState,
   SuccessorPort,
   ToolPort,
@@ -21,7 +22,7 @@ import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
-import type { EngineStatus } from "../plugins/engines/engine-status.ts";
+import type { AskedSession, EngineStatus } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import type { CompactableSession } from "../sessions/open.ts";
 import type { Approve } from "../tools/tool.ts";
@@ -54,10 +55,15 @@ export interface Host {
   previewCompaction(request: TurnSetup, focus?: string): Promise<CompactionPreview>;
   /** What the next call would send; not while a turn of the session runs. */
   preview(request: TurnSetup): Promise<RequestPreview>;
-  /** The engine that would answer an agent now: its info, and why it is not the chosen one. */
-  inspectEngine(agentId: string): Promise<EngineInspection>;
+  /**
+   * The engine that would answer an agent now, in a session where one is named: its info, and why
+   * it is not the chosen one.
+   */
+  inspectEngine(agentId: string, sessionKey?: string): Promise<EngineInspection>;
   /** Everything known about it; asks the engine's own store where it can be asked. */
-  engineStatus(agentId: string): Promise<EngineStatus>;
+  engineStatus(agentId: string, session?: AskedSession): Promise<EngineStatus>;
+  /** Gives engines another chance in one session, in which nothing runs. */
+  retryEngines(setup: Pick<TurnSetup, "transcript" | "state">): Promise<RetriedSession>;
   /** Engines set aside since start, and why. */
   quarantined(): ReturnType<EngineRegistry["quarantine"]["list"]>;
   close(): Promise<void>;

@@ -46,6 +46,11 @@ export async function prepareTurn(
   const engine = await engines.resolve(session.agentId, {
     sessionKey: session.sessionKey,
     signal: setup.signal,
+    onSetAside: ({ engineId, operation, reason }) =>
+      onEvent?.({
+        type: "notice",
+        text: `Engine "${engineId}" failed (${operation}: ${reason}); another one answers.`,
+      }),
   });
   const hooks = plugins && turnHooks(plugins.hooks, session, setup.signal);
   const tools =

@@ -54,7 +54,9 @@ function addGuards(app: Hono, { gateway, port, identity }: AppOptions): void {
   });
   app.use("/api/*", async (context, next) => {
     const proof = context.req.header(REQUEST_PROOF);
-    if (proof === undefined || isProvenRequest(identity.secret, proof, context.req)) return next();
+    const { method, url } = context.req;
+    const asked = { method, path: new URL(url).pathname };
+    if (proof === undefined || isProvenRequest(identity.secret, proof, asked)) return next();
     return refuse(context, "FORBIDDEN", "The request is meant for the gateway of another home.");
   });
   app.use("/api/*", (context, next) => {

@@ -3,23 +3,15 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
 import { checkEngineAndPlugins } from "../doctor/check-engine.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { findOwnGateway } from "../gateway-client.ts";
-import { claimHome } from "../home/claim.ts";
-import { startServer } from "../http/server.ts";
-import { parseStream, post } from "../testing/gateway.ts";
+import { post } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
-import {
-  collectLog,
-  copyTidepool,
-  engineCode,
-  startPluginGateway,
-  writePlugin,
-} from "../testing/plugins.ts";
+import { copyTidepool, engineCode, startServedGateway, writePlugin } from "../testing/plugins.ts";
 import { installPlugin } from "./install/install.ts";
 import { disablePlugin, enablePlugin } from "./install/switch.ts";
 import type { PluginRecord } from "./load/record.ts";
@@ -38,40 +30,7 @@ type Place = Awaited<ReturnType<typeof openPlace>>;
 const readRaw = ({ configFile }: Place) =>
   JSON5.parse<Record<string, unknown>>(readFileSync(configFile, "utf8"));
 
-async function startServed(place: Place) {
-  const started = await startPluginGateway(readRaw(place), place.home);
-  const claim = await claimHome(place.home);
-  onTestFinished(() => claim.release());
-  const { gateway } = started;
-  const { identity } = claim;
-  const log = collectLog();
-  const page = new Map();
-  const server = await startServer({ gateway, log, page, version: "0.0.0", identity, port: 0 });
-  onTestFinished(() => server.close());
-  claim.announce(server.port);
-  const get = async <Answer = Record<string, never>>(path: string) =>
-    (await fetch(`${server.url}${path}`)).json() as Promise<Answer>;
-  const reload = async () =>
-    (await (await fetch(`${server.url}/api/plugins/reload`, { method: "POST" })).json()) as {
-      plugins?: PluginRecord[];
-      error?: { message: string };
-    };
-  const say = async (text: string, init: RequestInit = {}, body: object = {}) => {
-    const response = await fetch(`${server.url}/api/sessions/main/messages`, {
-      ...post({ text, ...body }),
-      ...init,
-    });
-    if (!response.ok) return { status: response.status, events: [], text: await response.text() };
-    const { events, text: streamed } = parseStream(await response.text());
-    const answered = events.find(({ type }) => type === "command");
-    return {
-      status: response.status,
-      events,
-      text: answered === undefined ? streamed : String(answered.text),
-    };
-  };
-  return { ...started, server, get, reload, say };
-}
+const startServed = (place: Place) => startServedGateway(readRaw(place), place.home);
 
 async function doctor(place: Place, fix = false): Promise<string[]> {
   const findings = await findingsOf(place, fix);

@@ -38,6 +38,8 @@ export interface ContextView {
     | "toolCalls"
     | "compactions"
     | "historyChanges"
+    | "deliveries"
+    | "views"
   > & {
     modelCalls: number;
   };
@@ -69,6 +71,7 @@ export async function describeContext(folder: string, source: Source): Promise<C
   const { index, durationMs, usage, stopReason, error, requestHash, retries, policyChanges } = call;
   const { turnId, startedAt, outcome, model, engine, budget } = report;
   const { hostMs, reason, engineCalls, toolCalls, compactions, historyChanges } = report;
+  const { deliveries, views } = report;
   return {
     turnId,
     startedAt,
@@ -85,6 +88,8 @@ export async function describeContext(folder: string, source: Source): Promise<C
       toolCalls,
       compactions,
       historyChanges,
+      ...(deliveries !== undefined && { deliveries }),
+      ...(views !== undefined && { views }),
       modelCalls: report.modelCalls.length,
     },
     tokens: { ...tokens, total: tokens.system + tokens.tools + tokens.messages },

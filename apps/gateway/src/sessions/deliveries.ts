@@ -54,6 +54,14 @@ export async function openDeliveries(
   });
 }
 
+/** The record as the file says now, whoever writes it; empty when there is none. */
+export async function readDeliveries(
+  file: string,
+): Promise<Pick<DeliveryPort, "read" | "engines">> {
+  const text = await readIfThere(file);
+  return createDeliveryLedger({ earlier: text === null ? [] : linesOf(text) });
+}
+
 function linesOf(text: string): Line[] {
   return text.split("\n").flatMap((line) => {
     const parsed = LineSchema.safeParse(readJson(line));

@@ -13,6 +13,7 @@ import {
 import { fileNotFound } from "../file-not-found.ts";
 import { acquireLock, type Lock } from "../locks/lock.ts";
 import { storageFailed } from "../storage-error.ts";
+import { readDeliveries } from "./deliveries.ts";
 import { explainStorageError } from "./durable-file.ts";
 import { completeIndex, moveKey, readIndex, type SessionIndex, writeIndex } from "./index-file.ts";
 import { isSafeId, type SessionName } from "./keys.ts";
@@ -65,6 +66,8 @@ export interface SessionStore {
   list(): Promise<SessionSummary[]>;
   /** The session as its file says now, whoever writes it; null when there is none. */
   read(key: string): Promise<ReadSession | null>;
+  /** What engines have acknowledged of a session, as its file says now. */
+  deliveries(session: SessionSummary): ReturnType<typeof readDeliveries>;
 }
 
 /** Keys may be short names; they are of the agent "main" then. */
@@ -97,6 +100,8 @@ export function createSessionStore({ home }: { home: string }): SessionStore {
       const found = await Promise.all(agents.map((agentId) => listAgentSessions(home, agentId)));
       return found.flat().sort((a, b) => b.updatedAt.localeCompare(a.updatedAt));
     },
+    deliveries: ({ agentId, sessionId }) =>
+      readDeliveries(deliveriesFile(home, agentId, sessionId)),
     async read(key) {
       const { name, sessionId } = await find(key);
       const summary =

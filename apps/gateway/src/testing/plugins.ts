@@ -6,9 +6,13 @@ import { onTestFinished } from "vitest";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
 import { createGateway, type Gateway } from "../gateway.ts";
+import { claimHome } from "../home/claim.ts";
+import { startServer } from "../http/server.ts";
 import type { PluginHost } from "../plugins/host.ts";
+import type { PluginRecord } from "../plugins/load/record.ts";
 import { startPlugins } from "../plugins/start.ts";
 import type { Approve } from "../tools/tool.ts";
+import { parseStream, post } from "./gateway.ts";
 
 export const TIDEPOOL = join(import.meta.dirname, "../plugins/__fixtures__/tidepool");
 
@@ -110,4 +114,40 @@ export async function startPluginGateway(
     say: (text, { session = "main", approve } = {}) =>
       gateway.send({ key: session, content: text, approve }),
   };
+}
+
+/** The same behind its server, found by the commands of its home. */
+export async function startServedGateway(config: Record<string, unknown>, home: string) {
+  const started = await startPluginGateway(config, home);
+  const claim = await claimHome(home);
+  onTestFinished(() => claim.release());
+  const { gateway } = started;
+  const { identity } = claim;
+  const log = collectLog();
+  const page = new Map();
+  const server = await startServer({ gateway, log, page, version: "0.0.0", identity, port: 0 });
+  onTestFinished(() => server.close());
+  claim.announce(server.port);
+  const get = async <Answer = Record<string, never>>(path: string) =>
+    (await fetch(`${server.url}${path}`)).json() as Promise<Answer>;
+  const reload = async () =>
+    (await (await fetch(`${server.url}/api/plugins/reload`, { method: "POST" })).json()) as {
+      plugins?: PluginRecord[];
+      error?: { message: string };
+    };
+  const say = async (text: string, init: RequestInit = {}, body: object = {}) => {
+    const response = await fetch(`${server.url}/api/sessions/main/messages`, {
+      ...post({ text, ...body }),
+      ...init,
+    });
+    if (!response.ok) return { status: response.status, events: [], text: await response.text() };
+    const { events, text: streamed } = parseStream(await response.text());
+    const answered = events.find(({ type }) => type === "command");
+    return {
+      status: response.status,
+      events,
+      text: answered === undefined ? streamed : String(answered.text),
+    };
+  };
+  return { ...started, server, get, reload, say };
 }

@@ -1,7 +1,7 @@
 // The part of the HTTP API that is about engine and plugins.
 import type { Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
-import { describeEngine, pluginProblem } from "../../plugins/engines/engine-status.ts";
+import { describeEngine, pluginProblem } from "../../plugins/engines/describe-engine.ts";
 import { notOffered } from "../../plugins/invalid.ts";
 import { parseSessionName } from "../../sessions/keys.ts";
 
@@ -10,7 +10,11 @@ export function addPluginRoutes(app: Hono, gateway: Gateway): void {
     parseSessionName(gateway.canonicalKey(key ?? "main"))?.agentId ?? "main";
 
   app.get("/api/engine", async (context) => {
-    const status = await gateway.host.engineStatus(agentIdOf(context.req.query("session")));
+    const session = context.req.query("session");
+    const status =
+      session === undefined
+        ? await gateway.host.engineStatus(agentIdOf(undefined))
+        : await gateway.engine(session);
     return context.json({
       ...status,
       text: describeEngine(status, pluginProblem(status, gateway.plugins)),

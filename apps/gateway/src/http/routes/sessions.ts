@@ -41,6 +41,14 @@ export function addSessionRoutes(app: Hono, gateway: Gateway): void {
       : context.text(text);
   });
 
+  app.post("/api/sessions/:key/engine/retry", async (context) => {
+    const key = context.req.param("key");
+    if ((await gateway.session(key)) === null) throw sessionNotFound(key);
+    const retry = { kind: "command", name: "engine", args: "retry" } as const;
+    const { ok, text, data } = await gateway.command(key, retry);
+    return ok ? context.json({ text, data }) : refuse(context, "SESSION_LOCKED", text);
+  });
+
   app.post("/api/sessions/:key/abort", (context) =>
     context.json({ aborted: gateway.cancel(context.req.param("key")) }),
   );

@@ -2,6 +2,9 @@
 
 import {
   CLEW_EMBEDDED_HOST,
+  type DeliveryPort,
+  type DeliveryStatus,
+  deliveryStatus,
   type EngineFailure,
   type EngineGuard,
   evaluateHostSupport,
@@ -11,10 +14,8 @@ import {
 } from "@clew/engine-core";
 import type { ContextEngineInfo, HostCapability } from "@clew/plugin-sdk/core";
 import { within } from "@clew/plugin-sdk/host";
-import { counted } from "../../text/number.ts";
-import type { PluginHost } from "../host.ts";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { messageOf } from "../invalid.ts";
-import { describeStrays } from "../strays.ts";
 import type { RecentTurns } from "./recent-turns.ts";
 
 export interface EngineStatus {
@@ -46,6 +47,22 @@ export interface EngineStatus {
   recent: RecentTurns;
   /** What the engine says of its own store, where it can be asked. */
   store: { ok: boolean; text: string } | null;
+  /** How the chosen engine stands with one session; null = no session was named. */
+  session: SessionEngine | null;
+}
+
+export interface SessionEngine {
+  key: string;
+  /** Why it is set aside for this session alone. */
+  setAside: QuarantineRecord | null;
+  deliveries: DeliveryStatus;
+}
+
+/** The session that is asked about, as its files say. */
+export interface AskedSession {
+  key: string;
+  branch: readonly TranscriptEntry[];
+  deliveries: Pick<DeliveryPort, "read">;
 }
 
 const OPTIONAL_METHODS = [
@@ -64,8 +81,9 @@ export async function engineStatus(request: {
   engine: ResolvedEngine;
   quarantined: readonly QuarantineRecord[];
   recent: RecentTurns;
+  session?: AskedSession | undefined;
 }): Promise<EngineStatus> {
-  const { agentId, engine, quarantined, recent } = request;
+  const { agentId, engine, quarantined, recent, session } = request;
   const { guard, configured, source, switchedOff, degraded } = engine;
   const info = guard.info();
   const entered = guard.enter({});
@@ -88,6 +106,24 @@ export async function engineStatus(request: {
     missing: support.ok ? [] : support.missing,
     missingMessage: support.ok ? null : support.message,
     store: await askStore(guard.extension("control")),
+    session: session === undefined ? null : sessionEngine(session, engine, quarantined),
+  };
+}
+
+/** An engine that does not run does not say which version it is: then every refusal counts. */
+function sessionEngine(
+  { key, branch, deliveries }: AskedSession,
+  { guard, configured }: ResolvedEngine,
+  quarantined: readonly QuarantineRecord[],
+): SessionEngine {
+  const engineId = configured ?? guard.engineId;
+  const version = guard.engineId === engineId ? (guard.info().version ?? null) : undefined;
+  const isOfSession = ({ engineId: id, scope }: QuarantineRecord) =>
+    id === engineId && scope.kind === "session" && scope.sessionKey === key;
+  return {
+    key,
+    setAside: quarantined.find(isOfSession) ?? null,
+    deliveries: deliveryStatus(branch, deliveries.read(engineId), version),
   };
 }
 
@@ -115,50 +151,4 @@ async function askStore(
   } catch (error) {
     return { ok: false, text: messageOf(error) };
   }
-}
-
-/**
- * What is wrong with the plugin of the chosen engine; null when nothing is, or nobody knows whose
- * the engine is.
- */
-export function pluginProblem(
-  { configured }: EngineStatus,
-  plugins: PluginHost | undefined,
-): string | null {
-  if (configured === null || plugins === undefined) return null;
-  const owner = plugins.ownerOf(configured) ?? configured;
-  const record = plugins.records().find(({ id }) => id === owner);
-  if (record?.status === "error") return record.reason;
-  return record?.strays ? `${describeStrays(record.strays)}.` : null;
-}
-
-/** Pure. The answer to `/engine`. */
-export function describeEngine(status: EngineStatus, problem: string | null = null): string {
-  const { engineId, infoId, name, version, configured, owner, degraded, switchedOff, recent } =
-    status;
-  const own = infoId === engineId ? "" : `, calls itself "${infoId}"`;
-  const from = owner.startsWith("plugin:") ? `, of plugin "${owner.slice("plugin:".length)}"` : "";
-  const lines = [
-    `Engine: ${engineId} (${name}${version === null ? "" : ` ${version}`}${own}${from})`,
-    `Chosen by: ${configured === null ? "default, plugins.slots.contextEngine is not set" : `plugins.slots.contextEngine = ${configured}`}`,
-  ];
-  if (switchedOff !== null) lines.push(`The chosen one does not run: ${switchedOff}.`);
-  if (degraded !== null)
-    lines.push(
-      `The chosen one does not run: it failed (${degraded.operation}: ${degraded.reason}).`,
-    );
-  if (problem !== null) lines.push(`Its plugin: ${problem}`);
-  lines.push(
-    `Lifecycle: ${status.lifecycle}; ${status.ownsCompaction ? "compacts for itself" : "leaves compaction to the host"}; has ${status.methods.join(", ") || "no optional methods"}`,
-  );
-  lines.push(
-    `Last ${counted(recent.turns, "turn")}: ${recent.degraded} answered by another engine, ${counted(recent.compactions, "compaction")}, of which ${recent.idleCompactions} without effect`,
-  );
-  if (recent.lastDegraded !== null)
-    lines.push(
-      `Last time it failed: ${recent.lastDegraded.at} (${recent.lastDegraded.operation}: ${recent.lastDegraded.reason})`,
-    );
-  if (status.store !== null)
-    lines.push(`Store: ${status.store.ok ? "" : "PROBLEM: "}${status.store.text}`);
-  return lines.join("\n");
 }

@@ -4,8 +4,13 @@ import { describe, expect, it } from "vitest";
 import { temporaryHome } from "../../testing/home.ts";
 import { readRecentTurns } from "./recent-turns.ts";
 
-const line = (minute: number, degraded: object | null, compactions: object[] = []) =>
-  `${JSON.stringify({ v: 1, startedAt: `2026-01-01T00:${String(minute).padStart(2, "0")}:00.000Z`, engine: { degraded }, compactions })}\n`;
+const line = (
+  minute: number,
+  degraded: object | null,
+  compactions: object[] = [],
+  odd: object = {},
+) =>
+  `${JSON.stringify({ v: 1, startedAt: `2026-01-01T00:${String(minute).padStart(2, "0")}:00.000Z`, engine: { degraded }, compactions, ...odd })}\n`;
 
 describe("recent turns", () => {
   it("are counted over sessions, oldest first, whatever else is in the files", async () => {
@@ -19,8 +24,14 @@ describe("recent turns", () => {
     });
     await writeFile(
       join(folder, "a.jsonl"),
-      line(3, { operation: "assemble", reason: "newest" }) +
-        line(1, null, [compaction(10, 10), compaction(10, 2), compaction(5, null)]),
+      line(3, { operation: "assemble", reason: "newest" }, [], {
+        views: { fallbacks: 2, aligned: 1 },
+        budget: null,
+      }) +
+        line(1, null, [compaction(10, 10), compaction(10, 2), compaction(5, null)], {
+          views: { fallbacks: 0, aligned: 3 },
+          budget: { underEstimated: true },
+        }),
     );
     await writeFile(
       join(folder, "b.jsonl"),
@@ -32,6 +43,9 @@ describe("recent turns", () => {
       lastDegraded: { at: "2026-01-01T00:03:00.000Z", operation: "assemble", reason: "newest" },
       compactions: 3,
       idleCompactions: 1,
+      badViews: 1,
+      alignedViews: 2,
+      underEstimates: 1,
     });
   });
 
@@ -42,6 +56,9 @@ describe("recent turns", () => {
       lastDegraded: null,
       compactions: 0,
       idleCompactions: 0,
+      badViews: 0,
+      alignedViews: 0,
+      underEstimates: 0,
     });
   });
 });

@@ -11,6 +11,12 @@ export interface RecentTurns {
   compactions: number;
   /** Said to be done, without making the context smaller. */
   idleCompactions: number;
+  /** Turns with calls that went without the engine's choice, which the host could not use. */
+  badViews: number;
+  /** Turns with messages whose ids the engine had dropped. */
+  alignedViews: number;
+  /** Turns in which the engine said fewer tokens than its messages can possibly take. */
+  underEstimates: number;
 }
 
 const MAX_SESSIONS = 8;
@@ -51,8 +57,14 @@ export function summarizeTurns(reports: readonly TurnReport[]): RecentTurns {
     lastDegraded: last === undefined ? null : { at: last.startedAt, ...last.engine.degraded! },
     compactions: compactions.length,
     idleCompactions: compactions.filter(isIdle).length,
+    badViews: count(reports, ({ views }) => (views?.fallbacks ?? 0) > 0),
+    alignedViews: count(reports, ({ views }) => (views?.aligned ?? 0) > 0),
+    underEstimates: count(reports, ({ budget }) => budget?.underEstimated === true),
   };
 }
+
+const count = (reports: readonly TurnReport[], is: (report: TurnReport) => boolean) =>
+  reports.filter(is).length;
 
 /** The whole lines at the end of a report file; what is no report is skipped. */
 async function readTail(file: string): Promise<TurnReport[]> {

@@ -1,0 +1,82 @@
+// Puts what is known about an engine into lines for people.
+import { counted } from "../../text/number.ts";
+import type { PluginHost } from "../host.ts";
+import { describeStrays } from "../strays.ts";
+import type { EngineStatus, SessionEngine } from "./engine-status.ts";
+import type { RecentTurns } from "./recent-turns.ts";
+
+/**
+ * What is wrong with the plugin of the chosen engine; null when nothing is, or nobody knows whose
+ * the engine is.
+ */
+export function pluginProblem(
+  { configured }: EngineStatus,
+  plugins: PluginHost | undefined,
+): string | null {
+  if (configured === null || plugins === undefined) return null;
+  const owner = plugins.ownerOf(configured) ?? configured;
+  const record = plugins.records().find(({ id }) => id === owner);
+  if (record?.status === "error") return record.reason;
+  return record?.strays ? `${describeStrays(record.strays)}.` : null;
+}
+
+/** Pure. The answer to `/engine`. */
+export function describeEngine(status: EngineStatus, problem: string | null = null): string {
+  const { engineId, infoId, name, version, configured, owner, degraded, switchedOff } = status;
+  const own = infoId === engineId ? "" : `, calls itself "${infoId}"`;
+  const from = owner.startsWith("plugin:") ? `, of plugin "${owner.slice("plugin:".length)}"` : "";
+  const lines = [
+    `Engine: ${engineId} (${name}${version === null ? "" : ` ${version}`}${own}${from})`,
+    `Chosen by: ${configured === null ? "default, plugins.slots.contextEngine is not set" : `plugins.slots.contextEngine = ${configured}`}`,
+  ];
+  if (switchedOff !== null) lines.push(`The chosen one does not run: ${switchedOff}.`);
+  if (degraded !== null)
+    lines.push(
+      `The chosen one does not run${isSetAsideHere(status) ? " in this session" : ""}: it failed (${degraded.operation}: ${degraded.reason}).`,
+    );
+  if (problem !== null) lines.push(`Its plugin: ${problem}`);
+  lines.push(
+    `Lifecycle: ${status.lifecycle}; ${status.ownsCompaction ? "compacts for itself" : "leaves compaction to the host"}; has ${status.methods.join(", ") || "no optional methods"}`,
+    ...describeDeliveries(status.session),
+    ...describeRecent(status.recent),
+  );
+  if (status.store !== null)
+    lines.push(`Store: ${status.store.ok ? "" : "PROBLEM: "}${status.store.text}`);
+  if (isSetAsideHere(status) || (status.session?.deliveries.blocked.length ?? 0) > 0)
+    lines.push('"/engine retry" gives it another chance in this session.');
+  return lines.join("\n");
+}
+
+const isSetAsideHere = ({ session }: EngineStatus) => session !== null && session.setAside !== null;
+
+function describeDeliveries(session: SessionEngine | null): string[] {
+  if (session === null) return [];
+  const { pending, blocked } = session.deliveries;
+  const last = blocked.at(-1);
+  return [
+    ...(pending > 0 ? [`Not told yet of ${counted(pending, "turn")} of this session`] : []),
+    ...(last === undefined
+      ? []
+      : [
+          `Parked: ${counted(blocked.length, "turn")} of this session that it refused too often (${last.reason})`,
+        ]),
+  ];
+}
+
+function describeRecent(recent: RecentTurns): string[] {
+  const { turns, lastDegraded, badViews, alignedViews, underEstimates } = recent;
+  const odd = [
+    ...(badViews > 0 ? [`went without its choice in ${badViews}`] : []),
+    ...(alignedViews > 0 ? [`recognised messages by their content in ${alignedViews}`] : []),
+    ...(underEstimates > 0 ? [`was told too few tokens in ${underEstimates}`] : []),
+  ];
+  return [
+    `Last ${counted(turns, "turn")}: ${recent.degraded} answered by another engine, ${counted(recent.compactions, "compaction")}, of which ${recent.idleCompactions} without effect`,
+    ...(odd.length > 0 ? [`Of these turns, the host ${odd.join(", ")}`] : []),
+    ...(lastDegraded === null
+      ? []
+      : [
+          `Last time it failed: ${lastDegraded.at} (${lastDegraded.operation}: ${lastDegraded.reason})`,
+        ]),
+  ];
+}
