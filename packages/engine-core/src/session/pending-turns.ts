@@ -1,22 +1,25 @@
 // Which turns of a branch an engine has not acknowledged yet.
-import { messageId } from "@clew/plugin-sdk/core";
-import type { MessageEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { DeliveryRecord } from "../ports.ts";
 import { isBlocked } from "./delivery-ledger.ts";
+import { messageIn, type ToldMessage } from "./told-messages.ts";
 
-/** One turn of the active branch, from its user entry to the last entry before the next. */
+/**
+ * One turn of the active branch, from its user entry to the last message before the next. Notes
+ * between two turns come before the later one, so that a turn that was taken never grows.
+ */
 export interface PendingTurn {
-  /** Id of its first message. */
+  /** Id of the message it began with. */
   id: string;
   /** Whether the person, a heartbeat or a schedule began it. */
   kind: "user" | "heartbeat" | "cron";
+  /** Notes that came before it. */
+  notes: readonly ToldMessage[];
   /** All of its messages, oldest first. */
-  entries: readonly MessageEntry[];
-  /** Ids of those the engine has not acknowledged. */
+  messages: readonly ToldMessage[];
+  /** Ids of those the engine has not acknowledged, notes included. */
   fresh: ReadonlySet<string>;
-  /** Position of the first entry on the branch, and among its messages. */
-  rawSeq: number;
-  messagePosition: number;
   /** Times the engine refused it. */
   attempts: number;
   /** Refused too often: not offered any more. */
@@ -49,15 +52,20 @@ export function findPendingTurns(
   const open = turns.findIndex(({ fresh }) => fresh.size > 0);
   // The last turn may still grow, so it is looked at again.
   const resume = turns[open < 0 ? turns.length - 1 : open];
-  const scan: PendingScan =
-    resume === undefined
-      ? start
-      : {
-          settled: resume.rawSeq,
-          lastId: branch[resume.rawSeq - 1]?.id,
-          messages: resume.messagePosition,
-        };
-  return { turns: turns.filter(({ fresh }) => fresh.size > 0), scan };
+  return {
+    turns: turns.filter(({ fresh }) => fresh.size > 0),
+    scan: resume === undefined ? start : scanFrom(branch, resume),
+  };
+}
+
+function scanFrom(branch: readonly TranscriptEntry[], turn: PendingTurn): PendingScan {
+  const { rawSeq, position } = (turn.notes[0] ?? turn.messages[0])!;
+  return { settled: rawSeq, lastId: branch[rawSeq - 1]?.id, messages: position };
+}
+
+interface OpenTurn extends PendingTurn {
+  messages: ToldMessage[];
+  fresh: Set<string>;
 }
 
 function turnsFrom(
@@ -66,29 +74,45 @@ function turnsFrom(
   record: DeliveryRecord,
   version: string | null,
 ): PendingTurn[] {
-  const turns: (PendingTurn & { entries: MessageEntry[]; fresh: Set<string> })[] = [];
+  const turns: OpenTurn[] = [];
+  let notes: ToldMessage[] = [];
   let position = messages;
   for (let rawSeq = settled; rawSeq < branch.length; rawSeq++) {
     const entry = branch[rawSeq]!;
-    if (entry.type !== "message") continue;
-    const id = messageId(entry.message) ?? entry.id;
-    if (entry.message.role === "user" || turns.length === 0)
-      turns.push({
-        id,
-        kind: kindOf(entry),
-        entries: [],
-        fresh: new Set(),
-        rawSeq,
-        messagePosition: position,
-        attempts: attemptsOf(record, id, version),
-        blocked: isBlocked(record.refused.get(id), version),
-      });
-    const turn = turns.at(-1)!;
-    turn.entries.push(entry);
-    if (!record.acknowledged.has(id)) turn.fresh.add(id);
+    const held = messageIn(entry);
+    if (held === undefined) continue;
+    const told: ToldMessage = { id: held.id, message: held.message, entry, rawSeq, position };
     position++;
+    if (entry.type !== "message") {
+      notes.push(told);
+      continue;
+    }
+    if (told.message.role === "user" || turns.length === 0)
+      turns.push(beginTurn(told, notes, record, version));
+    else turns.at(-1)!.messages.push(...notes, told);
+    const { fresh } = turns.at(-1)!;
+    for (const { id } of [...notes, told]) if (!record.acknowledged.has(id)) fresh.add(id);
+    notes = [];
   }
   return turns;
+}
+
+function beginTurn(
+  told: ToldMessage,
+  notes: readonly ToldMessage[],
+  record: DeliveryRecord,
+  version: string | null,
+): OpenTurn {
+  const { id } = told;
+  return {
+    id,
+    kind: kindOf(told.message),
+    notes,
+    messages: [told],
+    fresh: new Set(),
+    attempts: attemptsOf(record, id, version),
+    blocked: isBlocked(record.refused.get(id), version),
+  };
 }
 
 /** Another version of the engine starts anew. */
@@ -98,7 +122,7 @@ function attemptsOf({ refused }: DeliveryRecord, id: string, version: string | n
 }
 
 /** Who began the turn stands on its first message, so that it holds for ever. */
-function kindOf({ message }: MessageEntry): PendingTurn["kind"] {
+function kindOf(message: AgentMessage): PendingTurn["kind"] {
   const kind = message.__openclaw?.kind;
   return kind === "heartbeat" || kind === "cron" ? kind : "user";
 }

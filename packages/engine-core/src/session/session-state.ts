@@ -18,6 +18,7 @@ import { createDeliveryLedger } from "./delivery-ledger.ts";
 import { idleLane, type MaintenanceLane } from "./maintenance-lane.ts";
 import type { PendingScan } from "./pending-turns.ts";
 import { openLock, type SessionLock } from "./session-lock.ts";
+import { isRuntimeContext } from "./told-messages.ts";
 
 /**
  * One per open session, kept by the host from turn to turn and handed to every call about that
@@ -170,7 +171,8 @@ export function refreshContext(state: SessionState): readonly ViewItem[] {
   for (const { id, entryId, message } of context.items.slice(reused))
     pushItem(state, { id, message: state.table.canonical(message), why: asHistory(entryId) });
   state.holdsRuntimeContext =
-    (reused > 0 && state.holdsRuntimeContext) || state.items.slice(reused).some(isRuntimeContext);
+    (reused > 0 && state.holdsRuntimeContext) ||
+    state.items.slice(reused).some(({ message }) => isRuntimeContext(message));
   state.holdsHeartbeats =
     (reused > 0 && state.holdsHeartbeats) || state.items.slice(reused).some(isHeartbeatPrompt);
   state.context = context;
@@ -182,17 +184,12 @@ function pushItem(state: SessionState, item: ViewItem): void {
   state.messages.push(item.message);
 }
 
-/**
- * Text a host injects for one run; engines and the stored history never see it
- * (transcript policy R2b).
- */
-const isRuntimeContext = ({ message }: ViewItem) =>
-  message.role === "custom" && message.customType === "openclaw.runtime-context";
-
 /** Stored messages from `start` to `end` of the context, without runtime context. */
 export function contextItems(state: SessionState, start: number, end?: number): ViewItem[] {
   const items = withMessages(state.items.slice(start, end), state.messages.slice(start, end));
-  return state.holdsRuntimeContext ? items.filter((item) => !isRuntimeContext(item)) : items;
+  return state.holdsRuntimeContext
+    ? items.filter(({ message }) => !isRuntimeContext(message))
+    : items;
 }
 
 /**

@@ -1,9 +1,8 @@
 // Which calls give an engine the turns it has not acknowledged.
-import { messageId } from "@clew/plugin-sdk/core";
 import type { EngineMethod } from "@clew/plugin-sdk/host";
-import type { MessageEntry } from "@clew/plugin-sdk/transcript";
 import type { TurnReport } from "../report.ts";
 import type { PendingTurn } from "../session/pending-turns.ts";
+import type { ToldMessage } from "../session/told-messages.ts";
 
 /** Calls made in one go, so that a long backlog does not hold up a reply. */
 const MAX_DELIVERIES = 16;
@@ -12,7 +11,9 @@ const MAX_DELIVERIES = 16;
 export interface Delivery {
   method: "commitTurn" | "afterTurn" | "ingestBatch" | "ingest";
   turn: PendingTurn;
-  /** Ids of the messages that are handed over. */
+  /** What is handed over, oldest first. */
+  messages: readonly ToldMessage[];
+  /** What is acknowledged with it. */
   ids: readonly string[];
 }
 
@@ -50,14 +51,19 @@ function methodFor(
   return methods.has("ingestBatch") ? "ingestBatch" : "ingest";
 }
 
+/**
+ * A commit is the turn from its prompt to its last message (contract §1.2): notes from before it
+ * are in the history that the engine is given.
+ */
 function deliveriesOf(turn: PendingTurn, method: Delivery["method"]): Delivery[] {
-  const all = turn.entries.map(idOf);
-  const ids = all.filter((id) => turn.fresh.has(id));
+  const { notes, messages, fresh } = turn;
   if (method === "commitTurn")
     // Only a person's or the host's own prompt admits a turn.
-    return turn.entries[0]?.message.role === "user" ? [{ method, turn, ids: all }] : [];
-  if (method === "ingest") return ids.map((id) => ({ method, turn, ids: [id] }));
-  return [{ method, turn, ids }];
+    return messages[0]?.message.role === "user"
+      ? [{ method, turn, messages, ids: [...notes, ...messages].map(({ id }) => id) }]
+      : [];
+  const given = [...notes, ...messages].filter(({ id }) => fresh.has(id));
+  if (method === "ingest")
+    return given.map((each) => ({ method, turn, messages: [each], ids: [each.id] }));
+  return [{ method, turn, messages: given, ids: given.map(({ id }) => id) }];
 }
-
-export const idOf = ({ id, message }: MessageEntry): string => messageId(message) ?? id;

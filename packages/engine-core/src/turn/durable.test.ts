@@ -174,18 +174,20 @@ describe("the durable lifecycle", () => {
 
 describe("findPendingTurns", () => {
   it("covers every message that was not acknowledged exactly once, in order, whatever the branch holds", () => {
-    const roles = fc.array(fc.constantFrom("user", "assistant", "custom" as const), {
+    const kinds = fc.array(fc.constantFrom("user", "assistant", "custom", "note"), {
       maxLength: 30,
     });
     fc.assert(
-      fc.property(roles, fc.nat(30), (kinds, cut) => {
-        const branch = kinds.map((kind, index): TranscriptEntry => {
+      fc.property(kinds, fc.nat(30), (given, cut) => {
+        const branch = given.map((kind, index): TranscriptEntry => {
           const base = {
             id: `e${index}`,
             parentId: index === 0 ? null : `e${index - 1}`,
             timestamp: "",
           };
           if (kind === "custom") return { ...base, type: "custom", customType: "x" };
+          if (kind === "note")
+            return { ...base, type: "custom_message", customType: "x", content: "" };
           if (kind === "user")
             return { ...base, type: "message", message: { role: "user", content: "" } };
           return {
@@ -194,13 +196,13 @@ describe("findPendingTurns", () => {
             message: { role: "assistant", content: [], stopReason: "stop" },
           };
         });
-        const messages = branch.filter((entry) => entry.type === "message");
-        const acknowledged = new Set(messages.slice(0, cut).map(({ id }) => id));
+        // A note waits for what is said after it.
+        const said = branch.slice(0, branch.findLastIndex(({ type }) => type === "message") + 1);
+        const ids = said.filter(({ type }) => type !== "custom").map(({ id }) => id);
+        const acknowledged = new Set(ids.slice(0, cut));
         const record = { root: "s", acknowledged, refused: new Map() };
         const { turns, scan } = findPendingTurns(branch, record, null);
-        expect(turns.flatMap(({ fresh }) => [...fresh])).toEqual(
-          messages.slice(cut).map(({ id }) => id),
-        );
+        expect(turns.flatMap(({ fresh }) => [...fresh])).toEqual(ids.slice(cut));
         expect(new Set(turns.map(({ id }) => id)).size).toBe(turns.length);
         expect(findPendingTurns(branch, record, null, scan).turns).toEqual(turns);
       }),

@@ -37,7 +37,7 @@ interface EntryBase {
 
 /** Something was said, or a tool answered. */
 export interface MessageEntry extends EntryBase {
-  /** The only kind that engines are given one by one. */
+  /** Told to engines, as custom messages and branch summaries are. */
   type: "message";
   /** As it was said; a rewrite appends another entry and leaves this one. */
   message: AgentMessage;

@@ -1,6 +1,5 @@
 // Calls of the engine, and what the host makes of their results.
 import type { AgentMessage, AssembleResult, TranscriptEntryAnchor } from "@clew/plugin-sdk/core";
-import type { MessageEntry } from "@clew/plugin-sdk/transcript";
 import { textOf, withMessageId } from "@clew/plugin-sdk/transcript";
 import { describeError } from "../../engine/quarantine.ts";
 import type { HostSession } from "../../ports.ts";
@@ -8,7 +7,8 @@ import { excessOf } from "../../request/request-size.ts";
 import { resolveView } from "../../request/resolve-view.ts";
 import { joinItems, MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
 import { contextItems, indexOfMessage, refreshContext } from "../../session/session-state.ts";
-import { type Delivery, idOf } from "../delivery.ts";
+import type { ToldMessage } from "../../session/told-messages.ts";
+import type { Delivery } from "../delivery.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer, Choice } from "../facts.ts";
 import { hostParams } from "./engine-params.ts";
@@ -151,18 +151,16 @@ async function handOver(
   history: readonly ViewItem[],
 ): Promise<void> {
   const { engine, setup } = world;
-  const { turn, ids, method } = delivery;
+  const { turn, method } = delivery;
   const { sessionId, sessionKey } = sessionOf(world);
   const isHeartbeat = turn.kind === "heartbeat";
-  const messages = turn.entries.flatMap((entry) =>
-    ids.includes(idOf(entry)) ? [canonicalOf(world, entry)] : [],
-  );
+  const messages = delivery.messages.map((told) => canonicalOf(world, told));
   switch (method) {
     case "commitTurn":
       await engine.commitTurn?.({ ...commitParams(world, turn), messages, isHeartbeat });
       return;
     case "afterTurn": {
-      const before = messagesBefore(world, history, turn.entries, ids[0]);
+      const before = messagesBefore(world, history, delivery);
       await engine.afterTurn?.({
         ...hostParams(world, "after-turn"),
         ...sessionFileOf(world),
@@ -186,24 +184,22 @@ async function handOver(
 function messagesBefore(
   world: World,
   history: readonly ViewItem[],
-  entries: readonly MessageEntry[],
-  firstId: string | undefined,
+  { turn, messages }: Delivery,
 ): AgentMessage[] {
-  const [first] = entries;
-  const turnId = first === undefined ? undefined : idOf(first);
+  const all = [...turn.notes, ...turn.messages];
   const items = refreshContext(world.state);
-  const start = indexOfMessage(items, turnId);
+  const start = items.findIndex(({ id }) => id === all[0]?.id);
   const past = start < 0 ? history : contextItems(world.state, 0, start);
-  const known = entries.slice(
+  const known = all.slice(
     0,
-    entries.findIndex((entry) => idOf(entry) === firstId),
+    all.findIndex(({ id }) => id === messages[0]?.id),
   );
-  return [...messagesOf(past), ...known.map((entry) => canonicalOf(world, entry))];
+  return [...messagesOf(past), ...known.map((told) => canonicalOf(world, told))];
 }
 
 /** An entry of an older file does not carry its id yet. */
-const canonicalOf = ({ state }: World, entry: MessageEntry): AgentMessage =>
-  state.table.canonical(withMessageId(entry.message, idOf(entry)));
+const canonicalOf = ({ state }: World, { id, message }: ToldMessage): AgentMessage =>
+  state.table.canonical(withMessageId(message, id));
 
 function commitParams(world: World, turn: Delivery["turn"]) {
   const session = sessionOf(world);
@@ -213,21 +209,18 @@ function commitParams(world: World, turn: Delivery["turn"]) {
     ...hostParams(world, "after-turn"),
     advancementKey,
     admission: {
-      ...anchor(session, turn, 0),
+      ...anchor(session, turn.messages[0]!),
       logicalTurnId: advancementKey,
       role: "user" as const,
     },
-    terminal: anchor(session, turn, turn.entries.length - 1),
+    terminal: anchor(session, turn.messages.at(-1)!),
   };
 }
 
 function anchor(
-  session: HostSession,
-  turn: Delivery["turn"],
-  index: number,
+  { agentId, sessionId, sessionKey, sessionFile }: HostSession,
+  { entry, message, rawSeq, position }: ToldMessage,
 ): TranscriptEntryAnchor {
-  const entry = turn.entries[index]!;
-  const { agentId, sessionId, sessionKey, sessionFile } = session;
   return {
     agentId,
     sessionId,
@@ -235,11 +228,9 @@ function anchor(
     ...(sessionFile !== undefined && { storePath: sessionFile }),
     generation: 0,
     entryId: entry.id,
-    rawSeq: turn.rawSeq + index,
+    rawSeq,
     effectiveParentId: entry.parentId,
-    activeMessagePosition: turn.messagePosition + index,
-    ...(entry.message.idempotencyKey !== undefined && {
-      idempotencyKey: entry.message.idempotencyKey,
-    }),
+    activeMessagePosition: position,
+    ...(message.idempotencyKey !== undefined && { idempotencyKey: message.idempotencyKey }),
   };
 }

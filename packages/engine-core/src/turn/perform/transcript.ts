@@ -15,6 +15,7 @@ import { asPrompt, MADE_BY_POLICY, messagesOf, type ViewItem } from "../../reque
 import { createDeliveryLedger, planCarriedDeliveries } from "../../session/delivery-ledger.ts";
 import { FRESH_SCAN, findPendingTurns } from "../../session/pending-turns.ts";
 import { contextItems, readBranch, refreshContext } from "../../session/session-state.ts";
+import { messageIds, messageIn } from "../../session/told-messages.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
 import { rewriteEntries } from "./rewrite.ts";
@@ -36,11 +37,6 @@ export function survey(world: World): Answered<"surveyed"> {
   state.scans.set(setup.engine.id, scan);
   return { type: "surveyed", firstSight: false, ids: [], turns };
 }
-
-export const messageIds = (branch: readonly TranscriptEntry[]): string[] =>
-  branch.flatMap((entry) =>
-    entry.type === "message" ? [messageId(entry.message) ?? entry.id] : [],
-  );
 
 export async function record(
   world: World,
@@ -113,22 +109,27 @@ export function runningTurn(
 /** Index of the turn's first item in the context. */
 function turnStart({ state }: Pick<World, "state">, promptId: string | undefined): number {
   const items = refreshContext(state);
-  const ids = idsSince(state.branch, promptId);
+  const entries = entriesSince(state.branch, promptId);
   // The turn is at the end: look back from there.
   let split = items.length;
-  while (split > 0 && ids.has(items[split - 1]!.id ?? "")) split--;
+  while (split > 0 && entries.has(entryOf(items[split - 1]!) ?? "")) split--;
   return split;
 }
 
-function idsSince(branch: readonly TranscriptEntry[], promptId: string | undefined): Set<string> {
+const entryOf = ({ why: { source } }: ViewItem) =>
+  source.kind === "entry" ? source.entryId : undefined;
+
+function entriesSince(
+  branch: readonly TranscriptEntry[],
+  promptId: string | undefined,
+): Set<string> {
   const ids = new Set<string>();
   if (promptId === undefined) return ids;
   for (let index = branch.length - 1; index >= 0; index--) {
     const entry = branch[index]!;
-    const id = entry.type === "message" ? (messageId(entry.message) ?? entry.id) : entry.id;
     // A summary made during the turn stands for what was before it.
-    if (entry.type !== "compaction") ids.add(id);
-    if (id === promptId) return ids;
+    if (entry.type !== "compaction") ids.add(entry.id);
+    if (entry.type === "message" && messageIn(entry)?.id === promptId) return ids;
   }
   // The prompt is no longer on the branch: nothing counts as this turn.
   return new Set();
@@ -229,7 +230,7 @@ async function bringAlong(
   const known = new Set(there);
   const missing = turn.filter(({ id }) => id !== undefined && !known.has(id));
   if (missing.length > 0)
-    await successor.append(missing.map(({ message }) => ({ type: "message", message })));
+    await successor.append(missing.map((item) => entryAgain(item, state.branch)));
   const ids = [...there, ...missing.map(({ id }) => id!)];
   for (const [from, to] of [
     [transcript.deliveries ?? state.deliveries, successor.deliveries ?? memory],
@@ -237,4 +238,14 @@ async function bringAlong(
   ] as const)
     for (const { engineId, change } of planCarriedDeliveries(from, to, ids))
       await to.save(engineId, change);
+}
+
+/** What the entry of an item said, to be said in another transcript under the same id. */
+function entryAgain(item: ViewItem, branch: readonly TranscriptEntry[]): NewTranscriptEntry {
+  const { id, message } = item;
+  const entry = branch.findLast((each) => each.id === entryOf(item));
+  if (entry === undefined || entry.type === "message" || id === undefined)
+    return { type: "message", message };
+  const { id: _id, parentId: _parent, timestamp: _time, ...said } = entry;
+  return { ...said, __openclaw: { ...said.__openclaw, id } };
 }
