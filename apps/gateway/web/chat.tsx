@@ -47,6 +47,11 @@ export function Chat({
             <ChatItemView key={item.id} item={item} />
           ))}
           {items.length === 0 && !isLoading && <Welcome onPick={send} />}
+          {turn?.notices.map((notice, index) => (
+            <p key={index} class="notice">
+              {notice}
+            </p>
+          ))}
           <Progress turn={turn} isBusyElsewhere={!running && session?.busy === true} />
           {problem !== null && (
             <p class="problem" role="alert">
@@ -102,9 +107,8 @@ function Progress({ turn, isBusyElsewhere }: { turn: LiveTurn | null; isBusyElse
 }
 
 /** Null when what arrives speaks for itself. */
-function progressOf({ phase, notice, arriving, tools }: LiveTurn): string | null {
+function progressOf({ phase, arriving, tools }: LiveTurn): string | null {
   if (phase === "ended") return null;
-  if (notice !== null) return `${notice}…`;
   if (phase !== "running") return "Waiting…";
   const isToolRunning = Object.values(tools).includes("running");
   return arriving.text !== "" || isToolRunning ? null : "Thinking…";

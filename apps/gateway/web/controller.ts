@@ -34,7 +34,8 @@ export function createController({ api, store }: PageParts): Controller {
   };
   const refresh = async () => {
     try {
-      store.set({ sessions: await api.sessions() });
+      // Before the turn's own record: whether its engine is still set aside.
+      await readHealth({ api, store });
       await shown.load();
     } catch (error) {
       fail(error);

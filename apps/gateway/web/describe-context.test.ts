@@ -62,6 +62,7 @@ describe("the engine", () => {
     );
     expect(why({ configured: "lossless" })).toContain("lossless is switched off");
     expect(why(degraded)).toContain("in place of lossless");
+    expect(why({ ...degraded, ran: "lossless" })).toContain("until it failed in this turn");
   });
 
   it("raises an alarm when another one answered, or is set aside, and only then", () => {
@@ -71,6 +72,9 @@ describe("the engine", () => {
     expect(alarm?.title).toBe("The engine lossless is not running; legacy answered instead");
     expect(alarm?.reason).toContain("assemble: store is corrupt");
     expect(alarm?.next).toContain("until the gateway restarts");
+    expect(
+      describeAlarm({ engine: { ...degraded, ran: "lossless" } }, [record], "here")?.title,
+    ).toBe("The engine lossless failed, and another one took over");
     expect(describeAlarm(null, [record], "here")?.title).toBe("The engine lossless is not running");
   });
 

@@ -37,6 +37,8 @@ export function describeSource({ source }: Pick<ContextViewItem, "source">): Sou
 
 /** Which engine ran, and why that one. */
 export function describeEngine({ engine }: Pick<ContextView, "engine">): string {
+  if (engine.degraded !== null && engine.ran === engine.configured)
+    return "as configured, until it failed in this turn";
   if (engine.degraded !== null)
     return `answering in place of ${engine.configured ?? "the configured engine"}`;
   if (engine.source === "configured") return "as configured";
@@ -70,7 +72,7 @@ export function describeAlarm(
   const failed = view?.engine.degraded == null ? record?.engineId : view.engine.configured;
   const aside = records.find(({ engineId }) => engineId === failed);
   return {
-    title: `${failed == null ? "The configured engine" : `The engine ${failed}`} is not running${view?.engine.degraded == null ? "" : `; ${view.engine.ran} answered instead`}`,
+    title: `${failed == null ? "The configured engine" : `The engine ${failed}`} ${describeAbsence(view?.engine)}`,
     reason: `It failed during ${degraded.operation}: ${degraded.reason}`,
     next:
       failed === undefined || failed === null || aside?.scope.kind === "everywhere"
@@ -91,6 +93,14 @@ export function describeUsage(usage: Usage | null): string | null {
 }
 
 /** A fact of the turn; `lines` are shown when it is opened. */
+/** In a turn that an engine had begun, the engine that took over is not named. */
+function describeAbsence(engine: ContextView["engine"] | undefined): string {
+  if (engine === undefined || engine.degraded === null) return "is not running";
+  return engine.ran === engine.configured
+    ? "failed, and another one took over"
+    : `is not running; ${engine.ran} answered instead`;
+}
+
 export interface Fact {
   label: string;
   value: string;

@@ -47,6 +47,17 @@ describe("a running turn", () => {
     ]);
   });
 
+  it("keeps what the host told beside what arrives", () => {
+    const told: StreamedEvent[] = [
+      { type: "notice", text: "compacting (overflow)" },
+      { type: "text", delta: "So: " },
+      { type: "notice", text: "It failed." },
+    ];
+    const { notices, arriving } = told.reduce(applyEvent, after(2));
+    expect(notices).toEqual(["compacting (overflow)", "It failed."]);
+    expect(arriving.text).toBe("So: ");
+  });
+
   it("runs until its last event, and is one reply whatever the number of calls", () => {
     expect(EVENTS.map((_, index) => isRunning(after(index)))).toEqual(EVENTS.map(() => true));
     expect(isRunning(after(EVENTS.length))).toBe(false);

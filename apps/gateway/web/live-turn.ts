@@ -20,8 +20,8 @@ export interface LiveTurn {
   /** Of the message that is arriving. */
   arriving: { thinking: string; text: string };
   tools: Readonly<Record<string, "running" | "done" | "failed">>;
-  /** What the host is doing, when it is not the model. */
-  notice: string | null;
+  /** What the host told while the turn ran: it compacts, an engine failed. */
+  notices: readonly string[];
   problem: Problem | null;
   /** The answer, when the text was a command and no message. */
   answer: string | null;
@@ -40,7 +40,7 @@ export function startTurn(text: string): LiveTurn {
     entries,
     arriving: NOTHING,
     tools: {},
-    notice: null,
+    notices: [],
     problem: null,
     answer: null,
   };
@@ -62,7 +62,6 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
     case "thinking":
       return {
         ...turn,
-        notice: null,
         arriving: { ...turn.arriving, [event.type]: turn.arriving[event.type] + event.delta },
       };
     case "tool_start":
@@ -79,9 +78,9 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
       return { ...turn, arriving, entries: [...turn.entries, entry] };
     }
     case "notice":
-      return { ...turn, notice: event.text };
+      return { ...turn, notices: [...turn.notices, event.text] };
     case "command":
-      return { ...turn, entries: [], notice: null, answer: event.text };
+      return { ...turn, entries: [], answer: event.text };
     case "done":
       // A stop is nobody's failure; the history tells of it.
       return endTurn(
@@ -96,7 +95,7 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
 }
 
 export function endTurn(turn: LiveTurn, problem: Problem | null): LiveTurn {
-  return { ...turn, phase: "ended", notice: null, problem };
+  return { ...turn, phase: "ended", problem };
 }
 
 /**

@@ -12,9 +12,11 @@ import { createIdentity } from "../src/home/identity.ts";
 import { loadPage } from "../src/http/page.ts";
 import { startServer } from "../src/http/server.ts";
 import { createLog } from "../src/log/log.ts";
+import { startPlugins } from "../src/plugins/start.ts";
 import { openReportLog, readLastRequest } from "../src/reports/report-log.ts";
 import { emulatedModel } from "../src/testing/gateway.ts";
 import { temporaryHome } from "../src/testing/home.ts";
+import { engineCode, writePlugin } from "../src/testing/plugins.ts";
 
 /** The tests' global setup sees to it that it is current. */
 const BUILT_PAGE = join(import.meta.dirname, "../dist/web");
@@ -71,11 +73,9 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
     const folder = home ?? (await temporaryHome());
     const environment = readEnvironment({ CLEW_HOME: folder });
     const log = createLog({ file: join(folder, "logs/gateway.log") });
-    const gateway = createGateway({
-      environment,
-      loaded: checkConfigText(JSON.stringify(config), "clew.json"),
-      log,
-    });
+    const loaded = checkConfigText(JSON.stringify(config), "clew.json");
+    const plugins = await startPlugins({ environment, loaded, log });
+    const gateway = createGateway({ environment, loaded, log, plugins });
     const server = await startServer({
       gateway,
       log,
@@ -279,6 +279,40 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
       .filter({ hasText: "lossless is not running; legacy answered instead" });
     await alarm.waitFor();
     expect(await alarm.textContent()).toContain("its store is corrupt");
+  });
+
+  it("says at once that an engine is set aside, and keeps saying so until it gets another chance", async () => {
+    const server = await createOpenAIEmulator({
+      answers: [{ fault: "hang", text: "I begin" }],
+    });
+    onTestFinished(() => server.close());
+    const home = await temporaryHome();
+    const code = engineCode("frail", 'assemble: async () => { throw new Error("no disk"); },');
+    const folder = writePlugin(join(home, "sources/frail"), { id: "frail", code });
+    const plugins = { load: { paths: [folder] }, slots: { contextEngine: "frail" } };
+    const { url } = await startGateway({
+      config: { ...emulatedModel(server.baseUrl), plugins },
+      home,
+    });
+    const { page } = await openPage(url);
+    await page.getByLabel("Message").fill("Are you there?");
+    await page.keyboard.press("Enter");
+    await page.locator(".reply", { hasText: "I begin" }).waitFor();
+    expect(await page.locator(".notice").allTextContents()).toEqual([
+      'Engine "frail" failed (assemble: no disk); another one answers.',
+    ]);
+    await page.keyboard.press("Escape");
+    const alarm = page.getByRole("alert").filter({ hasText: "frail failed, and another one" });
+    await alarm.waitFor();
+    expect(await alarm.textContent()).toContain("“/engine retry” gives it another chance.");
+    expect(await contextOf(page).textContent()).toContain("until it failed in this turn");
+    await page.reload();
+    await alarm.waitFor();
+
+    await page.getByLabel("Message").fill("/engine retry");
+    await page.keyboard.press("Enter");
+    await page.getByText('"frail" is no longer set aside for this session.').waitFor();
+    await expect.poll(() => alarm.textContent()).toContain("the next message tries it again");
   });
 
   it("says that the gateway is gone, keeps the message, and goes on when it is back", async () => {

@@ -130,23 +130,3 @@ describe("a turn that an engine refused too often", () => {
     expect(taken()).toBe(true);
   });
 });
-
-describe("an engine that cannot be made", () => {
-  it("is told of in the reply at the moment it is given up", async () => {
-    const home = await temporaryHome();
-    const folder = writePlugin(join(home, "sources/broken"), {
-      id: "broken",
-      code: "export default { register(api) { api.registerContextEngine('broken', () => { throw new Error('no disk'); }); } };",
-    });
-    const { say } = await startServedGateway(
-      { plugins: { load: { paths: [folder] }, slots: { contextEngine: "broken" } } },
-      home,
-    );
-    const notice = {
-      type: "notice",
-      text: 'Engine "broken" failed (factory: no disk); another one answers.',
-    };
-    expect((await say("hello")).events.slice(0, 2)).toEqual([{ type: "queued" }, notice]);
-    expect((await say("hello")).events).not.toContainEqual(notice);
-  });
-});
