@@ -48,6 +48,7 @@ export async function claimHome(home: string, { lookMs = LOOK_MS } = {}): Promis
   const { secret } = identity;
   const withdraw = () => removeGatewayFile(home, secret);
   let looking: NodeJS.Timeout | undefined;
+  let released = false;
   try {
     replacing(home, () => removeLeftover(home));
   } catch (error) {
@@ -64,11 +65,14 @@ export async function claimHome(home: string, { lookMs = LOOK_MS } = {}): Promis
       process.once("exit", withdraw);
       looking = setInterval(async () => {
         if (readGatewayFile(home)?.secret === secret || !(await lock.isHeld())) return;
+        // It may have been released meanwhile.
+        if (released) return;
         // A home that cannot be written is told of where something has to be written.
         attempt(write);
       }, lookMs).unref();
     },
     async release() {
+      released = true;
       clearInterval(looking);
       process.removeListener("exit", withdraw);
       withdraw();

@@ -1,4 +1,5 @@
 // Reads the workspace's AGENTS.md, or else its CLAUDE.md, for the system prompt.
+import { existsSync } from "node:fs";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import type { LogPort } from "@clew/engine-core";
@@ -24,6 +25,8 @@ export async function readWorkspaceInstructions(
   log: LogPort,
 ): Promise<WorkspaceInstructions | undefined> {
   for (const name of NAMES) {
+    // Most workspaces have none, and asking so costs microseconds.
+    if (!existsSync(join(workspace, name))) continue;
     const found = await readInside(workspace, name);
     if (found === "missing") continue;
     if ("problem" in found) {
