@@ -1,12 +1,39 @@
-// Finds the turns of an agent's sessions that engines refused too often.
+// Finds turns that engines refused too often, and damage in the record of what they took.
 import { deliveryStatus } from "@clew/engine-core";
-import { readDeliveries } from "../sessions/deliveries.ts";
+import { readDeliveries, readDeliveryFile } from "../sessions/deliveries.ts";
 import type { SessionIndex } from "../sessions/index-file.ts";
 import { shortName } from "../sessions/keys.ts";
 import { deliveriesFile, transcriptFile } from "../sessions/paths.ts";
 import { readTranscript } from "../sessions/store.ts";
 import { counted } from "../text/number.ts";
 import type { Finding } from "./finding.ts";
+
+export type CheckedRecord =
+  | { kind: "in-order" }
+  /** Nothing repairs it without loss. */
+  | { kind: "unreadable"; text: string }
+  /** Opening the session repairs it. */
+  | { kind: "damaged"; problem: string };
+
+/** Of a session that nobody has open. */
+export async function checkRecord(file: string): Promise<CheckedRecord> {
+  const found = await readDeliveryFile(file);
+  switch (found.kind) {
+    case "absent":
+      return { kind: "in-order" };
+    case "unreadable": {
+      const text = `${file}, the record of what engines took, cannot be read: ${found.reason}; the session works without it, and engines may be handed messages again, under the same ids; make it readable, or move it away`;
+      return { kind: "unreadable", text };
+    }
+    case "read": {
+      const { damaged } = found;
+      if (damaged.length === 0) return { kind: "in-order" };
+      const where = `line${damaged.length === 1 ? "" : "s"} ${damaged.join(", ")}`;
+      const problem = `${where} of ${file}, the record of what engines took, cannot be read, so engines may be handed messages again, under the same ids`;
+      return { kind: "damaged", problem };
+    }
+  }
+}
 
 /** `index` names every session of the agent. */
 export async function findParkedTurns(

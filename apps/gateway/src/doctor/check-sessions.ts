@@ -9,8 +9,8 @@ import { isSafeId } from "../sessions/keys.ts";
 import { describeNote, repairedParts } from "../sessions/notes.ts";
 import { openSession } from "../sessions/open.ts";
 import { parseSessionFile } from "../sessions/parse.ts";
-import { agentPaths, transcriptFile } from "../sessions/paths.ts";
-import { findParkedTurns } from "./check-deliveries.ts";
+import { agentPaths, deliveriesFile, transcriptFile } from "../sessions/paths.ts";
+import { checkRecord, findParkedTurns } from "./check-deliveries.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
 interface SessionsRequest {
@@ -32,10 +32,10 @@ async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Prom
   const findings: Finding[] = [];
   let entries = 0;
   for (const sessionId of ids) {
-    const looked = await checkFile(transcriptFile(home, agentId, sessionId), {
-      agentId,
-      sessionId,
-      fix,
+    const looked = await checkFile({
+      file: transcriptFile(home, agentId, sessionId),
+      record: deliveriesFile(home, agentId, sessionId),
+      ...{ agentId, sessionId, fix },
     });
     entries += looked.entries;
     findings.push(...looked.findings);
@@ -67,10 +67,20 @@ async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Prom
   ];
 }
 
-async function checkFile(
-  file: string,
-  { agentId, sessionId, fix }: { agentId: string; sessionId: string; fix: boolean },
-): Promise<{ entries: number; findings: Finding[] }> {
+interface SessionFiles {
+  /** The transcript. */
+  file: string;
+  /** What engines acknowledged. */
+  record: string;
+  agentId: string;
+  sessionId: string;
+}
+
+async function checkFile({
+  fix,
+  ...files
+}: SessionFiles & { fix: boolean }): Promise<{ entries: number; findings: Finding[] }> {
+  const { file, record, sessionId } = files;
   const subject = `session ${sessionId}`;
   const owner = await readOwner(`${file}.lock`);
   if (owner !== null && (await isInForce(owner))) {
@@ -92,10 +102,18 @@ async function checkFile(
   const lock = owner === null ? [] : [describeStaleLock(owner)];
   const problems = [...lock, ...looked.problems];
   if (problems.length > 0) {
-    const notes = fix ? await repairByOpening(file, agentId, sessionId) : "";
+    const notes = fix ? await repairByOpening(files, { deliveries: false }) : "";
     const codes = { found: "session-damaged", repaired: "session-repaired" } as const;
     const how = notes || "opened and closed";
     findings.push(repaired(fix, { codes, subject, problem: problems.join(", "), how }));
+  }
+  const about = await checkRecord(record);
+  if (about.kind === "unreadable")
+    findings.push({ level: "warning", code: "deliveries-unreadable", subject, text: about.text });
+  if (about.kind === "damaged") {
+    const codes = { found: "deliveries-damaged", repaired: "deliveries-repaired" } as const;
+    const how = fix ? await repairByOpening(files, { deliveries: true }) : "";
+    findings.push(repaired(fix, { codes, subject, problem: about.problem, how }));
   }
   return { entries, findings };
 }
@@ -135,13 +153,14 @@ async function lookInto(file: string): Promise<LookedInto> {
 
 /** Opening a session repairs it; what was cut off is kept beside it. */
 async function repairByOpening(
-  sessionFile: string,
-  agentId: string,
-  sessionId: string,
+  { file, record, agentId, sessionId }: SessionFiles,
+  { deliveries }: { deliveries: boolean },
 ): Promise<string> {
+  const sessionKey = `agent:${agentId}:${sessionId}`;
   const session = await openSession({
-    session: { agentId, sessionId, sessionKey: `agent:${agentId}:${sessionId}`, sessionFile },
+    session: { agentId, sessionId, sessionKey, sessionFile: file },
     cwd: "",
+    ...(deliveries && { deliveriesFile: record }),
   });
   await session.close();
   return session.notes

@@ -60,6 +60,9 @@ export type FindingCode =
   | "session-unreadable-lines"
   | "session-damaged"
   | "session-repaired"
+  | "deliveries-damaged"
+  | "deliveries-repaired"
+  | "deliveries-unreadable"
   | "index-incomplete"
   | "index-rebuilt";
 

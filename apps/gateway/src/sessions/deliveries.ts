@@ -1,94 +1,126 @@
 // The file that says what each engine has acknowledged of a session.
 import { appendFile, mkdir, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
-import { createDeliveryLedger, type DeliveryChange, type DeliveryPort } from "@clew/engine-core";
+import { createDeliveryLedger, type DeliveryPort } from "@clew/engine-core";
 import { messageId } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { storageReason } from "../storage-error.ts";
+import {
+  type DeliveryLine,
+  type DeliveryLines,
+  formatDeliveryLine,
+  parseDeliveryLines,
+} from "./delivery-lines.ts";
+import { keepBeside } from "./durable-file.ts";
+import type { SessionNote } from "./notes.ts";
 import { oneAtATime } from "./queues.ts";
 
-const ChangeSchema = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("seen"), root: z.string(), ids: z.array(z.string()) }),
-  z.object({ kind: z.literal("acknowledged"), ids: z.array(z.string()) }),
-  z.object({
-    kind: z.literal("refused"),
-    turnId: z.string(),
-    reason: z.string(),
-    version: z.string().nullable(),
-  }),
-  z.object({ kind: z.literal("retry"), turnId: z.string() }),
-]) satisfies z.ZodType<DeliveryChange>;
-const LineSchema = z.object({ v: z.literal(1), engineId: z.string().min(1), change: ChangeSchema });
+const LINE_FEED = 10;
+
 /** What versions before 1.0 wrote: how far an engine had committed. */
 const CursorsSchema = z.object({
   cursors: z.array(z.object({ engineId: z.string().min(1), entryId: z.string().nullable() })),
 });
 
-interface Line {
-  engineId: string;
-  change: DeliveryChange;
+export interface OpenedDeliveries {
+  deliveries: DeliveryPort;
+  /** What had to be done about the file, for the log. */
+  notes: SessionNote[];
 }
 
 /**
- * One line per change, appended. A line that cannot be read is skipped: what it acknowledged is
- * handed over once more, under the same ids. `branch` tells what an older file's cursors mean.
+ * One line per change, appended. Damaged lines are taken out and kept beside the file: what they
+ * acknowledged is handed over once more, under the same ids. A file that cannot be read is left as
+ * it is, and what is acknowledged meanwhile is known until the session is closed. `branch` tells
+ * what an older file's cursors mean. To be called under the session's lock.
  */
 export async function openDeliveries(
   file: string,
   branch: readonly TranscriptEntry[],
-): Promise<DeliveryPort> {
-  const text = await readIfThere(file);
-  const lines = text === null ? await fromCursors(file, branch) : linesOf(text);
+): Promise<OpenedDeliveries> {
+  const found = await readDeliveryFile(file);
+  if (found.kind === "unreadable")
+    return {
+      deliveries: createDeliveryLedger(),
+      notes: [{ kind: "deliveries-unreadable", file, reason: found.reason }],
+    };
+  const lines = found.kind === "absent" ? await fromCursors(file, branch) : found.lines;
   const inTurn = oneAtATime();
-  const write = ({ engineId, change }: Line) =>
+  const write = (line: DeliveryLine) =>
     inTurn(async () => {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      await appendFile(file, `${JSON.stringify({ v: 1, engineId, change })}\n`, { mode: 0o600 });
+      await appendFile(file, formatDeliveryLine(line), { mode: 0o600 });
     });
-  if (text === null) for (const line of lines) await write(line);
-  // A line that was cut off must not swallow the next one.
-  else if (text !== "" && !text.endsWith("\n")) await appendFile(file, "\n");
-  return createDeliveryLedger({
+  if (found.kind === "absent") for (const line of lines) await write(line);
+  const notes = found.kind === "read" ? await mend(file, found) : [];
+  const deliveries = createDeliveryLedger({
     earlier: lines,
     write: (engineId, change) => write({ engineId, change }),
   });
+  return { deliveries, notes };
 }
 
-/** The record as the file says now, whoever writes it; empty when there is none. */
+/** The record as the file says now, whoever writes it; empty when there is none to read. */
 export async function readDeliveries(
   file: string,
 ): Promise<Pick<DeliveryPort, "read" | "engines">> {
-  const text = await readIfThere(file);
-  return createDeliveryLedger({ earlier: text === null ? [] : linesOf(text) });
+  const found = await readDeliveryFile(file);
+  return createDeliveryLedger({ earlier: found.kind === "read" ? found.lines : [] });
 }
 
-function linesOf(text: string): Line[] {
-  return text.split("\n").flatMap((line) => {
-    const parsed = LineSchema.safeParse(readJson(line));
-    return parsed.success ? [parsed.data] : [];
-  });
-}
+export type DeliveryFile =
+  | { kind: "absent" }
+  /** There is something, and it cannot be read. */
+  | { kind: "unreadable"; reason: string }
+  | ({ kind: "read"; bytes: Buffer } & DeliveryLines);
 
-function readJson(text: string): unknown {
+export async function readDeliveryFile(file: string): Promise<DeliveryFile> {
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    const bytes = await readFile(file);
+    return { kind: "read", bytes, ...parseDeliveryLines(bytes) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { kind: "absent" };
+    return { kind: "unreadable", reason: storageReason(error) };
   }
 }
 
+async function mend(
+  file: string,
+  { bytes, damaged, kept, removed }: Extract<DeliveryFile, { kind: "read" }>,
+): Promise<SessionNote[]> {
+  if (damaged.length === 0) {
+    // A line that was cut off before its end must not swallow the next one.
+    if (bytes.length > 0 && bytes.at(-1) !== LINE_FEED) await appendFile(file, "\n");
+    return [];
+  }
+  const keptIn = await keepBeside(file, "removed", removed);
+  await writeFileAtomic(file, kept, { mode: 0o600 });
+  return [{ kind: "deliveries-repaired", lines: damaged, keptIn }];
+}
+
 /** The older file is kept aside. */
-async function fromCursors(file: string, branch: readonly TranscriptEntry[]): Promise<Line[]> {
+async function fromCursors(
+  file: string,
+  branch: readonly TranscriptEntry[],
+): Promise<DeliveryLine[]> {
   const older = file.replace(/\.jsonl$/, ".json");
   const text = await readIfThere(older);
   if (text === null) return [];
   await rename(older, `${older}.old`);
-  return (CursorsSchema.safeParse(readJson(text)).data?.cursors ?? []).map(
-    ({ engineId, entryId }) => ({
-      engineId,
-      change: { kind: "seen" as const, root: "", ids: idsUpTo(branch, entryId) },
-    }),
-  );
+  return (readCursors(text) ?? []).map(({ engineId, entryId }) => ({
+    engineId,
+    change: { kind: "seen" as const, root: "", ids: idsUpTo(branch, entryId) },
+  }));
+}
+
+function readCursors(text: string) {
+  try {
+    return CursorsSchema.safeParse(JSON.parse(text)).data?.cursors;
+  } catch {
+    return undefined;
+  }
 }
 
 function idsUpTo(branch: readonly TranscriptEntry[], entryId: string | null): string[] {

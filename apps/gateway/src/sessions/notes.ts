@@ -1,5 +1,6 @@
 // What had to be done to open a session, for the log and for people.
 import type { RepairReport } from "@clew/transcript-policy/session-file";
+import { counted } from "../text/number.ts";
 
 export type SessionNote =
   | { kind: "lock-taken-over"; pid: number }
@@ -11,7 +12,10 @@ export type SessionNote =
   | { kind: "unreadable-lines"; lines: readonly number[] }
   /** Content was repaired; lines that were no entries are in `keptIn`. */
   | { kind: "repaired"; report: RepairReport; keptIn: string | undefined }
-  | { kind: "not-repaired"; reason: string };
+  | { kind: "not-repaired"; reason: string }
+  /** Of what engines acknowledged; the damaged lines are in `keptIn`. */
+  | { kind: "deliveries-repaired"; lines: readonly number[]; keptIn: string }
+  | { kind: "deliveries-unreadable"; file: string; reason: string };
 
 /** One sentence. */
 export function describeNote(note: SessionNote): string {
@@ -32,6 +36,10 @@ export function describeNote(note: SessionNote): string {
     }
     case "not-repaired":
       return `its file needs a repair that failed (${note.reason}); it is used as it is.`;
+    case "deliveries-repaired":
+      return `${counted(note.lines.length, "damaged line")} of the record of what engines took ${note.lines.length === 1 ? "was" : "were"} taken out and kept in ${note.keptIn}; what engines may have missed is handed over again, under the same ids.`;
+    case "deliveries-unreadable":
+      return `the record of what engines took, ${note.file}, cannot be read (${note.reason}); it is left as it is, and what engines take now is handed over again, under the same ids, when it can be read.`;
   }
 }
 

@@ -82,16 +82,12 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
   try {
     const loaded = await loadTranscript(session.sessionFile);
     const takenOver = lock.takenFrom === undefined ? [] : [noteOfTaking(lock.takenFrom)];
-    const deliveries =
+    const opened =
       request.deliveriesFile === undefined
         ? undefined
         : await openDeliveries(request.deliveriesFile, activeBranch(loaded.entries));
-    return createHandle(
-      request,
-      lock,
-      { ...loaded, notes: [...takenOver, ...loaded.notes] },
-      deliveries,
-    );
+    const notes = [...takenOver, ...loaded.notes, ...(opened?.notes ?? [])];
+    return createHandle(request, lock, { ...loaded, notes }, opened?.deliveries);
   } catch (error) {
     await lock.release();
     throw error;
