@@ -12,7 +12,8 @@ import { uninstallPlugin } from "./install/uninstall.ts";
 
 const WINDOW = 8000;
 const CONFIG = `{
-  agents: { defaults: { contextTokens: ${WINDOW}, compaction: { keepRecentTokens: 1500 } } }, // a small window
+  // A small window.
+  agents: { defaults: { contextTokens: ${WINDOW}, compaction: { keepRecentTokens: 1500 } } },
 }
 `;
 
