@@ -159,12 +159,18 @@ describe("/compact", () => {
     const host = await startTestGateway(emulatedModel(server.baseUrl));
     const running = host.say("hello");
     while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    for (const command of ["/compact", "/new", "/reset", "/context"])
+    for (const command of ["/compact", "/new", "/reset", "/context", "/engine retry"])
       expect(await answer(host, command)).toMatchObject({
         ok: false,
         text: expect.stringContaining(`then try ${command} again`),
       });
-    expect((await answer(host, "/status")).ok).toBe(true);
+    const retried = await host.get("/api/sessions/main/engine/retry", { method: "POST" });
+    expect([retried.status, await retried.json()]).toMatchObject([
+      409,
+      { error: { code: "SESSION_LOCKED" } },
+    ]);
+    for (const command of ["/status", "/engine"])
+      expect((await answer(host, command)).ok).toBe(true);
     await host.get("/api/sessions/main/abort", post({}));
     await running;
     expect((await host.say("again")).text).toBe("after");

@@ -99,12 +99,12 @@ export async function runCommand(
         text: unknownCommand(name, session),
       }
     );
-  const isAlone = typeof command.alone === "function" ? command.alone(args) : command.alone;
-  if (isAlone && session.isBusy())
+  const { alone } = command;
+  if ((typeof alone === "function" ? alone(args) : alone) && session.isBusy())
     return {
       command: name,
       ok: false,
-      text: `A reply is being written in this session; stop it or wait for it, then try /${name} again.`,
+      text: `A reply is being written in this session; stop it or wait for it, then try /${typeof alone === "function" ? `${name} ${args.trim()}` : name} again.`,
     };
   return { command: name, ...(await command.run(args, session)) };
 }
