@@ -70,6 +70,7 @@ export type {
   ToolOutcome,
   ToolPort,
   TranscriptPort,
+  TranscriptStep,
 } from "./ports.ts";
 export type {
   BudgetReport,
@@ -88,7 +89,7 @@ export type { Precheck, PrecheckRoute } from "./request/precheck.ts";
 export type { SystemPart } from "./request/request-items.ts";
 export type { Measurement } from "./request/request-size.ts";
 export { partOfBranch } from "./session/branch-part.ts";
-export { createDeliveryLedger } from "./session/delivery-ledger.ts";
+export { createDeliveryLedger, type DeliveryLedger } from "./session/delivery-ledger.ts";
 export {
   type BlockedTurn,
   type DeliveryStatus,

@@ -19,6 +19,7 @@ import type {
   ToolDefinition,
 } from "@clew/plugin-sdk/host";
 import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { ReportParts, TurnReport } from "./report.ts";
 
 /** The identity of one session as ports know it. */
 export interface HostSession {
@@ -63,6 +64,14 @@ export interface TranscriptPort {
    */
   append(entries: readonly NewTranscriptEntry[]): Promise<readonly TranscriptEntry[]>;
   /**
+   * `append` for a store that is one database: entries, ledger changes and the report of the turn
+   * that ends, in one transaction. Either all of it is there when it resolves, in `read` and
+   * `deliveries` too, or it throws and none of it is, ever. Asked instead of `append` in turns.
+   * Absent: entries and ledger are stored one after the other, and the report is the host's to
+   * store.
+   */
+  appendStep?(step: TranscriptStep): Promise<readonly TranscriptEntry[]>;
+  /**
    * Replaces messages by re-appending the suffix of the branch (contract §1.5); messages keep
    * their ids, replacements too. Throws TRANSCRIPT_MOVED when it moved meanwhile, and
    * REQUEST_INVALID when a replacement is no message. `remapped` gives the new id of each entry
@@ -76,6 +85,16 @@ export interface TranscriptPort {
    * kept in memory, and this host runs the eager lifecycle only.
    */
   readonly deliveries?: DeliveryPort;
+}
+
+/** What is stored together. Each part may be missing, not all of them. */
+export interface TranscriptStep {
+  /** As for `append`. */
+  entries: readonly NewTranscriptEntry[];
+  /** What engines acknowledged or refused just before, in order. */
+  deliveries: readonly DeliveryLine[];
+  /** Of the turn or compaction that ends with this step, as it is returned; null = none ends. */
+  report: { report: TurnReport; parts: ReportParts } | null;
 }
 
 /** How often an engine refused a turn, and why. */

@@ -1,7 +1,10 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { testTranscriptStore } from "@clew/engine-core/testing";
 import { describe, it } from "vitest";
 import { startChild } from "../testing/child.ts";
 import { temporaryHome } from "../testing/home.ts";
+import { transcriptFile } from "./paths.ts";
 import { createSessionStore } from "./store.ts";
 
 const WRITER = new URL("../testing/session-writer.ts", import.meta.url);
@@ -11,8 +14,22 @@ describe("the store that keeps sessions in files", () => {
     test: it,
     async create() {
       const home = await temporaryHome();
+      const store = createSessionStore({ home });
       return {
-        open: () => createSessionStore({ home }).open({ key: "main", cwd: home }),
+        open: () => store.open({ key: "main", cwd: home }),
+        async beginSuccessor() {
+          const sessionId = "begun-by-an-engine";
+          const sessionFile = transcriptFile(home, "main", sessionId);
+          const timestamp = new Date().toISOString();
+          const header = { type: "session", version: 3, id: sessionId, timestamp, cwd: home };
+          await mkdir(dirname(sessionFile), { recursive: true });
+          await writeFile(sessionFile, `${JSON.stringify(header)}\n`);
+          return {
+            sessionId,
+            sessionFile,
+            adopt: (move) => store.adopt({ ...move, cwd: home }),
+          };
+        },
         async killWriter() {
           const child = startChild(WRITER, [home, "append"]);
           for (let line = 0; line < 10; line++) await child.nextLine();

@@ -15,6 +15,12 @@ export function isBlocked(refusal: Refusal | undefined, version: string | null):
   return refusal !== undefined && refusal.attempts >= MAX_REFUSALS && refusal.version === version;
 }
 
+/** A ledger that can be told of what was made durable without it. */
+export interface DeliveryLedger extends DeliveryPort {
+  /** Counts changes that are durable already, as after `TranscriptPort.appendStep`. */
+  take(lines: readonly DeliveryLine[]): void;
+}
+
 /**
  * A ledger in memory; `write` makes each change durable before it counts. `earlier` are the changes
  * that were made before, in order.
@@ -24,16 +30,20 @@ export function createDeliveryLedger(
     earlier?: Iterable<DeliveryLine>;
     write?: (engineId: string, change: DeliveryChange) => Promise<void>;
   } = {},
-): DeliveryPort {
+): DeliveryLedger {
   const records = new Map<string, MutableRecord>();
-  for (const { engineId, change } of options.earlier ?? [])
-    records.set(engineId, fold(records.get(engineId), change));
+  const take = (lines: Iterable<DeliveryLine>) => {
+    for (const { engineId, change } of lines)
+      records.set(engineId, fold(records.get(engineId), change));
+  };
+  take(options.earlier ?? []);
   return {
+    take,
     read: (engineId) => records.get(engineId),
     engines: () => [...records.keys()],
     async save(engineId, change) {
       await options.write?.(engineId, change);
-      records.set(engineId, fold(records.get(engineId), change));
+      take([{ engineId, change }]);
     },
   };
 }

@@ -1,24 +1,18 @@
 // Checks that a store of transcripts keeps what a turn relies on.
-import { ContextEngineError, type ErrorCode, messageId } from "@clew/plugin-sdk/core";
-import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import type { BranchPart, TranscriptPort } from "../ports.ts";
-
-/** A session's transcript, open for writing. */
-export interface OpenedTranscript extends TranscriptPort {
-  /** Ends the writing, after what is under way. Absent: the store never closes a session. */
-  close?(): Promise<void>;
-}
-
-/** A store that holds one session, empty at first. */
-export interface TranscriptStoreUnderTest {
-  /** Opens the session for writing; refused with SESSION_LOCKED while it is open. */
-  open(): Promise<OpenedTranscript>;
-  /**
-   * Lets another process append until it is killed in the middle; resolves to how many messages it
-   * was told are stored. Absent: the store does not outlive its process.
-   */
-  killWriter?(): Promise<number>;
-}
+import type { BranchPart } from "../ports.ts";
+import {
+  check,
+  checkChain,
+  checkParents,
+  idOf,
+  refusedWith,
+  said,
+  says,
+  there,
+  whenOf,
+} from "./checks.ts";
+import type { TranscriptStoreUnderTest } from "./store-under-test.ts";
+import { checkSuccessor } from "./successor-rule.ts";
 
 /** Which store to test, and with which runner. */
 export interface TestTranscriptStoreOptions {
@@ -33,7 +27,7 @@ export interface TestTranscriptStoreOptions {
 
 /**
  * Registers one test per rule; a failing one throws one sentence. What a store does not offer
- * (rewrites, a ledger, closing, a second process) is not asked of it.
+ * (rewrites, a ledger, steps in one, successors, closing, a second process) is not asked of it.
  * @example
  * ```ts
  * import { testTranscriptStore } from "@clew/engine-core/testing";
@@ -152,9 +146,9 @@ const RULES: Readonly<Record<string, Rule>> = {
     const transcript = await store.open();
     if (transcript.close === undefined) return;
     await transcript.append([said("one")]);
-    await refused("SESSION_LOCKED", "a second open", () => store.open());
+    await refusedWith("SESSION_LOCKED", "a second open", () => store.open());
     await transcript.close();
-    await refused("SESSION_CLOSED", "an append after the end", () =>
+    await refusedWith("SESSION_CLOSED", "an append after the end", () =>
       transcript.append([said("x")]),
     );
     const again = await store.open();
@@ -198,6 +192,101 @@ const RULES: Readonly<Record<string, Rule>> = {
     await transcript.close?.();
   },
 
+  "shows the entries and the acknowledgements of a step together": async (store) => {
+    let transcript = await store.open();
+    const { appendStep } = transcript;
+    if (appendStep === undefined || transcript.deliveries === undefined)
+      return transcript.close?.();
+    const seen = { kind: "seen", root: "root", ids: ["m1"] } as const;
+    const [one] = await transcript.appendStep!({
+      entries: [said("one", "m1")],
+      deliveries: [{ engineId: "a", change: seen }],
+      report: null,
+    });
+    check(idOf(one) === "m1", "appendStep() gave other entries.");
+    const refused = { kind: "refused", turnId: "m2", reason: "busy", version: null } as const;
+    const none = await transcript.appendStep!({
+      entries: [],
+      deliveries: [refused, refused].map((change) => ({ engineId: "a", change })),
+      report: null,
+    });
+    check(none.length === 0, "a step without entries gave some.");
+    for (const again of [false, true]) {
+      const when = whenOf(again);
+      await checkChain(transcript, "one");
+      const a = transcript.deliveries?.read("a");
+      check(a?.acknowledged.has("m1") === true, `${when}: what was acknowledged is not there.`);
+      check(a.refused.get("m2")?.attempts === 2, `${when}: refusals are not counted.`);
+      if (transcript.close === undefined) return;
+      await transcript.close();
+      if (!again) transcript = await store.open();
+    }
+  },
+
+  "keeps nothing of a step that it could not store whole": async (store) => {
+    let transcript = await store.open();
+    if (transcript.appendStep === undefined || transcript.deliveries === undefined)
+      return transcript.close?.();
+    await transcript.append([said("one")]);
+    const unwritable = 1n as unknown as string;
+    const attempt = (id: string, entry: unknown, reason: string) =>
+      transcript.appendStep!({
+        entries: [said(id, id), { type: "custom", customType: "c", data: entry }],
+        deliveries: [
+          { engineId: "a", change: { kind: "seen", root: "root", ids: [id] } },
+          { engineId: "a", change: { kind: "refused", turnId: id, reason, version: null } },
+        ],
+        report: null,
+      }).then(
+        () => true,
+        () => false,
+      );
+    const stored = {
+      "bad entry": await attempt("bad entry", unwritable, "busy"),
+      "bad change": await attempt("bad change", null, unwritable),
+      good: await attempt("good", null, "busy"),
+    };
+    check(stored.good, "a step after one that failed was not stored.");
+    for (const again of [false, true]) {
+      const when = whenOf(again);
+      const branch = (await transcript.read({ after: null })) ?? [];
+      const acknowledged = transcript.deliveries?.read("a")?.acknowledged;
+      for (const [id, isStored] of Object.entries(stored)) {
+        const isThere = branch.some((entry) => idOf(entry) === id);
+        check(isThere === isStored, `${when}: the entries of "${id}" are ${there(isThere)}.`);
+        const isKnown = acknowledged?.has(id) === true;
+        check(isKnown === isStored, `${when}: the changes of "${id}" are ${there(isKnown)}.`);
+      }
+      checkParents(branch);
+      if (transcript.close === undefined) return;
+      await transcript.close();
+      if (!again) transcript = await store.open();
+    }
+    await refusedWith("SESSION_CLOSED", "a step after the end", () =>
+      transcript.appendStep!({ entries: [said("x")], deliveries: [], report: null }),
+    );
+  },
+
+  "stores a step whole or not at all when its process is killed": async (store) => {
+    const stored = await store.killStepWriter?.();
+    if (stored === undefined) return;
+    check(stored > 0, "the writer was killed before anything was stored.");
+    const transcript = await store.open();
+    const branch = (await transcript.read({ after: null })) ?? [];
+    check(branch.length >= stored, `${stored} steps were stored, and ${branch.length} are there.`);
+    const acknowledged = transcript.deliveries?.read("a")?.acknowledged ?? new Set();
+    const ids = branch.map((entry) => idOf(entry) ?? entry.id);
+    check(
+      ids.length === acknowledged.size && ids.every((id) => acknowledged.has(id)),
+      `${ids.length} messages are there, and ${acknowledged.size} are acknowledged.`,
+    );
+    checkParents(branch);
+    await transcript.close?.();
+  },
+
+  "carries what engines know to the successor an engine began, and leaves the old one as it was":
+    checkSuccessor,
+
   "loses nothing that it acknowledged when its process is killed": async (store) => {
     const acknowledged = await store.killWriter?.();
     if (acknowledged === undefined) return;
@@ -213,48 +302,3 @@ const RULES: Readonly<Record<string, Rule>> = {
     await transcript.close?.();
   },
 };
-
-const said = (content: string, id?: string): NewTranscriptEntry => ({
-  type: "message",
-  message: { role: "user", content, ...(id !== undefined && { __openclaw: { id } }) },
-});
-
-const idOf = (entry: TranscriptEntry | undefined) =>
-  entry?.type === "message" ? messageId(entry.message) : undefined;
-
-const textsOf = (entries: readonly TranscriptEntry[]) =>
-  entries
-    .map((entry) =>
-      entry.type === "message" && "content" in entry.message ? entry.message.content : "",
-    )
-    .join(" ");
-
-const says = (entries: readonly TranscriptEntry[], texts: string) => textsOf(entries) === texts;
-
-async function checkChain(transcript: TranscriptPort, texts: string): Promise<void> {
-  const branch = (await transcript.read({ after: null })) ?? [];
-  check(textsOf(branch) === texts, `"${textsOf(branch)}" is on the branch instead of "${texts}".`);
-  checkParents(branch);
-}
-
-function checkParents(branch: readonly TranscriptEntry[]): void {
-  check(new Set(branch.map(({ id }) => id)).size === branch.length, "two entries have one id.");
-  for (const [index, { parentId }] of branch.entries())
-    check(parentId === (branch[index - 1]?.id ?? null), `entry ${index} hangs on another one.`);
-}
-
-async function refused(
-  code: ErrorCode,
-  what: string,
-  attempt: () => Promise<unknown>,
-): Promise<void> {
-  const error = await attempt().then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  check(ContextEngineError.is(error, code), `${what} was not refused with ${code}.`);
-}
-
-function check(holds: boolean, reason: string): asserts holds {
-  if (!holds) throw new Error(`The store broke a rule: ${reason}`);
-}

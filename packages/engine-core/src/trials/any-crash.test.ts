@@ -34,7 +34,7 @@ const base: EngineShape = {
 };
 
 /** An engine, and where its host keeps record of what it acknowledged. */
-type Tried = Partial<EngineShape> & { recordsBy?: Disk["recordsBy"] };
+type Tried = Partial<EngineShape> & { recordsBy?: Disk["recordsBy"]; storesSteps?: boolean };
 
 const engines: [string, Tried][] = [
   ["an eager engine that is given whole turns", {}],
@@ -66,6 +66,12 @@ const engines: [string, Tried][] = [
     "a durable owner that moves the session",
     { takes: "commitTurn", ownsCompaction: true, compacts: "moves", recordsBy: "transcript" },
   ],
+  ["an eager engine on a host that is one database", { storesSteps: true }],
+  [
+    "an eager owner that moves the session, on a host that is one database",
+    { ownsCompaction: true, compacts: "moves", recordsBy: "transcript", storesSteps: true },
+  ],
+  ["a durable engine on a host that is one database", { takes: "commitTurn", storesSteps: true }],
 ];
 
 /** Enough to tell the lifecycles and ways of reading apart. */
@@ -77,12 +83,13 @@ const kinds = engines.filter(([name]) =>
   ].includes(name),
 );
 
-const open = ({ recordsBy = "session", ...overrides }: Tried) =>
+const open = ({ recordsBy = "session", storesSteps = false, ...overrides }: Tried) =>
   openWorld({
     engines: [{ ...base, ...overrides }],
     policy: "quarantine",
     window: 100_000,
     recordsBy,
+    storesSteps,
   });
 
 /** The store against the transcript, both as ids in order. */

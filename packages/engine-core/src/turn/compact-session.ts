@@ -52,7 +52,7 @@ async function compactNow(
     currentTokenCount: await usedTokens(request),
     ...(request.customInstructions !== undefined && { focus: request.customInstructions }),
   };
-  const { turn, facts } = await runEffects(
+  const { turn, facts, close } = await runEffects(
     {
       ...opened,
       compaction: { by: "engine", request: asked, before: setup.session, outcome: null },
@@ -68,11 +68,12 @@ async function compactNow(
     timedOut: false,
   };
   const ms = request.ports.clock.monotonic() - setup.startedMonotonic;
-  const report = reportOf(turn, [...facts, { type: "closed", ms }]);
-  return {
-    result,
-    report: result.ok ? report : { ...report, outcome: "failed", reason: result.reason ?? null },
-  };
+  const told = reportOf(turn, [...facts, { type: "closed", ms }]);
+  const report: TurnReport = result.ok
+    ? told
+    : { ...told, outcome: "failed", reason: result.reason ?? null };
+  await close({ report, parts: {} });
+  return { result, report };
 }
 
 /** What the provider counted, else an estimate of what is stored. */

@@ -48,6 +48,7 @@ export function openTurn(asked: TurnRequest, purpose: TurnSetup["purpose"]): Ope
       const { transcript } = ports;
       world = {
         ...{ setup, request, ports, state, engine, signal, transcript, occurred },
+        held: [],
         delegated: null,
         rewriting: Promise.resolve(),
       };

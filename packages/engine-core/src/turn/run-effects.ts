@@ -1,12 +1,15 @@
 // Does what a turn asks for and tells it what came of it.
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
 import { describeError } from "../engine/quarantine.ts";
+import type { TranscriptStep } from "../ports.ts";
 import { readBranch } from "../session/session-state.ts";
+import { storeStep } from "../session/store-step.ts";
 import { type Ask, type Effect, isTell } from "./effects.ts";
 import type { Answer, Fact, Occurrence } from "./facts.ts";
 import { beginTurn, next } from "./next.ts";
 import { observed } from "./observe.ts";
 import { perform, tell } from "./perform/perform.ts";
+import { storeHeld } from "./perform/transcript.ts";
 import type { World } from "./perform/world.ts";
 import type { Turn } from "./turn.ts";
 
@@ -30,6 +33,8 @@ const IN_ANY_CASE: ReadonlySet<Ask["do"]> = new Set<Ask["do"]>([
 export interface Performance {
   turn: Turn;
   facts: readonly Fact[];
+  /** Stores the end of the turn. */
+  close(ended: NonNullable<TranscriptStep["report"]>): Promise<void>;
 }
 
 /**
@@ -62,7 +67,7 @@ export async function runEffects(
     if (asked === undefined || asked.do === options.stopBefore) {
       for (const fact of waiting.splice(0)) take(fact);
       world.engine.release();
-      return { turn, facts };
+      return { turn, facts, close: (ended) => storeEnd(world, ended) };
     }
     const answer = await observed(observers, world.setup, asked, () =>
       answerTo(world, asked, options.signal),
@@ -104,6 +109,7 @@ async function answerTo(
   let begun = false;
   try {
     // Every effect works on the branch as it is when it begins.
+    await storeHeld(world, ask.do);
     await readBranch(world.state, world.transcript);
     begun = true;
     if (!IN_ANY_CASE.has(ask.do)) signal.throwIfAborted();
@@ -116,5 +122,19 @@ async function answerTo(
       ...(ContextEngineError.is(error) && { code: error.code }),
       byEngine: begun && OF_THE_ENGINE.has(ask.do),
     };
+  }
+}
+
+/** What happened stands, whether or not its report can be stored. */
+async function storeEnd(
+  { transcript, held, ports }: World,
+  report: NonNullable<TranscriptStep["report"]>,
+): Promise<void> {
+  try {
+    await storeStep(transcript, { deliveries: held, report });
+  } catch (error) {
+    ports.log.error(`the end of a turn was not stored: ${describeError(error)}`, {
+      sessionKey: transcript.session.sessionKey,
+    });
   }
 }

@@ -26,13 +26,16 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
 
 async function run(request: TurnRequest): Promise<TurnResult> {
   const { setup, signal, open } = openTurn(request, "turn");
-  const { turn, facts } = await runEffects(newTurn(setup, planTurn(setup)), open, { signal });
+  const opened = newTurn(setup, planTurn(setup));
+  const { turn, facts, close } = await runEffects(opened, open, { signal });
   const { clock } = request.ports;
   const all: readonly Fact[] = [
     ...facts,
     { type: "closed", ms: clock.monotonic() - setup.startedMonotonic },
   ];
   const report = reportOf(turn, all);
+  const parts = partsOf(all);
+  await close({ report, parts });
   const reply = turn.error === null ? turn.reply : null;
-  return { outcome: report.outcome, reply, error: turn.error, report, parts: partsOf(all) };
+  return { outcome: report.outcome, reply, error: turn.error, report, parts };
 }

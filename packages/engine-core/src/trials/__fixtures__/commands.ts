@@ -39,11 +39,12 @@ export interface WorldSetup {
   window: number;
   /** Absent: by session. */
   recordsBy?: Disk["recordsBy"];
+  storesSteps?: boolean;
 }
 
 export function openWorld(setup: WorldSetup): World {
   const world = {
-    disk: emptyDisk(setup.recordsBy),
+    disk: emptyDisk(setup.recordsBy, setup.storesSteps),
     setup,
     turns: 0,
     failed: new Set<string>(),
@@ -263,4 +264,5 @@ export const setups: fc.Arbitrary<WorldSetup> = fc.record({
   policy: fc.constantFrom("quarantine", "retry-next-turn"),
   window: fc.constantFrom(100_000, 100_000, 400),
   recordsBy: fc.constantFrom("session", "transcript"),
+  storesSteps: fc.boolean(),
 } as const);

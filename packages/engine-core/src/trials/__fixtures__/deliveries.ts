@@ -20,7 +20,8 @@ export function deliveryRecords() {
     sessions.set(session, engines);
     return engines;
   };
-  function write(session: string, engineId: string, change: DeliveryChange): void {
+  function write(session: string, engineId: string, given: DeliveryChange): void {
+    const change = JSON.parse(JSON.stringify(given)) as DeliveryChange;
     const engines = enginesOf(session);
     const before = engines.get(engineId);
     const byCalls = before?.byCalls ?? new Set();
@@ -28,6 +29,7 @@ export function deliveryRecords() {
     engines.set(engineId, { record: applyChange(before?.record, change), byCalls });
   }
   return {
+    write,
     /** What a transcript offers the core, spread into its port; `step` is told of every write. */
     port: (
       session: string,
@@ -38,7 +40,7 @@ export function deliveryRecords() {
         engines: () => [...enginesOf(session).keys()],
         async save(engineId, change) {
           await step("deliveries");
-          write(session, engineId, JSON.parse(JSON.stringify(change)) as DeliveryChange);
+          write(session, engineId, change);
           await step("deliveries:done");
         },
       },

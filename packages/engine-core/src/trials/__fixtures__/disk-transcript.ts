@@ -8,7 +8,7 @@ import {
   type TranscriptEntry,
   withMessageId,
 } from "@clew/plugin-sdk/transcript";
-import { partOfBranch, type TranscriptPort } from "../../index.ts";
+import { partOfBranch, type TranscriptPort, type TranscriptStep } from "../../index.ts";
 import { type Disk, type DiskSession, loadEntries, recordOf, type TurnKind } from "./disk.ts";
 
 /** What the transcript tells its process. */
@@ -82,6 +82,16 @@ export function openTranscript(
       await owner.step("append:done");
       return written;
     },
+    ...(disk.storesSteps && {
+      async appendStep({ entries, deliveries }: TranscriptStep) {
+        await owner.step("append");
+        const written = entries.map(write);
+        for (const { engineId, change } of deliveries)
+          disk.deliveries.write(recordOf(disk, session), engineId, change);
+        await owner.step("append:done");
+        return written;
+      },
+    }),
     moveLeaf(entryId) {
       disk.leaves.set(sessionFile, entryId);
       branch = branch.slice(0, branch.findIndex(({ id }) => id === entryId) + 1);

@@ -25,6 +25,8 @@ export interface Disk {
   deliveries: ReturnType<typeof deliveryRecords>;
   /** Whether a session's record goes with it to a successor, or belongs to one transcript. */
   recordsBy: "session" | "transcript";
+  /** Whether entries and acknowledgements can be stored together. */
+  storesSteps: boolean;
   /** What engines remember, by engine id. */
   stores: Map<string, EngineStore>;
   /** Whose turn a message belongs to, by the id it was first stored under. */
@@ -33,8 +35,9 @@ export interface Disk {
   next: number;
 }
 
-export const emptyDisk = (recordsBy: Disk["recordsBy"] = "session"): Disk => ({
+export const emptyDisk = (recordsBy: Disk["recordsBy"] = "session", storesSteps = false): Disk => ({
   recordsBy,
+  storesSteps,
   files: new Map(),
   parsed: new Map(),
   leaves: new Map(),

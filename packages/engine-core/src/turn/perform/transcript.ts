@@ -8,13 +8,14 @@ import {
   sessionProjections,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
-import type { DeliveryPort, TranscriptPort } from "../../ports.ts";
+import type { DeliveryLine, DeliveryPort, TranscriptPort } from "../../ports.ts";
 import { withoutIdleHeartbeats } from "../../request/heartbeats.ts";
 import { resolveView } from "../../request/resolve-view.ts";
 import { asPrompt, MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
 import { createDeliveryLedger, planCarriedDeliveries } from "../../session/delivery-ledger.ts";
 import { FRESH_SCAN, findPendingTurns } from "../../session/pending-turns.ts";
 import { contextItems, readBranch, refreshContext } from "../../session/session-state.ts";
+import { storeStep } from "../../session/store-step.ts";
 import { messageIds, messageIn } from "../../session/told-messages.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
@@ -38,26 +39,44 @@ export function survey(world: World): Answered<"surveyed"> {
   return { type: "surveyed", firstSight: false, ids: [], turns };
 }
 
+/**
+ * A store that takes changes with an append gets them with the next one, if that is what comes next
+ * (`storeHeld`): never later, or a crash would hand more over again.
+ */
 export async function record(
   world: World,
   { change }: Asked<"record">,
 ): Promise<Answered<"recorded">> {
-  await ledgerOf(world).save(world.setup.engine.id, change);
+  const { transcript, setup } = world;
+  const engineId = setup.engine.id;
+  const ledger = ledgerOf(world);
+  if (transcript.appendStep !== undefined && ledger === transcript.deliveries)
+    world.held = [...world.held, { engineId, change }];
+  else await ledger.save(engineId, change);
   return { type: "recorded" };
+}
+
+/** What no append follows at once is stored by itself. */
+export async function storeHeld(world: World, next: Ask["do"]): Promise<void> {
+  if (next === "append" || next === "record") return;
+  await storeStep(world.transcript, { deliveries: world.held });
+  world.held = [];
 }
 
 /** A message that does not say when it was made was made now. */
 export async function append(
-  { transcript, ports, state }: World,
+  world: World,
   { as, entries }: Asked<"append">,
 ): Promise<Answered<"appended">> {
+  const { ports, state } = world;
   const stamped = entries.map(
     (entry): NewTranscriptEntry =>
       entry.type === "message" && entry.message.timestamp === undefined
         ? { ...entry, message: { ...entry.message, timestamp: ports.clock.now() } }
         : entry,
   );
-  const stored = await transcript.append(stamped);
+  const stored = await storeStep(world.transcript, { entries: stamped, deliveries: world.held });
+  world.held = [];
   if (as === "reply" && state.measurement !== undefined)
     state.measurement = { ...state.measurement, replyId: messageIds(stored)[0] };
   return { type: "appended", as, entries: stored };
@@ -229,15 +248,17 @@ async function bringAlong(
   const there = messageIds((await successor.read({ after: null })) ?? []);
   const known = new Set(there);
   const missing = turn.filter(({ id }) => id !== undefined && !known.has(id));
-  if (missing.length > 0)
-    await successor.append(missing.map((item) => entryAgain(item, state.branch)));
   const ids = [...there, ...missing.map(({ id }) => id!)];
-  for (const [from, to] of [
-    [transcript.deliveries ?? state.deliveries, successor.deliveries ?? memory],
-    [state.deliveries, memory],
-  ] as const)
-    for (const { engineId, change } of planCarriedDeliveries(from, to, ids))
-      await to.save(engineId, change);
+  const from = transcript.deliveries ?? state.deliveries;
+  const to = successor.deliveries ?? memory;
+  const deliveries = planCarriedDeliveries(from, to, ids);
+  const entries = missing.map((item) => entryAgain(item, state.branch));
+  await storeStep(successor, to === memory ? { entries } : { entries, deliveries });
+  const remember = async (lines: readonly DeliveryLine[]) => {
+    for (const { engineId, change } of lines) await memory.save(engineId, change);
+  };
+  if (to === memory) await remember(deliveries);
+  await remember(planCarriedDeliveries(state.deliveries, memory, ids));
 }
 
 /** What the entry of an item said, to be said in another transcript under the same id. */

@@ -2,7 +2,13 @@
 import { type CompactResult, isAbort } from "@clew/plugin-sdk/core";
 import type { GuardedEngine } from "../../engine/guard.ts";
 import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
-import type { DeliveryPort, HostPorts, HostSession, TranscriptPort } from "../../ports.ts";
+import type {
+  DeliveryLine,
+  DeliveryPort,
+  HostPorts,
+  HostSession,
+  TranscriptPort,
+} from "../../ports.ts";
 import type { SessionState } from "../../session/session-state.ts";
 import type { Occurrence } from "../facts.ts";
 import type { TurnSetup } from "../turn.ts";
@@ -17,6 +23,8 @@ export interface World {
   readonly signal: AbortSignal;
   /** A compaction may move the session to a successor. */
   transcript: TranscriptPort;
+  /** What the engine acknowledged or refused just now, for a store that takes it with an append. */
+  held: readonly DeliveryLine[];
   /** What the host's compaction came to when the engine left it to it; null = it did not. */
   delegated: CompactResult | "started" | null;
   /** Settles when no rewrite of the transcript is under way. */
