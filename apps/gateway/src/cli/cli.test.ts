@@ -161,6 +161,18 @@ describe("clew doctor", () => {
     expect(broken.output).toMatch(/FAILURE +engine: There is no context engine "nope"/);
   });
 
+  it("goes on after a session file that cannot be read", async () => {
+    const home = await homeWithOwnPort();
+    await clew(home, ["chat", "hello"]);
+    await mkdir(join(home, "agents/main/sessions/a-folder.jsonl"));
+    const { code, output } = await clew(home, ["doctor"]);
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      /FAILURE {2}session a-folder: .*a-folder\.jsonl cannot be read: it is a folder; make it readable, or move it away/,
+    );
+    expect(output).toContain("sessions of main: 2 transcripts");
+  });
+
   it("with --fix mends torn files, old locks and the index, losing nothing", async () => {
     const home = await homeWithOwnPort();
     await clew(home, ["chat", "hello"]);

@@ -10,6 +10,7 @@ import { describeNote, repairedParts } from "../sessions/notes.ts";
 import { openSession } from "../sessions/open.ts";
 import { parseSessionFile } from "../sessions/parse.ts";
 import { agentPaths, deliveriesFile, transcriptFile } from "../sessions/paths.ts";
+import { storageReason } from "../storage-error.ts";
 import { checkRecord, findParkedTurns } from "./check-deliveries.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
@@ -88,6 +89,13 @@ async function checkFile({
     return { entries: 0, findings: [{ level: "note", code: "session-in-use", subject, text }] };
   }
   const looked = await lookInto(file);
+  if (looked.kind === "unreadable") {
+    const text = `${file} cannot be read: ${looked.reason}; make it readable, or move it away`;
+    return {
+      entries: 0,
+      findings: [{ level: "failure", code: "session-unreadable", subject, text }],
+    };
+  }
   if (looked.kind === "not-a-transcript") {
     const text = `${file} is not a transcript: ${looked.reason}; move it away`;
     const code = "session-not-a-transcript";
@@ -124,6 +132,7 @@ const describeStaleLock = ({ pid, isCopy }: LockOwner) =>
     : `its lock was left by process ${pid}, which is gone`;
 
 type LookedInto =
+  | { kind: "unreadable"; reason: string }
   | { kind: "not-a-transcript"; reason: string }
   | {
       kind: "transcript";
@@ -135,7 +144,8 @@ type LookedInto =
     };
 
 async function lookInto(file: string): Promise<LookedInto> {
-  const bytes = await readFile(file);
+  const bytes = await readFile(file).catch((error: unknown) => storageReason(error));
+  if (typeof bytes === "string") return { kind: "unreadable", reason: bytes };
   const parsed = parseSessionFile(bytes);
   if (parsed.kind === "not-a-transcript") return parsed;
   const cutOff = bytes.length - (parsed.kind === "empty" ? 0 : parsed.content.goodBytes);

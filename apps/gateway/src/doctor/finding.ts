@@ -57,6 +57,7 @@ export type FindingCode =
   | "sessions"
   | "session-in-use"
   | "session-not-a-transcript"
+  | "session-unreadable"
   | "session-unreadable-lines"
   | "session-damaged"
   | "session-repaired"
