@@ -238,21 +238,23 @@ function movedError(session: HostSession): ContextEngineError {
  * nothing: what is cut off or taken out is kept beside it.
  */
 async function loadTranscript(file: string): Promise<Loaded> {
-  const loaded = await readMended(file);
+  const { bytes, ...loaded } = await readMended(file);
   const { note, changed } =
-    loaded.header === undefined ? { note: undefined, changed: false } : await repairFile(file);
+    loaded.header === undefined
+      ? { note: undefined, changed: false }
+      : await repairFile(file, bytes);
   if (note === undefined) return loaded;
   if (!changed) return { ...loaded, notes: [...loaded.notes, note] };
   const earlier = loaded.notes.filter(({ kind }) => kind !== "unreadable-lines");
-  const again = await readMended(file);
+  const { bytes: _repaired, ...again } = await readMended(file);
   return { ...again, notes: [...earlier, note, ...again.notes] };
 }
 
 /**
  * The lines: an interrupted write cut off, an older version brought to the current one, a
- * missing line feed added.
+ * missing line feed added. `bytes`: what the file holds, if it was left as it is.
  */
-async function readMended(file: string): Promise<Loaded> {
+async function readMended(file: string): Promise<Loaded & { bytes?: Buffer }> {
   const bytes = await readIfThere(file);
   const parsed = parseSessionFile(bytes);
   switch (parsed.kind) {
@@ -275,7 +277,8 @@ async function readMended(file: string): Promise<Loaded> {
       const size = content.missingNewline
         ? await endLine(file, content.goodBytes)
         : content.goodBytes;
-      return { header, entries, size, notes };
+      const isUntouched = size === bytes.length && content.goodBytes === bytes.length;
+      return { header, entries, size, notes, ...(isUntouched && { bytes }) };
     }
   }
 }

@@ -13,10 +13,14 @@ export interface RepairOutcome {
 
 /**
  * To be called under the session's lock, with no half line at the end. An orderly file costs one
- * reading, or none when it is unchanged.
+ * reading, or none when it is unchanged or its `bytes` were just read.
  */
-export async function repairFile(file: string): Promise<RepairOutcome> {
-  const found = await repairSessionFileIfNeeded({ sessionFile: file, dryRun: true });
+export async function repairFile(file: string, bytes?: Uint8Array): Promise<RepairOutcome> {
+  const found = await repairSessionFileIfNeeded({
+    sessionFile: file,
+    dryRun: true,
+    ...(bytes !== undefined && { bytes }),
+  });
   if (found.code === undefined) return { note: undefined, changed: false };
   if (found.code !== "dry-run") return { note: notRepaired(found), changed: false };
   const lost = found.droppedLines > 0 ? await linesToLose(file) : { bytes: undefined };

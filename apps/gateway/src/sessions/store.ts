@@ -1,12 +1,15 @@
 // Finds, opens, lists and reads the sessions of a gateway.
 import { randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { mkdir, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import type { HostSession, TranscriptPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
   activeBranch,
+  parseTranscriptLine,
   type TranscriptEntry,
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
@@ -180,9 +183,23 @@ async function checkSuccessor(
   if (real === null) throw refuse(`there is no file ${file}`);
   if (named !== real || dirname(real) !== (await realpath(dirname(file))))
     throw refuse("it is outside the agent's sessions folder");
-  const { header } = await readTranscript(file);
+  const header = (await readHeader(file)) ?? (await readTranscript(file)).header;
   if (header.id !== given.sessionId) throw refuse(`the file calls itself "${header.id}"`);
   return file;
+}
+
+/** From the first line alone; undefined when that is no header. */
+async function readHeader(file: string): Promise<TranscriptHeader | undefined> {
+  const input = createReadStream(file);
+  try {
+    for await (const line of createInterface({ input })) {
+      const parsed = parseTranscriptLine(line);
+      return parsed.kind === "header" ? parsed.header : undefined;
+    }
+    return undefined;
+  } finally {
+    input.destroy();
+  }
 }
 
 /**
