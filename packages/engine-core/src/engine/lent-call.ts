@@ -25,9 +25,9 @@ const REWRITE = "runtimeContext.rewriteTranscriptEntries";
 const STOPPABLE: ReadonlySet<EngineMethod> = new Set(["compact", "maintain"]);
 
 /**
- * Lends the functions of `runtimeContext` to one call: once it has ended, or its engine has been
- * set aside, they throw one sentence and do nothing (contract, law 4). Its `abortSignal` fires with
- * the run's, with the host's own and at the bound.
+ * Lends the functions of `runtimeContext` to one call: once it has ended or was told to stop, or
+ * its engine has been set aside, they throw one sentence and do nothing (contract, law 4). Its
+ * `abortSignal` fires with the run's, with the host's own and at the bound.
  */
 export function lendCall(request: {
   engineId: string;
@@ -46,7 +46,7 @@ export function lendCall(request: {
   const over = new AbortController();
 
   function assertLent(name: string): void {
-    if (!over.signal.aborted && !isAside()) return;
+    if (!over.signal.aborted && !stop.signal.aborted && !isAside()) return;
     throw new ContextEngineError(
       "ENGINE_OPERATION_FAILED",
       `${name} was lent to a call of ${method}() that is over; nothing was done.`,

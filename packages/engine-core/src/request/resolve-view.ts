@@ -12,8 +12,8 @@ export interface ResolvedView {
 
 /**
  * Resolves `returned` against the items that were `given`, by id; messages without one by their
- * tool call ids, then by role and text in order (contract, "Decided since" 1). The same whether
- * objects or copies came back. Costs little where the very objects did.
+ * tool call ids, then by role and text in order, newest first (contract, "Decided since" 1). The
+ * same whether objects or copies came back. Costs little where the very objects did.
  */
 export function resolveView(
   returned: readonly AgentMessage[],
@@ -25,20 +25,26 @@ export function resolveView(
   while (same < returned.length && returned[same] === given[same]?.message) same++;
   if (same === returned.length)
     return { items: same === given.length ? given : given.slice(0, same), aligned: 0 };
+  const mine = returned.slice(same).map((message) => table.canonical(message));
   const known = itemFinder(given);
-  const aligner = createAligner(given);
-  let aligned = 0;
-  const items = returned.slice(same).map((message): ViewItem => {
-    const mine = table.canonical(message);
-    const original = known(mine);
-    if (original !== undefined) return changedItem(original, mine);
-    const found = messageId(mine) === undefined ? aligner(mine) : undefined;
+  const originals = mine.map(known);
+  const nameless = mine.map((message, index) =>
+    originals[index] === undefined && messageId(message) === undefined ? message : undefined,
+  );
+  const shown = new Set([...given.slice(0, same), ...originals]);
+  const aligned = align(nameless, given, shown);
+  const items = mine.map((message, index): ViewItem => {
+    const original = originals[index];
+    if (original !== undefined) return changedItem(original, message);
+    const found = aligned[index];
     // An id that is no stored message's proves nothing.
-    if (found === undefined) return { id: undefined, message: mine, why: made };
-    aligned++;
-    return changedItem(found, table.canonical(withMessageId(mine, found.id!)));
+    if (found === undefined) return { id: undefined, message, why: made };
+    return changedItem(found, table.canonical(withMessageId(message, found.id!)));
   });
-  return { items: [...given.slice(0, same), ...items], aligned };
+  return {
+    items: [...given.slice(0, same), ...items],
+    aligned: aligned.filter((found) => found !== undefined).length,
+  };
 }
 
 /** The item itself where its message came back as it was. */
@@ -68,15 +74,22 @@ export function itemFinder(
   };
 }
 
-/** Finds the given item with the same content, each one once, later ones after earlier ones. */
-function createAligner(
+/**
+ * The given item with the same content for each of `messages`, in order and each one once, none of
+ * those that are `shown` already. From the end: what engines leave out is old, and people repeat
+ * themselves.
+ */
+function align(
+  messages: readonly (AgentMessage | undefined)[],
   given: readonly ViewItem[],
-): (message: AgentMessage) => ViewItem | undefined {
-  let byContent: Map<string, ViewItem[]> | undefined;
-  return (message) => {
-    byContent ??= groupBy(given);
-    return byContent.get(contentKey(message))?.shift();
-  };
+  shown: ReadonlySet<ViewItem | undefined>,
+): (ViewItem | undefined)[] {
+  if (messages.every((message) => message === undefined)) return [];
+  const byContent = groupBy(given.filter((item) => !shown.has(item)));
+  return messages
+    .toReversed()
+    .map((message) => message && byContent.get(contentKey(message))?.pop())
+    .toReversed();
 }
 
 function groupBy(given: readonly ViewItem[]): Map<string, ViewItem[]> {

@@ -108,6 +108,12 @@ export interface SessionState {
    */
   scans: Map<string, PendingScan>;
   /**
+   * Ids of what there was when an engine was first asked to bootstrap, while its first sight is not
+   * on record.
+   * @internal
+   */
+  firstLooks: Map<string, ReadonlySet<string>>;
+  /**
    * Views the host could not use, per instance of an engine.
    * @internal
    */
@@ -138,6 +144,7 @@ export function createSessionState(): SessionState {
     lastUsage: undefined,
     deliveries: createDeliveryLedger(),
     scans: new Map(),
+    firstLooks: new Map(),
     badViews: new WeakMap(),
   };
 }

@@ -61,6 +61,10 @@ const engines: [string, Tried][] = [
     "an owner that moves what it knows of the session",
     { compacts: "moves what it knows", ownsCompaction: true },
   ],
+  [
+    "an owner that moves the prompt only, with a record for each transcript",
+    { compacts: "moves prompts", ownsCompaction: true, recordsBy: "transcript" },
+  ],
   ["a durable engine", { takes: "commitTurn" }],
   [
     "a durable owner that moves the session",

@@ -38,6 +38,8 @@ const recording = (overrides: Partial<EngineShape>) => (disk: Disk) =>
       called() {},
       compacted() {},
       hasCompacted: () => false,
+      isBeforeTurn: () => false,
+      takeHang: () => false,
       takeWish: () => undefined,
     },
   );

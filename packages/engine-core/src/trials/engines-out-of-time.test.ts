@@ -45,6 +45,34 @@ describe("an engine whose call is over has no more say", () => {
     expect(answers).toEqual(answers.map(() => "refused"));
   });
 
+  it.each<[string, () => unknown]>([
+    ["returned", () => undefined],
+    ["timed out", () => NEVER],
+  ])("a model call is ended when the call that asked for it %s", async (_how, answer) => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const done = await ordeal(
+      () =>
+        engineWith({
+          afterTurn({ runtimeContext }: Lent) {
+            const asked = { messages: [{ role: "user" as const, content: "Sum up." }] };
+            void runtimeContext.llm?.complete(asked).catch(() => {});
+            return answer();
+          },
+        }),
+      {
+        lends: {
+          complete({ signal }) {
+            signals.push(signal);
+            return NEVER;
+          },
+        },
+      },
+    );
+    expect(ordealFaults(done).join("\n")).toBe("");
+    expect(signals.length).toBeGreaterThan(0);
+    expect(signals.map((signal) => signal?.aborted)).toEqual(signals.map(() => true));
+  });
+
   it("a call that timed out does not rewrite in the middle of the next turn", async () => {
     const attempts: Promise<unknown>[] = [];
     const done = await ordeal(
@@ -64,6 +92,27 @@ describe("an engine whose call is over has no more say", () => {
     expect(ordealFaults(done).join("\n")).toBe("");
     expect(await Promise.all(attempts)).toEqual(attempts.map(() => "refused"));
     expect(attempts.length).toBeGreaterThan(0);
+  });
+
+  it("a rewrite is refused from the moment its call is told to stop", async () => {
+    const answers: Promise<unknown>[] = [];
+    const done = await ordeal(({ entryIds }) =>
+      engineWith({
+        maintain({ runtimeContext, abortSignal }: Lent & { abortSignal: AbortSignal }) {
+          const rewrite = runtimeContext.rewriteTranscriptEntries;
+          if (rewrite === undefined) return { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
+          const [entryId = ""] = entryIds();
+          const asked = { replacements: [{ entryId, message: user("REWRITTEN") }] };
+          abortSignal.addEventListener("abort", () => {
+            answers.push(refusal(rewrite(asked)));
+          });
+          return NEVER;
+        },
+      }),
+    );
+    expect(ordealFaults(done).join("\n")).toBe("");
+    expect(answers.length).toBeGreaterThan(0);
+    expect(await Promise.all(answers)).toEqual(answers.map(() => "refused"));
   });
 
   it.each<[string, unknown]>([

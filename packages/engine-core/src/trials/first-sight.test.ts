@@ -14,16 +14,17 @@ import type { TurnPlan } from "./__fixtures__/test-process.ts";
 const plain: TurnPlan = { kind: "user", tools: 0, oneByOne: false };
 
 describe.each(["commitTurn", "afterTurn"] as const)("an engine told by %s", (takes) => {
+  const engine: EngineShape = {
+    id: "late",
+    takes,
+    bootstraps: "once",
+    compacts: "covers",
+    ownsCompaction: true,
+    returns: "given",
+    inBackground: false,
+  };
+
   it("is given nothing newer until it could read what was there", async () => {
-    const engine: EngineShape = {
-      id: "late",
-      takes,
-      bootstraps: "once",
-      compacts: "covers",
-      ownsCompaction: true,
-      returns: "given",
-      inBackground: false,
-    };
     const setup = { engines: [engine], policy: "quarantine" as const, window: 100_000 };
     const trial = openWorld(setup);
     trial.process.use("legacy");
@@ -40,6 +41,40 @@ describe.each(["commitTurn", "afterTurn"] as const)("an engine told by %s", (tak
     await say(world, { ...plain, mishap: { at, kind: "break" } });
     await say(world, plain);
     restart(world, "late");
+    await say(world, plain);
+    checkWorld(world);
+    const branch = messageEntries(readBranch(world.disk, currentSession(world.disk).sessionFile));
+    expect(storeOf(world.disk, "late").rows.map(({ event }) => event)).toEqual(
+      branch.map(({ message }) => eventOf(message)),
+    );
+  });
+
+  it("is given what was said after a first look that was cancelled", async () => {
+    const world = openWorld({
+      engines: [engine],
+      policy: "quarantine",
+      window: 100_000,
+      first: "legacy",
+    });
+    await say(world, plain);
+    world.process.use("late");
+    await say(world, { ...plain, mishap: { at: 0, kind: "abort" } });
+    expect(world.process.steps()).toContain("engine late bootstrap:done");
+    await say(world, plain);
+    checkWorld(world);
+    const branch = messageEntries(readBranch(world.disk, currentSession(world.disk).sessionFile));
+    expect(storeOf(world.disk, "late").rows.map(({ event }) => event)).toEqual(
+      branch.map(({ message }) => eventOf(message)),
+    );
+  });
+
+  it("is told of the past where there is no file to read it from", async () => {
+    const world = openWorld({
+      ...{ engines: [engine], policy: "quarantine", window: 100_000 },
+      ...{ first: "legacy", tellsFiles: false },
+    });
+    await say(world, plain);
+    world.process.use("late");
     await say(world, plain);
     checkWorld(world);
     const branch = messageEntries(readBranch(world.disk, currentSession(world.disk).sessionFile));

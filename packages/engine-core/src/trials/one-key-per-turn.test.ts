@@ -88,3 +88,24 @@ describe.each([["crash" as const], ["slip" as const], ["break" as const], ["abor
     });
   },
 );
+
+describe("a turn that was committed, and of which a successor holds a part", () => {
+  it.each([["session" as const], ["transcript" as const]])(
+    "is not committed again for the summary before it, records by %s",
+    async (recordsBy) => {
+      const world = openWorld({
+        engines: [{ ...durable, compacts: "moves prompts" }],
+        policy: "quarantine",
+        window: 100_000,
+        recordsBy,
+      });
+      await say(world, plain);
+      await say(world, plain);
+      await world.process.compact({});
+      await say(world, plain);
+      checkWorld(world);
+      expect(world.process.steps().filter((name) => name.endsWith(" commitTurn"))).toHaveLength(1);
+      expect(storeOf(world.disk, "durable").keys.size).toBe(3);
+    },
+  );
+});

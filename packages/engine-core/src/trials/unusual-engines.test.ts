@@ -1,8 +1,15 @@
 // Engines that are unusual and right answer by themselves, whatever they do to their input.
 import type { AgentMessage, ContextEngine } from "@clew/plugin-sdk/core";
+import { sleep } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
 import { engineWith, type Lent, result, user } from "./__fixtures__/hostile-parts.ts";
-import { ordeal, ordealFaults, recordedOperations, sensibleEngine } from "./__fixtures__/ordeal.ts";
+import {
+  BOUND_MS,
+  ordeal,
+  ordealFaults,
+  recordedOperations,
+  sensibleEngine,
+} from "./__fixtures__/ordeal.ts";
 
 class PrivateFields {
   #calls = 0;
@@ -110,5 +117,23 @@ describe("an engine that is unusual and right answers by itself", () => {
     expect(ordealFaults(done).join("\n")).toBe("");
     expect(recordedOperations(done)).toEqual([]);
     expect(calls).toBeGreaterThan(2);
+  });
+
+  it("one that leaves a compaction to the host, which takes long and says how it goes", async () => {
+    let compactions = 0;
+    const done = await ordeal(() => sensibleEngine(), {
+      lends: {
+        async compacting(onProgress) {
+          compactions++;
+          for (let part = 0; part < 10; part++) {
+            await sleep(BOUND_MS / 5);
+            onProgress();
+          }
+        },
+      },
+    });
+    expect(ordealFaults(done).join("\n")).toBe("");
+    expect(recordedOperations(done)).toEqual([]);
+    expect(compactions).toBeGreaterThan(0);
   });
 });

@@ -11,7 +11,7 @@ const MAX_DELIVERIES = 16;
 export interface Delivery {
   method: "commitTurn" | "afterTurn" | "ingestBatch" | "ingest";
   turn: PendingTurn;
-  /** What is handed over, oldest first. */
+  /** What is handed over, oldest first; none = the engine is not called. */
   messages: readonly ToldMessage[];
   /** What is acknowledged with it. */
   ids: readonly string[];
@@ -53,15 +53,18 @@ function methodFor(
 
 /**
  * A commit is the turn from its prompt to its last message (contract §1.2): notes from before it
- * are in the history that the engine is given.
+ * are in the history that the engine is given, and a turn that only such a note came before is not
+ * committed again.
  */
 function deliveriesOf(turn: PendingTurn, method: Delivery["method"]): Delivery[] {
   const { notes, messages, fresh } = turn;
-  if (method === "commitTurn")
+  if (method === "commitTurn") {
     // Only a person's or the host's own prompt admits a turn.
-    return messages[0]?.message.role === "user"
-      ? [{ method, turn, messages, ids: [...notes, ...messages].map(({ id }) => id) }]
-      : [];
+    if (messages[0]?.message.role !== "user") return [];
+    const ids = [...notes, ...messages].map(({ id }) => id);
+    const isCommitted = !messages.some(({ id }) => fresh.has(id));
+    return [{ method, turn, messages: isCommitted ? [] : messages, ids }];
+  }
   const given = [...notes, ...messages].filter(({ id }) => fresh.has(id));
   if (method === "ingest")
     return given.map((each) => ({ method, turn, messages: [each], ids: [each.id] }));

@@ -138,6 +138,7 @@ function imaginedState({
   request,
   table,
   maintenance,
+  firstLooks,
 }: SessionState): SessionState {
   const fresh = createSessionState();
   return {
@@ -147,6 +148,8 @@ function imaginedState({
     lastUsage,
     table,
     maintenance,
+    // A preview lets the engine bootstrap, too.
+    firstLooks,
     // What a message's hash is does not depend on who asks.
     request: { ...fresh.request, hashes: request.hashes },
   };

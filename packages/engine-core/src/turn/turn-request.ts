@@ -86,7 +86,10 @@ export interface TurnRequest {
   requestedModel?: string;
   /** In order; the same parts each turn keep caches warm. */
   systemPrompt: readonly SystemPart[];
-  /** What the person said; stored before the model is asked. */
+  /**
+   * What the person said; stored before the model is asked, as a message of its own even when it
+   * was said before.
+   */
   prompt: Omit<UserMessage, "role">;
   /** A heartbeat is passed to engines as `isHeartbeat`. Absent: "user". */
   kind?: "user" | "heartbeat" | "cron";

@@ -1,4 +1,5 @@
-import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { ContextEngineError, messageId, type UserMessage } from "@clew/plugin-sdk/core";
+import type { MessageEntry } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { callTool, passThrough, testHost, tools } from "../__fixtures__/host.ts";
 
@@ -14,6 +15,26 @@ describe("a turn", () => {
       host.ports.transcript.entries.map((entry) => entry.type === "message" && entry.message.role),
     ).toEqual(["user", "assistant"]);
     expect(host.events.map((event) => event.type)).toEqual(["accepted", "text", "message"]);
+  });
+
+  it("stores a message that is sent again as another one, with an id of its own", async () => {
+    const given: (string | undefined)[] = [];
+    const host = testHost({
+      engine: passThrough({
+        info: { id: "test", name: "Test" },
+        ingest({ message }) {
+          given.push(messageId(message));
+          return { ingested: true };
+        },
+      }),
+    });
+    await host.say("hi", { kind: "heartbeat" });
+    const [first] = host.ports.transcript.entries;
+    const { role: _role, ...again } = (first as MessageEntry).message as UserMessage;
+    await host.say("hi", { prompt: again });
+    expect(given).toEqual(host.ports.transcript.entries.map(({ id }) => id));
+    expect(host.ports.transcript.entries[2]).toMatchObject({ message: { content: "hi" } });
+    expect(host.ports.transcript.entries[2]).not.toHaveProperty("message.__openclaw.kind");
   });
 
   it("sends history, then the prompt, oldest first", async () => {

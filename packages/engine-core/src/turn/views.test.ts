@@ -82,4 +82,27 @@ describe("an engine that returns messages without their ids", () => {
       expect.arrayContaining(["entry"]),
     );
   });
+
+  it("may leave out an old message that says the same as the prompt", async () => {
+    const host = testHost({
+      engine: owner(({ messages }) => {
+        const prompt = messages.findLastIndex(({ role }) => role === "user");
+        const shown = messages
+          .slice(prompt)
+          .map(({ __openclaw: _envelope, ...message }) => message as never);
+        return { messages: [{ role: "user", content: "what was" }, ...shown], estimatedTokens: 0 };
+      }),
+      replies: ["one", callTool("t"), "two"],
+      tools: tools({ t: () => "x" }),
+    });
+    await host.say("continue");
+    const { report } = await host.say("continue");
+    expect(report.views).not.toHaveProperty("fallbacks");
+    expect(host.lastSeen()).toEqual([
+      "user: what was",
+      "user: continue",
+      "assistant: [toolCall]",
+      "toolResult: x",
+    ]);
+  });
 });

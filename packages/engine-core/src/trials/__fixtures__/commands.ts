@@ -6,6 +6,7 @@ import type { FailurePolicy } from "../../index.ts";
 import {
   currentSession,
   type Disk,
+  type DiskOptions,
   emptyDisk,
   messageEntries,
   readBranch,
@@ -32,19 +33,20 @@ export interface World {
   turns: number;
 }
 
-export interface WorldSetup {
+export interface WorldSetup extends DiskOptions {
   engines: readonly EngineShape[];
   policy: FailurePolicy;
+  /** Engine id in the slot at first. Absent: the first engine. */
+  first?: string;
   /** Tokens of the model's window. */
   window: number;
-  /** Absent: by session. */
-  recordsBy?: Disk["recordsBy"];
-  storesSteps?: boolean;
+  /** How long reads of the transcript take, one after the other. Absent: no time. */
+  pace?: readonly number[];
 }
 
 export function openWorld(setup: WorldSetup): World {
   const world = {
-    disk: emptyDisk(setup.recordsBy, setup.storesSteps),
+    disk: emptyDisk(setup),
     setup,
     turns: 0,
     failed: new Set<string>(),
@@ -52,17 +54,19 @@ export function openWorld(setup: WorldSetup): World {
   world.known = new Map(
     setup.engines.map((shape) => [shape.id, { shape, before: undefined, isSettled: false }]),
   );
-  restart(world, setup.engines[0]!.id);
+  restart(world, setup.first ?? setup.engines[0]!.id);
   return world;
 }
 
 export function restart(world: World, configured: string): void {
-  const { engines, policy, window } = world.setup;
+  const { engines, policy, window, pace } = world.setup;
   world.failed.clear();
+  for (const { id } of engines) storeOf(world.disk, id).hangs.clear();
   world.process = startProcess(world.disk, {
     engines,
     policy,
     configured,
+    pace,
     model: { ...MODEL, contextWindow: window },
     nextTurn: () => world.turns++,
   });
@@ -127,17 +131,29 @@ const turnCommand = (plan: TurnPlan) =>
     const configured = world.process.configured();
     const shape = world.known.get(configured)?.shape;
     const sound = world.failed.has(configured) ? undefined : configured;
+    const before = hanging(world);
     const turn = await say(world, plan);
     noteFailures(world, turn.facts, plan);
-    checkWorld(
-      world,
-      turnFaults(world.disk, turn, {
+    checkWorld(world, [
+      ...(turn.facts.mishapAt === undefined ? neverStopped(world, before) : []),
+      ...turnFaults(world.disk, turn, {
         wasRewritten: shape?.inBackground ?? false,
         isTight: world.setup.window < 1000,
         sound,
+        tidies: shape?.inBackground,
       }),
-    );
+    ]);
   });
+
+/** Maintenance that has not ended, by engine. */
+const hanging = ({ disk, setup }: World) =>
+  setup.engines.flatMap(({ id }) => [...storeOf(disk, id).hangs].map((hang) => ({ id, hang })));
+
+/** Who waits for maintenance tells it to stop in the end. */
+const neverStopped = (world: World, before: ReturnType<typeof hanging>) =>
+  before
+    .filter(({ id, hang }) => storeOf(world.disk, id).hangs.has(hang))
+    .map(({ id }) => `maintenance of ${id} was not told to stop before the turn went on`);
 
 /** A slip is made good in the same turn; with `retry-next-turn` all is forgotten by the next. */
 function noteFailures(
@@ -182,13 +198,15 @@ const goBackCommand = (turns: number) =>
 
 /** Only what is not ordinary, so that a counterexample is short to read. */
 function shown(plan: Partial<TurnPlan>): string {
-  const { kind, tools, oneByOne, failure, mishap, wish } = plan;
+  const { kind, tools, oneByOne, failure, mishap, wish, hangs, isSentAgain } = plan;
   return [
     kind !== "user" && kind,
     tools && `${tools} tools${oneByOne && tools > 1 ? " one by one" : ""}`,
     failure && `call ${failure.call} fails: ${failure.kind}${failure.partial ? " after text" : ""}`,
     mishap && `${mishap.kind} at step ${mishap.at}`,
     wish && `rewrites message −${wish.fromEnd}${wish.isBare ? " bare" : ""}`,
+    hangs && "maintenance hangs",
+    isSentAgain && "sent again",
   ]
     .filter(Boolean)
     .join(", ");
@@ -222,6 +240,8 @@ const turnPlan: fc.Arbitrary<TurnPlan> = fc.record({
     nil: undefined,
     freq: 3,
   }),
+  hangs: fc.nat({ max: 9 }).map((one) => one === 9),
+  isSentAgain: fc.nat({ max: 9 }).map((one) => one === 9),
 });
 
 /** Random lives of a session with the given engines. */
@@ -243,12 +263,19 @@ export const commands = (engineIds: readonly string[]) =>
 const shapeOf = (id: string, fixed: Partial<EngineShape>): fc.Arbitrary<EngineShape> =>
   fc
     .record({
-      compacts: fc.constantFrom("delegates", "covers", "moves", "moves what it knows"),
+      compacts: fc.constantFrom(
+        "delegates",
+        "covers",
+        "moves",
+        "moves what it knows",
+        "moves prompts",
+      ),
       ownsCompaction: fc.boolean(),
       returns: fc.constantFrom("given", "copies"),
       inBackground: fc.boolean(),
       takes: fc.constantFrom("afterTurn", "ingestBatch", "ingest"),
       bootstraps: fc.constantFrom("once", "always", "newest"),
+      manners: fc.constantFrom("careful", "careful", "strict", "rough", "strict and rough"),
     } as const)
     .map((shape) => ({ ...shape, id, ...fixed }));
 
@@ -261,8 +288,11 @@ export const setups: fc.Arbitrary<WorldSetup> = fc.record({
       .tuple(shapeOf("durable", { takes: "commitTurn" }), fc.boolean())
       .map(([shape, reads]) => (reads ? shape : { ...shape, bootstraps: "never" as const })),
   ),
+  first: fc.constantFrom("reads", "given", "durable", "legacy"),
   policy: fc.constantFrom("quarantine", "retry-next-turn"),
   window: fc.constantFrom(100_000, 100_000, 400),
   recordsBy: fc.constantFrom("session", "transcript"),
   storesSteps: fc.boolean(),
+  tellsFiles: fc.constantFrom(true, true, false),
+  pace: fc.array(fc.oneof(fc.constant(0), fc.nat({ max: 60 })), { maxLength: 7 }),
 } as const);

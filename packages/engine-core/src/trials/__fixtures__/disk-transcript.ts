@@ -5,8 +5,11 @@ import {
   activeBranch,
   moveReferences,
   type NewTranscriptEntry,
+  originsOf,
+  placeEntry,
   type TranscriptEntry,
   withMessageId,
+  withOrigin,
 } from "@clew/plugin-sdk/transcript";
 import { partOfBranch, type TranscriptPort, type TranscriptStep } from "../../index.ts";
 import { type Disk, type DiskSession, loadEntries, recordOf, type TurnKind } from "./disk.ts";
@@ -15,6 +18,8 @@ import { type Disk, type DiskSession, loadEntries, recordOf, type TurnKind } fro
 export interface TranscriptOwner {
   /** Resolves when the process lives on; never when it died there. */
   step(name: string): Promise<void>;
+  /** Resolves when what was read has arrived. Absent: at once. */
+  reading?(): Promise<void>;
   /** Whose turn runs now. */
   turnKind(): TurnKind;
 }
@@ -38,19 +43,14 @@ export function openTranscript(
     disk.leaves.get(sessionFile),
   );
 
-  /** One line more; a message without an id is given its entry's, which it keeps for good. */
-  function write(entry: NewTranscriptEntry): TranscriptEntry {
-    const id = `e${disk.next++}`;
-    const placed = {
-      ...entry,
-      ...(entry.type === "message" && {
-        message: withMessageId(entry.message, messageId(entry.message) ?? id),
-      }),
-      id,
+  /** One line more, as every store of this SDK places it; `origin` is what it was first. */
+  function write(entry: NewTranscriptEntry, origin?: string): TranscriptEntry {
+    const placed = placeEntry(entry, {
+      id: `e${disk.next++}`,
       parentId: branch.at(-1)?.id ?? null,
       timestamp: new Date(disk.next * 1000).toISOString(),
-    } as TranscriptEntry;
-    const line = JSON.stringify(placed);
+    });
+    const line = JSON.stringify(origin === undefined ? placed : withOrigin(placed, origin));
     const lines = disk.files.get(sessionFile);
     if (lines === undefined) disk.files.set(sessionFile, [line]);
     else lines.push(line);
@@ -71,21 +71,26 @@ export function openTranscript(
     disk.kinds.set(origin, role === "user" ? owner.turnKind() : (ofTurn ?? owner.turnKind()));
   }
 
+  const { sessionFile: _notTold, ...nameless } = session;
   return {
-    session,
+    session: disk.tellsFiles ? session : nameless,
     exists: () => branch.length > 0,
     branch: () => branch,
-    read: async (part) => partOfBranch(branch, part),
+    async read(part) {
+      const answer = partOfBranch(branch, part);
+      await owner.reading?.();
+      return answer;
+    },
     async append(fresh) {
       await owner.step("append");
-      const written = fresh.map(write);
+      const written = fresh.map((entry) => write(entry));
       await owner.step("append:done");
       return written;
     },
     ...(disk.storesSteps && {
       async appendStep({ entries, deliveries }: TranscriptStep) {
         await owner.step("append");
-        const written = entries.map(write);
+        const written = entries.map((entry) => write(entry));
         for (const { engineId, change } of deliveries)
           disk.deliveries.write(recordOf(disk, session), engineId, change);
         await owner.step("append:done");
@@ -117,13 +122,15 @@ export function openTranscript(
       const byId = new Map(changed);
       const first = branch.findIndex((entry) => byId.has(entry.id));
       const suffix = branch.slice(first);
+      const origins = originsOf(branch);
       const remapped = new Map<string, string>();
       const moved = (id: string) => remapped.get(id) ?? id;
       branch = branch.slice(0, first);
       for (const entry of suffix) {
         const { id, parentId: _parent, timestamp: _time, ...rest } = moveReferences(entry, moved);
         const message = byId.get(entry.id);
-        const written = write({ ...rest, ...(message && { message }) } as NewTranscriptEntry);
+        const again = { ...rest, ...(message && { message }) } as NewTranscriptEntry;
+        const written = write(again, origins.get(entry.id));
         remapped.set(entry.id, written.id);
       }
       await owner.step("rewrite:done");

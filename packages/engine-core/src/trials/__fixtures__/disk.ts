@@ -27,6 +27,8 @@ export interface Disk {
   recordsBy: "session" | "transcript";
   /** Whether entries and acknowledgements can be stored together. */
   storesSteps: boolean;
+  /** Whether engines are told where the transcript is. */
+  tellsFiles: boolean;
   /** What engines remember, by engine id. */
   stores: Map<string, EngineStore>;
   /** Whose turn a message belongs to, by the id it was first stored under. */
@@ -35,9 +37,17 @@ export interface Disk {
   next: number;
 }
 
-export const emptyDisk = (recordsBy: Disk["recordsBy"] = "session", storesSteps = false): Disk => ({
+/** What a host's disk can do; absent: records by session, one line at a time, files told. */
+export type DiskOptions = Partial<Pick<Disk, "recordsBy" | "storesSteps" | "tellsFiles">>;
+
+export const emptyDisk = ({
+  recordsBy = "session",
+  storesSteps = false,
+  tellsFiles = true,
+}: DiskOptions = {}): Disk => ({
   recordsBy,
   storesSteps,
+  tellsFiles,
   files: new Map(),
   parsed: new Map(),
   leaves: new Map(),

@@ -35,8 +35,11 @@ export async function compactBy(
   const sessionId = `successor-${disk.next++}`;
   const kept = messageEntries(branch.slice(start)).map(({ message }) => message);
   const known = new Set(store.rows.map((row) => row.id));
-  const tail =
-    compacts === "moves" ? kept : kept.filter((message) => known.has(messageId(message)));
+  const tail = kept.filter(
+    (message) =>
+      compacts === "moves" ||
+      (compacts === "moves prompts" ? message.role === "user" : known.has(messageId(message))),
+  );
   writeSuccessor(disk, sessionId, `summary by ${id}`, tail);
   return {
     ok: true,

@@ -30,6 +30,8 @@ export interface EngineStore {
   covered: Set<string>;
   summary: string | undefined;
   hasBootstrapped: boolean;
+  /** Its maintenance that waits to be told to stop. */
+  hangs: Set<object>;
   /** What should never have happened, as sentences. */
   wrong: string[];
 }
@@ -45,5 +47,6 @@ export const emptyStore = (): EngineStore => ({
   covered: new Set(),
   summary: undefined,
   hasBootstrapped: false,
+  hangs: new Set(),
   wrong: [],
 });

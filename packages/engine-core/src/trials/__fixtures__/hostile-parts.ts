@@ -3,6 +3,7 @@ import type {
   AgentMessage,
   AssembleResult,
   ContextEngine,
+  RuntimeContext,
   TranscriptRewriteRequest,
 } from "@clew/plugin-sdk/core";
 import { sensibleEngine } from "./ordeal.ts";
@@ -41,6 +42,7 @@ export interface Lent {
   messages: AgentMessage[];
   runtimeContext: {
     rewriteTranscriptEntries?: (asked: TranscriptRewriteRequest) => Promise<unknown>;
+    llm?: RuntimeContext["llm"];
   };
 }
 

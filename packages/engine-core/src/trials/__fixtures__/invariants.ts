@@ -122,13 +122,15 @@ export interface Circumstances {
   isTight?: boolean;
   /** The engine that must have answered, because it never failed. Absent: another may have. */
   sound?: string | undefined;
+  /** Whether the engine tidies up behind the reply. Absent: it does not. */
+  tidies?: boolean | undefined;
 }
 
 /** The transcript and the report, against what the turn did. */
 export function turnFaults(
   disk: Disk,
   turn: TurnOutcome,
-  { wasRewritten = false, isTight = false, sound }: Circumstances = {},
+  { wasRewritten = false, isTight = false, sound, tidies = false }: Circumstances = {},
 ): string[] {
   const { number, plan, result, facts } = turn;
   if (result === undefined) return [...facts.wrong, ...lostPrompt(disk, turn)];
@@ -187,6 +189,9 @@ export function turnFaults(
       `${report.engine.ran} answered for ${sound}: ${report.engine.degraded?.reason}`,
     ),
     ...(isCalm ? compactionFaults(report, facts) : []),
+    ...(isCalm && tidies && sound !== undefined && outcome === "completed"
+      ? tidyingFaults(sound, facts)
+      : []),
     ...(isCalm
       ? unansweredCalls(
           entries.map(({ message }) => message),
@@ -260,6 +265,12 @@ function compactionFaults({ compactions }: Report, facts: Facts): string[] {
   return told === facts.compacted
     ? []
     : [`report tells of ${told} compactions, there were ${facts.compacted}`];
+}
+
+/** Maintenance behind the reply runs, and the end of the run is not its end. */
+function tidyingFaults(engineId: string, { isTidied, brokeBehind, compacted }: Facts): string[] {
+  if (!isTidied) return [`${engineId} was not asked to tidy up behind the reply`];
+  return compacted > 0 ? [] : brokeBehind.map((line) => `behind the reply: ${line}`);
 }
 
 /** Calls of this turn that were left without a result in the transcript. */

@@ -69,13 +69,21 @@ export interface HostileSession {
   entryIds(): string[];
 }
 
+/** What the host of the hostile engine's session does otherwise. */
+export interface Lends {
+  /** Answers what the engine asks a model. Absent: nobody does. */
+  complete?: HostPorts["model"]["complete"];
+  /** Takes its time over the built-in compaction. Absent: it takes none. */
+  compacting?: (onProgress: () => void) => Promise<void>;
+}
+
 /**
  * A turn by the fallback, so that there is something to bootstrap from; then two turns by the
  * engine, the first with a tool and an overflow, while another session answers.
  */
 export async function ordeal(
   make: (session: HostileSession) => ReturnType<ContextEngineFactory>,
-  { policy = "quarantine" as FailurePolicy, afterwards = async () => {} } = {},
+  { policy = "quarantine" as FailurePolicy, afterwards = async () => {}, lends = {} as Lends } = {},
 ): Promise<Ordeal> {
   const disk = emptyDisk();
   const log = memoryLog();
@@ -92,7 +100,7 @@ export async function ordeal(
     owner: "plugin:sound",
     factory: () => ({ ...sensibleEngine(), info: { id: "sound", name: "Sound" } }),
   });
-  const hostile = openSession(disk, registry, "agent:main:hostile");
+  const hostile = openSession(disk, registry, "agent:main:hostile", lends);
   registry.register({
     engineId: "hostile",
     owner: "plugin:hostile",
@@ -117,7 +125,12 @@ export async function ordeal(
   };
 }
 
-function openSession(disk: Disk, registry: EngineRegistry, sessionKey: string) {
+function openSession(
+  disk: Disk,
+  registry: EngineRegistry,
+  sessionKey: string,
+  { complete = () => Promise.reject(new Error("nobody asks")), compacting }: Lends = {},
+) {
   const session = currentSession(disk, sessionKey);
   const transcript = openTranscript(disk, session, {
     step: async () => {},
@@ -142,7 +155,7 @@ function openSession(disk: Disk, registry: EngineRegistry, sessionKey: string) {
         requests.push({ turn, events: messages.map(eventOf) });
         yield replyTo(turn, call++);
       },
-      complete: () => Promise.reject(new Error("nobody asks")),
+      complete,
     },
     tools: {
       list: () => [{ name: "t", description: "test", parameters: { type: "object" } }],
@@ -152,7 +165,8 @@ function openSession(disk: Disk, registry: EngineRegistry, sessionKey: string) {
       }),
     },
     compaction: {
-      async compact() {
+      async compact(_ask, { onProgress = () => {} } = {}) {
+        await compacting?.(onProgress);
         const branch = transcript.branch();
         const start = startOfTurns(branch, 1);
         const isNew = start > branch.findLastIndex(({ type }) => type === "compaction");

@@ -4,6 +4,7 @@ import {
   type ContextEngine,
   messageId,
   type RuntimeContext,
+  type TranscriptEntryAnchor,
 } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { atomicGroups, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
@@ -12,6 +13,7 @@ import { compactBy } from "./engine-compaction.ts";
 import type { EngineShape } from "./engine-shape.ts";
 import type { EngineStore } from "./engine-store.ts";
 import { repeated } from "./events.ts";
+import { withManners } from "./manners.ts";
 
 /** What a process lends to its engines, and wants to know of them. */
 export interface EngineSurroundings {
@@ -29,6 +31,10 @@ export interface EngineSurroundings {
   compacted(): void;
   /** Whether anybody compacted in the running command. */
   hasCompacted(): boolean;
+  /** Whether a turn runs whose prompt is not stored yet. */
+  isBeforeTurn(): boolean;
+  /** Whether maintenance behind the reply shall not end by itself; true once for each command. */
+  takeHang(): boolean;
   /** The rewrite that a command wished for, once. */
   takeWish(): RewriteWish | undefined;
 }
@@ -43,6 +49,8 @@ export interface RewriteWish {
 export function recordingEngine(shape: EngineShape, around: EngineSurroundings): ContextEngine {
   const { disk, store, step, now, abortedAt, called } = around;
   let isDisposed = false;
+  /** Lent to a call that is over. */
+  let keptRewrite: RuntimeContext["rewriteTranscriptEntries"];
 
   const call = async <Result>(method: string, work: () => Result | Promise<Result>) => {
     if (isDisposed) store.wrong.push(`${shape.id}: ${method} was called after dispose`);
@@ -110,14 +118,65 @@ export function recordingEngine(shape: EngineShape, around: EngineSurroundings):
     }
   }
 
-  /** Where nothing was compacted, it chooses from every turn there was. */
+  /** It chooses from every turn there was or, where the host compacted, from the summary and more. */
   function expectWhole(messages: readonly AgentMessage[], branch: readonly TranscriptEntry[]) {
+    const isSummed = branch.some(({ type }) => type === "compaction");
+    if (isSummed && !messages.some(({ role }) => role === "compactionSummary"))
+      store.wrong.push(`${shape.id} was asked for a view without the summary`);
     if (branch.some(({ type }) => type === "compaction" || type === "branch_summary")) return;
     const given = new Set(messages.map(eventOf));
     const prompts = messageEntries(branch).filter(({ message }) => message.role === "user");
     for (const { message } of prompts.slice(0, -1))
       if (!given.has(eventOf(message)))
         store.wrong.push(`${shape.id} was asked for a view without ${eventOf(message)}`);
+  }
+
+  /** A turn's first and last message stand where the host says they do. */
+  function expectAnchored(
+    anchors: readonly TranscriptEntryAnchor[],
+    branch: readonly TranscriptEntry[],
+  ): void {
+    const told = branch.filter(({ type }) => type === "message" || type === "branch_summary");
+    for (const { entryId, rawSeq, activeMessagePosition } of anchors)
+      if (branch[rawSeq]?.id !== entryId || told[activeMessagePosition]?.id !== entryId)
+        store.wrong.push(
+          `${shape.id}: ${entryId} is not entry ${rawSeq}, or not message ${activeMessagePosition}`,
+        );
+  }
+
+  /** Before the turn it may read, not rewrite. */
+  function expectNoRewriter(method: string, context: RuntimeContext | undefined): void {
+    if (context?.rewriteTranscriptEntries !== undefined && around.isBeforeTurn())
+      store.wrong.push(`${shape.id} may rewrite in ${method}, before the turn began`);
+  }
+
+  /** Goes on until it is told to stop; nothing it does then has an effect. */
+  async function hang(context: RuntimeContext | undefined, file: string, stop?: AbortSignal) {
+    const waiting = {};
+    store.hangs.add(waiting);
+    await new Promise((resolve) => stop?.addEventListener("abort", resolve));
+    store.hangs.delete(waiting);
+    if (await mayRewrite(context?.rewriteTranscriptEntries, file))
+      store.wrong.push(`${shape.id} rewrote when it had been told to stop`);
+  }
+
+  async function expectRevoked(file: string): Promise<void> {
+    if (await mayRewrite(keptRewrite, file))
+      store.wrong.push(`${shape.id} rewrote with what was lent to a call that is over`);
+    keptRewrite = undefined;
+  }
+
+  async function mayRewrite(
+    rewrite: RuntimeContext["rewriteTranscriptEntries"],
+    file: string,
+  ): Promise<boolean> {
+    const [first] = messageEntries(readBranch(disk, file));
+    if (first === undefined || rewrite === undefined) return false;
+    const message = shortened(first.message, { fromEnd: 0, isBare: false });
+    return rewrite({ replacements: [{ entryId: first.id, message }] }).then(
+      ({ changed }) => changed,
+      () => false,
+    );
   }
 
   async function tidyUp(method: string, context: RuntimeContext | undefined, file: string) {
@@ -164,8 +223,14 @@ export function recordingEngine(shape: EngineShape, around: EngineSurroundings):
         return { messages: chosen, estimatedTokens: estimateMessages(chosen).estimate };
       }),
     compact: (params) => call("compact", () => compactBy(shape, around, params)),
-    maintain: ({ runtimeContext, sessionId, sessionFile = fileOf(sessionId) }) =>
+    maintain: ({ runtimeContext, abortSignal, sessionId, sessionFile = fileOf(sessionId) }) =>
       call("maintain", async () => {
+        expectNoRewriter("maintain", runtimeContext);
+        await expectRevoked(sessionFile);
+        if (runtimeContext?.allowDeferredCompactionExecution && around.takeHang()) {
+          await hang(runtimeContext, sessionFile, abortSignal);
+          return { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
+        }
         const isAfterTurn = runtimeContext?.rewriteTranscriptEntries !== undefined;
         if (isAfterTurn && !inBackground && !around.hasCompacted())
           expectKnown(
@@ -183,13 +248,16 @@ export function recordingEngine(shape: EngineShape, around: EngineSurroundings):
     engine.ingestBatch = ({ messages, isHeartbeat }) =>
       take("ingestBatch", messages, isHeartbeat, (ingestedCount) => ({ ingestedCount }));
   if (takes === "afterTurn")
-    engine.afterTurn = ({ messages, prePromptMessageCount, isHeartbeat }) => {
+    engine.afterTurn = ({ messages, prePromptMessageCount, isHeartbeat, runtimeContext }) => {
+      keptRewrite = runtimeContext?.rewriteTranscriptEntries;
       for (const event of repeated(messages.map(eventOf)))
         store.wrong.push(`${shape.id} was shown ${event} twice in one call`);
       return take("afterTurn", messages.slice(prePromptMessageCount), isHeartbeat, () => undefined);
     };
   if (takes === "commitTurn")
-    engine.commitTurn = ({ advancementKey, messages, isHeartbeat }) => {
+    engine.commitTurn = ({ advancementKey, messages, isHeartbeat, runtimeContext, ...turn }) => {
+      expectAnchored([turn.admission, turn.terminal], readBranch(disk, fileOf(turn.sessionId)));
+      keptRewrite = runtimeContext?.rewriteTranscriptEntries;
       const ids = messages.map(messageId).join();
       const known = store.keys.get(advancementKey);
       const other = [...store.keys].find(([key, its]) => its === ids && key !== advancementKey);
@@ -203,8 +271,9 @@ export function recordingEngine(shape: EngineShape, around: EngineSurroundings):
       });
     };
   if (bootstraps !== "never")
-    engine.bootstrap = ({ sessionId, sessionFile = fileOf(sessionId) }) =>
+    engine.bootstrap = ({ runtimeContext, sessionId, sessionFile = fileOf(sessionId) }) =>
       call("bootstrap", () => {
+        expectNoRewriter("bootstrap", runtimeContext);
         if (bootstraps === "once" && store.hasBootstrapped) return { bootstrapped: false };
         store.hasBootstrapped = true;
         const messages = messageEntries(readBranch(disk, sessionFile)).map(
@@ -216,7 +285,7 @@ export function recordingEngine(shape: EngineShape, around: EngineSurroundings):
           for (const message of read) store.readAhead.add(messageId(message) ?? "");
         return { bootstrapped: true, importedMessages: remember(read, undefined) };
       });
-  return engine;
+  return withManners(engine, shape.manners ?? "careful");
 }
 
 /** The same engine, each of whose calls goes through `call`. */

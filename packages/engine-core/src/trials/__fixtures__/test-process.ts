@@ -58,6 +58,10 @@ export interface TurnPlan {
   failure?: { call: number; kind: ModelError["kind"]; partial: boolean } | undefined;
   mishap?: Mishap | undefined;
   wish?: RewriteWish | undefined;
+  /** Whether maintenance behind the reply goes on until it is told to stop. */
+  hangs?: boolean;
+  /** Whether the prompt is a stored message that is sent again, with all that stands on it. */
+  isSentAgain?: boolean;
 }
 
 /** What really happened in one command, to compare the report with. */
@@ -69,6 +73,10 @@ export interface Facts {
   abortedAt: number | undefined;
   /** Name of the step at which the mishap fired. */
   mishapAt: string | undefined;
+  /** Whether an engine was asked to tidy up behind the reply. */
+  isTidied: boolean;
+  /** What the host logged of maintenance behind the reply. */
+  brokeBehind: string[];
   events: TurnEvent[];
   /** What was wrong with model requests, as sentences. */
   wrong: string[];
@@ -81,6 +89,8 @@ export interface ProcessOptions {
   policy: FailurePolicy;
   model: ModelRef;
   settings?: Partial<TurnSettings>;
+  /** How long reads of the transcript take, one after the other. Absent: no time. */
+  pace?: readonly number[] | undefined;
   /** Numbers turns over all processes, so that no two prompts are alike. */
   nextTurn(): number;
 }
@@ -99,10 +109,15 @@ export interface CompactOutcome {
 }
 
 const NEVER = new Promise<never>(() => {});
+/** No command takes so many. */
+const MAX_STEPS = 2_000;
+/** Short, as maintenance that hangs is waited for by the next turn. */
+const MAINTENANCE_WAIT_MS = 3;
 
 export function startProcess(disk: Disk, options: ProcessOptions) {
   const log = memoryLog();
   let ids = 0;
+  let reads = 0;
   const clock = { now: () => ++disk.next, monotonic: () => 0 };
   const registry = createEngineRegistry({
     fallback: () => passThrough({ compact: delegateCompactionToRuntime }),
@@ -111,6 +126,7 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
     failurePolicy: () => options.policy,
   });
   const state = createSessionState();
+  const settings = { maintenanceWaitMs: MAINTENANCE_WAIT_MS, ...options.settings };
   let transcript: DiskTranscript = openTranscript(disk, currentSession(disk), owner());
 
   let isAlive = true;
@@ -124,14 +140,24 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
   let configured = options.configured;
   let steps: string[] = [];
   let facts = newFacts();
+  let goesRound: (error: Error) => void = () => {};
+  const rounds = new Promise<never>((_, reject) => {
+    goesRound = reject;
+  });
+  rounds.catch(() => {});
   let turn: { number: number; plan: TurnPlan; position: number; mayFail: boolean } | undefined;
   let mishap: Mishap | undefined;
   let wish: RewriteWish | undefined;
+  let hang = false;
+  let onHang = () => {};
+  let hung: Promise<void> = NEVER;
   let abort = new AbortController();
 
   async function step(name: string): Promise<void> {
     if (!isAlive) return NEVER;
     const at = steps.push(name) - 1;
+    if (at === MAX_STEPS) goesRound(new Error(`it goes round in circles: ${steps.slice(-12)}`));
+    if (at >= MAX_STEPS) return NEVER;
     // Every step takes a moment, as real ones do.
     await Promise.resolve();
     if (mishap?.at !== at) return isAlive ? undefined : NEVER;
@@ -156,8 +182,26 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
   }
 
   function owner() {
-    return { step: (name: string) => step(name), turnKind: () => turn?.plan.kind ?? "user" };
+    return {
+      step: (name: string) => step(name),
+      reading: () => moments(options.pace?.[reads++ % options.pace.length] ?? 0),
+      turnKind: () => turn?.plan.kind ?? "user",
+    };
   }
+
+  /** What stands on the newest prompt. */
+  const envelopeNow = () =>
+    transcript
+      .branch()
+      .flatMap((entry) =>
+        entry.type === "message" && entry.message.role === "user" ? [entry.message.__openclaw] : [],
+      )
+      .at(-1) ?? {};
+
+  const isStored = (event: string) =>
+    transcript
+      .branch()
+      .some((entry) => entry.type === "message" && eventOf(entry.message) === event);
 
   function register(shape: EngineShape): void {
     const store = storeOf(disk, shape.id);
@@ -175,6 +219,14 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
           called: (call) => void facts.engineCalls.push(call),
           compacted: () => void facts.compacted++,
           hasCompacted: () => facts.compacted > 0,
+          isBeforeTurn: () => turn !== undefined && !isStored(`q${turn.number}`),
+          takeHang() {
+            facts.isTidied = true;
+            const taken = hang;
+            hang = false;
+            if (taken) onHang();
+            return taken;
+          },
           takeWish() {
             const taken = wish;
             wish = undefined;
@@ -286,11 +338,15 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
     facts.compacted++;
     return { ok: true, compacted: true, result: { tokensBefore: 100, tokensAfter: 10 } };
   }
-  function open(plan: { mishap?: Mishap | undefined; wish?: RewriteWish | undefined }) {
+  function open(plan: Partial<Pick<TurnPlan, "mishap" | "wish" | "hangs">>) {
     steps = [];
     facts = newFacts();
     mishap = plan.mishap;
     wish = plan.wish;
+    hang = plan.hangs ?? false;
+    hung = new Promise((resolve) => {
+      onHang = resolve;
+    });
     abort = new AbortController();
     for (const { id } of options.engines) storeOf(disk, id).recent = [];
   }
@@ -315,11 +371,19 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
   }
 
   async function close<Result>(work: Promise<Result>): Promise<Result | undefined> {
-    const result = await inTime(Promise.race([work, died]), () => steps.join());
-    if (isAlive) await Promise.race([settleMaintenance(state.maintenance, 10_000), died]);
+    const result = await inTime(Promise.race([work, died, rounds]), () => steps.join());
+    const lines = log.lines.length;
+    // The run is over: what its signal says now is nobody's business.
+    abort.abort();
+    if (isAlive) {
+      const { active } = state.maintenance;
+      await inTime(Promise.race([active, hung, died]), () => `maintenance after ${steps.join()}`);
+    }
+    facts.brokeBehind = log.lines.slice(lines).filter((line) => line.includes("maintenance"));
     forgetIfDead();
     mishap = undefined;
     wish = undefined;
+    hang = false;
     return isAlive ? result : undefined;
   }
 
@@ -330,7 +394,7 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
     configured: () => configured,
     /** Names of the steps of the last command. */
     steps: () => steps,
-    branch: () => readBranch(disk, transcript.session.sessionFile!),
+    branch: () => readBranch(disk, currentSession(disk).sessionFile),
     use(engineId: string) {
       configured = engineId;
     },
@@ -353,9 +417,12 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
           state,
           model: options.model,
           systemPrompt: [{ id: "base", text: "You are a test." }],
-          prompt: { content: `q${number} please` },
+          prompt: {
+            ...(plan.isSentAgain && { __openclaw: envelopeNow() }),
+            content: `q${number} please`,
+          },
           kind: plan.kind,
-          settings: options.settings ?? {},
+          settings,
           signal: abort.signal,
           onEvent: (event) => own.events.push(event),
         }),
@@ -373,7 +440,7 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
           ports: ports(),
           state,
           model: options.model,
-          settings: options.settings ?? {},
+          settings,
           signal: abort.signal,
         }),
       );
@@ -389,7 +456,10 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
       return { report: done, facts: own };
     },
     /** Ends it in order. */
-    stop: () => registry.dispose(),
+    async stop() {
+      await settleMaintenance(state.maintenance, MAINTENANCE_WAIT_MS);
+      await registry.dispose();
+    },
     sessionKey: SESSION_KEY,
   };
 }
@@ -402,6 +472,10 @@ const abortedWith = (content: AssistantMessage["content"]): StreamEvent => ({
 
 export type TestProcess = ReturnType<typeof startProcess>;
 
+async function moments(count: number): Promise<void> {
+  for (let left = count; left > 0; left--) await Promise.resolve();
+}
+
 const newFacts = (): Facts => ({
   modelCalls: 0,
   toolRuns: [],
@@ -409,6 +483,8 @@ const newFacts = (): Facts => ({
   compacted: 0,
   abortedAt: undefined,
   mishapAt: undefined,
+  isTidied: false,
+  brokeBehind: [],
   events: [],
   wrong: [],
 });

@@ -12,7 +12,7 @@ import type { Delivery } from "../delivery.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer, Choice } from "../facts.ts";
 import { hostParams } from "./engine-params.ts";
-import { runningTurn } from "./transcript.ts";
+import { noteFirstLook, runningTurn } from "./transcript.ts";
 import { ledgerOf, sessionFileOf, sessionOf, throwIfFatal, type World } from "./world.ts";
 
 type Asked<Do extends Ask["do"]> = Extract<Ask, { do: Do }>;
@@ -21,6 +21,7 @@ type Answered<Type extends Answer["type"]> = Extract<Answer, { type: Type }>;
 /** A failure is logged and the run goes on (contract §3.1 step 2). */
 export async function bootstrap(world: World): Promise<Answered<"bootstrapped">> {
   const { engine, ports } = world;
+  noteFirstLook(world);
   try {
     await engine.bootstrap?.({
       ...hostParams(world, "before-turn"),
@@ -157,7 +158,8 @@ async function handOver(
   const messages = delivery.messages.map((told) => canonicalOf(world, told));
   switch (method) {
     case "commitTurn":
-      await engine.commitTurn?.({ ...commitParams(world, turn), messages, isHeartbeat });
+      if (messages.length > 0)
+        await engine.commitTurn?.({ ...commitParams(world, turn), messages, isHeartbeat });
       return;
     case "afterTurn": {
       const before = messagesBefore(world, history, delivery);

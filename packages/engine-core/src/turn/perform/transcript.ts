@@ -25,13 +25,28 @@ import { ledgerOf, sessionOf, type World } from "./world.ts";
 type Asked<Do extends Ask["do"]> = Extract<Ask, { do: Do }>;
 type Answered<Type extends Answer["type"]> = Extract<Answer, { type: Type }>;
 
-/** What the engine has not acknowledged; at its first sight, what there is. */
+/**
+ * What there is when an engine is first asked to bootstrap is all that it need not be told of: how
+ * the call ends is not known when the run is cancelled in it, and a second one may read nothing.
+ */
+export function noteFirstLook(world: World): void {
+  const { state, setup } = world;
+  const { id } = setup.engine;
+  if (ledgerOf(world).read(id) === undefined && !state.firstLooks.has(id))
+    state.firstLooks.set(id, new Set(messageIds(state.branch)));
+}
+
+/** What the engine has not acknowledged; at its first sight, what there was. */
 export function survey(world: World): Answered<"surveyed"> {
   const { state, setup } = world;
   const { branch } = state;
   const record = ledgerOf(world).read(setup.engine.id);
-  if (record === undefined)
-    return { type: "surveyed", firstSight: true, ids: messageIds(branch), turns: [] };
+  const looked = state.firstLooks.get(setup.engine.id);
+  if (record === undefined) {
+    const ids = messageIds(branch).filter((id) => looked?.has(id) ?? true);
+    return { type: "surveyed", firstSight: true, ids, turns: [] };
+  }
+  state.firstLooks.delete(setup.engine.id);
   const before = state.scans.get(setup.engine.id) ?? FRESH_SCAN;
   const version = setup.engine.info.version ?? null;
   const { turns, scan } = findPendingTurns(branch, record, version, before);

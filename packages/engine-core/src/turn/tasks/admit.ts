@@ -23,16 +23,18 @@ export const admit: Task = {
   },
 };
 
-/** A turn that no person began says so on its message, for whoever is told of it later. */
+/**
+ * A turn that no person began says so on its message, for whoever is told of it later. What was
+ * said before and is said again is another message: it gets an id of its own.
+ */
 function promptOf({ prompt, startedAt, turnId, kind }: TurnSetup): UserMessage {
-  const { __openclaw: envelope, ...said } = prompt;
+  const { __openclaw: { id: _id, kind: _kind, ...envelope } = {}, ...said } = prompt;
+  const marks = { ...envelope, ...(kind !== "user" && { kind }) };
   return {
     timestamp: startedAt,
     idempotencyKey: `${turnId}:user`,
     ...said,
-    ...((envelope !== undefined || kind !== "user") && {
-      __openclaw: { ...envelope, ...(kind !== "user" && { kind }) },
-    }),
+    ...(Object.keys(marks).length > 0 && { __openclaw: marks }),
     role: "user",
   };
 }
