@@ -174,7 +174,10 @@ export interface TurnReport {
   engine: {
     /** The slot's value; null = not configured. */
     configured: string | null;
-    /** Registered id of the engine that answered. */
+    /**
+     * Registered id of the engine the turn began with. With `degraded` set, the fallback answered
+     * in its place from that failure on.
+     */
     ran: string;
     infoId: string;
     name: string;
@@ -206,7 +209,7 @@ export interface TurnReport {
   toolCalls: { name: string; durationMs: number; isError: boolean }[];
   /** In order. */
   compactions: CompactionReport[];
-  /** What the engine has not taken. Absent: it has all there is. */
+  /** What the engine has not taken when the turn is over. Absent: it has all there is. */
   deliveries?: {
     /** Turns it is offered again. */
     pending: number;

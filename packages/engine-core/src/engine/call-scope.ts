@@ -70,6 +70,8 @@ export interface EngineGuard {
   readonly policy: FailurePolicy;
   /** How long one compaction may show no progress, ms. */
   readonly compactBoundMs: number;
+  /** How long preparing for a child session may take, and undoing that, ms. */
+  readonly spawnBoundMs: number;
   /**
    * What the engine says of itself now, as a frozen snapshot. An engine that cannot say it is set
    * aside, and the fallback's is given. Never throws, but for the fallback engine itself.

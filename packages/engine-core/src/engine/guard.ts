@@ -93,6 +93,7 @@ export function guardEngine(options: GuardOptions): EngineGuard {
   return {
     ...{ engineId, owner, policy },
     compactBoundMs: bounds.compact,
+    spawnBoundMs: bounds.prepareSubagentSpawn,
     info: () => infoIn(openScope({})),
     enter: (lent) => guardedEngine(openScope(lent), leases?.take() ?? (() => {})),
     extension(name) {

@@ -1,5 +1,5 @@
 // Takes what a plugin returned as plain data of the host's own, read once and frozen.
-import { describeError } from "./describe-error.ts";
+import { describeError, readQuietly } from "./describe-error.ts";
 
 /** Levels of objects and lists within each other. */
 export const MAX_DEPTH = 64;
@@ -43,8 +43,9 @@ export function takeFrom<Result>(read: (reading: Reading) => Result): Taken<Resu
     return { ok: true, value: read(reading) };
   } catch (error) {
     const field = inWords(reading.path);
-    const what =
-      error instanceof Refusal ? error.message : `could not be read: ${describeError(error)}`;
+    // What a plugin throws may not even say what it is.
+    const isOurs = readQuietly(() => error instanceof Refusal) === true;
+    const what = isOurs ? (error as Refusal).message : `could not be read: ${describeError(error)}`;
     return { ok: false, problem: field === "" ? what : `${field} ${what}` };
   }
 }

@@ -17,7 +17,10 @@ export interface EngineRegistration {
   lifecycle: "runtime" | "readOnlyDiscovery";
 }
 
-/** Refused when the id belongs to another owner. */
+/**
+ * Refused when the id is taken: by another owner, or by the same one, unless it registered with
+ * `allowSameOwnerRefresh`.
+ */
 export type RegistrationResult = { ok: true } | { ok: false; existingOwner: string };
 
 export type RegistrationPlan =

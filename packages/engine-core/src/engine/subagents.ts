@@ -1,7 +1,9 @@
 // Tells an engine about child sessions before they start and after they end.
 import type { PrepareSubagentSpawnParams, SubagentEndedParams } from "@clew/plugin-sdk/core";
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
+import { within } from "@clew/plugin-sdk/host";
 import type { LogPort } from "../ports.ts";
+import { engineTimeout } from "./bounds.ts";
 import { describeError } from "./describe-error.ts";
 import { assertHostSupport, type ExecutionHost } from "./host-support.ts";
 import type { ResolvedEngine } from "./resolve.ts";
@@ -11,7 +13,7 @@ export type SubagentContextMode = "isolated" | "fork";
 
 /** A child session the engine is ready for. */
 export interface PreparedSpawn {
-  /** Undoes the preparation, at most once; its own errors are logged and swallowed. */
+  /** Undoes the preparation, at most once; what it throws, or taking too long, is logged. */
   rollback(): Promise<void>;
 }
 
@@ -54,7 +56,14 @@ export async function prepareSubagentSpawn(request: {
   }
   try {
     const preparation = await guarded.prepareSubagentSpawn({ ...params, contextMode });
-    return once(async () => preparation?.rollback(), log);
+    const { engineId, spawnBoundMs: boundMs } = engine.guard;
+    const onTimeout = () => {
+      throw engineTimeout(engineId, "the rollback of prepareSubagentSpawn", boundMs);
+    };
+    return once(
+      () => within<void>({ boundMs, onTimeout }, async () => preparation?.rollback()),
+      log,
+    );
   } catch (error) {
     if (isAbort(error, signal)) throw error;
     const message = `Context engine subagent preparation failed: ${describeError(error)}`;

@@ -92,7 +92,7 @@ function idOf(message: unknown): string | undefined {
 const TEXTS: Record<string, readonly string[]> = {
   user: [],
   assistant: [],
-  toolResult: [],
+  toolResult: ["toolCallId"],
   custom: ["customType"],
   bashExecution: ["command", "output"],
   compactionSummary: ["summary"],
@@ -123,6 +123,14 @@ function refuseOddMessage(reading: Reading, message: unknown): void {
   if (WITH_CONTENT.has(role) && typeof content !== "string") refuseOddBlocks(reading, content);
 }
 
+/** What a block of these types must hold; other types, and other fields, are passed over. */
+const FIELDS: Readonly<Record<string, Readonly<Record<string, "string" | "object">>>> = {
+  text: { text: "string" },
+  toolCall: { id: "string", name: "string", arguments: "object" },
+  image: { data: "string", mimeType: "string" },
+};
+const IN_WORDS = { string: "a string", object: "an object" } as const;
+
 function refuseOddBlocks(reading: Reading, content: unknown): void {
   reading.path.push("content");
   if (!Array.isArray(content))
@@ -133,6 +141,9 @@ function refuseOddBlocks(reading: Reading, content: unknown): void {
     const { type } = block;
     if (typeof type !== "string")
       refuseAt(reading, "type", `is ${kindOf(type)}; expected a string`);
+    for (const [key, kind] of Object.entries(FIELDS[type] ?? {}))
+      if (typeof block[key] !== kind)
+        refuseAt(reading, key, `is ${kindOf(block[key])}; expected ${IN_WORDS[kind]}`);
     reading.path.pop();
   }
   reading.path.pop();

@@ -57,6 +57,6 @@ function frozenCopy(value: unknown): unknown {
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
   const copy: Record<string, unknown> = {};
   for (const [key, inner] of Object.entries(value))
-    if (inner !== undefined) copy[key] = frozenCopy(inner);
+    if (inner !== undefined && key !== "__proto__") copy[key] = frozenCopy(inner);
   return Object.freeze(copy);
 }

@@ -1,4 +1,5 @@
 // Whether the model can be sent the view that an engine chose.
+import { blocksOf } from "@clew/plugin-sdk/transcript";
 import type { ViewItem } from "./view-item.ts";
 
 /**
@@ -11,9 +12,11 @@ export function viewProblem(
 ): string | undefined {
   if (view.length === 0 && history.length > 0)
     return `the view is empty although the history holds ${history.length} messages`;
+  const torn = tornCall(view, turn === null ? history : [...history, ...turn]);
+  if (torn !== undefined) return torn;
   if (turn === null) return undefined;
-  const shown = new Set(view.map(({ id }) => id));
-  const missing = needed(turn).find(({ id }) => !shown.has(id));
+  const shown = new Map(view.map(({ id, message }) => [id, message.role]));
+  const missing = needed(turn).find(({ id, message }) => shown.get(id) !== message.role);
   return missing === undefined
     ? undefined
     : `the view lacks the running turn's ${missing.message.role === "toolResult" ? "newest tool result" : "prompt"}`;
@@ -22,4 +25,31 @@ export function viewProblem(
 function needed(turn: readonly ViewItem[]): ViewItem[] {
   const lastReply = turn.findLastIndex(({ message }) => message.role === "assistant");
   return [...turn.slice(0, 1), ...(lastReply < 0 ? [] : turn.slice(lastReply + 1))];
+}
+
+/** A call without its result, or a result without its call, that was whole when it was given. */
+function tornCall(view: readonly ViewItem[], given: readonly ViewItem[]): string | undefined {
+  const seen = callsIn(view);
+  if (seen.calls.size === seen.results.size && isSubset(seen.calls, seen.results)) return undefined;
+  const whole = callsIn(given);
+  const isTorn = (id: string) => whole.calls.has(id) && whole.results.has(id);
+  const call = [...seen.calls].find((id) => !seen.results.has(id) && isTorn(id));
+  if (call !== undefined) return `the view holds the call ${call} without its result`;
+  const result = [...seen.results].find((id) => !seen.calls.has(id) && isTorn(id));
+  return result && `the view holds the result of ${result} without its call`;
+}
+
+const isSubset = (some: ReadonlySet<string>, all: ReadonlySet<string>) =>
+  [...some].every((one) => all.has(one));
+
+function callsIn(items: readonly ViewItem[]) {
+  const calls = new Set<string>();
+  const results = new Set<string>();
+  for (const { message } of items) {
+    if (message.role === "toolResult") results.add(message.toolCallId);
+    if (message.role !== "assistant") continue;
+    for (const block of blocksOf(message.content))
+      if (block.type === "toolCall" && typeof block.id === "string") calls.add(block.id);
+  }
+  return { calls, results };
 }

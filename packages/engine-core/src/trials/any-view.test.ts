@@ -63,6 +63,14 @@ function nameOf(message: AgentMessage): string {
     : `${message.role} ${textOf(message)}`;
 }
 
+function tearsCalls(view: readonly AgentMessage[]): boolean {
+  const called = view.flatMap(callIds).sort();
+  const answered = view.flatMap((message) =>
+    message.role === "toolResult" ? [message.toolCallId] : [],
+  );
+  return called.join() !== answered.sort().join();
+}
+
 /** As in a file that others wrote: the entry at each place claims to be what the first one was. */
 function claimed(entries: readonly TranscriptEntry[], places: readonly number[]) {
   const first = entries[0]!.id;
@@ -108,8 +116,8 @@ describe("whatever an engine shows of a history", () => {
     await fc.assert(
       fc.asyncProperty(past, treatments, claims, async (turns, how, places) => {
         const { view, sent, items, ids, stored } = await liveAndView(turns, how, places);
-        // The host falls back when nothing is shown.
-        if (view.length === 0) return;
+        // The host falls back when nothing is shown, or half of a call.
+        if (view.length === 0 || tearsCalls(view)) return;
         expect(sent.map(bare)).toEqual(view.map(bare));
         const messages = new Map(
           messageEntries(stored.branch()).map(({ id, message }) => [id, message]),

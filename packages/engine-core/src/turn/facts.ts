@@ -39,7 +39,15 @@ export interface Choice {
 export type Answer =
   | { type: "settled" }
   /** `ids`: of all messages of the branch; only at an engine's first sight. */
-  | { type: "surveyed"; firstSight: boolean; ids: readonly string[]; turns: readonly PendingTurn[] }
+  | {
+      type: "surveyed";
+      firstSight: boolean;
+      /** At first sight: what there is. */
+      ids: readonly string[];
+      /** At first sight: of these, what came after the last reply. */
+      unanswered: readonly string[];
+      turns: readonly PendingTurn[];
+    }
   | { type: "bootstrapped"; ok: boolean }
   | { type: "maintained"; reason: MaintenanceReason }
   | { type: "delivered"; turnId: string; ok: boolean; reason: string }

@@ -116,9 +116,12 @@ export async function observed<Result extends Ended>(
   return ended;
 }
 
+/** What an observer throws is nobody's failure, also when it is async. */
 function quietly<Result>(tell: () => Result): Result | undefined {
   try {
-    return tell();
+    const result: unknown = tell();
+    if (result instanceof Promise) result.catch(() => {});
+    return result as Result;
   } catch {
     return undefined;
   }

@@ -9,7 +9,7 @@ import type { Answer, Fact, Occurrence } from "./facts.ts";
 import { beginTurn, next } from "./next.ts";
 import { observed } from "./observe.ts";
 import { perform, tell } from "./perform/perform.ts";
-import { storeHeld } from "./perform/transcript.ts";
+import { storeHeld, survey } from "./perform/transcript.ts";
 import type { World } from "./perform/world.ts";
 import type { Turn } from "./turn.ts";
 
@@ -66,6 +66,7 @@ export async function runEffects(
     const asked = tellAll(world, effects);
     if (asked === undefined || asked.do === options.stopBefore) {
       for (const fact of waiting.splice(0)) take(fact);
+      if (asked === undefined) facts.push(...(await lastLook(world)));
       world.engine.release();
       return { turn, facts, close: (ended) => storeEnd(world, ended) };
     }
@@ -75,6 +76,16 @@ export async function runEffects(
     await world.rewriting;
     for (const fact of [...waiting.splice(0), ...setAside(world, turn)]) take(fact);
     effects = take(answer);
+  }
+}
+
+/** What the engine lacks when everything is done; nothing where that cannot be read. */
+async function lastLook(world: World): Promise<Fact[]> {
+  try {
+    await readBranch(world.state, world.transcript);
+    return [survey(world)];
+  } catch {
+    return [];
   }
 }
 

@@ -17,28 +17,31 @@ import type { SystemPart } from "../request/request-items.ts";
 import type { WhenBusy } from "../session/session-lock.ts";
 import type { SessionState } from "../session/session-state.ts";
 
-/** How turns of this host run; `DEFAULT_TURN_SETTINGS` holds for what is not given. */
+/** How turns of this host run. */
 export interface TurnSettings {
   /** Tokens held back for the reply, at most a quarter of the window; 0 = none. Default 20,000. */
   reserveTokens: number;
   /**
    * Measured / estimated tokens of this model, as the host has learned it: corrects what no
-   * provider has counted yet.
+   * provider has counted yet. Default 1.
    */
   tokenRatio: number;
-  /** Newest user turns kept before assembly; undefined = all. */
+  /** Newest user turns kept before assembly; undefined (the default) = all. */
   historyLimit: number | undefined;
-  /** Model calls in one turn, so that a looping model ends. */
+  /** Model calls in one turn, so that a looping model ends. Default 200. */
   maxModelCalls: number;
   /** How memory shall cite its sources; undefined = engines are not told. No caller yet. */
   citationsMode: "auto" | "on" | "off" | undefined;
-  /** False: no compaction by threshold; overflow recovery and /compact remain. */
+  /** False: no compaction by threshold; overflow recovery and /compact remain. Default true. */
   autoCompaction: boolean;
-  /** Also check between model calls of a turn whether the next request fits. */
+  /** Also check between model calls of a turn whether the next request fits. Default false. */
   midTurnPrecheck: boolean;
   /** `agents.defaults.contextPruning`; off unless its mode is set. */
   sessionPrune: Partial<SessionPruneSettings> | undefined;
-  /** How long a turn waits for the session's background maintenance before it goes on, ms. */
+  /**
+   * How long a turn waits for the session's background maintenance before it goes on, ms. Default
+   * 10,000.
+   */
   maintenanceWaitMs: number;
 }
 
@@ -95,7 +98,7 @@ export interface TurnRequest {
   kind?: "user" | "heartbeat" | "cron";
   /** What happens while another turn of the session runs: it waits, or SESSION_LOCKED is thrown. */
   whenBusy?: WhenBusy;
-  /** Absent, in whole or in part: DEFAULT_TURN_SETTINGS. */
+  /** Absent, in whole or in part: the defaults that `TurnSettings` names. */
   settings?: Partial<TurnSettings>;
   /** Called after assembly and before the first model call. Absent: nothing is added. */
   beforePromptBuild?: (context: {

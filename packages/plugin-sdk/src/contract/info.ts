@@ -47,7 +47,10 @@ export interface ContextEngineInfo {
   id: string;
   /** For display; not blank. */
   name: string;
-  /** For display. Absent: shown without one. */
+  /**
+   * For display; and a turn that was parked is offered again when it changes. Absent: shown without
+   * one.
+   */
   version?: string;
   /**
    * True (the literal): the host's own compaction between model calls is off and the engine decides
@@ -63,7 +66,10 @@ export interface ContextEngineInfo {
    * Which host capabilities each operation needs. Absent: none, for the operations left out too.
    */
   hostRequirements?: Partial<Record<EngineOperation, HostRequirement>>;
-  /** Host-added parameters this engine accepts (`HostAddedParam`); `[]` = none. Absent: all. */
+  /**
+   * Host-added parameters this engine accepts (`HostAddedParam`); `[]` = none. Absent: all.
+   * In `assemble`, `sessionTarget` and `runtimeContext` are for engines that name them only.
+   */
   acceptedHostParams?: readonly string[];
   /** Both fields and `commitTurn` together select the durable lifecycle. Absent: the eager one. */
   transcriptSemantics?: {

@@ -2,6 +2,7 @@
 import { settleMaintenance } from "../../session/maintenance-lane.ts";
 import type { Ask, Tell } from "../effects.ts";
 import type { Answer } from "../facts.ts";
+import type { TurnEvent } from "../turn-request.ts";
 import { compact } from "./compact.ts";
 import { compose } from "./compose.ts";
 import { assemble, bootstrap, deliver } from "./engine.ts";
@@ -64,7 +65,7 @@ export function tell(world: World, effect: Tell): void {
   const { state, request, ports, engine } = world;
   switch (effect.do) {
     case "emit":
-      request.onEvent?.(effect.event);
+      request.onEvent?.(shown(world, effect.event));
       return;
     case "log":
       ports.log[effect.level](effect.message, effect.fields);
@@ -85,3 +86,7 @@ export function tell(world: World, effect: Tell): void {
     }
   }
 }
+
+/** A listener gets what cannot be changed: what it writes must not reach the transcript. */
+const shown = ({ state }: World, event: TurnEvent): TurnEvent =>
+  event.type === "message" ? { ...event, message: state.table.canonical(event.message) } : event;

@@ -44,15 +44,19 @@ export function survey(world: World): Answered<"surveyed"> {
   const looked = state.firstLooks.get(setup.engine.id);
   if (record === undefined) {
     const ids = messageIds(branch).filter((id) => looked?.has(id) ?? true);
-    return { type: "surveyed", firstSight: true, ids, turns: [] };
+    const unanswered = messageIds(branch.slice(lastReply(branch) + 1));
+    return { type: "surveyed", firstSight: true, ids, unanswered, turns: [] };
   }
   state.firstLooks.delete(setup.engine.id);
   const before = state.scans.get(setup.engine.id) ?? FRESH_SCAN;
   const version = setup.engine.info.version ?? null;
   const { turns, scan } = findPendingTurns(branch, record, version, before);
   state.scans.set(setup.engine.id, scan);
-  return { type: "surveyed", firstSight: false, ids: [], turns };
+  return { type: "surveyed", firstSight: false, ids: [], unanswered: [], turns };
 }
+
+const lastReply = (branch: readonly TranscriptEntry[]): number =>
+  branch.findLastIndex((entry) => entry.type === "message" && entry.message.role === "assistant");
 
 /**
  * A store that takes changes with an append gets them with the next one, if that is what comes next
