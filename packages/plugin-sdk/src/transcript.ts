@@ -1,7 +1,24 @@
 // Exports the algebra of transcripts, from session files to summaries.
 
 export { type AnyBlock, blocksOf } from "./messages/blocks.ts";
+export { splitLedger, withLedger } from "./messages/ledger-section.ts";
 export { type ModelMessage, toModelMessage } from "./messages/model-view.ts";
+export { escapeTags } from "./messages/wrap-record.ts";
+export {
+  EMPTY_LEDGER,
+  type Expected,
+  foldLedger,
+  type LedgerItem,
+  type LedgerKind,
+  type LedgerState,
+} from "./record/ledger.ts";
+export {
+  type LedgerText,
+  ledgerRoomOf,
+  pathsInLedger,
+  renderLedger,
+} from "./record/ledger-text.ts";
+export type { NameKind } from "./record/names.ts";
 export { activeBranch } from "./transcript/branch.ts";
 export { buildContext, type TranscriptContext } from "./transcript/context.ts";
 export type { ContextItem } from "./transcript/context-item.ts";
@@ -27,21 +44,6 @@ export {
   SUMMARY_HEADINGS,
 } from "./transcript/extractive-summary.ts";
 export { type FreshTail, type FreshTailOptions, freshTail } from "./transcript/fresh-tail.ts";
-export {
-  EMPTY_LEDGER,
-  foldLedger,
-  type LedgerItem,
-  type LedgerKind,
-  type LedgerState,
-} from "./transcript/ledger.ts";
-export type { NameKind } from "./transcript/ledger-names.ts";
-export { splitLedger, withLedger } from "./transcript/ledger-section.ts";
-export {
-  DEFAULT_LEDGER_TOKENS,
-  type LedgerText,
-  pathsInLedger,
-  renderLedger,
-} from "./transcript/ledger-text.ts";
 export { withMessageId } from "./transcript/message-id.ts";
 export { type OpenRequest, openRequest } from "./transcript/open-request.ts";
 export { type EntryPlace, originsOf, placeEntry, withOrigin } from "./transcript/origin.ts";

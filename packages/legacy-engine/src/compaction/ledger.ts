@@ -9,7 +9,7 @@ import {
 } from "@clew/plugin-sdk/transcript";
 
 /** No more than this share of what is summarised: a ledger must not undo what a summary saves. */
-const SHARE_OF_SUMMARISED = 0.25;
+const SHARE_OF_SUMMARISED = 0.5;
 
 /**
  * Most tokens of a ledger: within the limits of the window, and smaller than what it helps to

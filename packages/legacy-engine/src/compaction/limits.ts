@@ -1,6 +1,6 @@
 // How many tokens each part of a compaction may take.
 import { planBudget, reserveOf } from "@clew/plugin-sdk/host";
-import { DEFAULT_LEDGER_TOKENS } from "@clew/plugin-sdk/transcript";
+import { ledgerRoomOf } from "@clew/plugin-sdk/transcript";
 
 /** All from the spec "compaction" §2.1; tokens unless their name says otherwise. */
 export const LIMITS = {
@@ -11,8 +11,6 @@ export const LIMITS = {
   summaryShareOfRoom: 0.8,
   prefixShareOfRoom: 0.5,
   maxSummaryChars: 16_000,
-  /** The ledger takes no more of what a prompt may hold besides system prompt and tools. */
-  ledgerShare: 0.125,
 } as const;
 
 // Half of the room is left to grow into: a tail that fills it would compact
@@ -61,9 +59,7 @@ export function planLimits({
   const promptBudget = Math.min(wholeOf(tokenBudget) ?? most, most);
   const room = Math.max(reserve, reserveOf(contextWindow, LIMITS.leastSummaryRoom));
   const longestReply = wholeOf(maxOutputTokens) ?? Number.POSITIVE_INFINITY;
-  const ledgerTokens = Math.floor(
-    Math.min(DEFAULT_LEDGER_TOKENS, LIMITS.ledgerShare * Math.max(0, promptBudget - fixedTokens)),
-  );
+  const ledgerTokens = ledgerRoomOf(Math.max(0, promptBudget - fixedTokens));
   const summaryTokens = Math.max(
     1,
     Math.min(Math.floor(LIMITS.summaryShareOfRoom * room), longestReply),

@@ -1,6 +1,5 @@
 // What the summarising model is told.
-import { SUMMARY_HEADINGS } from "@clew/plugin-sdk/transcript";
-import { neutral } from "./serialize.ts";
+import { escapeTags, SUMMARY_HEADINGS } from "@clew/plugin-sdk/transcript";
 
 /**
  * Which form is asked for: a first summary, an earlier one brought up to date, or the beginning of
@@ -94,7 +93,7 @@ export function summaryPrompt({
     `<conversation>\n${conversation}\n</conversation>`,
     ...(previousSummary === undefined
       ? []
-      : [`<previous-summary>\n${neutral(previousSummary)}\n</previous-summary>`]),
+      : [`<previous-summary>\n${escapeTags(previousSummary)}\n</previous-summary>`]),
     FORM[form],
     LANGUAGE,
     ...(identifierPolicy === "strict" ? [KEEP_IDENTIFIERS] : []),

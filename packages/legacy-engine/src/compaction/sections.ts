@@ -1,6 +1,7 @@
 // What code adds to a model's summary, and how it all fits.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import {
+  escapeTags,
   type FileOperations,
   formatToolFailure,
   headOf,
@@ -13,7 +14,6 @@ import {
   toolFailures,
   withLedger,
 } from "@clew/plugin-sdk/transcript";
-import { neutral } from "./serialize.ts";
 
 /** Spec "compaction" §2.6; characters. */
 export const SECTION_LIMITS = {
@@ -135,7 +135,7 @@ export function recentTurnsSection(
 }
 
 /** Further lines are indented, so that a heading in a quotation is not one of the summary's. */
-const quoted = (text: string) => neutral(text).replaceAll("\n", "\n  ");
+const quoted = (text: string) => escapeTags(text).replaceAll("\n", "\n  ");
 
 /** `## Tool Failures` with at most eight lines, the newest last; empty when nothing failed. */
 export function toolFailuresSection(messages: readonly AgentMessage[]): string {

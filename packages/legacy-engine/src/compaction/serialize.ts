@@ -4,6 +4,7 @@ import { estimateText } from "@clew/plugin-sdk/tokens";
 import {
   type AnyBlock,
   blocksOf,
+  escapeTags,
   headOf,
   tailOf,
   textOf,
@@ -53,13 +54,13 @@ export function serializedTokens(message: AgentMessage): number {
 }
 
 function serializeMessage(message: AgentMessage, marker: string | undefined): string[] {
-  const text = withMarker(neutral(visibleText(message)), marker);
+  const text = withMarker(escapeTags(visibleText(message)), marker);
   switch (message.role) {
     case "assistant": {
       const calls = toolCalls(message);
       return [
         ...(text === "" ? [] : [`[Assistant]: ${text}`]),
-        ...(calls === "" ? [] : [`[Assistant tool calls]: ${neutral(calls)}`]),
+        ...(calls === "" ? [] : [`[Assistant tool calls]: ${escapeTags(calls)}`]),
       ];
     }
     case "toolResult":
@@ -117,13 +118,8 @@ const KNOWN_BLOCKS = new Set(["text", "thinking", "redacted_thinking", "toolCall
 function sender(message: AgentMessage): string {
   if (message.role !== "user" || typeof message.__openclaw?.senderId !== "string") return "";
   const { senderId, senderName, senderUsername } = message.__openclaw;
-  return ` sender=${neutral(JSON.stringify({ id: senderId, name: senderName, username: senderUsername }))}`;
+  return ` sender=${escapeTags(JSON.stringify({ id: senderId, name: senderName, username: senderUsername }))}`;
 }
 
 const withMarker = (text: string, marker: string | undefined) =>
   marker === undefined ? text : text === "" ? marker : `${text}\n${marker}`;
-
-/** Text in which the tags of a summary request are only text. */
-export function neutral(text: string): string {
-  return text.replace(/<(?=\/?(?:conversation|previous-summary|focus)\b)/gi, "&lt;");
-}

@@ -3,7 +3,28 @@ import { estimateText } from "../tokens/estimate.ts";
 import { type LedgerItem, type LedgerState, ledgerScore } from "./ledger.ts";
 
 /** Tokens a ledger may take in a context unless a host says otherwise. */
-export const DEFAULT_LEDGER_TOKENS = 3_000;
+const DEFAULT_LEDGER_TOKENS = 3_000;
+
+/** Prompt budget and ledger, tokens: straight lines between. */
+const ROOM: readonly (readonly [budget: number, tokens: number])[] = [
+  [0, 0],
+  [8_000, 1_000],
+  [32_000, 3_000],
+  [64_000, 4_500],
+];
+
+/**
+ * The room of a ledger under a prompt budget, both in tokens: 1,000 at 8k, 3,000 at 32k, 4,500 from
+ * 64k (spec "compaction", "Decided since" 5). It is worth its whole room: of the names a session
+ * goes back to, most of those a smaller one misses stood once in an output.
+ */
+export function ledgerRoomOf(promptBudget: number): number {
+  const above = ROOM.findIndex(([budget]) => promptBudget < budget);
+  if (above < 0) return ROOM.at(-1)![1];
+  const [low, least] = ROOM[above - 1] ?? [0, 0];
+  const [high, most] = ROOM[above]!;
+  return Math.max(0, Math.floor(least + ((promptBudget - low) / (high - low)) * (most - least)));
+}
 
 /** A ledger as a model reads it. */
 export interface LedgerText {
@@ -80,7 +101,8 @@ function textOfItems(items: readonly LedgerItem[]): string {
       : [
           heading,
           ...found.map(
-            ({ name, state, entryId }) => `- ${name}${state ? ` → ${state}` : ""} @${entryId}`,
+            ({ name, state, stateEntryId, entryId }) =>
+              `- ${name}${state ? ` → ${state}` : ""} @${stateEntryId ?? entryId}`,
           ),
         ];
   };
@@ -117,16 +139,19 @@ function withoutCovered(ranked: readonly LedgerItem[]): LedgerItem[] {
   });
 }
 
+/** Where a file stands that was named without its folder: nobody said that it is "./". */
+const SEEN = "seen";
+
 /** One line per folder: "src/: a.ts (edited @e1) b.ts". */
 function fileLines(items: readonly LedgerItem[]): string[] {
   const folders = new Map<string, string[]>();
   for (const item of items) {
-    const { name, state, entryId } = item;
+    const { name, state, stateEntryId } = item;
     const shown = shownName(item);
-    const folder = name.slice(0, name.length - shown.length) || "./";
+    const folder = name.slice(0, name.length - shown.length) || SEEN;
     const changed =
       state !== undefined && /^(?:edited|written|failed)/.test(state)
-        ? ` (${state} @${entryId})`
+        ? ` (${state} @${stateEntryId})`
         : "";
     folders.set(folder, [...(folders.get(folder) ?? []), `${shown}${changed}`]);
   }
@@ -134,17 +159,17 @@ function fileLines(items: readonly LedgerItem[]): string[] {
 }
 
 /**
- * Every path a ledger's text names, whole: folders joined with their files; "./a" also as "a". For
- * measuring and for tests.
+ * Every path a ledger's text names, whole: folders joined with their files. For measuring and for
+ * tests.
  */
 export function pathsInLedger(text: string): string[] {
   return text.split("\n").flatMap((line) => {
-    const [, folder, names] = /^([^\s#-]\S*\/|\/): (.+)$/.exec(line) ?? [];
+    const [, folder, names] = /^([^\s#-]\S*\/|\/|seen): (.+)$/.exec(line) ?? [];
     if (folder === undefined || names === undefined) return [];
     return names
       .replace(/ \([^)]*\)/g, "")
       .split(" ")
-      .flatMap((name) => (folder === "./" ? [name, folder + name] : [folder + name]));
+      .map((name) => (folder === SEEN ? name : folder + name));
   });
 }
 

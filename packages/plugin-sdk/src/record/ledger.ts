@@ -1,10 +1,10 @@
 // Keeps account of the exact names that a session works with.
 import type { AgentMessage } from "../contract/message.ts";
 import { blocksOf, stringOf } from "../messages/blocks.ts";
-import type { TranscriptEntry } from "./entries.ts";
-import { type NameKind, namesIn } from "./ledger-names.ts";
-import { splitLedger } from "./ledger-section.ts";
-import { oneLine, textOf } from "./text.ts";
+import { splitLedger } from "../messages/ledger-section.ts";
+import type { TranscriptEntry } from "../transcript/entries.ts";
+import { oneLine, textOf } from "../transcript/text.ts";
+import { type Name, type NameKind, namesIn } from "./names.ts";
 
 /** What kind of name it is: one that was said, a command that was run, an error that came back. */
 export type LedgerKind = NameKind | "command" | "error";
@@ -17,12 +17,22 @@ export interface LedgerItem {
   readonly name: string;
   /** Last known: "read", "edited", "ok", "failed: …". Absent: it was only named. */
   readonly state?: string;
-  /** The entry that last said something about it. */
+  /** The entry that said so. Absent: nothing is known. */
+  readonly stateEntryId?: string;
+  /** The entry that last named it. */
   readonly entryId: string;
   /** How much it was talked about, fading with every entry; only compared. */
   readonly weight: number;
   /** Number of the entry that last named it. */
   readonly at: number;
+}
+
+/** What a call makes of an item when it succeeds. */
+export interface Expected {
+  /** Of the item. */
+  readonly key: string;
+  /** Its state then, as in `LedgerItem`. */
+  readonly state: string;
 }
 
 /**
@@ -32,8 +42,13 @@ export interface LedgerItem {
 export interface LedgerState {
   /** By name, commands and errors by kind and name; what was named last comes last. */
   readonly items: ReadonlyMap<string, LedgerItem>;
-  /** By call id: the items a result will say something about. */
-  readonly open: ReadonlyMap<string, readonly string[]>;
+  /** By call id: the items a result will say something about, and what, when it succeeds. */
+  readonly open: ReadonlyMap<string, readonly Expected[]>;
+  /**
+   * Names that came once, in one of many outputs or in a shape that says little: named when they
+   * come again. Newest last.
+   */
+  readonly once: ReadonlySet<string>;
   /** Entries folded so far. */
   readonly entries: number;
   /** The entry to go on after; null = nothing was folded yet. */
@@ -44,6 +59,7 @@ export interface LedgerState {
 export const EMPTY_LEDGER: LedgerState = Object.freeze({
   items: new Map(),
   open: new Map(),
+  once: new Set<string>(),
   entries: 0,
   lastEntryId: null,
 });
@@ -67,6 +83,9 @@ const HALF_LIFE = 1_000;
  * length takes bounded memory.
  */
 const MAX_ITEMS = 8_000;
+/** New names that one output may bring: a listing must not push out what a session is about. */
+const MAX_NEW_PER_OUTPUT = 40;
+const MAX_ONCE = 8_000;
 const MAX_LINE = 160;
 /** Arguments that hold whole texts; what is named there is written, not asked for. */
 const BULK = new Set([
@@ -101,13 +120,15 @@ export function ledgerScore(item: LedgerItem, entries: number): number {
 
 class Fold {
   readonly #items: Map<string, LedgerItem>;
-  readonly #open: Map<string, readonly string[]>;
+  readonly #open: Map<string, readonly Expected[]>;
+  readonly #once: Set<string>;
   #entries: number;
   #lastEntryId: string | null;
 
   constructor(state: LedgerState) {
     this.#items = new Map(state.items);
     this.#open = new Map(state.open);
+    this.#once = new Set(state.once);
     this.#entries = state.entries;
     this.#lastEntryId = state.lastEntryId;
   }
@@ -116,6 +137,7 @@ class Fold {
     return {
       items: this.#items,
       open: this.#open,
+      once: this.#once,
       entries: this.#entries,
       lastEntryId: this.#lastEntryId,
     };
@@ -128,6 +150,7 @@ class Fold {
       case "reset":
         this.#items.clear();
         this.#open.clear();
+        this.#once.clear();
         break;
       case "compaction":
         // Its ledger was made of the entries before it: those have been counted.
@@ -163,7 +186,8 @@ class Fold {
       case "toolResult": {
         const text = textOf(message);
         const failure = message.isError ? oneLine(text, MAX_LINE) : undefined;
-        for (const key of this.#open.get(message.toolCallId) ?? []) this.#settle(key, failure);
+        for (const { key, state } of this.#open.get(message.toolCallId) ?? [])
+          this.#settle(key, failure === undefined ? state : `failed: ${oneLine(failure, 80)}`);
         this.#open.delete(message.toolCallId);
         if (failure) this.#name("error", `${message.toolName ?? "tool"}: ${failure}`, WEIGHT.call);
         this.#text(text, WEIGHT.output);
@@ -189,12 +213,14 @@ class Fold {
   #call(block: { [key: string]: unknown }): void {
     const args = block.arguments;
     if (typeof args !== "object" || args === null) return;
-    const targets: string[] = [];
+    const targets: Expected[] = [];
     for (const [key, value] of Object.entries(args)) {
-      if (typeof value === "string" && isPathKey(key))
-        targets.push(this.#name("path", value.trim(), WEIGHT.call, doing(stringOf(block.name))));
-      else if (typeof value === "string" && /^(?:command|cmd)$/.test(key)) {
-        targets.push(this.#name("command", oneLine(value, MAX_LINE), WEIGHT.call, "started"));
+      if (typeof value === "string" && isPathKey(key)) {
+        const state = doing(stringOf(block.name));
+        targets.push({ key: this.#name("path", value.trim(), WEIGHT.call), state });
+      } else if (typeof value === "string" && /^(?:command|cmd)$/.test(key)) {
+        const named = this.#name("command", oneLine(value, MAX_LINE), WEIGHT.call);
+        targets.push({ key: named, state: hidesFailures(value) ? "ran" : "ok" });
         this.#text(value, WEIGHT.call);
       } else this.#text(textsOf(value), BULK.has(key) ? WEIGHT.written : WEIGHT.call);
     }
@@ -202,24 +228,34 @@ class Fold {
       this.#open.set(stringOf(block.id), targets);
   }
 
-  #settle(key: string, failure: string | undefined): void {
+  #settle(key: string, state: string): void {
     const item = this.#items.get(key);
-    if (item === undefined) return;
-    const state =
-      failure !== undefined
-        ? `failed: ${oneLine(failure, 80)}`
-        : item.kind === "command"
-          ? "ok"
-          : item.state;
-    this.#items.set(key, {
-      ...item,
-      ...(state !== undefined && { state }),
-      entryId: this.#lastEntryId ?? item.entryId,
-    });
+    if (item !== undefined)
+      this.#items.set(key, { ...item, state, stateEntryId: this.#lastEntryId! });
   }
 
   #text(text: string, weight: number): void {
-    for (const { kind, name } of namesIn(text)) this.#name(kind, name, weight);
+    let fresh = 0;
+    for (const found of namesIn(text)) {
+      const { kind, name } = found;
+      if (!this.#items.has(name)) {
+        const room = weight > WEIGHT.output || found.times > 1 || fresh < MAX_NEW_PER_OUTPUT;
+        if (!this.#once.has(name) && !(room && countsAtOnce(found, weight))) {
+          this.#remember(name);
+          continue;
+        }
+        if (found.times === 1) fresh++;
+        this.#once.delete(name);
+      }
+      this.#name(kind, name, weight);
+    }
+  }
+
+  #remember(name: string): void {
+    this.#once.add(name);
+    if (this.#once.size <= MAX_ONCE) return;
+    const [oldest] = this.#once;
+    this.#once.delete(oldest!);
   }
 
   /** The item's key. */
@@ -228,12 +264,14 @@ class Fold {
     const before = this.#items.get(key);
     const carried = before === undefined ? 0 : ledgerScore(before, this.#entries);
     const last = state ?? before?.state;
+    const stateEntryId = state === undefined ? before?.stateEntryId : this.#lastEntryId!;
     // Last in the map is last named: what is forgotten first stands first.
     this.#items.delete(key);
     this.#items.set(key, {
       kind: before?.kind ?? kind,
       name,
       ...(last !== undefined && { state: last }),
+      ...(stateEntryId !== undefined && { stateEntryId }),
       entryId: this.#lastEntryId!,
       weight: carried + weight,
       at: this.#entries,
@@ -248,6 +286,13 @@ class Fold {
     for (const [key] of ranked.slice(Math.floor(MAX_ITEMS * 0.75))) this.#items.delete(key);
   }
 }
+
+/** What a person or a call names is meant, whatever it looks like. */
+const countsAtOnce = ({ weak }: Name, weight: number) => !weak || weight >= WEIGHT.call;
+
+/** The end of a pipe is all that its exit code tells of. */
+const hidesFailures = (command: string) =>
+  /(?<!\|)\|(?!\|)/.test(command) && !command.includes("pipefail");
 
 const isPathKey = (key: string) =>
   /^(?:path|file_path|filePath|notebook_path|file|cwd|dir|directory)$/.test(key);

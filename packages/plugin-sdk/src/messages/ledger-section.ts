@@ -1,11 +1,16 @@
 // Where a ledger stands in a summary, and how to take it off again.
+import { escapeTags } from "./wrap-record.ts";
 
 const BEGIN = "\n\n<ledger>\n";
 const END = "\n</ledger>";
 
-/** `summary` followed by the text of a ledger; unchanged when the ledger names nothing. */
+/**
+ * `summary` followed by the text of a ledger, each with the tags of ours that stand in it as text;
+ * the summary alone when the ledger names nothing.
+ */
 export function withLedger(summary: string, ledger: string): string {
-  return ledger === "" ? summary : `${summary}${BEGIN}${ledger}${END}`;
+  const own = escapeTags(summary);
+  return ledger === "" ? own : `${own}${BEGIN}${escapeTags(ledger)}${END}`;
 }
 
 /**

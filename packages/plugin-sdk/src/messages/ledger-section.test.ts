@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { TranscriptEntry } from "./entries.ts";
-import { EMPTY_LEDGER, foldLedger } from "./ledger.ts";
+import { EMPTY_LEDGER, foldLedger } from "../record/ledger.ts";
+import type { TranscriptEntry } from "../transcript/entries.ts";
 import { splitLedger, withLedger } from "./ledger-section.ts";
 
 const compaction = (summary: string): TranscriptEntry => ({

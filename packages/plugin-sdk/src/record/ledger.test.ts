@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "../contract/message.ts";
 import { assistant, conversation, toolCall, toolResult, user } from "../testing/messages.ts";
 import { estimateText } from "../tokens/estimate.ts";
-import type { NewTranscriptEntry, TranscriptEntry } from "./entries.ts";
+import type { NewTranscriptEntry, TranscriptEntry } from "../transcript/entries.ts";
 import { EMPTY_LEDGER, foldLedger, type LedgerItem } from "./ledger.ts";
-import { namesIn } from "./ledger-names.ts";
 import { pathsInLedger, renderLedger } from "./ledger-text.ts";
+import { namesIn } from "./names.ts";
 
 const entriesOf = (news: readonly (NewTranscriptEntry | AgentMessage)[]): TranscriptEntry[] =>
   news.map((one, index) => ({
@@ -18,7 +18,7 @@ const entriesOf = (news: readonly (NewTranscriptEntry | AgentMessage)[]): Transc
 
 const itemsAfter = (...news: (NewTranscriptEntry | AgentMessage)[]) =>
   foldLedger(EMPTY_LEDGER, entriesOf(news)).items;
-const short = ({ kind, state, entryId }: LedgerItem) => ({ kind, state, entryId });
+const short = ({ kind, state, stateEntryId }: LedgerItem) => ({ kind, state, stateEntryId });
 
 describe("namesIn", () => {
   it("finds files, symbols and ids as they stand there, each once", () => {
@@ -26,14 +26,14 @@ describe("namesIn", () => {
       "Open `src/store/open.ts:12:3` and package.json, call loadUser() or MAX_RETRIES; see PROJ-17, #42, deadbee1, OWZ4XL and src/store/open.ts.",
     );
     expect(names).toEqual([
-      { kind: "path", name: "src/store/open.ts" },
-      { kind: "path", name: "package.json" },
-      { kind: "symbol", name: "loadUser" },
-      { kind: "symbol", name: "MAX_RETRIES" },
-      { kind: "id", name: "PROJ-17" },
-      { kind: "id", name: "#42" },
-      { kind: "id", name: "deadbee1" },
-      { kind: "id", name: "OWZ4XL" },
+      { kind: "path", name: "src/store/open.ts", times: 2 },
+      { kind: "path", name: "package.json", times: 1 },
+      { kind: "symbol", name: "loadUser", times: 1 },
+      { kind: "symbol", name: "MAX_RETRIES", times: 1 },
+      { kind: "id", name: "PROJ-17", times: 1 },
+      { kind: "id", name: "#42", times: 1 },
+      { kind: "id", name: "deadbee1", times: 1 },
+      { kind: "id", name: "OWZ4XL", times: 1 },
     ]);
   });
 
@@ -57,6 +57,155 @@ describe("namesIn", () => {
   });
 });
 
+/** Of ten scripts and shapes; each stands in a sentence, and must be kept whole. */
+const IDENTIFIERS = [
+  ...[
+    "src/组件/登录页面.tsx",
+    "docs/отчёт_2024.txt",
+    "src/café/menü.ts",
+    "リソース/画像.png",
+    "데이터/사용자.json",
+  ],
+  ...[
+    "εργασία/σχέδιο.md",
+    "ملفات/تقرير.pdf",
+    "מסמכים/חוזה.docx",
+    "फ़ाइल/सूची.csv",
+    "เอกสาร/แผน.xlsx",
+  ],
+  ...["C:\\Users\\ana\\report.xlsx", "D:\\build\\out", "\\\\nas\\share\\plan.docx"],
+  ...[
+    "report.xlsx",
+    "contract.docx",
+    "train.ipynb",
+    "Dockerfile",
+    "Makefile",
+    "main.zig",
+    "router.ex",
+  ],
+  ...[
+    "slides.pptx",
+    "data.parquet",
+    "build.gradle",
+    "schema.graphql",
+    "main.tf",
+    ".gitignore",
+    "App.svelte",
+  ],
+  ...[
+    "jane@acme.io",
+    "jürgen@müller.example",
+    "localhost:5432",
+    "10.2.33.4:8080",
+    "db.internal:5432",
+  ],
+  ...[
+    "CVE-2024-3094",
+    "PROJ-17",
+    "#4711",
+    "RFC-9110",
+    "ghcr.io/acme/app:1.2",
+    "docker.io/library/redis:7-alpine",
+  ],
+  ...[
+    "arn:aws:iam::123456789012:role/deploy",
+    "https://example.com/a?b=1",
+    "s3://bucket/key/part",
+    "postgres://db/main",
+  ],
+  ...[
+    "EADDRINUSE",
+    "ENOENT",
+    "MAX_RETRIES",
+    "getUserById",
+    "größteZahl",
+    "_private_thing",
+    "HTTPServer",
+    "предел_строк",
+  ],
+  ...[
+    "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+    "deadbee1",
+    "v2.14.0",
+    "10.2.33.4",
+    "req_8f3kd92k",
+    "OWZ4XL",
+  ],
+  ...["$dir/file.mod", "~/notes/today", "./scripts/run", "../shared/util.ts", "feature/x-1"],
+];
+/** Their shape alone says little: kept when a person says them. */
+const WEAK = [
+  ...[
+    "claude-opus-4-6",
+    "web-7d4b9c6f5-x2x9k",
+    "2024-05-17",
+    "+49-30-1234567",
+    "$1,234.50",
+    "€19.99",
+  ],
+  ...["--max-old-space-size", "gpt-5.1-mini", "eu-central-1"],
+];
+
+describe("identifiers", () => {
+  it.each(IDENTIFIERS)("%s is one name", (name) => {
+    expect(namesIn(`Look at ${name} now.`)).toContainEqual(
+      expect.objectContaining({ name, times: 1 }),
+    );
+  });
+
+  it.each([...IDENTIFIERS, ...WEAK])("%s is kept when a person says it", (name) => {
+    expect([...itemsAfter(user(`Look at ${name} now.`)).keys()]).toContain(name);
+  });
+
+  it.each(WEAK)("%s is kept when it comes again, and not before", (name) => {
+    const print = toolCall("bash", { command: "x" });
+    const seen = (times: number) =>
+      itemsAfter(...Array.from({ length: times }, () => toolResult(print, `is ${name} here`)));
+    expect(seen(1).has(name)).toBe(false);
+    expect(seen(2).has(name)).toBe(true);
+  });
+
+  it("of a search's lines are its files, with a number and without", () => {
+    const names = namesIn("pkg/a/file.go:12:func x\npkg/b/other.go:var y\npkg/c.go-110-code");
+    expect(names.map(({ name }) => name)).toEqual(["pkg/a/file.go", "pkg/b/other.go", "pkg/c.go"]);
+  });
+});
+
+describe("one bulk output", () => {
+  const hex = (index: number) => (((index + 1) * 2654435761) >>> 0).toString(16).padStart(8, "0");
+  const lines = (count: number, line: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => line(index)).join("\n");
+  const BULK_OUTPUTS: Record<string, string> = {
+    base64: lines(400, (n) => Buffer.from(hex(n).repeat(7)).toString("base64")),
+    "git log --oneline": lines(600, (n) => `${hex(n).slice(0, 7)} Mend part${n} of the thing`),
+    "ls -R node_modules": lines(900, (n) => `./node_modules/pkg-${n}/lib/file_${n}.js`),
+    "a hex dump": lines(500, (n) => `${hex(n)}: ${"7f45 4c46 ".repeat(4)} ................`),
+    "a lock file": lines(
+      400,
+      (n) =>
+        `"node_modules/p${n}": {"version": "1.${n}.0",\n"integrity": "sha512-${hex(n).repeat(9)}"`,
+    ),
+    "minified code": lines(3, (n) =>
+      Array.from({ length: 900 }, (_, m) => `var a${n}_${m}=fooBar${m};`).join(""),
+    ),
+  };
+
+  it.each(Object.entries(BULK_OUTPUTS))("of %s leaves the ledger what it knew", (_, output) => {
+    const known = Array.from({ length: 64 }, (_, n) => `src/area${n % 8}/module_${n}.ts`);
+    const run = toolCall("bash", { command: "dump" });
+    const state = foldLedger(
+      EMPTY_LEDGER,
+      entriesOf([
+        ...known.map((path) => toolResult(run, `${path} was built`)),
+        toolResult(run, output),
+      ]),
+    );
+    const { text } = renderLedger(state, { maxTokens: 1_000 });
+    const left = known.filter((path) => pathsInLedger(text).includes(path));
+    expect(left.length).toBeGreaterThanOrEqual(0.9 * known.length);
+  });
+});
+
 describe("foldLedger", () => {
   const read = toolCall("read", { path: "src/a.ts" }, "c1");
   const edit = toolCall("edit", { path: "src/a.ts", oldText: "x", newText: "fooBar()" }, "c2");
@@ -64,7 +213,11 @@ describe("foldLedger", () => {
 
   it("keeps the last state of a file and the entry that said it", () => {
     const before = itemsAfter(assistant([read]), toolResult(read, "text"));
-    expect(short(before.get("src/a.ts")!)).toEqual({ kind: "path", state: "read", entryId: "e1" });
+    expect(short(before.get("src/a.ts")!)).toEqual({
+      kind: "path",
+      state: "read",
+      stateEntryId: "e1",
+    });
     const after = itemsAfter(
       assistant([read]),
       toolResult(read, "text"),
@@ -72,7 +225,11 @@ describe("foldLedger", () => {
       toolResult(edit, "done"),
       user("Look at src/a.ts"),
     );
-    expect(short(after.get("src/a.ts")!)).toEqual({ kind: "path", state: "edited", entryId: "e4" });
+    expect(short(after.get("src/a.ts")!)).toEqual({
+      kind: "path",
+      state: "edited",
+      stateEntryId: "e3",
+    });
     expect(after.get("fooBar")).toMatchObject({ kind: "symbol" });
   });
 
@@ -84,7 +241,7 @@ describe("foldLedger", () => {
     expect(short(failing.get("command npm test")!)).toEqual({
       kind: "command",
       state: "failed: 2 tests failed in b.ts",
-      entryId: "e1",
+      stateEntryId: "e1",
     });
     expect(failing.get("error bash: 2 tests failed in b.ts")).toMatchObject({
       kind: "error",
@@ -96,7 +253,7 @@ describe("foldLedger", () => {
       assistant([{ ...run, id: "c4" }]),
       toolResult({ ...run, id: "c4" }, "ok"),
     );
-    expect(mended.get("command npm test")).toMatchObject({ state: "ok", entryId: "e3" });
+    expect(mended.get("command npm test")).toMatchObject({ state: "ok", stateEntryId: "e3" });
     const shell = itemsAfter({ role: "bashExecution", command: "make", output: "", exitCode: 2 });
     expect(shell.get("command make")).toMatchObject({ state: "failed: exit code 2" });
   });
