@@ -47,6 +47,9 @@ export function deliveryRecords() {
     }),
     acknowledged: (session: string, engineId: string): ReadonlySet<string> =>
       enginesOf(session).get(engineId)?.byCalls ?? new Set(),
+    /** Whether it was written down anywhere that a call of the engine brought this message. */
+    isWritten: (engineId: string, id: string): boolean =>
+      [...sessions.values()].some((engines) => engines.get(engineId)?.byCalls.has(id)),
     /** First messages of turns that were refused so often that they are not offered any more. */
     parked(session: string, engineId: string): ReadonlySet<string> {
       const refused =

@@ -180,6 +180,9 @@ export function turnFaults(
         )
       : []),
     ...repeated(facts.toolRuns).map((id) => `tool call ${id} ran twice`),
+    ...(isCalm ? facts.toolRuns : []).flatMap((id) =>
+      check(entryOf(`result ${id}`) !== undefined, `the transcript lacks the result of ${id}`),
+    ),
     ...expectedOutcome(outcome, result.error?.kind, plan, facts, isTight),
     ...engineCallFaults(report, facts),
     ...check(

@@ -363,6 +363,7 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
     for (const { id } of options.engines) {
       const store = storeOf(disk, id);
       for (const one of store.recent) {
+        if (disk.deliveries.isWritten(id, one)) continue;
         store.acknowledged.set(one, (store.acknowledged.get(one) ?? 1) - 1);
         store.doubtful.add(one);
       }
