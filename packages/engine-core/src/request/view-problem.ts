@@ -29,6 +29,8 @@ function needed(turn: readonly ViewItem[]): ViewItem[] {
 
 /** A call without its result, or a result without its call, that was whole when it was given. */
 function tornCall(view: readonly ViewItem[], given: readonly ViewItem[]): string | undefined {
+  // Most engines return the end of what they were given: that can be torn at its start only.
+  if (isEndOf(view, given) && view[0]?.message.role !== "toolResult") return undefined;
   const seen = callsIn(view);
   if (seen.calls.size === seen.results.size && isSubset(seen.calls, seen.results)) return undefined;
   const whole = callsIn(given);
@@ -37,6 +39,13 @@ function tornCall(view: readonly ViewItem[], given: readonly ViewItem[]): string
   if (call !== undefined) return `the view holds the call ${call} without its result`;
   const result = [...seen.results].find((id) => !seen.calls.has(id) && isTorn(id));
   return result && `the view holds the result of ${result} without its call`;
+}
+
+function isEndOf(view: readonly ViewItem[], given: readonly ViewItem[]): boolean {
+  const start = given.length - view.length;
+  return (
+    start >= 0 && view.every(({ message }, index) => message === given[start + index]?.message)
+  );
 }
 
 const isSubset = (some: ReadonlySet<string>, all: ReadonlySet<string>) =>
