@@ -49,12 +49,12 @@ describe("a running turn", () => {
 
   it("keeps what the host told beside what arrives", () => {
     const told: StreamedEvent[] = [
-      { type: "notice", text: "compacting (overflow)" },
+      { type: "notice", text: "Compacting the conversation." },
       { type: "text", delta: "So: " },
       { type: "notice", text: "It failed." },
     ];
     const { notices, arriving } = told.reduce(applyEvent, after(2));
-    expect(notices).toEqual(["compacting (overflow)", "It failed."]);
+    expect(notices).toEqual(["Compacting the conversation.", "It failed."]);
     expect(arriving.text).toBe("So: ");
   });
 

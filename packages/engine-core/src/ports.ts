@@ -126,7 +126,7 @@ export type DeliveryChange =
   | { kind: "seen"; root: string; ids: readonly string[] }
   | { kind: "acknowledged"; ids: readonly string[] }
   | { kind: "refused"; turnId: string; reason: string; version: string | null }
-  /** Somebody asked for another attempt at one turn. */
+  /** Somebody asked for one more attempt at a turn that was refused. */
   | { kind: "retry"; turnId: string };
 
 /** A change, and whose record it changes. */

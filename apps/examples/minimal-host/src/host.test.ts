@@ -111,6 +111,23 @@ describe("the minimal host", () => {
     expect(readFileSync(sessionFile, "utf8")).toContain("hello");
   });
 
+  it("stops while the engine is being made, and the message stays", async () => {
+    const sessionFile = newFile();
+    let made = () => {};
+    const factory = () =>
+      new Promise<ContextEngine>((resolve) => {
+        made = () => resolve(legacy());
+      });
+    const host = createHost({ factory, sessionFile });
+    const result = host.ask("hello");
+    await new Promise((done) => setTimeout(done, 20));
+    const stopped = host.stop();
+    made();
+    await stopped;
+    expect((await result).outcome).toBe("aborted");
+    expect(readFileSync(sessionFile, "utf8")).toContain("hello");
+  });
+
   it("leaves a file that is no session as it is", () => {
     const sessionFile = newFile();
     writeFileSync(sessionFile, "a diary\n");

@@ -41,7 +41,8 @@ export function createHost(options: { factory: ContextEngineFactory; sessionFile
 
   async function turn(text: string) {
     const { signal } = stopping;
-    const engine = await resolveContextEngine({ registry, config, sessionKey, signal });
+    // Without the signal: the message is stored by the turn, also when the host stops meanwhile.
+    const engine = await resolveContextEngine({ registry, config, sessionKey });
     const prompt = { content: text };
     return runTurn({ engine, ports, state, model: offline, systemPrompt, prompt, signal });
   }

@@ -9,9 +9,9 @@ import type { EngineCallReport, EngineFailure } from "../report.ts";
 import type { QuarantineRecord } from "./quarantine.ts";
 
 /**
- * What a failure of an engine means: `quarantine` sets it aside until restart or
- * re-registration, `retry-next-turn` until the next turn, `strict` fails the run. In the first
- * two the fallback answers, visibly.
+ * What a failure of an engine means: `quarantine` sets it aside until a restart, a retry or a new
+ * registration, `retry-next-turn` until the next turn, `strict` fails the run. In the first two the
+ * fallback answers, visibly.
  */
 export type FailurePolicy = "quarantine" | "retry-next-turn" | "strict";
 
@@ -53,6 +53,8 @@ export interface GuardedEngine extends ContextEngine {
   reportFailure(operation: string, reason: string): void;
   /** Lets the fallback answer for the rest of this scope, without quarantine. */
   setAside(failure: EngineFailure): void;
+  /** Takes back that a failure set it aside for this session; the rest of the scope stays. */
+  readmit(): void;
   /**
    * The scope is over: takes back what calls still hold, and lets an engine that was replaced
    * meanwhile be disposed. To be called once, however the scope ended; more is harmless.

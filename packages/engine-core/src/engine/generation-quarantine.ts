@@ -12,7 +12,7 @@ import {
 export function quarantineOf(
   generation: Generation,
   { quarantine, log, clock }: { quarantine: Quarantine; log: LogPort; clock: ClockPort },
-): Pick<Quarantine, "get" | "add"> {
+): Pick<Quarantine, "get" | "add" | "clear"> {
   const addReplaced = (failure: QuarantineFailure): QuarantineRecord => {
     const record = planRecord(failure, { kind: "turn" }, clock.now());
     const { engineId, operation, reason } = record;
@@ -25,5 +25,8 @@ export function quarantineOf(
     get: (engineId, sessionKey) =>
       generation.isCurrent ? quarantine.get(engineId, sessionKey) : undefined,
     add: (failure) => (generation.isCurrent ? quarantine.add(failure) : addReplaced(failure)),
+    clear(engineId, sessionKey) {
+      if (generation.isCurrent) quarantine.clear(engineId, sessionKey);
+    },
   };
 }

@@ -366,6 +366,7 @@ describe("a guarded engine", () => {
       "degraded",
       "info",
       "ingest",
+      "readmit",
       "release",
       "reportFailure",
       "setAside",

@@ -21,6 +21,7 @@ import {
   type Guarded,
   infoIn,
   leaveAside,
+  readmit,
   type Scope,
   setAsideFor,
 } from "./scope-state.ts";
@@ -38,7 +39,7 @@ export interface GuardOptions {
   /** What the fallback says of itself. Absent: not known until it was needed. */
   fallbackInfo?: () => Readonly<ContextEngineInfo> | undefined;
   /** Undefined for the fallback engine itself: its failures are the host's. */
-  quarantine?: Pick<Quarantine, "get" | "add">;
+  quarantine?: Pick<Quarantine, "get" | "add" | "clear">;
   /** Told when a failure sets the engine aside for one turn; the quarantine tells of the rest. */
   onSetAside?: ((record: QuarantineRecord) => void) | undefined;
   policy?: FailurePolicy;
@@ -140,6 +141,7 @@ function guardedEngine(scope: Scope, giveBack: () => void): GuardedEngine {
     },
     reportFailure: (operation, reason) => void setAsideFor(scope, operation, reason),
     setAside: (failure) => leaveAside(scope, failure),
+    readmit: () => readmit(scope),
     release() {
       scope.isReleased = true;
       scope.fallbackEngine?.release();

@@ -60,10 +60,7 @@ export async function invoke(scope: Scope, method: EngineMethod, params: object)
       } else return answerFailure(scope, method, params, error);
     }
   }
-  const report = stopwatch(scope, method);
-  const result = await callFallback(scope, method, params);
-  report("fallback");
-  return result;
+  return callFallback(scope, method, params);
 }
 
 function stopwatch({ guarded, lent }: Scope, method: EngineMethod) {
@@ -144,9 +141,12 @@ async function answerFailure(
 }
 
 async function callFallback(scope: Scope, method: EngineMethod, params: object): Promise<unknown> {
+  const report = stopwatch(scope, method);
   const fallback = await fallbackOf(scope);
   const answer = fallback[method] as ((params: object) => unknown) | undefined;
-  return answer === undefined ? FALLBACK_RESULTS[method] : answer(params);
+  const result = answer === undefined ? FALLBACK_RESULTS[method] : await answer(params);
+  report("fallback");
+  return result;
 }
 
 /** Built-in compaction that delegates in turn would find itself: it finds nothing. */

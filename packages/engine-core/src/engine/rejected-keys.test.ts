@@ -97,6 +97,16 @@ describe("a rejected parameter is recognised", () => {
       }),
     ],
     ["valibot's text", new Error('Invalid key: Expected never but received "prompt"')],
+    [
+      "valibot's flattened issues",
+      new Error(
+        JSON.stringify({
+          nested: { prompt: ['Invalid key: Expected never but received "prompt"'] },
+        }),
+      ),
+    ],
+    ["TypeBox's text", new Error("/prompt: Unexpected property")],
+    ["TypeBox's text in a sentence", new Error("bad params (/prompt: Unexpected property)")],
     ["joi", coded({ details: [{ type: "object.unknown", path: ["prompt"] }] })],
     ["joi's text", new Error('"prompt" is not allowed')],
     ["yup", coded({ type: "noUnknown", params: { unknown: "model, prompt" } })],

@@ -95,8 +95,11 @@ const AFTER_PHRASE = new RegExp(
 );
 const BEFORE_PHRASE =
   /['"`]?(?<key>[\w$]+)['"`]? (?:(?:was|is) (?:not allowed|not expected|not permitted|unexpected|unknown|unrecogni[sz]ed)|must be removed)/gi;
-/** What valibot says where its issues were lost. */
-const NEVER_BUT = /expected never but received ['"`](?<key>[\w$]+)['"`]/gi;
+/** What TypeBox says where its errors were lost: the first step of a JSON pointer. */
+const POINTED_AT =
+  /(?:^|[\s"'`(,;])\/(?<key>[\w$]+)[\w$/]*['"`]?\s*:\s*['"`]?unexpected property/gi;
+/** What valibot says where its issues were lost, also as JSON. */
+const NEVER_BUT = /expected never but received \\?['"`](?<key>[\w$]+)\\?['"`]/gi;
 const QUOTED = /['"`]([\w$]+)['"`]/g;
 const UNRECOGNIZED_JSON = /"code"\s*:\s*"unrecognized_keys"/;
 const ADDITIONAL_JSON = /"(?:additional|unevaluated)Propert(?:y|ies)"\s*:\s*\[?(?<list>[^\]}]*)/g;
@@ -112,6 +115,7 @@ function keysInText(part: unknown): string[] {
       ({ groups }) => groups?.names?.match(/[\w$]+/g) ?? [],
     ),
     ...[...start.matchAll(BEFORE_PHRASE)].flatMap(({ groups }) => groups?.key ?? []),
+    ...[...start.matchAll(POINTED_AT)].flatMap(({ groups }) => groups?.key ?? []),
     ...[...start.matchAll(NEVER_BUT)].flatMap(({ groups }) => groups?.key ?? []),
     ...(UNRECOGNIZED_JSON.test(start) ? quotedIn(start) : []),
     ...[...start.matchAll(ADDITIONAL_JSON)].flatMap(({ groups }) => quotedIn(groups?.list)),

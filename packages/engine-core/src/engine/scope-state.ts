@@ -19,7 +19,7 @@ export interface Guarded {
   readonly log: LogPort;
   readonly clock: ClockPort;
   /** Undefined for the fallback engine itself: its failures are the host's. */
-  readonly quarantine: Pick<Quarantine, "get" | "add"> | undefined;
+  readonly quarantine: Pick<Quarantine, "get" | "add" | "clear"> | undefined;
   /** Told when the engine is set aside for one turn only; the quarantine tells of the rest. */
   readonly onSetAside: ((record: QuarantineRecord) => void) | undefined;
   /** Runs code of the engine, so that the host knows whose it is. */
@@ -54,6 +54,11 @@ export function leaveAside(scope: Scope, failure: EngineFailure): void {
   const { engineId, owner, clock } = scope.guarded;
   const kept = { kind: "turn" } as const;
   scope.setAside = { engineId, owner, ...failure, scope: kept, failedAt: clock.now() };
+}
+
+/** Of this session only: an engine that is set aside everywhere stays so. */
+export function readmit({ guarded, lent: { sessionKey } }: Scope): void {
+  if (sessionKey !== undefined) guarded.quarantine?.clear(guarded.engineId, sessionKey);
 }
 
 /**

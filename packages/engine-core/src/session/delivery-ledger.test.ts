@@ -56,6 +56,21 @@ describe("what a successor's ledger is given", () => {
     );
   });
 
+  it("counts the attempts of each version by themselves", async () => {
+    const refused = (version: string) => ({
+      kind: "refused" as const,
+      turnId: "a",
+      reason: "",
+      version,
+    });
+    const earlier = (versions: readonly string[]) =>
+      versions.map((version) => ({ engineId: "one", change: refused(version) }));
+    const from = createDeliveryLedger({ earlier: earlier(["2", "2", "2"]) });
+    const to = createDeliveryLedger({ earlier: earlier(["1", "1"]) });
+    await carry(from, to, ["a"]);
+    expect(to.read("one")?.refused.get("a")).toMatchObject({ attempts: 3, version: "2" });
+  });
+
   it("includes what was acknowledged since it was prepared the first time", async () => {
     const from = createDeliveryLedger();
     const to = createDeliveryLedger();

@@ -112,8 +112,11 @@ function fold(record: MutableRecord | undefined, change: DeliveryChange): Mutabl
       known.refused.set(turnId, { attempts, reason, version });
       return known;
     }
-    case "retry":
-      known.refused.delete(change.turnId);
+    case "retry": {
+      const refusal = known.refused.get(change.turnId);
+      if (refusal !== undefined)
+        known.refused.set(change.turnId, { ...refusal, attempts: MAX_REFUSALS - 1 });
       return known;
+    }
   }
 }

@@ -7,7 +7,8 @@ import { messageIn, type ToldMessage } from "./told-messages.ts";
 
 /**
  * One turn of the active branch, from its user entry to the last message before the next. Notes
- * between two turns come before the later one, so that a turn that was taken never grows.
+ * (what neither person nor model nor tool said) belong to what is said after them, so that those
+ * between two turns come before the later one: a turn that was taken does not grow by a note.
  */
 export interface PendingTurn {
   /** Id of the message it began with. */
@@ -68,6 +69,9 @@ interface OpenTurn extends PendingTurn {
   fresh: Set<string>;
 }
 
+/** Roles of person, model and tools; `custom`, `bashExecution` and the like are notes. */
+const SAYING: ReadonlySet<AgentMessage["role"]> = new Set(["user", "assistant", "toolResult"]);
+
 function turnsFrom(
   branch: readonly TranscriptEntry[],
   { settled, messages }: PendingScan,
@@ -83,7 +87,7 @@ function turnsFrom(
     if (held === undefined) continue;
     const told: ToldMessage = { id: held.id, message: held.message, entry, rawSeq, position };
     position++;
-    if (entry.type !== "message") {
+    if (entry.type !== "message" || !SAYING.has(told.message.role)) {
       notes.push(told);
       continue;
     }

@@ -38,6 +38,26 @@ describe("one session", () => {
     expect(host.lastSeen()).toContain("toolResult: SESSION_LOCKED");
   });
 
+  it("lets what a turn left behind ask for a turn when that one is over", async () => {
+    let later: Promise<string> | undefined;
+    let over = () => {};
+    const isOver = new Promise<void>((resolve) => {
+      over = resolve;
+    });
+    const host = testHost({
+      replies: [callTool("leave"), "done"],
+      tools: tools({
+        leave: () => {
+          later = isOver.then(() => host.say("later")).then(({ outcome }) => outcome);
+          return "left";
+        },
+      }),
+    });
+    await host.say("first");
+    over();
+    expect(await later).toBe("completed");
+  });
+
   it("keeps the place and the message of a turn that is aborted while it waits", async () => {
     const host = testHost({ replies: [() => new Promise((done) => setTimeout(done, 5, "ok"))] });
     const stop = new AbortController();

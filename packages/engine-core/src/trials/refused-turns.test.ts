@@ -2,7 +2,7 @@
 import { type AgentMessage, type ContextEngine, messageId } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
 import { memoryTranscript, testHost } from "../__fixtures__/host.ts";
-import { createDeliveryLedger } from "../index.ts";
+import { createDeliveryLedger, type FailurePolicy, retrySession } from "../index.ts";
 import { eventOf, messageEntries } from "./__fixtures__/disk.ts";
 import { durableEngineWith, engineWith, type Lent } from "./__fixtures__/hostile-parts.ts";
 
@@ -44,13 +44,13 @@ function poisonable(isDurable: boolean): Poisonable {
   return engine;
 }
 
-function openHost(engine: Poisonable) {
+function openHost(engine: Poisonable, failurePolicy: FailurePolicy = "retry-next-turn") {
   const deliveries = createDeliveryLedger();
   const host = testHost({
     engine: engine.make("1"),
     transcript: Object.assign(memoryTranscript(), { deliveries }),
     replies: ["r"],
-    registry: { failurePolicy: () => "retry-next-turn" },
+    registry: { failurePolicy: () => failurePolicy },
   });
   let turn = 0;
   return {
@@ -59,6 +59,20 @@ function openHost(engine: Poisonable) {
     async say(turns: number) {
       for (let left = turns; left > 0; left--) await host.say(`q${turn++} please`);
     },
+    /** Who answers the next message, and what the person is told beside. */
+    async answered() {
+      const notices: string[] = [];
+      const { report } = await host.say(`q${turn++} please`, {
+        onEvent: (event) => event.type === "notice" && notices.push(event.text),
+      });
+      return { by: report.engine.ran, notices };
+    },
+    retry: () =>
+      retrySession({
+        transcript: host.ports.transcript,
+        state: host.state,
+        quarantine: host.registry.quarantine,
+      }),
     poisonedId: () =>
       messageEntries(host.ports.transcript.entries)
         .filter(({ message }) => eventOf(message) === "q1")
@@ -90,6 +104,26 @@ describe.each([
     await say(1);
     expect([...engine.taken].sort()).toEqual(["q0", "q1", "q2", "q3", "q4", "q5", "q6"]);
     expect(deliveries.read("test")?.refused.size).toBe(0);
+  });
+
+  it("answers again once the turn is parked, and is offered it once at each request", async () => {
+    const engine = poisonable(isDurable);
+    const { say, retry, answered, deliveries, poisonedId } = openHost(engine, "quarantine");
+    await say(2);
+    // Each failure sets it aside for the session, until somebody asks for another attempt.
+    for (const _ of [1, 2]) {
+      await retry();
+      await say(1);
+    }
+    expect(await answered()).toEqual({ by: "test", notices: [] });
+    const { turns } = await retry();
+    expect(turns).toEqual([{ engineId: "test", turnId: poisonedId() }]);
+    const { notices } = await answered();
+    expect(notices.join()).toMatch(/refused one turn 3 times: it goes on without that turn/);
+    expect(await answered()).toEqual({ by: "test", notices: [] });
+    expect(deliveries.read("test")?.refused.get(poisonedId())?.attempts).toBe(3);
+    expect(engine.taken).toContain("q2");
+    expect(engine.taken).not.toContain("q1");
   });
 
   it("is offered it again in its next version", async () => {

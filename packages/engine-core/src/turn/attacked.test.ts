@@ -57,6 +57,29 @@ describe("a listener that writes on a message", () => {
   });
 });
 
+describe("a rewrite", () => {
+  it("that makes another role of a message is refused, and nothing is rewritten", async () => {
+    const refusals: string[] = [];
+    const host = testHost({
+      engine: mine({
+        async maintain({ runtimeContext }) {
+          const message = { role: "custom" as const, customType: "x", content: "hidden" };
+          await runtimeContext!.rewriteTranscriptEntries!({
+            replacements: [{ entryId: "entry-0", message }],
+          }).catch((error: { code: string; message: string }) =>
+            refusals.push(`${error.code} ${error.message}`),
+          );
+          return { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
+        },
+      }),
+    });
+    await host.say("hi");
+    await host.say("again");
+    expect(refusals[0]).toMatch(/^REQUEST_INVALID .*role user, .* role custom; keep the role/);
+    expect(host.lastSeen()).toContain("user: hi");
+  });
+});
+
 describe("the rollback of a child session", () => {
   it("that never settles is given up, and logged", async () => {
     const host = testHost({

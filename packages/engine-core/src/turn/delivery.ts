@@ -52,9 +52,9 @@ function methodFor(
 }
 
 /**
- * A commit is the turn from its prompt to its last message (contract §1.2): notes from before it
- * are in the history that the engine is given, and a turn that only such a note came before is not
- * committed again.
+ * A commit is the turn from its prompt to its last message (contract §1.2). What came before the
+ * prompt, or after the commit, is in the history that the engine is given: a key that was committed
+ * never stands for more messages than it did.
  */
 function deliveriesOf(turn: PendingTurn, method: Delivery["method"]): Delivery[] {
   const { notes, messages, fresh } = turn;
@@ -62,7 +62,7 @@ function deliveriesOf(turn: PendingTurn, method: Delivery["method"]): Delivery[]
     // Only a person's or the host's own prompt admits a turn.
     if (messages[0]?.message.role !== "user") return [];
     const ids = [...notes, ...messages].map(({ id }) => id);
-    const isCommitted = !messages.some(({ id }) => fresh.has(id));
+    const isCommitted = !fresh.has(messages[0].id);
     return [{ method, turn, messages: isCommitted ? [] : messages, ids }];
   }
   const given = [...notes, ...messages].filter(({ id }) => fresh.has(id));

@@ -56,6 +56,35 @@ const host = (engine: ContextEngine, options: Parameters<typeof testHost>[0] = {
   });
 
 describe("the durable lifecycle", () => {
+  it("asks an owner in the loop for the history only, and adds the turn itself", async () => {
+    const { engine, calls } = durableEngine();
+    const owner = { ...engine, info: { ...engine.info, ownsCompaction: true } };
+    const { say, lastSeen } = host(owner, {
+      replies: ["one", callTool("t"), "done"],
+      tools: tools({ t: () => "x" }),
+    });
+    await say("a");
+    const { report } = await say("b");
+    expect(report.views).toBeUndefined();
+    expect(lastSeen()).toEqual([
+      ...["user: a", "assistant: one"],
+      ...["user: b", "assistant: [toolCall]", "toolResult: x"],
+    ]);
+    expect(calls.slice(-2)).toEqual(["assemble 2 b", "assemble 2 b"]);
+  });
+
+  it("tells the place of an entry in the file from its place among the messages", async () => {
+    const { engine, commits } = durableEngine();
+    const { say, ports } = host(engine, { replies: ["one", "two"] });
+    await say("a");
+    await ports.transcript.append([{ type: "custom", customType: "mine", data: 1 }]);
+    await say("b");
+    expect(commits[1]).toMatchObject({
+      admission: { rawSeq: 3, activeMessagePosition: 2 },
+      terminal: { rawSeq: 4, activeMessagePosition: 3 },
+    });
+  });
+
   it("commits each accepted turn once, and calls neither afterTurn nor ingest", async () => {
     const { engine, calls, texts, commits } = durableEngine();
     const session = host(engine, {

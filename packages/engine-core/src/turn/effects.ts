@@ -83,7 +83,9 @@ export type Tell =
   | { do: "forget-measurement" }
   /** Counted per engine; the third one sets it aside for good. */
   | { do: "bad-view"; failure: EngineFailure }
-  | { do: "set-aside"; failure: EngineFailure };
+  | { do: "set-aside"; failure: EngineFailure }
+  /** What set the engine aside is out of the way: from the next turn on it is asked again. */
+  | { do: "readmit" };
 
 export type Effect = Ask | Tell;
 
@@ -93,6 +95,7 @@ const TELLS: ReadonlySet<Effect["do"]> = new Set<Tell["do"]>([
   "forget-measurement",
   "bad-view",
   "set-aside",
+  "readmit",
 ]);
 
 export const isTell = (effect: Effect): effect is Tell => TELLS.has(effect.do);

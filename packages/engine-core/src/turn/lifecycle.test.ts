@@ -284,7 +284,10 @@ describe("a failing engine", () => {
     });
     const result = await host.say("hi");
     expect(result.outcome).toBe("completed");
-    expect(result.report.engineCalls).toMatchObject([{ method: "assemble", outcome: "timeout" }]);
+    expect(result.report.engineCalls).toMatchObject([
+      { method: "assemble", outcome: "timeout" },
+      { method: "assemble", outcome: "fallback" },
+    ]);
     expect(result.report.engine.degraded?.code).toBe("ENGINE_TIMEOUT");
   });
 
@@ -321,7 +324,11 @@ describe("a failing engine", () => {
     const strict = testHost({ engine, registry: { failurePolicy: () => "strict" } });
     expect(await strict.say("one")).toMatchObject({
       outcome: "failed",
-      error: { message: "hiccup" },
+      error: {
+        kind: "engine",
+        code: "ENGINE_OPERATION_FAILED",
+        message: 'context engine "test" assemble failed: hiccup',
+      },
     });
   });
 

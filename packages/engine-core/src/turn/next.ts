@@ -22,6 +22,7 @@ import { settle } from "./tasks/settle.ts";
 import { tools } from "./tasks/tools.ts";
 import { weigh } from "./tasks/weigh.ts";
 import type { TaskName, Turn } from "./turn.ts";
+import type { TurnError } from "./turn-request.ts";
 
 const TASKS: Readonly<Record<TaskName, Task>> = {
   settle,
@@ -107,14 +108,7 @@ function note(turn: Turn, fact: Occurrence): Turn {
 function breakOff(turn: Turn, fact: Extract<Fact, { type: "aborted" | "broke" }>): Step {
   if (turn.reply !== null && turn.error === null) return endAfterReply(turn, fact);
   if (turn.error !== null) return doneOnly(turn, []);
-  const error =
-    fact.type === "aborted"
-      ? { kind: "aborted" as const, message: "The run was cancelled." }
-      : {
-          kind: fact.byEngine ? ("engine" as const) : ("host" as const),
-          ...(fact.code !== undefined && { code: fact.code }),
-          message: fact.message,
-        };
+  const error = errorOf(fact);
   const unstored = turn.prompt === null && turn.setup.purpose === "turn";
   const level = fact.type === "aborted" ? "info" : "error";
   return doneOnly({ ...turn, error }, unstored ? ["admit"] : [], {
@@ -125,11 +119,17 @@ function breakOff(turn: Turn, fact: Extract<Fact, { type: "aborted" | "broke" }>
   });
 }
 
+function errorOf(fact: Extract<Fact, { type: "aborted" | "broke" }>): TurnError {
+  if (fact.type === "aborted") return { kind: "aborted", message: "The run was cancelled." };
+  const { byEngine, code, message } = fact;
+  return { kind: byEngine ? "engine" : "host", ...(code !== undefined && { code }), message };
+}
+
 /** Only what follows the reply was cut short. */
 function endAfterReply(turn: Turn, fact: Extract<Fact, { type: "aborted" | "broke" }>): Step {
   if (fact.type === "aborted") return doneOnly(turn, []);
   if (fact.byEngine && turn.setup.engine.strict)
-    return doneOnly({ ...turn, error: { kind: "engine", message: fact.message } }, []);
+    return doneOnly({ ...turn, error: errorOf(fact) }, []);
   return doneOnly(turn, [], {
     do: "log",
     level: "error",

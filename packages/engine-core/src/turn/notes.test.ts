@@ -15,6 +15,8 @@ const note = (content: string, customType = "a plugin"): NewTranscriptEntry => (
   content,
 });
 
+const shown = (message: AgentMessage): NewTranscriptEntry => ({ type: "message", message });
+
 const said = (message: AgentMessage) =>
   message.role === "user" || message.role === "custom" ? String(message.content) : message.role;
 
@@ -103,6 +105,44 @@ describe.each(["eager", "durable"] as const)(
       }).say("c");
       expect(report).not.toHaveProperty("deliveries");
       expect(new Set(ids).size).toBe(ids.length);
+    });
+
+    it("may be a message that neither person nor model nor tool said", async () => {
+      const { say, calls, ports, ids, commits } = open(lifecycle, { replies: ["one", "two"] });
+      await say("a");
+      await ports.transcript.append([
+        shown({ role: "custom", customType: "deploy", content: "deployed" }),
+        shown({ role: "bashExecution", command: "ls", output: "a.txt", exitCode: 0 }),
+      ]);
+      await say("b");
+      await say("c");
+      expect(calls).toEqual([
+        ["a", "assistant"],
+        [...(lifecycle === "eager" ? ["deployed", "bashExecution"] : []), "b", "assistant"],
+        ["c", "assistant"],
+      ]);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(new Set(commits.map(({ advancementKey }) => advancementKey)).size).toBe(
+        lifecycle === "durable" ? 3 : 0,
+      );
+    });
+
+    it("may be a reply that a host stored on its own", async () => {
+      const { say, calls, ports, ids, commits } = open(lifecycle, { replies: ["one", "two"] });
+      await say("a");
+      await ports.transcript.append([
+        shown({ ...callTool("jot"), content: [{ type: "text", text: "sent by mail, too" }] }),
+      ]);
+      await say("b");
+      await say("c");
+      expect(calls.flat()).toEqual([
+        ...["a", "assistant"],
+        // A commit that was made stands for what it held, and is not made again.
+        ...(lifecycle === "eager" ? ["assistant"] : []),
+        ...["b", "assistant", "c", "assistant"],
+      ]);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(commits).toHaveLength(lifecycle === "durable" ? 3 : 0);
     });
 
     it("is known to an engine that sees the session for the first time", async () => {

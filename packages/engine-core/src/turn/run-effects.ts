@@ -1,6 +1,6 @@
 // Does what a turn asks for and tells it what came of it.
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
-import { describeError } from "../engine/quarantine.ts";
+import { codeOf, describeError } from "../engine/quarantine.ts";
 import type { TranscriptStep } from "../ports.ts";
 import { readBranch } from "../session/session-state.ts";
 import { storeStep } from "../session/store-step.ts";
@@ -127,13 +127,27 @@ async function answerTo(
     return await perform(world, ask);
   } catch (error) {
     if (signal.aborted && isAbort(error, signal)) return { type: "aborted" };
-    return {
-      type: "broke",
-      message: describeError(error),
-      ...(ContextEngineError.is(error) && { code: error.code }),
-      byEngine: begun && OF_THE_ENGINE.has(ask.do),
-    };
+    return brokenBy(error, begun && OF_THE_ENGINE.has(ask.do) ? ask : undefined, world.setup);
   }
+}
+
+/** What of an engine's may be named: who failed in which method, where the error does not say. */
+function brokenBy(
+  error: unknown,
+  ask: Ask | undefined,
+  { engine }: World["setup"],
+): Extract<Occurrence, { type: "broke" }> {
+  const message = describeError(error);
+  const byEngine = ask !== undefined;
+  if (ContextEngineError.is(error)) return { type: "broke", message, code: error.code, byEngine };
+  if (!byEngine || !engine.strict) return { type: "broke", message, byEngine };
+  const method = ask.do === "deliver" ? ask.delivery.method : ask.do;
+  return {
+    type: "broke",
+    message: `context engine "${engine.id}" ${method} failed: ${message}`,
+    code: codeOf(error),
+    byEngine,
+  };
 }
 
 /** What happened stands, whether or not its report can be stored. */

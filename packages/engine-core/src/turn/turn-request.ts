@@ -96,7 +96,10 @@ export interface TurnRequest {
   prompt: Omit<UserMessage, "role">;
   /** A heartbeat is passed to engines as `isHeartbeat`. Absent: "user". */
   kind?: "user" | "heartbeat" | "cron";
-  /** What happens while another turn of the session runs: it waits, or SESSION_LOCKED is thrown. */
+  /**
+   * What happens while another turn of the session runs: it waits, or SESSION_LOCKED is thrown.
+   * Absent: "queue", it waits.
+   */
   whenBusy?: WhenBusy;
   /** Absent, in whole or in part: the defaults that `TurnSettings` names. */
   settings?: Partial<TurnSettings>;

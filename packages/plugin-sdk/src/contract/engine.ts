@@ -27,8 +27,9 @@ type Awaitable<T> = T | Promise<T>;
 /**
  * Controls what a language model sees in one agent's sessions (contract §1). `info`, `ingest`,
  * `assemble` and `compact` are required; a host finds out which of the others exist. A method that
- * throws sets the engine aside (quarantine) until restart, and the fallback engine answers; an
- * abort never does. No session shows anything of another. No method changes a message it is given.
+ * throws sets the engine aside (quarantine) until a restart or a retry, and the fallback engine
+ * answers; an abort never does. No session shows anything of another. No method changes a message
+ * it is given.
  */
 export interface ContextEngine {
   /**
@@ -66,10 +67,10 @@ export interface ContextEngine {
   ingestBatch?(params: IngestBatchParams): Awaitable<IngestBatchResult>;
 
   /**
-   * After an accepted turn; never after an error or abort. Replaces ingest and ingestBatch when it
-   * exists. The transcript file already holds the turn. Record only messages from
-   * `prePromptMessageCount` on. A turn told again, also after a crash, adds nothing. Absent:
-   * `ingestBatch` or `ingest` is called.
+   * After an accepted turn; what a turn left that failed or was aborted comes with the next one.
+   * Replaces ingest and ingestBatch when it exists. The transcript file already holds the turn.
+   * Record only messages from `prePromptMessageCount` on. A turn told again, also after a crash,
+   * adds nothing. Absent: `ingestBatch` or `ingest` is called.
    */
   afterTurn?(params: AfterTurnParams): Awaitable<void>;
 

@@ -8,6 +8,7 @@ import {
 } from "../delegate.ts";
 import { CaseSession } from "./case-session.ts";
 import type { CaseStorage } from "./case-storage.ts";
+import { type CallWatch, watchCalls } from "./engine-call.ts";
 
 /** What the kit gives the function that makes an engine. */
 export interface EngineUnderTestContext {
@@ -33,6 +34,8 @@ export class CaseContext {
   engine!: ContextEngine;
   /** Calls that reached the built-in compaction. */
   readonly compactions: CompactParams[] = [];
+  /** Of every engine that this case made. */
+  readonly calls: CallWatch;
   readonly #storage: CaseStorage;
   readonly #create: EngineMaker;
   readonly #prefix: string;
@@ -40,7 +43,14 @@ export class CaseContext {
   readonly #sessions = new Map<string, CaseSession>();
   #mode: CompactionMode = "works";
 
-  constructor(storage: CaseStorage, create: EngineMaker, prefix: string) {
+  /** `silent` = methods for which an earlier case waited in vain. */
+  constructor(
+    storage: CaseStorage,
+    create: EngineMaker,
+    prefix: string,
+    silent: CallWatch["silent"] = new Set(),
+  ) {
+    this.calls = { waiting: new Set(), silent };
     this.#storage = storage;
     this.#create = create;
     this.#prefix = prefix;
@@ -55,6 +65,7 @@ export class CaseContext {
       compaction: this.#compact,
     });
     this.#opened.push(engine);
+    if (typeof engine === "object" && engine !== null) watchCalls(engine, this.calls);
     return engine;
   }
 

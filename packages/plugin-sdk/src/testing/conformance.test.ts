@@ -108,8 +108,35 @@ describe("checkEngine", () => {
     const one = CONFORMANCE_CASES.find(({ id }) => id === "assemble/empty-session")!;
     expect(await runCase(one, () => stuck, { caseTimeoutMs: 50 })).toMatchObject({
       outcome: "failed",
-      reason: "It did not finish within 0.05 s.",
+      reason: "assemble() did not answer within 0.05 s.",
     });
+  });
+
+  it("waits once for a method that never answers, and says so in the other cases", async () => {
+    const stuck = (): ContextEngine => ({
+      ...createMemoryEngine(),
+      ingest: () => new Promise(() => {}),
+    });
+    const { results } = await checkEngine(stuck, { caseTimeoutMs: 50 });
+    const reasons = results.flatMap(({ reason }) => (reason?.startsWith("ingest()") ? reason : []));
+    expect(reasons.filter((reason) => reason.includes("within 0.05 s"))).toHaveLength(1);
+    expect(reasons.filter((reason) => reason.includes("an earlier case")).length).toBeGreaterThan(
+      5,
+    );
+  });
+
+  it("says what a method returned that should have returned an object", async () => {
+    const nothing = (): ContextEngine => ({
+      ...createMemoryEngine(),
+      assemble: () => undefined as never,
+      ingest: () => null as never,
+    });
+    const { results } = await checkEngine(nothing);
+    const reasons = results.flatMap(({ reason }) => reason ?? []);
+    expect(
+      reasons.filter((reason) => /Cannot read|is not a function|Unexpected/.test(reason)),
+    ).toEqual([]);
+    expect(reasons.join()).toContain("assemble() returned undefined; expected an object.");
   });
 
   it("leaves out what an engine says it does not accept", async () => {

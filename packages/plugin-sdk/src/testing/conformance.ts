@@ -1,6 +1,6 @@
 // Runs every conformance case on an engine, as tests of any runner or as a report.
 import { within } from "../abort.ts";
-import type { ContextEngine } from "../contract/engine.ts";
+import type { ContextEngine, EngineMethod } from "../contract/engine.ts";
 import type { CaseGroup, ConformanceCase } from "./case.ts";
 import { CaseContext, type EngineMaker } from "./case-context.ts";
 import { type CaseStorage, temporaryStorage } from "./case-storage.ts";
@@ -65,10 +65,11 @@ export interface TestEngineOptions extends ConformanceOptions {
  * offers `skip`, else it passes.
  */
 export function testEngine({ test, create, ...options }: TestEngineOptions): void {
+  const silent = new Set<EngineMethod>();
   for (const one of CONFORMANCE_CASES) {
     // No named parameter: some runners read one as a callback to wait for.
     test(`${one.id}: ${one.title}`, async (...args) => {
-      const { outcome, reason } = await runCase(one, create, options);
+      const { outcome, reason } = await judge(one, create, options, silent);
       if (outcome === "failed") throw new CaseFailure(reason ?? one.title);
       if (outcome === "not-applicable") skip(args[0], reason);
     });
@@ -100,7 +101,8 @@ export async function checkEngine(
     engine ??= identityOf(made);
     return made;
   };
-  for (const one of CONFORMANCE_CASES) results.push(await runCase(one, remembering, options));
+  const silent = new Set<EngineMethod>();
+  for (const one of CONFORMANCE_CASES) results.push(await judge(one, remembering, options, silent));
   const count = (outcome: CaseResult["outcome"]) =>
     results.filter((result) => result.outcome === outcome).length;
   return {
@@ -115,10 +117,18 @@ export async function checkEngine(
 let runs = 0;
 
 /** One case against one engine, in a folder and sessions of its own. */
-export async function runCase(
+export const runCase = (
   one: ConformanceCase,
   create: EngineMaker,
   options: ConformanceOptions = {},
+): Promise<CaseResult> => judge(one, create, options, new Set());
+
+/** Methods in `silent` are not waited for again; one that does not answer joins them. */
+async function judge(
+  one: ConformanceCase,
+  create: EngineMaker,
+  options: ConformanceOptions,
+  silent: Set<EngineMethod>,
 ): Promise<CaseResult> {
   const { id, group, title } = one;
   const result = (outcome: CaseResult["outcome"], reason?: string) => ({
@@ -133,9 +143,18 @@ export async function runCase(
     storage,
     create,
     `${id.replace("/", "-")}-${(runs++).toString(36)}`,
+    silent,
   );
+  const boundMs = options.caseTimeoutMs ?? 20_000;
+  const onTimeout = () => {
+    const [stuck] = context.calls.waiting;
+    if (stuck !== undefined) silent.add(stuck.method);
+    const what = stuck === undefined ? "It did not finish" : `${stuck.method}() did not answer`;
+    throw new CaseFailure(`${what} within ${boundMs / 1000} s.`);
+  };
   try {
-    const judged = await bounded(options.caseTimeoutMs ?? 20_000, async () =>
+    // What comes later is ignored.
+    const judged = await within({ boundMs, onTimeout }, async () =>
       context.withCompaction(async () => {
         try {
           context.engine = await context.reopen();
@@ -156,16 +175,11 @@ export async function runCase(
       error instanceof CaseFailure ? error.message : `Unexpected: ${describe(error)}`,
     );
   } finally {
-    await bounded(2_000, () => context.close()).catch(() => {});
+    const giveUp = () => {
+      throw new Error("dispose did not answer");
+    };
+    await within({ boundMs: 2_000, onTimeout: giveUp }, () => context.close()).catch(() => {});
   }
-}
-
-/** What comes later is ignored. */
-function bounded<T>(boundMs: number, work: () => Promise<T>): Promise<T> {
-  const onTimeout = () => {
-    throw new CaseFailure(`It did not finish within ${boundMs / 1000} s.`);
-  };
-  return within<T>({ boundMs, onTimeout }, work);
 }
 
 function identityOf({ info }: ContextEngine): ConformanceReport["engine"] {

@@ -16,17 +16,41 @@ type Method<M extends EngineMethod> = NonNullable<ContextEngine[M]>;
 type Params<M extends EngineMethod> = Parameters<Method<M>>[0];
 type Result<M extends EngineMethod> = Awaited<ReturnType<Method<M>>>;
 
-/** Calls an engine as a host does; a throw is a CaseFailure that names the method. */
+/** What is known of the calls of one engine under test. */
+export interface CallWatch {
+  /** Calls that have not answered yet, oldest first. */
+  readonly waiting: Set<{ method: EngineMethod }>;
+  /** Methods for which an earlier case waited in vain: they are not called again. */
+  readonly silent: Set<EngineMethod>;
+}
+
+const watches = new WeakMap<ContextEngine, CallWatch>();
+
+/** Tells `watch` of the engine's calls from here on. */
+export const watchCalls = (engine: ContextEngine, watch: CallWatch): void =>
+  void watches.set(engine, watch);
+
+/** Methods whose results the cases read. */
+const READ: ReadonlySet<EngineMethod> = new Set<EngineMethod>(["assemble", "compact"]);
+
+/** Calls an engine as a host does; a throw, or nothing, is a CaseFailure that names the method. */
 export async function call<M extends EngineMethod>(
   engine: ContextEngine,
   method: M,
   params: Params<M>,
 ): Promise<Result<M>> {
+  let result: Result<M>;
   try {
-    return await callRaw(engine, method, params);
+    result = await callRaw(engine, method, params);
   } catch (error) {
+    if (error instanceof CaseFailure) throw error;
     throw new CaseFailure(`${method}() threw: ${describe(error)}`, { cause: error });
   }
+  check(
+    !READ.has(method) || (typeof result === "object" && result !== null),
+    `${method}() returned ${result === null ? "null" : typeof result}; expected an object.`,
+  );
+  return result;
 }
 
 /** The same call; what the engine throws comes through as it is. */
@@ -37,7 +61,18 @@ export async function callRaw<M extends EngineMethod>(
 ): Promise<Result<M>> {
   const implementation = engine[method] as ((params: unknown) => unknown) | undefined;
   if (typeof implementation !== "function") throw new CaseFailure(`${method}() is not a function.`);
-  return (await implementation.call(engine, accepted(engine, method, params))) as Result<M>;
+  const watch = watches.get(engine);
+  check(
+    watch?.silent.has(method) !== true,
+    `${method}() did not answer in an earlier case and is not called again.`,
+  );
+  const pending = { method };
+  watch?.waiting.add(pending);
+  try {
+    return (await implementation.call(engine, accepted(engine, method, params))) as Result<M>;
+  } finally {
+    watch?.waiting.delete(pending);
+  }
 }
 
 export function describe(error: unknown): string {

@@ -190,7 +190,7 @@ function messagesBefore(
 ): AgentMessage[] {
   const all = [...turn.notes, ...turn.messages];
   const items = refreshContext(world.state);
-  const start = items.findIndex(({ id }) => id === all[0]?.id);
+  const start = indexOfMessage(items, all[0]?.id);
   const past = start < 0 ? history : contextItems(world.state, 0, start);
   const known = all.slice(
     0,

@@ -76,6 +76,9 @@ export function tell(world: World, effect: Tell): void {
     case "set-aside":
       engine.setAside(effect.failure);
       return;
+    case "readmit":
+      engine.readmit();
+      return;
     case "bad-view": {
       const { guard } = request.engine;
       const count = (state.badViews.get(guard) ?? 0) + 1;

@@ -1,6 +1,11 @@
 // Rewrites stored messages and tells the turn of their new entry ids.
-import type { TranscriptRewriteRequest, TranscriptRewriteResult } from "@clew/plugin-sdk/core";
+import {
+  ContextEngineError,
+  type TranscriptRewriteRequest,
+  type TranscriptRewriteResult,
+} from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { printable } from "../../engine/describe-error.ts";
 import { readBranch } from "../../session/session-state.ts";
 import type { World } from "./world.ts";
 
@@ -34,7 +39,10 @@ async function rewrite(
   return result;
 }
 
-/** Who said a message, and in which kind of turn, is not the rewriter's to change. */
+/**
+ * Who said a message, and in which kind of turn, is not the rewriter's to change: a replacement
+ * keeps its envelope, and throws REQUEST_INVALID where it has another role.
+ */
 function withEnvelopes(
   branch: readonly TranscriptEntry[],
   replacements: TranscriptRewriteRequest["replacements"],
@@ -46,9 +54,15 @@ function withEnvelopes(
     ),
   );
   return replacements.map((replacement) => {
-    const envelope = originals.get(replacement.entryId)?.__openclaw;
+    const { message, entryId } = replacement;
+    const original = originals.get(entryId);
+    if (original !== undefined && original.role !== message.role)
+      throw new ContextEngineError(
+        "REQUEST_INVALID",
+        `Nothing was rewritten: entry ${printable(entryId)} holds a message of role ${original.role}, its replacement one of role ${message.role}; keep the role.`,
+      );
+    const envelope = original?.__openclaw;
     if (envelope === undefined) return replacement;
-    const { message } = replacement;
     return {
       ...replacement,
       message: { ...message, __openclaw: { ...message.__openclaw, ...envelope } },

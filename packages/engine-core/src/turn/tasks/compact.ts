@@ -1,4 +1,5 @@
 // Runs one compaction, whatever asked for it, and moves to the successor it may have made.
+import type { CompactionTrigger } from "@clew/plugin-sdk/host";
 import { planSuccessor } from "../../session/successor.ts";
 import type { CompactionOutcome } from "../compaction.ts";
 import type { Tell } from "../effects.ts";
@@ -7,6 +8,15 @@ import type { CompactionUnderWay, Turn } from "../turn.ts";
 
 /** What the host cannot count: the engine compacts by its own rules. */
 const UNKNOWN = -1;
+
+/** For the person who waits meanwhile. */
+const REASONS: Readonly<Record<CompactionTrigger, string>> = {
+  manual: "somebody asked for it",
+  threshold: "it has grown long",
+  budget: "the next request would not fit",
+  overflow: "the model refused the request as too long",
+  timeout_recovery: "the model did not answer in time",
+};
 
 /** Hook, compaction, successor, maintenance, hook (contract §3.8). */
 export const compact: Task = {
@@ -20,7 +30,8 @@ export const compact: Task = {
       messageCount: UNKNOWN,
       tokenCount: currentTokenCount,
     };
-    const notice = { type: "notice" as const, text: `compacting (${trigger})` };
+    const text = `Compacting the conversation: ${REASONS[trigger]}.`;
+    const notice = { type: "notice" as const, text };
     return ask(turn, { do: "tell-before", event }, { do: "emit", event: notice });
   },
   take(turn, answer) {

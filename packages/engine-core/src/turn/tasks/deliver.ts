@@ -1,6 +1,7 @@
 // Gives the engine what it has not acknowledged yet, turn by turn, oldest first.
 import { isBlocked } from "../../session/delivery-ledger.ts";
 import { planDeliveries } from "../delivery.ts";
+import type { Tell } from "../effects.ts";
 import { ask, done, type Step, type Task } from "../step.ts";
 import type { Turn } from "../turn.ts";
 
@@ -43,7 +44,10 @@ function deliverNext(turn: Turn): Step {
   return ask(turn, { do: "deliver", delivery: first, history });
 }
 
-/** A delivery counts only when the call returned; a refusal is counted, too. */
+/**
+ * A delivery counts only when the call returned; a refusal is counted, too. With the turn that is
+ * parked the reason is gone for which the engine was set aside.
+ */
 function record(turn: Turn, { ok, reason }: { ok: boolean; reason: string }): Step {
   const { delivery, setup } = turn;
   const [given, ...queue] = delivery?.queue ?? [];
@@ -55,16 +59,22 @@ function record(turn: Turn, { ok, reason }: { ok: boolean; reason: string }): St
     );
   const version = setup.engine.info.version ?? null;
   const change = { kind: "refused" as const, turnId: given.turn.id, reason, version };
-  const parked = isBlocked({ attempts: given.turn.attempts + 1, reason, version }, version);
+  const attempts = given.turn.attempts + 1;
+  const said = `context engine ${given.method} failed: ${reason}`;
+  const log = (message: string): Tell => ({ do: "log", level: "warn", message });
+  const refused = (failure: string | null) => ({
+    ...turn,
+    delivery: { ...delivery, queue, failure },
+  });
+  if (!isBlocked({ attempts, reason, version }, version))
+    return ask(refused(reason), { do: "record", change }, log(said));
+  const { id } = given.turn;
+  const text = `Engine "${setup.engine.id}" refused one turn ${attempts} times: it goes on without that turn from the next message on.`;
   return ask(
-    { ...turn, delivery: { ...delivery, queue, failure: parked ? null : reason } },
+    refused(null),
     { do: "record", change },
-    {
-      do: "log",
-      level: "warn",
-      message: parked
-        ? `context engine ${given.method} failed: ${reason}; turn ${given.turn.id} is blocked after ${given.turn.attempts + 1} attempts`
-        : `context engine ${given.method} failed: ${reason}`,
-    },
+    log(`${said}; turn ${id} is blocked after ${attempts} attempts`),
+    { do: "emit", event: { type: "notice", text } },
+    { do: "readmit" },
   );
 }

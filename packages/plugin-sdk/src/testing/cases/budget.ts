@@ -16,7 +16,7 @@ export const budgetCases: readonly ConformanceCase[] = [
     id: "budget/never-throws",
     group: "budget",
     title: "answers at every budget, however small or odd: a throw would set it aside",
-    rule: "A method that throws sets the engine aside (quarantine) until restart",
+    rule: "A method that throws sets the engine aside (quarantine) until a restart",
     async run(context) {
       const session = context.session();
       await session.deliver(
