@@ -39,10 +39,11 @@ const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 function memoryTranscript(messages: number): TranscriptPort & { cut(): void } {
   const entries: TranscriptEntry[] = [];
+  let made = 0;
   const append = (fresh: readonly NewTranscriptEntry[]) =>
     fresh.map((entry) => {
       const placed = placeEntry(entry, {
-        id: `e${entries.length}`,
+        id: `e${made++}`,
         parentId: entries.at(-1)?.id ?? null,
         timestamp: "2026-01-01T00:00:00Z",
       });
