@@ -32,13 +32,15 @@ async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Prom
   const ids = await listTranscripts(sessions);
   const findings: Finding[] = [];
   let entries = 0;
+  let unseen = 0;
   for (const sessionId of ids) {
     const looked = await checkFile({
       file: transcriptFile(home, agentId, sessionId),
       record: deliveriesFile(home, agentId, sessionId),
       ...{ agentId, sessionId, fix },
     });
-    entries += looked.entries;
+    entries += looked.entries ?? 0;
+    if (looked.entries === null) unseen++;
     findings.push(...looked.findings);
   }
   const stored = await readIndex(home, agentId);
@@ -62,10 +64,20 @@ async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Prom
       level: "ok",
       code: "sessions",
       subject: `sessions of ${agentId}`,
-      text: `${ids.length} transcripts, ${entries} entries`,
+      text: countsOf({ transcripts: ids.length, unseen, entries }),
     },
     ...findings,
   ];
+}
+
+/** What was not looked at is not counted as nothing. */
+function countsOf(seen: { transcripts: number; unseen: number; entries: number }): string {
+  const { transcripts, unseen, entries } = seen;
+  const all = `${transcripts} ${transcripts === 1 ? "transcript" : "transcripts"}`;
+  const counted = `${entries} ${entries === 1 ? "entry" : "entries"}`;
+  if (unseen === 0) return `${all}, ${counted}`;
+  if (unseen === transcripts) return `${all}, open and not looked at`;
+  return `${all}: ${unseen} open and not looked at, ${counted} in the others`;
 }
 
 interface SessionFiles {
@@ -77,16 +89,17 @@ interface SessionFiles {
   sessionId: string;
 }
 
-async function checkFile({
-  fix,
-  ...files
-}: SessionFiles & { fix: boolean }): Promise<{ entries: number; findings: Finding[] }> {
+async function checkFile({ fix, ...files }: SessionFiles & { fix: boolean }): Promise<{
+  /** Null = not looked at. */
+  entries: number | null;
+  findings: Finding[];
+}> {
   const { file, record, sessionId } = files;
   const subject = `session ${sessionId}`;
   const owner = await readOwner(`${file}.lock`);
   if (owner !== null && (await isInForce(owner))) {
     const text = `open in process ${owner.pid}; not looked at`;
-    return { entries: 0, findings: [{ level: "note", code: "session-in-use", subject, text }] };
+    return { entries: null, findings: [{ level: "note", code: "session-in-use", subject, text }] };
   }
   const looked = await lookInto(file);
   if (looked.kind === "unreadable") {
