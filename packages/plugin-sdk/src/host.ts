@@ -55,3 +55,4 @@ export {
   normalizePromptText,
   provideMemoryPromptSection,
 } from "./memory-prompt.ts";
+export { inSlices, type SliceOptions } from "./slices.ts";

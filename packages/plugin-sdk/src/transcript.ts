@@ -49,10 +49,12 @@ export { type OpenRequest, openRequest } from "./transcript/open-request.ts";
 export { type EntryPlace, originsOf, placeEntry, withOrigin } from "./transcript/origin.ts";
 export {
   type BadLine,
+  createTranscriptReader,
   type ParsedLine,
   type ParsedTranscript,
   parseTranscript,
   parseTranscriptLine,
+  type TranscriptReader,
 } from "./transcript/parse.ts";
 export {
   applyPrune,

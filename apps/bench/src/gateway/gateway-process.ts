@@ -25,6 +25,8 @@ export interface RunningGateway {
   process: ChildProcess;
   /** Resident memory, bytes; Linux only, else NaN. */
   rss(): Promise<number>;
+  /** The most it ever was. */
+  peakRss(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -32,21 +34,27 @@ export interface RunningGateway {
 export async function startGateway({
   home,
   config,
+  probe,
 }: {
   home?: string;
   config?: object;
+  /** A module that is loaded first and is spoken to by messages. */
+  probe?: string;
 } = {}): Promise<RunningGateway> {
   const folder = home ?? (await newHome(config));
-  const child = spawn(process.execPath, [...gatewayCommand(), "start", "--port", "0"], {
+  const nodeArgs = probe === undefined ? [] : [`--import=${probe}`];
+  const command = [...nodeArgs, ...gatewayCommand(), "start", "--port", "0"];
+  const child = spawn(process.execPath, command, {
     env: { ...process.env, CLEW_HOME: folder },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", ...(probe === undefined ? [] : ["ipc" as const])],
   });
   const url = await addressOf(child);
   return {
     url,
     home: folder,
     process: child,
-    rss: () => residentBytes(child.pid!),
+    rss: () => memoryOf(child.pid!, "VmRSS"),
+    peakRss: () => memoryOf(child.pid!, "VmHWM"),
     async stop() {
       child.kill("SIGTERM");
       if (child.exitCode === null) await once(child, "exit");
@@ -103,10 +111,11 @@ export async function writeSession(home: string, messages: number): Promise<void
 }
 
 /** Sends one message and reads the stream to its end. Throws when the turn did not complete. */
-export async function say(url: string, text: string): Promise<number> {
-  const response = await fetch(`${url}/api/sessions/main/messages`, {
+export async function say(url: string, text: string, session = "main"): Promise<number> {
+  const response = await fetch(`${url}/api/sessions/${session}/messages`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    // A connection kept between two messages may be closed just when the next one is sent.
+    headers: { "content-type": "application/json", connection: "close" },
     body: JSON.stringify({ text }),
   });
   const body = await response.text();
@@ -131,8 +140,8 @@ function addressOf(child: ChildProcess): Promise<string> {
   });
 }
 
-async function residentBytes(pid: number): Promise<number> {
+async function memoryOf(pid: number, field: "VmRSS" | "VmHWM"): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(status)?.[1];
+  const kilobytes = new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1];
   return kilobytes === undefined ? Number.NaN : Number(kilobytes) * 1024;
 }

@@ -1,5 +1,5 @@
 // Checks every session file of every agent and repairs what it can without loss.
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TRANSCRIPT_VERSION } from "@clew/plugin-sdk/transcript";
 import { repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
@@ -8,8 +8,8 @@ import { completeIndex, listTranscripts, readIndex, writeIndex } from "../sessio
 import { isSafeId } from "../sessions/keys.ts";
 import { describeNote, repairedParts } from "../sessions/notes.ts";
 import { openSession } from "../sessions/open.ts";
-import { parseSessionFile } from "../sessions/parse.ts";
 import { agentPaths, deliveriesFile, transcriptFile } from "../sessions/paths.ts";
+import { readSessionFile } from "../sessions/read-file.ts";
 import { storageReason } from "../storage-error.ts";
 import { checkRecord, findParkedTurns } from "./check-deliveries.ts";
 import type { Finding, FindingCode } from "./finding.ts";
@@ -157,11 +157,10 @@ type LookedInto =
     };
 
 async function lookInto(file: string): Promise<LookedInto> {
-  const bytes = await readFile(file).catch((error: unknown) => storageReason(error));
-  if (typeof bytes === "string") return { kind: "unreadable", reason: bytes };
-  const parsed = parseSessionFile(bytes);
+  const parsed = await readSessionFile(file).catch((error: unknown) => storageReason(error));
+  if (typeof parsed === "string") return { kind: "unreadable", reason: parsed };
   if (parsed.kind === "not-a-transcript") return parsed;
-  const cutOff = bytes.length - (parsed.kind === "empty" ? 0 : parsed.content.goodBytes);
+  const cutOff = parsed.fileBytes - (parsed.kind === "empty" ? 0 : parsed.content.goodBytes);
   const problems = cutOff > 0 ? [`it ends with an interrupted write of ${cutOff} bytes`] : [];
   if (parsed.kind === "empty")
     return { kind: "transcript", entries: 0, problems, skippedLines: [] };

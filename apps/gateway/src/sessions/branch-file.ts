@@ -7,8 +7,8 @@ import {
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
 import { durableFile } from "./durable-file.ts";
+import { formatEntries, formatHeader } from "./entry-lines.ts";
 import { keepEntry, keepRead } from "./kept-entry.ts";
-import { formatEntries, formatHeader } from "./parse.ts";
 
 export interface BranchFile {
   /** Oldest first; the same array until something is written. */
@@ -40,10 +40,14 @@ export interface BranchFileRequest {
   newHeader: () => TranscriptHeader;
 }
 
-export function openBranchFile({ path, loaded, newHeader }: BranchFileRequest): BranchFile {
+export async function openBranchFile({
+  path,
+  loaded,
+  newHeader,
+}: BranchFileRequest): Promise<BranchFile> {
   const file = durableFile(path, loaded.size);
   const ids = new Set(loaded.entries.map(({ id }) => id));
-  const branch = keepRead(activeBranch(loaded.entries));
+  const branch = await keepRead(activeBranch(loaded.entries));
   let snapshot: readonly TranscriptEntry[] | undefined;
   let hasHeader = loaded.header !== undefined;
   return {

@@ -1,4 +1,5 @@
 // Makes entries that stay as they were stored, whoever is handed them.
+import { inSlices } from "@clew/plugin-sdk/host";
 import { originsOf, type TranscriptEntry, withOrigin } from "@clew/plugin-sdk/transcript";
 
 /** Entries and messages that are the store's own plain data, frozen to the last block. */
@@ -17,13 +18,17 @@ export function keepEntry(entry: TranscriptEntry): TranscriptEntry {
 
 /**
  * A branch as it was read, every message with its id. Nobody else has its entries, so they
- * are frozen as they are.
+ * are frozen as they are; others have their turn meanwhile.
  */
-export function keepRead(branch: readonly TranscriptEntry[]): TranscriptEntry[] {
+export async function keepRead(branch: readonly TranscriptEntry[]): Promise<TranscriptEntry[]> {
   const origins = originsOf(branch);
-  return branch.map((entry) =>
-    keepOwn(entry.type === "message" ? withOrigin(entry, origins.get(entry.id)!) : entry),
+  const entries: TranscriptEntry[] = [];
+  await inSlices(branch, (entry) =>
+    entries.push(
+      keepOwn(entry.type === "message" ? withOrigin(entry, origins.get(entry.id)!) : entry),
+    ),
   );
+  return entries;
 }
 
 function keepOwn(entry: TranscriptEntry): TranscriptEntry {

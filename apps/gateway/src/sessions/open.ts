@@ -17,9 +17,11 @@ import { storageFailed } from "../storage-error.ts";
 import { type BranchFile, openBranchFile } from "./branch-file.ts";
 import { openDeliveries } from "./deliveries.ts";
 import { keepBeside } from "./durable-file.ts";
+import { formatEntries, formatHeader } from "./entry-lines.ts";
+import { readFilePart } from "./file-lines.ts";
 import type { SessionNote } from "./notes.ts";
-import { type FileContent, formatEntries, formatHeader, parseSessionFile } from "./parse.ts";
 import { oneAtATime } from "./queues.ts";
+import { type FileContent, type ReadOutcome, readSessionFile } from "./read-file.ts";
 import { repairFile } from "./repair.ts";
 import { planRewrite } from "./rewrite.ts";
 
@@ -87,7 +89,9 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
         ? undefined
         : await openDeliveries(request.deliveriesFile, activeBranch(loaded.entries));
     const notes = [...takenOver, ...loaded.notes, ...(opened?.notes ?? [])];
-    return createHandle(request, lock, { ...loaded, notes }, opened?.deliveries);
+    const newHeader = () => headerOf(session, request.cwd, (request.now ?? Date.now)());
+    const file = await openBranchFile({ path: session.sessionFile, loaded, newHeader });
+    return createHandle(request, lock, { file, notes, deliveries: opened?.deliveries });
   } catch (error) {
     await lock.release();
     throw error;
@@ -101,14 +105,17 @@ interface Loaded {
   notes: SessionNote[];
 }
 
+interface OpenedParts {
+  file: BranchFile;
+  notes: SessionNote[];
+  deliveries: DeliveryPort | undefined;
+}
+
 function createHandle(
-  { session, cwd, now = Date.now }: OpenSessionRequest,
+  { session, now = Date.now }: OpenSessionRequest,
   lock: Lock,
-  loaded: Loaded,
-  deliveries: DeliveryPort | undefined,
+  { file, notes, deliveries }: OpenedParts,
 ): OpenSession {
-  const newHeader = () => headerOf(session, cwd, now());
-  const file = openBranchFile({ path: session.sessionFile, loaded, newHeader });
   const { branch, nextId } = file;
   const inTurn = oneAtATime();
   let closed = false;
@@ -130,7 +137,7 @@ function createHandle(
       await lock.release();
     });
   return {
-    ...{ session, branch, exists: file.exists, notes: loaded.notes },
+    ...{ session, branch, exists: file.exists, notes },
     read: async (part) => file.read(part),
     ...(deliveries !== undefined && { deliveries }),
     compaction: {
@@ -238,47 +245,43 @@ function movedError(session: HostSession): ContextEngineError {
  * nothing: what is cut off or taken out is kept beside it.
  */
 async function loadTranscript(file: string): Promise<Loaded> {
-  const { bytes, ...loaded } = await readMended(file);
+  const loaded = await readMended(file);
   const { note, changed } =
-    loaded.header === undefined
-      ? { note: undefined, changed: false }
-      : await repairFile(file, bytes);
+    loaded.header === undefined ? { note: undefined, changed: false } : await repairFile(file);
   if (note === undefined) return loaded;
   if (!changed) return { ...loaded, notes: [...loaded.notes, note] };
   const earlier = loaded.notes.filter(({ kind }) => kind !== "unreadable-lines");
-  const { bytes: _repaired, ...again } = await readMended(file);
+  const again = await readMended(file);
   return { ...again, notes: [...earlier, note, ...again.notes] };
 }
 
 /**
  * The lines: an interrupted write cut off, an older version brought to the current one, a
- * missing line feed added. `bytes`: what the file holds, if it was left as it is.
+ * missing line feed added.
  */
-async function readMended(file: string): Promise<Loaded & { bytes?: Buffer }> {
-  const bytes = await readIfThere(file);
-  const parsed = parseSessionFile(bytes);
-  switch (parsed.kind) {
+async function readMended(file: string): Promise<Loaded> {
+  const found = await readIfThere(file);
+  switch (found.kind) {
     case "not-a-transcript":
       throw new ContextEngineError(
         "TRANSCRIPT_UNREADABLE",
-        `${file} is not a session transcript: ${parsed.reason}; move it away or name another session.`,
+        `${file} is not a session transcript: ${found.reason}; move it away or name another session.`,
       );
-    case "empty":
-      return { header: undefined, entries: [], size: 0, notes: await setAside(file, bytes, 0) };
+    case "empty": {
+      const notes = await setAside(file, { from: 0, to: found.fileBytes });
+      return { header: undefined, entries: [], size: 0, notes };
+    }
     case "transcript": {
-      const { content } = parsed;
-      const { header, entries } = content;
+      const { content, fileBytes } = found;
+      const { header, entries, goodBytes } = content;
       const notes = [
-        ...(await setAside(file, bytes, content.goodBytes)),
+        ...(await setAside(file, { from: goodBytes, to: fileBytes })),
         ...unreadableNote(content),
       ];
       if (content.version < TRANSCRIPT_VERSION)
-        return { header, ...(await replaceMigrated(file, bytes, content, notes)) };
-      const size = content.missingNewline
-        ? await endLine(file, content.goodBytes)
-        : content.goodBytes;
-      const isUntouched = size === bytes.length && content.goodBytes === bytes.length;
-      return { header, entries, size, notes, ...(isUntouched && { bytes }) };
+        return { header, ...(await replaceMigrated(file, content, notes)) };
+      const size = content.missingNewline ? await endLine(file, goodBytes) : goodBytes;
+      return { header, entries, size, notes };
     }
   }
 }
@@ -287,12 +290,15 @@ function unreadableNote({ unreadableLines }: FileContent): SessionNote[] {
   return unreadableLines.length > 0 ? [{ kind: "unreadable-lines", lines: unreadableLines }] : [];
 }
 
-/** Cuts the file at `goodBytes`; what was behind is durable in a file of its own first. */
-async function setAside(file: string, bytes: Buffer, goodBytes: number): Promise<SessionNote[]> {
-  const torn = bytes.subarray(goodBytes);
-  if (torn.length === 0) return [];
+/** Cuts the file at `from`; what was behind is durable in a file of its own first. */
+async function setAside(
+  file: string,
+  { from, to }: { from: number; to: number },
+): Promise<SessionNote[]> {
+  if (from === to) return [];
+  const torn = await readFilePart(file, from, to);
   const keptIn = await keepBeside(file, "torn", torn);
-  await truncate(file, goodBytes);
+  await truncate(file, from);
   return [{ kind: "torn-tail", bytes: torn.length, keptIn }];
 }
 
@@ -313,13 +319,12 @@ async function endLine(file: string, size: number): Promise<number> {
  */
 async function replaceMigrated(
   file: string,
-  bytes: Buffer,
   { header, entries: read, version }: FileContent,
   notes: SessionNote[],
 ) {
   const original = `${file}.v${version}`;
   const entries = read.map((entry) => placeEntry(entry, entry));
-  await writeFileAtomic(original, bytes, { mode: 0o600 });
+  await writeFileAtomic(original, await readFile(file), { mode: 0o600 });
   const text = formatHeader(header) + formatEntries(entries);
   await writeFileAtomic(file, text, { mode: 0o600 });
   return {
@@ -329,11 +334,11 @@ async function replaceMigrated(
   };
 }
 
-async function readIfThere(file: string): Promise<Buffer> {
+async function readIfThere(file: string): Promise<ReadOutcome> {
   try {
-    return await readFile(file);
+    return await readSessionFile(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { fileBytes: 0, kind: "empty" };
     throw storageFailed(`The session file ${file} cannot be read`, error);
   }
 }

@@ -2,8 +2,8 @@
 import { readFile, rm } from "node:fs/promises";
 import { type RepairReport, repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
 import { keepBeside } from "./durable-file.ts";
+import { GROUP_TEXT } from "./entry-lines.ts";
 import type { SessionNote } from "./notes.ts";
-import { GROUP_TEXT } from "./parse.ts";
 
 export interface RepairOutcome {
   note: SessionNote | undefined;
@@ -13,14 +13,10 @@ export interface RepairOutcome {
 
 /**
  * To be called under the session's lock, with no half line at the end. An orderly file costs one
- * reading, or none when it is unchanged or its `bytes` were just read.
+ * reading, or none when it is unchanged.
  */
-export async function repairFile(file: string, bytes?: Uint8Array): Promise<RepairOutcome> {
-  const found = await repairSessionFileIfNeeded({
-    sessionFile: file,
-    dryRun: true,
-    ...(bytes !== undefined && { bytes }),
-  });
+export async function repairFile(file: string): Promise<RepairOutcome> {
+  const found = await repairSessionFileIfNeeded({ sessionFile: file, dryRun: true });
   if (found.code === undefined) return { note: undefined, changed: false };
   if (found.code !== "dry-run") return { note: notRepaired(found), changed: false };
   const lost = found.droppedLines > 0 ? await linesToLose(file) : { bytes: undefined };

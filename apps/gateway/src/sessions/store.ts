@@ -1,7 +1,7 @@
 // Finds, opens, lists and reads the sessions of a gateway.
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { mkdir, readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
@@ -22,8 +22,8 @@ import { completeIndex, moveKey, readIndex, type SessionIndex, writeIndex } from
 import { isSafeId, type SessionName } from "./keys.ts";
 import { requireSessionName } from "./name-errors.ts";
 import { type OpenSession, openSession } from "./open.ts";
-import { parseSessionFile } from "./parse.ts";
 import { agentPaths, deliveriesFile, transcriptFile } from "./paths.ts";
+import { readSessionFile } from "./read-file.ts";
 
 export interface SessionSummary {
   key: string;
@@ -209,7 +209,7 @@ async function readHeader(file: string): Promise<TranscriptHeader | undefined> {
 export async function readTranscript(
   file: string,
 ): Promise<{ header: TranscriptHeader; branch: TranscriptEntry[]; unreadableLines: number[] }> {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+  const parsed = await readSessionFile(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") throw fileNotFound(file, error);
     if (error.code !== "EISDIR") throw storageFailed(`${file} cannot be read`, error);
     throw new ContextEngineError(
@@ -218,7 +218,6 @@ export async function readTranscript(
       { cause: error },
     );
   });
-  const parsed = parseSessionFile(bytes);
   if (parsed.kind === "transcript") {
     const { header, entries, unreadableLines } = parsed.content;
     return { header, branch: activeBranch(entries), unreadableLines };

@@ -19,8 +19,8 @@ export function migrateTranscript(
   header: TranscriptHeader,
   records: readonly FileRecord[],
 ): MigratedTranscript {
+  if (!isOlder(header)) return { header, entries: records.slice(), migrated: false };
   const version = header.version ?? 1;
-  if (version >= TRANSCRIPT_VERSION) return { header, entries: records.slice(), migrated: false };
   const tree = version < 2 ? linkRecords(header, records) : records;
   return {
     header: { ...header, version: TRANSCRIPT_VERSION },
@@ -28,6 +28,10 @@ export function migrateTranscript(
     migrated: true,
   };
 }
+
+/** True when the file's records have to be migrated. */
+export const isOlder = ({ version = 1 }: Partial<TranscriptHeader>): boolean =>
+  version < TRANSCRIPT_VERSION;
 
 function linkRecords(header: TranscriptHeader, records: readonly FileRecord[]): FileRecord[] {
   const ids = uniqueIds(header, records);

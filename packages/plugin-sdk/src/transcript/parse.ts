@@ -7,7 +7,7 @@ import {
   type TranscriptHeader,
   TranscriptHeaderSchema,
 } from "./entries.ts";
-import { migrateTranscript } from "./migrate.ts";
+import { isOlder, migrateTranscript } from "./migrate.ts";
 
 type FileRecord = Record<string, unknown>;
 
@@ -95,46 +95,84 @@ export function parseTranscriptLine(line: string): ParsedLine {
  */
 export function parseTranscript(text: string): ParsedTranscript {
   const lines = text.split("\n");
-  const unfinished = lines.at(-1)!;
-  const torn = unfinished.trim() !== "" && toRecord(unfinished) === undefined;
-  if (torn) lines.pop();
-  const header = parseTranscriptLine(lines[0] ?? "");
-  if (header.kind !== "header") {
-    const badLines =
-      lines[0] === undefined || lines[0].trim() === ""
-        ? []
-        : [{ line: 1, reason: "not a session header" }];
-    return { header: undefined, entries: [], badLines, torn, migrated: false };
-  }
+  const reader = createTranscriptReader();
+  const unfinished = lines.pop()!;
+  for (const line of lines) reader.add(line);
+  return reader.end(unfinished);
+}
 
-  const read = lines
-    .slice(1)
-    .flatMap((line, index): NumberedRecord[] =>
-      line.trim() === "" ? [] : [{ line: index + 2, record: toRecord(line) }],
-    );
-  // Unreadable lines go along: version 1 points at entries by their place in the file.
-  const moved = migrateTranscript(
-    header.header,
-    read.map(({ record }) => record ?? UNREADABLE),
-  );
+/** Reads a session file line by line, for files that are too long to be read at once. */
+export interface TranscriptReader {
+  /**
+   * The next line, without its line feed. Gives its entry where that is known at once; a file of an
+   * older version is understood only as a whole.
+   */
+  add(line: string): TranscriptEntry | undefined;
+  /** What follows the last line feed, or nothing; then what all lines came to. Called once. */
+  end(unfinished?: string): ParsedTranscript;
+}
+
+/** What `parseTranscript` does, a line at a time; see there. */
+export function createTranscriptReader(): TranscriptReader {
   const badLines: BadLine[] = [];
-  const entries = moved.entries.flatMap((record, index): TranscriptEntry[] => {
-    const { line, record: original } = read[index]!;
-    const good = original !== undefined && isEntry(record);
-    if (good) return [record];
-    badLines.push({
-      line,
-      reason: original === undefined ? "not a JSON object" : describeFault(record),
-    });
-    return placeholderFor(record);
-  });
-  // Also without a bad line: a repair, ours or another program's, may have taken it out.
+  const entries: TranscriptEntry[] = [];
+  const ids = new Set<string>();
+  /** Of an older version, until all of them are there. */
+  const older: NumberedRecord[] = [];
+  let header: TranscriptHeader | undefined;
+  let isOrderly = true;
+  let line = 0;
+
+  const take = (number: number, original: FileRecord | undefined, record: FileRecord) => {
+    const entry = original !== undefined && isEntry(record) ? record : undefined;
+    if (entry === undefined)
+      badLines.push({
+        line: number,
+        reason: original === undefined ? "not a JSON object" : describeFault(record),
+      });
+    const placed = entry ?? placeholderFor(record);
+    if (placed === undefined) return undefined;
+    isOrderly &&= placed.parentId === null || ids.has(placed.parentId);
+    ids.add(placed.id);
+    entries.push(placed);
+    return entry;
+  };
+  const add = (text: string) => {
+    line++;
+    if (line === 1) {
+      const first = parseTranscriptLine(text);
+      if (first.kind === "header") header = first.header;
+      else if (first.kind !== "blank") badLines.push({ line, reason: "not a session header" });
+      return undefined;
+    }
+    if (header === undefined || text.trim() === "") return undefined;
+    const record = toRecord(text);
+    if (!isOlder(header)) return take(line, record, record ?? UNREADABLE);
+    older.push({ line, record });
+    return undefined;
+  };
   return {
-    header: moved.header,
-    entries: bridgeGaps(entries),
-    badLines,
-    torn,
-    migrated: moved.migrated,
+    add,
+    end(unfinished = "") {
+      const torn = unfinished.trim() !== "" && toRecord(unfinished) === undefined;
+      if (!torn) add(unfinished);
+      if (header === undefined) return { header, entries: [], badLines, torn, migrated: false };
+      // Unreadable lines go along: version 1 points at entries by their place in the file.
+      const moved = migrateTranscript(
+        header,
+        older.map(({ record }) => record ?? UNREADABLE),
+      );
+      for (const [index, record] of moved.entries.entries())
+        take(older[index]!.line, older[index]!.record, record);
+      return {
+        header: moved.header,
+        // Also without a bad line: a repair, ours or another program's, may have taken it out.
+        entries: isOrderly ? entries : bridgeGaps(entries),
+        badLines,
+        torn,
+        migrated: moved.migrated,
+      };
+    },
   };
 }
 
@@ -166,18 +204,16 @@ function describeFault(record: FileRecord): string {
 }
 
 /** Keeps the place of an entry we cannot read in the tree. */
-function placeholderFor({ id, parentId, timestamp }: FileRecord): TranscriptEntry[] {
+function placeholderFor({ id, parentId, timestamp }: FileRecord): TranscriptEntry | undefined {
   if (typeof id !== "string" || id === "" || (parentId !== null && typeof parentId !== "string"))
-    return [];
-  return [
-    {
-      type: "custom",
-      customType: "clew.unreadable",
-      id,
-      parentId,
-      timestamp: typeof timestamp === "string" ? timestamp : "",
-    },
-  ];
+    return undefined;
+  return {
+    type: "custom",
+    customType: "clew.unreadable",
+    id,
+    parentId,
+    timestamp: typeof timestamp === "string" ? timestamp : "",
+  };
 }
 
 function bridgeGaps(entries: readonly TranscriptEntry[]): TranscriptEntry[] {

@@ -1,20 +1,16 @@
-// The lines of a file, or of what it holds, one at a time, however large it is.
+// The lines of a file, one at a time, however large it is.
 import { createReadStream } from "node:fs";
 
 const NEWLINE = 0x0a;
 
 /**
- * Splits at `\n` and `\r\n` only: other line separators are legal inside JSON text. Blank lines are
- * left out.
+ * Others have their turn between two chunks. Splits at `\n` and `\r\n` only: other line separators
+ * are legal inside JSON text. Blank lines are left out.
  */
-export async function* readLines(source: string | Uint8Array): AsyncGenerator<string> {
+export async function* readLines(path: string): AsyncGenerator<string> {
   let rest: Buffer[] = [];
   let first = true;
-  const chunks: AsyncIterable<Buffer> | Buffer[] =
-    typeof source === "string"
-      ? createReadStream(source)
-      : [Buffer.from(source.buffer, source.byteOffset, source.byteLength)];
-  for await (const chunk of chunks) {
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       yield* asLine(Buffer.concat([...rest, chunk.subarray(start, end)]), first);

@@ -51,16 +51,6 @@ describe("repair of a session file", () => {
     expect(await readdir(folder)).toEqual(["session.jsonl"]);
   });
 
-  it("plans from what was just read, unless the file has grown since", async () => {
-    await write(header, asked);
-    const bytes = Buffer.from(lines(header, "x".repeat(JSON.stringify(asked).length)));
-    const found = async (given: Uint8Array) =>
-      (await repairSessionFileIfNeeded({ sessionFile, bytes: given, dryRun: true })).droppedLines;
-    const grown = Buffer.concat([bytes, Buffer.from("torn li")]);
-    expect([await found(bytes), await found(grown)]).toEqual([1, 0]);
-    expect(await found(await readFile(sessionFile))).toBe(0);
-  });
-
   it("sees damage done to a file it found in order before", async () => {
     await write(header, asked);
     await repairSessionFileIfNeeded({ sessionFile });

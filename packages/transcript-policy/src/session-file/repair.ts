@@ -14,8 +14,6 @@ export type { FileOperations } from "./replace.ts";
 export interface RepairRequest {
   /** Path of the session file; trimmed. */
   sessionFile: string;
-  /** What the file holds, if you have just read it. Default: it is read. */
-  bytes?: Uint8Array;
   /** True: reports what would be done and leaves the file alone. Default: false. */
   dryRun?: boolean;
   /** Told what was repaired. Default: nobody is. */
@@ -97,7 +95,7 @@ export async function repairSessionFileIfNeeded(request: RepairRequest): Promise
   const { dryRun = false, debug, warn, clock = Date, files = FILE_OPERATIONS } = request;
   const path = request.sessionFile.trim();
   if (path === "") return { repaired: false, droppedLines: 0, ...MISSING };
-  const found = await readPlan(path, request.bytes);
+  const found = await readPlan(path);
   if ("reason" in found) {
     if (found.code !== "file-missing")
       warn?.(`session file repair skipped: ${found.reason} (${basename(path)})`);
@@ -168,7 +166,7 @@ const NO_COUNTS: Plan["counts"] = {
   insertedToolResults: 0,
 };
 
-async function readPlan(path: string, bytes: Uint8Array | undefined): Promise<Found> {
+async function readPlan(path: string): Promise<Found> {
   try {
     const state = await fingerprint(path);
     if (clean.get(path) === state)
@@ -176,9 +174,7 @@ async function readPlan(path: string, bytes: Uint8Array | undefined): Promise<Fo
         plan: { droppedLines: 0, header: "valid", counts: NO_COUNTS, missing: new Map() },
         fingerprint: state,
       };
-    // A file of another size is not what was read.
-    const source = bytes !== undefined && state.startsWith(`${bytes.length}/`) ? bytes : path;
-    return { plan: await planRepair(readLines(source)), fingerprint: state };
+    return { plan: await planRepair(readLines(path)), fingerprint: state };
   } catch (error) {
     if ((error as { code?: unknown }).code === "ENOENT") return MISSING;
     return { code: "not-read", reason: `failed to read session file: ${describe(error)}` };

@@ -1,0 +1,78 @@
+// Reads the lines of a file piece by piece, so that no file is too long.
+import { type FileHandle, open } from "node:fs/promises";
+
+/** A part of a file, in bytes. */
+export interface FilePart {
+  /** Where a line begins. Absent: the first one. */
+  from?: number;
+  /** Where to stop. Absent: at the end of the file, as it is when it is opened. */
+  to?: number;
+}
+
+/** What follows the last line feed. */
+export interface UnfinishedLine {
+  /** Nothing, when the part ends with a line feed. */
+  bytes: Buffer;
+  /** Where it begins in the file. */
+  start: number;
+  /** Where the part ends in the file. */
+  end: number;
+}
+
+const LINE_FEED = 10;
+const PIECE_BYTES = 256 * 1024;
+
+/**
+ * Tells of each line, without its line feed, and where it begins. Others have their turn between
+ * two pieces. Throws what the file system throws.
+ */
+export async function readFileLines(
+  file: string,
+  { from = 0, to }: FilePart,
+  onLine: (line: Buffer, start: number) => void,
+): Promise<UnfinishedLine> {
+  const handle = await open(file, "r");
+  try {
+    const end = Math.min(to ?? Infinity, (await handle.stat()).size);
+    let rest: Buffer[] = [];
+    let lineStart = from;
+    for await (const { bytes, at } of readPieces(handle, from, end)) {
+      let start = 0;
+      for (let feed = bytes.indexOf(LINE_FEED); feed >= 0; feed = bytes.indexOf(LINE_FEED, start)) {
+        const tail = bytes.subarray(start, feed);
+        onLine(rest.length === 0 ? tail : Buffer.concat([...rest, tail]), lineStart);
+        rest = [];
+        start = feed + 1;
+        lineStart = at + start;
+      }
+      if (start < bytes.length) rest.push(bytes.subarray(start));
+    }
+    return { bytes: Buffer.concat(rest), start: lineStart, end };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* readPieces(handle: FileHandle, from: number, end: number) {
+  for (let at = from; at < end; ) {
+    const { buffer, bytesRead } = await handle.read({
+      buffer: Buffer.allocUnsafe(Math.min(PIECE_BYTES, end - at)),
+      position: at,
+    });
+    if (bytesRead === 0) return;
+    yield { bytes: buffer.subarray(0, bytesRead), at };
+    at += bytesRead;
+  }
+}
+
+/** The bytes of a part. */
+export async function readFilePart(file: string, from: number, to: number): Promise<Buffer> {
+  const handle = await open(file, "r");
+  try {
+    const pieces: Buffer[] = [];
+    for await (const { bytes } of readPieces(handle, from, to)) pieces.push(bytes);
+    return Buffer.concat(pieces);
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,116 @@
+// What a session file holds, and where its last complete write ends.
+import {
+  createTranscriptReader,
+  parseTranscriptLine,
+  TRANSCRIPT_VERSION,
+  type TranscriptEntry,
+  type TranscriptHeader,
+} from "@clew/plugin-sdk/transcript";
+import { groupSize, withoutGroup } from "./entry-lines.ts";
+import { readFileLines } from "./file-lines.ts";
+
+export interface FileContent {
+  header: TranscriptHeader;
+  /** Of the current version, in file order. */
+  entries: TranscriptEntry[];
+  /**
+   * Version of the file; when older than the current one, the entries are what it
+   * means, not what it says.
+   */
+  version: number;
+  /** Numbers of lines that hold no entry, counted from 1; they stay in the file. */
+  unreadableLines: number[];
+  /**
+   * Bytes up to the end of the last complete write; behind them is an append or
+   * rewrite that was interrupted.
+   */
+  goodBytes: number;
+  /** The last line is whole and lacks only its line feed. */
+  missingNewline: boolean;
+}
+
+export type ReadOutcome = { fileBytes: number } & (
+  | { kind: "transcript"; content: FileContent }
+  /** Nothing, or nothing but an interrupted header: no session yet. */
+  | { kind: "empty" }
+  | { kind: "not-a-transcript"; reason: string }
+);
+
+/** Reads piece by piece. Throws what the file system throws. */
+export async function readSessionFile(file: string): Promise<ReadOutcome> {
+  const whole = await readPart(file);
+  return whole.goodBytes === whole.linesEnd
+    ? outcomeOf(whole, whole.fileBytes)
+    : // The beginning of an interrupted rewrite must not move the leaf.
+      outcomeOf(await readPart(file, whole.goodBytes), whole.fileBytes);
+}
+
+interface PartRead {
+  read: ReturnType<ReturnType<typeof createTranscriptReader>["end"]>;
+  firstLine: string;
+  holdsGroups: boolean;
+  isBlank: boolean;
+  /** Where a line that is torn begins, or the end. */
+  linesEnd: number;
+  goodBytes: number;
+  missingNewline: boolean;
+  fileBytes: number;
+}
+
+async function readPart(file: string, to?: number): Promise<PartRead> {
+  const reader = createTranscriptReader();
+  /** A write of several lines whose end was not seen yet. */
+  let open: { start: number; left: number } | undefined;
+  let firstLine: string | undefined;
+  let holdsGroups = false;
+  let isBlank = true;
+  const look = (text: string, start: number) => {
+    firstLine ??= text;
+    isBlank &&= text.trim() === "";
+    const size = groupSize(text);
+    holdsGroups ||= size !== undefined;
+    if (size !== undefined) open = { start, left: size };
+    if (open !== undefined && --open.left <= 0) open = undefined;
+  };
+  const unfinished = await readFileLines(file, to === undefined ? {} : { to }, (line, start) => {
+    const text = line.toString("utf8");
+    look(text, start);
+    reader.add(text);
+  });
+  const rest = unfinished.bytes.toString("utf8");
+  const read = reader.end(rest);
+  if (!read.torn && rest !== "") look(rest, unfinished.start);
+  const linesEnd = read.torn ? unfinished.start : unfinished.end;
+  return {
+    ...{ read, holdsGroups, isBlank, linesEnd },
+    firstLine: firstLine ?? "",
+    goodBytes: open?.start ?? linesEnd,
+    missingNewline: !read.torn && rest !== "",
+    fileBytes: unfinished.end,
+  };
+}
+
+function outcomeOf(part: PartRead, fileBytes: number): ReadOutcome {
+  const { read, isBlank, firstLine, holdsGroups, goodBytes, missingNewline } = part;
+  if (isBlank) return { fileBytes, kind: "empty" };
+  const { header, entries, badLines } = read;
+  if (header === undefined)
+    return {
+      fileBytes,
+      kind: "not-a-transcript",
+      reason: "its first line is not a session header",
+    };
+  const content = {
+    header,
+    entries: holdsGroups ? entries.map(withoutGroup) : entries,
+    version: versionOf(firstLine),
+    unreadableLines: badLines.map(({ line }) => line),
+    ...{ goodBytes, missingNewline },
+  };
+  return { fileBytes, kind: "transcript", content };
+}
+
+function versionOf(firstLine: string): number {
+  const line = parseTranscriptLine(firstLine);
+  return line.kind === "header" ? line.header.version : TRANSCRIPT_VERSION;
+}
