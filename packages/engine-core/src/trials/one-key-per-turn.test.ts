@@ -24,9 +24,9 @@ const rewriting: EngineShape = {
   ownsCompaction: false,
 };
 
-const open = (recordsBy: "session" | "transcript") =>
+const open = (recordsBy: "session" | "transcript", compacts = durable.compacts) =>
   openWorld({
-    engines: [durable, rewriting],
+    engines: [{ ...durable, compacts }, rewriting],
     policy: "retry-next-turn",
     window: 100_000,
     recordsBy,
@@ -85,6 +85,19 @@ describe.each([["crash" as const], ["slip" as const], ["break" as const], ["abor
         const { keys } = storeOf(world.disk, "durable");
         expect(new Set([...keys.values()].map((ids) => ids.split(",")[0])).size).toBe(keys.size);
       });
+    });
+  },
+);
+
+describe.each([["session" as const], ["transcript" as const]])(
+  "a turn whose commit the host did not hear of, records by %s",
+  (recordsBy) => {
+    it("is committed as it was before its engine moves the session with a part of it", async () => {
+      const world = open(recordsBy, "moves prompts");
+      await sayUnheard(world, "crash");
+      await world.process.compact({});
+      await say(world, plain);
+      checkWorld(world);
     });
   },
 );

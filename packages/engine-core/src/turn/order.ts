@@ -35,12 +35,15 @@ const PREPARE = {
   eager: ["bootstrap", "first-sight", "maintain-bootstrap", "deliver"],
 } as const satisfies Record<TurnSetup["lifecycle"], readonly TaskName[]>;
 
-/** The order of a turn (contract §3.1). */
+/**
+ * The order of a turn (contract §3.1). Before it compacts, an engine is told what it lacks: what it
+ * does not know it could not keep.
+ */
 export function planTurn({
   purpose,
   lifecycle,
 }: Pick<TurnSetup, "purpose" | "lifecycle">): readonly TaskName[] {
   if (purpose === "preview") return ["settle", "bootstrap", "admit", ...TO_THE_MODEL];
-  if (purpose === "compaction") return ["settle", "compact"];
+  if (purpose === "compaction") return ["settle", "deliver", "compact"];
   return ["settle", ...PREPARE[lifecycle], "admit", ...TO_THE_MODEL];
 }
