@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { findBenches, loadBench } from "./runner/find.ts";
+import { smallSession } from "./replay/__fixtures__/small-session.ts";
+import { findBenches, findCommands, loadBench } from "./runner/find.ts";
 
 const bench = (...args: string[]) => {
   const { status, stdout, stderr } = spawnSync(
@@ -14,6 +15,7 @@ const bench = (...args: string[]) => {
   return { status, stdout, stderr };
 };
 
+const TIME = "2026-01-01T00:00:00.000Z";
 const folder = mkdtempSync(join(tmpdir(), "clew-bench-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -21,7 +23,9 @@ describe("pnpm bench", () => {
   it("lists every bench with what it is about", () => {
     const { status, stdout } = bench("--list");
     expect(status).toBe(0);
-    expect(stdout.split("\n").filter(Boolean).length).toBe(findBenches(import.meta.dirname).size);
+    expect(stdout.split("\n").filter(Boolean).length).toBe(
+      findBenches(import.meta.dirname).size + findCommands(import.meta.dirname).size,
+    );
     expect(stdout).toMatch(/^tokens +counting/m);
   });
 
@@ -81,6 +85,42 @@ describe("pnpm bench", () => {
     );
     expect(JSON.parse(stdout)).toMatchObject({ benches: [{ bench: "tokens" }] });
     expect(stderr).toBe("");
+  });
+
+  it("hands a command its own options, and tells what is wrong with them", () => {
+    const replay = (...args: string[]) => bench("compaction-replay", ...args);
+    expect(replay("--help")).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("--engine NAME"),
+    });
+    expect(replay(join(folder, "nowhere"))).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("There is no folder"),
+    });
+    expect(replay("--budget", "many").status).toBe(2);
+    expect(replay("--wrong").status).toBe(2);
+  });
+
+  it("replays the sessions of a folder and writes every cell as JSON", () => {
+    const sessions = mkdtempSync(join(folder, "sessions-"));
+    const { branch, cwd } = smallSession();
+    const header = { type: "session", version: 3, id: "small", timestamp: TIME, cwd };
+    const lines = [header, ...branch].map((line) => JSON.stringify(line));
+    writeFileSync(join(sessions, "coding-small.jsonl"), lines.join("\n"));
+    const options = ["--generated", "0", "--engine", "legacy", "--budget", "4000", "--seed", "1"];
+    const { status, stdout } = bench("compaction-replay", sessions, ...options, "--json", "-");
+    expect(status).toBe(0);
+    const { seed, sections } = JSON.parse(stdout);
+    expect(seed).toBe(1);
+    expect(sections[0].sessions.map(({ system }: { system: string }) => system)).toEqual([
+      "pass-through",
+      "raw tail",
+      "yardstick",
+      "legacy",
+    ]);
+    expect(sections[0].cells).toContainEqual(
+      expect.objectContaining({ measure: "notMade", system: "legacy", figure: 0, items: 15 }),
+    );
   });
 
   it("has a bench of its own name in every file", async () => {

@@ -2,16 +2,17 @@
 import { statSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Bench, CaseResult } from "./runner/bench.ts";
-import { findBenches, loadBench } from "./runner/find.ts";
+import { findBenches, findCommands, loadBench, loadCommand } from "./runner/find.ts";
 import { describeMachine } from "./runner/machine.ts";
 import { DEFAULTS, measure } from "./runner/measure.ts";
 import { formatMachine, formatResults } from "./runner/print.ts";
 
 const USAGE = `Usage: pnpm bench NAME… [FOLDER] [options]
+       pnpm bench COMMAND … (--help tells its own options)
 
   FOLDER          recorded sessions (*.jsonl), for the benches that replay them; without it they are skipped
 
-  --list          the benches there are
+  --list          the benches and commands there are
   --rounds N      timed rounds (default: the bench's own, else ${DEFAULTS.rounds})
   --filter TEXT   only cases whose name contains TEXT
   --json FILE     also write results, samples and machine to FILE ("-" = standard output, nothing else)
@@ -21,6 +22,8 @@ const USAGE = `Usage: pnpm bench NAME… [FOLDER] [options]
 
 /** Exit code. */
 export async function main(args: readonly string[]): Promise<number> {
+  const command = findCommands(import.meta.dirname).get(args[0] ?? "");
+  if (command !== undefined) return (await loadCommand(command)).main(args.slice(1));
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -89,7 +92,9 @@ const isFolder = (path: string) =>
 
 async function list(files: ReadonlyMap<string, string>): Promise<number> {
   for (const [name, file] of files)
-    say(`${name.padEnd(16)} ${(await loadBench(name, file)).description}\n`);
+    say(`${name.padEnd(18)} ${(await loadBench(name, file)).description}\n`);
+  for (const [name, file] of findCommands(import.meta.dirname))
+    say(`${name.padEnd(18)} ${(await loadCommand(file)).description}\n`);
   return 0;
 }
 

@@ -1,126 +1,153 @@
-// Replays one recorded session through the gateway and looks at every request.
+// Replays one session through a gateway and hands over every request as it is sent.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ModelPort } from "@clew/engine-core";
+import type { ModelPort, TurnReport } from "@clew/engine-core";
 import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
-import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import { explainInvalid } from "@clew/transcript-policy";
+import { PRUNE_ENTRY_TYPE, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { composeHost } from "../../../gateway/src/compose.ts";
 import { readEnvironment } from "../../../gateway/src/config/environment.ts";
 import { checkConfigText } from "../../../gateway/src/config/load.ts";
-import type { Host } from "../../../gateway/src/host/host.ts";
-import { planRecordedTurns } from "../../../gateway/src/replay/recorded-turns.ts";
-import { type ReplayResult, runReplay } from "../../../gateway/src/replay/run-replay.ts";
+import type { AnswerRequest, Host } from "../../../gateway/src/host/host.ts";
+import { startPlugins } from "../../../gateway/src/plugins/start.ts";
+import { runReplay } from "../../../gateway/src/replay/run-replay.ts";
 import { openReportLog } from "../../../gateway/src/reports/report-log.ts";
+import type { OpenSession } from "../../../gateway/src/sessions/open.ts";
 import { agentPaths } from "../../../gateway/src/sessions/paths.ts";
 import { createSessionStore } from "../../../gateway/src/sessions/store.ts";
-import type { Recording } from "../shared/recordings.ts";
+import type { Script } from "./script.ts";
 
-export interface ObservedReplay {
-  result: ReplayResult;
-  /** Requests the formal checker would reject, and what it says of the first. */
-  invalid: number;
-  firstFault: string | undefined;
-  /**
-   * Of all requests: their bytes, and those of them that repeat the request
-   * before from its first byte on.
-   */
-  bytes: number;
-  reusedBytes: number;
-  /** The session as the replay left it. */
-  branch: readonly TranscriptEntry[];
+export interface ReplayRequest {
+  script: Script;
+  model: ModelRef;
+  /** Of the gateway; as in its file. */
+  config: Record<string, unknown>;
+  summaries: (model: ModelPort) => ModelPort;
+  /** Told of every recorded call, before it is answered. */
+  onCall: (sent: SentCall) => Promise<void>;
+  signal: AbortSignal;
+}
+
+/** A request as a provider would get it. */
+export interface SentCall {
+  /** Place in the script's calls. */
+  call: number;
+  request: ModelCall;
+  /** True: a rewrite was reported since the call before. */
+  isReported: boolean;
+}
+
+export interface ReplayOutcome {
+  /** Why turns failed, for another cause than the recording. */
+  failures: readonly string[];
+  /** Summed over the session. */
+  engineMs: number;
+  hostMs: number;
+  /** The engine that answered last. */
+  engine: string;
 }
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** The offline model summarises; nobody is asked over the network. */
-export async function replaySession(
-  recording: Recording,
-  model: ModelRef,
-): Promise<ObservedReplay> {
+export async function replaySession(request: ReplayRequest): Promise<ReplayOutcome> {
+  const { script, model, signal } = request;
   const home = await mkdtemp(join(tmpdir(), "clew-bench-"));
+  const environment = readEnvironment({ CLEW_HOME: home });
+  const loaded = checkConfigText(JSON.stringify(request.config), "clew.json");
+  const plugins = await startPlugins({ environment, loaded, log: silent });
+  const host = composeHost({ environment, loaded, log: silent, plugins });
   try {
-    const loaded = checkConfigText("{}", "clew.json");
-    const host = composeHost({
-      environment: readEnvironment({ CLEW_HOME: home }),
-      loaded,
-      log: silent,
+    const session = await createSessionStore({ home }).open({
+      key: "replay",
+      cwd: script.source.cwd,
     });
-    const session = await createSessionStore({ home }).open({ key: "replay", cwd: home });
-    const reports = openReportLog(
-      agentPaths(home, session.session.agentId).reports,
-      session.session.sessionId,
-    );
-    const seen = observer(model);
+    const { agentId, sessionId } = session.session;
+    const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);
     try {
-      const result = await runReplay({
-        host: observed(host, seen.see),
-        session,
-        reports,
-        model,
-        turns: planRecordedTurns(recording.branch),
-        signal: new AbortController().signal,
-      });
-      return { result, ...seen.facts(), branch: session.branch() };
+      const watched = watch(host, session, request);
+      const turns = script.turns;
+      const result = await runReplay({ host: watched, session, reports, model, turns, signal });
+      return {
+        failures: result.failures.map(({ turn, reason }) => `turn ${turn}: ${reason}`),
+        engineMs: result.time.engine,
+        hostMs: result.time.host,
+        engine: result.engine.ran,
+      };
     } finally {
       await session.close();
       await reports.close();
-      await host.close();
     }
   } finally {
+    await plugins.close();
+    await host.close();
     await rm(home, { recursive: true, force: true });
   }
 }
 
-function observed(host: Host, see: (call: ModelCall) => void): Host {
-  const watch = (model: ModelPort): ModelPort => ({
-    ...model,
-    stream(call) {
-      see(call);
-      return model.stream(call);
-    },
-  });
-  return {
-    ...host,
-    answer: ({ replacement, ...request }) =>
-      host.answer({
-        ...request,
-        ...(replacement !== undefined && {
-          replacement: { ...replacement, model: watch(replacement.model) },
-        }),
+/** The host, with everything its turns send seen. */
+function watch(host: Host, session: OpenSession, request: ReplayRequest): Host {
+  const { turns } = request.script;
+  const reported = reportWatch(session);
+  // Turns that a person began and the model answered are run, in order.
+  const run = turns.filter(({ prompt, steps }) => prompt !== null && steps.length > 0);
+  let turn = -1;
+  let firstCall = 0;
+  const answer = async (asked: AnswerRequest) => {
+    const { replacement } = asked;
+    turn++;
+    const steps = run[turn]?.steps.length ?? 0;
+    const first = firstCall;
+    firstCall += steps;
+    let step = 0;
+    const model = replacement && {
+      ...replacement.model,
+      async *stream(call: ModelCall) {
+        // A call more than was recorded only finds that the recording ends.
+        if (step < steps) {
+          const isReported = reported.sinceLast();
+          await request.onCall({ call: first + step, request: call, isReported });
+        }
+        step++;
+        yield* replacement.model.stream(call);
+      },
+    };
+    const result = await host.answer({
+      ...asked,
+      ...(replacement !== undefined && {
+        replacement: { ...replacement, model: model!, summaries: request.summaries },
       }),
+    });
+    reported.note(result.report);
+    return result;
   };
+  return { ...host, answer };
 }
 
-function observer(model: ModelRef) {
-  let facts = { invalid: 0, firstFault: undefined as string | undefined, bytes: 0, reusedBytes: 0 };
-  let before = Buffer.alloc(0);
+/**
+ * Whether a rewrite was reported: by an entry of the transcript, or, of an engine that compacts by
+ * itself, by the report of the turn before.
+ */
+function reportWatch(session: OpenSession) {
+  const known = new Set<string>();
+  let inReport = false;
   return {
-    see({ systemPrompt, tools, messages }: ModelCall) {
-      const [fault] = explainInvalid({ messages, modelApi: model.api, modelId: model.id });
-      const text = [
-        systemPrompt,
-        JSON.stringify(tools),
-        ...messages.map(({ __openclaw: _notSent, ...message }) => JSON.stringify(message)),
-      ].join("\n");
-      const request = Buffer.from(text);
-      facts = {
-        invalid: facts.invalid + (fault === undefined ? 0 : 1),
-        firstFault: facts.firstFault ?? (fault && `${fault.rule}: ${fault.message}`),
-        bytes: facts.bytes + request.length,
-        reusedBytes: facts.reusedBytes + commonPrefix(before, request),
-      };
-      before = request;
+    sinceLast(): boolean {
+      const rewrites = session.branch().flatMap(rewriteIn);
+      const isReported = inReport || rewrites.some((one) => !known.has(one));
+      for (const one of rewrites) known.add(one);
+      inReport = false;
+      return isReported;
     },
-    facts: () => facts,
+    note({ compactions, engine }: TurnReport) {
+      inReport = engine.ownsCompaction && compactions.some(({ compacted }) => compacted);
+    },
   };
 }
 
-/** Bytes that a warm prompt cache still serves. */
-function commonPrefix(one: Buffer, other: Buffer): number {
-  const most = Math.min(one.length, other.length);
-  let length = 0;
-  while (length < most && one[length] === other[length]) length++;
-  return length;
+/** What a rewriting entry says, which stays the same when the entry is stored again. */
+function rewriteIn(entry: TranscriptEntry): string[] {
+  if (entry.type === "compaction") return [entry.summary];
+  return entry.type === "custom" && entry.customType === PRUNE_ENTRY_TYPE
+    ? [JSON.stringify(entry.data)]
+    : [];
 }

@@ -4,15 +4,31 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Bench } from "./bench.ts";
 
-const SUFFIX = ".bench.ts";
-
 /** File of each bench by name, sorted by name. */
-export function findBenches(root: string): Map<string, string> {
+export const findBenches = (root: string): Map<string, string> => find(root, ".bench.ts");
+
+/** File of each evaluation with options of its own, by name. */
+export const findCommands = (root: string): Map<string, string> => find(root, ".command.ts");
+
+function find(root: string, suffix: string): Map<string, string> {
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) =>
-    file.endsWith(SUFFIX),
+    file.endsWith(suffix),
   );
-  const named = files.map((file): [string, string] => [basename(file, SUFFIX), join(root, file)]);
+  const named = files.map((file): [string, string] => [basename(file, suffix), join(root, file)]);
   return new Map(named.sort(([a], [b]) => a.localeCompare(b)));
+}
+
+/** What a `*.command.ts` file exports: it reads its own arguments. */
+export interface BenchCommand {
+  /** One line, for the list. */
+  description: string;
+  /** Exit code. */
+  main(args: readonly string[]): Promise<number>;
+}
+
+/** Loads one command. */
+export async function loadCommand(file: string): Promise<BenchCommand> {
+  return (await import(pathToFileURL(file).href)) as BenchCommand;
 }
 
 /** A bench, or one made over a folder of recorded sessions that the person names. */

@@ -17,10 +17,10 @@ const BULK = new Set([
   "thought",
 ]);
 
-// Independent of the ledger's own reading: words with a slash or a file's ending, in camelCase or
-// snake_case, hexadecimal, or ticket numbers.
+// Independent of the ledger's own reading: words with a slash or a file's ending, in any script,
+// in camelCase or snake_case, hexadecimal, or ticket numbers.
 const NAME =
-  /^(?:[~.]?[\w.@-]*\/[\w./@-]*\w\/?|\w[\w-]*\.(?:ts|js|json|md|go|py|sh|ya?ml|toml|sql)|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[a-z]\w*_\w+|[A-Z]\w*_\w+|(?=[a-f]*\d)[0-9a-f]{7,40}|[A-Z]{2,}-\d+|(?=[A-Z]*\d)[A-Z0-9]{6,})$/;
+  /^(?:[~.]?[\p{L}\p{M}\p{N}_.@-]*\/[\p{L}\p{M}\p{N}_./@-]*[\p{L}\p{M}\p{N}_]\/?|[\p{L}\p{M}\p{N}_][\p{L}\p{M}\p{N}_-]*\.(?:ts|js|json|md|go|py|sh|ya?ml|toml|sql)|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[a-z]\w*_\w+|[A-Z]\w*_\w+|(?=[a-f]*\d)[0-9a-f]{7,40}|[A-Z]{2,}-\d+|(?=[A-Z]*\d)[A-Z0-9]{6,})$/u;
 
 export interface ObservedCompaction {
   cut: number;
@@ -53,12 +53,18 @@ export function evidenceOf(
   return [...new Set(used)].filter((name) => stands(before, name));
 }
 
-function namesUsed({ content }: AssistantMessage): string[] {
+/** Names in the arguments of a reply's tool calls, in order, not each once. */
+export function namesUsed({ content }: AssistantMessage): string[] {
   const texts = content.flatMap((block) =>
     block.type === "toolCall" ? textsIn(block.arguments) : [],
   );
-  return texts
-    .flatMap((text) => text.split(/[\s"'`<>()[\]{}|,;:=\\]+/))
+  return texts.flatMap(namesInText);
+}
+
+/** Every exact name of a text, in order, not each once. */
+export function namesInText(text: string): string[] {
+  return text
+    .split(/[\s"'`<>()[\]{}|,;:=\\，。；：、（）「」]+/)
     .filter((word) => word.length > 3 && NAME.test(word));
 }
 
@@ -71,7 +77,8 @@ export function everythingIn(entry: TranscriptEntry): string {
 
 const textsIn = (value: unknown): string[] => allTexts(value, BULK);
 
-function allTexts(value: unknown, without: ReadonlySet<string> = new Set()): string[] {
+/** Every text in a value, except under the keys in `without`. */
+export function allTexts(value: unknown, without: ReadonlySet<string> = new Set()): string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap((one) => allTexts(one, without));
   if (typeof value !== "object" || value === null) return [];

@@ -6,6 +6,8 @@ import { activeBranch, parseTranscript, type TranscriptEntry } from "@clew/plugi
 
 export interface Recording {
   name: string;
+  /** Where the recorded client worked. */
+  cwd: string;
   branch: readonly TranscriptEntry[];
   messages: readonly AgentMessage[];
 }
@@ -17,11 +19,11 @@ export function readRecordings(folder: string | undefined): Recording[] {
     .filter((name) => name.endsWith(".jsonl"))
     .sort()
     .map((name) => {
-      const branch = activeBranch(
-        parseTranscript(readFileSync(join(folder, name), "utf8")).entries,
-      );
+      const { header, entries } = parseTranscript(readFileSync(join(folder, name), "utf8"));
+      const branch = activeBranch(entries);
       return {
         name,
+        cwd: header?.cwd ?? "/",
         branch,
         messages: branch.flatMap((entry) => (entry.type === "message" ? [entry.message] : [])),
       };

@@ -78,6 +78,16 @@ export interface EngineInspection {
   degraded: EngineFailure | null;
 }
 
+/** What answers in place of the agent's model and tools. */
+export interface Replacement {
+  model: ModelPort;
+  modelRef: ModelRef;
+  tools: ToolPort;
+  clock: ClockPort;
+  /** Stands between compaction and its model, which is the offline one. Absent: nothing does. */
+  summaries?: (model: ModelPort) => ModelPort;
+}
+
 /** One session, and how its run is watched. */
 export interface TurnSetup {
   transcript: CompactableSession;
@@ -91,7 +101,7 @@ export interface TurnSetup {
   /** Asks a person whether a tool may run; absent = nobody is there, and the answer is no. */
   approve?: Approve | undefined;
   /** Instead of the agent's model and tools, e.g. a recording. */
-  replacement?: { model: ModelPort; modelRef: ModelRef; tools: ToolPort; clock: ClockPort };
+  replacement?: Replacement | undefined;
 }
 
 export interface AnswerRequest extends TurnSetup {

@@ -111,7 +111,7 @@ function compactionModels(
   sessionModel: ModelRef,
 ) {
   const configured = loaded.config.agents.defaults.compaction.model;
-  const model = models.port;
+  const model = replacement?.summaries?.(models.port) ?? models.port;
   // A recording stands in for its model only: nobody else is asked over the network.
   const summaryModel =
     replacement === undefined

@@ -1,0 +1,140 @@
+// Plays one session through every engine and control, and judges what each of them sent.
+import type { ModelRef } from "@clew/plugin-sdk/host";
+import { DEFAULT_RESERVE_TOKENS } from "@clew/plugin-sdk/host";
+import type { ExactCounter } from "@clew/plugin-sdk/tokens";
+import { type Control, passThrough, rawTail, yardstick } from "./controls.ts";
+import { type Frame, type PassThrough, planFrame, type SentRequest } from "./frame.ts";
+import { createJudge, type SessionScore } from "./judge.ts";
+import { replaySession } from "./replay-session.ts";
+import { type ReplaySource, readScript } from "./script.ts";
+import { createShownTable } from "./shown.ts";
+import { configOf, type EngineChoice, readEngineChoice, watchSummaries } from "./systems.ts";
+
+/** What is evaluated, and how. */
+export interface Evaluation {
+  engines: readonly EngineChoice[];
+  /** Tokens a prompt may hold. */
+  budgets: readonly number[];
+  /** Of the gateway, as in its file. */
+  config: Record<string, unknown>;
+  pluginFolders: readonly string[];
+  /** Provider, wire and id of the model that is played. */
+  route: Pick<ModelRef, "provider" | "api" | "id">;
+  counter: ExactCounter;
+  signal: AbortSignal;
+  /** Told of what begins. */
+  onProgress: (what: string) => void;
+  /** Told of what went wrong and does not end the evaluation. */
+  onTrouble: (what: string) => void;
+}
+
+/** How one session went with one engine or control under one budget. */
+export interface EvaluatedSession extends SessionScore {
+  system: string;
+  promptBudget: number;
+}
+
+export const CONTROLS: Readonly<Record<string, Control>> = {
+  "pass-through": passThrough,
+  "raw tail": rawTail,
+  yardstick,
+};
+
+const ENDLESS = 1_000_000_000;
+
+export async function evaluateSession(
+  source: ReplaySource,
+  evaluation: Evaluation,
+): Promise<EvaluatedSession[]> {
+  const { budgets, engines, counter, onProgress, route } = evaluation;
+  const script = readScript(source);
+  const table = createShownTable(script, counter);
+  const scores: EvaluatedSession[] = [];
+  onProgress(`${source.name}: everything`);
+  const everything = await playEverything(script, table, evaluation);
+  for (const promptBudget of budgets) {
+    const reserveTokens = reserveIn(evaluation.config);
+    const frame = planFrame({
+      script,
+      table,
+      passThrough: everything,
+      promptBudget,
+      reserveTokens,
+    });
+    for (const [system, control] of Object.entries(CONTROLS)) {
+      onProgress(`${source.name}, ${promptBudget / 1000}k: ${system}`);
+      const judge = createJudge(frame, route.api);
+      for (const request of control(frame)) await judge.see(request);
+      scores.push({ system, promptBudget, ...judge.score() });
+    }
+    for (const engine of engines) {
+      onProgress(`${source.name}, ${promptBudget / 1000}k: ${engine.name}`);
+      const score = await playEngine(frame, engine, evaluation);
+      scores.push({ system: engine.name, promptBudget, ...score });
+    }
+  }
+  return scores;
+}
+
+/** The history as the host and the wire's rules have it where nothing has to go. */
+async function playEverything(
+  script: Frame["script"],
+  table: Frame["table"],
+  evaluation: Evaluation,
+): Promise<PassThrough> {
+  const { counter, route, signal, config } = evaluation;
+  const requests: SentRequest[] = [];
+  let fixedTokens = 0;
+  await replaySession({
+    script,
+    model: { ...route, contextWindow: ENDLESS, maxOutputTokens: 8192 },
+    config: configOf(readEngineChoice("legacy"), { base: config, pluginFolders: [] }),
+    summaries: (model) => model,
+    onCall: async ({ call, request }) => {
+      const { history } = script.calls[call]!;
+      requests.push({ call, shown: request.messages.map((one) => table.of(one, history)) });
+      fixedTokens =
+        counter.count(request.systemPrompt) + counter.count(JSON.stringify(request.tools));
+    },
+    signal,
+  });
+  return { requests, fixedTokens };
+}
+
+async function playEngine(
+  frame: Frame,
+  engine: EngineChoice,
+  evaluation: Evaluation,
+): Promise<SessionScore> {
+  const { script, table, contextWindow, promptBudget } = frame;
+  const { route, signal, counter, pluginFolders, config: base, onTrouble } = evaluation;
+  const judge = createJudge(frame, route.api);
+  const summaries = watchSummaries(engine, counter);
+  const where = `${script.source.name}, ${promptBudget / 1000}k, ${engine.name}`;
+  const { failures, engineMs, hostMs, ...played } = await replaySession({
+    script,
+    model: { ...route, contextWindow, maxOutputTokens: 8192 },
+    config: configOf(engine, { base, pluginFolders }),
+    summaries: summaries.wrap,
+    onCall: async ({ call, request, isReported }) => {
+      if (frame.calls[call] === undefined) return;
+      const { history } = script.calls[call]!;
+      const shown = request.messages.map((one) => table.of(one, history));
+      await judge.see({ call, shown, isReported, recall: undefined });
+    },
+    signal,
+  });
+  for (const failure of failures) onTrouble(`${where}: ${failure}`);
+  if (played.engine !== engine.engineId) onTrouble(`${where}: ${played.engine} answered instead`);
+  const score = judge.score({ summaries: summaries.cost(), engineMs, hostMs });
+  if (score.fault !== undefined) onTrouble(`${where}: invalid: ${score.fault}`);
+  return score;
+}
+
+function reserveIn(config: Record<string, unknown>): number {
+  const { agents } = config as {
+    agents?: { defaults?: { compaction?: { reserveTokensFloor?: unknown } } };
+  };
+  const floor = agents?.defaults?.compaction?.reserveTokensFloor;
+  return typeof floor === "number" ? floor : DEFAULT_RESERVE_TOKENS;
+}
