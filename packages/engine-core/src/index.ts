@@ -85,7 +85,6 @@ export type {
   ReportParts,
   TurnReport,
 } from "./report.ts";
-export type { Precheck, PrecheckRoute } from "./request/precheck.ts";
 export type { SystemPart } from "./request/request-items.ts";
 export type { Measurement } from "./request/request-size.ts";
 export { partOfBranch } from "./session/branch-part.ts";

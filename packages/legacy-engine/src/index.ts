@@ -3,6 +3,7 @@ export {
   type CompactionOptions,
   CompactionOptionsSchema,
   keysWithoutEffect,
+  waterOf,
 } from "./compaction/options.ts";
 export type { CompactionPreview } from "./compaction/preview.ts";
 export type { SummaryModel } from "./compaction/request.ts";

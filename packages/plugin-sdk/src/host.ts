@@ -28,6 +28,16 @@ export type {
   WireName,
 } from "./catalogue/record.ts";
 export { type CompactionAsk, type CompactionTrigger, compactionAskOf } from "./compaction-ask.ts";
+export {
+  type ContextSize,
+  type ContextSizeInput,
+  type ContextVerdict,
+  type MessageTokens,
+  newestTokensOf,
+  planContextSize,
+  type SizedMessage,
+  tokensOfMessages,
+} from "./context-size.ts";
 export type { EngineMethod } from "./contract/engine.ts";
 export { type PluginManifest, PluginManifestSchema } from "./contract/manifest.ts";
 export { AgentMessageSchema } from "./contract/message.ts";
@@ -55,4 +65,6 @@ export {
   normalizePromptText,
   provideMemoryPromptSection,
 } from "./memory-prompt.ts";
+export { type CallCount, countCalls, growthPerCall, type SessionPace } from "./pace.ts";
 export { inSlices, type SliceOptions } from "./slices.ts";
+export type { WaterMarks, WaterSettings } from "./water.ts";

@@ -4,6 +4,7 @@ export { type AnyBlock, blocksOf } from "./messages/blocks.ts";
 export { splitLedger, withLedger } from "./messages/ledger-section.ts";
 export { type ModelMessage, toModelMessage } from "./messages/model-view.ts";
 export { escapeTags } from "./messages/wrap-record.ts";
+export { type BulkCut, type BulkCutOptions, planBulkCut } from "./record/bulk-cut.ts";
 export {
   EMPTY_LEDGER,
   type Expected,
@@ -102,13 +103,5 @@ export {
   type ToolPair,
   type ToolPairing,
 } from "./transcript/tool-pairs.ts";
-export {
-  applyToolResultTruncation,
-  capToolResults,
-  planToolResultTruncation,
-  type ToolResultCaps,
-  type ToolResultCut,
-  type ToolResultTruncation,
-  type TruncationOptions,
-} from "./transcript/tool-result-caps.ts";
+export { capToolResults } from "./transcript/tool-result-caps.ts";
 export { isUserTurn, type MessageRange, splitTurns } from "./transcript/turns.ts";

@@ -70,7 +70,7 @@ describe("/status", () => {
       "Engine: legacy, chosen by plugins.slots.contextEngine",
       "Lifecycle: eager; the host compacts",
       expect.stringMatching(/^Context: about \d+ of 180,000 tokens \(0 %\), 2 messages/),
-      "Compactions: 0",
+      "Compactions: 0; the next above 101,961 tokens of messages, down to 20,392 (now 2)",
     ]);
     expect(data).toMatchObject({ key: "agent:main:main", context: { messages: 2 } });
   });
@@ -93,7 +93,11 @@ describe("/context", () => {
       sources: { source: string; items: number; tokens: number }[];
     };
     const next = sent.messages.at(-1)!;
-    expect(told.tokens).toBe(sent.tokens.total - next.tokens);
+    expect(told.sources.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(
+      sent.tokens.total - next.tokens,
+    );
+    // The emulator counts its own way, and what a provider counts is what decides.
+    expect(told.tokens).not.toBe(sent.tokens.total);
     expect(told.sources.reduce((sum, { items }) => sum + items, 0)).toBe(
       sent.system.length + sent.tools.length + sent.messages.length - 1,
     );
@@ -118,7 +122,7 @@ describe("/compact", () => {
   it("compacts, tells the sizes, keeps a report, and takes it back", async () => {
     const host = await startTestGateway(smallWindow);
     for (let number = 1; number <= 8; number++) await host.say(notes(number));
-    const context = async () => (await answer(host, "/context")).data;
+    const context = async () => (await answer(host, "/context")).data as { tokens: number };
     const before = await context();
     expect((await answer(host, "/compact --dry-run the boats")).text).toMatch(
       /^Would summarise \d+ messages/,
@@ -137,7 +141,8 @@ describe("/compact", () => {
     expect((await answer(host, "/compact undo")).text).toBe(
       "The last compaction is undone; nothing was said since.",
     );
-    expect(await context()).toEqual(before);
+    // What the provider counted is not known any more: the size is an estimate again.
+    expect(await context()).toEqual({ ...before, tokens: expect.any(Number) });
     expect(await answer(host, "/compact undo")).toMatchObject({
       ok: false,
       text: expect.stringContaining("no compaction to undo"),

@@ -7,7 +7,7 @@ export interface ContextSummary {
   engine: string;
   /** Largest first within system, tools and messages, in this order. */
   sources: { source: string; items: number; tokens: number }[];
-  /** Estimated tokens, without the next message. */
+  /** Tokens, as every decision sees them; the sources' are estimates. */
   tokens: number;
   promptBudget: number;
   contextWindow: number;
@@ -20,6 +20,7 @@ export interface ContextSummary {
 /** Pure. */
 export function summarizePreview({
   call,
+  size,
   heldBack,
   promptEntryId,
   report,
@@ -33,14 +34,11 @@ export function summarizePreview({
   return {
     engine: engine.ran,
     sources,
-    tokens:
-      call === null
-        ? (heldBack?.estimate ?? 0)
-        : items.reduce((sum, { tokens }) => sum + tokens, 0),
+    tokens: size?.tokens ?? items.reduce((sum, { tokens }) => sum + tokens, 0),
     promptBudget: budget?.promptBudget ?? 0,
     contextWindow: budget?.contextWindow ?? 0,
     leftOut: Math.max(0, (budget?.historyMessages ?? 0) - (budget?.assembledMessages ?? 0)),
-    overflow: heldBack?.overflow ?? 0,
+    overflow: heldBack ? (size?.overflow ?? 0) : 0,
   };
 }
 
@@ -65,7 +63,11 @@ export function describeContextSummary(summary: ContextSummary): string {
       ["source", "items", "tokens"],
       [
         ...rows,
-        ["total", number(sources.reduce((sum, { items }) => sum + items, 0)), number(tokens)],
+        [
+          "total",
+          number(sources.reduce((sum, { items }) => sum + items, 0)),
+          number(sources.reduce((sum, { tokens: each }) => sum + each, 0)),
+        ],
       ],
     ),
   ].join("\n");

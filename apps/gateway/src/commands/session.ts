@@ -1,6 +1,6 @@
 // Connects the commands to one session of a gateway.
 import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core";
-import { abortable, promptTokensOf } from "@clew/plugin-sdk/host";
+import { abortable } from "@clew/plugin-sdk/host";
 import { buildContext } from "@clew/plugin-sdk/transcript";
 import { undoLastCompaction } from "../compaction/undo.ts";
 import type { Host } from "../host/host.ts";
@@ -86,12 +86,9 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
   const { model } = host.model(agentId);
   const { info, ...engine } = await host.inspectEngine(agentId, key);
   const last = found && (await readLastRequest(agentPaths(home, agentId).reports, found.sessionId));
-  const usage = last?.call.usage ?? null;
-  const facts = contextFacts(found?.branch ?? [], {
-    contextWindow: model.contextWindow,
-    reserveTokens: host.config.agents.defaults.compaction.reserveTokensFloor,
-    measured: usage === null ? null : promptTokensOf(usage) || null,
-  });
+  const session = { agentId, sessionKey: key, sessionId: found?.sessionId ?? "" };
+  const sizing = await host.sizing(session);
+  const facts = contextFacts(found?.branch ?? [], { sizing, lastRequest: last, model });
   return {
     ...{ key, model },
     engine: { ...engine, ownsCompaction: info.ownsCompaction === true },

@@ -1,13 +1,22 @@
 // The command `/status`, which says who answers and how full the context is.
-import type { BudgetReport, EngineFailure, TurnReport } from "@clew/engine-core";
-import type { ModelRef } from "@clew/plugin-sdk/host";
-import { planBudget } from "@clew/plugin-sdk/host";
-import { estimateMessages } from "@clew/plugin-sdk/tokens";
+import type { EngineFailure, TurnReport } from "@clew/engine-core";
+import {
+  type ContextSize,
+  type ContextSizeInput,
+  countCalls,
+  growthPerCall,
+  type ModelRef,
+  newestTokensOf,
+  planContextSize,
+  promptTokensOf,
+  tokensOfMessages,
+} from "@clew/plugin-sdk/host";
 import {
   buildContext,
   type CompactionEntry,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
+import type { LastRequest } from "../reports/expand.ts";
 import { number } from "../text/number.ts";
 
 export interface StatusFacts {
@@ -21,12 +30,9 @@ export interface StatusFacts {
     ownsCompaction: boolean;
   };
   lifecycle: TurnReport["lifecycle"];
-  context: {
-    /** Estimated tokens of the history as it would be handed to an engine. */
-    tokens: number;
-    messages: number;
-    /** Window − reserve. */
-    promptBudget: BudgetReport["promptBudget"];
+  context: ContextSize & {
+    /** Of the history as it would be handed to an engine. */
+    messageCount: number;
     /**
      * Tokens the provider counted for the prompt of the last call; null = it did
      * not say, or there was none.
@@ -39,27 +45,41 @@ export interface StatusFacts {
   };
 }
 
-/** Pure. What the stored history says. */
+/** Pure. What the stored history would take, and what has become of it so far. */
 export function contextFacts(
   branch: readonly TranscriptEntry[],
   {
-    contextWindow,
-    reserveTokens,
-    measured,
-  }: { contextWindow: number; reserveTokens: number; measured: number | null },
+    sizing,
+    lastRequest,
+    model,
+  }: {
+    sizing: Omit<ContextSizeInput, "messages">;
+    lastRequest: LastRequest | null;
+    model: ModelRef;
+  },
 ): Pick<StatusFacts, "context" | "compactions"> {
-  const messages = buildContext(branch).items.map(({ message }) => message);
-  const { promptBudget } = planBudget({ contextWindow, reserveTokens });
+  const { contextWindow } = sizing;
+  const usage = lastRequest?.call.usage ?? null;
+  const view = buildContext(branch).items.map(({ entryId: id, message }) => ({ id, message }));
+  const counted = lastRequest === null ? undefined : countedBy(lastRequest, model);
+  const size = planContextSize({
+    ...sizing,
+    messages: tokensOfMessages(view, { contextWindow, counted }),
+    newestTokens: newestTokensOf(view.map(({ message }) => message)),
+    pace: {
+      calls: countCalls(branch).calls,
+      growthTokens: growthPerCall(branch, contextWindow),
+    },
+  });
   const compactions = branch.filter(
     (entry): entry is CompactionEntry => entry.type === "compaction",
   );
   const last = compactions.at(-1);
   return {
     context: {
-      tokens: Math.ceil(estimateMessages(messages).estimate),
-      messages: messages.length,
-      promptBudget,
-      measured,
+      ...size,
+      messageCount: view.length,
+      measured: usage === null ? null : promptTokensOf(usage) || null,
     },
     compactions: {
       count: compactions.length,
@@ -69,6 +89,17 @@ export function contextFacts(
           : { at: last.timestamp, trigger: triggerOf(last), tokensBefore: last.tokensBefore },
     },
   };
+}
+
+/** What the last call was counted to hold, if the same model would count again. */
+function countedBy({ report, call, messages }: LastRequest, { provider, id }: ModelRef) {
+  const { usage } = call;
+  if (usage === null || call.error !== null || report.model.resolved !== `${provider}/${id}`)
+    return undefined;
+  const ids = messages.map(({ source }) => (source.kind === "entry" ? source.entryId : undefined));
+  const replied = report.replyEntryId === null ? [] : [report.replyEntryId];
+  const tokens = promptTokensOf(usage) + usage.output;
+  return tokens > 0 ? { ids: [...ids, ...replied], tokens } : undefined;
 }
 
 function triggerOf({ details }: CompactionEntry): string | null {
@@ -87,7 +118,7 @@ export function describeStatus({
   context,
   compactions,
 }: StatusFacts): string {
-  const { tokens, messages, promptBudget, measured } = context;
+  const { tokens, messageCount, promptBudget, measured } = context;
   const { count, last } = compactions;
   const counted =
     measured === null ? "" : `; the provider counted ${number(measured)} in the last call`;
@@ -99,9 +130,21 @@ export function describeStatus({
     `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens`,
     `Engine: ${engine.engineId}, ${whyEngine(engine)}`,
     `Lifecycle: ${lifecycle}; ${engine.ownsCompaction ? "the engine compacts for itself" : "the host compacts"}`,
-    `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messages} messages${counted}`,
-    `Compactions: ${count}${newest}`,
+    `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
+    `Compactions: ${count}${newest}; ${dueText(context, engine)}`,
   ].join("\n");
+}
+
+/** When the next compaction is due. */
+function dueText(
+  { messages, water, verdict }: ContextSize,
+  { ownsCompaction }: StatusFacts["engine"],
+): string {
+  if (ownsCompaction) return "the engine knows when the next is due";
+  const marks = `above ${number(water.high)} tokens of messages, down to ${number(water.low)}`;
+  if (verdict === "unpaid")
+    return `the next ${marks}, as soon as the session is long enough to repay it`;
+  return `the next ${marks} (now ${number(messages)})`;
 }
 
 function whyEngine({ configured, engineId, switchedOff, degraded }: StatusFacts["engine"]): string {

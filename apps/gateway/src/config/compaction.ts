@@ -3,4 +3,5 @@ export {
   type CompactionOptions as CompactionConfig,
   CompactionOptionsSchema as CompactionConfigSchema,
   keysWithoutEffect,
+  waterOf,
 } from "@clew/legacy-engine";

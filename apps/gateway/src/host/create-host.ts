@@ -12,7 +12,7 @@ import { inPluginScope } from "../plugins/load/scope.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import type { AnswerRequest, Host, TurnSetup } from "./host.ts";
 import { agentOf, type HostParts, modelOf } from "./parts.ts";
-import { type PreparedTurn, prepareTurn } from "./turn-setup.ts";
+import { type PreparedTurn, prepareTurn, sizingOf } from "./turn-setup.ts";
 import { withTimeout } from "./turn-timeout.ts";
 
 export function createHost(parts: HostParts): Host {
@@ -28,6 +28,12 @@ export function createHost(parts: HostParts): Host {
     compact: (request) => prepared(parts, request, (ready) => compact(request, ready)),
     previewCompaction: (request, focus) =>
       prepared(parts, request, async ({ compaction }) => compaction.preview(focus)),
+    sizing: (session) =>
+      parts.plugins === undefined
+        ? sizingOf(parts, session, undefined)
+        : parts.plugins.use((inUse) =>
+            inPluginScope({ ...session, notice: () => {} }, () => sizingOf(parts, session, inUse)),
+          ),
     preview: (request) => prepared(parts, request, ({ turn }) => previewRequest(turn)),
     async inspectEngine(agentId, sessionKey) {
       const { configured, guard, switchedOff, degraded } = await engines.resolve(

@@ -4,6 +4,7 @@ import type {
   compactSession,
   EngineFailure,
   EngineRegistry,
+  HostSession,
   LogPort,
   ModelPort,
   RequestPreview,
@@ -17,7 +18,7 @@ import type {
 } from "@clew/engine-core";
 import type { CompactionPreview } from "@clew/legacy-engine";
 import type { ContextEngineFactory, ContextEngineInfo } from "@clew/plugin-sdk/core";
-import type { ModelRef } from "@clew/plugin-sdk/host";
+import type { ContextSizeInput, ModelRef } from "@clew/plugin-sdk/host";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
@@ -53,6 +54,8 @@ export interface Host {
   compact(request: TurnSetup & { focus?: string | undefined }): ReturnType<typeof compactSession>;
   /** What the built-in compaction would do; changes nothing. */
   previewCompaction(request: TurnSetup, focus?: string): Promise<CompactionPreview>;
+  /** By what a session's next request is measured; its messages are the caller's. */
+  sizing(session: HostSession): Promise<Omit<ContextSizeInput, "messages">>;
   /** What the next call would send; not while a turn of the session runs. */
   preview(request: TurnSetup): Promise<RequestPreview>;
   /**

@@ -9,13 +9,14 @@ import {
   type ToolPort,
   type TurnRequest,
 } from "@clew/engine-core";
-import { fixedTokensOf, type ModelRef } from "@clew/plugin-sdk/host";
+import { type ContextSizeInput, fixedTokensOf, type ModelRef } from "@clew/plugin-sdk/host";
 import { systemClock } from "../clock.ts";
 import {
   type BuiltInCompaction,
   chooseSummaryModel,
   createBuiltInCompaction,
 } from "../compaction/built-in.ts";
+import { waterOf } from "../config/compaction.ts";
 import { sessionPruneOf } from "../config/pruning.ts";
 import { OFFLINE_MODEL } from "../models/resolve.ts";
 import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
@@ -134,26 +135,54 @@ function portsOf(
 }
 
 async function turnSettings(
-  { loaded, tokenRatios }: HostParts,
+  parts: HostParts,
   { transcript, replacement }: TurnSetup,
-  { provider, id }: ModelRef,
+  model: ModelRef,
 ): Promise<NonNullable<TurnRequest["settings"]>> {
-  const { agents, session } = loaded.config;
+  const { agents, session } = parts.loaded.config;
   const { maxModelCalls, compaction, contextPruning } = agents.defaults;
   const { historyLimit } = session;
   const sessionPrune = sessionPruneOf(contextPruning);
-  const { agentId } = transcript.session;
+  const { tokenRatio, ...size } = await sizeSettings(parts, transcript.session.agentId, model);
   return {
     maxModelCalls,
-    reserveTokens: compaction.reserveTokensFloor,
+    ...size,
     // A recording's counts are estimates: they teach nothing, and need no correction.
-    ...(replacement === undefined && {
-      tokenRatio: (await tokenRatios.ratio(agentId, `${provider}/${id}`)).ratio,
-    }),
+    ...(replacement === undefined && { tokenRatio }),
     autoCompaction: compaction.enabled,
     midTurnPrecheck: compaction.midTurnPrecheck.enabled,
     ...(historyLimit !== undefined && { historyLimit }),
     ...(sessionPrune !== undefined && { sessionPrune }),
+  };
+}
+
+async function sizeSettings(
+  { loaded, tokenRatios }: HostParts,
+  agentId: string,
+  { provider, id }: ModelRef,
+) {
+  const { compaction } = loaded.config.agents.defaults;
+  const { ratio } = await tokenRatios.ratio(agentId, `${provider}/${id}`);
+  return {
+    reserveTokens: compaction.reserveTokensFloor,
+    water: waterOf(compaction, `${provider}/${id}`),
+    tokenRatio: ratio,
+  };
+}
+
+/** By what a session's next request is measured; it may have no transcript yet. */
+export async function sizingOf(
+  parts: HostParts,
+  session: HostSession,
+  plugins: PluginsInUse | undefined,
+): Promise<Omit<ContextSizeInput, "messages">> {
+  const { model } = modelOf(parts, session.agentId);
+  const tools = parts.pluginTools({ base: parts.tools, tools: plugins?.tools ?? [] });
+  const systemPrompt = await systemPromptOf(parts, session, tools);
+  return {
+    contextWindow: model.contextWindow,
+    fixedTokens: fixedTokensOf(systemPrompt, tools.list(session)),
+    ...(await sizeSettings(parts, session.agentId, model)),
   };
 }
 

@@ -17,14 +17,11 @@ describe("what a provider counted", () => {
 
   it("is the prompt, cached or not, and the reply, which is part of the next one", () => {
     expect(measurement.tokens).toBe(163);
-    expect(sizeOf(sizes(), [...sent, reply]).measured).toMatchObject({
-      tokens: 163,
-      after: { estimate: 0 },
-    });
+    expect(sizeOf(sizes(), [...sent, reply]).counted).toEqual({ tokens: 163, after: 0 });
   });
 
   it("says nothing of a view that begins otherwise", () => {
-    expect(sizeOf(sizes(), [user("other"), reply]).measured).toBeNull();
-    expect(sizeOf(sizes(), [reply]).measured).toBeNull();
+    expect(sizeOf(sizes(), [user("other"), reply]).counted).toBeNull();
+    expect(sizeOf(sizes(), [reply]).counted).toBeNull();
   });
 });

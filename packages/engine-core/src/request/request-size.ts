@@ -1,8 +1,7 @@
 // How large a request is, from the provider's last count and estimates since.
 import { type AgentMessage, messageId, type Usage } from "@clew/plugin-sdk/core";
-import { ESTIMATE_MARGIN, promptTokensOf } from "@clew/plugin-sdk/host";
+import { ESTIMATE_MARGIN, type MessageTokens, promptTokensOf } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateMessages } from "@clew/plugin-sdk/tokens";
-import type { RequestSize } from "./precheck.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";
 import type { TokenSums } from "./token-sums.ts";
 
@@ -50,27 +49,30 @@ export function excessOf(
 }
 
 /**
- * The size of `messages`; the measurement counts only when they start with
- * exactly what was measured.
+ * `tokensOfMessages` of what is capped already, at the cost of what is new; the measurement counts
+ * only when they start with exactly what was measured.
  */
 export function sizeOf(
   { requestSums, measurement, prefixOf }: RequestSizes,
   messages: readonly AgentMessage[],
-): RequestSize {
-  const total = requestSums.total(messages);
+): MessageTokens {
+  const { estimate } = requestSums.total(messages);
   const counted = measurement?.messages.length ?? 0;
   if (
     measurement === undefined ||
     counted === 0 ||
     prefixOf(messages, measurement.messages) < counted
   )
-    return { messages: total, measured: null };
+    return { estimate, counted: null };
   const { replyId } = measurement;
   const next = messages[counted];
   const isReply = next !== undefined && replyId !== undefined && messageId(next) === replyId;
   const from = isReply ? counted + 1 : counted;
   return {
-    messages: total,
-    measured: { tokens: measurement.tokens, after: estimateMessages(messages.slice(from)) },
+    estimate,
+    counted: {
+      tokens: measurement.tokens,
+      after: estimateMessages(messages.slice(from)).estimate,
+    },
   };
 }

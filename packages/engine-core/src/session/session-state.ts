@@ -1,5 +1,6 @@
 // What a host keeps in memory per open session between turns.
 import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
+import type { CallCount } from "@clew/plugin-sdk/host";
 import {
   buildContext,
   type TranscriptContext,
@@ -74,6 +75,11 @@ export interface SessionState {
    * @internal
    */
   turnSums: TokenSums;
+  /**
+   * Model calls of the branch as it was read last; undefined = not counted yet.
+   * @internal
+   */
+  callCount: CallCount | undefined;
   /** @internal */
   capped: CappedView;
   /**
@@ -135,6 +141,7 @@ export function createSessionState(): SessionState {
     assemblySums: createTokenSums(),
     requestSums: createTokenSums(prefixOf),
     turnSums: createTokenSums(),
+    callCount: undefined,
     capped: createCappedView(prefixOf),
     prefixOf,
     modelCalls: 0,

@@ -1,8 +1,9 @@
 // Compacts a session outside a turn because a person asked for it.
-import { estimateMessages } from "@clew/plugin-sdk/tokens";
+import { planContextSize } from "@clew/plugin-sdk/host";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { TurnReport } from "../report.ts";
+import { sizeOf } from "../request/request-size.ts";
 import { messagesOf } from "../request/view-item.ts";
 import { withSession } from "../session/session-lock.ts";
 import { contextItems, readBranch, refreshContext } from "../session/session-state.ts";
@@ -11,7 +12,7 @@ import { openTurn } from "./open-turn.ts";
 import { planTurn } from "./order.ts";
 import { reportOf } from "./report-of.ts";
 import { runEffects } from "./run-effects.ts";
-import { newTurn } from "./turn.ts";
+import { newTurn, type TurnSetup } from "./turn.ts";
 import type { TurnRequest } from "./turn-request.ts";
 
 /** A turn's request without a prompt: what `/compact` needs. */
@@ -49,7 +50,7 @@ async function compactNow(
     trigger: "manual",
     target: "threshold",
     tokenBudget: setup.budget.promptBudget,
-    currentTokenCount: await usedTokens(request),
+    currentTokenCount: await usedTokens(request, setup),
     ...(request.customInstructions !== undefined && { focus: request.customInstructions }),
   };
   const { turn, facts, close } = await runEffects(
@@ -76,10 +77,19 @@ async function compactNow(
   return { result, report };
 }
 
-/** What the provider counted, else an estimate of what is stored. */
-async function usedTokens({ state, ports }: CompactSessionRequest): Promise<number> {
-  if (state.measurement !== undefined) return state.measurement.tokens;
+/** What would be sent of what is stored, as every decision sees it. */
+async function usedTokens(
+  { state, ports }: CompactSessionRequest,
+  { model, settings, fixedTokens }: TurnSetup,
+): Promise<number> {
   await readBranch(state, ports.transcript);
   refreshContext(state);
-  return Math.ceil(estimateMessages(messagesOf(contextItems(state, 0))).estimate);
+  const messages = state.capped.view(messagesOf(contextItems(state, 0)), model.contextWindow);
+  return planContextSize({
+    contextWindow: model.contextWindow,
+    reserveTokens: settings.reserveTokens,
+    fixedTokens,
+    tokenRatio: settings.tokenRatio,
+    messages: sizeOf(state, messages),
+  }).tokens;
 }

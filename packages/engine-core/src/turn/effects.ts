@@ -46,7 +46,6 @@ export type Ask =
       additions: PromptAdditions | null;
       /** Given: its size is wanted too. */
       unwindowed: readonly ViewItem[] | null;
-      engineEstimate: number | null;
     }
   | {
       do: "call-model";
@@ -57,7 +56,13 @@ export type Ask =
       refused: string | null;
     }
   | { do: "run-tool"; call: ToolCallBlock }
-  | { do: "truncate"; freeChars: number }
+  | {
+      do: "cut-results";
+      /** Tokens to free, estimated. */
+      freeTokens: number;
+      /** Nothing is cut for less. */
+      leastTokens: number;
+    }
   | { do: "tell-before"; event: CompactionHookEvent }
   | { do: "compact"; by: "engine" | "built-in"; request: CompactionRequest }
   | {

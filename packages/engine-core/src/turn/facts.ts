@@ -2,15 +2,16 @@
 import type { AssembleResult, AssistantMessage, ErrorCode } from "@clew/plugin-sdk/core";
 import type {
   CompactionTrigger,
+  MessageTokens,
   ModelError,
   PolicyChange,
   PolicySideRecord,
+  SessionPace,
 } from "@clew/plugin-sdk/host";
 import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
 import type { SessionProjection, TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { HostSession, ToolOutcome } from "../ports.ts";
 import type { EngineCallReport, EngineFailure, ModelCallReport, ReportParts } from "../report.ts";
-import type { RequestSize } from "../request/precheck.ts";
 import type { ViewItem } from "../request/view-item.ts";
 import type { PendingTurn } from "../session/pending-turns.ts";
 import type { CompactionOutcome } from "./compaction.ts";
@@ -66,12 +67,14 @@ export type Answer =
   | {
       type: "composed";
       items: readonly ViewItem[];
-      size: RequestSize;
-      unwindowed: RequestSize | null;
+      size: MessageTokens;
+      unwindowed: MessageTokens | null;
+      /** Estimated tokens of the newest exchange. */
+      newestTokens: number;
+      /** What the session's past says of its future. */
+      pace: SessionPace;
       /** What the provider counted for the last prompt of the session; 0 = it did not. */
       lastPromptTokens: number;
-      /** Characters of tool results that truncation could remove. */
-      reducibleChars: number;
     }
   | {
       type: "answered";
@@ -92,7 +95,7 @@ export type Answer =
       outcome: ToolOutcome;
       aborted: boolean;
     }
-  | { type: "truncated"; changed: boolean }
+  | { type: "cut"; changed: boolean }
   | { type: "told" }
   | { type: "compacted"; trigger: CompactionTrigger; ms: number; outcome: CompactionOutcome }
   /** Null: the session stays where it is. */

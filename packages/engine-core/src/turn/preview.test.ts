@@ -30,7 +30,7 @@ describe("a preview of the next request", () => {
     // A state of its own: its report lists everything instead of what is new.
     const { report } = await host.say("two", { state: createSessionState() });
     const sent = report.modelCalls[0]!;
-    expect(heldBack).toBeNull();
+    expect(heldBack).toBe(false);
     expect(call!.system).toEqual(sent.system);
     expect(call!.tools).toEqual(sent.tools);
     expect(call!.messages.items.slice(0, -1)).toEqual(sent.messages.items.slice(0, -1));
@@ -76,9 +76,12 @@ describe("a preview of the next request", () => {
   it("says why the request would be held back instead of sent", async () => {
     const host = testHost();
     await host.say("word ".repeat(2000));
-    const { call, heldBack } = await preview(host, { model: { ...MODEL, contextWindow: 1000 } });
+    const { call, heldBack, size } = await preview(host, {
+      model: { ...MODEL, contextWindow: 1000 },
+    });
     expect(call).toBeNull();
-    expect(heldBack).toMatchObject({ route: "compact_only" });
+    expect(heldBack).toBe(true);
+    expect(size).toMatchObject({ verdict: "over", source: "estimated" });
   });
 
   it("of a session that has none yet holds the system prompt and the next message", async () => {

@@ -1,4 +1,5 @@
 // What the next model call would send, found out without sending or storing anything.
+import type { ContextSize } from "@clew/plugin-sdk/host";
 import {
   type NewTranscriptEntry,
   placeEntry,
@@ -8,7 +9,6 @@ import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { IdPort, TranscriptPort } from "../ports.ts";
 import type { ModelCallReport, ReportParts, TurnReport } from "../report.ts";
-import type { Precheck } from "../request/precheck.ts";
 import { partOfBranch } from "../session/branch-part.ts";
 import { withSession } from "../session/session-lock.ts";
 import { createSessionState, readBranch, type SessionState } from "../session/session-state.ts";
@@ -33,8 +33,10 @@ export interface RequestPreview {
    * it would not be sent as it is.
    */
   call: ModelCallReport | null;
-  /** Why it would not be sent: the sizes that do not fit. The turn would compact or cut first. */
-  heldBack: Precheck | null;
+  /** How large it is, as every decision sees it; null = the turn ended before that was known. */
+  size: ContextSize | null;
+  /** True: it does not fit, so the turn would compact first. */
+  heldBack: boolean;
   /** Entry id by which `call` names the stand-in. */
   promptEntryId: string;
   /** Engine, budget and engine calls, as in the report of a turn. */
@@ -86,7 +88,8 @@ async function previewNow(request: PreviewRequest): Promise<RequestPreview> {
   const described = describeCall(imagined, turn);
   return {
     call: described?.call ?? null,
-    heldBack: turn.failure?.precheck ?? null,
+    size: turn.composed.size,
+    heldBack: turn.failure?.heldBack === true,
     promptEntryId: turn.prompt?.entryId ?? PROMPT_ENTRY_ID,
     report: reportOf(turn, facts),
     parts: described?.parts ?? {},

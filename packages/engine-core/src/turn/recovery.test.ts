@@ -13,7 +13,6 @@ import {
   tools,
 } from "../__fixtures__/host.ts";
 import { type CompactionPort, compactSession, resolveContextEngine } from "../index.ts";
-import { planPrecheck } from "../request/precheck.ts";
 import { planRecovery } from "./tasks/recover.ts";
 import { type LoopFailure, NO_RECOVERY_YET } from "./turn.ts";
 
@@ -157,25 +156,68 @@ describe("overflow recovery", () => {
     });
   });
 
-  it("a non-owning engine with a no-op compact burns one attempt, then tool results are cut once", async () => {
-    const engine = passThrough({
-      info: { id: "noop", name: "No-op" },
-      compact: () => ({ ok: true, compacted: false, reason: "not mine" }),
-    });
-    const replies: Reply[] = [callTool("big"), "done", overflow(), "fits now"];
-    const host = testHost({ engine, replies, tools: tools({ big: () => "x".repeat(60_000) }) });
-    await host.say("make it big");
-    const result = await host.say("again");
-    expect(result.outcome).toBe("completed");
-    expect(result.report.compactions).toHaveLength(1);
-    const cut = host.ports.transcript
-      .branch()
-      .find((entry) => entry.type === "message" && entry.message.role === "toolResult");
-    expect(JSON.stringify(cut).length).toBeLessThan(40_000);
-    const original = host.ports.transcript.entries.find(
-      (entry) => JSON.stringify(entry).length > 60_000,
+  describe("where no compaction can help", () => {
+    const NO_HELP = { ok: true, compacted: false, reason: "not mine" } as const;
+    const big = "word ".repeat(12_000);
+    /** As many results as there are texts, then an overflow; what was stored of them in the end. */
+    async function resultsAfter(
+      texts: readonly string[],
+      given: { ownsCompaction?: boolean; reader?: boolean } = {},
+    ) {
+      const asked: string[] = [];
+      const engine = passThrough({
+        info: { id: "noop", name: "No-op", ownsCompaction: given.ownsCompaction === true },
+        compact: () => {
+          asked.push(results().some((text) => text.includes("cut here")) ? "late" : "first");
+          return NO_HELP;
+        },
+      });
+      const results = () =>
+        host.ports.transcript
+          .branch()
+          .flatMap((entry) =>
+            entry.type === "message" && entry.message.role === "toolResult"
+              ? [JSON.stringify(entry.message.content)]
+              : [],
+          );
+      let made = 0;
+      const replies: Reply[] = [...texts.map(() => callTool("big")), "done", overflow(), "fits"];
+      const read = given.reader ? { session_read: () => "" } : {};
+      const host: TestHost = testHost({
+        ...{ engine, replies },
+        tools: tools({ big: () => texts[made++] ?? "", ...read }),
+      });
+      expect((await host.say("make it big")).outcome).toBe("completed");
+      const { outcome, report } = await host.say("again");
+      return { outcome, report, asked, results: results(), entries: host.ports.transcript.entries };
+    }
+
+    it.each([true, false])(
+      "old tool results are cut in bulk, never the newest, and not before compact was asked (owner: %s)",
+      async (ownsCompaction) => {
+        const { outcome, report, asked, results, entries } = await resultsAfter(
+          [big, big, big, big, big],
+          { ownsCompaction },
+        );
+        expect(outcome).toBe("completed");
+        expect(report.compactions).toHaveLength(1);
+        expect(asked).toEqual(["first"]);
+        expect(results.map((text) => text.length < 2_000)).toEqual([true, true, true, true, false]);
+        expect(results[0]).toContain("the transcript holds the whole result");
+        expect(entries.filter((entry) => JSON.stringify(entry).length > 60_000)).toHaveLength(6);
+      },
     );
-    expect(original).toBeDefined();
+
+    it("a cut names the tool that shows the whole result", async () => {
+      const { results } = await resultsAfter([big, big, big, big, big], { reader: true });
+      expect(results[0]).toMatch(/session_read with id \\"[^"]+\\" shows the whole result/);
+    });
+
+    it("nothing stored is touched where that would free less than a fifth of the budget", async () => {
+      const { outcome, results } = await resultsAfter(["y".repeat(9_000), "z".repeat(9_000), big]);
+      expect(outcome).toBe("failed");
+      expect(results.join("")).not.toContain("cut here");
+    });
   });
 
   it.each(["no-conversation", undefined] as const)(
@@ -310,88 +352,6 @@ describe("the check before a request", () => {
     });
     expect(sent).toEqual([3]);
     expect(calls[0]).toMatchObject({ tokenBudget: 80_000, runtimeContext: { trigger: "budget" } });
-  });
-
-  it.each([
-    { tokens: 100, reducible: 0, route: "fits" },
-    { tokens: 1_500, reducible: 0, route: "compact_only" },
-    { tokens: 1_500, reducible: 4_048, route: "truncate_tool_results_only" },
-    { tokens: 1_500, reducible: 4_047, route: "compact_then_truncate" },
-  ])(
-    "$tokens tokens of 1,000 with $reducible reducible characters: $route",
-    ({ tokens, reducible, route }) => {
-      const size = { messages: { estimate: tokens, low: tokens, high: tokens }, measured: null };
-      expect(
-        planPrecheck({
-          promptBudget: 1_000,
-          assembled: size,
-          engineEstimate: null,
-          fixedTokens: 0,
-          reducibleChars: () => reducible,
-        }).route,
-      ).toBe(route);
-    },
-  );
-
-  it("takes the larger estimate when the engine says that its view may overflow", () => {
-    const size = (tokens: number) => ({
-      messages: { estimate: tokens, low: tokens, high: tokens },
-      measured: null,
-    });
-    expect(
-      planPrecheck({
-        promptBudget: 1_000,
-        assembled: size(10),
-        unwindowed: size(2_000),
-        engineEstimate: null,
-        fixedTokens: 0,
-        reducibleChars: () => 0,
-      }),
-    ).toMatchObject({
-      route: "compact_only",
-      source: "unwindowed_assembled",
-    });
-  });
-
-  it("corrects its own estimates by the model's ratio, never what a provider or an engine counted", () => {
-    const messages = { estimate: 800, low: 700, high: 1_000 };
-    const size = (input: Partial<Parameters<typeof planPrecheck>[0]>) =>
-      planPrecheck({
-        ...{
-          promptBudget: 1,
-          assembled: { messages, measured: null },
-          engineEstimate: null,
-          fixedTokens: 100,
-          tokenRatio: 1.5,
-        },
-        reducibleChars: () => 0,
-        ...input,
-      }).estimate;
-    expect(size({})).toBe(1_200 + 180);
-    expect(size({ tokenRatio: 1 })).toBe(800 + 120);
-    expect(size({ tokenRatio: 0.7 })).toBe(560 + 84);
-    expect(size({ engineEstimate: 2_000 })).toBe(2_000 + 180);
-    expect(
-      size({
-        assembled: {
-          messages,
-          measured: { tokens: 5_000, after: { estimate: 100, low: 90, high: 120 } },
-        },
-      }),
-    ).toBe(5_150);
-  });
-
-  it("trusts the engine's estimate when it is higher than the host's", () => {
-    const size = { messages: { estimate: 10, low: 10, high: 10 }, measured: null };
-    expect(
-      planPrecheck({
-        promptBudget: 1_000,
-        assembled: size,
-        engineEstimate: 5_000,
-        fixedTokens: 0,
-        reducibleChars: () => 0,
-      }).overflow,
-    ).toBe(4_000);
   });
 });
 
@@ -632,15 +592,10 @@ describe("a successor transcript", () => {
 });
 
 describe("planRecovery", () => {
-  const failure = (
-    kind: ModelError["kind"],
-    route?: "compact_only" | "truncate_tool_results_only" | "compact_then_truncate",
-  ): LoopFailure => ({
+  const failure = (kind: ModelError["kind"], heldBack?: true): LoopFailure => ({
     error: { kind, message: "" } as ModelError,
     partial: { role: "assistant", content: [], stopReason: "error" },
-    ...(route !== undefined && {
-      precheck: { route, estimate: 1, overflow: 1, source: "assembled" },
-    }),
+    ...(heldBack && { heldBack }),
   });
 
   it.each([
@@ -652,21 +607,9 @@ describe("planRecovery", () => {
     },
     {
       name: "a held-back request compacts to the budget",
-      given: failure("overflow", "compact_only"),
+      given: failure("overflow", true),
       tried: {},
       step: { kind: "compact", trigger: "budget" },
-    },
-    {
-      name: "cutting comes first when it is enough",
-      given: failure("overflow", "truncate_tool_results_only"),
-      tried: {},
-      step: { kind: "truncate" },
-    },
-    {
-      name: "when it did not help, compaction",
-      given: failure("overflow", "truncate_tool_results_only"),
-      tried: { truncated: true },
-      step: { kind: "compact" },
     },
     {
       name: "a built-in compaction that just ran is only retried",
@@ -678,12 +621,12 @@ describe("planRecovery", () => {
       name: "after three attempts tool results are cut once",
       given: failure("overflow"),
       tried: { overflowAttempts: 3 },
-      step: { kind: "truncate" },
+      step: { kind: "cut" },
     },
     {
       name: "then the person is told",
       given: failure("overflow"),
-      tried: { overflowAttempts: 3, truncated: true },
+      tried: { overflowAttempts: 3, cut: true },
       step: { kind: "surface" },
     },
     {
@@ -693,6 +636,7 @@ describe("planRecovery", () => {
       step: { kind: "surface" },
     },
   ])("$name", ({ given, tried, step }) => {
-    expect(planRecovery(given, { ...NO_RECOVERY_YET, ...tried }, 0)).toMatchObject(step);
+    const facts = { fill: 0, compacts: false, isUnwindowed: false };
+    expect(planRecovery(given, { ...NO_RECOVERY_YET, ...tried }, facts)).toMatchObject(step);
   });
 });

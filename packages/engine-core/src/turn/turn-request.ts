@@ -7,7 +7,7 @@ import type {
   UserMessage,
 } from "@clew/plugin-sdk/core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
-import { DEFAULT_RESERVE_TOKENS } from "@clew/plugin-sdk/host";
+import { DEFAULT_RESERVE_TOKENS, type WaterSettings } from "@clew/plugin-sdk/host";
 import type { SessionPruneSettings } from "@clew/plugin-sdk/transcript";
 import type { LlmPolicy } from "../engine/llm.ts";
 import type { ResolvedEngine } from "../engine/resolve.ts";
@@ -34,7 +34,9 @@ export interface TurnSettings {
   citationsMode: "auto" | "on" | "off" | undefined;
   /** False: no compaction by threshold; overflow recovery and /compact remain. Default true. */
   autoCompaction: boolean;
-  /** Also check between model calls of a turn whether the next request fits. Default false. */
+  /** When a context is compacted, and how far; by the budget (the default: {}) or as set. */
+  water: WaterSettings;
+  /** Also check between model calls of a turn whether the next request fits. Default true. */
   midTurnPrecheck: boolean;
   /** `agents.defaults.contextPruning`; off unless its mode is set. */
   sessionPrune: Partial<SessionPruneSettings> | undefined;
@@ -52,7 +54,8 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   maxModelCalls: 200,
   citationsMode: undefined,
   autoCompaction: true,
-  midTurnPrecheck: false,
+  water: {},
+  midTurnPrecheck: true,
   sessionPrune: undefined,
   maintenanceWaitMs: 10_000,
 };

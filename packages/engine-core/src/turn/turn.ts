@@ -7,6 +7,7 @@ import type {
   UserMessage,
 } from "@clew/plugin-sdk/core";
 import type {
+  ContextSize,
   EngineMethod,
   ModelError,
   ModelRef,
@@ -16,7 +17,6 @@ import type {
 import type { SessionProjection } from "@clew/plugin-sdk/transcript";
 import type { HostSession } from "../ports.ts";
 import type { EngineFailure, TurnReport } from "../report.ts";
-import type { Precheck } from "../request/precheck.ts";
 import type { SystemPart } from "../request/request-items.ts";
 import type { ViewItem } from "../request/view-item.ts";
 import type { CompactionOutcome, CompactionRequest } from "./compaction.ts";
@@ -97,7 +97,8 @@ export interface Assembly {
 export interface RecoveryState {
   readonly overflowAttempts: number;
   readonly timeoutCompactions: number;
-  readonly truncated: boolean;
+  /** Old tool results were cut in bulk. */
+  readonly cut: boolean;
   /** Built-in compaction already ran since the last successful model call. */
   readonly autoCompacted: boolean;
   /** The engine's own compact changed nothing: it is not asked again in this turn. */
@@ -111,7 +112,7 @@ export interface RecoveryState {
 export const NO_RECOVERY_YET: RecoveryState = {
   overflowAttempts: 0,
   timeoutCompactions: 0,
-  truncated: false,
+  cut: false,
   autoCompacted: false,
   engineCannot: false,
   hostCannot: false,
@@ -123,7 +124,7 @@ export interface LoopFailure {
   readonly error: ModelError;
   readonly partial: AssistantMessage;
   /** Set when the host held the request back before sending it. */
-  readonly precheck?: Precheck;
+  readonly heldBack?: true;
 }
 
 /** A compaction under way, and what came of it. */
@@ -164,8 +165,8 @@ export interface Turn {
     readonly items: readonly ViewItem[];
     /** What the provider counted for the last prompt of the session; 0 = it did not. */
     readonly lastPromptTokens: number;
-    /** True: the size rests on a count of the provider. */
-    readonly measured: boolean;
+    /** Null: nothing was composed yet. */
+    readonly size: ContextSize | null;
   };
   readonly calls: number;
   /** No call was answered since the engine last chose. */
@@ -207,7 +208,7 @@ export function newTurn(setup: TurnSetup, todo: readonly TaskName[]): Turn {
     projections: [],
     assembly: null,
     view: null,
-    composed: { items: [], lastPromptTokens: 0, measured: false },
+    composed: { items: [], lastPromptTokens: 0, size: null },
     calls: 0,
     freshAssembly: true,
     wanted: [],

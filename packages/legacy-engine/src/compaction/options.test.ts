@@ -23,7 +23,8 @@ describe("compaction options", () => {
       pruneProtectTokens: 40_000,
       pruneMinimumTokens: 20_000,
       pruneProtectedTools: [],
-      midTurnPrecheck: { enabled: false },
+      midTurnPrecheck: { enabled: true },
+      models: {},
     });
   });
 

@@ -1,8 +1,31 @@
 // The settings of built-in compaction, their defaults, and which of them have an effect.
-import { DEFAULT_RESERVE_TOKENS } from "@clew/plugin-sdk/host";
+import { DEFAULT_RESERVE_TOKENS, type WaterSettings } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 
 const tokens = z.number().int().nonnegative();
+
+const water = {
+  highWaterTokens: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe(
+      "Messages and summary above this many tokens are compacted; unset = by the budget, 28,500 of 32,000 up to 86,000 of 128,000; at most 0.9 of it.",
+    ),
+  lowWaterTokens: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe(
+      "Tokens a compaction goes down to; unset = by the budget, 8,000 of 32,000 up to 17,000 of 128,000.",
+    ),
+  costFirst: z
+    .boolean()
+    .optional()
+    .describe("True: compact where calls cost least, by how fast the session grows."),
+};
 
 /**
  * One schema for config, defaults and the docs table (spec "compaction" §4). Loose: keys of other
@@ -93,15 +116,33 @@ export const CompactionOptionsSchema = z.looseObject({
     .describe(
       "Tools whose output no prune clears, besides skill, memory_search and gandiva_recall.",
     ),
+  ...water,
+  models: z
+    .record(z.string(), z.looseObject(water))
+    .default({})
+    .describe('The same three for one model, by "provider/model".'),
   midTurnPrecheck: z
     .looseObject({
-      enabled: z.boolean().default(false).describe("Check the size again after each tool result."),
+      enabled: z.boolean().default(true).describe("Check the size again after each tool result."),
     })
     .prefault({})
     .describe("The size check between tool calls."),
 });
 /** The section with every default in place. */
 export type CompactionOptions = z.infer<typeof CompactionOptionsSchema>;
+
+/** What the options say of the marks for one model, by "provider/model". */
+export function waterOf(
+  { highWaterTokens, lowWaterTokens, costFirst, models }: CompactionOptions,
+  model: string,
+): WaterSettings {
+  const own = Object.hasOwn(models, model) ? models[model] : undefined;
+  return {
+    highWaterTokens: own?.highWaterTokens ?? highWaterTokens,
+    lowWaterTokens: own?.lowWaterTokens ?? lowWaterTokens,
+    costFirst: own?.costFirst ?? costFirst,
+  };
+}
 
 /** Keys that are accepted and do nothing here, and why; `clew doctor` names those a config sets. */
 export const KEYS_WITHOUT_EFFECT: Readonly<Record<string, string>> = {

@@ -69,6 +69,8 @@ export type ModelError = {
       kind: "overflow";
       /** Tokens the provider counted. Absent: it did not say. */
       observedTokens?: number;
+      /** Tokens the provider says the model holds. Absent: it did not say. */
+      windowTokens?: number;
     }
   | {
       kind: "rate_limited";

@@ -2,15 +2,12 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "../contract/message.ts";
 import { toModelMessage } from "../messages/model-view.ts";
+import { planBulkCut } from "../record/bulk-cut.ts";
 import { assistant, toolCall, toolResult, user } from "../testing/messages.ts";
 import { messageId, sameMessage, withMessageId } from "./message-id.ts";
 import { applyPrune, planPrune } from "./prune.ts";
 import { applySessionPrune } from "./session-projection.ts";
-import {
-  applyToolResultTruncation,
-  capToolResults,
-  planToolResultTruncation,
-} from "./tool-result-caps.ts";
+import { capToolResults } from "./tool-result-caps.ts";
 
 const withId = (id: unknown, message: AgentMessage = user("q")) =>
   ({ ...message, __openclaw: { id } }) as AgentMessage;
@@ -61,9 +58,12 @@ describe("whatever shortens or shows a message", () => {
     prune: (messages) =>
       applyPrune(messages, planPrune(messages, { protectTokens: 0, minimumTokens: 0 }), { now: 1 }),
     caps: (messages) => capToolResults(messages, 4_000),
-    truncation: (messages) => {
-      const plan = planToolResultTruncation(messages, { contextWindow: 4_000, freeChars: 1e6 });
-      return applyToolResultTruncation(messages, plan);
+    "bulk cut": (messages) => {
+      const { cuts } = planBulkCut(messages, {
+        ...{ contextWindow: 4_000, freeTokens: Number.MAX_VALUE, leastTokens: 0 },
+      });
+      const cut = new Map(cuts.map(({ index, message }) => [index, message]));
+      return messages.map((message, index) => cut.get(index) ?? message);
     },
     "session prune": (messages) =>
       applySessionPrune(

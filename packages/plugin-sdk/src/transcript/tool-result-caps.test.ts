@@ -2,12 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyCodePoint } from "../__fixtures__/code-points.ts";
 import type { AgentMessage, ToolResultMessage } from "../contract/message.ts";
-import {
-  applyToolResultTruncation,
-  capToolResults,
-  planToolResultTruncation,
-  toolResultCaps,
-} from "./tool-result-caps.ts";
+import { withMessageId } from "./message-id.ts";
+import { capToolResults, toolResultCap } from "./tool-result-caps.ts";
 
 const result = (text: string): ToolResultMessage => ({
   role: "toolResult",
@@ -23,16 +19,13 @@ const textOf = (message: AgentMessage) =>
 
 describe("caps on tool results", () => {
   it.each([
-    [8_000, 9_600, 38_400],
-    [32_000, 16_000, 64_000],
-    [100_000, 32_000, 200_000],
-    [200_000, 64_000, 400_000],
-  ])(
-    "for a window of %d tokens: %d characters each, %d together",
-    (window, perResult, aggregate) => {
-      expect(toolResultCaps(window)).toEqual({ perResult, aggregate });
-    },
-  );
+    [8_000, 9_600],
+    [32_000, 16_000],
+    [100_000, 32_000],
+    [200_000, 64_000],
+  ])("for a window of %d tokens: %d characters each", (window, characters) => {
+    expect(toolResultCap(window)).toBe(characters);
+  });
 
   it("shows the head and says how much is missing", () => {
     const [view] = capToolResults([result("x".repeat(20_000))], 32_000);
@@ -51,27 +44,14 @@ describe("caps on tool results", () => {
     expect(capToolResults(short, 32_000)).toBe(short);
   });
 
-  it("shortens the oldest first when all together are too long, and once shortened leaves them alone", () => {
-    const messages = Array.from({ length: 6 }, () => result("z".repeat(15_000)));
-    const plan = planToolResultTruncation(messages, { contextWindow: 32_000 });
-    expect(plan.cuts.map(({ index }) => index)).toEqual([0, 1]);
-    const after = applyToolResultTruncation(messages, plan);
-    expect(
-      planToolResultTruncation(after, { contextWindow: 32_000 }).cuts.length,
-    ).toBeLessThanOrEqual(1);
-    expect(after[5]).toBe(messages[5]);
-  });
-
-  it("frees as many characters as it is asked for, oldest results first", () => {
-    const messages = [result("a".repeat(9_000)), result("b".repeat(9_000))];
-    const plan = planToolResultTruncation(messages, { contextWindow: 32_000, freeChars: 5_000 });
-    expect(plan).toEqual({ cuts: [{ index: 0, keep: 4_000 }], reducibleChars: 5_000 });
-    expect(
-      planToolResultTruncation(messages, {
-        contextWindow: 32_000,
-        freeChars: Number.POSITIVE_INFINITY,
-      }).reducibleChars,
-    ).toBe(2 * (9_000 - 1_024));
+  it("names the tool that shows the whole, where there is one and the result can be named", () => {
+    const long = result("x".repeat(20_000));
+    const cut = (message: AgentMessage, reader?: string) =>
+      textOf(capToolResults([message], 32_000, reader)[0]!);
+    const named = withMessageId(long, "e7");
+    expect(cut(named, "session_read")).toContain('session_read with id "e7" shows the whole');
+    for (const text of [cut(named), cut(long, "session_read")])
+      expect(text).toContain("the transcript holds the whole result");
   });
 
   it("never makes a result longer, never splits a surrogate pair, never changes its input", () => {
@@ -82,10 +62,7 @@ describe("caps on tool results", () => {
         (texts, contextWindow) => {
           const messages = texts.map(result);
           const before = JSON.stringify(messages);
-          const after = applyToolResultTruncation(
-            messages,
-            planToolResultTruncation(messages, { contextWindow }),
-          );
+          const after = capToolResults(messages, contextWindow);
           expect(JSON.stringify(messages)).toBe(before);
           after.forEach((message, index) => {
             expect(textOf(message).length).toBeLessThanOrEqual(

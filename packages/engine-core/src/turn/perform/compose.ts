@@ -1,8 +1,14 @@
 // Puts a request's messages together and measures them.
 import type { AgentMessage, UserBlock, UserMessage } from "@clew/plugin-sdk/core";
-import { promptTokensOf } from "@clew/plugin-sdk/host";
-import { planToolResultTruncation } from "@clew/plugin-sdk/transcript";
-import { estimateRequest } from "../../request/precheck.ts";
+import {
+  countCalls,
+  growthPerCall,
+  newestTokensOf,
+  promptTokensOf,
+  type SessionPace,
+} from "@clew/plugin-sdk/host";
+import { capToolResults } from "@clew/plugin-sdk/transcript";
+import { readerAmong } from "../../request/reader.ts";
 import { sizeOf } from "../../request/request-size.ts";
 import {
   asChanged,
@@ -22,45 +28,44 @@ export function compose(
   world: World,
   asked: Extract<Ask, { do: "compose" }>,
 ): Extract<Answer, { type: "composed" }> {
-  const { state, setup } = world;
-  const { contextWindow } = setup.model;
+  const { state } = world;
   const turn = runningTurn(world, asked.promptId);
   const whole = asked.addTurn ? joinItems(asked.items, turn) : asked.items;
   const items = cap(world, withAdditions(world, whole, asked));
   const messages = messagesOf(items);
-  const size = sizeOf(state, messages);
   return {
     type: "composed",
     items,
-    size,
+    size: sizeOf(state, messages),
     unwindowed:
       asked.unwindowed === null
         ? null
-        : sizeOf(state, messagesOf(joinItems(asked.unwindowed, turn))),
+        : sizeOf(state, shown(world, messagesOf(joinItems(asked.unwindowed, turn)))),
+    newestTokens: newestTokensOf(messages),
+    pace: paceOf(world),
     lastPromptTokens: state.lastUsage === undefined ? 0 : promptTokensOf(state.lastUsage),
-    reducibleChars: fits(world, size, asked.engineEstimate)
-      ? 0
-      : planToolResultTruncation(messages, {
-          contextWindow,
-          freeChars: Number.POSITIVE_INFINITY,
-        }).reducibleChars,
   };
 }
 
-/** Counting what could be cut is worth it only for a request that is too large. */
-function fits(
-  { setup: { budget, settings, fixedTokens } }: World,
-  size: Parameters<typeof estimateRequest>[0],
-  engineEstimate: number | null,
-): boolean {
-  return (
-    estimateRequest(size, fixedTokens, engineEstimate, settings.tokenRatio) <= budget.promptBudget
-  );
+/** What the branch says of the session so far; looks at what is new, and at its newest calls. */
+function paceOf({ state, setup }: World): SessionPace {
+  const { branch } = state;
+  state.callCount = countCalls(branch, state.callCount);
+  return {
+    calls: state.callCount.calls,
+    growthTokens: setup.settings.water.costFirst
+      ? growthPerCall(branch, setup.model.contextWindow)
+      : 0,
+  };
 }
+
+/** Long tool results as every request shows them. */
+const shown = ({ setup }: World, messages: readonly AgentMessage[]) =>
+  capToolResults(messages, setup.model.contextWindow, readerAmong(setup.tools));
 
 function cap({ state, setup }: World, items: readonly ViewItem[]): readonly ViewItem[] {
   const messages = messagesOf(items);
-  const capped = state.capped.view(messages, setup.model.contextWindow);
+  const capped = state.capped.view(messages, setup.model.contextWindow, readerAmong(setup.tools));
   if (capped === messages) return items;
   return items.map((item, index) => {
     if (capped[index] === item.message) return item;

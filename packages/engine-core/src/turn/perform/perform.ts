@@ -10,7 +10,7 @@ import { askHooks, tellHook } from "./hooks.ts";
 import { maintain } from "./maintenance.ts";
 import { callModel } from "./model.ts";
 import { runTool } from "./tool.ts";
-import { adopt, append, read, record, survey, truncate } from "./transcript.ts";
+import { adopt, append, cutResults, read, record, survey } from "./transcript.ts";
 import type { World } from "./world.ts";
 
 /** Views of one engine that could not be used, after which it is set aside. */
@@ -48,8 +48,8 @@ export async function perform(world: World, ask: Ask): Promise<Answer> {
       return callModel(world, ask);
     case "run-tool":
       return runTool(world, ask);
-    case "truncate":
-      return truncate(world, ask);
+    case "cut-results":
+      return cutResults(world, ask);
     case "tell-before":
       return tellHook(world, "beforeCompaction", ask.event);
     case "compact":

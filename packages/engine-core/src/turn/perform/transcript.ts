@@ -1,15 +1,15 @@
 // Reads and appends to the transcript, and moves to another one.
 import { messageId } from "@clew/plugin-sdk/core";
 import {
-  applyToolResultTruncation,
   isUserTurn,
   type NewTranscriptEntry,
-  planToolResultTruncation,
+  planBulkCut,
   sessionProjections,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
 import type { DeliveryLine, DeliveryPort, TranscriptPort } from "../../ports.ts";
 import { withoutIdleHeartbeats } from "../../request/heartbeats.ts";
+import { readerAmong } from "../../request/reader.ts";
 import { resolveView } from "../../request/resolve-view.ts";
 import { asPrompt, MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
 import { createDeliveryLedger, planCarriedDeliveries } from "../../session/delivery-ledger.ts";
@@ -191,29 +191,30 @@ function limitHistory(
 }
 
 /**
- * Shortens stored tool results by re-appending the branch with cut ones; the
- * originals stay in the file.
+ * Shortens stored tool results in bulk, by re-appending the branch with cut ones; the originals
+ * stay in the file.
  */
-export async function truncate(
+export async function cutResults(
   world: World,
-  { freeChars }: Asked<"truncate">,
-): Promise<Answered<"truncated">> {
+  { freeTokens, leastTokens }: Asked<"cut-results">,
+): Promise<Answered<"cut">> {
   const { state, setup, ports } = world;
   const items = refreshContext(state);
-  const messages = messagesOf(items);
+  const reader = readerAmong(setup.tools);
   const { contextWindow } = setup.model;
-  const plan = planToolResultTruncation(messages, { contextWindow, freeChars });
-  if (plan.cuts.length === 0) return { type: "truncated", changed: false };
-  const shortened = applyToolResultTruncation(messages, plan);
-  const replacements = plan.cuts.flatMap(({ index }) => {
-    const { source } = items[index]!.why;
-    return source.kind === "entry" ? [{ entryId: source.entryId, message: shortened[index]! }] : [];
+  const { cuts, freedTokens } = planBulkCut(messagesOf(items), {
+    ...{ contextWindow, freeTokens, leastTokens, reader },
   });
+  const replacements = cuts.flatMap(({ index, message }) => {
+    const { source } = items[index]!.why;
+    return source.kind === "entry" ? [{ entryId: source.entryId, message }] : [];
+  });
+  if (replacements.length === 0) return { type: "cut", changed: false };
   const result = await rewriteEntries(world, { replacements });
   ports.log.info(
-    `recovery: cut ${result.rewrittenEntries} tool results, ${result.bytesFreed} bytes`,
+    `recovery: cut ${result.rewrittenEntries} tool results, about ${Math.ceil(freedTokens)} tokens`,
   );
-  return { type: "truncated", changed: result.changed };
+  return { type: "cut", changed: result.changed };
 }
 
 /**

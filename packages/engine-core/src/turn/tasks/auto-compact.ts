@@ -1,5 +1,5 @@
-// Compacts at the threshold for engines that leave compaction to the host.
-import { estimateRequest } from "../../request/precheck.ts";
+// Compacts above the high mark for engines that leave compaction to the host.
+import { sizeOfRequest } from "../request-size.ts";
 import { ask, done, doneThen, type Task } from "../step.ts";
 
 /**
@@ -22,15 +22,12 @@ export const autoCompact: Task = {
       promptId: prompt?.id,
       additions: null,
       unwindowed: null,
-      engineEstimate: null,
     });
   },
   take(turn, answer) {
     if (answer.type !== "composed") return done(turn);
-    const { fixedTokens, budget, settings } = turn.setup;
-    const { promptBudget } = budget;
-    const currentTokenCount = estimateRequest(answer.size, fixedTokens, null, settings.tokenRatio);
-    if (currentTokenCount <= promptBudget) return done(turn);
+    const { tokens, promptBudget, verdict } = sizeOfRequest(turn, answer, { ofEngine: false });
+    if (verdict === "fits" || verdict === "unpaid") return done(turn);
     return doneThen(
       {
         ...turn,
@@ -43,7 +40,7 @@ export const autoCompact: Task = {
             trigger: "threshold",
             target: "threshold",
             tokenBudget: promptBudget,
-            currentTokenCount,
+            currentTokenCount: tokens,
           },
         },
       },

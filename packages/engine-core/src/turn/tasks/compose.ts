@@ -1,31 +1,29 @@
 // Puts the next request together and decides whether it may be sent.
-import { type Precheck, planPrecheck } from "../../request/precheck.ts";
-import type { Answer } from "../facts.ts";
+import { sizeOfRequest } from "../request-size.ts";
 import { ask, done, failed, failure, type Task } from "../step.ts";
 import type { RecoveryState, Turn } from "../turn.ts";
 
 export const compose: Task = {
   begin(turn) {
-    const { view, assembly, history, prompt, additions } = turn;
+    const { view, assembly, history, prompt, additions, recovery } = turn;
+    const mayOverflow = assembly?.promptAuthority === "preassembly_may_overflow";
     return ask(turn, {
       do: "compose",
       items: view?.items ?? assembly?.items ?? history,
       addTurn: view?.withTurn !== true,
       promptId: prompt?.id,
       additions,
-      unwindowed: assembly?.promptAuthority === "preassembly_may_overflow" ? history : null,
-      engineEstimate: assembly?.engineEstimate ?? null,
+      unwindowed: mayOverflow && mayStillShrink(recovery) ? history : null,
     });
   },
   take(turn, answer) {
     if (answer.type !== "composed") return done(turn);
-    const { items, lastPromptTokens, size } = answer;
-    const composed = { items, lastPromptTokens, measured: size.measured !== null };
-    const ready = { ...turn, composed };
-    const held = holdBack(ready, answer);
-    if (held === undefined) return done(ready);
+    const size = sizeOfRequest(turn, answer, { ofEngine: true });
+    const { items, lastPromptTokens } = answer;
+    const ready = { ...turn, composed: { items, lastPromptTokens, size } };
+    if (size.overflow === 0 || !isChecked(ready)) return done(ready);
     const message = "Context overflow: prompt too large for the model (precheck).";
-    return failed(ready, { ...failure("overflow", message), precheck: held });
+    return failed(ready, { ...failure("overflow", message), heldBack: true });
   },
 };
 
@@ -33,24 +31,7 @@ export const compose: Task = {
 const mayStillShrink = ({ overflowAttempts, engineCannot }: RecoveryState) =>
   overflowAttempts === 0 && !engineCannot;
 
-/**
- * A request that cannot fit is not sent (contract §3.4); undefined = send it. What an owner chose
- * is judged by what the model can take, since nobody else can make it smaller.
- */
-function holdBack(turn: Turn, answer: Extract<Answer, { type: "composed" }>): Precheck | undefined {
-  const { setup, engine, recovery, assembly, freshAssembly } = turn;
-  const owner = engine.ownsCompaction;
-  const checked = freshAssembly || owner || setup.settings.midTurnPrecheck;
-  if (!checked || recovery.providerDecides) return undefined;
-  const precheck = planPrecheck({
-    promptBudget: owner ? setup.model.contextWindow : setup.budget.promptBudget,
-    assembled: answer.size,
-    engineEstimate: assembly?.engineEstimate ?? null,
-    ...(answer.unwindowed !== null &&
-      mayStillShrink(recovery) && { unwindowed: answer.unwindowed }),
-    fixedTokens: setup.fixedTokens,
-    tokenRatio: setup.settings.tokenRatio,
-    reducibleChars: () => answer.reducibleChars,
-  });
-  return precheck.route === "fits" ? undefined : precheck;
-}
+/** A request that cannot fit is not sent (contract §3.4). */
+const isChecked = ({ setup, engine, recovery, freshAssembly }: Turn) =>
+  !recovery.providerDecides &&
+  (freshAssembly || engine.ownsCompaction || setup.settings.midTurnPrecheck);

@@ -1,7 +1,6 @@
 // Decides what is done about a request that does not fit, or a model that timed out.
-
+import { planBudget } from "@clew/plugin-sdk/host";
 import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
-import { charsToFree } from "../../request/precheck.ts";
 import { MAX_OVERFLOW_ATTEMPTS } from "../compaction.ts";
 import { TO_THE_MODEL } from "../order.ts";
 import { ask, done, doneOnly, type Step, type Task } from "../step.ts";
@@ -13,13 +12,16 @@ export const MAX_TIMEOUT_COMPACTIONS = 2;
  * of size (contract §3.7).
  */
 const TIMEOUT_COMPACTION_SHARE = 0.65;
+/** Of the prompt budget: to cut less is not worth what it costs to send the rest anew. */
+const LEAST_CUT_SHARE = 0.2;
 
 export type RecoveryStep =
   /** Compaction ran already: assemble and send again. */
   | { kind: "retry" }
   /** Send it all the same: the provider is the judge. */
   | { kind: "send" }
-  | { kind: "truncate" }
+  /** Shorten old tool results in bulk. */
+  | { kind: "cut" }
   | {
       kind: "compact";
       by: "engine" | "built-in";
@@ -28,15 +30,23 @@ export type RecoveryStep =
     }
   | { kind: "surface" };
 
+export interface RecoveryFacts {
+  /** The last prompt's share of the budget. */
+  fill: number;
+  /** This host has a compaction of its own that the engine does not reach anyway. */
+  compacts: boolean;
+  /** What does not fit is the history that the engine chose from, not what it chose. */
+  isUnwindowed: boolean;
+}
+
 /**
- * The next thing to try. `tried` is the state before it; `fill` is the last prompt's share of the
- * budget. The engine is asked first, then the host's own compaction, then results are cut.
+ * The next thing to try. `tried` is the state before it. The engine is asked first, then the host's
+ * own compaction; only then are results cut, once.
  */
 export function planRecovery(
-  failure: Pick<LoopFailure, "error" | "precheck">,
+  failure: Pick<LoopFailure, "error" | "heldBack">,
   tried: RecoveryState,
-  fill: number,
-  host: { compacts: boolean; ownsCompaction: boolean } = { compacts: false, ownsCompaction: false },
+  { fill, compacts, isUnwindowed }: RecoveryFacts,
 ): RecoveryStep {
   if (failure.error.kind === "timeout") {
     const worthIt =
@@ -51,38 +61,33 @@ export function planRecovery(
       : { kind: "surface" };
   }
   if (failure.error.kind !== "overflow") return { kind: "surface" };
-  const { route, source } = failure.precheck ?? {};
-  if (source === "unwindowed_assembled" && tried.engineCannot) return { kind: "retry" };
-  if (route === "truncate_tool_results_only" && !tried.truncated && !host.ownsCompaction)
-    return { kind: "truncate" };
+  if (isUnwindowed && tried.engineCannot) return { kind: "retry" };
   if (tried.overflowAttempts < MAX_OVERFLOW_ATTEMPTS) {
     if (tried.autoCompacted) return { kind: "retry" };
-    const trigger = failure.precheck === undefined ? "overflow" : "budget";
+    const trigger = failure.heldBack ? "budget" : "overflow";
     const attempt = tried.overflowAttempts + 1;
     if (!tried.engineCannot) return { kind: "compact", by: "engine", trigger, attempt };
-    if (host.compacts && !tried.hostCannot)
-      return { kind: "compact", by: "built-in", trigger, attempt };
+    if (compacts && !tried.hostCannot) return { kind: "compact", by: "built-in", trigger, attempt };
   }
-  if (!tried.truncated) return { kind: "truncate" };
-  return failure.precheck === undefined || tried.providerDecides
-    ? { kind: "surface" }
-    : { kind: "send" };
+  if (!tried.cut) return { kind: "cut" };
+  return failure.heldBack && !tried.providerDecides ? { kind: "send" } : { kind: "surface" };
 }
 
 export const recover: Task = {
   begin(turn) {
-    const { failure, recovery, setup, engine, composed } = turn;
+    const { failure } = turn;
     if (failure === null) return done(turn);
-    const { promptBudget } = setup.budget;
-    const compacts = setup.host.compacts && setup.engine.id !== FALLBACK_ENGINE_ID;
-    const step = planRecovery(failure, recovery, composed.lastPromptTokens / promptBudget, {
-      compacts,
-      ownsCompaction: engine.ownsCompaction,
+    const known = withNamedWindow(turn, failure);
+    const { setup, composed, recovery } = known;
+    const step = planRecovery(failure, recovery, {
+      fill: composed.lastPromptTokens / setup.budget.promptBudget,
+      compacts: setup.host.compacts && setup.engine.id !== FALLBACK_ENGINE_ID,
+      isUnwindowed: failure.heldBack === true && composed.size?.source === "unwindowed",
     });
-    return take(turn, failure, step);
+    return take(known, failure, step);
   },
   take(turn, answer) {
-    if (answer.type !== "truncated") return done(turn);
+    if (answer.type !== "cut") return done(turn);
     return answer.changed ? doneOnly(turn, TO_THE_MODEL) : doneOnly(turn, ["recover"]);
   },
 };
@@ -101,13 +106,10 @@ function take(turn: Turn, failure: LoopFailure, step: RecoveryStep): Step {
         TO_THE_MODEL,
       );
     }
-    case "truncate":
+    case "cut":
       return ask(
-        { ...turn, recovery: { ...recovery, truncated: true } },
-        {
-          do: "truncate",
-          freeChars: charsToFree(observedTokens(turn, failure) - setup.budget.promptBudget),
-        },
+        { ...turn, recovery: { ...recovery, cut: true } },
+        { do: "cut-results", ...planCut(turn, failure) },
       );
     case "compact":
       return doneOnly(
@@ -121,10 +123,7 @@ function take(turn: Turn, failure: LoopFailure, step: RecoveryStep): Step {
             request: {
               trigger: step.trigger,
               target: "budget",
-              tokenBudget:
-                failure.precheck === undefined
-                  ? setup.model.contextWindow
-                  : setup.budget.promptBudget,
+              tokenBudget: failure.heldBack ? setup.budget.promptBudget : setup.model.contextWindow,
               ...(step.trigger !== "timeout_recovery" && {
                 currentTokenCount: observedTokens(turn, failure),
               }),
@@ -147,7 +146,37 @@ function countAttempt(
     : { ...recovery, overflowAttempts: overflowAttempts + 1 };
 }
 
-function observedTokens({ setup }: Turn, { error, precheck }: LoopFailure): number {
+/** What was counted or estimated of the request that is too large. */
+function observedTokens({ setup, composed }: Turn, { error, heldBack }: LoopFailure): number {
   const observed = error.kind === "overflow" ? error.observedTokens : undefined;
-  return observed ?? precheck?.estimate ?? setup.model.contextWindow + 1;
+  return observed ?? (heldBack && composed.size?.tokens) ?? setup.model.contextWindow + 1;
+}
+
+/** Down to the low mark in one step, or not at all (spec "compaction", "Decided since" 3). */
+function planCut(turn: Turn, failure: LoopFailure): { freeTokens: number; leastTokens: number } {
+  const { budget, settings } = turn.setup;
+  const { fixed = 0, water } = turn.composed.size ?? {};
+  const ratio = Math.max(1, settings.tokenRatio);
+  const left = water?.low ?? budget.promptBudget / 2;
+  return {
+    freeTokens: Math.max(0, observedTokens(turn, failure) - fixed - left) / ratio,
+    leastTokens: (LEAST_CUT_SHARE * budget.promptBudget) / ratio,
+  };
+}
+
+/** The provider knows how much its model holds: the rest of the turn goes by that. */
+function withNamedWindow(turn: Turn, { error }: LoopFailure): Turn {
+  const { setup } = turn;
+  const named = error.kind === "overflow" ? error.windowTokens : undefined;
+  if (named === undefined || named >= setup.model.contextWindow) return turn;
+  const { fixedTokens } = setup.budget;
+  const { reserveTokens, tokenRatio } = setup.settings;
+  return {
+    ...turn,
+    setup: {
+      ...setup,
+      model: { ...setup.model, contextWindow: named },
+      budget: planBudget({ contextWindow: named, reserveTokens, fixedTokens, tokenRatio }),
+    },
+  };
 }

@@ -27,8 +27,8 @@ export const refuse: Task = {
 };
 
 /** What the person is told when nothing helped (contract §3.7). */
-function overflowMessage({ compactionFailure }: Turn, { precheck }: LoopFailure): string {
-  if (precheck !== undefined && compactionFailure !== null) {
+function overflowMessage({ compactionFailure }: Turn, { heldBack }: LoopFailure): string {
+  if (heldBack && compactionFailure !== null) {
     const { timedOut, reason } = compactionFailure;
     return `Auto-compaction ${timedOut ? "timed out" : "failed"} before the next model request (${reason}). Try again or run /compact.`;
   }

@@ -26,10 +26,10 @@ export const weigh: Task = {
 
 /** Nothing to compact: then the count that said otherwise was of another context. */
 const wasStale = ({ failure, composed }: Turn, outcome: CompactionOutcome): boolean =>
-  failure?.precheck !== undefined &&
+  failure?.heldBack === true &&
   outcome.ok &&
   outcome.code === "no-conversation" &&
-  composed.measured;
+  composed.size?.source === "counted";
 
 /** Whoever could not make it smaller is not asked again in this turn. */
 function afterFailure(turn: Turn, outcome: CompactionOutcome): Turn {

@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { planWater } from "./water.ts";
+
+const budgets = fc.integer({ min: 1, max: 3_000_000 });
+const settings = fc.record(
+  {
+    highWaterTokens: fc.integer({ min: 1, max: 3_000_000 }),
+    lowWaterTokens: fc.integer({ min: 1, max: 3_000_000 }),
+    costFirst: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+const session = fc.record({ newestTokens: fc.nat(300_000), growthTokens: fc.nat(20_000) });
+
+describe("the water marks", () => {
+  it.each([
+    // budget, high, low
+    [16_000, 14_250, 4_000],
+    [32_000, 28_500, 8_000],
+    [48_000, 42_250, 10_500],
+    [64_000, 56_000, 13_000],
+    [96_000, 71_000, 15_000],
+    [128_000, 86_000, 17_200],
+    [512_000, 172_000, 34_400],
+  ])("of a budget of %i tokens are %i and %i", (budget, high, low) => {
+    expect(planWater({ budget })).toEqual({ high, low });
+  });
+
+  it("stay in order and inside the budget, whatever is asked for", () => {
+    fc.assert(
+      fc.property(budgets, settings, session, (budget, asked, now) => {
+        const { high, low } = planWater({ budget, settings: asked, ...now });
+        expect(low).toBeGreaterThanOrEqual(0);
+        expect(low).toBeLessThan(high);
+        expect(high).toBeLessThanOrEqual(Math.max(1, 0.9 * budget));
+      }),
+    );
+  });
+
+  it("rise with the budget", () => {
+    fc.assert(
+      fc.property(budgets, budgets, settings, session, (one, other, asked, now) => {
+        const [less, more] = [Math.min(one, other), Math.max(one, other)].map((budget) =>
+          planWater({ budget, settings: asked, ...now }),
+        );
+        expect(more!.high).toBeGreaterThanOrEqual(less!.high);
+        expect(more!.low).toBeGreaterThanOrEqual(less!.low);
+      }),
+    );
+  });
+
+  it("never ask a compaction to cut the newest exchange, as long as that is below the high one", () => {
+    fc.assert(
+      fc.property(budgets, session, (budget, now) => {
+        const { high, low } = planWater({ budget, ...now });
+        if (now.newestTokens < high) expect(low).toBeGreaterThanOrEqual(now.newestTokens);
+      }),
+    );
+  });
+
+  it("are where calls cost least, by the session's growth, if the operator wants that", () => {
+    const costFirst = { costFirst: true };
+    const marks = (growthTokens: number) =>
+      planWater({ budget: 128_000, settings: costFirst, growthTokens });
+    expect(marks(300)).toEqual({ high: 28_094, low: 17_200 });
+    expect(marks(1_600)).toEqual({ high: 42_358, low: 17_200 });
+    // Nothing is known of a session that has just begun.
+    expect(marks(0)).toEqual(planWater({ budget: 128_000 }));
+  });
+});

@@ -1,0 +1,77 @@
+// At which size a context is compacted, and down to which one.
+
+/** What a host says of the marks; what it leaves out follows from the budget. */
+export interface WaterSettings {
+  /** Tokens above which a context is compacted. Absent: by the budget. */
+  highWaterTokens?: number | undefined;
+  /** Tokens a compaction goes down to. Absent: by the budget. */
+  lowWaterTokens?: number | undefined;
+  /**
+   * True: the high mark is where calls cost least, by the session's growth. Absent: false, a large
+   * window is used for what it is good for, seeing more.
+   */
+  costFirst?: boolean | undefined;
+}
+
+/** Both in tokens of what a compaction can shrink: messages, summary, ledger and the like. */
+export interface WaterMarks {
+  /** A context above it is compacted. */
+  high: number;
+  /** What a compaction goes down to; always below `high`. */
+  low: number;
+}
+
+/** Budget, high and low mark, tokens; straight lines between. */
+const MARKS: readonly (readonly [budget: number, high: number, low: number])[] = [
+  [0, 0, 0],
+  [32_000, 28_500, 8_000],
+  [64_000, 56_000, 13_000],
+  [128_000, 86_000, 17_000],
+];
+const [LARGEST, LARGEST_HIGH] = MARKS.at(-1)!;
+/** Beyond the table. */
+const LOW_SHARE_OF_HIGH = 0.2;
+/** Room for what the next call adds. */
+const MOST_OF_BUDGET = 0.9;
+/**
+ * Twice the price of writing a token anew to a cache instead of reading it there, over the price of
+ * reading it: 2 × (1.25 − 0.1) / 0.1.
+ */
+const REWRITE_PRICE = 23;
+
+/**
+ * The marks of one budget: the prompt budget without system prompt and tool schemas, in tokens. Few
+ * and far steps keep the beginning of the requests the same, which is what caches pay for.
+ */
+export function planWater(input: {
+  budget: number;
+  settings?: WaterSettings | undefined;
+  /** Tokens of the newest exchange, which every compaction keeps. Absent: 0. */
+  newestTokens?: number | undefined;
+  /** Tokens a call of this session adds; 0 or absent: not known. */
+  growthTokens?: number | undefined;
+}): WaterMarks {
+  const { settings = {}, newestTokens = 0, growthTokens = 0 } = input;
+  const budget = Math.max(1, input.budget);
+  const [tableHigh, tableLow] = marksOf(budget);
+  const wantedLow = Math.max(settings.lowWaterTokens ?? tableLow, newestTokens);
+  const wantedHigh =
+    settings.highWaterTokens ??
+    (settings.costFirst && growthTokens > 0
+      ? wantedLow + Math.sqrt(REWRITE_PRICE * growthTokens * wantedLow)
+      : tableHigh);
+  const high = Math.max(1, Math.floor(Math.min(wantedHigh, MOST_OF_BUDGET * budget)));
+  return { high, low: Math.max(0, Math.min(Math.floor(wantedLow), high - 1)) };
+}
+
+function marksOf(budget: number): readonly [high: number, low: number] {
+  const above = MARKS.findIndex(([most]) => budget < most);
+  if (above < 0) {
+    const high = LARGEST_HIGH * Math.sqrt(budget / LARGEST);
+    return [high, LOW_SHARE_OF_HIGH * high];
+  }
+  const [from, highFrom, lowFrom] = MARKS[above - 1]!;
+  const [to, highTo, lowTo] = MARKS[above]!;
+  const share = (budget - from) / (to - from);
+  return [highFrom + share * (highTo - highFrom), lowFrom + share * (lowTo - lowFrom)];
+}
