@@ -29,11 +29,6 @@ describe("what people see of a history", () => {
     expect(projectTextForDisplay("hello (untrusted metadata) there")).toBe(
       "hello (untrusted metadata) there",
     );
-    expect(
-      projectTextForDisplay(
-        "hi\n\nOpenClaw runtime context (internal):\nThis context is runtime-generated, keep it private.\n\nsecret",
-      ),
-    ).toBe("hi");
   });
 
   it("shows a message from another session without the marker the model gets", () => {

@@ -1,6 +1,7 @@
 // What a model's name alone tells of the model.
 
-const REPLAYS_THINKING = /fable-5|(?:opus|sonnet|haiku)-4|claude-[5-9]|claude-\d{2}/;
+// Generations 1 to 3, as vendors and routers write them; what came later is not here.
+const OLD_CLAUDE = /claude-(?:v?[123](?!\d)|instant)|(?:opus|sonnet|haiku)-[123](?!\d)/;
 const CLAUDE_AS_A_WORD = /(?:^|[./:_-])claude(?:[./:_-]|$)/;
 const MISTRAL = /mistral|mixtral|codestral|pixtral|devstral|ministral/;
 // How routers name models of the same maker, after an optional "openrouter/".
@@ -31,7 +32,7 @@ export const namesClaude = (modelId: string): boolean => CLAUDE_AS_A_WORD.test(m
 
 /** A Claude too old to accept its own thinking back. */
 export const refusesOwnThinking = (modelId: string): boolean =>
-  isClaude(modelId) && !REPLAYS_THINKING.test(modelId);
+  isClaude(modelId) && OLD_CLAUDE.test(modelId);
 
 /** A model whose thoughts are signed with base64. */
 export const isGemini = (modelId: string): boolean => modelId.includes("gemini");

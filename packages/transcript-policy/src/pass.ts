@@ -107,7 +107,7 @@ export function mapChanged<T>(
     const item = items[index]!;
     const mapped = map(item, index);
     if (copy === undefined) {
-      if (mapped === item) continue;
+      if (mapped === item && mapped !== undefined) continue;
       copy = items.slice(0, index);
     }
     if (mapped !== undefined) copy.push(mapped);

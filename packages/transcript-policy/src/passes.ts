@@ -1,5 +1,6 @@
 // Every pass by name, as `pnpm run docs` finds them in the folder.
 export type { AsyncPass, Clock, Pass, PassResult } from "./pass.ts";
+export { stripInboundMetadata } from "./passes/channel-text.ts";
 export { toContractShape } from "./passes/contract-shape.ts";
 export { fitToolCalls } from "./passes/fit-calls.ts";
 export { fitText, fitThinking, settleContentForWire, type WireOptions } from "./passes/fit-wire.ts";
@@ -34,10 +35,9 @@ export {
 } from "./passes/responses.ts";
 export {
   stripHistoricalRuntimeContextCustomMessages,
-  stripInboundMetadata,
-  stripInternalRuntimeContext,
   stripRuntimeContextCustomMessages,
 } from "./passes/runtime-context.ts";
+export { stripInternalRuntimeContext } from "./passes/runtime-text.ts";
 export { isSilentReply } from "./passes/silent-reply.ts";
 export {
   dropReasoningFromHistory,

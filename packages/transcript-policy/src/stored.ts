@@ -42,7 +42,8 @@ export function idOf(message: StoredMessage): string | undefined {
  * empty blocks.
  */
 export function storedBlocks(message: StoredMessage): readonly StoredBlock[] {
-  return Array.isArray(message.content) ? (message.content as readonly StoredBlock[]) : [];
+  const content = isRecord(message) ? message.content : undefined;
+  return Array.isArray(content) ? (content as readonly StoredBlock[]) : [];
 }
 
 /** One field of a block; undefined when the block is no object. */

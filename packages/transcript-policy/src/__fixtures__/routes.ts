@@ -26,7 +26,7 @@ export const ROWS: readonly Row[] = [
   ["anthropic", "anthropic-messages", "claude-opus-4-6", `full strict+toolu ${SIGNED}`],
   [" Anthropic ", "anthropic-messages", "Claude-3-7-Sonnet", `full strict+toolu ${OLD}`],
   ["anthropic", "anthropic-messages", "claude-12-haiku", `full strict+toolu ${SIGNED}`],
-  ["anthropic", "anthropic-messages", "claude-opus-5", `full strict+toolu ${OLD}`],
+  ["anthropic", "anthropic-messages", "claude-opus-5", `full strict+toolu ${SIGNED}`],
   ["anthropic-vertex", "anthropic-messages", "claude-opus-4-6", `full strict ${SIGNED}`],
   [
     "amazon-bedrock",

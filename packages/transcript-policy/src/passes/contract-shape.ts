@@ -1,5 +1,6 @@
 // Writes the messages of any host as the contract spells them.
 import { isRecord } from "@clew/plugin-sdk/host";
+import { MAX_LEVELS, withoutDeepParts } from "../nesting.ts";
 import { definePass, mapChanged } from "../pass.ts";
 import {
   blockText,
@@ -11,6 +12,7 @@ import {
   roleOf,
   type StoredBlock,
   type StoredMessage,
+  storedBlocks,
   textBlock,
   typeOf,
 } from "../stored.ts";
@@ -48,7 +50,10 @@ export const toContractShape = definePass("contract-shape", (messages, _options,
     const shaped = shapeMessage(message);
     if (shaped !== message)
       report("changed", index, "a spelling or block the contract does not know");
-    return shaped;
+    const bounded = boundArguments(shaped);
+    if (bounded !== shaped)
+      report("changed", index, `tool arguments nested deeper than ${MAX_LEVELS} levels`);
+    return bounded;
   }),
 );
 
@@ -113,6 +118,18 @@ function shapeThinking(block: StoredBlock): StoredBlock {
     (value) => value !== undefined,
   );
   return signature === undefined ? named : { ...named, thinkingSignature: signature };
+}
+
+/** Everything that looks into arguments later goes as deep as they do. */
+function boundArguments(message: StoredMessage): StoredMessage {
+  if (roleOf(message) !== "assistant") return message;
+  const blocks = storedBlocks(message);
+  const bounded = mapChanged(blocks, (block) => {
+    if (!isToolCallLike(block)) return block;
+    const args = withoutDeepParts(block.arguments);
+    return args === block.arguments ? block : { ...block, arguments: args };
+  });
+  return bounded === blocks ? message : { ...message, content: bounded };
 }
 
 const CALL_ID_FIELDS = ["id", "call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id"];

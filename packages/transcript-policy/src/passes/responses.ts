@@ -168,7 +168,13 @@ function canonicalPart(part: string, { prefix, legal }: typeof CALL_PART): strin
   return `${prefix}${trimUnderscores(tail) || "id"}_${sha256Hex(text).slice(0, 10)}`;
 }
 
-const trimUnderscores = (text: string): string => text.replace(/^_+|_+$/g, "");
+function trimUnderscores(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && text[start] === "_") start++;
+  while (end > start && text[end - 1] === "_") end--;
+  return text.slice(start, end);
+}
 
 /**
  * Removes the item id of a call whose reasoning is not in front of it in the same turn, and of its
