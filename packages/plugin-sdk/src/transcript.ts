@@ -32,6 +32,7 @@ export {
   type MessageEntry,
   type ModelChangeEntry,
   type NewTranscriptEntry,
+  ORIGIN,
   type ResetEntry,
   type SessionInfoEntry,
   type ThinkingLevelChangeEntry,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { TRANSCRIPT_VERSION } from "@clew/plugin-sdk/transcript";
 import { repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
 import { isInForce, type LockOwner, readOwner } from "../locks/lock.ts";
+import { checkpointFile, readCheckpoint } from "../sessions/checkpoint.ts";
 import { completeIndex, listTranscripts, readIndex, writeIndex } from "../sessions/index-file.ts";
 import { isSafeId } from "../sessions/keys.ts";
 import { describeNote, repairedParts } from "../sessions/notes.ts";
@@ -127,6 +128,16 @@ async function checkFile({ fix, ...files }: SessionFiles & { fix: boolean }): Pr
     const codes = { found: "session-damaged", repaired: "session-repaired" } as const;
     const how = notes || "opened and closed";
     findings.push(repaired(fix, { codes, subject, problem: problems.join(", "), how }));
+  }
+  if ((await readCheckpoint(file)).kind === "damaged") {
+    if (fix) await rm(checkpointFile(file), { force: true });
+    const codes = {
+      found: "session-checkpoint-damaged",
+      repaired: "session-checkpoint-removed",
+    } as const;
+    const problem = `${checkpointFile(file)} is not as it was written, and not used`;
+    const how = "removed; opening the session makes another";
+    findings.push(repaired(fix, { codes, subject, problem, how }));
   }
   const about = await checkRecord(record);
   if (about.kind === "unreadable")

@@ -55,6 +55,8 @@ export type FindingCode =
   | "gateway-tells-nothing"
   | "gateway-unannounced"
   | "sessions"
+  | "session-checkpoint-damaged"
+  | "session-checkpoint-removed"
   | "session-in-use"
   | "session-not-a-transcript"
   | "session-unreadable"

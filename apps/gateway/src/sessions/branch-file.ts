@@ -6,6 +6,8 @@ import {
   type TranscriptEntry,
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
+import { keepCheckpoint } from "./checkpoint-keeper.ts";
+import type { FileStamp, LinePlace, PlacedEntry } from "./checkpoint-lines.ts";
 import { durableFile } from "./durable-file.ts";
 import { formatEntries, formatHeader } from "./entry-lines.ts";
 import { keepEntry, keepRead } from "./kept-entry.ts";
@@ -33,10 +35,26 @@ export interface BranchFile {
   close(): Promise<void>;
 }
 
+/** What a session file holds. */
+export interface LoadedFile {
+  /** Undefined: there is no session yet. */
+  header: TranscriptHeader | undefined;
+  /** In file order. */
+  entries: TranscriptEntry[];
+  /** Where each stands, in the same order; undefined when not every line is an entry. */
+  places: readonly LinePlace[] | undefined;
+  /** Bytes. */
+  size: number;
+  /** The checkpoint it was loaded by. Absent: none. */
+  checkpoint?: { stamp: FileStamp; lines: number };
+}
+
 export interface BranchFileRequest {
   path: string;
   /** What the file holds now. */
-  loaded: { header: TranscriptHeader | undefined; entries: TranscriptEntry[]; size: number };
+  loaded: LoadedFile;
+  /** Sessions smaller than this need no checkpoint, bytes. */
+  checkpointFrom: number;
   newHeader: () => TranscriptHeader;
 }
 
@@ -44,12 +62,21 @@ export async function openBranchFile({
   path,
   loaded,
   newHeader,
+  checkpointFrom,
 }: BranchFileRequest): Promise<BranchFile> {
   const file = durableFile(path, loaded.size);
   const ids = new Set(loaded.entries.map(({ id }) => id));
   const branch = await keepRead(activeBranch(loaded.entries));
+  const keeper = await keepCheckpoint({
+    sessionFile: path,
+    size: loaded.size,
+    placed: ids.size === loaded.entries.length ? placedIn(loaded, branch) : undefined,
+    minBytes: checkpointFrom,
+    current: loaded.checkpoint,
+    header: loaded.header,
+  });
   let snapshot: readonly TranscriptEntry[] | undefined;
-  let hasHeader = loaded.header !== undefined;
+  let { header } = loaded;
   return {
     branch: () => {
       snapshot ??= branch.slice();
@@ -69,15 +96,33 @@ export async function openBranchFile({
     },
     async write(added, { kept = branch.length, atomic }) {
       const entries = added.map(keepEntry);
-      const head = hasHeader ? "" : formatHeader(newHeader());
-      await file.append(head + formatEntries(entries, { atomic }));
-      hasHeader = true;
+      const written = header ?? newHeader();
+      const head = header === undefined ? formatHeader(written) : "";
+      const lines = formatEntries(entries, { atomic });
+      await file.append(head + lines.join(""));
+      header = written;
       branch.length = kept;
       for (const entry of entries) branch.push(entry);
       snapshot = undefined;
+      await keeper.wrote({ entries, lines, head });
       return entries;
     },
-    exists: () => hasHeader,
-    close: () => file.close(),
+    exists: () => header !== undefined,
+    async close() {
+      await file.close();
+      if (header !== undefined) await keeper.close(header);
+    },
   };
+}
+
+/** Entries of the branch as they are kept, with their ids. */
+function placedIn(
+  { entries, places }: LoadedFile,
+  branch: readonly TranscriptEntry[],
+): PlacedEntry[] | undefined {
+  const kept = new Map(branch.map((entry) => [entry.id, entry]));
+  return places?.map(({ start, length }, index) => {
+    const entry = entries[index]!;
+    return { entry: kept.get(entry.id) ?? entry, start, length };
+  });
 }

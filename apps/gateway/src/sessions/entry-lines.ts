@@ -30,18 +30,16 @@ export function withoutGroup(entry: TranscriptEntry & { [GROUP_KEY]?: unknown })
   return rest;
 }
 
-/** The lines of `entries`; `atomic`: all or none of them count when the write is interrupted. */
+/** A line for each; `atomic`: all or none of them count when the write is interrupted. */
 export function formatEntries(
   entries: readonly TranscriptEntry[],
   options: { atomic?: boolean } = {},
-): string {
+): string[] {
   const group = options.atomic === true && entries.length > 1;
-  return entries
-    .map(
-      (entry, index) =>
-        `${JSON.stringify(group && index === 0 ? { ...entry, [GROUP_KEY]: { group: entries.length } } : entry)}\n`,
-    )
-    .join("");
+  return entries.map(
+    (entry, index) =>
+      `${JSON.stringify(group && index === 0 ? { ...entry, [GROUP_KEY]: { group: entries.length } } : entry)}\n`,
+  );
 }
 
 export function formatHeader(header: TranscriptHeader): string {

@@ -36,7 +36,7 @@ export async function readFileLines(
     const end = Math.min(to ?? Infinity, (await handle.stat()).size);
     let rest: Buffer[] = [];
     let lineStart = from;
-    for await (const { bytes, at } of readPieces(handle, from, end)) {
+    for await (const { bytes, at } of piecesOf(handle, from, end)) {
       let start = 0;
       for (let feed = bytes.indexOf(LINE_FEED); feed >= 0; feed = bytes.indexOf(LINE_FEED, start)) {
         const tail = bytes.subarray(start, feed);
@@ -53,7 +53,17 @@ export async function readFileLines(
   }
 }
 
-async function* readPieces(handle: FileHandle, from: number, end: number) {
+/** The bytes of a part, piece by piece. */
+export async function* readFilePieces(file: string, from: number, to: number) {
+  const handle = await open(file, "r");
+  try {
+    yield* piecesOf(handle, from, to);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* piecesOf(handle: FileHandle, from: number, end: number) {
   for (let at = from; at < end; ) {
     const { buffer, bytesRead } = await handle.read({
       buffer: Buffer.allocUnsafe(Math.min(PIECE_BYTES, end - at)),
@@ -67,12 +77,7 @@ async function* readPieces(handle: FileHandle, from: number, end: number) {
 
 /** The bytes of a part. */
 export async function readFilePart(file: string, from: number, to: number): Promise<Buffer> {
-  const handle = await open(file, "r");
-  try {
-    const pieces: Buffer[] = [];
-    for await (const { bytes } of readPieces(handle, from, to)) pieces.push(bytes);
-    return Buffer.concat(pieces);
-  } finally {
-    await handle.close();
-  }
+  const pieces: Buffer[] = [];
+  for await (const { bytes } of readFilePieces(file, from, to)) pieces.push(bytes);
+  return Buffer.concat(pieces);
 }

@@ -21,6 +21,7 @@ export function keepEntry(entry: TranscriptEntry): TranscriptEntry {
  * are frozen as they are; others have their turn meanwhile.
  */
 export async function keepRead(branch: readonly TranscriptEntry[]): Promise<TranscriptEntry[]> {
+  if (branch.every((entry) => kept.has(entry))) return branch.slice();
   const origins = originsOf(branch);
   const entries: TranscriptEntry[] = [];
   await inSlices(branch, (entry) =>
@@ -31,7 +32,14 @@ export async function keepRead(branch: readonly TranscriptEntry[]): Promise<Tran
   return entries;
 }
 
-function keepOwn(entry: TranscriptEntry): TranscriptEntry {
+/** An entry that reads what it holds when it is asked, and cannot be changed. */
+export function keepLate(entry: TranscriptEntry): TranscriptEntry {
+  kept.add(entry);
+  return entry;
+}
+
+/** An entry that nobody else has. */
+export function keepOwn(entry: TranscriptEntry): TranscriptEntry {
   freeze(entry);
   kept.add(entry);
   if (entry.type === "message") kept.add(entry.message);

@@ -14,11 +14,12 @@ import {
 import writeFileAtomic from "write-file-atomic";
 import { acquireLock, type Lock, type LockOwner } from "../locks/lock.ts";
 import { storageFailed } from "../storage-error.ts";
-import { type BranchFile, openBranchFile } from "./branch-file.ts";
+import { type BranchFile, type LoadedFile, openBranchFile } from "./branch-file.ts";
 import { openDeliveries } from "./deliveries.ts";
 import { keepBeside } from "./durable-file.ts";
 import { formatEntries, formatHeader } from "./entry-lines.ts";
 import { readFilePart } from "./file-lines.ts";
+import { loadLate } from "./load-late.ts";
 import type { SessionNote } from "./notes.ts";
 import { oneAtATime } from "./queues.ts";
 import { type FileContent, type ReadOutcome, readSessionFile } from "./read-file.ts";
@@ -71,7 +72,12 @@ export interface OpenSessionRequest {
   deliveriesFile?: string;
   /** ms since the epoch. */
   now?: () => number;
+  /** Smaller session files need no checkpoint, bytes. Absent: CHECKPOINT_FROM. */
+  checkpointFrom?: number;
 }
+
+/** Reading less takes no time worth saving. */
+export const CHECKPOINT_FROM = 2 ** 20;
 
 /**
  * Throws SESSION_LOCKED while another process writes it, TRANSCRIPT_UNREADABLE when
@@ -82,7 +88,8 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
   await mkdir(dirname(session.sessionFile), { recursive: true, mode: 0o700 });
   const lock = await takeLock(session);
   try {
-    const loaded = await loadTranscript(session.sessionFile);
+    const loaded =
+      (await loadByCheckpoint(session.sessionFile)) ?? (await loadTranscript(session.sessionFile));
     const takenOver = lock.takenFrom === undefined ? [] : [noteOfTaking(lock.takenFrom)];
     const opened =
       request.deliveriesFile === undefined
@@ -90,7 +97,9 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
         : await openDeliveries(request.deliveriesFile, activeBranch(loaded.entries));
     const notes = [...takenOver, ...loaded.notes, ...(opened?.notes ?? [])];
     const newHeader = () => headerOf(session, request.cwd, (request.now ?? Date.now)());
-    const file = await openBranchFile({ path: session.sessionFile, loaded, newHeader });
+    const { checkpointFrom = CHECKPOINT_FROM } = request;
+    const path = session.sessionFile;
+    const file = await openBranchFile({ path, loaded, newHeader, checkpointFrom });
     return createHandle(request, lock, { file, notes, deliveries: opened?.deliveries });
   } catch (error) {
     await lock.release();
@@ -98,11 +107,17 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
   }
 }
 
-interface Loaded {
-  header: TranscriptHeader | undefined;
-  entries: TranscriptEntry[];
-  size: number;
+interface Loaded extends LoadedFile {
   notes: SessionNote[];
+}
+
+/** A file that is as we left it was mended then. */
+async function loadByCheckpoint(file: string): Promise<Loaded | undefined> {
+  const late = await loadLate(file);
+  if (late === undefined) return undefined;
+  const { checkpoint, entries } = late;
+  const { header, rows, stamp } = checkpoint;
+  return { header, entries, places: rows, size: stamp.size, notes: [], checkpoint };
 }
 
 interface OpenedParts {
@@ -269,7 +284,7 @@ async function readMended(file: string): Promise<Loaded> {
       );
     case "empty": {
       const notes = await setAside(file, { from: 0, to: found.fileBytes });
-      return { header: undefined, entries: [], size: 0, notes };
+      return { header: undefined, entries: [], places: [], size: 0, notes };
     }
     case "transcript": {
       const { content, fileBytes } = found;
@@ -281,7 +296,8 @@ async function readMended(file: string): Promise<Loaded> {
       if (content.version < TRANSCRIPT_VERSION)
         return { header, ...(await replaceMigrated(file, content, notes)) };
       const size = content.missingNewline ? await endLine(file, goodBytes) : goodBytes;
-      return { header, entries, size, notes };
+      const places = content.missingNewline ? undefined : content.places;
+      return { header, entries, places, size, notes };
     }
   }
 }
@@ -325,10 +341,11 @@ async function replaceMigrated(
   const original = `${file}.v${version}`;
   const entries = read.map((entry) => placeEntry(entry, entry));
   await writeFileAtomic(original, await readFile(file), { mode: 0o600 });
-  const text = formatHeader(header) + formatEntries(entries);
+  const text = formatHeader(header) + formatEntries(entries).join("");
   await writeFileAtomic(file, text, { mode: 0o600 });
   return {
     entries,
+    places: undefined,
     size: Buffer.byteLength(text),
     notes: [...notes, { kind: "migrated", fromVersion: version, original } satisfies SessionNote],
   };

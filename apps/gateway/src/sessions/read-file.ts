@@ -6,6 +6,7 @@ import {
   type TranscriptEntry,
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
+import type { LinePlace, PlacedEntry } from "./checkpoint-lines.ts";
 import { groupSize, withoutGroup } from "./entry-lines.ts";
 import { readFileLines } from "./file-lines.ts";
 
@@ -27,6 +28,11 @@ export interface FileContent {
   goodBytes: number;
   /** The last line is whole and lacks only its line feed. */
   missingNewline: boolean;
+  /**
+   * Where each entry stands, in the same order; undefined when not every line is an entry of the
+   * current version.
+   */
+  places: LinePlace[] | undefined;
 }
 
 export type ReadOutcome = { fileBytes: number } & (
@@ -54,6 +60,7 @@ interface PartRead {
   linesEnd: number;
   goodBytes: number;
   missingNewline: boolean;
+  places: LinePlace[] | undefined;
   fileBytes: number;
 }
 
@@ -64,6 +71,7 @@ async function readPart(file: string, to?: number): Promise<PartRead> {
   let firstLine: string | undefined;
   let holdsGroups = false;
   let isBlank = true;
+  const placed: PlacedEntry[] = [];
   const look = (text: string, start: number) => {
     firstLine ??= text;
     isBlank &&= text.trim() === "";
@@ -75,7 +83,8 @@ async function readPart(file: string, to?: number): Promise<PartRead> {
   const unfinished = await readFileLines(file, to === undefined ? {} : { to }, (line, start) => {
     const text = line.toString("utf8");
     look(text, start);
-    reader.add(text);
+    const entry = reader.add(text);
+    if (entry !== undefined) placed.push({ entry, start, length: line.length });
   });
   const rest = unfinished.bytes.toString("utf8");
   const read = reader.end(rest);
@@ -86,12 +95,16 @@ async function readPart(file: string, to?: number): Promise<PartRead> {
     firstLine: firstLine ?? "",
     goodBytes: open?.start ?? linesEnd,
     missingNewline: !read.torn && rest !== "",
+    places: isWhole(read.entries, placed) ? placed : undefined,
     fileBytes: unfinished.end,
   };
 }
 
+const isWhole = (entries: readonly TranscriptEntry[], placed: readonly PlacedEntry[]) =>
+  entries.length === placed.length && entries.every((entry, at) => entry === placed[at]!.entry);
+
 function outcomeOf(part: PartRead, fileBytes: number): ReadOutcome {
-  const { read, isBlank, firstLine, holdsGroups, goodBytes, missingNewline } = part;
+  const { read, isBlank, firstLine, holdsGroups, goodBytes, missingNewline, places } = part;
   if (isBlank) return { fileBytes, kind: "empty" };
   const { header, entries, badLines } = read;
   if (header === undefined)
@@ -105,6 +118,7 @@ function outcomeOf(part: PartRead, fileBytes: number): ReadOutcome {
     entries: holdsGroups ? entries.map(withoutGroup) : entries,
     version: versionOf(firstLine),
     unreadableLines: badLines.map(({ line }) => line),
+    places: badLines.length === 0 ? places : undefined,
     ...{ goodBytes, missingNewline },
   };
   return { fileBytes, kind: "transcript", content };

@@ -9,12 +9,16 @@ import { createSessionStore } from "./store.ts";
 
 const WRITER = new URL("../testing/session-writer.ts", import.meta.url);
 
-describe("the store that keeps sessions in files", () => {
+describe.each([
+  ["", undefined],
+  [", each with a checkpoint", 0],
+])("the store that keeps sessions in files%s", (_how, checkpointFrom) => {
   testTranscriptStore({
     test: it,
     async create() {
       const home = await temporaryHome();
-      const store = createSessionStore({ home });
+      const settings = checkpointFrom === undefined ? {} : { checkpointFrom };
+      const store = createSessionStore({ home, ...settings });
       return {
         open: () => store.open({ key: "main", cwd: home }),
         async beginSuccessor() {
@@ -31,7 +35,7 @@ describe("the store that keeps sessions in files", () => {
           };
         },
         async killWriter() {
-          const child = startChild(WRITER, [home, "append"]);
+          const child = startChild(WRITER, [home, "append", "200", String(checkpointFrom ?? "")]);
           for (let line = 0; line < 10; line++) await child.nextLine();
           child.process.kill("SIGKILL");
           await child.exit;

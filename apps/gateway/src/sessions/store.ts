@@ -20,8 +20,9 @@ import { readDeliveries } from "./deliveries.ts";
 import { explainStorageError } from "./durable-file.ts";
 import { completeIndex, moveKey, readIndex, type SessionIndex, writeIndex } from "./index-file.ts";
 import { isSafeId, type SessionName } from "./keys.ts";
+import { loadLate } from "./load-late.ts";
 import { requireSessionName } from "./name-errors.ts";
-import { type OpenSession, openSession } from "./open.ts";
+import { CHECKPOINT_FROM, type OpenSession, openSession } from "./open.ts";
 import { agentPaths, deliveriesFile, transcriptFile } from "./paths.ts";
 import { readSessionFile } from "./read-file.ts";
 
@@ -74,7 +75,14 @@ export interface SessionStore {
 }
 
 /** Keys may be short names; they are of the agent "main" then. */
-export function createSessionStore({ home }: { home: string }): SessionStore {
+export function createSessionStore({
+  home,
+  checkpointFrom = CHECKPOINT_FROM,
+}: {
+  home: string;
+  /** Smaller session files need no checkpoint, bytes. Absent: CHECKPOINT_FROM. */
+  checkpointFrom?: number;
+}): SessionStore {
   const find = async (text: string) => {
     const name = requireSessionName(text);
     const sessionId = await findSessionId(home, name);
@@ -82,7 +90,7 @@ export function createSessionStore({ home }: { home: string }): SessionStore {
   };
   return {
     open: (request) =>
-      openByKey(home, request).catch((error: unknown) => {
+      openByKey({ home, checkpointFrom }, request).catch((error: unknown) => {
         throw explainStorageError(error, home);
       }),
     async renew(key) {
@@ -97,7 +105,7 @@ export function createSessionStore({ home }: { home: string }): SessionStore {
       );
       return { sessionId, archivedAs: archivedAs ?? null };
     },
-    adopt: (move) => adoptSuccessor(home, move),
+    adopt: (move) => adoptSuccessor({ home, checkpointFrom }, move),
     async list() {
       const agents = await listAgents(home);
       const found = await Promise.all(agents.map((agentId) => listAgentSessions(home, agentId)));
@@ -109,13 +117,18 @@ export function createSessionStore({ home }: { home: string }): SessionStore {
       const { name, sessionId } = await find(key);
       const summary =
         sessionId === undefined ? null : await summarize(home, name.agentId, name.key, sessionId);
-      return summary === null ? null : { ...summary, ...(await readTranscript(summary.file)) };
+      return summary === null ? null : { ...summary, ...(await readBranch(summary.file)) };
     },
   };
 }
 
+interface StoreSettings {
+  home: string;
+  checkpointFrom: number;
+}
+
 async function openByKey(
-  home: string,
+  { home, checkpointFrom }: StoreSettings,
   { key, cwd, now }: Parameters<SessionStore["open"]>[0],
 ): Promise<OpenSession> {
   const name = requireSessionName(key);
@@ -124,14 +137,14 @@ async function openByKey(
   const session = { agentId: name.agentId, sessionId, sessionKey: name.key, sessionFile };
   return openSession({
     session,
-    cwd,
+    ...{ cwd, checkpointFrom },
     deliveriesFile: deliveriesFile(home, name.agentId, sessionId),
     ...(now !== undefined && { now }),
   });
 }
 
 async function adoptSuccessor(
-  home: string,
+  { home, checkpointFrom }: StoreSettings,
   { from, sessionId, sessionFile, cwd, prepare }: Parameters<SessionStore["adopt"]>[0],
 ) {
   const { agentId, sessionKey } = from;
@@ -139,7 +152,7 @@ async function adoptSuccessor(
   const session = { agentId, sessionId, sessionKey, sessionFile: file };
   const opened = await openSession({
     session,
-    cwd,
+    ...{ cwd, checkpointFrom },
     deliveriesFile: deliveriesFile(home, agentId, sessionId),
   });
   try {
@@ -200,6 +213,16 @@ async function readHeader(file: string): Promise<TranscriptHeader | undefined> {
   } finally {
     input.destroy();
   }
+}
+
+/** By its checkpoint, where one fits. Throws as `readTranscript` does. */
+async function readBranch(
+  file: string,
+): Promise<{ header: TranscriptHeader; branch: TranscriptEntry[] }> {
+  const late = await loadLate(file);
+  return late === undefined
+    ? readTranscript(file)
+    : { header: late.checkpoint.header, branch: activeBranch(late.entries) };
 }
 
 /**

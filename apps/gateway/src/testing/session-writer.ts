@@ -4,8 +4,9 @@ import { createSessionStore } from "../sessions/store.ts";
 // A file-size limit signals before it fails the write; a full disk only fails it.
 process.on("SIGXFSZ", () => undefined);
 
-const [home = "", mode = "append", size = "200"] = process.argv.slice(2);
-const session = await createSessionStore({ home }).open({ key: "main", cwd: home });
+const [home = "", mode = "append", size = "200", checkpointFrom = ""] = process.argv.slice(2);
+const settings = checkpointFrom === "" ? {} : { checkpointFrom: Number(checkpointFrom) };
+const session = await createSessionStore({ home, ...settings }).open({ key: "main", cwd: home });
 console.log(`open ${session.branch().length} ${session.notes.map(({ kind }) => kind).join(",")}`);
 if (mode === "hold") setInterval(() => undefined, 1000);
 else await (mode === "rewrite" ? rewriteForEver() : appendForEver());

@@ -21,6 +21,12 @@ export interface TranscriptHeader {
   parentSession?: string;
 }
 
+/**
+ * Under this key an entry that reads its message only when it is asked says what which
+ * entry first said it; a store with such entries sets it, and it is in no file.
+ */
+export const ORIGIN: unique symbol = Symbol.for("clew.origin");
+
 interface EntryBase {
   /** Unique in the file; 8 hex digits when written by us. */
   id: string;
@@ -33,6 +39,8 @@ interface EntryBase {
    * their own. Messages carry it themselves, in a field of the same name. Absent: this entry did.
    */
   __openclaw?: { id?: string };
+  /** Of an entry that reads what it holds when it is asked; see `ORIGIN`. Absent: any other. */
+  [ORIGIN]?: string;
 }
 
 /** Something was said, or a tool answered. */

@@ -1,5 +1,5 @@
 // Which entry first said what an entry says, however often it was appended again.
-import type { NewTranscriptEntry, TranscriptEntry } from "./entries.ts";
+import { type NewTranscriptEntry, ORIGIN, type TranscriptEntry } from "./entries.ts";
 import { messageId, withMessageId } from "./message-id.ts";
 
 /** Where an entry stands. */
@@ -26,7 +26,8 @@ export function originsOf(branch: readonly TranscriptEntry[]): ReadonlyMap<strin
 export function withOrigin<Entry extends TranscriptEntry>(entry: Entry, origin: string): Entry {
   if (entry.type === "message") {
     const message = withMessageId(entry.message, origin);
-    return message === entry.message ? entry : { ...entry, message };
+    if (message === entry.message) return entry;
+    return { ...entry, message, ...(entry[ORIGIN] !== undefined && { [ORIGIN]: origin }) };
   }
   return claimedBy(entry) === origin
     ? entry
@@ -53,6 +54,7 @@ export function claimOrigins(
 }
 
 function claimedBy(entry: TranscriptEntry): string {
+  if (entry[ORIGIN] !== undefined) return entry[ORIGIN];
   if (entry.type === "message") return messageId(entry.message) ?? entry.id;
   const id: unknown = entry.__openclaw?.id;
   return typeof id === "string" && id !== "" ? id : entry.id;

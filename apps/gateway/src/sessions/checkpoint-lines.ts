@@ -1,0 +1,163 @@
+// What the lines of a checkpoint say: where in a session file each entry stands.
+
+import { crc32 } from "node:zlib";
+import { messageId } from "@clew/plugin-sdk/core";
+import { ORIGIN, type TranscriptEntry, type TranscriptHeader } from "@clew/plugin-sdk/transcript";
+import { z } from "zod";
+
+/** Where the line of an entry stands in its file. */
+export interface LinePlace {
+  /** Where it begins, bytes. */
+  start: number;
+  /** Without the line feed, bytes. */
+  length: number;
+}
+
+/** An entry, and where its line stands. */
+export interface PlacedEntry extends LinePlace {
+  entry: TranscriptEntry;
+}
+
+/** What a checkpoint knows of an entry without reading it. */
+export interface EntryRow extends LinePlace {
+  id: string;
+  parentId: string | null;
+  type: TranscriptEntry["type"];
+  /** The entry that first said what this one says. */
+  origin: string;
+  /** The whole entry, where it is small; else the names of what has to be read. */
+  content: { entry: TranscriptEntry } | { keys: readonly string[] };
+}
+
+/** A session file at one moment. */
+export interface FileStamp {
+  /** Bytes. */
+  size: number;
+  /** CRC-32 of all of them. */
+  crc: number;
+  /** Of the last write, ns since the epoch. */
+  mtime: string;
+  /** Device and number. */
+  inode: string;
+}
+
+/** Known from the row. */
+const ROW_KEYS: ReadonlySet<string> = new Set(["type", "id", "parentId"]);
+/** What else a message has, as we write it. */
+export const MESSAGE_KEYS: readonly string[] = ["timestamp", "message"];
+/** Entries that are no messages are kept whole up to this many bytes. */
+const SMALL_BYTES = 1024;
+
+const StampSchema = z.object({
+  size: z.number(),
+  crc: z.number(),
+  mtime: z.string(),
+  inode: z.string(),
+}) satisfies z.ZodType<FileStamp>;
+
+const LineSchema = z.object({
+  /** Where the first line of the entries begins; the others follow without a gap. */
+  start: z.number(),
+  ids: z.array(z.string()),
+  lengths: z.array(z.number()),
+  /** By index: a parent that is not the entry before. */
+  parents: z.record(z.string(), z.string().nullable()).optional(),
+  /** By index: who first said it, where that is another entry. */
+  origins: z.record(z.string(), z.string()).optional(),
+  /** By index: entries that are small and no messages. */
+  small: z.record(z.string(), z.looseObject({ type: z.string(), id: z.string() })).optional(),
+  /** By index: other entries that are no messages as we write them. */
+  unusual: z
+    .record(z.string(), z.object({ type: z.string(), keys: z.array(z.string()) }))
+    .optional(),
+  stamp: StampSchema,
+});
+type Line = z.infer<typeof LineSchema>;
+
+const HeadSchema = z.object({
+  v: z.literal(1),
+  header: z.looseObject({ type: z.literal("session"), id: z.string() }),
+});
+
+export const formatHead = (header: TranscriptHeader): string => sealed({ v: 1, header });
+
+/** Undefined when the line is none of ours. */
+export function parseHead(line: string): TranscriptHeader | undefined {
+  return HeadSchema.safeParse(readSealed(line)).data?.header as TranscriptHeader | undefined;
+}
+
+/** One line for entries that follow each other without a gap. `before`: the entry before them. */
+export function formatLine(
+  placed: readonly PlacedEntry[],
+  { before, stamp }: { before: string | null; stamp: FileStamp },
+): string {
+  const line: Line = {
+    start: placed[0]?.start ?? stamp.size,
+    ids: placed.map(({ entry }) => entry.id),
+    lengths: placed.map(({ length }) => length),
+    stamp,
+  };
+  let previous = before;
+  for (const [index, { entry, length }] of placed.entries()) {
+    const { id, parentId, type } = entry;
+    if (parentId !== previous) line.parents = { ...line.parents, [index]: parentId };
+    const origin = originOf(entry);
+    if (origin !== id) line.origins = { ...line.origins, [index]: origin };
+    const keys = Object.keys(entry).filter((key) => !ROW_KEYS.has(key));
+    if (type !== "message" && length <= SMALL_BYTES)
+      line.small = { ...line.small, [index]: { ...entry } };
+    else if (type !== "message" || !isUsual(keys))
+      line.unusual = { ...line.unusual, [index]: { type, keys } };
+    previous = id;
+  }
+  return sealed(line);
+}
+
+/** The rows of one line, and the file as it was then; undefined when the line is none of ours. */
+export function parseLine(
+  text: string,
+  before: string | null,
+): { rows: EntryRow[]; stamp: FileStamp } | undefined {
+  const line = LineSchema.safeParse(readSealed(text)).data;
+  if (line === undefined || line.ids.length !== line.lengths.length) return undefined;
+  const rows: EntryRow[] = [];
+  let { start } = line;
+  let previous = before;
+  for (const [index, id] of line.ids.entries()) {
+    const length = line.lengths[index]!;
+    const parentId = line.parents?.[index];
+    const entry = line.small?.[index] as TranscriptEntry | undefined;
+    const unusual = line.unusual?.[index];
+    rows.push({
+      ...{ id, start, length },
+      parentId: parentId === undefined ? previous : parentId,
+      type: entry?.type ?? (unusual?.type as TranscriptEntry["type"] | undefined) ?? "message",
+      origin: line.origins?.[index] ?? id,
+      content: entry === undefined ? { keys: unusual?.keys ?? MESSAGE_KEYS } : { entry },
+    });
+    start += length + 1;
+    previous = id;
+  }
+  return { rows, stamp: line.stamp };
+}
+
+const isUsual = (keys: readonly string[]) =>
+  keys.length === MESSAGE_KEYS.length && MESSAGE_KEYS.every((key) => keys.includes(key));
+
+function originOf(entry: TranscriptEntry): string {
+  if (entry[ORIGIN] !== undefined) return entry[ORIGIN];
+  if (entry.type === "message") return messageId(entry.message) ?? entry.id;
+  return entry.__openclaw?.id ?? entry.id;
+}
+
+/** As a line that shows whether it is still what was written. */
+function sealed(value: object): string {
+  const json = JSON.stringify(value);
+  return `${crc32(json)} ${json}\n`;
+}
+
+/** Undefined when the line is not what was written. */
+function readSealed(line: string): unknown {
+  const [crc, json] = [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ") + 1)];
+  return String(crc32(json)) === crc ? JSON.parse(json) : undefined;
+}

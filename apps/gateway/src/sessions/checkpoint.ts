@@ -1,0 +1,136 @@
+// Keeps beside a session file where its entries stand, so that opening it reads no more than needed.
+import { readFile, stat } from "node:fs/promises";
+import { crc32 } from "node:zlib";
+import { inSlices } from "@clew/plugin-sdk/host";
+import type { TranscriptHeader } from "@clew/plugin-sdk/transcript";
+import writeFileAtomic from "write-file-atomic";
+import {
+  type EntryRow,
+  type FileStamp,
+  formatHead,
+  formatLine,
+  type PlacedEntry,
+  parseHead,
+  parseLine,
+} from "./checkpoint-lines.ts";
+import { readFilePieces } from "./file-lines.ts";
+
+/** Where it is kept. */
+export const checkpointFile = (sessionFile: string): string => `${sessionFile}.checkpoint`;
+
+/** What a checkpoint says of a session file. */
+export interface Checkpoint {
+  header: TranscriptHeader;
+  /** Of all entries, in file order. */
+  rows: EntryRow[];
+  stamp: FileStamp;
+  /** Lines it has grown by since it was written whole. */
+  lines: number;
+}
+
+export type CheckpointFound =
+  | { kind: "absent" }
+  /** A line of it is none of ours. */
+  | { kind: "damaged" }
+  | { kind: "read"; checkpoint: Checkpoint };
+
+/** Rows written in one line. */
+const ROWS_PER_LINE = 500;
+
+/** In slices. */
+export async function readCheckpoint(sessionFile: string): Promise<CheckpointFound> {
+  const text = await readFile(checkpointFile(sessionFile), "utf8").catch(() => null);
+  if (text === null) return { kind: "absent" };
+  const [head, ...lines] = text.split("\n");
+  // What follows the last line feed was cut off by a crash: the file is not as the lines say then.
+  lines.pop();
+  const header = parseHead(head ?? "");
+  if (header === undefined) return { kind: "damaged" };
+  const rows: EntryRow[] = [];
+  let stamp: FileStamp | undefined;
+  let isWhole = true;
+  await inSlices(lines, (line) => {
+    const parsed = isWhole ? parseLine(line, rows.at(-1)?.id ?? null) : undefined;
+    isWhole = parsed !== undefined;
+    for (const row of parsed?.rows ?? []) rows.push(row);
+    stamp = parsed?.stamp;
+  });
+  return isWhole && stamp !== undefined
+    ? { kind: "read", checkpoint: { header, rows, stamp, lines: lines.length } }
+    : { kind: "damaged" };
+}
+
+/**
+ * The checkpoint, if the session file is as it says: not touched since, or of the same bytes.
+ * Undefined: it has to be made again.
+ */
+export async function currentCheckpoint(sessionFile: string): Promise<Checkpoint | undefined> {
+  const found = await readCheckpoint(sessionFile);
+  if (found.kind !== "read") return undefined;
+  const { checkpoint } = found;
+  const now = await statOf(sessionFile);
+  if (now === undefined || now.size !== checkpoint.stamp.size) return undefined;
+  const { mtime, inode } = checkpoint.stamp;
+  if (now.mtime === mtime && now.inode === inode) return checkpoint;
+  const crc = await crcOf(sessionFile, now.size);
+  return crc === checkpoint.stamp.crc ? { ...checkpoint, stamp: { ...now, crc } } : undefined;
+}
+
+/** Writes it whole, in slices; undefined when that is not possible. */
+export async function makeCheckpoint(
+  sessionFile: string,
+  {
+    header,
+    placed,
+    size,
+  }: { header: TranscriptHeader; placed: readonly PlacedEntry[]; size: number },
+): Promise<FileStamp | undefined> {
+  try {
+    const now = await statOf(sessionFile);
+    if (now === undefined || now.size !== size) return undefined;
+    const stamp = { ...now, crc: await crcOf(sessionFile, size) };
+    const lines = [formatHead(header)];
+    await inSlices(groupsOf(placed), (group) => {
+      const before = placed[group.from - 1]?.entry.id ?? null;
+      lines.push(formatLine(placed.slice(group.from, group.to), { before, stamp }));
+    });
+    await writeFileAtomic(checkpointFile(sessionFile), lines.join(""), {
+      mode: 0o600,
+      fsync: false,
+    });
+    return stamp;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Entries of one line each: without a gap between them, and not too many. */
+function groupsOf(placed: readonly PlacedEntry[]): { from: number; to: number }[] {
+  const groups: { from: number; to: number }[] = [];
+  for (const [index, { start }] of placed.entries()) {
+    const last = groups.at(-1);
+    const before = placed[index - 1];
+    const follows = before !== undefined && before.start + before.length + 1 === start;
+    if (last !== undefined && follows && index - last.from < ROWS_PER_LINE) last.to = index + 1;
+    else groups.push({ from: index, to: index + 1 });
+  }
+  return groups;
+}
+
+async function crcOf(file: string, size: number): Promise<number> {
+  let crc = 0;
+  for await (const { bytes } of readFilePieces(file, 0, size)) crc = crc32(bytes, crc);
+  return crc;
+}
+
+/** Undefined when there is no file. */
+export async function statOf(file: string): Promise<Omit<FileStamp, "crc"> | undefined> {
+  const found = await stat(file, { bigint: true }).catch(() => undefined);
+  return found === undefined
+    ? undefined
+    : {
+        size: Number(found.size),
+        mtime: String(found.mtimeNs),
+        inode: `${found.dev}:${found.ino}`,
+      };
+}
