@@ -17,6 +17,7 @@ export function httpRoutes(): HttpRoute[] {
     port: () => 1,
     page: new Map(),
     version: "0.0.0",
+    bodyBytes: 1,
     identity: { homeHash: "", secret: "", startedAt: "" },
   });
   return app.routes

@@ -22,6 +22,7 @@ import { createSessionViews, type SessionViews } from "./gateway/session-views.t
 import { successorsOf } from "./gateway/successors.ts";
 import { createTurnReports, type TurnReports } from "./gateway/turn-reports.ts";
 import type { Host } from "./host/host.ts";
+import { requireMessageFits } from "./limits/message.ts";
 import type { PluginHost } from "./plugins/host.ts";
 import type { PluginRecord } from "./plugins/load/record.ts";
 import {
@@ -63,7 +64,7 @@ export interface Gateway extends SessionViews {
   canonicalKey(key: string): string;
   /**
    * One turn, after those before it in the same session. Throws SESSION_LOCKED,
-   * TRANSCRIPT_UNREADABLE, STORAGE_FAILED.
+   * TRANSCRIPT_UNREADABLE, STORAGE_FAILED, and REQUEST_INVALID for a message that is too long.
    */
   send(request: SendRequest): Promise<TurnResult>;
   /**
@@ -125,6 +126,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const conversations = createConversations({
     ...{ store, canonical: canonicalKey, createState: createSessionState },
     cwd: (key) => host.workspace(agentOf(key)),
+    maxOpenBytes: loaded.config.gateway.limits.openSessionBytes,
     onOpened: (conversation, notes) => logNotes(log, conversation, notes),
     onClosing: async (conversation) => {
       await settleMaintenance(conversation.state.maintenance, MAINTENANCE_GRACE_MS);
@@ -179,11 +181,12 @@ interface GatewayParts extends GatewayOptions {
 }
 
 /** `key` is canonical, so that `cancel` finds the run. */
-function send(
+async function send(
   parts: GatewayParts,
   { key, content, signal: given, onEvent, approve }: SendRequest,
 ): Promise<TurnResult> {
   const { host, conversations, reports, log, isStopping } = parts;
+  requireMessageFits(content, host.config.gateway.limits.messageBytes);
   return cancellable(parts, key, given, (signal) =>
     conversations.run(
       key,

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // The command `clew`, which checks the Node version before it loads anything else.
-import { setFlagsFromString } from "node:v8";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 24 || (major === 24 && minor < 11)) {
@@ -10,9 +9,6 @@ if (major < 24 || (major === 24 && minor < 11)) {
   );
   process.exit(1);
 }
-// A gateway runs for weeks and mostly waits: measured over 2,000 turns this keeps it at 116 MB
-// instead of 170, at the same speed.
-if (process.argv[2] === "start") setFlagsFromString("--optimize-for-size");
 
 // `clew sessions show main | head` ends when head does, without a complaint.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

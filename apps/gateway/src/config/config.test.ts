@@ -22,7 +22,7 @@ describe("the configuration", () => {
     expect(exists).toBe(false);
     expect(config.agents.defaults.model.primary).toBe("offline/offline");
     expect(config.agents.defaults.compaction.timeoutSeconds).toBe(180);
-    expect(config.gateway).toEqual({ port: 18790, bind: "loopback" });
+    expect(config.gateway).toMatchObject({ port: 18790, bind: "loopback" });
   });
 
   it("takes a model by its name alone", () => {

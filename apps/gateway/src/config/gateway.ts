@@ -1,5 +1,6 @@
 // The settings of the HTTP server, `gateway`.
 import { z } from "zod";
+import { LimitsConfigSchema } from "./limits.ts";
 
 export const GatewayConfigSchema = z.object({
   port: z.number().int().min(0).max(65_535).default(18_790).describe("TCP port; 0 = any free one."),
@@ -16,6 +17,7 @@ export const GatewayConfigSchema = z.object({
         .describe("Clients that show it may let tools run."),
     })
     .optional(),
+  limits: LimitsConfigSchema.prefault({}).describe("How large what comes from outside may be."),
   mode: z
     .literal("local", { error: 'must be "local"' })
     .optional()

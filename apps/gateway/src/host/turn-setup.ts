@@ -18,6 +18,7 @@ import {
 } from "../compaction/built-in.ts";
 import { waterOf } from "../config/compaction.ts";
 import { sessionPruneOf } from "../config/pruning.ts";
+import { limitToolResults } from "../limits/tool-results.ts";
 import { OFFLINE_MODEL } from "../models/resolve.ts";
 import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
 import type { PluginsInUse } from "../plugins/live-generation.ts";
@@ -55,7 +56,11 @@ export async function prepareTurn(
   });
   const hooks = plugins && turnHooks(plugins.hooks, session, setup.signal);
   const tools =
-    replacement?.tools ?? pluginTools({ base: parts.tools, tools: plugins?.tools ?? [], approve });
+    replacement?.tools ??
+    limitToolResults(
+      pluginTools({ base: parts.tools, tools: plugins?.tools ?? [], approve }),
+      loaded.config.gateway.limits.toolResultBytes,
+    );
   const model = replacement?.modelRef ?? modelOf(parts, session.agentId).model;
   const systemPrompt = await systemPromptOf(parts, session, tools);
   const following = followSuccessors(setup);

@@ -4,6 +4,7 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Gateway } from "../gateway.ts";
 import { type GatewayIdentity, isProvenRequest, REQUEST_PROOF } from "../home/identity.ts";
+import { describeBytes } from "../limits/size.ts";
 import { gatewayStopping } from "../stopping.ts";
 import { errorHandler, refuse } from "./errors.ts";
 import { refuseForeign } from "./guard.ts";
@@ -14,8 +15,6 @@ import { addPageRoute } from "./routes/page.ts";
 import { addPluginRoutes } from "./routes/plugins.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
 
-const MAX_BODY_BYTES = 32 * 1024 * 1024;
-
 export interface AppOptions {
   gateway: Gateway;
   log: LogPort;
@@ -24,6 +23,8 @@ export interface AppOptions {
   page: ReadonlyMap<string, PageFile>;
   version: string;
   identity: GatewayIdentity;
+  /** Most bytes of a request. */
+  bodyBytes: number;
 }
 
 export function createApp(options: AppOptions): Hono {
@@ -45,7 +46,7 @@ export function createApp(options: AppOptions): Hono {
 /** It is answered to the end: by it others learn whose gateway this is. */
 const HEALTH = "/api/health";
 
-function addGuards(app: Hono, { gateway, port, identity }: AppOptions): void {
+function addGuards(app: Hono, { gateway, port, identity, bodyBytes }: AppOptions): void {
   app.use(async (context, next) => {
     const { req } = context;
     const [host, origin] = [req.header("host"), req.header("origin")];
@@ -63,11 +64,11 @@ function addGuards(app: Hono, { gateway, port, identity }: AppOptions): void {
     if (gateway.isStopping() && context.req.path !== HEALTH) throw gatewayStopping();
     return next();
   });
-  const tooLarge = `The request is larger than ${MAX_BODY_BYTES / 1024 ** 2} MiB; send less, or name files the model can read.`;
+  const tooLarge = `The request is larger than ${describeBytes(bodyBytes)} (gateway.limits.bodyBytes); send less, or name files the model can read.`;
   app.use(
     "/api/*",
     bodyLimit({
-      maxSize: MAX_BODY_BYTES,
+      maxSize: bodyBytes,
       onError: (context) => refuse(context, "BODY_TOO_LARGE", tooLarge),
     }),
   );

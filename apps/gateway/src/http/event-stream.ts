@@ -38,25 +38,40 @@ export interface EventStream {
   end(): void;
 }
 
-/** `onGone` is called once when the client cancels before the end. */
+/** What a client that does not read may have waiting for it, bytes. */
+const MAX_WAITING_BYTES = 8 * 2 ** 20;
+
+/**
+ * `onGone` is called once when the client cancels before the end, or does not read what it is sent.
+ */
 export function eventStream(onGone: () => void): EventStream {
   const encoder = new TextEncoder();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  const body = new ReadableStream<Uint8Array>({
-    start: (created) => {
-      controller = created;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (created) => {
+        controller = created;
+      },
+      cancel: () => {
+        controller = undefined;
+        onGone();
+      },
     },
-    cancel: () => {
-      controller = undefined;
-      onGone();
-    },
-  });
+    new ByteLengthQueuingStrategy({ highWaterMark: MAX_WAITING_BYTES }),
+  );
   return {
     body,
-    send: (event) =>
-      controller?.enqueue(
+    send(event) {
+      if (controller === undefined) return;
+      if ((controller.desiredSize ?? 0) <= 0) {
+        controller.error(new Error("The client does not read what it is sent."));
+        controller = undefined;
+        return onGone();
+      }
+      controller.enqueue(
         encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`),
-      ),
+      );
+    },
     end: () => {
       controller?.close();
       controller = undefined;

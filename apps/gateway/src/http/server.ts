@@ -18,10 +18,11 @@ const LOOPBACK = "127.0.0.1";
 
 /** Port 0 takes any free one. Throws PORT_UNAVAILABLE when the port is in use. */
 export async function startServer(
-  options: Omit<AppOptions, "port"> & { port: number },
+  options: Omit<AppOptions, "port" | "bodyBytes"> & { port: number },
 ): Promise<RunningServer> {
   let port = options.port;
-  const app = createApp({ ...options, port: () => port });
+  const { bodyBytes } = options.gateway.host.config.gateway.limits;
+  const app = createApp({ ...options, bodyBytes, port: () => port });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   await listen(server, port).catch(async (error: NodeJS.ErrnoException) => {
     throw await explainListenError(error, port, options.identity.homeHash);

@@ -26,5 +26,8 @@ export function createModels({ config, environment, log }: ModelsOptions): Model
     resolved.set(name, known);
     return known;
   };
-  return { named, port: createModelPort({ resolve: named, log }) };
+  return {
+    named,
+    port: createModelPort({ resolve: named, log, replyBytes: config.gateway.limits.replyBytes }),
+  };
 }

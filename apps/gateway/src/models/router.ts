@@ -3,15 +3,19 @@ import type { LogPort, ModelPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
 import { completeModel, type Endpoint, streamModel } from "@clew/providers";
+import { limitReply } from "../limits/reply.ts";
 import type { ResolvedModel } from "./resolve.ts";
 
 /** `resolve` throws CONFIG_INVALID for a name it does not know. */
 export function createModelPort({
   resolve,
   log,
+  replyBytes,
 }: {
   resolve: (name: string) => ResolvedModel;
   log: LogPort;
+  /** Most bytes of one reply. */
+  replyBytes: number;
 }): ModelPort {
   const optionsFor = (call: ModelCall) => {
     const name = `${call.model.provider}/${call.model.id}`;
@@ -28,7 +32,7 @@ export function createModelPort({
     return { call, endpoint, onRetry };
   };
   return {
-    stream: (call) => streamModel(optionsFor(call)),
+    stream: (call) => limitReply((each) => streamModel(optionsFor(each)), call, replyBytes),
     complete: (call) => completeModel(optionsFor(call)),
     resolve: (name) => resolveOrNothing(resolve, name),
   };

@@ -1,16 +1,12 @@
 // Keeps the active branch of a session in memory and in its file, the file first.
 import { randomBytes } from "node:crypto";
 import { type BranchPart, partOfBranch } from "@clew/engine-core";
-import {
-  activeBranch,
-  type TranscriptEntry,
-  type TranscriptHeader,
-} from "@clew/plugin-sdk/transcript";
+import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcript";
 import { keepCheckpoint } from "./checkpoint-keeper.ts";
-import type { FileStamp, LinePlace, PlacedEntry } from "./checkpoint-lines.ts";
+import type { FileStamp, PlacedEntry } from "./checkpoint-lines.ts";
 import { durableFile } from "./durable-file.ts";
 import { formatEntries, formatHeader } from "./entry-lines.ts";
-import { keepEntry, keepRead } from "./kept-entry.ts";
+import { keepEntry } from "./kept-entry.ts";
 
 export interface BranchFile {
   /** Oldest first; the same array until something is written. */
@@ -30,6 +26,8 @@ export interface BranchFile {
     entries: readonly TranscriptEntry[],
     options: { kept?: number; atomic: boolean },
   ): Promise<readonly TranscriptEntry[]>;
+  /** Bytes of the file that are in memory. */
+  heldBytes(): number;
   /** False until the first write of a new session. */
   exists(): boolean;
   close(): Promise<void>;
@@ -39,14 +37,18 @@ export interface BranchFile {
 export interface LoadedFile {
   /** Undefined: there is no session yet. */
   header: TranscriptHeader | undefined;
-  /** In file order. */
-  entries: TranscriptEntry[];
-  /** Where each stands, in the same order; undefined when not every line is an entry. */
-  places: readonly LinePlace[] | undefined;
+  /** The active branch, oldest first, as it is kept. */
+  branch: TranscriptEntry[];
+  /** All entries; undefined when not every line of the file is one. */
+  placed: PlacedEntry[] | undefined;
+  /** Ids of all entries. */
+  ids: () => Set<string>;
   /** Bytes. */
   size: number;
+  /** How much of it is in memory. Absent: all. */
+  heldBytes?: number;
   /** The checkpoint it was loaded by. Absent: none. */
-  checkpoint?: { stamp: FileStamp; lines: number };
+  current?: { stamp: FileStamp; lines: number };
 }
 
 export interface BranchFileRequest {
@@ -65,18 +67,18 @@ export async function openBranchFile({
   checkpointFrom,
 }: BranchFileRequest): Promise<BranchFile> {
   const file = durableFile(path, loaded.size);
-  const ids = new Set(loaded.entries.map(({ id }) => id));
-  const branch = await keepRead(activeBranch(loaded.entries));
+  const { branch } = loaded;
+  let ids: Set<string> | undefined;
   const keeper = await keepCheckpoint({
     sessionFile: path,
     size: loaded.size,
-    placed: ids.size === loaded.entries.length ? placedIn(loaded, branch) : undefined,
+    placed: loaded.placed,
     minBytes: checkpointFrom,
-    current: loaded.checkpoint,
+    current: loaded.current,
     header: loaded.header,
   });
   let snapshot: readonly TranscriptEntry[] | undefined;
-  let { header } = loaded;
+  let { header, heldBytes = loaded.size } = loaded;
   return {
     branch: () => {
       snapshot ??= branch.slice();
@@ -86,12 +88,14 @@ export async function openBranchFile({
     leafId: () => branch.at(-1)?.id ?? null,
     // An id is taken as soon as it is given, so that one write cannot use it twice.
     nextId() {
+      ids ??= loaded.ids();
       let id = randomBytes(4).toString("hex");
       while (ids.has(id)) id = randomBytes(4).toString("hex");
       ids.add(id);
       return id;
     },
     takeIds(entries) {
+      ids ??= loaded.ids();
       for (const { id } of entries) ids.add(id);
     },
     async write(added, { kept = branch.length, atomic }) {
@@ -101,28 +105,18 @@ export async function openBranchFile({
       const lines = formatEntries(entries, { atomic });
       await file.append(head + lines.join(""));
       header = written;
+      for (const line of lines) heldBytes += line.length;
       branch.length = kept;
       for (const entry of entries) branch.push(entry);
       snapshot = undefined;
       await keeper.wrote({ entries, lines, head });
       return entries;
     },
+    heldBytes: () => heldBytes,
     exists: () => header !== undefined,
     async close() {
       await file.close();
       if (header !== undefined) await keeper.close(header);
     },
   };
-}
-
-/** Entries of the branch as they are kept, with their ids. */
-function placedIn(
-  { entries, places }: LoadedFile,
-  branch: readonly TranscriptEntry[],
-): PlacedEntry[] | undefined {
-  const kept = new Map(branch.map((entry) => [entry.id, entry]));
-  return places?.map(({ start, length }, index) => {
-    const entry = entries[index]!;
-    return { entry: kept.get(entry.id) ?? entry, start, length };
-  });
 }

@@ -1,4 +1,4 @@
-// What the lines of a checkpoint say: where in a session file each entry stands.
+// What the lines of a checkpoint say of the entries of a session file.
 
 import { crc32 } from "node:zlib";
 import { messageId } from "@clew/plugin-sdk/core";
@@ -22,11 +22,18 @@ export interface PlacedEntry extends LinePlace {
 export interface EntryRow extends LinePlace {
   id: string;
   parentId: string | null;
-  type: TranscriptEntry["type"];
   /** The entry that first said what this one says. */
   origin: string;
-  /** The whole entry, where it is small; else the names of what has to be read. */
-  content: { entry: TranscriptEntry } | { keys: readonly string[] };
+  /**
+   * The whole entry, where it is small, or its type and the names of what has to be read; undefined
+   * for a message as we write it, which nearly all are.
+   */
+  content: { entry: TranscriptEntry } | UnusualContent | undefined;
+}
+
+export interface UnusualContent {
+  type: string;
+  keys: readonly string[];
 }
 
 /** A session file at one moment. */
@@ -44,7 +51,7 @@ export interface FileStamp {
 /** Known from the row. */
 const ROW_KEYS: ReadonlySet<string> = new Set(["type", "id", "parentId"]);
 /** What else a message has, as we write it. */
-export const MESSAGE_KEYS: readonly string[] = ["timestamp", "message"];
+const MESSAGE_KEYS: readonly string[] = ["timestamp", "message"];
 /** Entries that are no messages are kept whole up to this many bytes. */
 const SMALL_BYTES = 1024;
 
@@ -113,32 +120,39 @@ export function formatLine(
   return sealed(line);
 }
 
-/** The rows of one line, and the file as it was then; undefined when the line is none of ours. */
-export function parseLine(
-  text: string,
-  before: string | null,
-): { rows: EntryRow[]; stamp: FileStamp } | undefined {
+/** What one line says, before its rows are looked at. */
+export type CheckpointLine = Line;
+
+/** Undefined when the line is none of ours. */
+export function parseLine(text: string): CheckpointLine | undefined {
   const line = LineSchema.safeParse(readSealed(text)).data;
-  if (line === undefined || line.ids.length !== line.lengths.length) return undefined;
-  const rows: EntryRow[] = [];
-  let { start } = line;
+  return line !== undefined && line.ids.length === line.lengths.length ? line : undefined;
+}
+
+/** True when every entry of the line follows the one before. */
+export const isLinear = ({ parents }: CheckpointLine): boolean => parents === undefined;
+
+/** Calls `take` for each row of a line. `before`: the entry before the first one. */
+export function forEachRow(
+  { start: from, ids, lengths, parents, origins, small, unusual }: CheckpointLine,
+  before: string | null,
+  take: (row: EntryRow) => void,
+): void {
+  let start = from;
   let previous = before;
-  for (const [index, id] of line.ids.entries()) {
-    const length = line.lengths[index]!;
-    const parentId = line.parents?.[index];
-    const entry = line.small?.[index] as TranscriptEntry | undefined;
-    const unusual = line.unusual?.[index];
-    rows.push({
+  for (const [index, id] of ids.entries()) {
+    const length = lengths[index]!;
+    const parentId = parents?.[index];
+    const entry = small?.[index] as TranscriptEntry | undefined;
+    take({
       ...{ id, start, length },
       parentId: parentId === undefined ? previous : parentId,
-      type: entry?.type ?? (unusual?.type as TranscriptEntry["type"] | undefined) ?? "message",
-      origin: line.origins?.[index] ?? id,
-      content: entry === undefined ? { keys: unusual?.keys ?? MESSAGE_KEYS } : { entry },
+      origin: origins?.[index] ?? id,
+      content: entry === undefined ? unusual?.[index] : { entry },
     });
     start += length + 1;
     previous = id;
   }
-  return { rows, stamp: line.stamp };
 }
 
 const isUsual = (keys: readonly string[]) =>

@@ -14,7 +14,13 @@ import { describe, expect, it } from "vitest";
 import { checkSessions } from "../doctor/check-sessions.ts";
 import { startChild } from "../testing/child.ts";
 import { temporaryHome } from "../testing/home.ts";
-import { checkpointFile, currentCheckpoint, readCheckpoint } from "./checkpoint.ts";
+import {
+  type Checkpoint,
+  checkpointFile,
+  currentCheckpoint,
+  readCheckpoint,
+} from "./checkpoint.ts";
+import { type EntryRow, forEachRow } from "./checkpoint-lines.ts";
 import { transcriptFile } from "./paths.ts";
 import { createSessionStore } from "./store.ts";
 
@@ -44,6 +50,12 @@ async function newStore() {
   const fileOf = (session: { session: { sessionId: string } }) =>
     transcriptFile(home, "main", session.session.sessionId);
   return { home, store, open, fileOf };
+}
+
+function rowsOf({ lines }: Checkpoint): EntryRow[] {
+  const rows: EntryRow[] = [];
+  for (const line of lines) forEachRow(line, rows.at(-1)?.id ?? null, (row) => rows.push(row));
+  return rows;
 }
 
 const plain = (branch: readonly TranscriptEntry[]) =>
@@ -221,7 +233,7 @@ describe("a checkpoint", () => {
     await (await open()).close();
     const made = await readCheckpoint(file);
     if (grown.kind !== "read" || made.kind !== "read") throw new Error("there is a checkpoint");
-    expect(grown.checkpoint.rows).toEqual(made.checkpoint.rows);
+    expect(rowsOf(grown.checkpoint)).toEqual(rowsOf(made.checkpoint));
     expect(grown.checkpoint.stamp).toEqual(made.checkpoint.stamp);
   });
 

@@ -1,11 +1,11 @@
-// Keeps beside a session file where its entries stand, so that opening it reads no more than needed.
+// Reads and makes the file that says where in a session file each entry stands.
 import { readFile, stat } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { inSlices } from "@clew/plugin-sdk/host";
 import type { TranscriptHeader } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
 import {
-  type EntryRow,
+  type CheckpointLine,
   type FileStamp,
   formatHead,
   formatLine,
@@ -22,10 +22,9 @@ export const checkpointFile = (sessionFile: string): string => `${sessionFile}.c
 export interface Checkpoint {
   header: TranscriptHeader;
   /** Of all entries, in file order. */
-  rows: EntryRow[];
+  lines: CheckpointLine[];
+  /** The newest. */
   stamp: FileStamp;
-  /** Lines it has grown by since it was written whole. */
-  lines: number;
 }
 
 export type CheckpointFound =
@@ -41,22 +40,21 @@ const ROWS_PER_LINE = 500;
 export async function readCheckpoint(sessionFile: string): Promise<CheckpointFound> {
   const text = await readFile(checkpointFile(sessionFile), "utf8").catch(() => null);
   if (text === null) return { kind: "absent" };
-  const [head, ...lines] = text.split("\n");
+  const [head, ...texts] = text.split("\n");
   // What follows the last line feed was cut off by a crash: the file is not as the lines say then.
-  lines.pop();
+  texts.pop();
   const header = parseHead(head ?? "");
   if (header === undefined) return { kind: "damaged" };
-  const rows: EntryRow[] = [];
-  let stamp: FileStamp | undefined;
+  const parsed: CheckpointLine[] = [];
   let isWhole = true;
-  await inSlices(lines, (line) => {
-    const parsed = isWhole ? parseLine(line, rows.at(-1)?.id ?? null) : undefined;
-    isWhole = parsed !== undefined;
-    for (const row of parsed?.rows ?? []) rows.push(row);
-    stamp = parsed?.stamp;
+  await inSlices(texts, (text) => {
+    const line = isWhole ? parseLine(text) : undefined;
+    isWhole = line !== undefined;
+    if (line !== undefined) parsed.push(line);
   });
+  const stamp = parsed.at(-1)?.stamp;
   return isWhole && stamp !== undefined
-    ? { kind: "read", checkpoint: { header, rows, stamp, lines: lines.length } }
+    ? { kind: "read", checkpoint: { header, lines: parsed, stamp } }
     : { kind: "damaged" };
 }
 

@@ -5,7 +5,9 @@ import { temporaryHome } from "../testing/home.ts";
 import { createConversations } from "./conversations.ts";
 import { createSessionStore } from "./store.ts";
 
-async function conversations(options: { maxOpen?: number; idleMs?: number } = {}) {
+async function conversations(
+  options: { maxOpen?: number; maxOpenBytes?: number; idleMs?: number } = {},
+) {
   const store = createSessionStore({ home: await temporaryHome() });
   const opened: string[] = [];
   const closed: string[] = [];
@@ -60,6 +62,26 @@ describe("conversations", () => {
     expect(opened).toHaveLength(2);
     await all.close();
     await expect(all.replace("a", async () => 1)).rejects.toThrow("stopping");
+  });
+
+  it("are closed when together they hold too much, those used longest ago first", async () => {
+    const { all, closed } = await conversations({ maxOpenBytes: 12_000 });
+    const say = (key: string, chars: number) =>
+      all.run(key, ({ session }) =>
+        session.append([
+          { type: "message", message: { role: "user", content: "a".repeat(chars) } },
+        ]),
+      );
+    for (const key of ["a", "b", "c"]) await say(key, 2000);
+    expect(closed).toEqual([]);
+    await say("a", 6000);
+    await until(() => closed.length > 0);
+    expect(closed).toEqual(["agent:main:b"]);
+    // What holds too much alone stays open while it is used.
+    await say("c", 20_000);
+    await until(() => closed.length > 1);
+    expect(closed).toEqual(["agent:main:b", "agent:main:a"]);
+    await all.close();
   });
 
   it("go on after a piece of work that failed", async () => {

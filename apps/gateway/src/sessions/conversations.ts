@@ -41,16 +41,21 @@ export interface ConversationsOptions {
   onOpened: (conversation: Conversation, notes: readonly SessionNote[]) => void;
   /** Before the session's lock is given up. */
   onClosing: (conversation: Conversation) => Promise<void>;
+  /** Sessions kept open. */
   maxOpen?: number;
+  /** What they may hold in memory, bytes; the one that is used stays open whatever it holds. */
+  maxOpenBytes?: number;
+  /** Time after its last use until a session is closed. */
   idleMs?: number;
 }
 
-const DEFAULT_MAX_OPEN = 16;
+const DEFAULT_MAX_OPEN = 256;
+const DEFAULT_MAX_OPEN_BYTES = 256 * 2 ** 20;
 const DEFAULT_IDLE_MS = 5 * 60_000;
 
 export function createConversations(options: ConversationsOptions): Conversations {
-  const { canonical, onClosing, maxOpen = DEFAULT_MAX_OPEN } = options;
-  const { idleMs = DEFAULT_IDLE_MS } = options;
+  const { canonical, onClosing, idleMs = DEFAULT_IDLE_MS } = options;
+  const { maxOpen = DEFAULT_MAX_OPEN, maxOpenBytes = DEFAULT_MAX_OPEN_BYTES } = options;
   // In order of use: the first one was idle longest.
   const open: OpenConversations = new Map();
   const { enqueue, pending } = createKeyedQueue();
@@ -70,8 +75,8 @@ export function createConversations(options: ConversationsOptions): Conversation
     const found = open.get(key);
     if (found === undefined) return;
     found.idle = setTimeout(() => retire(key), idleMs).unref();
-    const excess = [...open.keys()].slice(0, Math.max(0, open.size - maxOpen));
-    for (const other of excess) if (!pending.has(other) || other === key) retire(other);
+    for (const other of planClosing(open, { maxOpen, maxOpenBytes }))
+      if (!pending.has(other) || other === key) retire(other);
   };
   const unlessClosing = <Result>(text: string, work: (key: string) => Promise<Result>) => {
     const key = canonical(text);
@@ -104,6 +109,24 @@ type OpenConversations = Map<
   string,
   { conversation: Conversation; idle: NodeJS.Timeout | undefined }
 >;
+
+/** Those used longest ago, until the others are within the bounds. */
+function planClosing(
+  open: OpenConversations,
+  { maxOpen, maxOpenBytes }: { maxOpen: number; maxOpenBytes: number },
+): string[] {
+  let count = open.size;
+  let bytes = 0;
+  for (const { conversation } of open.values()) bytes += conversation.session.heldBytes();
+  const closing: string[] = [];
+  for (const [key, { conversation }] of open) {
+    if (count <= 1 || (count <= maxOpen && bytes <= maxOpenBytes)) break;
+    closing.push(key);
+    count--;
+    bytes -= conversation.session.heldBytes();
+  }
+  return closing;
+}
 
 /** The conversation of `key`, now the one used last. */
 async function acquire(

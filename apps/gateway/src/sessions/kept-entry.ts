@@ -6,11 +6,20 @@ import { originsOf, type TranscriptEntry, withOrigin } from "@clew/plugin-sdk/tr
 const kept = new WeakSet<object>();
 
 /**
+ * Under this key a frozen entry that reads what it holds when it is asked says who reads for it. A
+ * copy has the key too, and another entry there.
+ */
+export const READER = Symbol("reader");
+
+const isLate = (entry: TranscriptEntry & { [READER]?: { entry: TranscriptEntry } }) =>
+  entry[READER]?.entry === entry;
+
+/**
  * The entry as its line in the file says it, frozen and shared with nobody who could change it.
  * Costs what is new: of a message that is kept only the entry around it is made again.
  */
 export function keepEntry(entry: TranscriptEntry): TranscriptEntry {
-  if (kept.has(entry)) return entry;
+  if (kept.has(entry) || isLate(entry)) return entry;
   if (entry.type !== "message") return keepOwn(copyOf(entry));
   const { message, ...around } = entry;
   return keepOwn({ ...copyOf(around), message: kept.has(message) ? message : copyOf(message) });
@@ -21,7 +30,6 @@ export function keepEntry(entry: TranscriptEntry): TranscriptEntry {
  * are frozen as they are; others have their turn meanwhile.
  */
 export async function keepRead(branch: readonly TranscriptEntry[]): Promise<TranscriptEntry[]> {
-  if (branch.every((entry) => kept.has(entry))) return branch.slice();
   const origins = originsOf(branch);
   const entries: TranscriptEntry[] = [];
   await inSlices(branch, (entry) =>
@@ -30,12 +38,6 @@ export async function keepRead(branch: readonly TranscriptEntry[]): Promise<Tran
     ),
   );
   return entries;
-}
-
-/** An entry that reads what it holds when it is asked, and cannot be changed. */
-export function keepLate(entry: TranscriptEntry): TranscriptEntry {
-  kept.add(entry);
-  return entry;
 }
 
 /** An entry that nobody else has. */

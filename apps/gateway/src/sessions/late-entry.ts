@@ -1,5 +1,4 @@
 // Makes entries that read what they hold only when somebody asks.
-import { closeSync, openSync, readSync } from "node:fs";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
   ORIGIN,
@@ -7,129 +6,80 @@ import {
   type TranscriptEntry,
   withOrigin,
 } from "@clew/plugin-sdk/transcript";
-import { storageFailed } from "../storage-error.ts";
-import { type EntryRow, type LinePlace, MESSAGE_KEYS } from "./checkpoint-lines.ts";
+import type { EntryRow, PlacedEntry } from "./checkpoint-lines.ts";
 import { withoutGroup } from "./entry-lines.ts";
-import { keepLate, keepOwn } from "./kept-entry.ts";
-
-/** Reads lines of a session file at once: whoever asks for a message cannot wait. */
-export interface LineSource {
-  /** Throws STORAGE_FAILED. */
-  read(place: LinePlace): string;
-}
-
-/** An entry of which only its row is in memory. */
-export interface LateEntry {
-  entry: TranscriptEntry;
-  /** Reads it now, and keeps it in memory from then on. */
-  hold(): void;
-}
-
-/** One that is asked for in order costs one reading of the file per block. */
-const BLOCK_BYTES = 256 * 1024;
-
-export function fileLines(file: string): LineSource {
-  let block: Buffer = Buffer.alloc(0);
-  let blockStart = 0;
-  return {
-    read({ start, length }) {
-      if (start < blockStart || start + length > blockStart + block.length) {
-        block = readBytes(file, start, Math.max(length, BLOCK_BYTES));
-        blockStart = start;
-      }
-      return block.toString("utf8", start - blockStart, start - blockStart + length);
-    },
-  };
-}
-
-/** As many of `length` bytes as there are. */
-function readBytes(file: string, start: number, length: number): Buffer {
-  const buffer = Buffer.allocUnsafe(length);
-  try {
-    const handle = openSync(file, "r");
-    try {
-      let done = 0;
-      while (done < length) {
-        const count = readSync(handle, buffer, done, length - done, start + done);
-        if (count === 0) break;
-        done += count;
-      }
-      return buffer.subarray(0, done);
-    } finally {
-      closeSync(handle);
-    }
-  } catch (error) {
-    throw storageFailed(`The session file ${file} cannot be read`, error);
-  }
-}
+import { keepOwn, READER } from "./kept-entry.ts";
+import type { LineSource } from "./line-source.ts";
 
 /**
  * The entry of a row. What it holds is read when it is asked for and forgotten when nobody uses it
  * any more; while somebody does, it is the same object. Reading throws STORAGE_FAILED, and
  * TRANSCRIPT_MOVED when the file holds another entry there by now.
  */
-export function lateEntry(row: EntryRow, source: LineSource): LateEntry {
-  const { content } = row;
-  if ("entry" in content) {
-    const entry = keepOwn(withOrigin(content.entry, row.origin));
-    return { entry, hold: () => {} };
+export class LateEntry implements PlacedEntry {
+  readonly entry: TranscriptEntry;
+  readonly start: number;
+  readonly length: number;
+  readonly #source: LineSource;
+  #held: TranscriptEntry | WeakRef<TranscriptEntry> | undefined;
+
+  constructor(row: EntryRow, source: LineSource) {
+    this.start = row.start;
+    this.length = row.length;
+    this.#source = source;
+    this.entry = entryOf(row, this);
   }
-  let held: TranscriptEntry | undefined;
-  let seen: WeakRef<TranscriptEntry> | undefined;
-  const read = (): TranscriptEntry => {
-    const known = held ?? seen?.deref();
+
+  /** Reads it now, and keeps it in memory from then on. */
+  hold(): void {
+    this.#held = this.read();
+  }
+
+  read(): TranscriptEntry {
+    const known = this.#held instanceof WeakRef ? this.#held.deref() : this.#held;
     if (known !== undefined) return known;
-    const entry = readEntry(row, source);
-    seen = new WeakRef(entry);
+    const { id, [ORIGIN]: origin = id } = this.entry;
+    const parsed = parseTranscriptLine(this.#source.read(this));
+    if (parsed.kind !== "entry" || parsed.entry.id !== id)
+      throw new ContextEngineError(
+        "TRANSCRIPT_MOVED",
+        `The session file was changed by another program: entry ${id} is not where it was; open the session again.`,
+      );
+    const entry = keepOwn(withOrigin(withoutGroup(parsed.entry), origin));
+    this.#held = new WeakRef(entry);
     return entry;
-  };
-  const hold = () => {
-    held = read();
-  };
-  return {
-    entry: content.keys === MESSAGE_KEYS ? message(row, read) : other(row, content.keys, read),
-    hold,
-  };
+  }
 }
 
-function readEntry(row: EntryRow, source: LineSource): TranscriptEntry {
-  const parsed = parseTranscriptLine(source.read(row));
-  if (parsed.kind !== "entry" || parsed.entry.id !== row.id)
-    throw new ContextEngineError(
-      "TRANSCRIPT_MOVED",
-      `The session file was changed by another program: entry ${row.id} is not where it was; open the session again.`,
-    );
-  return keepOwn(withOrigin(withoutGroup(parsed.entry), row.origin));
+function entryOf({ id, parentId, origin, content }: EntryRow, late: LateEntry): TranscriptEntry {
+  if (content === undefined) return message({ id, parentId, origin }, late);
+  if ("entry" in content) return keepOwn(withOrigin(content.entry, origin));
+  const entry = { type: content.type, id, parentId, [ORIGIN]: origin, [READER]: late };
+  for (const key of content.keys)
+    Object.defineProperty(entry, key, {
+      enumerable: true,
+      get: () => (late.read() as unknown as Record<string, unknown>)[key],
+    });
+  return Object.freeze(entry) as object as TranscriptEntry;
 }
 
-/** Nearly all of a session: in one piece, because there are so many. */
-function message({ id, parentId, origin }: EntryRow, read: () => TranscriptEntry): TranscriptEntry {
-  const entry = Object.freeze({
+/** In one piece, because there are so many. */
+function message(
+  { id, parentId, origin }: Pick<EntryRow, "id" | "parentId" | "origin">,
+  late: LateEntry,
+): TranscriptEntry {
+  return Object.freeze({
     type: "message",
     id,
     parentId,
     get timestamp() {
-      return read().timestamp;
+      return late.read().timestamp;
     },
     get message() {
-      const entry = read();
+      const entry = late.read();
       return entry.type === "message" ? entry.message : undefined;
     },
     [ORIGIN]: origin,
-  }) as TranscriptEntry;
-  return keepLate(entry);
-}
-
-function other(
-  { type, id, parentId, origin }: EntryRow,
-  keys: readonly string[],
-  read: () => TranscriptEntry,
-): TranscriptEntry {
-  const entry = { type, id, parentId, [ORIGIN]: origin };
-  for (const key of keys)
-    Object.defineProperty(entry, key, {
-      enumerable: true,
-      get: () => (read() as unknown as Record<string, unknown>)[key],
-    });
-  return keepLate(Object.freeze(entry) as TranscriptEntry);
+    [READER]: late,
+  }) as object as TranscriptEntry;
 }

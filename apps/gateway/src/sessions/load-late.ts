@@ -1,28 +1,52 @@
-// Opens a session file by its checkpoint: what the context shows is read, the rest when asked for.
+// Opens a session file by its checkpoint, and reads of it what the context shows.
 import { inSlices } from "@clew/plugin-sdk/host";
 import { activeBranch, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { type Checkpoint, currentCheckpoint } from "./checkpoint.ts";
-import { fileLines, type LateEntry, lateEntry } from "./late-entry.ts";
+import { forEachRow, isLinear } from "./checkpoint-lines.ts";
+import { LateEntry } from "./late-entry.ts";
+import { fileLines } from "./line-source.ts";
 
 export interface LateTranscript {
   checkpoint: Checkpoint;
   /** In file order; what they hold is read when it is asked for. */
-  entries: TranscriptEntry[];
+  placed: LateEntry[];
+  /** The active branch. */
+  branch: TranscriptEntry[];
+  /** Bytes of the file that are in memory. */
+  heldBytes: number;
 }
+
+/** What an entry takes that holds nothing, bytes. */
+const ROW_BYTES = 256;
 
 /** Undefined when there is no checkpoint that fits the file. */
 export async function loadLate(sessionFile: string): Promise<LateTranscript | undefined> {
   const checkpoint = await currentCheckpoint(sessionFile);
   if (checkpoint === undefined) return undefined;
+  const { lines } = checkpoint;
   const source = fileLines(sessionFile);
-  const late: LateEntry[] = [];
-  await inSlices(checkpoint.rows, (row) => late.push(lateEntry(row, source)));
-  const entries = late.map(({ entry }) => entry);
-  const shown = new Set(shownPart(activeBranch(entries)));
-  await inSlices(late, ({ entry, hold }) => {
-    if (shown.has(entry)) hold();
+  const placed: LateEntry[] = [];
+  const entries: TranscriptEntry[] = [];
+  await inSlices(lines, (line) =>
+    forEachRow(line, entries.at(-1)?.id ?? null, (row) => {
+      const late = new LateEntry(row, source);
+      placed.push(late);
+      entries.push(late.entry);
+    }),
+  );
+  const branch = lines.every(isLinear) ? entries : activeBranch(entries);
+  const shown = shownPart(branch);
+  const first = shown[0];
+  const isShown = branch === entries ? undefined : new Set(shown);
+  let heldBytes = ROW_BYTES * placed.length;
+  // What is shown is at the end of the file, but for branches that were left.
+  const from = first === undefined ? placed.length : entries.lastIndexOf(first);
+  await inSlices(placed.slice(from), (late) => {
+    if (isShown?.has(late.entry) === false) return;
+    late.hold();
+    heldBytes += late.length;
   });
-  return { checkpoint, entries };
+  return { checkpoint, placed, branch, heldBytes };
 }
 
 /** What the newest compaction or reset left of a branch, from the first entry that it kept on. */
@@ -30,6 +54,6 @@ function shownPart(branch: readonly TranscriptEntry[]): readonly TranscriptEntry
   const boundary = branch.findLastIndex(({ type }) => type === "compaction" || type === "reset");
   const newest = branch[boundary];
   if (newest?.type !== "compaction" && newest?.type !== "reset") return branch;
-  const keptFrom = branch.findIndex(({ id }) => id === newest.firstKeptEntryId);
+  const keptFrom = branch.findLastIndex(({ id }) => id === newest.firstKeptEntryId);
   return branch.slice(keptFrom < 0 ? boundary : Math.min(keptFrom, boundary));
 }

@@ -15,10 +15,12 @@ import writeFileAtomic from "write-file-atomic";
 import { acquireLock, type Lock, type LockOwner } from "../locks/lock.ts";
 import { storageFailed } from "../storage-error.ts";
 import { type BranchFile, type LoadedFile, openBranchFile } from "./branch-file.ts";
+import type { LinePlace, PlacedEntry } from "./checkpoint-lines.ts";
 import { openDeliveries } from "./deliveries.ts";
 import { keepBeside } from "./durable-file.ts";
 import { formatEntries, formatHeader } from "./entry-lines.ts";
 import { readFilePart } from "./file-lines.ts";
+import { keepRead } from "./kept-entry.ts";
 import { loadLate } from "./load-late.ts";
 import type { SessionNote } from "./notes.ts";
 import { oneAtATime } from "./queues.ts";
@@ -60,6 +62,8 @@ export interface OpenSession extends CompactableSession {
   /** The active branch, oldest first; frozen, and another array when it changed. */
   branch(): readonly TranscriptEntry[];
   readonly notes: readonly SessionNote[];
+  /** Bytes of the transcript that are in memory. */
+  heldBytes(): number;
   /** Waits for appends under way, then gives up the lock. */
   close(): Promise<void>;
 }
@@ -89,12 +93,13 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
   const lock = await takeLock(session);
   try {
     const loaded =
-      (await loadByCheckpoint(session.sessionFile)) ?? (await loadTranscript(session.sessionFile));
+      (await loadByCheckpoint(session.sessionFile)) ??
+      (await keepWhole(await loadTranscript(session.sessionFile)));
     const takenOver = lock.takenFrom === undefined ? [] : [noteOfTaking(lock.takenFrom)];
     const opened =
       request.deliveriesFile === undefined
         ? undefined
-        : await openDeliveries(request.deliveriesFile, activeBranch(loaded.entries));
+        : await openDeliveries(request.deliveriesFile, loaded.branch);
     const notes = [...takenOver, ...loaded.notes, ...(opened?.notes ?? [])];
     const newHeader = () => headerOf(session, request.cwd, (request.now ?? Date.now)());
     const { checkpointFrom = CHECKPOINT_FROM } = request;
@@ -111,13 +116,35 @@ interface Loaded extends LoadedFile {
   notes: SessionNote[];
 }
 
+interface ReadWhole extends Pick<Loaded, "header" | "size" | "notes"> {
+  /** In file order. */
+  entries: TranscriptEntry[];
+  /** Where each stands, in the same order; undefined when not every line is an entry. */
+  places: readonly LinePlace[] | undefined;
+}
+
 /** A file that is as we left it was mended then. */
 async function loadByCheckpoint(file: string): Promise<Loaded | undefined> {
   const late = await loadLate(file);
   if (late === undefined) return undefined;
-  const { checkpoint, entries } = late;
-  const { header, rows, stamp } = checkpoint;
-  return { header, entries, places: rows, size: stamp.size, notes: [], checkpoint };
+  const { checkpoint, branch, placed, heldBytes } = late;
+  const { header, stamp, lines } = checkpoint;
+  const ids = () => new Set(placed.map(({ entry }) => entry.id));
+  const current = { stamp, lines: lines.length };
+  return { header, branch, placed, ids, size: stamp.size, heldBytes, notes: [], current };
+}
+
+/** A file that was read whole, its entries as they are kept. */
+async function keepWhole({ entries, places, ...loaded }: ReadWhole): Promise<Loaded> {
+  const branch = await keepRead(activeBranch(entries));
+  const ids = new Set(entries.map(({ id }) => id));
+  const kept = new Map(branch.map((entry) => [entry.id, entry]));
+  const placed = places?.map(({ start, length }, index): PlacedEntry => {
+    const entry = entries[index]!;
+    return { entry: kept.get(entry.id) ?? entry, start, length };
+  });
+  const isClear = ids.size === entries.length;
+  return { ...loaded, branch, placed: isClear ? placed : undefined, ids: () => ids };
 }
 
 interface OpenedParts {
@@ -152,7 +179,7 @@ function createHandle(
       await lock.release();
     });
   return {
-    ...{ session, branch, exists: file.exists, notes },
+    ...{ session, branch, exists: file.exists, heldBytes: file.heldBytes, notes },
     read: async (part) => file.read(part),
     ...(deliveries !== undefined && { deliveries }),
     compaction: {
@@ -259,7 +286,7 @@ function movedError(session: HostSession): ContextEngineError {
  * which only we can tell from damage, then the repair of what other programs damaged. Loses
  * nothing: what is cut off or taken out is kept beside it.
  */
-async function loadTranscript(file: string): Promise<Loaded> {
+async function loadTranscript(file: string): Promise<ReadWhole> {
   const loaded = await readMended(file);
   const { note, changed } =
     loaded.header === undefined ? { note: undefined, changed: false } : await repairFile(file);
@@ -274,7 +301,7 @@ async function loadTranscript(file: string): Promise<Loaded> {
  * The lines: an interrupted write cut off, an older version brought to the current one, a
  * missing line feed added.
  */
-async function readMended(file: string): Promise<Loaded> {
+async function readMended(file: string): Promise<ReadWhole> {
   const found = await readIfThere(file);
   switch (found.kind) {
     case "not-a-transcript":

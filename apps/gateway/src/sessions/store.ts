@@ -222,7 +222,7 @@ async function readBranch(
   const late = await loadLate(file);
   return late === undefined
     ? readTranscript(file)
-    : { header: late.checkpoint.header, branch: activeBranch(late.entries) };
+    : { header: late.checkpoint.header, branch: late.branch };
 }
 
 /**

@@ -1,0 +1,25 @@
+// How large what comes from outside may be, `gateway.limits`.
+import { z } from "zod";
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+const bytes = (smallest: number) =>
+  z.number().int().min(smallest, `must be at least ${smallest} bytes`);
+
+export const LimitsConfigSchema = z.object({
+  bodyBytes: bytes(64 * KIB)
+    .default(32 * MIB)
+    .describe("Most bytes of an HTTP request, pictures included."),
+  messageBytes: bytes(KIB).default(MIB).describe("Most bytes of text in one message."),
+  replyBytes: bytes(KIB)
+    .default(4 * MIB)
+    .describe("Most bytes of one reply of a model; what is beyond ends the call."),
+  toolResultBytes: bytes(KIB)
+    .default(MIB)
+    .describe("Most bytes of text in one tool result; the middle of a larger one is left out."),
+  openSessionBytes: bytes(MIB)
+    .default(256 * MIB)
+    .describe("Most bytes of transcripts kept in memory; sessions used longest ago are closed."),
+});
+export type LimitsConfig = z.infer<typeof LimitsConfigSchema>;

@@ -1,0 +1,47 @@
+// Reads lines of a session file at once, for those who cannot wait.
+import { closeSync, openSync, readSync } from "node:fs";
+import { storageFailed } from "../storage-error.ts";
+import type { LinePlace } from "./checkpoint-lines.ts";
+
+export interface LineSource {
+  /** Throws STORAGE_FAILED. */
+  read(place: LinePlace): string;
+}
+
+/** Lines that are asked for in order cost one reading of the file per block. */
+const BLOCK_BYTES = 256 * 1024;
+
+export function fileLines(file: string): LineSource {
+  let block: Buffer = Buffer.alloc(0);
+  let blockStart = 0;
+  return {
+    read({ start, length }) {
+      if (start < blockStart || start + length > blockStart + block.length) {
+        block = readBytes(file, start, Math.max(length, BLOCK_BYTES));
+        blockStart = start;
+      }
+      return block.toString("utf8", start - blockStart, start - blockStart + length);
+    },
+  };
+}
+
+/** As many of `length` bytes as there are. */
+function readBytes(file: string, start: number, length: number): Buffer {
+  const buffer = Buffer.allocUnsafe(length);
+  try {
+    const handle = openSync(file, "r");
+    try {
+      let done = 0;
+      while (done < length) {
+        const count = readSync(handle, buffer, done, length - done, start + done);
+        if (count === 0) break;
+        done += count;
+      }
+      return buffer.subarray(0, done);
+    } finally {
+      closeSync(handle);
+    }
+  } catch (error) {
+    throw storageFailed(`The session file ${file} cannot be read`, error);
+  }
+}
