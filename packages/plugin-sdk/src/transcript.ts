@@ -1,25 +1,32 @@
 // Exports the algebra of transcripts, from session files to summaries.
 
 export { type AnyBlock, blocksOf } from "./messages/blocks.ts";
-export { splitLedger, withLedger } from "./messages/ledger-section.ts";
 export { type ModelMessage, toModelMessage } from "./messages/model-view.ts";
+export { joinRecord, type SessionRecord, splitRecord } from "./messages/record-text.ts";
 export { escapeTags } from "./messages/wrap-record.ts";
 export { type BulkCut, type BulkCutOptions, planBulkCut } from "./record/bulk-cut.ts";
+export { type LedgerCheckpoint, restoreLedger, saveLedger } from "./record/checkpoint.ts";
+export type { Force } from "./record/cues.ts";
+export {
+  type ExtractiveSummaryOptions,
+  extractiveSummary,
+  SUMMARY_HEADINGS,
+} from "./record/extractive-summary.ts";
+export { foldLedger } from "./record/ledger.ts";
+export { pathsInLedger } from "./record/ledger-paths.ts";
+export { type LedgerText, renderLedger } from "./record/ledger-text.ts";
+export { type Name, type NameKind, namesIn } from "./record/names.ts";
+export type { Passage } from "./record/passages.ts";
+export type { Pin } from "./record/pins.ts";
+export { type RecordParts, renderRecord } from "./record/render.ts";
+export { ledgerRoomOf, type RecordRoom, recordRoomOf, withinTokens } from "./record/room.ts";
 export {
   EMPTY_LEDGER,
   type Expected,
-  foldLedger,
   type LedgerItem,
   type LedgerKind,
   type LedgerState,
-} from "./record/ledger.ts";
-export {
-  type LedgerText,
-  ledgerRoomOf,
-  pathsInLedger,
-  renderLedger,
-} from "./record/ledger-text.ts";
-export type { NameKind } from "./record/names.ts";
+} from "./record/state.ts";
 export { activeBranch } from "./transcript/branch.ts";
 export { buildContext, type TranscriptContext } from "./transcript/context.ts";
 export type { ContextItem } from "./transcript/context-item.ts";
@@ -40,11 +47,6 @@ export {
   type TranscriptEntry,
   type TranscriptHeader,
 } from "./transcript/entries.ts";
-export {
-  type ExtractiveSummaryOptions,
-  extractiveSummary,
-  SUMMARY_HEADINGS,
-} from "./transcript/extractive-summary.ts";
 export { type FreshTail, type FreshTailOptions, freshTail } from "./transcript/fresh-tail.ts";
 export { withMessageId } from "./transcript/message-id.ts";
 export { type OpenRequest, openRequest } from "./transcript/open-request.ts";
@@ -92,9 +94,6 @@ export { headOf, tailOf, textOf } from "./transcript/text.ts";
 export {
   type FileOperations,
   fileOperations,
-  formatToolFailure,
-  type ToolFailure,
-  toolFailures,
 } from "./transcript/tool-facts.ts";
 export {
   atomicGroups,

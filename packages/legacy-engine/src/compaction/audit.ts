@@ -1,6 +1,6 @@
 // Judges whether a summary has its headings, exact identifiers and the latest request.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { blocksOf, SUMMARY_HEADINGS, textOf } from "@clew/plugin-sdk/transcript";
+import { blocksOf, namesIn, SUMMARY_HEADINGS, textOf } from "@clew/plugin-sdk/transcript";
 import { argumentsOf } from "./call-arguments.ts";
 
 const RECENT_MESSAGES = 10;
@@ -8,8 +8,10 @@ const MAX_IDENTIFIERS = 12;
 const MAX_SCANNED = 50_000;
 
 export interface AuditInput {
-  /** The summary as it would be written. */
+  /** What a model wrote. */
   text: string;
+  /** What code writes beside it; identifiers and the request may stand there. Absent: nothing. */
+  beside?: string;
   /** Identifiers that must stand in it. */
   identifiers: readonly string[];
   /** What was asked last; undefined = nothing to reflect. */
@@ -22,12 +24,18 @@ export type AuditProblem =
   | { kind: "latest-ask" };
 
 /** Everything that is wrong with a summary; empty = it may be written (spec "compaction" §2.7). */
-export function auditSummary({ text, identifiers, latestAsk }: AuditInput): AuditProblem[] {
-  const missing = missingIdentifiers(text, identifiers);
+export function auditSummary({
+  text,
+  beside = "",
+  identifiers,
+  latestAsk,
+}: AuditInput): AuditProblem[] {
+  const whole = `${text}\n${beside}`;
+  const missing = missingIdentifiers(whole, identifiers);
   return [
     ...headingProblems(text),
     ...(missing.length > 0 ? [{ kind: "identifiers" as const, missing }] : []),
-    ...(latestAsk !== undefined && !reflects(text, latestAsk)
+    ...(latestAsk !== undefined && !reflects(whole, latestAsk)
       ? [{ kind: "latest-ask" as const }]
       : []),
   ];
@@ -74,25 +82,8 @@ function missingIdentifiers(text: string, identifiers: readonly string[]): strin
   );
 }
 
-// Only what nobody could guess again: a camelCase name or a version is no
-// loss worth a second request.
-const OPAQUE = new RegExp(
-  [
-    /https?:\/\/[^\s"'<>)\]}`,;]+/,
-    /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/,
-    /\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b/,
-    /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{2,5})?\b/,
-    /\b[a-z][\w-]*(?:\.[\w-]+)+:\d{2,5}\b|\blocalhost:\d{2,5}\b/,
-    /(?:~|\.{1,2})?(?:\/[\w.@+-]+){2,}/,
-    /\b[\w@+-]+(?:\/[\w.@+-]+)+\.\w{1,5}\b/,
-    /\b[A-Z][A-Z0-9]+-\d+\b/,
-    /\b\d{6,}\b/,
-  ]
-    .map((pattern) => `(?:${pattern.source})`)
-    .join("|"),
-  "gi",
-);
-const MAX_IDENTIFIER_CHARS = 120;
+/** A version is easily found out again. */
+const VERSION = /^v?\d+\.\d+\.\d+(?!\.\d)/;
 
 /**
  * At most 12 identifiers of the last 10 messages: first those that people and the model wrote,
@@ -109,14 +100,16 @@ export function identifiersToKeep(messages: readonly AgentMessage[]): string[] {
   return [...new Set([...spoken, ...printed])].slice(0, MAX_IDENTIFIERS);
 }
 
-function opaqueIn(text: string): string[] {
-  // Word by word, because on one endless run the pattern would look ahead from every character.
-  const words = text.slice(0, MAX_SCANNED).split(/[\s"'`<>()[\]{}|,;]+/);
-  return words
-    .filter(({ length }) => length >= 5 && length <= MAX_IDENTIFIER_CHARS)
-    .flatMap((word) => word.match(OPAQUE) ?? [])
-    .map((identifier) => identifier.replace(/[.:!?/]+$/, ""));
-}
+/**
+ * Only what nobody could guess again: the name of a file or of something in a program is no loss
+ * worth a second request.
+ */
+const opaqueIn = (text: string) =>
+  namesIn(text).flatMap(({ kind, name, weak }) =>
+    (kind === "id" && !weak && !VERSION.test(name)) || (kind === "path" && name.includes("/"))
+      ? [name]
+      : [],
+  );
 
 function opaqueArguments(message: AgentMessage): string[] {
   if (message.role !== "assistant") return [];

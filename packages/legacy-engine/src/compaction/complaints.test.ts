@@ -3,7 +3,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
-import { PRUNE_PLACEHOLDER, splitLedger } from "@clew/plugin-sdk/transcript";
+import { PRUNE_PLACEHOLDER, splitRecord } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { prose } from "../__fixtures__/histories.ts";
 import {
@@ -113,8 +113,8 @@ describe("6: working knowledge lost", () => {
     );
     await compact();
     const summary = JSON.stringify(session.context()[0]);
-    expect(summary).toContain("exec (exitCode=1): FAIL tax.test.ts");
-    expect(summary).toContain("src/billing/tax.ts");
+    expect(summary).toContain("- exec: FAIL tax.test.ts: expected 7 got 8");
+    expect(summary).toMatch(/src\/billing\/: tax\.ts \(edited @/);
   });
 
   it("identifiers of the newest summarised messages are there, by code if need be", async () => {
@@ -169,7 +169,7 @@ describe("6: working knowledge lost, for good", () => {
       if (!(await compact()).compacted) continue;
       compactions++;
       const [head] = session.context();
-      const { ledger } = splitLedger(head?.role === "compactionSummary" ? head.summary : "");
+      const { ledger } = splitRecord(head?.role === "compactionSummary" ? head.summary : "");
       expect(names.filter((name) => !ledger.includes(name))).toEqual([]);
       expect(ledger).toMatch(/tax\.ts \(edited @/);
     }

@@ -1,33 +1,30 @@
 // What code knows about the messages that a compaction replaces.
 import { estimateText } from "@clew/plugin-sdk/tokens";
-import { type FileOperations, fileOperations, textOf } from "@clew/plugin-sdk/transcript";
+import {
+  type FileOperations,
+  fileOperations,
+  splitRecord,
+  textOf,
+} from "@clew/plugin-sdk/transcript";
 import { identifiersToKeep } from "./audit.ts";
 import type { CompactionLimits } from "./limits.ts";
 import type { CompactionOptions } from "./options.ts";
 import type { SummaryPlan } from "./plan.ts";
-import {
-  fileSection,
-  headAndTail,
-  recentTurnsSection,
-  SECTION_LIMITS,
-  type SummaryParts,
-  toolFailuresSection,
-  withoutAddedSections,
-} from "./sections.ts";
+import { headAndTail, recentTurnsSection, SECTION_LIMITS, withoutRecentTurns } from "./sections.ts";
 
-/** What code knows of the summarised messages. */
+/** What the check of a summary goes by, and what a model is told and its text gets added. */
 export interface Facts {
+  /** Prose of the summary before; undefined: there is none. */
   previousSummary: string | undefined;
-  parts: Omit<SummaryParts, "body" | "prefix">;
+  /** Quoted after a model's prose; may be empty. */
+  recentTurns: string;
   audit: { identifiers: readonly string[]; latestAsk: string | undefined };
-  files: FileOperations;
 }
 
-/** Everything a summary says that needs no model. */
+/** Everything that a summary is written and judged by, besides the messages. */
 export function collectFacts(plan: SummaryPlan, options: CompactionOptions): Facts {
-  const { history, prefix, limits, summarisedTokens, openRequest, openRequestCut, previous } = plan;
+  const { history, prefix, limits, summarisedTokens, previous } = plan;
   const messages = [...history, ...prefix];
-  const files = coveredFiles(plan);
   // A quarter of what is summarised, at four characters to a token.
   const quoteChars = Math.min(
     SECTION_LIMITS.recentTurns,
@@ -35,17 +32,10 @@ export function collectFacts(plan: SummaryPlan, options: CompactionOptions): Fac
     summarisedTokens,
   );
   const latest = messages.findLast(({ role }) => role === "user");
+  const prose = withoutRecentTurns(splitRecord(previous?.summary ?? "").summary);
   return {
-    previousSummary: previous === undefined ? undefined : withoutAddedSections(previous.summary),
-    parts: {
-      openRequest:
-        openRequestCut && openRequest !== undefined
-          ? pinnedText(textOf(openRequest.message), limits)
-          : undefined,
-      recentTurns: recentTurnsSection(messages, options.recentTurnsPreserve, quoteChars),
-      failures: toolFailuresSection(messages),
-      files: fileSection(files),
-    },
+    previousSummary: prose === "" ? undefined : prose,
+    recentTurns: recentTurnsSection(messages, options.recentTurnsPreserve, quoteChars),
     audit: {
       identifiers: options.identifierPolicy === "strict" ? identifiersToKeep(messages) : [],
       latestAsk:
@@ -53,7 +43,6 @@ export function collectFacts(plan: SummaryPlan, options: CompactionOptions): Fac
           ? undefined
           : headAndTail(textOf(latest).replace(/\s+/g, " ").trim(), SECTION_LIMITS.openRequest),
     },
-    files,
   };
 }
 

@@ -1,6 +1,6 @@
 // How many tokens each part of a compaction may take.
 import { planBudget, reserveOf } from "@clew/plugin-sdk/host";
-import { ledgerRoomOf } from "@clew/plugin-sdk/transcript";
+import { type RecordRoom, recordRoomOf } from "@clew/plugin-sdk/transcript";
 
 /** All from the spec "compaction" §2.1; tokens unless their name says otherwise. */
 export const LIMITS = {
@@ -28,11 +28,11 @@ export interface CompactionLimits {
   /** Output of the request for a split turn's beginning. */
   prefixTokens: number;
   summaryChars: number;
-  /** Of the ledger beside the summary. */
-  ledgerTokens: number;
+  /** Of the record beside the summary. */
+  recordRoom: RecordRoom;
   /** Largest kept tail. */
   tailTokens: number;
-  /** What a prompt holds beside system prompt, tools, the longest summary and its ledger. */
+  /** What a prompt holds beside system prompt, tools, the longest summary and its record. */
   replyTokens: number;
 }
 
@@ -59,13 +59,14 @@ export function planLimits({
   const promptBudget = Math.min(wholeOf(tokenBudget) ?? most, most);
   const room = Math.max(reserve, reserveOf(contextWindow, LIMITS.leastSummaryRoom));
   const longestReply = wholeOf(maxOutputTokens) ?? Number.POSITIVE_INFINITY;
-  const ledgerTokens = ledgerRoomOf(Math.max(0, promptBudget - fixedTokens));
+  const recordRoom = recordRoomOf(Math.max(0, promptBudget - fixedTokens));
+  const recordTokens = recordRoom.ledger + recordRoom.anchors + recordRoom.pins;
   const summaryTokens = Math.max(
     1,
     Math.min(Math.floor(LIMITS.summaryShareOfRoom * room), longestReply),
   );
   const summaryChars = Math.min(LIMITS.maxSummaryChars, summaryTokens * CHARS_PER_TOKEN);
-  const free = Math.max(0, promptBudget - fixedTokens - ledgerTokens);
+  const free = Math.max(0, promptBudget - fixedTokens - recordTokens);
   return {
     contextWindow,
     reserve,
@@ -73,7 +74,7 @@ export function planLimits({
     summaryTokens,
     prefixTokens: Math.max(1, Math.min(Math.floor(LIMITS.prefixShareOfRoom * room), longestReply)),
     summaryChars,
-    ledgerTokens,
+    recordRoom,
     tailTokens: Math.floor(TAIL_SHARE * free),
     replyTokens: Math.max(0, free - Math.ceil(summaryChars / CHARS_PER_TOKEN)),
   };

@@ -1,7 +1,7 @@
 // Decides whether clearing old tool output is enough, and else what to summarise.
 import type { AgentMessage, CompactCode } from "@clew/plugin-sdk/core";
 import type { CompactionAsk } from "@clew/plugin-sdk/host";
-import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
+import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
   blocksOf,
   buildContext,
@@ -10,14 +10,15 @@ import {
   decidePruneEnough,
   type OpenRequest,
   openRequest as openRequestOf,
+  type RecordRoom,
   type TranscriptEntry,
   textOf,
 } from "@clew/plugin-sdk/transcript";
 import { findCut } from "./cut.ts";
-import { ledgerIn, ledgerRoom } from "./ledger.ts";
 import { type CompactionLimits, planLimits } from "./limits.ts";
 import type { CompactionOptions } from "./options.ts";
 import { type PruneStep, planPruneStep } from "./prune-step.ts";
+import { recordRoomFor, recordTokensOf } from "./record-room.ts";
 
 export interface PlanInput extends CompactionAsk {
   /** The active branch, oldest first. */
@@ -68,10 +69,10 @@ export interface SummaryPlan {
   openRequest: OpenRequest | undefined;
   /** The open request is no message of the kept part. */
   openRequestCut: boolean;
-  /** Every entry of the branch before the first kept one, or all: what the ledger is made of. */
+  /** Every entry of the branch before the first kept one, or all: what the record is made of. */
   covered: readonly TranscriptEntry[];
-  /** Most tokens of the ledger beside the summary. */
-  ledgerTokens: number;
+  /** Most tokens of the record beside the summary. */
+  recordRoom: RecordRoom;
 }
 
 // A summary has headings of its own: what is smaller than this cannot be made smaller by one.
@@ -210,10 +211,10 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | Nothin
     openRequest,
     openRequestCut: openRequest !== undefined && openAt < found.cut,
     covered: branch.slice(0, keptFrom),
-    ledgerTokens: ledgerRoom({
-      limit: limits.ledgerTokens,
+    recordRoom: recordRoomFor({
+      limit: limits.recordRoom,
       summarisedTokens,
-      previousTokens: estimateText(ledgerIn(previous?.summary)).estimate,
+      previousTokens: recordTokensOf(previous?.summary),
     }),
   };
 }

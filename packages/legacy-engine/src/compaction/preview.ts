@@ -1,11 +1,14 @@
 // Says what a compaction would keep, drop and cost, without running it.
 import type { CompactCode } from "@clew/plugin-sdk/core";
+import { estimateText } from "@clew/plugin-sdk/tokens";
+import { textOf } from "@clew/plugin-sdk/transcript";
 import {
   chunkMessagesByMaxTokens,
   computeAdaptiveChunkRatio,
   maxChunkTokens,
   total,
 } from "./chunks.ts";
+import { pinnedText } from "./facts.ts";
 import type { CompactionPlan, SummaryPlan } from "./plan.ts";
 import { serializedTokens } from "./serialize.ts";
 
@@ -85,8 +88,8 @@ function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
     const chunks = chunkMessagesByMaxTokens(messages, most, serializedTokens).length;
     return chunks > 1 && total(messages, serializedTokens) > most ? chunks + 1 : 1;
   };
-  const forHistory = requests(history);
-  const forPrefix = prefix.length === 0 ? 0 : 1;
+  const summarised = [...history, ...prefix];
+  const asked = requests(summarised);
   return {
     kind: "summarise",
     reserve: limits.reserve,
@@ -94,21 +97,30 @@ function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
     tokensBefore,
     tokensAfterAtMost: Math.min(
       tokensBefore - 1,
-      keptTokens + plan.ledgerTokens + Math.ceil(limits.summaryChars / 3),
+      keptTokens + recordTokens(plan) + Math.ceil(limits.summaryChars / 3),
     ),
     firstKeptEntryId: plan.firstKeptEntryId ?? null,
     keptMessages: plan.keptMessages,
     keptTokens,
-    summarisedMessages: history.length + prefix.length,
+    summarisedMessages: summarised.length,
     summarisedTokens,
     splitsTurn: prefix.length > 0,
     repeatsOpenRequest: plan.openRequestCut,
     clearedResults: plan.prune?.entryIds.length ?? 0,
-    requests: forHistory + forPrefix,
-    inputTokens:
-      total([...history, ...prefix], serializedTokens) + REQUEST_TOKENS * (forHistory + forPrefix),
-    outputTokensAtMost: forHistory * limits.summaryTokens + forPrefix * limits.prefixTokens,
+    requests: asked,
+    inputTokens: total(summarised, serializedTokens) + REQUEST_TOKENS * asked,
+    outputTokensAtMost: asked * limits.summaryTokens,
   };
+}
+
+/** The longest record beside a summary, with the open request where it is repeated there. */
+function recordTokens({ recordRoom, openRequest, openRequestCut, limits }: SummaryPlan): number {
+  const { ledger, anchors, pins } = recordRoom;
+  const pinned =
+    openRequestCut && openRequest !== undefined
+      ? estimateText(pinnedText(textOf(openRequest.message), limits)).high
+      : 0;
+  return ledger + anchors + pins + pinned;
 }
 
 /** About what a request says besides its conversation. */

@@ -44,7 +44,7 @@ describe("one summary request", () => {
     ["a broken-off text", { ...reply("half"), stopReason: "error" as const }],
     ["an abort nobody asked for", { ...reply("half"), stopReason: "aborted" as const }],
     ["rate limiting", failing("rate_limited")],
-    ["unavailability", failing("unavailable")],
+    ["a reply nobody can read", failing("invalid_response")],
     ["a provider's abort", failing("aborted")],
     ["a port that throws", new Error("boom")],
   ])("is tried three times on %s, waiting in between", async (_, answer) => {
@@ -55,13 +55,13 @@ describe("one summary request", () => {
   });
 
   it("succeeds when a later attempt does", async () => {
-    expect((await ask([failing("unavailable"), reply(""), "there"])).outcome).toEqual({
+    expect((await ask([failing("invalid_response"), reply(""), "there"])).outcome).toEqual({
       ok: true,
       text: "there",
     });
   });
 
-  it.each([["timeout"], ["auth"], ["invalid_request"]] as const)(
+  it.each([["unavailable"], ["timeout"], ["auth"], ["invalid_request"]] as const)(
     "is not repeated after %s",
     async (kind) => {
       const { outcome, calls } = await ask([failing(kind)]);
@@ -97,7 +97,7 @@ describe("one summary request", () => {
       if (ms <= 5000) inWait.abort(reason);
       return patientSleep()(Math.max(ms, 6000), signal);
     };
-    const waiting = ask([failing("unavailable")], {
+    const waiting = ask([failing("rate_limited")], {
       signal: inWait.signal,
       sleep: (ms, signal) =>
         ms <= 5000 ? Promise.resolve(inWait.abort(reason)) : sleep(ms, signal),

@@ -154,6 +154,8 @@ function judgeError(error: ModelError): AttemptOutcome {
   switch (error.kind) {
     case "overflow":
       return { ok: false, kind: "overflow", reason };
+    // Whoever cannot be reached now is not waited for: code keeps what a summary is needed for.
+    case "unavailable":
     case "timeout":
     case "auth":
     case "invalid_request":

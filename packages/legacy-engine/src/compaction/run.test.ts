@@ -1,7 +1,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
-import { SUMMARY_HEADINGS } from "@clew/plugin-sdk/transcript";
+import { SUMMARY_HEADINGS, splitRecord } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { prose } from "../__fixtures__/histories.ts";
 import {
@@ -54,7 +54,11 @@ describe("a compaction", () => {
     expect(result.result!.tokensAfter!).toBeLessThan(result.result!.tokensBefore);
     expect(after[0]).toMatchObject({ role: "compactionSummary", summary: result.result!.summary });
     expect(before.slice(1 - after.length)).toEqual(after.slice(1));
-    for (const heading of SUMMARY_HEADINGS) expect(result.result!.summary).toContain(heading);
+    const record = splitRecord(result.result!.summary!);
+    expect(record.summary).toContain("## Pending user asks\n- Request");
+    // What a model says nothing under is no heading of a summary.
+    expect(record.summary).not.toContain("(none)");
+    for (const part of [record.pins, record.ledger]) expect(part).not.toBe("");
     expect(details(result)).toMatchObject({
       v: 1,
       trigger: "threshold",
@@ -101,7 +105,7 @@ describe("a compaction", () => {
     expect(session.context().filter(({ role }) => role === "compactionSummary")).toHaveLength(1);
   });
 
-  it("summarises the beginning of a turn whose end is kept by itself", async () => {
+  it("summarises the beginning of a turn whose end is kept in the same words, and repeats its request", async () => {
     const steps = Array.from({ length: 150 }, (_, index) => {
       const call = toolCall("exec", { command: `make step-${index}` }, `step_${index}`);
       return [assistant([call]), toolResult(call, prose(400, index))];
@@ -110,13 +114,11 @@ describe("a compaction", () => {
       options: { prune: false },
     });
     const result = await compactTranscript(request);
-    expect(result.result!.summary).toContain("**Turn Context (split turn):**");
-    expect(model.calls.some((call) => promptOf(call).includes("## Original Request"))).toBe(true);
-    expect(
-      result.result!.summary!.startsWith(
-        "## Open request\n<open-request>\nNow run all the steps\n</open-request>",
-      ),
-    ).toBe(true);
+    const { openRequest, summary } = splitRecord(result.result!.summary!);
+    expect(openRequest).toBe("Now run all the steps");
+    expect(summary).not.toMatch(/Turn Context|Original Request/);
+    expect(model.calls.map(promptOf).join("")).toContain("make step-9");
+    for (const call of model.calls) expect(promptOf(call)).not.toContain("# Ledger");
   });
 
   it("escapes focus text, and asks for it in every request", async () => {
@@ -175,15 +177,19 @@ describe("the check of a summary in a compaction", () => {
       reason: expect.stringContaining("failed the check (heading"),
     });
     expect(details(result)).toMatchObject({ tier: "extract", summariser: { requests: 2 } });
-    for (const heading of SUMMARY_HEADINGS) expect(result.result!.summary).toContain(heading);
+    expect(splitRecord(result.result!.summary!)).toMatchObject({
+      summary: "",
+      ledger: expect.stringMatching(/^\/srv\/app\/: .*part-1\.ts/m),
+    });
   });
 
-  it("adds identifiers by code that the model leaves out twice", async () => {
+  it("asks for no identifier again that stands beside the model's text", async () => {
     const model = scripted([SUMMARY_HEADINGS.map((heading) => `${heading}\n- (none)`).join("\n")]);
     const { request } = setup(turns(20), { model, options: { recentTurnsPreserve: 0 } });
     const result = await compactTranscript(request);
-    expect(details(result)).toMatchObject({ tier: "full", amended: true });
-    expect(result.result!.summary).toMatch(/## Exact identifiers\n(- \/srv\/app\/part-\d+\.ts\n)+/);
+    expect(details(result)).toMatchObject({ tier: "full", amended: false });
+    expect(model.calls).toHaveLength(1);
+    expect(result.result!.summary).toMatch(/^\/srv\/app\/: .*part-\d+\.ts/m);
   });
 
   it("asks as often as configured, three times more at most, and not at all when switched off", async () => {

@@ -8,7 +8,6 @@ import {
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
 import { detailsOf, usageSum } from "./details.ts";
-import { ledgerTextOf } from "./ledger.ts";
 import { type CompactionOptions, compactionOptions } from "./options.ts";
 import {
   BY_ESTIMATE,
@@ -18,6 +17,7 @@ import {
   type SummaryPlan,
 } from "./plan.ts";
 import { type CompactionPreview, describePlan } from "./preview.ts";
+import { ledgerOf } from "./record.ts";
 import type { RequestEnvironment, SummaryModel } from "./request.ts";
 import { writeSummary } from "./write-summary.ts";
 
@@ -192,7 +192,7 @@ async function summarise(
   const { tokensBefore } = plan;
   const shrinks = (summary: string) =>
     tokensOf(request, branch, [plannedEntry(summary, plan)]) < tokensBefore;
-  const ledger = ledgerTextOf(plan, request.transcript);
+  const ledger = ledgerOf(plan.covered, request.transcript);
   const written = await writeSummary({ plan, options, environment, focus, shrinks, ledger });
   signal?.throwIfAborted();
   if (written.text === undefined) {

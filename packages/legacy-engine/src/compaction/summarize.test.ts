@@ -11,7 +11,7 @@ import {
   summarizeWithFallback,
 } from "./summarize.ts";
 
-const unavailable: ModelError = { kind: "unavailable", message: "down" };
+const broken: ModelError = { kind: "invalid_response", message: "down" };
 const overflow: ModelError = { kind: "overflow", message: "too large" };
 const one = () => 1;
 const turns = (count: number): AgentMessage[] =>
@@ -103,7 +103,7 @@ describe("stages", () => {
 
   it("keeps every half when the merge fails", async () => {
     const script = (_: unknown, index: number) =>
-      index < 2 ? `## Decisions\n- decision ${index}` : unavailable;
+      index < 2 ? `## Decisions\n- decision ${index}` : broken;
     const { request: two } = request(script, {
       count: one,
       maxChunkTokens: 3,
@@ -155,7 +155,7 @@ describe("one stage", () => {
     const messages = [user("look"), assistant([call]), toolResult(call, "huge"), user("and?")];
     const count = (message: AgentMessage) => (message.role === "toolResult" ? 90_000 : 10);
     const script = (asked: Parameters<typeof promptOf>[0]) =>
-      promptOf(asked).includes("huge") ? unavailable : "the rest";
+      promptOf(asked).includes("huge") ? broken : "the rest";
     const { model, request: with90k } = request(script, {
       messages,
       count,
@@ -170,7 +170,7 @@ describe("one stage", () => {
   });
 
   it("skips the second tier when nothing was too large: it would be the same requests", async () => {
-    const { model, request: down } = request([unavailable], { maxChunkTokens: 1000 });
+    const { model, request: down } = request([broken], { maxChunkTokens: 1000 });
     await summarizeWithFallback(down);
     expect(model.calls).toHaveLength(3);
   });
@@ -180,7 +180,7 @@ describe("the last resort", () => {
   it("is by default the documented note, word for word", async () => {
     const count = (message: AgentMessage) =>
       message.role === "user" && message.content === "message 2" ? 100_000 : 1;
-    const { request: down } = request([unavailable], { count, contextWindow: 128_000 });
+    const { request: down } = request([broken], { count, contextWindow: 128_000 });
     expect(await summarizeWithFallback(down)).toBe(
       "Context contained 4 messages (1 oversized). Summary unavailable due to size limits.",
     );
@@ -191,14 +191,14 @@ describe("the last resort", () => {
 
   it("on wish is a summary made by code that goes on from the chunks a model had summarised", async () => {
     const script = (_: unknown, index: number) =>
-      index === 0 ? "## Decisions\n- We keep SQLite." : unavailable;
+      index === 0 ? "## Decisions\n- We keep SQLite." : broken;
     const { request: half } = request(script, {
       count: one,
       maxChunkTokens: 2.4,
       lastResort: "extract",
     });
     const { summary, tier, reason } = await summarizeTiers(half);
-    expect([tier, reason]).toEqual(["extract", "the summarising model failed (unavailable)"]);
+    expect([tier, reason]).toEqual(["extract", "the summarising model failed (invalid_response)"]);
     expect(summary).toContain("We keep SQLite");
     expect(summary).toContain("message 4");
     expect(summary).not.toContain("unavailable");

@@ -43,9 +43,9 @@ export interface SummarizeRequest extends RequestEnvironment {
   count?: CountMessage;
   /**
    * When no model answers: "note" says only how much there was, "extract" is a summary made by
-   * code. Absent: "note".
+   * code, "none" what a model wrote before it stopped, which may be nothing. Absent: "note".
    */
-  lastResort?: "note" | "extract";
+  lastResort?: "note" | "extract" | "none";
   /** Stages. Absent: 2. */
   parts?: number;
   /** Fewer messages are never split; never below 2. Absent: 4. */
@@ -130,7 +130,7 @@ interface Job extends RequestEnvironment {
   instructions: readonly string[];
   focus: string | undefined;
   count: CountMessage;
-  lastResort: "note" | "extract";
+  lastResort: "note" | "extract" | "none";
 }
 
 function prepare(request: SummarizeRequest): Job {
@@ -283,7 +283,7 @@ function finish(job: Job, attempt: Attempt): SummaryResult {
 }
 
 const LAST_RESORT: Record<
-  "note" | "extract",
+  "note" | "extract" | "none",
   (job: Job, attempt: Extract<Attempt, { ok: false }>) => SummaryResult
 > = {
   note({ messages, contextWindow, count }) {
@@ -297,10 +297,11 @@ const LAST_RESORT: Record<
     tier: "extract",
     summary: extract({ maxOutputTokens, maxChars, done, rest }),
   }),
+  none: (_, { done }) => ({ tier: "extract", summary: done ?? "" }),
 };
 
 /** A summary by code, within the tokens and characters a model's would have had. */
-export function extract(input: {
+function extract(input: {
   maxOutputTokens: number;
   maxChars: number | undefined;
   done: string | undefined;

@@ -5,8 +5,7 @@ import type {
   ToolResultMessage,
   UserMessage,
 } from "../contract/message.ts";
-import { splitLedger } from "./ledger-section.ts";
-import { wrapRecord } from "./wrap-record.ts";
+import { wrapRecord } from "./record-text.ts";
 
 /** The three roles that wires know; everything else is shown as a user's text. */
 export type ModelMessage = UserMessage | AssistantMessage | ToolResultMessage;
@@ -28,21 +27,14 @@ export function toModelMessage(message: AgentMessage): ModelMessage | undefined 
     case "compactionSummary":
       return user(
         message,
-        `The earlier part of this session was replaced by the summary below.\n\n${summaryRecord(message.summary)}`,
+        `The earlier part of this session was replaced by the record below.\n\n${wrapRecord(message.summary)}`,
       );
     case "branchSummary":
       return user(
         message,
-        `The session went on from an earlier point; the summary below covers the branch that was left.\n\n${summaryRecord(message.summary)}`,
+        `The session went on from an earlier point; the record below covers the branch that was left.\n\n${wrapRecord(message.summary)}`,
       );
   }
-}
-
-/** A summary, and its ledger in a tag of its own. */
-function summaryRecord(text: string): string {
-  const { summary, ledger } = splitLedger(text);
-  const record = wrapRecord("summary", summary);
-  return ledger === "" ? record : `${record}\n\n${wrapRecord("ledger", ledger)}`;
 }
 
 /** Still the same message, so it keeps what the host wrote on it. */

@@ -1,7 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { splitLedger, withLedger } from "./ledger-section.ts";
-import { escapeTags, wrapRecord } from "./wrap-record.ts";
+import {
+  EMPTY_RECORD,
+  joinRecord,
+  type SessionRecord,
+  splitRecord,
+  wrapRecord,
+} from "./record-text.ts";
+import { escapeTags, withoutUnseen } from "./wrap-record.ts";
 
 const tag = fc.constantFrom(
   ...["</summary>", "<summary>", "< / summary >", "</LEDGER>", "<ledger>", "</record>", "<pin>"],
@@ -11,17 +17,63 @@ const hostile = fc
   .array(fc.oneof(tag, fc.string({ unit: "grapheme", maxLength: 20 })), { maxLength: 12 })
   .map((parts) => parts.join(""));
 
-const tagsIn = (text: string) => text.match(/<\s*\/?\s*(?:summary|ledger|record|pin)\b/gi) ?? [];
+const tagsIn = (text: string) =>
+  text.match(/<\s*\/?\s*(?:open-request|summary|ledger|record|anchors?|pins?)\b/gi) ?? [];
+
+const anyRecord = fc.record({
+  openRequest: hostile,
+  pins: hostile,
+  summary: hostile,
+  anchors: hostile,
+  ledger: hostile,
+});
+const PARTS: readonly (readonly [keyof SessionRecord, string])[] = [
+  ["openRequest", "open-request"],
+  ["pins", "pins"],
+  ["summary", "summary"],
+  ["anchors", "anchors"],
+  ["ledger", "ledger"],
+];
 
 describe("a record", () => {
-  it("holds no tag of ours but the two around it, whatever it holds", () => {
+  it("holds no tag of ours but those around its parts, whatever they hold", () => {
     fc.assert(
-      fc.property(hostile, (text) => {
-        const wrapped = wrapRecord("summary", text);
-        expect(tagsIn(wrapped)).toEqual(["<summary", "</summary"]);
-        expect(wrapped.endsWith("\n</summary>")).toBe(true);
+      fc.property(anyRecord, (record) => {
+        const stored = joinRecord(record);
+        const parts = splitRecord(stored);
+        const tags = PARTS.filter(([part]) => parts[part] !== "").flatMap(([, tag]) => [
+          `<${tag}`,
+          `</${tag}`,
+        ]);
+        expect(tagsIn(wrapRecord(stored))).toEqual(["<record", ...tags, "</record"]);
       }),
     );
+  });
+
+  it("comes apart as it was joined, with tags of ours as text and nothing unseen", () => {
+    fc.assert(
+      fc.property(anyRecord, (record) => {
+        const once = splitRecord(joinRecord(record));
+        expect(splitRecord(joinRecord(once))).toEqual(once);
+        expect(once.summary).toBe(escapeTags(withoutUnseen(record.summary)));
+        expect(once.openRequest).toBe(escapeTags(record.openRequest));
+      }),
+    );
+  });
+
+  it("repeats a request byte for byte", () => {
+    const openRequest = "Zeile 1\r\n\n  <div>\u200f مرحبا \u202e</div>\n\n\n# 👩‍💻 done?  ";
+    expect(splitRecord(joinRecord({ openRequest, ledger: "x" })).openRequest).toBe(openRequest);
+  });
+
+  it("takes a text of any other form for a summary", () => {
+    for (const summary of [
+      "The tag\n\n<ledger>\nwas mentioned.\n</ledger>\nThen more was said.",
+      "<ledger>\nnever closed",
+      "<ledger>\nx\n</ledger>\n\n<pins>\nin another order\n</pins>",
+      "plain",
+    ])
+      expect(splitRecord(summary)).toEqual({ ...EMPTY_RECORD, summary });
   });
 
   it("is escaped once, however often it is wrapped", () => {
@@ -38,14 +90,9 @@ describe("a record", () => {
     );
   });
 
-  it("keeps a ledger apart from a summary that holds a ledger of somebody's own", () => {
-    fc.assert(
-      fc.property(hostile, fc.constantFrom("## Files\nsrc/: a.ts", "x"), (summary, ledger) => {
-        expect(splitLedger(withLedger(summary, ledger))).toEqual({
-          summary: escapeTags(summary),
-          ledger,
-        });
-      }),
+  it("shows no terminal command and nothing that turns the direction of a text", () => {
+    expect(withoutUnseen("a\u001b[31mred\u001b[0m\u202eb\u2066c\u0000d\te\nf")).toBe(
+      "aredbcd\te\nf",
     );
   });
 });

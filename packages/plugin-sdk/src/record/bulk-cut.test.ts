@@ -5,7 +5,8 @@ import { estimateMessages } from "../tokens/message.ts";
 import { withMessageId } from "../transcript/message-id.ts";
 import { textOf } from "../transcript/text.ts";
 import { planBulkCut } from "./bulk-cut.ts";
-import { EMPTY_LEDGER, foldLedger } from "./ledger.ts";
+import { foldLedger } from "./ledger.ts";
+import { EMPTY_LEDGER } from "./state.ts";
 
 const result = (text: string): ToolResultMessage => ({
   role: "toolResult",

@@ -71,8 +71,8 @@ const cutResult = (message: ToolResultMessage, reader: string | undefined) =>
 /** What came most often first. */
 function namesOf(text: string): string {
   const names = namesIn(text)
-    .filter(({ weak, times }) => !weak || times > 1)
-    .sort((left, right) => right.times - left.times)
+    .filter(({ weak, places }) => !weak || places.length > 1)
+    .sort((left, right) => right.places.length - left.places.length)
     .slice(0, MAX_NAMES)
     .map(({ name }) => name)
     .join(", ");

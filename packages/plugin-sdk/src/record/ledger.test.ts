@@ -3,171 +3,29 @@ import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "../contract/message.ts";
 import { assistant, conversation, toolCall, toolResult, user } from "../testing/messages.ts";
 import { estimateText } from "../tokens/estimate.ts";
-import type { NewTranscriptEntry, TranscriptEntry } from "../transcript/entries.ts";
-import { EMPTY_LEDGER, foldLedger, type LedgerItem } from "./ledger.ts";
-import { pathsInLedger, renderLedger } from "./ledger-text.ts";
-import { namesIn } from "./names.ts";
-
-const entriesOf = (news: readonly (NewTranscriptEntry | AgentMessage)[]): TranscriptEntry[] =>
-  news.map((one, index) => ({
-    ...("role" in one ? { type: "message" as const, message: one } : one),
-    id: `e${index}`,
-    parentId: index === 0 ? null : `e${index - 1}`,
-    timestamp: "2026-01-01T00:00:00.000Z",
-  }));
+import type { NewTranscriptEntry } from "../transcript/entries.ts";
+import { entriesOf } from "./__fixtures__/entries.ts";
+import { IDENTIFIERS, WEAK_IDENTIFIERS } from "./__fixtures__/identifiers.ts";
+import { foldLedger } from "./ledger.ts";
+import { pathsInLedger } from "./ledger-paths.ts";
+import { renderLedger } from "./ledger-text.ts";
+import { EMPTY_LEDGER, type LedgerItem } from "./state.ts";
 
 const itemsAfter = (...news: (NewTranscriptEntry | AgentMessage)[]) =>
   foldLedger(EMPTY_LEDGER, entriesOf(news)).items;
 const short = ({ kind, state, stateEntryId }: LedgerItem) => ({ kind, state, stateEntryId });
 
-describe("namesIn", () => {
-  it("finds files, symbols and ids as they stand there, each once", () => {
-    const names = namesIn(
-      "Open `src/store/open.ts:12:3` and package.json, call loadUser() or MAX_RETRIES; see PROJ-17, #42, deadbee1, OWZ4XL and src/store/open.ts.",
-    );
-    expect(names).toEqual([
-      { kind: "path", name: "src/store/open.ts", times: 2 },
-      { kind: "path", name: "package.json", times: 1 },
-      { kind: "symbol", name: "loadUser", times: 1 },
-      { kind: "symbol", name: "MAX_RETRIES", times: 1 },
-      { kind: "id", name: "PROJ-17", times: 1 },
-      { kind: "id", name: "#42", times: 1 },
-      { kind: "id", name: "deadbee1", times: 1 },
-      { kind: "id", name: "OWZ4XL", times: 1 },
-    ]);
-  });
-
-  it("takes no plain words, alternatives or closing tags for names", () => {
-    expect(
-      namesIn("Read and/or write it; </system> the feedback, 12 times, however short. a/b"),
-    ).toEqual([]);
-  });
-
-  it("stays linear on words made to be slow", () => {
-    const hostile = [
-      "aA".repeat(60),
-      `${"a/".repeat(70)}!`,
-      `${"a_".repeat(60)}-`,
-      "a-1".repeat(50),
-      `${"A".repeat(150)}-`,
-      "x".repeat(50_000),
-    ];
-    const text = hostile.map((word) => `${word} `.repeat(200)).join("");
-    expect(namesIn(text).length).toBeLessThan(50);
-  });
-});
-
-/** Of ten scripts and shapes; each stands in a sentence, and must be kept whole. */
-const IDENTIFIERS = [
-  ...[
-    "src/组件/登录页面.tsx",
-    "docs/отчёт_2024.txt",
-    "src/café/menü.ts",
-    "リソース/画像.png",
-    "데이터/사용자.json",
-  ],
-  ...[
-    "εργασία/σχέδιο.md",
-    "ملفات/تقرير.pdf",
-    "מסמכים/חוזה.docx",
-    "फ़ाइल/सूची.csv",
-    "เอกสาร/แผน.xlsx",
-  ],
-  ...["C:\\Users\\ana\\report.xlsx", "D:\\build\\out", "\\\\nas\\share\\plan.docx"],
-  ...[
-    "report.xlsx",
-    "contract.docx",
-    "train.ipynb",
-    "Dockerfile",
-    "Makefile",
-    "main.zig",
-    "router.ex",
-  ],
-  ...[
-    "slides.pptx",
-    "data.parquet",
-    "build.gradle",
-    "schema.graphql",
-    "main.tf",
-    ".gitignore",
-    "App.svelte",
-  ],
-  ...[
-    "jane@acme.io",
-    "jürgen@müller.example",
-    "localhost:5432",
-    "10.2.33.4:8080",
-    "db.internal:5432",
-  ],
-  ...[
-    "CVE-2024-3094",
-    "PROJ-17",
-    "#4711",
-    "RFC-9110",
-    "ghcr.io/acme/app:1.2",
-    "docker.io/library/redis:7-alpine",
-  ],
-  ...[
-    "arn:aws:iam::123456789012:role/deploy",
-    "https://example.com/a?b=1",
-    "s3://bucket/key/part",
-    "postgres://db/main",
-  ],
-  ...[
-    "EADDRINUSE",
-    "ENOENT",
-    "MAX_RETRIES",
-    "getUserById",
-    "größteZahl",
-    "_private_thing",
-    "HTTPServer",
-    "предел_строк",
-  ],
-  ...[
-    "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
-    "deadbee1",
-    "v2.14.0",
-    "10.2.33.4",
-    "req_8f3kd92k",
-    "OWZ4XL",
-  ],
-  ...["$dir/file.mod", "~/notes/today", "./scripts/run", "../shared/util.ts", "feature/x-1"],
-];
-/** Their shape alone says little: kept when a person says them. */
-const WEAK = [
-  ...[
-    "claude-opus-4-6",
-    "web-7d4b9c6f5-x2x9k",
-    "2024-05-17",
-    "+49-30-1234567",
-    "$1,234.50",
-    "€19.99",
-  ],
-  ...["--max-old-space-size", "gpt-5.1-mini", "eu-central-1"],
-];
-
 describe("identifiers", () => {
-  it.each(IDENTIFIERS)("%s is one name", (name) => {
-    expect(namesIn(`Look at ${name} now.`)).toContainEqual(
-      expect.objectContaining({ name, times: 1 }),
-    );
-  });
-
-  it.each([...IDENTIFIERS, ...WEAK])("%s is kept when a person says it", (name) => {
+  it.each([...IDENTIFIERS, ...WEAK_IDENTIFIERS])("%s is kept when a person says it", (name) => {
     expect([...itemsAfter(user(`Look at ${name} now.`)).keys()]).toContain(name);
   });
 
-  it.each(WEAK)("%s is kept when it comes again, and not before", (name) => {
+  it.each(WEAK_IDENTIFIERS)("%s is kept when it comes again, and not before", (name) => {
     const print = toolCall("bash", { command: "x" });
     const seen = (times: number) =>
       itemsAfter(...Array.from({ length: times }, () => toolResult(print, `is ${name} here`)));
     expect(seen(1).has(name)).toBe(false);
     expect(seen(2).has(name)).toBe(true);
-  });
-
-  it("of a search's lines are its files, with a number and without", () => {
-    const names = namesIn("pkg/a/file.go:12:func x\npkg/b/other.go:var y\npkg/c.go-110-code");
-    expect(names.map(({ name }) => name)).toEqual(["pkg/a/file.go", "pkg/b/other.go", "pkg/c.go"]);
   });
 });
 
@@ -311,6 +169,53 @@ describe("foldLedger", () => {
   });
 });
 
+describe("what a ledger says of calls", () => {
+  const after = (name: string, args: Record<string, unknown>, text: string, extras = {}) => {
+    const call = toolCall(name, args, "c1");
+    return itemsAfter(assistant([call]), toolResult(call, text, extras));
+  };
+  const command = (line: string, extras = {}) =>
+    [...after("bash", { command: line }, "done", extras).values()].find(
+      ({ kind }) => kind === "command",
+    )?.state;
+
+  it.each([
+    "npm test",
+    "cd a && make",
+    "grep 'a|b;c' x",
+    "set -eo pipefail; a | b",
+    "set -e; a; b",
+  ])("%s went well as a whole when it exits with 0", (line) => {
+    expect(command(line)).toBe("ok");
+  });
+
+  it.each(["npm test | head", "a; b", "a || true", "a\nb", "server & sleep 1"])(
+    "of %s an exit code tells the end only",
+    (line) => {
+      expect(command(line)).toBe("ran");
+    },
+  );
+
+  it("an exit code in the details is a failure, whatever the tool's flag says", () => {
+    expect(command("make", { details: { exitCode: 2 } })).toBe("failed: done");
+  });
+
+  it("a shell that does not say how it ended is said nothing of", () => {
+    const items = itemsAfter({ role: "bashExecution", command: "make", output: "" });
+    expect(items.get("command make")?.state).toBeUndefined();
+  });
+
+  it("a file is neither edited nor at fault when something else failed", () => {
+    const failed = { isError: true };
+    expect(after("edit", { path: "src/a.ts" }, "no match", failed).get("src/a.ts")?.state).toBe(
+      "edit failed",
+    );
+    expect(
+      after("bash", { cwd: "src/a.ts", command: "x" }, "no", failed).get("src/a.ts")?.state,
+    ).toBe(undefined);
+  });
+});
+
 describe("renderLedger", () => {
   it("names files under their folders, changed ones with state and source, then symbols, ids, commands and errors", () => {
     const edit = toolCall("edit", { path: "src/core/a.ts" }, "c1");
@@ -332,9 +237,36 @@ describe("renderLedger", () => {
     expect(text).toContain("## Ids: PROJ-17");
     expect(text).toContain("- npm test → failed: boom @e4");
     expect(text).toContain("- bash: boom @e4");
-    expect(pathsInLedger(text).sort()).toEqual(["src/core/a.ts", "src/core/b.ts"]);
+    expect(pathsInLedger(text).sort()).toEqual(["src/core/", "src/core/a.ts", "src/core/b.ts"]);
     expect(items.every(({ entryId }) => /^e\d$/.test(entryId))).toBe(true);
     expect(renderLedger(state)).toEqual({ text, items });
+  });
+
+  it("takes the end of a longer path for the same file, and writes a shared root once", () => {
+    const state = foldLedger(
+      EMPTY_LEDGER,
+      entriesOf([
+        user("See /home/ana/app/src/a.ts, /home/ana/app/test/b.ts and /home/ana/app/docs/c.md"),
+        user("src/a.ts and b.ts, and ./other.ts"),
+      ]),
+    );
+    const { text } = renderLedger(state);
+    expect(text).toContain("## Files (…/ is /home/ana/app/)");
+    expect(text.split("\n").slice(2).sort()).toEqual(
+      ["./: other.ts", "…/docs/: c.md", "…/src/: a.ts", "…/test/: b.ts"].sort(),
+    );
+    expect(pathsInLedger(text)).toContain("/home/ana/app/src/a.ts");
+  });
+
+  it("leaves out what stands beside it, unless it was changed", () => {
+    const edit = toolCall("edit", { path: "src/a.ts" }, "c1");
+    const state = foldLedger(
+      EMPTY_LEDGER,
+      entriesOf([user("src/b.ts for PROJ-17"), assistant([edit]), toolResult(edit, "ok")]),
+    );
+    const { text } = renderLedger(state, { without: new Set(["src/a.ts", "src/b.ts"]) });
+    expect(text).toContain("src/: a.ts (edited @e2)");
+    expect(text).not.toContain("b.ts");
   });
 
   it("stays within its tokens at every size, newest and most used names first", () => {

@@ -5,11 +5,14 @@ import { isData } from "./data-text.ts";
 /** What a word of a text may name: a file or folder, a piece of code, or a thing by its id. */
 export type NameKind = "path" | "symbol" | "id";
 
+/** A name that a text holds. */
 export interface Name {
+  /** By its shape. */
   kind: NameKind;
+  /** Exactly as it stands there. */
   name: string;
-  /** How often it stands there. */
-  times: number;
+  /** Where the words begin that name it, in characters; as many as it is named times. */
+  places: number[];
   /** Its shape alone says little: a name when it recurs, or when somebody asks for it. */
   weak?: true;
 }
@@ -25,6 +28,8 @@ const PATH = /^[~$\p{L}\p{N}\p{M}_.@+=/-]*[\p{L}\p{N}\p{M}_]$|^[~$\p{L}\p{N}\p{M
 const EXTENSIONS =
   "[cm]?[jt]sx?|json5?|jsonl|mdx?|rst|adoc|tex|py|ipynb|rs|go|mod|sum|rb|java|kts?|gradle|swift|scala|clj|exs?|erl|hs|mli?|lua|pl|jl|dart|zig|nim|c|h|cc|cpp|hpp|cs|fs|vb|sh|bash|zsh|ps1|bat|ya?ml|toml|sql|html?|s?css|less|txt|csv|tsv|parquet|lock|env|xml|xsd|svg|png|jpe?g|gif|webp|pdf|docx?|xlsx?|pptx?|od[tsp]|log|ini|cfg|conf|proto|graphql|tf|hcl|vue|svelte|astro|php|diff|patch|zip|gz|tgz|tar|whl|jar|wasm|bin|db|sqlite|pem|crt|key";
 const FILE = new RegExp(`^[\\p{L}\\p{N}\\p{M}_.@+-]+\\.(?:${EXTENSIONS})$`, "iu");
+/** A member of something in a program: "registry.Lock", "process.env". */
+const MEMBER = /\.[A-Z][a-z]+$|^(?:process|import\.meta)\.env$|^console\.log$/;
 const WELL_KNOWN_FILE =
   /^(?:Dockerfile|[A-Z][a-z]+file|LICENSE|README|CHANGELOG|\.[a-z]+(?:rc|ignore|config))$/;
 const WINDOWS_PATH = /^(?:[A-Za-z]:|\\)\\[^\\:*?]+(?:\\[^\\:*?]+)*\\?$/;
@@ -33,6 +38,8 @@ const MAIL = /^[\p{L}\p{N}_.%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+$/u;
 const HOST_PORT = /^(?:localhost|[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+):\d{2,5}$/u;
 const IMAGE = /^[\w-]+(?:\.[\w-]+)+(?:\/[\w.-]+)+:[\w][\w.-]*$/;
 const CLOUD = /^arn:[\w-]+:[\w-]*:[\w-]*:\d*:\S+$/;
+/** What a diff writes before both names of a file. */
+const DIFF_SIDE = /^[ab]\/(?=[^/]+\/)/;
 const PLACE = /(?::\d+){1,2}(?::.*)?$/;
 const ID =
   /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?=[0-9a-f]*\d)[0-9a-f]{7,64}|[A-Za-z]{2,}[A-Za-z0-9]*(?:-\d+)+|#\d+|(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,}|[a-z]+(?:_[a-z0-9]+)*_\d+|v?\d+\.\d+\.\d+\S*|[a-z]{2,6}[_-](?=\w*\d)\w{6,})$/;
@@ -44,20 +51,26 @@ const WEAK_ID =
 const FLAG = /^--[a-z][\w-]{3,}$/;
 
 /**
- * The names in the first 50,000 characters of `text`, each once, in the order they stand there.
- * What is data (base64, dumps, lock files, minified code) names nothing. Linear.
+ * The names in the first 50,000 characters of `text`, each once, in the order they stand there: the
+ * one reading of names for ledgers, anchors, checks and summaries. What is data (base64, dumps,
+ * lock files, minified code) names nothing. Linear.
  */
 export function namesIn(text: string): Name[] {
   const head = headOf(text, MAX_CHARS);
   if (isData(head)) return [];
   const found = new Map<string, Name>();
+  let at = 0;
+  let end = 0;
   const add = (kind: NameKind, name: string, weak = false) => {
-    if (name.length > MAX_NAME) return;
+    // "registry.Lock(" is called, whatever its ending.
+    if (name.length > MAX_NAME || (kind === "path" && isCalled(head, end, name))) return;
     const before = found.get(name);
-    if (before === undefined) found.set(name, { kind, name, times: 1, ...(weak && { weak }) });
-    else before.times++;
+    if (before === undefined) found.set(name, { kind, name, places: [at], ...(weak && { weak }) });
+    else before.places.push(at);
   };
   for (const raw of head.split(SEPARATORS)) {
+    at = head.indexOf(raw, end);
+    end = at + raw.length;
     if (raw.length < 3 || raw.length > MAX_UNBROKEN) continue;
     if (WINDOWS_PATH.test(raw)) add("path", raw);
     else if (!raw.includes("\\")) readWord(raw, add);
@@ -66,12 +79,18 @@ export function namesIn(text: string): Name[] {
   return [...found.values()];
 }
 
+const isCalled = (text: string, end: number, name: string) =>
+  text[end] === "(" && !name.includes("/") && text.endsWith(name, end);
+
 type Add = (kind: NameKind, name: string, weak?: boolean) => void;
 
 function readWord(raw: string, add: Add): void {
   const word = raw.replace(/^[*:=!&]+/, "").replace(/[.:!?*,]+$/, "");
   // A place in a file: "src/a.ts:12:3", "src/a.ts-12-const".
-  const name = word.replace(PLACE, "").replace(/(\.[a-z]{1,5})-\d+-.*$/i, "$1");
+  const name = word
+    .replace(PLACE, "")
+    .replace(/(\.[a-z]{1,5})-\d+-.*$/i, "$1")
+    .replace(DIFF_SIDE, "");
   if (name.length < 3) return;
   if (isAddressed(word)) add("id", word);
   else if (ID.test(name)) add("id", name);
@@ -106,11 +125,13 @@ const isAddressed = (word: string) =>
   (HOST_PORT.test(word) && !isFile(word.slice(0, word.indexOf(":")))) ||
   (IMAGE.test(word) && !FILE.test(word.slice(0, word.lastIndexOf(":")).replace(/^.*\//, "")));
 
-const isFile = (word: string) => FILE.test(word) || WELL_KNOWN_FILE.test(word);
+const isFile = (word: string) =>
+  (FILE.test(word) && !MEMBER.test(word)) || WELL_KNOWN_FILE.test(word);
 
 /** "src/index", "./a", "~/b/c", "feature/x-1"; not "and/or" and not "/word", which closes a tag. */
 function isPath(word: string): boolean {
   if (!word.includes("/") || word.includes("//") || !PATH.test(word)) return false;
+  if (!/[^\d/]/.test(word)) return false;
   const parts = word.split("/").filter((part) => part !== "");
   if (parts.length < 2) return /^[~.]|^[\p{L}\p{N}_][\p{L}\p{N}_.-]*\/$/u.test(word);
   return (

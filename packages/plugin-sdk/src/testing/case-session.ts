@@ -8,10 +8,10 @@ import type {
 } from "../contract/lifecycle.ts";
 import type { AgentMessage } from "../contract/message.ts";
 import type { LlmCompleteParams, LlmCompleteResult, RuntimeContext } from "../contract/runtime.ts";
+import { extractiveSummary } from "../record/extractive-summary.ts";
 import { estimateMessages } from "../tokens/message.ts";
 import { buildContext } from "../transcript/context.ts";
 import type { NewTranscriptEntry, TranscriptEntry } from "../transcript/entries.ts";
-import { extractiveSummary } from "../transcript/extractive-summary.ts";
 import { freshTail } from "../transcript/fresh-tail.ts";
 import { placeEntry } from "../transcript/origin.ts";
 import { headOf } from "../transcript/text.ts";

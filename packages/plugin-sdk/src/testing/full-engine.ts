@@ -2,8 +2,8 @@
 import type { ContextEngine } from "../contract/engine.ts";
 import type { AgentMessage } from "../contract/message.ts";
 import type { SessionRef } from "../contract/session.ts";
+import { extractiveSummary } from "../record/extractive-summary.ts";
 import { estimateMessages } from "../tokens/message.ts";
-import { extractiveSummary } from "../transcript/extractive-summary.ts";
 import { freshTail } from "../transcript/fresh-tail.ts";
 import { messageId } from "../transcript/message-id.ts";
 import { atomicGroups } from "../transcript/tool-pairs.ts";

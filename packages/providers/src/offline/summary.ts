@@ -10,17 +10,33 @@ export interface SummaryMaterial {
 
 /** Tokens of a summary for which no limit is asked. */
 const DEFAULT_TOKENS = 1000;
+/** Tokens of the headings under which there is nothing to say. */
+const FORM_TOKENS = 50;
 
 export function summarise(
   { messages, previousSummaries }: SummaryMaterial,
   maxTokens: number | undefined,
 ): string {
   const previousSummary = previousSummaries.join("\n\n");
-  return extractiveSummary({
+  const summary = extractiveSummary({
     messages,
-    maxTokens: maxTokens ?? DEFAULT_TOKENS,
+    maxTokens: Math.max(0, (maxTokens ?? DEFAULT_TOKENS) - FORM_TOKENS),
     ...(previousSummary !== "" && { previousSummary }),
   });
+  return inForm(summary);
+}
+
+/** With every heading that a summary is asked for, in order. */
+function inForm(summary: string): string {
+  const sections = summary.split(/\n\n(?=## )/).filter((section) => section !== "");
+  const isOf = (heading: string) => (section: string) => section.startsWith(`${heading}\n`);
+  const required = SUMMARY_HEADINGS.map(
+    (heading) => sections.find(isOf(heading)) ?? `${heading}\n- (none)`,
+  );
+  const others = sections.filter(
+    (section) => !SUMMARY_HEADINGS.some((heading) => isOf(heading)(section)),
+  );
+  return [...required, ...others].join("\n\n");
 }
 
 /** Messages of a session; summaries among them are carried on. */

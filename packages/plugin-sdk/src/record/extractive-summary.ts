@@ -1,11 +1,14 @@
 // Makes a summary of messages by code, without a model.
 import type { AgentMessage } from "../contract/message.ts";
+import { splitRecord } from "../messages/record-text.ts";
 import { estimateText } from "../tokens/estimate.ts";
-import { identifiersOf, isDecision, isOpenItem, isRule, sentencesOf } from "./extract.ts";
-import { parseSections } from "./sections.ts";
-import { headOf, oneLine, tailOf, textOf } from "./text.ts";
-import { fileOperations, formatToolFailure, toolFailures } from "./tool-facts.ts";
-import { isUserTurn } from "./turns.ts";
+import { parseSections } from "../transcript/sections.ts";
+import { headOf, oneLine, tailOf, textOf } from "../transcript/text.ts";
+import { fileOperations, formatToolFailure, toolFailures } from "../transcript/tool-facts.ts";
+import { isUserTurn } from "../transcript/turns.ts";
+import { forceOf } from "./cues.ts";
+import { namesIn } from "./names.ts";
+import { sentencesOf, sentencesSaid } from "./speech.ts";
 
 /** What `extractiveSummary` makes a summary of, and how long. */
 export interface ExtractiveSummaryOptions {
@@ -17,7 +20,7 @@ export interface ExtractiveSummaryOptions {
   previousSummary?: string;
 }
 
-/** Always there, in this order, once (spec "compaction" §2.7). */
+/** What a model's summary holds, in this order, each once (spec "compaction" §2.7). */
 export const SUMMARY_HEADINGS = [
   "## Decisions",
   "## Open TODOs",
@@ -26,7 +29,6 @@ export const SUMMARY_HEADINGS = [
   "## Exact identifiers",
 ] as const;
 
-// There when there is something to say.
 const EXTRA_HEADINGS = [
   "## Earlier requests",
   "## Progress",
@@ -35,7 +37,9 @@ const EXTRA_HEADINGS = [
 ] as const;
 type Heading = (typeof SUMMARY_HEADINGS)[number] | (typeof EXTRA_HEADINGS)[number];
 
-const NOTHING_FOUND = "- (none found)";
+/** A line that says nothing: an empty list, a heading of another form, a rule. */
+const EMPTY_LINE =
+  /^(?:[-*]\s*)?(?:\(?none(?: found)?\)?\.?|[-=*_]{3,}|#{1,6}\s.*|\*\*[^*]*\*\*:?)$/i;
 const MAX_PENDING_CHARS = 800;
 const MAX_ITEM_CHARS = 240;
 const MAX_FAILURES = 8;
@@ -45,9 +49,11 @@ const RECENT_MESSAGES = 10;
 type Findings = Record<Heading, string[]>;
 
 /**
- * A summary of `messages` in a fixed form, deterministic. The newest request comes first into the
- * budget, then, in turns, the newest item of each heading. It quotes and never interprets: what it
- * leaves out is lost to a reader, what it says was said.
+ * A summary of `messages` in a fixed form, deterministic: of `SUMMARY_HEADINGS` and a few more
+ * those under which there is something to say. The newest request comes first into the budget,
+ * then, in turns, the newest item of each heading. It quotes and never interprets: what it leaves
+ * out is lost to a reader, what it says was said. For those who have messages only; of a
+ * transcript's entries `renderRecord` makes more in less room.
  */
 export function extractiveSummary({
   messages,
@@ -55,7 +61,7 @@ export function extractiveSummary({
   previousSummary,
 }: ExtractiveSummaryOptions): string {
   const findings = merge(readPrevious(previousSummary), collect(messages));
-  return render(choose(findings, maxTokens), maxTokens);
+  return render(choose(findings, maxTokens));
 }
 
 function collect(messages: readonly AgentMessage[]): Findings {
@@ -66,12 +72,17 @@ function collect(messages: readonly AgentMessage[]): Findings {
     if (message.role === "user") {
       if (index === pending) findings["## Pending user asks"].push(`- ${headAndTail(text)}`);
       else findings["## Earlier requests"].push(item(text));
-      findings["## Constraints/Rules"].push(...sentencesOf(text).filter(isRule).map(item));
+      findings["## Constraints/Rules"].push(
+        ...sentencesSaid(message)
+          .filter((sentence) => forceOf(sentence) === "rule")
+          .map(item),
+      );
     }
-    if (message.role === "assistant")
-      findings["## Open TODOs"].push(...sentencesOf(text).filter(isOpenItem).map(item));
+    const sentences = message.role === "user" ? sentencesSaid(message) : sentencesOf(text);
     if (message.role === "assistant" || message.role === "user")
-      findings["## Decisions"].push(...sentencesOf(text).filter(isDecision).map(item));
+      findings["## Decisions"].push(
+        ...sentences.filter((sentence) => forceOf(sentence) === "wish").map(item),
+      );
     if (
       message.role === "assistant" &&
       (index + 1 === messages.length || isUserTurn(messages[index + 1]!))
@@ -82,9 +93,9 @@ function collect(messages: readonly AgentMessage[]): Findings {
     const names =
       message.role === "toolResult"
         ? index >= messages.length - RECENT_MESSAGES
-          ? identifiersOf(text).slice(0, 12)
+          ? exactNames(text).slice(0, 12)
           : []
-        : identifiersOf(text);
+        : exactNames(text);
     findings["## Exact identifiers"].push(...names.map(item));
   });
   const failures = toolFailures(messages).map(formatToolFailure);
@@ -96,6 +107,10 @@ function collect(messages: readonly AgentMessage[]): Findings {
     ...readFiles.map((path) => `- read: ${path}`),
     ...modifiedFiles.map((path) => `- modified: ${path}`),
   ];
+  const listed = new Set([...readFiles, ...modifiedFiles].map(item));
+  findings["## Exact identifiers"] = findings["## Exact identifiers"].filter(
+    (name) => !listed.has(name),
+  );
   return findings;
 }
 
@@ -124,12 +139,12 @@ function merge(before: Findings, now: Findings): Findings {
 
 function readPrevious(summary: string | undefined): Findings {
   const findings = emptyFindings();
-  for (const { heading, lines } of parseSections(summary ?? "")) {
+  for (const { heading, lines } of parseSections(splitRecord(summary ?? "").summary)) {
     // Text of another form is carried as progress: better in the wrong place than lost.
     const target = HEADINGS.find((known) => known === heading) ?? "## Progress";
     findings[target].push(
       ...lines
-        .filter((line) => line !== NOTHING_FOUND)
+        .filter((line) => !EMPTY_LINE.test(line))
         .map((line) => (line.startsWith("- ") ? line : item(line))),
     );
   }
@@ -144,11 +159,11 @@ function choose(findings: Findings, maxTokens: number): Findings {
   const rest = Object.fromEntries(
     HEADINGS.map((heading) => [heading, findings[heading].slice()]),
   ) as Findings;
-  let left = maxTokens - cost(render(chosen, Infinity));
+  let left = maxTokens;
   const take = (heading: Heading) => {
     const line = rest[heading].pop();
     if (line === undefined) return false;
-    const extra = isExtra(heading) && chosen[heading].length === 0 ? cost(`\n\n${heading}\n`) : 0;
+    const extra = chosen[heading].length === 0 ? cost(`\n\n${heading}\n`) : 0;
     const price = cost(`${line}\n`) + extra;
     if (price <= left) {
       left -= price;
@@ -161,31 +176,18 @@ function choose(findings: Findings, maxTokens: number): Findings {
   return chosen;
 }
 
-function render(findings: Findings, maxTokens: number): string {
-  const required = SUMMARY_HEADINGS.map((heading) =>
-    [heading, ...or(findings[heading], NOTHING_FOUND)].join("\n"),
-  );
-  const extra = EXTRA_HEADINGS.filter((heading) => findings[heading].length > 0).map((heading) =>
-    [heading, ...findings[heading]].join("\n"),
-  );
-  const summary = [...required, ...extra].join("\n\n");
-  if (estimateText(summary).estimate <= maxTokens) return summary;
-  // Not even the headings fit: as much of them as does.
-  let shorter = summary;
-  while (shorter !== "" && estimateText(shorter).estimate > maxTokens)
-    shorter = headOf(shorter, Math.floor(shorter.length * 0.8));
-  return shorter;
-}
+const render = (findings: Findings) =>
+  HEADINGS.filter((heading) => findings[heading].length > 0)
+    .map((heading) => [heading, ...findings[heading]].join("\n"))
+    .join("\n\n");
 
 const HEADINGS: readonly Heading[] = [...SUMMARY_HEADINGS, ...EXTRA_HEADINGS];
 // Identifiers are short: three for each item of another heading.
 const ROUND: readonly Heading[] = [...HEADINGS, "## Exact identifiers", "## Exact identifiers"];
-const isExtra = (heading: Heading) => EXTRA_HEADINGS.some((extra) => extra === heading);
 const emptyFindings = () =>
   Object.fromEntries(HEADINGS.map((heading) => [heading, []])) as unknown as Findings;
 const newestOnce = (lines: readonly string[]) => [...new Set([...lines].reverse())].reverse();
-const or = (lines: readonly string[], fallback: string) =>
-  lines.length === 0 ? [fallback] : lines;
+const exactNames = (text: string) => namesIn(text).map(({ name }) => name);
 const item = (text: string) => `- ${oneLine(text, MAX_ITEM_CHARS)}`;
 const cost = (text: string) => estimateText(text).high;
 

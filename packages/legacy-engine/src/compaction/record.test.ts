@@ -1,6 +1,6 @@
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { estimateMessages, estimateText } from "@clew/plugin-sdk/tokens";
-import { splitLedger } from "@clew/plugin-sdk/transcript";
+import { splitRecord } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { prose } from "../__fixtures__/histories.ts";
 import {
@@ -11,7 +11,7 @@ import {
   promptOf,
   scripted,
 } from "../__fixtures__/session.ts";
-import { ledgerRoom } from "./ledger.ts";
+import { recordRoomFor } from "./record-room.ts";
 import { compactTranscript } from "./run.ts";
 
 const forgetful = () =>
@@ -49,7 +49,7 @@ function setup(messages = work(0, 60), contextWindow = 64_000) {
     });
   const parts = () => {
     const head = session.context()[0];
-    return splitLedger(head?.role === "compactionSummary" ? head.summary : "");
+    return splitRecord(head?.role === "compactionSummary" ? head.summary : "");
   };
   return { session, compact, parts };
 }
@@ -66,7 +66,8 @@ describe("the ledger beside a summary", () => {
       session
         .branch()
         .find((one) => one.type === "message" && JSON.stringify(one.message).includes(text))!;
-    expect(ledger).toContain(`widget20.ts (edited @${entry('"toolCallId":"e20"').id})`);
+    expect(ledger).toContain("widget20.ts (edited)");
+    expect(ledger).toContain(`widget44.ts (edited @${entry('"toolCallId":"e44"').id})`);
     expect(ledger).toMatch(/- pnpm test widget\d+ → failed: Error: widgetBroken\d+/);
   });
 
@@ -121,11 +122,12 @@ describe("the ledger beside a summary", () => {
     expect(parts().ledger).not.toContain("widget10.ts");
   });
 
-  it("takes a share of what little is summarised, and an earlier ledger's room besides", () => {
-    expect(ledgerRoom({ limit: 3_000, summarisedTokens: 400, previousTokens: 0 })).toBe(200);
-    expect(ledgerRoom({ limit: 3_000, summarisedTokens: 400, previousTokens: 1_500 })).toBe(1_700);
-    expect(ledgerRoom({ limit: 2_000, summarisedTokens: 90_000, previousTokens: 1_500 })).toBe(
-      2_000,
-    );
+  it("takes a share of what little is summarised, and an earlier record's room besides", () => {
+    const limit = { ledger: 3_000, anchors: 600, pins: 400 };
+    const room = (summarisedTokens: number, previousTokens: number) =>
+      recordRoomFor({ limit, summarisedTokens, previousTokens });
+    expect(room(400, 0)).toEqual({ ledger: 150, anchors: 30, pins: 20 });
+    expect(room(400, 1_800)).toEqual({ ledger: 1_500, anchors: 300, pins: 200 });
+    expect(room(90_000, 1_500)).toEqual(limit);
   });
 });

@@ -1,0 +1,49 @@
+// The record that a compaction freezes beside its summary.
+import {
+  EMPTY_LEDGER,
+  foldLedger,
+  type LedgerState,
+  type RecordParts,
+  renderRecord,
+  type TranscriptEntry,
+  withinTokens,
+} from "@clew/plugin-sdk/transcript";
+import { pinnedText } from "./facts.ts";
+import type { SummaryPlan } from "./plan.ts";
+
+/**
+ * What is known of a branch's beginning, by the object it was read from: the next compaction
+ * folds only what came since.
+ */
+const known = new WeakMap<object, LedgerState>();
+
+/**
+ * Everything code knows of `entries`, the beginning of a branch. `owner` stands for the session;
+ * equal entries give an equal state, whoever asks.
+ */
+export function ledgerOf(entries: readonly TranscriptEntry[], owner: object): LedgerState {
+  const before = known.get(owner);
+  const goesOn =
+    before !== undefined &&
+    before.entries > 0 &&
+    entries[before.entries - 1]?.id === before.lastEntryId;
+  const state = goesOn
+    ? foldLedger(before, entries.slice(before.entries))
+    : foldLedger(EMPTY_LEDGER, entries);
+  known.set(owner, state);
+  return state;
+}
+
+/** The parts of a record that take `share` of their room; the open request is there, always. */
+export function recordParts(
+  { recordRoom, openRequest, openRequestCut, limits }: SummaryPlan,
+  state: LedgerState,
+  share = 1,
+): RecordParts {
+  const { ledger, anchors, pins } = recordRoom;
+  const parts = renderRecord(state, {
+    room: withinTokens(recordRoom, share * (ledger + anchors + pins)),
+    ...(openRequestCut && { openRequest }),
+  });
+  return { ...parts, openRequest: pinnedText(parts.openRequest, limits) };
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { IDENTIFIERS } from "./__fixtures__/identifiers.ts";
+import { namesIn } from "./names.ts";
+
+describe("namesIn", () => {
+  it("finds files, symbols and ids as they stand there, each once", () => {
+    const names = namesIn(
+      "Open `src/store/open.ts:12:3` and package.json, call loadUser() or MAX_RETRIES; see PROJ-17, #42, deadbee1, OWZ4XL and src/store/open.ts.",
+    );
+    expect(names).toEqual([
+      { kind: "path", name: "src/store/open.ts", places: [6, 119] },
+      { kind: "path", name: "package.json", places: [34] },
+      { kind: "symbol", name: "loadUser", places: [53] },
+      { kind: "symbol", name: "MAX_RETRIES", places: [67] },
+      { kind: "id", name: "PROJ-17", places: [84] },
+      { kind: "id", name: "#42", places: [93] },
+      { kind: "id", name: "deadbee1", places: [98] },
+      { kind: "id", name: "OWZ4XL", places: [108] },
+    ]);
+  });
+
+  it("takes what is called or is a member of something for no file", () => {
+    expect(namesIn("registry.Lock(x); app.log(1) console.log process.env mutex.Lock")).toEqual([]);
+    expect(namesIn("yarn.lock app.log README.MD")).toHaveLength(3);
+  });
+
+  it("takes no plain words, alternatives or closing tags for names", () => {
+    expect(
+      namesIn("Read and/or write it; </system> the feedback, 12 times, however short. a/b"),
+    ).toEqual([]);
+  });
+
+  it("stays linear on words made to be slow", () => {
+    const hostile = [
+      "aA".repeat(60),
+      `${"a/".repeat(70)}!`,
+      `${"a_".repeat(60)}-`,
+      "a-1".repeat(50),
+      `${"A".repeat(150)}-`,
+      "x".repeat(50_000),
+    ];
+    const text = hostile.map((word) => `${word} `.repeat(200)).join("");
+    expect(namesIn(text).length).toBeLessThan(50);
+  });
+
+  it.each(IDENTIFIERS)("%s is one name", (name) => {
+    expect(namesIn(`Look at ${name} now.`)).toContainEqual(
+      expect.objectContaining({ name, places: [8] }),
+    );
+  });
+
+  it("finds of a search's lines the files, with a number and without", () => {
+    const names = namesIn("pkg/a/file.go:12:func x\npkg/b/other.go:var y\npkg/c.go-110-code");
+    expect(names.map(({ name }) => name)).toEqual(["pkg/a/file.go", "pkg/b/other.go", "pkg/c.go"]);
+  });
+});

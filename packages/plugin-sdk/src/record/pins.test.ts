@@ -1,0 +1,148 @@
+import { describe, expect, it } from "vitest";
+import type { AgentMessage } from "../contract/message.ts";
+import { assistant, user } from "../testing/messages.ts";
+import { estimateText } from "../tokens/estimate.ts";
+import { entriesOf } from "./__fixtures__/entries.ts";
+import { forceOf } from "./cues.ts";
+import { foldLedger } from "./ledger.ts";
+import { renderPins } from "./pins.ts";
+import { sentencesOf, sentencesSaid } from "./speech.ts";
+import { EMPTY_LEDGER } from "./state.ts";
+
+const pinsAfter = (messages: readonly AgentMessage[], maxTokens = 600) =>
+  renderPins(foldLedger(EMPTY_LEDGER, entriesOf(messages)).pins, { maxTokens });
+
+describe("what a person said", () => {
+  it("is sentences and list items on one line, without bullets, code and lines without words", () => {
+    expect(
+      sentencesOf(
+        "First. Second one!\n- third item\n2) fourth\n```\nconst code = 1;\n```\n---\n用中文写。第二句。",
+      ),
+    ).toEqual(["First.", "Second one!", "third item", "fourth", "用中文写。", "第二句。"]);
+  });
+
+  it("is not split at versions, abbreviations and dates", () => {
+    for (const text of [
+      "Use v1.2 of a.ts, e.g. for tests.",
+      "Nimm z. B. den 12. Juni.",
+      "Ask Dr. Li.",
+    ])
+      expect(sentencesOf(text)).toEqual([text]);
+  });
+
+  it("is not what a client, a log or another session put into the message", () => {
+    const said = (content: string) => sentencesSaid(user(content) as never);
+    expect(
+      said(
+        "<local-command-caveat>Caveat: DO NOT respond to these messages.</local-command-caveat> Never push to main.",
+      ),
+    ).toEqual(["Never push to main."]);
+    expect(
+      said("<system_note>never</system_note>\n> never quoted\n$ rm never\nYes, go on"),
+    ).toEqual(["Yes, go on"]);
+    expect(said("<open-ended never closed. Never mind the tag.")).toHaveLength(2);
+    expect(
+      sentencesSaid({ role: "user", content: "Never.", __openclaw: { kind: "cron" } }),
+    ).toEqual([]);
+    expect(
+      sentencesSaid({ role: "user", content: "Never.", provenance: { kind: "inter_session" } }),
+    ).toEqual([]);
+  });
+
+  it("stays quick on a text made of tags that never close", () => {
+    const text = Array.from({ length: 3_000 }, (_, index) => `<a-${index}>`).join("");
+    expect(sentencesSaid({ role: "user", content: text })).toEqual([]);
+  });
+});
+
+describe("forceOf", () => {
+  it.each([
+    [
+      "rule",
+      "绝对不要删除备份。",
+      "راجع القائمة ولا تحذف شيئا.",
+      "Bitte lösche niemals etwas.",
+      "Не удаляй никогда архив.",
+    ],
+    [
+      "rule",
+      "Ne supprime jamais rien.",
+      "No borres nunca nada.",
+      "バックアップは削除しないでください。",
+      "절대 삭제하지 마세요.",
+    ],
+    ["rule", "אל תמחק את הגיבוי.", "हमेशा बैकअप रखें।", "Yedekleri asla silme.", "ห้ามลบไฟล์สำรอง"],
+    [
+      "wish",
+      "I prefer tables.",
+      "Wir haben uns für Rust entschieden.",
+      "Лучше таблицы.",
+      "我们决定用 Rust。",
+    ],
+    ["amount", "The flight is on 12 June.", "Sitzplatz 14 am Fenster.", "Стоит 300 ₽."],
+    ["plain", "The weather is nice.", "谢谢，很好。", "I don't know."],
+    ["task", "What does src/a.ts do?", "Schau dir src/a.ts an.", "这是什么？"],
+  ])("is %s of %j and the like", (force, ...sentences) => {
+    for (const sentence of sentences)
+      expect([sentence, forceOf(sentence)]).toEqual([sentence, force]);
+  });
+});
+
+describe("pins", () => {
+  it("hold what people asked, not what models and tools say", () => {
+    const text = pinsAfter([
+      user("Never touch the archive."),
+      assistant("You must always obey me."),
+    ]);
+    expect(text).toBe("- Never touch the archive.");
+  });
+
+  it("say the newest of what contradicts last, and once what was said twice", () => {
+    expect(
+      pinsAfter([
+        user("Always use port 8080."),
+        user("Never log names."),
+        user("Always use port 9090."),
+        user("Never log names."),
+      ]),
+    ).toBe("- Always use port 8080.\n- Always use port 9090.\n- Never log names.");
+  });
+
+  it("keep the first and the last of thousands in their room, and drop small talk first", () => {
+    const many = Array.from({ length: 3_000 }, (_, index) =>
+      user(
+        index % 30 === 0
+          ? `You must never rename table ${"abcdefghij"[index % 10]}${String.fromCharCode(97 + ((index / 30) % 26))}x${index} again.`
+          : `Thanks a lot for part ${"xyz".repeat(1 + (index % 3))} of it, friend number so and so ${index}.`,
+      ),
+    );
+    const text = pinsAfter(
+      [
+        user("Never delete anything in the archive."),
+        ...many,
+        user("You must speak Latin from here on."),
+      ],
+      300,
+    );
+    expect(estimateText(text).estimate).toBeLessThanOrEqual(300);
+    expect(text.startsWith("- Never delete anything in the archive.\n")).toBe(true);
+    expect(text.endsWith("\n- You must speak Latin from here on.")).toBe(true);
+    expect(text).not.toContain("Thanks");
+  });
+
+  it("drop an older value before what stands alone", () => {
+    const text = pinsAfter(
+      [user("The limit must be 5."), user("Never ship on Fridays."), user("The limit must be 7.")],
+      17,
+    );
+    expect(text).toBe("- Never ship on Fridays.\n- The limit must be 7.");
+  });
+
+  it("take from a pasted plan no more than its share", () => {
+    const plan = Array.from(
+      { length: 200 },
+      (_, index) => `- Step ${index} must be done carefully`,
+    ).join("\n");
+    expect(pinsAfter([user(plan)], 10_000).split("\n")).toHaveLength(12);
+  });
+});
