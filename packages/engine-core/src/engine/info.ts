@@ -3,6 +3,7 @@ import type { ContextEngineInfo } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import { refuse, takeFrom, takePlain } from "./plain-data.ts";
+import { quietPromises } from "./quiet-promises.ts";
 
 // Only the literal true and the word "background" count (contract §1.1): anything may stand there.
 const anything = z.unknown().optional();
@@ -38,6 +39,7 @@ export function readInfo(engine: object, before?: ContextEngineInfo): InfoReadin
   const taken = takeFrom((reading) => {
     reading.path.push("info");
     const { info } = engine as { info?: unknown };
+    quietPromises(info);
     if (!isRecord(info)) return undefined;
     const fields: Record<string, unknown> = {};
     for (const key of Object.keys(InfoSchema.shape)) {

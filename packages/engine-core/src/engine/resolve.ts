@@ -59,12 +59,18 @@ export interface ResolvedEngine extends EngineSelection {
    * deliberately switched off.
    */
   degraded: EngineFailure | null;
+  /**
+   * Under "strict": why nobody may answer instead. `runTurn` stores the message and fails with it,
+   * `compactSession` and `previewRequest` throw it. Absent: somebody may.
+   */
+  refused?: ContextEngineError;
 }
 
 /**
  * The engine for one agent (contract §2.3). A failure of the chosen engine quarantines it and gives
- * the fallback; with the policy "strict" it is thrown. Failures of the fallback and aborts of the
- * caller are always thrown. The engine is to be entered soon and released when the turn is over.
+ * the fallback; with the policy "strict" the fallback is given as well, and `refused` says that it
+ * must not answer. Failures of the fallback and aborts of the caller are thrown. The engine is to
+ * be entered soon and released when the turn is over.
  * @example
  * ```ts
  * import { createEngineRegistry, resolveContextEngine } from "@clew/engine-core";
@@ -133,8 +139,17 @@ export async function resolveContextEngine(request: {
       if (signal?.aborted && isAbort(error, signal)) throw error;
       // Registered again while it was being made: what failed is not there any more.
       if (registry.get(engineId) !== registration) continue;
-      if (request.strict?.(engineId)) throw error;
       const failure = planFailure(engineId, error, registration?.owner);
+      if (request.strict?.(engineId)) {
+        const record = planRecord(failure, FOR_NOW, 0);
+        const refused = ContextEngineError.is(error)
+          ? error
+          : new ContextEngineError(record.code ?? "ENGINE_FACTORY_FAILED", record.reason, {
+              engineId,
+              cause: error,
+            });
+        return { ...(await useFallback(failureOf(record))), refused };
+      }
       // An abort is nobody's failure: the next turn asks again.
       if (isAbort(error)) return useFallback(failureOf(planRecord(failure, FOR_NOW, 0)));
       return useFallback(failureOf(registry.quarantine.add(failure)));

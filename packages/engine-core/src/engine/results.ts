@@ -12,6 +12,7 @@ import {
   takeFrom,
   takePlain,
 } from "./plain-data.ts";
+import { quietPromises } from "./quiet-promises.ts";
 import { takeMessages } from "./taken-messages.ts";
 
 /** Absent and null say the same where many engines write null for "nothing to say". */
@@ -100,6 +101,7 @@ export function takeResult(
   result: unknown,
   given: readonly AgentMessage[] = [],
 ): Taken<unknown> {
+  quietPromises(result);
   return takeFrom((reading) => {
     switch (method) {
       case "afterTurn":

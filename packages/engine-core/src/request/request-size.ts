@@ -32,20 +32,33 @@ export function measure(
   return tokens > 0 ? { messages, replyId: undefined, tokens } : undefined;
 }
 
+/** Of the prompt budget: what a smaller request took more than estimated tells of no proportion. */
+const TELLING_SHARE = 0.1;
+
 /**
- * Tokens the provider counted beyond the estimate of the same request and its reply: what an engine
- * that counts by estimates cannot know of.
+ * Estimated tokens by which an engine that counts by estimates must stay below its budget, so that
+ * what it fills is counted as no more than `promptBudget`. A request of some size that was counted
+ * as twice its estimate makes the budget half: as a difference it would leave nothing after a large
+ * request and everything after a small one.
  */
 export function excessOf(
   { requestSums, measurement }: RequestSizes,
   reply: AgentMessage | undefined,
-  { fixedTokens, tokenRatio }: { fixedTokens: number; tokenRatio: number },
+  {
+    fixedTokens,
+    tokenRatio,
+    promptBudget,
+  }: { fixedTokens: number; tokenRatio: number; promptBudget: number },
 ): number {
   if (measurement === undefined) return 0;
+  const ratio = Math.max(1, tokenRatio);
   const sent = requestSums.total(measurement.messages).estimate;
   const replied = reply === undefined ? 0 : estimateMessage(reply).estimate;
-  const estimated = sent + replied + ESTIMATE_MARGIN * fixedTokens;
-  return Math.max(0, measurement.tokens - Math.floor(tokenRatio * estimated));
+  const expected = Math.floor(tokenRatio * (sent + replied + ESTIMATE_MARGIN * fixedTokens));
+  const beyond = measurement.tokens - expected;
+  if (beyond <= 0) return 0;
+  const isTelling = expected >= TELLING_SHARE * promptBudget;
+  return (isTelling ? promptBudget * (beyond / measurement.tokens) : beyond) / ratio;
 }
 
 /**

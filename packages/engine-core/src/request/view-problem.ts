@@ -1,4 +1,5 @@
 // Whether the model can be sent the view that an engine chose.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { blocksOf } from "@clew/plugin-sdk/transcript";
 import type { ViewItem } from "./view-item.ts";
 
@@ -15,12 +16,22 @@ export function viewProblem(
   const torn = tornCall(view, turn === null ? history : [...history, ...turn]);
   if (torn !== undefined) return torn;
   if (turn === null) return undefined;
-  const shown = new Map(view.map(({ id, message }) => [id, message.role]));
-  const missing = needed(turn).find(({ id, message }) => shown.get(id) !== message.role);
+  const shown = new Map(view.map(({ id, message }) => [id, message]));
+  const missing = needed(turn).find(({ id, message }) => !says(shown.get(id), message));
   return missing === undefined
     ? undefined
     : `the view lacks the running turn's ${missing.message.role === "toolResult" ? "newest tool result" : "prompt"}`;
 }
+
+/** The same message, however much of it: emptied, it would not be sent. */
+const says = (shown: AgentMessage | undefined, message: AgentMessage): boolean =>
+  shown?.role === message.role && (!isBlank(shown) || isBlank(message));
+
+const isBlank = (message: AgentMessage): boolean =>
+  message.role === "user" &&
+  (typeof message.content === "string"
+    ? message.content.trim() === ""
+    : message.content.every((block) => block.type === "text" && block.text.trim() === ""));
 
 function needed(turn: readonly ViewItem[]): ViewItem[] {
   const lastReply = turn.findLastIndex(({ message }) => message.role === "assistant");

@@ -88,6 +88,38 @@ function carriedOf(
   return taken.length > 0 ? [{ kind: "acknowledged", ids: taken }, ...refusals] : refusals;
 }
 
+/** What a scan for pending turns asks of a record. */
+export interface KnownDeliveries {
+  readonly acknowledged: { has(id: string): boolean };
+  readonly refused: { get(turnId: string): Refusal | undefined };
+}
+
+/** The record with changes that are decided and not stored yet; costs what the changes hold. */
+export function withHeld(
+  record: DeliveryRecord | undefined,
+  changes: readonly DeliveryChange[],
+): KnownDeliveries | undefined {
+  if (changes.length === 0) return record;
+  const refused = new Map(
+    changes.flatMap((change): [string, Refusal][] => {
+      const refusal = "turnId" in change && record?.refused.get(change.turnId);
+      return refusal ? [[change.turnId, refusal]] : [];
+    }),
+  );
+  let held: MutableRecord = { root: record?.root ?? "", acknowledged: new Set(), refused };
+  for (const change of changes) held = fold(held, change);
+  const touched = new Set(changes.flatMap((change) => ("turnId" in change ? [change.turnId] : [])));
+  return {
+    acknowledged: {
+      has: (id) => held.acknowledged.has(id) || record?.acknowledged.has(id) === true,
+    },
+    refused: {
+      get: (turnId) =>
+        touched.has(turnId) ? held.refused.get(turnId) : record?.refused.get(turnId),
+    },
+  };
+}
+
 interface MutableRecord extends DeliveryRecord {
   acknowledged: Set<string>;
   refused: Map<string, Refusal>;

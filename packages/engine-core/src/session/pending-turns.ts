@@ -1,8 +1,7 @@
 // Which turns of a branch an engine has not acknowledged yet.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import type { DeliveryRecord } from "../ports.ts";
-import { isBlocked } from "./delivery-ledger.ts";
+import { isBlocked, type KnownDeliveries } from "./delivery-ledger.ts";
 import { messageIn, type ToldMessage } from "./told-messages.ts";
 
 /**
@@ -42,7 +41,7 @@ export const FRESH_SCAN: PendingScan = { settled: 0, lastId: undefined, messages
 /** Nothing is pending for an engine that has no record yet. */
 export function findPendingTurns(
   branch: readonly TranscriptEntry[],
-  record: DeliveryRecord | undefined,
+  record: KnownDeliveries | undefined,
   version: string | null,
   before: PendingScan = FRESH_SCAN,
 ): { turns: PendingTurn[]; scan: PendingScan } {
@@ -75,7 +74,7 @@ const SAYING: ReadonlySet<AgentMessage["role"]> = new Set(["user", "assistant", 
 function turnsFrom(
   branch: readonly TranscriptEntry[],
   { settled, messages }: PendingScan,
-  record: DeliveryRecord,
+  record: KnownDeliveries,
   version: string | null,
 ): PendingTurn[] {
   const turns: OpenTurn[] = [];
@@ -104,7 +103,7 @@ function turnsFrom(
 function beginTurn(
   told: ToldMessage,
   notes: readonly ToldMessage[],
-  record: DeliveryRecord,
+  record: KnownDeliveries,
   version: string | null,
 ): OpenTurn {
   const { id } = told;
@@ -120,7 +119,7 @@ function beginTurn(
 }
 
 /** Another version of the engine starts anew. */
-function attemptsOf({ refused }: DeliveryRecord, id: string, version: string | null): number {
+function attemptsOf({ refused }: KnownDeliveries, id: string, version: string | null): number {
   const refusal = refused.get(id);
   return refusal?.version === version ? refusal.attempts : 0;
 }

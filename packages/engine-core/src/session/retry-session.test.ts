@@ -65,4 +65,25 @@ describe("another chance in one session", () => {
     expect((await say("two")).report.engine.ran).toBe("test");
     expect(taken).toEqual(["poison", "ok", "one", "ok", "two", "ok"]);
   });
+
+  it("forgets the choices of an engine that could not be used", async () => {
+    let isEmpty = true;
+    const engine = passThrough({
+      info: { id: "test", name: "Test" },
+      assemble: ({ messages }) => ({ messages: isEmpty ? [] : messages, estimatedTokens: 0 }),
+    });
+    const { say, state, ports, registry } = testHost({ engine });
+    const bad = async () => (await say("again")).report.engine.ran;
+    isEmpty = false;
+    await say("first");
+    isEmpty = true;
+    await bad();
+    await bad();
+    await retrySession({ transcript: ports.transcript, state, quarantine: registry.quarantine });
+    await bad();
+    expect(registry.quarantine.list()).toEqual([]);
+    await bad();
+    await bad();
+    expect(registry.quarantine.list()).toHaveLength(1);
+  });
 });

@@ -1,7 +1,20 @@
 import type { ContextEngine } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
-import { callTool, passThrough, testHost, tools } from "../__fixtures__/host.ts";
-import { prepareSubagentSpawn, resolveContextEngine } from "../index.ts";
+import {
+  callTool,
+  MODEL,
+  passThrough,
+  type TestHost,
+  testHost,
+  tools,
+} from "../__fixtures__/host.ts";
+import {
+  type HostPorts,
+  prepareSubagentSpawn,
+  previewRequest,
+  type ResolvedEngine,
+  resolveContextEngine,
+} from "../index.ts";
 
 const mine = (overrides: Partial<ContextEngine>) =>
   passThrough({ info: { id: "mine", name: "Mine" }, ...overrides });
@@ -80,6 +93,126 @@ describe("a rewrite", () => {
   });
 });
 
+describe("tools that cannot be listed", () => {
+  const broken = {
+    list: () => {
+      throw new Error("mcp is down");
+    },
+    run: () => Promise.reject(new Error("never")),
+  };
+
+  it("fail the turn after its message was stored, and keep no engine", async () => {
+    let disposed = 0;
+    const host = testHost({ engine: () => mine({ dispose: () => void disposed++ }) });
+    const ports = { ...host.ports, tools: broken };
+    const { outcome, error } = await host.say("hi", { ports });
+    expect([outcome, error]).toEqual([
+      "failed",
+      { kind: "host", message: "The host could not list its tools: mcp is down" },
+    ]);
+    expect(host.ports.transcript.entries).toMatchObject([{ message: { content: "hi" } }]);
+    await expect(preview(host, ports)).rejects.toThrow("mcp is down");
+    host.registry.register({
+      engineId: "test",
+      owner: "plugin:test",
+      allowSameOwnerRefresh: true,
+      factory: () => mine({}),
+    });
+    await host.say("again");
+    expect(disposed).toBe(1);
+  });
+});
+
+describe("what a tool returns", () => {
+  const cyclic: Record<string, unknown> = { name: "x" };
+  cyclic.self = cyclic;
+  const text = [{ type: "text", text: "found" }];
+  const ask = async (outcome: unknown) => {
+    const host = testHost({
+      replies: [callTool("t"), "done"],
+      tools: { ...tools({ t: () => "" }), run: async () => outcome as never },
+    });
+    const results = [await host.say("a"), await host.say("b")];
+    expect(results.map(({ outcome }) => outcome)).toEqual(["completed", "completed"]);
+    return host.ports.transcript.entries.flatMap((entry) =>
+      entry.type === "message" && entry.message.role === "toolResult" ? [entry.message] : [],
+    )[0]!;
+  };
+
+  it.each([
+    ["nothing", undefined, /its result cannot be used \(content is missing/],
+    ["a text", "found", /cannot be used/],
+    ["a bigint", { content: [{ type: "text", text: 1n }] }, /content\[0\]\.text is a bigint/],
+    ["a function", { content: [{ type: "text", text: () => "x" }] }, /is a function/],
+    ["no list", { content: "found" }, /./],
+    ["a circle", { content: [cyclic] }, /contains itself/],
+  ])("is a failure of the tool when it is %s", async (_name, outcome, reason) => {
+    const result = await ask(outcome);
+    if (outcome === undefined || result.isError) {
+      expect(result.isError).toBe(true);
+      expect(JSON.stringify(result.content)).toMatch(reason);
+    } else expect(typeof result.content).toBe("string");
+  });
+
+  it("loses details that nobody could store, and nothing else", async () => {
+    const result = await ask({ content: text, isError: false, details: cyclic });
+    expect(result).toMatchObject({ content: text, isError: false });
+    expect(result).not.toHaveProperty("details");
+  });
+});
+
+describe("an engine that cannot be made, under strict", () => {
+  it("fails the turn after its message was stored", async () => {
+    const host = testHost({
+      engine: () => {
+        throw new Error("no database");
+      },
+    });
+    const engine = await resolveContextEngine({
+      registry: host.registry,
+      config: { plugins: { slots: { contextEngine: "test" } } },
+      strict: () => true,
+    });
+    const result = await host.say("hi", { engine });
+    expect(result).toMatchObject({ outcome: "failed", reply: null });
+    expect(result.error).toMatchObject({ kind: "engine", code: "ENGINE_FACTORY_FAILED" });
+    expect(result.error?.message).toContain("no database");
+    expect(host.ports.transcript.entries).toHaveLength(1);
+    expect(host.ports.model.calls).toEqual([]);
+    await expect(preview(host, host.ports, engine)).rejects.toThrow("no database");
+  });
+});
+
+describe("a rejected promise in a field that nobody reads", () => {
+  it("does not end the process", async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => unhandled.push(error);
+    process.on("unhandledRejection", note);
+    const host = testHost({
+      engine: () => ({
+        ...mine({}),
+        info: { id: "mine", name: "Mine", extra: Promise.reject(new Error("info")) } as never,
+        assemble: ({ messages }) =>
+          ({ messages, estimatedTokens: 1, extra: Promise.reject(new Error("result")) }) as never,
+      }),
+    });
+    expect((await host.say("hi")).report.engine.ran).toBe("test");
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("unhandledRejection", note);
+    expect(unhandled).toEqual([]);
+  });
+});
+
+describe("a transcript that cannot be read", () => {
+  it("takes the person's message all the same", async () => {
+    const host = testHost();
+    host.ports.transcript.read = () => Promise.reject(new Error("EIO"));
+    const { outcome } = await host.say("hi");
+    expect(outcome).toBe("failed");
+    expect(host.ports.transcript.entries).toMatchObject([{ message: { content: "hi" } }]);
+  });
+});
+
 describe("the rollback of a child session", () => {
   it("that never settles is given up, and logged", async () => {
     const host = testHost({
@@ -100,6 +233,17 @@ describe("the rollback of a child session", () => {
   });
 });
 
+async function preview(host: TestHost, ports: HostPorts, resolved?: ResolvedEngine) {
+  const engine =
+    resolved ??
+    (await resolveContextEngine({
+      registry: host.registry,
+      config: { plugins: { slots: { contextEngine: "test" } } },
+    }));
+  const systemPrompt = [{ id: "base", text: "x" }];
+  return previewRequest({ engine, ports, state: host.state, model: MODEL, systemPrompt });
+}
+
 describe("a view", () => {
   const looping = (assemble: ContextEngine["assemble"], ownsCompaction = false) =>
     testHost({
@@ -118,6 +262,21 @@ describe("a view", () => {
     expect(outcome).toBe("completed");
     expect(report.views).toEqual({ fallbacks: 1 });
     expect(host.lastSeen()).toContain("toolResult: x");
+  });
+
+  it("that empties the prompt under its own id lacks it", async () => {
+    const host = looping(
+      ({ messages }) => ({
+        messages: messages.map((message) =>
+          message.role === "user" ? { ...message, content: "" } : message,
+        ),
+        estimatedTokens: 0,
+      }),
+      true,
+    );
+    const { report } = await host.say("hi");
+    expect(report.views?.fallbacks).toBeGreaterThan(0);
+    expect(host.lastSeen()[0]).toBe("user: hi");
   });
 
   it("may show a history's own torn call, which nobody can mend", async () => {

@@ -125,3 +125,30 @@ it("a prompt is taken off a durable engine's budget once, also while its turn go
   // The call and its result.
   expect(first - second).toBeLessThan(60);
 });
+
+it.each([1.5, 2, 3, 6])(
+  "an engine that fills its budget settles when a provider counts %s times the estimate",
+  async (factor) => {
+    const sizes: number[] = [];
+    const host = testHost({
+      engine: filling(true),
+      transcript: Object.assign(memoryTranscript(), { deliveries: createDeliveryLedger() }),
+      replies: [
+        ({ messages }) => {
+          const reply = counted(factor, messages, answer(words(300, sizes.length)));
+          sizes.push(reply.usage.input);
+          return reply;
+        },
+      ],
+    });
+    for (let turn = 0; turn < 24; turn++)
+      await host.say(words(60, turn), {
+        model: { ...MODEL, contextWindow: WINDOW },
+        systemPrompt: SYSTEM,
+        settings: { reserveTokens: 2_000 },
+      });
+    const settled = sizes.slice(-8);
+    expect(Math.max(...settled)).toBeLessThanOrEqual(WINDOW);
+    expect(Math.min(...settled)).toBeGreaterThan(0.25 * Math.max(...settled));
+  },
+);

@@ -31,6 +31,7 @@ export async function compactSession(
   request: CompactSessionRequest,
 ): Promise<{ result: CompactionOutcome; report: TurnReport }> {
   const { guard } = request.engine;
+  if (request.engine.refused !== undefined) throw request.engine.refused;
   if (guard.engineId !== FALLBACK_ENGINE_ID)
     assertHostSupport(guard.info(), "manual-compact", CLEW_EMBEDDED_HOST);
   const { sessionKey } = request.ports.transcript.session;

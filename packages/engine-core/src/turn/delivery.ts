@@ -59,10 +59,10 @@ function methodFor(
 function deliveriesOf(turn: PendingTurn, method: Delivery["method"]): Delivery[] {
   const { notes, messages, fresh } = turn;
   if (method === "commitTurn") {
-    // Only a person's or the host's own prompt admits a turn.
-    if (messages[0]?.message.role !== "user") return [];
     const ids = [...notes, ...messages].map(({ id }) => id);
-    const isCommitted = !fresh.has(messages[0].id);
+    const [prompt] = messages;
+    // Only a person's or the host's own prompt admits a turn.
+    const isCommitted = prompt?.message.role !== "user" || !fresh.has(prompt.id);
     return [{ method, turn, messages: isCommitted ? [] : messages, ids }];
   }
   const given = [...notes, ...messages].filter(({ id }) => fresh.has(id));

@@ -1,8 +1,10 @@
 // Gathers what holds for a whole turn and the world its effects work on.
 
-import { fixedTokensOf, planBudget } from "@clew/plugin-sdk/host";
+import type { ContextEngineError } from "@clew/plugin-sdk/core";
+import { fixedTokensOf, planBudget, type ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { GuardedEngine } from "../engine/guard.ts";
+import { describeError } from "../engine/quarantine.ts";
 import { delegatedCompaction } from "./delegated-compaction.ts";
 import { methodsOf } from "./engine-methods.ts";
 import type { Occurrence } from "./facts.ts";
@@ -11,7 +13,7 @@ import { modelName } from "./perform/model.ts";
 import type { World } from "./perform/world.ts";
 import { quietEvents } from "./quiet-events.ts";
 import type { TurnSetup } from "./turn.ts";
-import { DEFAULT_TURN_SETTINGS, type TurnRequest } from "./turn-request.ts";
+import { DEFAULT_TURN_SETTINGS, type TurnError, type TurnRequest } from "./turn-request.ts";
 
 /** A turn's beginning: `setup` is data, `world` is where it happens. */
 export interface OpenedTurn {
@@ -39,7 +41,7 @@ export function openTurn(asked: TurnRequest, purpose: TurnSetup["purpose"]): Ope
       }),
     record: (call) => record({ type: "engine-called", call }),
   });
-  const setup = setupOf(request, engine, purpose);
+  const setup = setupOrRelease(request, engine, purpose);
   return {
     setup,
     signal,
@@ -57,6 +59,17 @@ export function openTurn(asked: TurnRequest, purpose: TurnSetup["purpose"]): Ope
   };
 }
 
+/** What a port throws before anything began is the host's to see; the engine is let go of. */
+function setupOrRelease(...asked: Parameters<typeof setupOf>): TurnSetup {
+  const [, engine] = asked;
+  try {
+    return setupOf(...asked);
+  } catch (error) {
+    engine.release();
+    throw error;
+  }
+}
+
 function setupOf(
   request: TurnRequest,
   engine: GuardedEngine,
@@ -66,7 +79,8 @@ function setupOf(
   const { transcript } = ports;
   const { guard, configured, source, degraded } = request.engine;
   const settings = { ...DEFAULT_TURN_SETTINGS, ...request.settings };
-  const tools = purpose === "compaction" ? [] : (ports.tools?.list(transcript.session) ?? []);
+  const { tools, problem } = listTools(request, purpose);
+  const { refused } = request.engine;
   const fixedTokens = fixedTokensOf(systemPrompt, tools);
   const prompted = estimateMessage({ role: "user", content: prompt.content }).estimate;
   const { info } = engine;
@@ -101,9 +115,32 @@ function setupOf(
       fixedTokens: fixedTokens + prompted,
       tokenRatio: settings.tokenRatio,
     }),
+    failure: refused === undefined ? problem : failureOfEngine(refused),
     host: {
       compacts: ports.compaction !== undefined,
       hasHooks: request.beforePromptBuild !== undefined,
     },
   };
+}
+
+const failureOfEngine = (refused: ContextEngineError): TurnError => ({
+  kind: "engine",
+  code: refused.code,
+  message: describeError(refused),
+});
+
+/** A turn whose tools cannot be listed fails, but not before its message is stored. */
+function listTools(
+  { ports }: TurnRequest,
+  purpose: TurnSetup["purpose"],
+): { tools: readonly ToolDefinition[]; problem: TurnError | null } {
+  if (purpose === "compaction" || ports.tools === undefined) return { tools: [], problem: null };
+  try {
+    return { tools: ports.tools.list(ports.transcript.session), problem: null };
+  } catch (error) {
+    if (purpose !== "turn") throw error;
+    const message = `The host could not list its tools: ${describeError(error)}`;
+    ports.log.error(`turn failed: ${message}`);
+    return { tools: [], problem: { kind: "host", message } };
+  }
 }

@@ -60,6 +60,7 @@ const PROMPT_ENTRY_ID = "next-message";
  */
 export async function previewRequest(request: PreviewRequest): Promise<RequestPreview> {
   const { guard } = request.engine;
+  if (request.engine.refused !== undefined) throw request.engine.refused;
   if (guard.engineId !== FALLBACK_ENGINE_ID)
     assertHostSupport(guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
   const { sessionKey } = request.ports.transcript.session;

@@ -350,9 +350,41 @@ describe("the check before a request", () => {
     await host.say("x ".repeat(240_000), {
       onEvent: ({ type }) => void (type === "text" && sent.push(calls.length)),
     });
-    expect(sent).toEqual([3]);
+    // It said that it compacted, and the same request came back: it is not asked again.
+    expect(sent).toEqual([1]);
     expect(calls[0]).toMatchObject({ tokenBudget: 80_000, runtimeContext: { trigger: "budget" } });
   });
+
+  it.each([true, false])(
+    "asks the built-in compaction when the engine's changed nothing, owner: %s",
+    async (ownsCompaction) => {
+      let asked = 0;
+      const engine = passThrough({
+        info: { id: "lying", name: "Lying", ownsCompaction },
+        compact: () => {
+          asked++;
+          return { ok: true, compacted: true, result: { tokensBefore: 9, tokensAfter: 1 } };
+        },
+      });
+      const overflow: Reply = { error: { kind: "overflow", message: "too long" } };
+      let builtIn = 0;
+      const host = testHost({ engine, replies: ["one", "two", overflow, "answered"] });
+      host.ports.compaction = {
+        async compact() {
+          builtIn++;
+          const firstKeptEntryId = host.ports.transcript.branch().at(-1)!.id;
+          await host.ports.transcript.append([
+            { type: "compaction", summary: "short", firstKeptEntryId, tokensBefore: 9 },
+          ]);
+          return { ok: true, compacted: true, result: { tokensBefore: 9, tokensAfter: 1 } };
+        },
+      };
+      await host.say("a");
+      await host.say("b");
+      expect((await host.say("c")).outcome).toBe("completed");
+      expect([asked, builtIn]).toEqual([1, 1]);
+    },
+  );
 });
 
 describe("compaction by threshold", () => {

@@ -121,13 +121,23 @@ async function answerTo(
   try {
     // Every effect works on the branch as it is when it begins.
     await storeHeld(world, ask.do);
-    await readBranch(world.state, world.transcript);
+    await readBefore(world, ask);
     begun = true;
     if (!IN_ANY_CASE.has(ask.do)) signal.throwIfAborted();
     return await perform(world, ask);
   } catch (error) {
     if (signal.aborted && isAbort(error, signal)) return { type: "aborted" };
     return brokenBy(error, begun && OF_THE_ENGINE.has(ask.do) ? ask : undefined, world.setup);
+  }
+}
+
+/** What happened is stored also where the transcript cannot be read now. */
+async function readBefore({ state, transcript, ports }: World, ask: Ask): Promise<void> {
+  try {
+    await readBranch(state, transcript);
+  } catch (error) {
+    if (ask.do !== "append") throw error;
+    ports.log.warn(`the transcript could not be read: ${describeError(error)}`);
   }
 }
 

@@ -51,6 +51,8 @@ describe("a store that is one database", () => {
     const { say, steps, database } = open({});
     const first = await say("a");
     expect(steps).toEqual(["seen", "user", "assistant", "acknowledged + report"]);
+    // What is stored with the report is told in it.
+    expect(first.report).not.toHaveProperty("deliveries");
     await say("b");
     expect(steps.slice(4)).toEqual(["user", "assistant", "acknowledged + report"]);
     expect(database.reports()).toHaveLength(2);

@@ -81,6 +81,8 @@ export interface TurnSetup {
   /** Estimated tokens of system prompt and tool schemas. */
   readonly fixedTokens: number;
   readonly budget: TokenBudget;
+  /** Why the turn ends as soon as its message is stored; null = it does not. */
+  readonly failure: TurnError | null;
   /** What this host can do besides. */
   readonly host: { readonly compacts: boolean; readonly hasHooks: boolean };
 }
@@ -105,6 +107,8 @@ export interface RecoveryState {
   readonly engineCannot: boolean;
   /** Nor could the host's. */
   readonly hostCannot: boolean;
+  /** The request for which a compaction ran last; null = none did since the last reply. */
+  readonly compactedFor: readonly ViewItem[] | null;
   /** Nothing is left to try: whatever the estimate says, the provider is the judge. */
   readonly providerDecides: boolean;
 }
@@ -116,6 +120,7 @@ export const NO_RECOVERY_YET: RecoveryState = {
   autoCompacted: false,
   engineCannot: false,
   hostCannot: false,
+  compactedFor: null,
   providerDecides: false,
 };
 
@@ -195,7 +200,7 @@ export interface Turn {
 export function newTurn(setup: TurnSetup, todo: readonly TaskName[]): Turn {
   return {
     setup,
-    todo,
+    todo: setup.failure === null ? todo : ["admit"],
     session: setup.session,
     engine: {
       aside: null,
@@ -220,6 +225,6 @@ export function newTurn(setup: TurnSetup, todo: readonly TaskName[]): Turn {
     compaction: null,
     compactionFailure: null,
     reply: null,
-    error: null,
+    error: setup.failure,
   };
 }

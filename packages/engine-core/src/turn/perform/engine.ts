@@ -93,7 +93,8 @@ function roomFor(
   const { tokenRatio } = settings;
   const { items, measurement } = state;
   const reply = items[indexOfMessage(items, measurement?.replyId)]?.message;
-  const excess = excessOf(state, reply, { fixedTokens, tokenRatio }) / Math.max(1, tokenRatio);
+  const { promptBudget } = budget;
+  const excess = excessOf(state, reply, { fixedTokens, tokenRatio, promptBudget });
   const beside = withTurn ? [] : turn.filter(({ id }) => id !== promptId);
   const added = state.turnSums.total(messagesOf(beside)).estimate;
   return Math.max(1, budget.tokenBudget - Math.ceil(excess + added));

@@ -12,7 +12,11 @@ import { withoutIdleHeartbeats } from "../../request/heartbeats.ts";
 import { readerAmong } from "../../request/reader.ts";
 import { resolveView } from "../../request/resolve-view.ts";
 import { asPrompt, MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
-import { createDeliveryLedger, planCarriedDeliveries } from "../../session/delivery-ledger.ts";
+import {
+  createDeliveryLedger,
+  planCarriedDeliveries,
+  withHeld,
+} from "../../session/delivery-ledger.ts";
 import { FRESH_SCAN, findPendingTurns } from "../../session/pending-turns.ts";
 import { contextItems, readBranch, refreshContext } from "../../session/session-state.ts";
 import { storeStep } from "../../session/store-step.ts";
@@ -40,7 +44,10 @@ export function noteFirstLook(world: World): void {
 export function survey(world: World): Answered<"surveyed"> {
   const { state, setup } = world;
   const { branch } = state;
-  const record = ledgerOf(world).read(setup.engine.id);
+  const held = world.held.flatMap(({ engineId, change }) =>
+    engineId === setup.engine.id ? [change] : [],
+  );
+  const record = withHeld(ledgerOf(world).read(setup.engine.id), held);
   const looked = state.firstLooks.get(setup.engine.id);
   if (record === undefined) {
     const ids = messageIds(branch).filter((id) => looked?.has(id) ?? true);

@@ -58,6 +58,7 @@ const answeredTurn = (turn: Turn): Turn => ({
     overflowAttempts: 0,
     autoCompacted: false,
     providerDecides: false,
+    compactedFor: null,
   },
 });
 

@@ -4,7 +4,7 @@ import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
 import { MAX_OVERFLOW_ATTEMPTS } from "../compaction.ts";
 import { TO_THE_MODEL } from "../order.ts";
 import { ask, done, doneOnly, type Step, type Task } from "../step.ts";
-import type { LoopFailure, RecoveryState, Turn } from "../turn.ts";
+import type { CompactionUnderWay, LoopFailure, RecoveryState, Turn } from "../turn.ts";
 
 export const MAX_TIMEOUT_COMPACTIONS = 2;
 /**
@@ -77,7 +77,7 @@ export const recover: Task = {
   begin(turn) {
     const { failure } = turn;
     if (failure === null) return done(turn);
-    const known = withNamedWindow(turn, failure);
+    const known = withNamedWindow(withFruitless(turn), failure);
     const { setup, composed, recovery } = known;
     const step = planRecovery(failure, recovery, {
       fill: composed.lastPromptTokens / setup.budget.promptBudget,
@@ -115,7 +115,10 @@ function take(turn: Turn, failure: LoopFailure, step: RecoveryStep): Step {
       return doneOnly(
         {
           ...turn,
-          recovery: countAttempt(recovery, step.trigger),
+          recovery: {
+            ...countAttempt(recovery, step.trigger),
+            compactedFor: turn.composed.items,
+          },
           compaction: {
             by: step.by,
             before: turn.session,
@@ -163,6 +166,28 @@ function planCut(turn: Turn, failure: LoopFailure): { freeTokens: number; leastT
     leastTokens: (LEAST_CUT_SHARE * budget.promptBudget) / ratio,
   };
 }
+
+/** Who said that it compacted, and left the very request that did not fit, is not asked again. */
+function withFruitless(turn: Turn): Turn {
+  const { recovery, composed, compaction } = turn;
+  const { compactedFor: before } = recovery;
+  const isSame =
+    before !== null &&
+    before.length === composed.items.length &&
+    before.every(({ message }, index) => message === composed.items[index]!.message);
+  return isSame && compaction !== null && compaction.outcome !== null
+    ? { ...turn, recovery: { ...recovery, ...whoCannot(compaction) } }
+    : turn;
+}
+
+/** What an engine delegates is the host's own compaction. */
+export const whoCannot = ({
+  by,
+  outcome,
+}: CompactionUnderWay): Pick<RecoveryState, "engineCannot" | "hostCannot"> => ({
+  engineCannot: true,
+  hostCannot: by === "built-in" || outcome?.delegated === true,
+});
 
 /** The provider knows how much its model holds: the rest of the turn goes by that. */
 function withNamedWindow(turn: Turn, { error }: LoopFailure): Turn {

@@ -2,8 +2,8 @@
 import type { CompactionOutcome } from "../compaction.ts";
 import { TO_THE_MODEL } from "../order.ts";
 import { done, doneOnly, type Task } from "../step.ts";
-import type { Turn } from "../turn.ts";
-import { MAX_TIMEOUT_COMPACTIONS } from "./recover.ts";
+import type { CompactionUnderWay, Turn } from "../turn.ts";
+import { MAX_TIMEOUT_COMPACTIONS, whoCannot } from "./recover.ts";
 
 export const weigh: Task = {
   begin(turn) {
@@ -19,7 +19,7 @@ export const weigh: Task = {
         TO_THE_MODEL,
         ...(helped ? [] : [{ do: "forget-measurement" as const }]),
       );
-    return doneOnly(afterFailure(turn, outcome), ["recover"]);
+    return doneOnly(afterFailure(turn, compaction, outcome), ["recover"]);
   },
   take: (turn) => done(turn),
 };
@@ -32,19 +32,18 @@ const wasStale = ({ failure, composed }: Turn, outcome: CompactionOutcome): bool
   composed.size?.source === "counted";
 
 /** Whoever could not make it smaller is not asked again in this turn. */
-function afterFailure(turn: Turn, outcome: CompactionOutcome): Turn {
-  const { compaction, recovery } = turn;
-  if (compaction?.request.trigger === "timeout_recovery")
+function afterFailure(
+  turn: Turn,
+  compaction: CompactionUnderWay,
+  outcome: CompactionOutcome,
+): Turn {
+  const { recovery } = turn;
+  if (compaction.request.trigger === "timeout_recovery")
     return { ...turn, recovery: { ...recovery, timeoutCompactions: MAX_TIMEOUT_COMPACTIONS } };
   const { reason = "no reason given", timedOut } = outcome;
   return {
     ...turn,
     compactionFailure: { reason, timedOut },
-    recovery: {
-      ...recovery,
-      engineCannot: true,
-      // What an engine delegates is the host's own compaction.
-      hostCannot: compaction?.by === "built-in" || outcome.delegated === true,
-    },
+    recovery: { ...recovery, ...whoCannot(compaction) },
   };
 }
