@@ -116,11 +116,11 @@ async function playEngine(
     model: { ...route, contextWindow, maxOutputTokens: 8192 },
     config: configOf(engine, { base, pluginFolders }),
     summaries: summaries.wrap,
-    onCall: async ({ call, request, isReported }) => {
+    onCall: async ({ call, request, isReported, recall }) => {
       if (frame.calls[call] === undefined) return;
       const { history } = script.calls[call]!;
       const shown = request.messages.map((one) => table.of(one, history));
-      await judge.see({ call, shown, isReported, recall: undefined });
+      await judge.see({ call, shown, isReported, recall });
     },
     signal,
   });

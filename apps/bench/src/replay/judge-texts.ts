@@ -85,6 +85,9 @@ export async function bytesBack(
   return sum;
 }
 
-function holdsAll(answers: readonly string[], texts: readonly string[]): boolean {
-  return texts.every((text) => answers.some((answer) => answer.includes(text)));
-}
+const holdsAll = (answers: readonly string[], texts: readonly string[]): boolean =>
+  texts.every((text) => answers.some((answer) => holdsText(answer, text)));
+
+/** As it was, with the host's own tags escaped, or as a string in JSON. */
+export const holdsText = (answer: string, text: string): boolean =>
+  [text, escapeTags(text), JSON.stringify(text).slice(1, -1)].some((form) => answer.includes(form));

@@ -1,7 +1,13 @@
 // Judges the requests of one session, one after the other, by nothing but what was sent.
 import { explainInvalid } from "@clew/transcript-policy";
 import { type Frame, namesIn, type SentRequest, tokensOf } from "./frame.ts";
-import { bytesBack, countConstraints, findRequest, placesToFetch } from "./judge-texts.ts";
+import {
+  bytesBack,
+  countConstraints,
+  findRequest,
+  holdsText,
+  placesToFetch,
+} from "./judge-texts.ts";
 import { emptyTally, type MeasureId, type Tally } from "./measures.ts";
 import { commonLength, costOf, PRICE } from "./prices.ts";
 import type { Recall } from "./recall.ts";
@@ -131,9 +137,21 @@ function createNameJudge(frame: Frame) {
     const { history } = script.calls[request.call]!;
     const texts = await request.recall.find(name, { named, history });
     const content = texts.map((text) => ({ type: "text" as const, text }));
-    if (!table.of({ role: "user", content }, history).grounded.includes(name)) return false;
-    found.add(name);
-    return true;
+    const isGrounded =
+      table.of({ role: "user", content }, history).grounded.includes(name) ||
+      holdsMessage(texts, name, history);
+    if (isGrounded) found.add(name);
+    return isGrounded;
+  };
+
+  /** A message that came back whole, however short. */
+  const holdsMessage = (texts: readonly string[], name: number, history: number) => {
+    const answer = texts.join("\n");
+    for (let at = 0; at < history; at++) {
+      const { named, texts: said } = table.recorded(at);
+      if (named.includes(name) && said.every((text) => holdsText(answer, text))) return true;
+    }
+    return false;
   };
 
   return async (request: JudgedRequest): Promise<NameCounts & { misses: number }> => {

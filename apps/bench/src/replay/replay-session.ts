@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ModelPort, TurnReport } from "@clew/engine-core";
+import type { ModelPort, ToolPort, TurnReport } from "@clew/engine-core";
 import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
 import { PRUNE_ENTRY_TYPE, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { composeHost } from "../../../gateway/src/compose.ts";
@@ -10,11 +10,14 @@ import { readEnvironment } from "../../../gateway/src/config/environment.ts";
 import { checkConfigText } from "../../../gateway/src/config/load.ts";
 import type { AnswerRequest, Host } from "../../../gateway/src/host/host.ts";
 import { startPlugins } from "../../../gateway/src/plugins/start.ts";
+import { SESSION_TOOLS } from "../../../gateway/src/recall/record-text.ts";
+import { withSessionTools } from "../../../gateway/src/recall/session-tools.ts";
 import { runReplay } from "../../../gateway/src/replay/run-replay.ts";
 import { openReportLog } from "../../../gateway/src/reports/report-log.ts";
 import type { OpenSession } from "../../../gateway/src/sessions/open.ts";
 import { agentPaths } from "../../../gateway/src/sessions/paths.ts";
 import { createSessionStore } from "../../../gateway/src/sessions/store.ts";
+import { type Recall, sessionRecall } from "./recall.ts";
 import type { Script } from "./script.ts";
 
 export interface ReplayRequest {
@@ -35,6 +38,8 @@ export interface SentCall {
   request: ModelCall;
   /** True: a rewrite was reported since the call before. */
   isReported: boolean;
+  /** Undefined: the model is offered nothing to ask with. */
+  recall: Recall | undefined;
 }
 
 export interface ReplayOutcome {
@@ -84,10 +89,15 @@ export async function replaySession(request: ReplayRequest): Promise<ReplayOutco
   }
 }
 
+const NO_TOOLS: ToolPort = { list: () => [], run: async () => ({ content: [], isError: true }) };
+
 /** The host, with everything its turns send seen. */
 function watch(host: Host, session: OpenSession, request: ReplayRequest): Host {
   const { turns } = request.script;
   const reported = reportWatch(session);
+  const { contextWindow } = request.model;
+  const tools = withSessionTools({ base: NO_TOOLS, branch: session.branch, contextWindow });
+  const recall = sessionRecall(request.script, session, tools, request.signal);
   // Turns that a person began and the model answered are run, in order.
   const run = turns.filter(({ prompt, steps }) => prompt !== null && steps.length > 0);
   let turn = -1;
@@ -105,7 +115,11 @@ function watch(host: Host, session: OpenSession, request: ReplayRequest): Host {
         // A call more than was recorded only finds that the recording ends.
         if (step < steps) {
           const isReported = reported.sinceLast();
-          await request.onCall({ call: first + step, request: call, isReported });
+          const isOffered = call.tools.some(({ name }) => name === SESSION_TOOLS.search);
+          await request.onCall({
+            ...{ call: first + step, request: call, isReported },
+            recall: isOffered ? recall : undefined,
+          });
         }
         step++;
         yield* replacement.model.stream(call);

@@ -8,6 +8,12 @@ export const SessionConfigSchema = z.object({
     .positive()
     .optional()
     .describe("Newest turns shown to the engine; unset = all."),
+  recall: z
+    .boolean()
+    .default(true)
+    .describe(
+      "False: models are not offered session_search and session_read, which find and read what is no longer shown.",
+    ),
   mainKey: z
     .string()
     .min(1)

@@ -23,6 +23,7 @@ import { OFFLINE_MODEL } from "../models/resolve.ts";
 import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
 import type { PluginsInUse } from "../plugins/live-generation.ts";
 import { type TurnHooks, turnHooks } from "../plugins/offer/turn-hooks.ts";
+import { type SessionToolsRequest, withSessionTools } from "../recall/session-tools.ts";
 import type { CompactableSession } from "../sessions/open.ts";
 import { workspaceRoot } from "../tools/workspace-files.ts";
 import type { TurnSetup } from "./host.ts";
@@ -55,15 +56,21 @@ export async function prepareTurn(
       }),
   });
   const hooks = plugins && turnHooks(plugins.hooks, session, setup.signal);
-  const tools =
+  const model = replacement?.modelRef ?? modelOf(parts, session.agentId).model;
+  const following = followSuccessors(setup);
+  const base =
     replacement?.tools ??
     limitToolResults(
       pluginTools({ base: parts.tools, tools: plugins?.tools ?? [], approve }),
       loaded.config.gateway.limits.toolResultBytes,
     );
-  const model = replacement?.modelRef ?? modelOf(parts, session.agentId).model;
+  const tools = withRecall(parts, {
+    base,
+    branch: () => following.transcript().compaction.branch(),
+    contextWindow: model.contextWindow,
+    isPlayed: replacement !== undefined,
+  });
   const systemPrompt = await systemPromptOf(parts, session, tools);
-  const following = followSuccessors(setup);
   const compaction = createBuiltInCompaction({
     ...compactionModels(parts, setup, model),
     transcript: following.transcript,
@@ -96,6 +103,9 @@ async function systemPromptOf(parts: HostParts, session: HostSession, tools: Too
     instructions: await readWorkspaceInstructions(workspace, parts.log),
   });
 }
+
+const withRecall = ({ loaded }: HostParts, request: SessionToolsRequest): ToolPort =>
+  loaded.config.session.recall ? withSessionTools(request) : request.base;
 
 /** Where the session's transcript is now: an engine may move it while the turn runs. */
 function followSuccessors({ transcript, successors }: TurnSetup): {
@@ -182,10 +192,12 @@ export async function sizingOf(
   plugins: PluginsInUse | undefined,
 ): Promise<Omit<ContextSizeInput, "messages">> {
   const { model } = modelOf(parts, session.agentId);
-  const tools = parts.pluginTools({ base: parts.tools, tools: plugins?.tools ?? [] });
+  const base = parts.pluginTools({ base: parts.tools, tools: plugins?.tools ?? [] });
+  const { contextWindow } = model;
+  const tools = withRecall(parts, { base, branch: () => [], contextWindow });
   const systemPrompt = await systemPromptOf(parts, session, tools);
   return {
-    contextWindow: model.contextWindow,
+    contextWindow,
     fixedTokens: fixedTokensOf(systemPrompt, tools.list(session)),
     ...(await sizeSettings(parts, session.agentId, model)),
   };

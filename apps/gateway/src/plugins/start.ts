@@ -2,6 +2,7 @@
 import type { LogPort } from "@clew/engine-core";
 import type { RegistrationMode } from "@clew/plugin-sdk/core";
 import type { LoadedConfig } from "../config/load.ts";
+import { SESSION_TOOLS } from "../recall/record-text.ts";
 import { workspaceTools } from "../tools/workspace-tools.ts";
 import { createPluginHost, type PluginHost } from "./host.ts";
 
@@ -22,7 +23,8 @@ export function startPlugins({
   stateDir,
   mode,
 }: StartPluginsRequest): Promise<PluginHost> {
-  const reservedTools = workspaceTools(() => "").map(({ name }) => name);
+  const workspace = workspaceTools(() => "").map(({ name }) => name);
+  const reservedTools = [...Object.values(SESSION_TOOLS), ...workspace];
   const { config, raw } = loaded;
   return createPluginHost({
     home: environment.home,

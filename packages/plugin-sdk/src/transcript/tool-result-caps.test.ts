@@ -54,6 +54,15 @@ describe("caps on tool results", () => {
       expect(text).toContain("the transcript holds the whole result");
   });
 
+  it("lets that tool itself show its share of the window, and no more", () => {
+    const read = (length: number) => ({ ...result("x".repeat(length)), toolName: "session_read" });
+    const shown = (length: number, reader?: string) =>
+      textOf(capToolResults([read(length)], 32_000, reader)[0]!);
+    expect(shown(33_000, "session_read")).toBe("x".repeat(33_000));
+    expect(shown(33_000)).toMatch(/^x{16000}\n\[/);
+    expect(shown(50_000, "session_read")).toMatch(/^x{38400}\n\[/);
+  });
+
   it("never makes a result longer, never splits a surrogate pair, never changes its input", () => {
     fc.assert(
       fc.property(

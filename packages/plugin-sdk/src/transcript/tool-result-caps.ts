@@ -12,33 +12,38 @@ export const SMALLEST_RESULT = 1024;
  */
 export function toolResultCap(contextWindow: number): number {
   const step = contextWindow < 100_000 ? 16_000 : contextWindow < 200_000 ? 32_000 : 64_000;
-  return Math.max(
-    SMALLEST_RESULT,
-    Math.floor(Math.min(0.3 * contextWindow * CHARS_PER_TOKEN, step)),
-  );
+  return Math.min(readerCap(contextWindow), step);
 }
+
+/** The same of what is read whole because it was asked for: the share of the window alone. */
+const readerCap = (contextWindow: number): number =>
+  Math.max(SMALLEST_RESULT, Math.floor(0.3 * contextWindow * CHARS_PER_TOKEN));
 
 const capped = new WeakMap<ToolResultMessage, Map<string, ToolResultMessage>>();
 
 /**
  * A view in which no tool result is longer than its cap. The same message, cap and reader give the
  * same object, so that prompts stay stable. `reader`: the tool that shows a result whole, which the
- * cut then names; absent: there is none.
+ * cut then names and which may itself show 0.3 of the window; absent: there is none.
  */
 export function capToolResults(
   messages: readonly AgentMessage[],
   contextWindow: number,
   reader?: string,
 ): readonly AgentMessage[] {
-  const cap = toolResultCap(contextWindow);
+  const capOf = ({ toolName }: ToolResultMessage) =>
+    reader !== undefined && toolName === reader
+      ? readerCap(contextWindow)
+      : toolResultCap(contextWindow);
   const isLong = (message: AgentMessage) =>
-    message.role === "toolResult" && textLength(message) - cap > MARKER_ALLOWANCE;
+    message.role === "toolResult" && textLength(message) - capOf(message) > MARKER_ALLOWANCE;
   if (!messages.some(isLong)) return messages;
-  const key = `${cap} ${reader ?? ""}`;
   return messages.map((message) => {
     if (message.role !== "toolResult" || !isLong(message)) return message;
     const known = capped.get(message) ?? new Map<string, ToolResultMessage>();
     capped.set(message, known);
+    const cap = capOf(message);
+    const key = `${cap} ${reader ?? ""}`;
     const id = messageId(message);
     const view =
       known.get(key) ??

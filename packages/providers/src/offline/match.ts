@@ -37,11 +37,12 @@ export function bestMatch(terms: readonly Term[], shown: readonly Shown[]): Matc
   return best;
 }
 
-function candidatesIn({ origin, text }: Shown, terms: readonly Term[]): Candidate[] {
+function candidatesIn({ origin, text, day }: Shown, terms: readonly Term[]): Candidate[] {
   const lower = text.toLowerCase();
   // Most messages hold none of the words: one native search each settles that.
   const possible = terms.filter((term) => lower.includes(term.text));
   if (possible.length === 0) return [];
+  const days = terms.filter((term) => term.text === day);
   return splitSentences(text).flatMap((sentence) => {
     if (isQuestion(sentence)) return [];
     const folded = sentence.toLowerCase();
@@ -50,7 +51,9 @@ function candidatesIn({ origin, text }: Shown, terms: readonly Term[]): Candidat
     const found = possible.filter((term) =>
       term.wholeWord ? words.has(term.text) : folded.includes(term.text),
     );
-    return found.length > 0 && addsSomething(words, found) ? [{ origin, sentence, found }] : [];
+    return found.length > 0 && addsSomething(words, found)
+      ? [{ origin, sentence, found: [...found, ...days] }]
+      : [];
   });
 }
 

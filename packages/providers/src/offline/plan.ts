@@ -1,7 +1,7 @@
 // Decides what the offline model replies to a call.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, ToolDefinition } from "@clew/plugin-sdk/host";
-import { bestMatch } from "./match.ts";
+import { bestMatch, type Match } from "./match.ts";
 import {
   ACKNOWLEDGEMENT,
   closest,
@@ -14,7 +14,7 @@ import {
 import { callsTool, readRequest } from "./request.ts";
 import { shownText, shownTexts } from "./sentences.ts";
 import { summarise } from "./summary.ts";
-import { informativeTerms, type Term } from "./words.ts";
+import { foldedWords, informativeTerms, type Term } from "./words.ts";
 
 export type OfflinePlan =
   | { kind: "text"; text: string }
@@ -26,6 +26,8 @@ export type OfflinePlan =
  */
 const ANSWERS = 0.6;
 const RESEMBLES = 0.4;
+/** From this share on, what a sentence names is worth asking for. */
+const STEP = 0.3;
 
 export function planOfflineReply(call: ModelCall): OfflinePlan {
   const { request, promptIndex } = readRequest(call);
@@ -54,23 +56,20 @@ function answer(
   promptIndex: number,
 ): OfflinePlan {
   const terms = informativeTerms(question);
-  const shown = shownTexts(call.messages).map((source, index) =>
-    index === promptIndex ? { ...source, text: besides } : source,
+  const shown = shownTexts(call.messages).flatMap((sources, index) =>
+    index === promptIndex ? sources.map((source) => ({ ...source, text: besides })) : sources,
   );
   const match = terms.length === 0 ? undefined : bestMatch(terms, shown);
-  if (match !== undefined && match.coverage >= ANSWERS)
-    return text(quote(match.origin, match.sentence));
-
-  const recall = recallTools(call.tools);
-  const names = new Set(recall.map(({ tool }) => tool.name));
-  const [first] = recall;
-  const asked = call.messages.slice(promptIndex + 1).some((message) => callsTool(message, names));
-  if (first !== undefined && !asked && terms.length > 0)
-    return {
-      kind: "tool",
-      name: first.tool.name,
-      argumentsObject: { [first.parameter]: recallQuery(first.tool.name, terms) },
-    };
+  const asked = recallsSince(call, promptIndex);
+  const lookUp = terms.length === 0 ? undefined : planLookUp(call.tools, asked, terms, match);
+  const isAnswer = match !== undefined && match.coverage >= ANSWERS;
+  if (isAnswer && !lacksFocus(question, match)) return text(quote(match.origin, match.sentence));
+  if (lookUp !== undefined) return lookUp;
+  const last =
+    asked.length > 1 ? bestMatch(informativeTerms(asked.at(-1)!.query), shown) : undefined;
+  if (last !== undefined && last.coverage >= ANSWERS && last.sentence !== match?.sentence)
+    return text(quote(last.origin, last.sentence));
+  if (isAnswer) return text(quote(match.origin, match.sentence));
   return text(
     match !== undefined && match.coverage >= RESEMBLES
       ? closest(match.origin, match.sentence)
@@ -78,7 +77,77 @@ function answer(
   );
 }
 
-/** Tools that look something up by one string, those named for recalling first. */
+/** A question for which thing of a kind is not answered by a sentence that lacks the kind. */
+function lacksFocus(question: string, { sentence }: Match): boolean {
+  const [, kind] =
+    /^\W*(?:which|what) ([a-z]{3,})\b(?! (?:is|are|was|were)\b)/i.exec(question) ?? [];
+  const [focus] = kind === undefined ? [] : informativeTerms(kind);
+  return focus !== undefined && !foldedWords(sentence).has(focus.text);
+}
+
+/** A call of a tool that looks something up. */
+interface LookUp {
+  name: string;
+  query: string;
+}
+
+/** Those made since the question, in order. */
+function recallsSince(call: ModelCall, promptIndex: number): LookUp[] {
+  const tools = new Map(
+    recallTools(call.tools).map(({ tool, parameter }) => [tool.name, parameter]),
+  );
+  return call.messages.slice(promptIndex + 1).flatMap((message) =>
+    message.role !== "assistant"
+      ? []
+      : message.content.flatMap((block) => {
+          const parameter = block.type === "toolCall" ? tools.get(block.name) : undefined;
+          if (block.type !== "toolCall" || parameter === undefined) return [];
+          return [{ name: block.name, query: String(block.arguments[parameter] ?? "") }];
+        }),
+  );
+}
+
+/**
+ * Every tool is asked once for the words of the question. Where a sentence was found that holds
+ * some of them, the tool that may know more is asked for the others with what is new in it.
+ */
+function planLookUp(
+  tools: readonly ToolDefinition[],
+  asked: readonly LookUp[],
+  terms: readonly Term[],
+  match: Match | undefined,
+): OfflinePlan | undefined {
+  const recall = recallTools(tools);
+  const [first] = recall;
+  if (first === undefined) return undefined;
+  const ask = (
+    { tool, parameter }: (typeof recall)[number],
+    words: readonly Term[],
+  ): OfflinePlan => ({
+    kind: "tool",
+    name: tool.name,
+    argumentsObject: { [parameter]: recallQuery(tool.name, words) },
+  });
+  if (asked.length === 0) return ask(first, terms);
+  const further = match !== undefined && asked.length === 1 ? stepFrom(match, terms) : [];
+  if (further.length > 0 && match!.coverage >= STEP) return ask(first, further);
+  const next = recall.find(({ tool }) => !asked.some(({ name }) => name === tool.name));
+  return next === undefined ? undefined : ask(next, terms);
+}
+
+/** What the sentence names, and what it leaves open; nothing when it leaves nothing open. */
+function stepFrom({ sentence }: Match, terms: readonly Term[]): Term[] {
+  const held = foldedWords(sentence);
+  const open = terms.filter(({ text: word }) => !held.has(word));
+  const known = new Set(terms.map(({ text: word }) => word));
+  // A name in the middle of a sentence is worth asking for; other words seldom are.
+  const named = informativeTerms(sentence).filter(
+    ({ text: word, original }) => !known.has(word) && /^\p{Lu}|\d|[_/.-]/u.test(original),
+  );
+  return open.length === 0 || named.length === 0 ? [] : [...named, ...open];
+}
+
+/** Tools that look something up by one string, those named for recalling first, then in order. */
 function recallTools(
   tools: readonly ToolDefinition[],
 ): { tool: ToolDefinition; parameter: string }[] {

@@ -7,14 +7,44 @@ import { unwrapQuotes } from "./phrases.ts";
 export interface Shown {
   origin: string;
   text: string;
+  /** The day it was said, "2026-01-31"; counts for every sentence. Absent: not known. */
+  day?: string;
 }
 
 /** Characters of one sentence; longer runs of text are cut at a space. */
 const SENTENCE_LIMIT = 400;
 
-/** The messages of a call as texts, in order; the text of a message is "" when it shows none. */
-export function shownTexts(messages: readonly AgentMessage[]): Shown[] {
-  return messages.map((message) => ({ origin: originOf(message), text: shownText(message) }));
+/**
+ * The messages of a call as texts, in order; the text of a message is "" when it shows none. A
+ * result that quotes records is as many texts as it quotes, in the order they were said.
+ */
+export function shownTexts(messages: readonly AgentMessage[]): Shown[][] {
+  return messages.map((message) => {
+    const text = shownText(message);
+    const records = message.role === "toolResult" ? recordsIn(text) : [];
+    return records.length > 0
+      ? records
+      : [{ origin: originOf(message), text, ...dayOf(message.timestamp) }];
+  });
+}
+
+const RECORD =
+  /<record id="([^"]*)" n="(\d+)" from="([^"]*)" at="(\d{4}-\d\d-\d\d)?[^"]*">\n([\s\S]*?)\n<\/record>/g;
+
+function recordsIn(text: string): Shown[] {
+  return [...text.matchAll(RECORD)]
+    .toSorted(([, , one], [, , other]) => Number(one) - Number(other))
+    .map(([, id, , from, day, quoted]) => ({
+      origin: `${from} (@${id})`,
+      text: from === "model" ? unwrapQuotes(quoted ?? "") : (quoted ?? ""),
+      ...(day !== undefined && { day }),
+    }));
+}
+
+function dayOf(timestamp: unknown): { day?: string } {
+  if (typeof timestamp !== "number" || !Number.isFinite(timestamp)) return {};
+  const time = new Date(timestamp);
+  return Number.isNaN(time.getTime()) ? {} : { day: time.toISOString().slice(0, 10) };
 }
 
 /** What a message says in words; "" when it is not sent. Calls and thinking are not statements. */

@@ -1,0 +1,151 @@
+// Which passages of a session answer a search best.
+import type { SearchTerms, Term } from "./terms.ts";
+
+/** A message in which something was found. */
+export interface Candidate<Source> {
+  source: Source;
+  /** One bit per term. */
+  terms: number;
+  /** True: the query stands in it as it is. */
+  hasLiteral: boolean;
+}
+
+/** The passage that is shown of it. */
+export interface Hit<Source> {
+  source: Source;
+  passage: string;
+  score: number;
+}
+
+/** Messages whose passages are compared; by their terms alone the others are worse. */
+const MOST_READ = 300;
+const PASSAGE_CHARS = 260;
+/** What a term counts that does not begin a word, or is a part of what was asked for. */
+const LESS = 0.5;
+/** What the whole of a message adds to its best passage. */
+const AROUND = 0.3;
+
+/** Undefined: none of the terms stands in `text`. */
+export function findTerms<Source>(
+  { literal, terms }: SearchTerms,
+  source: Source,
+  text: string,
+): Candidate<Source> | undefined {
+  const lower = text.toLowerCase();
+  let found = 0;
+  for (const [at, { stem }] of terms.entries()) if (lower.includes(stem)) found |= 1 << at;
+  const hasLiteral = literal !== "" && lower.includes(literal);
+  return found === 0 && !hasLiteral ? undefined : { source, terms: found, hasLiteral };
+}
+
+/**
+ * Best first, of equals the newest; the same passage once. Words that few messages hold weigh more,
+ * and the query as it is more than all its words. `candidates` are in order of time.
+ */
+export function rankHits<Source>(
+  query: SearchTerms,
+  candidates: readonly Candidate<Source>[],
+  textOf: (source: Source) => string,
+): Hit<Source>[] {
+  const weights = weigh(query.terms, candidates);
+  const total = weights.reduce((sum, weight) => sum + weight, 0) || 1;
+  const coarse = candidates
+    .map((candidate, order) => ({
+      ...candidate,
+      order,
+      around: (candidate.hasLiteral ? 2 * total : 0) + sumOf(candidate.terms, weights),
+    }))
+    .sort((a, b) => b.around - a.around || b.order - a.order)
+    .slice(0, MOST_READ);
+  const hits = coarse.map(({ source, around, order }) => {
+    const { passage, score } = bestPassage(query, weights, total, textOf(source));
+    return { source, passage, order, score: score + AROUND * around };
+  });
+  const shown = new Set<string>();
+  return hits
+    .sort((a, b) => b.score - a.score || b.order - a.order)
+    .filter(({ passage }) => !shown.has(passage) && shown.add(passage))
+    .map(({ source, passage, score }) => ({ source, passage, score }));
+}
+
+function weigh(terms: readonly Term[], candidates: readonly Candidate<unknown>[]): number[] {
+  return terms.map(({ isPart }, at) => {
+    const holders = candidates.filter(({ terms: found }) => found & (1 << at)).length;
+    return (isPart ? LESS : 1) * Math.log(1 + candidates.length / (0.5 + holders));
+  });
+}
+
+const sumOf = (found: number, weights: readonly number[]) =>
+  weights.reduce((sum, weight, at) => sum + (found & (1 << at) ? weight : 0), 0);
+
+/** The line that holds most, with what stands around it. */
+function bestPassage(
+  { literal, exact, terms }: SearchTerms,
+  weights: readonly number[],
+  total: number,
+  text: string,
+): { passage: string; score: number } {
+  let best = { start: 0, end: Math.min(text.length, PASSAGE_CHARS), score: -1 };
+  for (const { start, end } of linesOf(text)) {
+    const line = text.slice(start, end).toLowerCase();
+    let score = (literalScore(line, literal) + isExact(text.slice(start, end), exact)) * total;
+    for (const [at, { stem }] of terms.entries()) {
+      const place = line.indexOf(stem);
+      if (place < 0) continue;
+      const beginsWord = place === 0 || !/[\p{L}\p{N}_]/u.test(line[place - 1]!);
+      score += (beginsWord ? 1 : LESS) * weights[at]!;
+    }
+    if (score > best.score) best = { start, end, score };
+  }
+  return { passage: passageAround(text, best), score: best.score };
+}
+
+/** More where the query stands as a whole word, and not as a part of one. */
+function literalScore(line: string, literal: string): number {
+  if (literal === "") return 0;
+  let best = 0;
+  for (let at = line.indexOf(literal); at >= 0 && best < 1; at = line.indexOf(literal, at + 1)) {
+    const around = `${line[at - 1] ?? " "}${line[at + literal.length] ?? " "}`;
+    best = /[\p{L}\p{N}_]/u.test(around) ? LESS : 1;
+  }
+  return best;
+}
+
+/** A name that differs in its capitals only is another name. */
+const isExact = (line: string, exact: string) => (literalScore(line, exact) === 1 ? LESS : 0);
+
+/** Lines, the long ones in pieces that overlap. */
+function* linesOf(text: string): Generator<{ start: number; end: number }> {
+  for (let start = 0; start < text.length; ) {
+    const end = endOfLine(text, start);
+    for (let at = start; at === start || at + PASSAGE_CHARS / 2 < end; at += PASSAGE_CHARS / 2)
+      yield { start: at, end: Math.min(end, at + PASSAGE_CHARS) };
+    start = end + 1;
+  }
+}
+
+/** Whole lines where there is room, else as many characters; never half of one. */
+function passageAround(text: string, { start, end }: { start: number; end: number }): string {
+  let [from, to] = [start, end];
+  const room = () => PASSAGE_CHARS - (to - from);
+  for (let grew = true; grew; ) {
+    const next = to < text.length ? endOfLine(text, to + 1) : to;
+    const isNext = next > to && next - to <= room();
+    if (isNext) to = next;
+    const before = from > 0 ? text.lastIndexOf("\n", from - 2) + 1 : from;
+    const isBefore = before < from && from - before <= room();
+    if (isBefore) from = before;
+    grew = isNext || isBefore;
+  }
+  const after = Math.min(text.length, to + Math.ceil(room() / 2));
+  from = Math.max(0, from - (PASSAGE_CHARS - (after - from)));
+  return text
+    .slice(from, after)
+    .replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, "")
+    .trim();
+}
+
+function endOfLine(text: string, from: number): number {
+  const feed = text.indexOf("\n", from);
+  return feed < 0 ? text.length : feed;
+}

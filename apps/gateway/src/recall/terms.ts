@@ -1,0 +1,53 @@
+// What a search looks for, from the words of a query.
+
+/** One word, or in scripts without gaps a pair of characters; lower case. */
+export interface Term {
+  /** Stands anywhere in a text that has the word, in whatever form. */
+  stem: string;
+  /** Of a word that is only a part of a longer one in the query. */
+  isPart: boolean;
+}
+
+export interface SearchTerms {
+  /** The whole query as it is. */
+  exact: string;
+  /** The whole query, lower case. */
+  literal: string;
+  terms: readonly Term[];
+}
+
+const MAX_TERMS = 24;
+const GAPLESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/gu;
+const WORD = /[\p{L}\p{M}\p{N}_]+(?:[-./:@\\][\p{L}\p{M}\p{N}_]+)*/gu;
+const JOINT = /[-./:@\\]/;
+
+/** Pure. */
+export function planTerms(query: string): SearchTerms {
+  const exact = query.trim();
+  const literal = exact.toLowerCase();
+  const terms = new Map<string, Term>();
+  const add = (stem: string, isPart: boolean) => {
+    if (!terms.has(stem)) terms.set(stem, { stem, isPart });
+  };
+  const gapped = literal.replace(GAPLESS, (run) => {
+    const characters = [...run];
+    if (characters.length === 1) add(run, false);
+    for (let at = 1; at < characters.length; at++)
+      add(`${characters[at - 1]}${characters[at]}`, false);
+    return " ";
+  });
+  for (const [word] of gapped.matchAll(WORD)) {
+    add(stemOf(word), false);
+    if (JOINT.test(word))
+      for (const part of word.split(JOINT)) if (part.length > 2) add(stemOf(part), true);
+  }
+  return { exact, literal, terms: [...terms.values()].slice(0, MAX_TERMS) };
+}
+
+/** Singular and plural, `move` and `moved` begin alike. English only. */
+function stemOf(word: string): string {
+  if (word.length < 5 || !/^[a-z]+$/.test(word)) return word;
+  const singular = word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
+  const stem = singular.replace(/(?<=...)(?:ing|ed)$/, "");
+  return stem.length > 3 && stem.endsWith("e") ? stem.slice(0, -1) : stem;
+}
