@@ -1,5 +1,5 @@
 // Which files, symbols and ids a text names.
-import { headOf } from "../transcript/text.ts";
+import { headOf, ownText } from "../transcript/text.ts";
 import { isData } from "./data-text.ts";
 
 /** What a word of a text may name: a file or folder, a piece of code, or a thing by its id. */
@@ -59,28 +59,59 @@ export function namesIn(text: string): Name[] {
   const head = headOf(text, MAX_CHARS);
   if (isData(head)) return [];
   const found = new Map<string, Name>();
-  let at = 0;
   let end = 0;
-  const add = (kind: NameKind, name: string, weak = false) => {
-    // "registry.Lock(" is called, whatever its ending.
-    if (name.length > MAX_NAME || (kind === "path" && isCalled(head, end, name))) return;
-    const before = found.get(name);
-    if (before === undefined) found.set(name, { kind, name, places: [at], ...(weak && { weak }) });
-    else before.places.push(at);
-  };
-  for (const raw of head.split(SEPARATORS)) {
-    at = head.indexOf(raw, end);
-    end = at + raw.length;
-    if (raw.length < 3 || raw.length > MAX_UNBROKEN) continue;
-    if (WINDOWS_PATH.test(raw)) add("path", raw);
-    else if (!raw.includes("\\")) readWord(raw, add);
-    else for (const part of raw.split(/\\+/)) if (part.length >= 3) readWord(part, add);
+  for (const word of head.split(SEPARATORS)) {
+    const at = head.indexOf(word, end);
+    end = at + word.length;
+    for (const { kind, name, weak } of namesOfWord(word)) {
+      // "registry.Lock(" is called, whatever its ending.
+      if (kind === "path" && isCalled(head, end, name)) continue;
+      const before = found.get(name);
+      if (before !== undefined) before.places.push(at);
+      else found.set(name, { kind, name, places: [at], ...(weak && { weak: true as const }) });
+    }
   }
   return [...found.values()];
 }
 
 const isCalled = (text: string, end: number, name: string) =>
   text[end] === "(" && !name.includes("/") && text.endsWith(name, end);
+
+interface Found {
+  kind: NameKind;
+  name: string;
+  weak: boolean;
+}
+
+/** Most words of any text; not "Makefile". */
+const PLAIN = /^(?:[a-z]+|[A-Z](?![a-z]*file$)[a-z]+|\d{1,6})$/;
+const NONE: readonly Found[] = [];
+/** Texts say the same words again and again. */
+const remembered = new Map<string, readonly Found[]>();
+const MAX_REMEMBERED = 20_000;
+const MAX_REMEMBERED_CHARS = 80;
+
+function namesOfWord(word: string): readonly Found[] {
+  if (word.length < 3 || word.length > MAX_UNBROKEN || PLAIN.test(word)) return NONE;
+  const before = remembered.get(word);
+  if (before !== undefined) return before;
+  const own = ownText(word);
+  const found = readNames(own);
+  if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+  if (own.length <= MAX_REMEMBERED_CHARS) remembered.set(own, found);
+  return found;
+}
+
+function readNames(raw: string): readonly Found[] {
+  const found: Found[] = [];
+  const add: Add = (kind, name, weak = false) => {
+    if (name.length <= MAX_NAME) found.push({ kind, name, weak });
+  };
+  if (WINDOWS_PATH.test(raw)) add("path", raw);
+  else if (!raw.includes("\\")) readWord(raw, add);
+  else for (const part of raw.split(/\\+/)) if (part.length >= 3) readWord(part, add);
+  return found.length === 0 ? NONE : found;
+}
 
 type Add = (kind: NameKind, name: string, weak?: boolean) => void;
 
@@ -93,6 +124,7 @@ function readWord(raw: string, add: Add): void {
     .replace(DIFF_SIDE, "");
   if (name.length < 3) return;
   if (isAddressed(word)) add("id", word);
+  else if (PLAIN.test(name)) return;
   else if (ID.test(name)) add("id", name);
   else if (isFile(name) || isPath(name)) add("path", name);
   else readParts(name, add);

@@ -1,4 +1,5 @@
 // Finds the passages of a text that name most in the least room.
+import { ownText } from "../transcript/text.ts";
 import type { Name } from "./names.ts";
 
 /** A verbatim piece of something that was said or printed. */
@@ -47,7 +48,11 @@ export function passagesIn(text: string, names: readonly Name[], entryId: string
     for (const { name } of places.slice(from, to + 1)) taken.add(name);
     for (const name of within) taken.add(name);
     if (piece.end - piece.start >= LEAST_CHARS)
-      found.push({ entryId, text: text.slice(piece.start, piece.end), names: within });
+      found.push({
+        entryId,
+        text: ownText(text.slice(piece.start, piece.end)),
+        names: within,
+      });
   }
   return found;
 }

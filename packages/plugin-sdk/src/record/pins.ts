@@ -2,7 +2,7 @@
 import type { UserMessage } from "../contract/message.ts";
 import { escapeTags } from "../messages/wrap-record.ts";
 import { estimateText } from "../tokens/estimate.ts";
-import { oneLine } from "../transcript/text.ts";
+import { oneLine, ownText } from "../transcript/text.ts";
 import { type Force, forceOf } from "./cues.ts";
 import { sentencesSaid } from "./speech.ts";
 
@@ -40,7 +40,9 @@ export function pinsIn(
   return sentencesSaid(message).flatMap((sentence) => {
     const force = forceOf(sentence);
     if ((force === "plain" || force === "task") && sentence.length < LEAST_CHARS) return [];
-    return left[force]-- > 0 ? [{ text: oneLine(sentence, MAX_CHARS), entryId, force, at }] : [];
+    return left[force]-- > 0
+      ? [{ text: ownText(oneLine(sentence, MAX_CHARS)), entryId, force, at }]
+      : [];
   });
 }
 

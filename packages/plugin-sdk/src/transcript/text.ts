@@ -51,5 +51,8 @@ export function tailOf(text: string, limit: number): string {
   return text.slice(splits ? start + 1 : start);
 }
 
+/** A copy for keeping: a part of a text keeps the whole text in memory. */
+export const ownText = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
+
 const isHigh = (code: number) => (code & 0xfc00) === 0xd800;
 const isLow = (code: number) => (code & 0xfc00) === 0xdc00;
