@@ -244,7 +244,7 @@ describe("any plan over any history", () => {
         expect(at).toBeGreaterThan(0);
         expect(plan.covered).toEqual(branch.slice(0, at));
         expect([...plan.history, ...plan.prefix]).toEqual(session.context().slice(0, at));
-        expect(plan.keptMessages).toBe(messages.length - at);
+        expect(plan.kept.length).toBe(messages.length - at);
         if (!nothingKept) expect(atomicGroups(messages).map(({ start }) => start)).toContain(at);
         for (const { call, result } of pairToolCalls(messages).pairs)
           expect(call.message < at).toBe(result < at);

@@ -7,6 +7,7 @@ import {
   buildContext,
   type CompactionEntry,
   type ContextItem,
+  capToolResults,
   decidePruneEnough,
   type OpenRequest,
   openRequest as openRequestOf,
@@ -62,7 +63,8 @@ export interface SummaryPlan {
   previous: CompactionEntry | undefined;
   /** On the branch, and after any earlier boundary; undefined = nothing is kept. */
   firstKeptEntryId: string | undefined;
-  keptMessages: number;
+  /** What stays, as requests show it. */
+  kept: readonly AgentMessage[];
   keptTokens: number;
   /** Tokens of what is summarised. */
   summarisedTokens: number;
@@ -205,7 +207,7 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | Nothin
     ...originals(branch, items, { start, ...found }),
     previous,
     firstKeptEntryId: branch[keptFrom]?.id,
-    keptMessages: items.length - found.cut,
+    kept: capToolResults(view.slice(found.cut), limits.contextWindow),
     keptTokens: sum(tokens.slice(found.cut)),
     summarisedTokens,
     openRequest,

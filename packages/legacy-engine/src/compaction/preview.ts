@@ -100,7 +100,7 @@ function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
       keptTokens + recordTokens(plan) + Math.ceil(limits.summaryChars / 3),
     ),
     firstKeptEntryId: plan.firstKeptEntryId ?? null,
-    keptMessages: plan.keptMessages,
+    keptMessages: plan.kept.length,
     keptTokens,
     summarisedMessages: summarised.length,
     summarisedTokens,

@@ -36,13 +36,14 @@ export function ledgerOf(entries: readonly TranscriptEntry[], owner: object): Le
 
 /** The parts of a record that take `share` of their room; the open request is there, always. */
 export function recordParts(
-  { recordRoom, openRequest, openRequestCut, limits }: SummaryPlan,
+  { recordRoom, openRequest, openRequestCut, kept, limits }: SummaryPlan,
   state: LedgerState,
   share = 1,
 ): RecordParts {
   const { ledger, anchors, pins } = recordRoom;
   const parts = renderRecord(state, {
     room: withinTokens(recordRoom, share * (ledger + anchors + pins)),
+    kept,
     ...(openRequestCut && { openRequest }),
   });
   return { ...parts, openRequest: pinnedText(parts.openRequest, limits) };

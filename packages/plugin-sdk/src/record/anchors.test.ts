@@ -102,6 +102,13 @@ describe("anchors", () => {
     expect(renderRecord(state, { room: { ...room, anchors: 0 } }).ledger).toContain("parseRow");
   });
 
+  it("and the ledger leave out what the kept messages name", () => {
+    const state = foldLedger(EMPTY_LEDGER, entriesOf([toolResult(call, `${prose}\n${dense}`)]));
+    const room = { ledger: 1_000, anchors: 300, pins: 0 };
+    const { anchors, ledger } = renderRecord(state, { room, kept: [user(dense)] });
+    expect([anchors, ledger]).toEqual(["", ""]);
+  });
+
   it("quote a call whole: where, and what", () => {
     const edit = toolCall("edit", { path: "src/store/users.ts", newText: `${dense} ${dense}` });
     const state = foldLedger(EMPTY_LEDGER, entriesOf([assistant([edit])]));

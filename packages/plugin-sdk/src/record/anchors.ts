@@ -19,9 +19,16 @@ export interface AnchorText {
  */
 export function renderAnchors(
   state: LedgerState,
-  { maxTokens }: { maxTokens: number },
+  {
+    maxTokens,
+    without = new Set(),
+  }: {
+    maxTokens: number;
+    /** Names that stand in what is kept: no passage is quoted for them. Absent: none. */
+    without?: ReadonlySet<string>;
+  },
 ): AnchorText {
-  const worth = new Map<string, number>();
+  const worth = new Map([...without].map((name) => [name, 0]));
   const worthOf = (name: string) => {
     const known = worth.get(name) ?? groundOf(name, state);
     worth.set(name, known);

@@ -16,7 +16,7 @@ export function worthOf(item: LedgerItem, entries: number): number {
 }
 
 /** Work goes back to the text around a file far more often than to that around anything else. */
-const GROUND_WEIGHT = { path: 4, symbol: 1, id: 0.7, command: 0, error: 0 } as const;
+const GROUND_WEIGHT = { path: 6, symbol: 1, id: 0.7, command: 0, error: 0 } as const;
 const GROUND_POWER = 0.4;
 
 /** In verbatim passages, which are dear. 0 for what is not known, or known of elsewhere. */

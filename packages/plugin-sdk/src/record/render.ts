@@ -1,9 +1,13 @@
 // Renders what code knows of a session as the parts of a record.
+import type { AgentMessage } from "../contract/message.ts";
+import { blocksOf } from "../messages/blocks.ts";
 import type { SessionRecord } from "../messages/record-text.ts";
 import type { OpenRequest } from "../transcript/open-request.ts";
 import { textOf } from "../transcript/text.ts";
 import { renderAnchors } from "./anchors.ts";
+import { textsOf } from "./calls.ts";
 import { renderLedger } from "./ledger-text.ts";
+import { namesIn } from "./names.ts";
 import { renderPins } from "./pins.ts";
 import type { RecordRoom } from "./room.ts";
 import type { LedgerState } from "./state.ts";
@@ -21,18 +25,37 @@ export function renderRecord(
   {
     room,
     openRequest,
+    kept = [],
   }: {
     /** Tokens of the parts; see `recordRoomOf`. */
     room: RecordRoom;
     /** Absent: none is open, or it stands in the context as a message. */
     openRequest?: OpenRequest | undefined;
+    /**
+     * Messages that stay in the context beside it, as they are sent: what they name is listed only
+     * where more is known of it. Absent: none is known of.
+     */
+    kept?: readonly AgentMessage[];
   },
 ): RecordParts {
-  const anchors = renderAnchors(state, { maxTokens: room.anchors });
+  const near = namesOf(kept);
+  const anchors = renderAnchors(state, { maxTokens: room.anchors, without: near });
+  for (const name of anchors.names) near.add(name);
   return {
     openRequest: openRequest === undefined ? "" : textOf(openRequest.message),
     pins: renderPins(state.pins, { maxTokens: room.pins, without: openRequest?.entryId }),
     anchors: anchors.text,
-    ledger: renderLedger(state, { maxTokens: room.ledger, without: anchors.names }).text,
+    ledger: renderLedger(state, { maxTokens: room.ledger, without: near }).text,
   };
+}
+
+/** Everything the messages name, calls included. */
+function namesOf(messages: readonly AgentMessage[]): Set<string> {
+  const texts = messages.flatMap((message) => [
+    textOf(message),
+    ...(message.role === "assistant"
+      ? blocksOf(message.content).map((block) => textsOf(block.arguments))
+      : []),
+  ]);
+  return new Set(texts.flatMap((text) => namesIn(text).map(({ name }) => name)));
 }

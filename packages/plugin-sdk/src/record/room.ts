@@ -14,7 +14,7 @@ export interface RecordRoom {
 const STEPS: readonly (readonly [budget: number, room: RecordRoom])[] = [
   [0, { ledger: 0, anchors: 0, pins: 0 }],
   [8_000, { ledger: 1_000, anchors: 300, pins: 200 }],
-  [32_000, { ledger: 3_000, anchors: 1_250, pins: 500 }],
+  [32_000, { ledger: 3_000, anchors: 1_500, pins: 500 }],
   [64_000, { ledger: 4_500, anchors: 2_000, pins: 800 }],
 ];
 
