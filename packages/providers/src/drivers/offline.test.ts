@@ -239,6 +239,47 @@ describe("the offline model, asked a question", () => {
     });
   });
 
+  it("asks the next tool when the first one found nothing, each once", async () => {
+    const tools = [SEARCH, tool("grep_notes", { words: { type: "string" } }, ["words"])];
+    const question = [user("What is the wifi password?")];
+    const asked = [...question, calling("memory_search"), result("memory_search", "none")];
+    expect(await reply(asked, { tools })).toMatchObject({ content: [{ name: "grep_notes" }] });
+    const both = [...asked, calling("grep_notes"), result("grep_notes", "none")];
+    expect(await ask(both, { tools })).toBe(NOT_SHOWN);
+  });
+
+  it("looks up what the first answer names when something was left open", async () => {
+    const messages = [user("Which port does the service that Mara keeps use?")];
+    const first = result("memory_search", "Mara keeps the service Kestrel.");
+    const step = await reply([...messages, calling("memory_search"), first], { tools: [SEARCH] });
+    expect(step).toMatchObject({ content: [{ arguments: { query: "Kestrel port" } }] });
+    const second = result("memory_search", "The service Kestrel listens on port 4711.");
+    const done = [...messages, calling("memory_search"), first, step, second];
+    expect(await ask(done, { tools: [SEARCH] })).toContain("port 4711");
+  });
+
+  it("takes what was said of another person or day for no answer while it can look further", async () => {
+    const other = user("The locker of Ida Berg has the number 12.");
+    const question = user("Which number does the locker of Ida Lund have?");
+    expect(await reply([other, question], { tools: [SEARCH] })).toMatchObject({
+      content: [{ type: "toolCall" }],
+    });
+    const record = (number: number, day: string, words: string) =>
+      `<record id="e${number}" n="${number}" from="person" at="${day} 10:00">\n${words}\n</record>`;
+    const days = [
+      record(9, "2026-01-07", "The word of the day is plover."),
+      record(3, "2026-01-02", "The word of the day is heron."),
+    ].join("\n");
+    const told = (text: string) =>
+      ask([user(text), calling("memory_search"), result("memory_search", days)], {
+        tools: [SEARCH],
+      });
+    expect(await told("What was the word of the day on 2026-01-02?")).toContain("heron");
+    expect(await told("What is the word of the day?")).toBe(
+      "From person (@e9): “The word of the day is plover.”",
+    );
+  });
+
   it("does not look up what it was shown", async () => {
     expect(
       await ask([CABIN, user("What is the wifi password of the cabin?")], { tools: [SEARCH] }),

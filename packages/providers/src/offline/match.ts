@@ -5,6 +5,8 @@ import { foldedWords, isInformative, type Term } from "./words.ts";
 export interface Match {
   origin: string;
   sentence: string;
+  /** Words of the question that it holds, its day included. */
+  found: readonly Term[];
   /** Share of the question's information that the sentence holds, 0–1. */
   coverage: number;
 }
@@ -32,7 +34,8 @@ export function bestMatch(terms: readonly Term[], shown: readonly Shown[]): Matc
   let best: Match | undefined;
   for (const { origin, sentence, found } of candidates) {
     const coverage = sum(found, weight) / total;
-    if (best === undefined || coverage >= best.coverage) best = { origin, sentence, coverage };
+    if (best === undefined || coverage >= best.coverage)
+      best = { origin, sentence, found, coverage };
   }
   return best;
 }

@@ -63,7 +63,8 @@ function answer(
   const asked = recallsSince(call, promptIndex);
   const lookUp = terms.length === 0 ? undefined : planLookUp(call.tools, asked, terms, match);
   const isAnswer = match !== undefined && match.coverage >= ANSWERS;
-  if (isAnswer && !lacksFocus(question, match)) return text(quote(match.origin, match.sentence));
+  if (isAnswer && !leavesOpen(question, terms, match))
+    return text(quote(match.origin, match.sentence));
   if (lookUp !== undefined) return lookUp;
   const last =
     asked.length > 1 ? bestMatch(informativeTerms(asked.at(-1)!.query), shown) : undefined;
@@ -77,13 +78,21 @@ function answer(
   );
 }
 
-/** A question for which thing of a kind is not answered by a sentence that lacks the kind. */
-function lacksFocus(question: string, { sentence }: Match): boolean {
+/**
+ * A question for which thing of a kind is not answered by a sentence that lacks the kind, and one
+ * about somebody, or a day, not by a sentence about another.
+ */
+function leavesOpen(question: string, terms: readonly Term[], { found }: Match): boolean {
   const [, kind] =
     /^\W*(?:which|what) ([a-z]{3,})\b(?! (?:is|are|was|were)\b)/i.exec(question) ?? [];
   const [focus] = kind === undefined ? [] : informativeTerms(kind);
-  return focus !== undefined && !foldedWords(sentence).has(focus.text);
+  const open = terms.filter((term) => !found.includes(term));
+  return open.some(
+    (term) => term.text === focus?.text || (isName(term) && !question.startsWith(term.original)),
+  );
 }
+
+const isName = ({ original }: Term) => /^\p{Lu}|\d/u.test(original);
 
 /** A call of a tool that looks something up. */
 interface LookUp {

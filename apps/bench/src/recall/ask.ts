@@ -1,0 +1,95 @@
+// Tells a gateway's session the facts of a plan and asks about them.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSessionState } from "@clew/engine-core";
+import type { ExactCounter } from "@clew/plugin-sdk/tokens";
+import { textOf } from "@clew/plugin-sdk/transcript";
+import { composeHost } from "../../../gateway/src/compose.ts";
+import { readEnvironment } from "../../../gateway/src/config/environment.ts";
+import { checkConfigText } from "../../../gateway/src/config/load.ts";
+import { startPlugins } from "../../../gateway/src/plugins/start.ts";
+import { createSessionStore } from "../../../gateway/src/sessions/store.ts";
+import type { FactKind, FactPlan, FactQuestion } from "./facts.ts";
+
+export interface AskRequest {
+  plan: FactPlan;
+  /** Of the gateway; as in its file. */
+  config: Record<string, unknown>;
+  counter: ExactCounter;
+  signal: AbortSignal;
+  onProgress: (done: number) => void;
+}
+
+/** How one question went. */
+export interface Asked {
+  kind: FactKind;
+  question: string;
+  answer: string;
+  isRight: boolean;
+  /** True: what was asked for stood in what tools gave back, whatever the model made of it. */
+  isFound: boolean;
+  /** Calls of tools before the answer, and exact tokens of what they gave back. */
+  calls: number;
+  tokens: number;
+}
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} };
+
+/** The agent's own model answers, and every tool is really run. */
+export async function askFacts(request: AskRequest): Promise<Asked[]> {
+  const { plan, counter, signal, onProgress } = request;
+  const home = await mkdtemp(join(tmpdir(), "clew-facts-"));
+  const environment = readEnvironment({ CLEW_HOME: home });
+  const loaded = checkConfigText(JSON.stringify(request.config), "clew.json");
+  const plugins = await startPlugins({ environment, loaded, log: silent });
+  const host = composeHost({ environment, loaded, log: silent, plugins });
+  const session = await createSessionStore({ home }).open({ key: "facts", cwd: home });
+  const state = createSessionState();
+  const say = async (content: string, timestamp: number) => {
+    signal.throwIfAborted();
+    const prompt = { content, timestamp };
+    const { error } = await host.answer({ transcript: session, state, prompt, signal });
+    if (error !== null)
+      throw new Error(`"${content.slice(0, 60)}" was not answered: ${error.message}`);
+  };
+  try {
+    for (const [at, { text, timestamp }] of plan.turns.entries()) {
+      await say(text, timestamp);
+      onProgress(at + 1);
+    }
+    const asked: Asked[] = [];
+    const last = plan.turns.at(-1)?.timestamp ?? 0;
+    for (const question of plan.questions) {
+      const before = session.branch().length;
+      await say(question.text, last + 1000 * (asked.length + 1));
+      const messages = session
+        .branch()
+        .slice(before)
+        .flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+      const results = messages.filter(({ role }) => role === "toolResult");
+      const given = results.map(textOf).join("\n");
+      const answer = textOf(messages.findLast(({ role }) => role === "assistant")!);
+      const cost = { calls: results.length, tokens: counter.count(given) };
+      asked.push(judge(question, { answer, given }, cost));
+      onProgress(plan.turns.length + asked.length);
+    }
+    return asked;
+  } finally {
+    await session.close();
+    await plugins.close();
+    await host.close();
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+/** Pure. */
+export function judge(
+  { kind, text, expected, wrong }: FactQuestion,
+  { answer, given }: { answer: string; given: string },
+  cost: { calls: number; tokens: number },
+): Asked {
+  const isFound = given.includes(expected);
+  const isRight = answer.includes(expected) && !wrong.some((other) => answer.includes(other));
+  return { kind, question: text, answer, isRight, isFound, ...cost };
+}
