@@ -6,6 +6,7 @@ export {
   waterOf,
 } from "./compaction/options.ts";
 export type { CompactionPreview } from "./compaction/preview.ts";
+export type { LedgerKeeper } from "./compaction/record.ts";
 export type { SummaryModel } from "./compaction/request.ts";
 export {
   type CompactionTranscript,

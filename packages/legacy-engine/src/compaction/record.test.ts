@@ -110,6 +110,28 @@ describe("the ledger beside a summary", () => {
     expect(restarted.parts()).toEqual(going.parts());
   });
 
+  it("goes on from a checkpoint, without a look at what it covers", async () => {
+    let kept = "";
+    const ledger = {
+      read: () => (kept === "" ? undefined : JSON.parse(kept)),
+      write: (checkpoint: unknown) => {
+        kept = JSON.stringify(checkpoint);
+      },
+    };
+    const messages = work(0, 60);
+    const first = setup(messages);
+    first.session.ledger = ledger;
+    await first.compact();
+    const said = splitRecord(
+      first.session.branch().findLast((one) => one.type === "compaction")!.summary,
+    );
+    const emptied = setup(messages.map((message, index) => (index < 20 ? user("?") : message)));
+    emptied.session.ledger = ledger;
+    await emptied.compact();
+    expect(emptied.parts().ledger).toBe(said.ledger);
+    expect(emptied.parts().ledger).toContain("widget3.ts");
+  });
+
   it("forgets what another branch said", async () => {
     const { session, compact, parts } = setup();
     await compact();

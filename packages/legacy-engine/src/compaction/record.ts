@@ -2,9 +2,12 @@
 import {
   EMPTY_LEDGER,
   foldLedger,
+  type LedgerCheckpoint,
   type LedgerState,
   type RecordParts,
   renderRecord,
+  restoreLedger,
+  saveLedger,
   type TranscriptEntry,
   withinTokens,
 } from "@clew/plugin-sdk/transcript";
@@ -17,12 +20,23 @@ import type { SummaryPlan } from "./plan.ts";
  */
 const known = new WeakMap<object, LedgerState>();
 
+/** Keeps one session's checkpoint; a lost or damaged one costs time and nothing else. */
+export interface LedgerKeeper {
+  /** What was written last, as JSON gives it back; anything else is none. */
+  read(): unknown;
+  /** Called once per compaction; need not be durable when it returns. */
+  write(checkpoint: LedgerCheckpoint): void;
+}
+
 /**
  * Everything code knows of `entries`, the beginning of a branch. `owner` stands for the session;
  * equal entries give an equal state, whoever asks.
  */
-export function ledgerOf(entries: readonly TranscriptEntry[], owner: object): LedgerState {
-  const before = known.get(owner);
+export function ledgerOf(
+  entries: readonly TranscriptEntry[],
+  owner: { ledger?: LedgerKeeper },
+): LedgerState {
+  const before = known.get(owner) ?? restoreLedger(owner.ledger?.read());
   const goesOn =
     before !== undefined &&
     before.entries > 0 &&
@@ -31,6 +45,7 @@ export function ledgerOf(entries: readonly TranscriptEntry[], owner: object): Le
     ? foldLedger(before, entries.slice(before.entries))
     : foldLedger(EMPTY_LEDGER, entries);
   known.set(owner, state);
+  owner.ledger?.write(saveLedger(state));
   return state;
 }
 

@@ -17,7 +17,7 @@ import {
   type SummaryPlan,
 } from "./plan.ts";
 import { type CompactionPreview, describePlan } from "./preview.ts";
-import { ledgerOf } from "./record.ts";
+import { type LedgerKeeper, ledgerOf } from "./record.ts";
 import type { RequestEnvironment, SummaryModel } from "./request.ts";
 import { writeSummary } from "./write-summary.ts";
 
@@ -30,6 +30,11 @@ export interface CompactionTranscript {
   branch(): readonly TranscriptEntry[];
   /** Appends all entries after the leaf, or none; resolves when they are durable. */
   append(entries: readonly NewTranscriptEntry[]): Promise<readonly TranscriptEntry[]>;
+  /**
+   * Where the account of names is kept between processes, so that a compaction after a restart
+   * reads only what came since. Absent: nowhere, and it reads the whole branch.
+   */
+  ledger?: LedgerKeeper;
 }
 
 /** Which session to compact, by which model, and how far. */
