@@ -61,6 +61,7 @@ export {
   type TranscriptReader,
 } from "./transcript/parse.ts";
 export {
+  ALWAYS_PROTECTED_TOOLS,
   applyPrune,
   decidePruneEnough,
   PRUNE_PLACEHOLDER,
@@ -90,6 +91,7 @@ export {
   type SessionPrunePlan,
   type SessionPruneSettings,
 } from "./transcript/session-prune.ts";
+export { supersededResults } from "./transcript/superseded.ts";
 export { headOf, tailOf, textOf } from "./transcript/text.ts";
 export {
   type FileOperations,

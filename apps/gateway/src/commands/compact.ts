@@ -51,6 +51,14 @@ export function describeCompaction({ ok, compacted, reason, result }: CompactRes
   return `Compacted${sizes}${why}. "/compact undo" undoes it.`;
 }
 
+const NAMED_FILES = 8;
+
+function filesText(files: readonly string[]): string {
+  const more = files.length - NAMED_FILES;
+  const named = files.slice(0, NAMED_FILES).join(", ");
+  return `what was seen of ${named}${more > 0 ? ` and ${counted(more, "other file")}` : ""}`;
+}
+
 /** Pure. */
 export function describeUndo(undone: UndoResult): string {
   return undone.ok
@@ -69,7 +77,8 @@ export function describeCompactionPreview(preview: CompactionPreview): string {
       return [
         `Would summarise ${counted(preview.summarisedMessages, "message")} (${number(preview.summarisedTokens)} tokens) and keep the newest ${preview.keptMessages} (${number(preview.keptTokens)} tokens).`,
         `Tokens: ${number(preview.tokensBefore)} → at most ${number(preview.tokensAfterAtMost)}.`,
-        `Calls the model ${preview.requests === 1 ? "once" : `${preview.requests} times`}: about ${number(preview.inputTokens)} tokens in, at most ${number(preview.outputTokensAtMost)} out.`,
+        `Calls the model ${preview.requests === 1 ? "once" : `${preview.requests} times`}: about ${number(preview.inputTokens)} tokens in, at most ${number(preview.outputTokensAtMost)} out. If it does not answer, code writes the summary.`,
+        ...(preview.files.length > 0 ? [`Leaves the view: ${filesText(preview.files)}.`] : []),
         ...(preview.splitsTurn
           ? ["The newest kept turn is cut in two; its beginning gets a summary of its own."]
           : []),

@@ -21,6 +21,8 @@ export interface BuiltInCompactionOptions {
   options: CompactionOptions;
   /** Estimated tokens of system prompt and tool schemas: what no compaction can shrink. */
   fixedTokens: () => number;
+  /** Counted / estimated tokens of the session's model. */
+  tokenRatio: number;
   clock: ClockPort;
 }
 
@@ -40,6 +42,7 @@ export function createBuiltInCompaction(given: BuiltInCompactionOptions): BuiltI
     },
     options,
     fixedTokens: fixedTokens(),
+    tokenRatio: given.tokenRatio,
     now: () => clock.now(),
   });
   return {

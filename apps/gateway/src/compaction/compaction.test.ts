@@ -175,3 +175,16 @@ describe("session pruning", () => {
     }
   });
 });
+
+describe("a message larger than the window", () => {
+  it("ends its turn with a sentence that helps, and the next turn goes on", async () => {
+    const { say } = await host({ agents: { defaults: { contextTokens: 4000 } } });
+    await say("My cat is called Minka.");
+    const { outcome, error } = await say("word ".repeat(20_000));
+    expect([outcome, error?.kind]).toEqual(["failed", "overflow"]);
+    expect(error?.message).toMatch(/too large for the model\. Try \/reset .*larger window\.$/);
+    const next = await say("And now?");
+    expect(next.outcome).toBe("completed");
+    expect(next.report.compactions).toMatchObject([{ trigger: "budget", compacted: true }]);
+  });
+});

@@ -71,10 +71,12 @@ export async function prepareTurn(
     isPlayed: replacement !== undefined,
   });
   const systemPrompt = await systemPromptOf(parts, session, tools);
+  const settings = await turnSettings(parts, setup, model);
   const compaction = createBuiltInCompaction({
     ...compactionModels(parts, setup, model),
     transcript: following.transcript,
-    options: loaded.config.agents.defaults.compaction,
+    options: { ...loaded.config.agents.defaults.compaction, ...settings.water },
+    tokenRatio: settings.tokenRatio ?? 1,
     fixedTokens: () => fixedTokensOf(systemPrompt, tools.list(session)),
     clock: clockOf(setup),
   });
@@ -87,7 +89,7 @@ export async function prepareTurn(
       ...(successors !== undefined && { successors }),
       ...(hooks !== undefined && { hooks: hooks.port }),
     },
-    settings: await turnSettings(parts, setup, model),
+    settings,
     runtimeFacts: runtimeFacts(parts, session),
     llmPolicy: llmPolicyOf(engines.settings(), pluginOf(engine.guard.owner)),
     ...(onEvent !== undefined && { onEvent }),

@@ -440,6 +440,35 @@ describe("compaction by threshold", () => {
     },
   );
 
+  it("counts what requests show: a result that is shown shortened does not fill the context", async () => {
+    const port = builtIn(() => host);
+    const host: TestHost = testHost({
+      replies: [callTool("t"), "done"],
+      tools: tools({ t: () => "word ".repeat(80_000) }),
+      ports: { compaction: port },
+    });
+    const { outcome, report } = await host.say("use it", {
+      model: { ...MODEL, contextWindow: 40_000 },
+    });
+    expect([outcome, report.compactions]).toEqual(["completed", []]);
+    expect(port.calls).toEqual([]);
+  });
+
+  it("begins at the high water mark, well before the window is full, and not for a short session", async () => {
+    const large: Reply = { ...full, usage: { ...full.usage!, input: 70_000, totalTokens: 70_001 } };
+    const small: Reply = { ...full, usage: { ...full.usage!, input: 900, totalTokens: 901 } };
+    const after = async (calls: number) => {
+      const port = builtIn(() => host);
+      const replies = [...Array<Reply>(calls).fill(small), large];
+      const host: TestHost = testHost({ replies, ports: { compaction: port } });
+      for (let call = 0; call <= calls; call++) await host.say(`hi ${call}`);
+      return port.calls.length;
+    };
+    // 63,500 of a budget of 80,000.
+    expect(await after(30)).toBe(1);
+    expect(await after(2)).toBe(0);
+  });
+
   it("runs between model calls of one turn, which then goes on from the summary", async () => {
     const port = builtIn(() => host);
     const step: Reply = {

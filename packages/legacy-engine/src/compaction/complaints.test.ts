@@ -129,7 +129,7 @@ describe("6: working knowledge lost", () => {
     );
     const { session, compact } = setup(messages, {
       model: forgetful,
-      options: { keepRecentTokens: 62_000, recentTurnsPreserve: 0 },
+      options: { lowWaterTokens: 68_750, recentTurnsPreserve: 0 },
       trigger: "threshold",
     });
     const result = await compact();
@@ -193,7 +193,7 @@ describe("7: compaction loops and thrash", () => {
   it("does not compact by threshold for a few messages before a tail that fills the window", async () => {
     const model = obedient();
     const { compact } = setup(
-      [user("small"), assistant("talk ".repeat(300)), user("read it"), ...step(1, 80_000)],
+      [user("small"), assistant("talk ".repeat(300)), user(`read it ${prose(80_000)}`)],
       {
         model,
         options: { prune: false },

@@ -1,5 +1,10 @@
 // How many tokens each part of a compaction may take.
-import { planBudget, reserveOf } from "@clew/plugin-sdk/host";
+import {
+  planContextSize,
+  reserveOf,
+  type WaterMarks,
+  type WaterSettings,
+} from "@clew/plugin-sdk/host";
 import { type RecordRoom, recordRoomOf } from "@clew/plugin-sdk/transcript";
 
 /** All from the spec "compaction" §2.1; tokens unless their name says otherwise. */
@@ -17,6 +22,8 @@ export const LIMITS = {
 // again a few messages later.
 const TAIL_SHARE = 0.5;
 const CHARS_PER_TOKEN = 4;
+/** Of the low mark, for the tail in any case. */
+const LEAST_TAIL_SHARE = 0.5;
 
 export interface CompactionLimits {
   contextWindow: number;
@@ -30,6 +37,10 @@ export interface CompactionLimits {
   summaryChars: number;
   /** Of the record beside the summary. */
   recordRoom: RecordRoom;
+  /** Above what the threshold compacts, and how far. As the model counts. */
+  water: WaterMarks;
+  /** What is usually kept: what the low mark leaves beside the record. As the model counts. */
+  keepTokens: number;
   /** Largest kept tail. */
   tailTokens: number;
   /** What a prompt holds beside system prompt, tools, the longest summary and its record. */
@@ -45,6 +56,12 @@ export interface LimitsInput {
   tokenBudget?: number | undefined;
   /** System prompt and tool schemas. */
   fixedTokens: number;
+  /** Counted / estimated tokens of the model. Absent: 1. */
+  tokenRatio?: number | undefined;
+  /** Of the newest exchange, estimated. Absent: 0. */
+  newestTokens?: number | undefined;
+  /** What the operator says of the marks. Absent: nothing. */
+  water?: WaterSettings | undefined;
 }
 
 export function planLimits({
@@ -55,8 +72,16 @@ export function planLimits({
   ...input
 }: LimitsInput): CompactionLimits {
   const contextWindow = wholeOf(input.contextWindow) ?? LIMITS.defaultContextTokens;
-  const { reserve, promptBudget: most } = planBudget({ contextWindow, reserveTokens });
+  const { tokenRatio, newestTokens, water: settings } = input;
+  const sizeIn = (window: number, reserved: number) =>
+    planContextSize({
+      ...{ contextWindow: window, reserveTokens: reserved, fixedTokens, tokenRatio, newestTokens },
+      messages: { estimate: 0, counted: null },
+      water: settings,
+    });
+  const { reserve, promptBudget: most } = sizeIn(contextWindow, reserveTokens);
   const promptBudget = Math.min(wholeOf(tokenBudget) ?? most, most);
+  const { water } = sizeIn(promptBudget, 0);
   const room = Math.max(reserve, reserveOf(contextWindow, LIMITS.leastSummaryRoom));
   const longestReply = wholeOf(maxOutputTokens) ?? Number.POSITIVE_INFINITY;
   const recordRoom = recordRoomOf(Math.max(0, promptBudget - fixedTokens));
@@ -75,6 +100,8 @@ export function planLimits({
     prefixTokens: Math.max(1, Math.min(Math.floor(LIMITS.prefixShareOfRoom * room), longestReply)),
     summaryChars,
     recordRoom,
+    water,
+    keepTokens: Math.max(Math.floor(LEAST_TAIL_SHARE * water.low), water.low - recordTokens),
     tailTokens: Math.floor(TAIL_SHARE * free),
     replyTokens: Math.max(0, free - Math.ceil(summaryChars / CHARS_PER_TOKEN)),
   };

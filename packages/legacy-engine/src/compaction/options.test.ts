@@ -13,7 +13,6 @@ describe("compaction options", () => {
       enabled: true,
       mode: "default",
       timeoutSeconds: 180,
-      keepRecentTokens: 20_000,
       recentTurnsPreserve: 3,
       reserveTokensFloor: 20_000,
       maxHistoryShare: 0.5,
@@ -23,6 +22,7 @@ describe("compaction options", () => {
       pruneProtectTokens: 40_000,
       pruneMinimumTokens: 20_000,
       pruneProtectedTools: [],
+      agentPrune: false,
       midTurnPrecheck: { enabled: true },
       models: {},
     });
@@ -45,7 +45,7 @@ describe("compaction options", () => {
     [{ pruneProtectTokens: Number.NaN }, { pruneProtectTokens: 40_000 }],
     [{ pruneMinimumTokens: -1 }, { pruneMinimumTokens: 20_000 }],
     [{ pruneProtectTokens: 1000.9 }, { pruneProtectTokens: 1000 }],
-    [{ keepRecentTokens: "many" }, { keepRecentTokens: 20_000 }],
+    [{ highWaterTokens: "many", lowWaterTokens: 9_000 }, { lowWaterTokens: 9_000 }],
     [{ recentTurnsPreserve: 13 }, { recentTurnsPreserve: 3 }],
     [
       { maxHistoryShare: 0.05, timeoutSeconds: 30 },

@@ -59,8 +59,10 @@ export const CompactionOptionsSchema = z.looseObject({
     .number()
     .int()
     .positive()
-    .default(20_000)
-    .describe("About this many of the newest tokens are kept as they are."),
+    .optional()
+    .describe(
+      "At most about this many of the newest tokens are kept as they are; unset = what lowWaterTokens leaves beside summary and ledger.",
+    ),
   recentTurnsPreserve: z
     .number()
     .int()
@@ -115,6 +117,12 @@ export const CompactionOptionsSchema = z.looseObject({
     .default([])
     .describe(
       "Tools whose output no prune clears, besides skill, memory_search and gandiva_recall.",
+    ),
+  agentPrune: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Also clear, inside a long turn too, what a later read or write of the same file replaces, and output that came again.",
     ),
   ...water,
   models: z

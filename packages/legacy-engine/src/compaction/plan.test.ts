@@ -74,6 +74,27 @@ describe("clearing first", () => {
     });
   });
 
+  it("at the threshold is enough where it gets below the high mark, however much is left of the window", () => {
+    // 40,000 tokens of a person's words stay; the rest is old output, as requests show it.
+    const output = Array.from({ length: 12 }, (_, index) => {
+      const call = toolCall("read", { path: `f${index}` }, `c${index}`);
+      return [assistant([call]), toolResult(call, prose(6_000, index))];
+    }).flat();
+    const messages = [user("go"), ...output, user(prose(20_000)), user(prose(20_000))];
+    const at = (highWaterTokens: number, trigger: CompactionTrigger) =>
+      planCompaction(
+        input(messages, {
+          trigger,
+          contextWindow: 200_000,
+          options: compactionOptions({ highWaterTokens, pruneProtectTokens: 0 }),
+        }),
+      ).kind;
+    expect(at(60_000, "threshold")).toBe("prune");
+    expect(at(30_000, "threshold")).toBe("summarise");
+    for (const trigger of ["manual", "overflow", "budget"] as const)
+      expect(at(30_000, trigger)).toBe("prune");
+  });
+
   it("believes the provider's count when that is larger than the estimate", () => {
     const plan = planAsWorked(
       input([...old, ...recent], {
@@ -105,6 +126,24 @@ describe("clearing first", () => {
       kind: "prune",
       prune: { freedTokens: 89_986 },
     });
+  });
+
+  it("never happens inside one long turn, unless the operator lets it: then what was read again goes", () => {
+    const reads = (round: number) =>
+      Array.from({ length: 10 }, (_, index) => {
+        const call = toolCall("read", { path: `src/f${index}.ts` }, `r${round}-${index}`);
+        return [assistant([call]), toolResult(call, prose(3_000, index + round))];
+      }).flat();
+    const messages = [user("go"), ...reads(0), ...reads(1), assistant("I see.")];
+    const plan = (agentPrune: boolean) =>
+      planCompaction(
+        input(messages, {
+          contextWindow: 200_000,
+          options: compactionOptions({ agentPrune, pruneProtectTokens: 0 }),
+        }),
+      );
+    expect(plan(false)).toMatchObject({ kind: "summarise", prune: undefined });
+    expect(plan(true)).toMatchObject({ kind: "prune", prune: { entryIds: { length: 10 } } });
   });
 
   it("is what remains when nothing can be summarised", () => {
@@ -161,16 +200,35 @@ describe("how much is kept", () => {
     return plan.kind === "summarise" ? plan.keptTokens : Number.NaN;
   };
 
-  it("is about keepRecentTokens", () => {
-    // The message that reaches the number is kept as well.
-    expect(kept({})).toBeGreaterThanOrEqual(20_000);
-    expect(kept({})).toBeLessThan(21_000);
-    expect(kept({ options: compactionOptions({ keepRecentTokens: 5_000 }) })).toBeLessThan(6_000);
+  it.each([
+    // Without a reserve these are the budgets; the message that reaches the number is kept too.
+    [32_000, 4_000],
+    [64_000, 6_500],
+    [128_000, 9_900],
+    [512_000, 27_100],
+  ])("scales with the low mark: window %i, about %i tokens", (contextWindow, tokens) => {
+    const options = compactionOptions({ reserveTokensFloor: 0 });
+    const scaled = kept({ contextWindow, options });
+    expect(scaled).toBeGreaterThanOrEqual(tokens);
+    expect(scaled).toBeLessThan(tokens + 1_000);
+  });
+
+  it("is more or less where the low mark is set, and no more than keepRecentTokens", () => {
+    const keptWith = (raw: Record<string, unknown>) => kept({ options: compactionOptions(raw) });
+    expect(keptWith({ lowWaterTokens: 30_000 })).toBeGreaterThan(23_000);
+    expect(keptWith({ lowWaterTokens: 4_000 })).toBeLessThan(3_000);
+    expect(keptWith({ keepRecentTokens: 5_000 })).toBeLessThan(6_000);
+    expect(keptWith({ keepRecentTokens: 500_000 })).toBe(keptWith({}));
+  });
+
+  it("is less where the model is known to count more than the estimate", () => {
+    expect(kept({ tokenRatio: 1.8 })).toBeLessThan(kept({}) / 1.5);
+    expect(kept({ tokenRatio: 0.7 })).toBeGreaterThan(kept({}));
   });
 
   it("is less where the provider counts more than the estimate", () => {
     const estimated = turns.reduce((sum, message) => sum + estimateMessage(message).estimate, 0);
-    expect(kept({ currentTokenCount: estimated * 2 })).toBeLessThan(11_000);
+    expect(kept({ currentTokenCount: estimated * 2 })).toBeLessThan(kept({}) / 1.5);
     expect(kept({ currentTokenCount: 1 })).toBe(kept({}));
     expect(kept({ currentTokenCount: Number.NaN })).toBe(kept({}));
   });

@@ -1,6 +1,6 @@
 // Decides whether clearing old tool output is enough, and else what to summarise.
 import type { AgentMessage, CompactCode } from "@clew/plugin-sdk/core";
-import type { CompactionAsk } from "@clew/plugin-sdk/host";
+import { type CompactionAsk, newestTokensOf } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
   blocksOf,
@@ -16,7 +16,7 @@ import {
   textOf,
 } from "@clew/plugin-sdk/transcript";
 import { findCut } from "./cut.ts";
-import { type CompactionLimits, planLimits } from "./limits.ts";
+import { type CompactionLimits, LIMITS, planLimits } from "./limits.ts";
 import type { CompactionOptions } from "./options.ts";
 import { type PruneStep, planPruneStep } from "./prune-step.ts";
 import { recordRoomFor, recordTokensOf } from "./record-room.ts";
@@ -30,6 +30,8 @@ export interface PlanInput extends CompactionAsk {
   maxOutputTokens: number;
   /** Tokens of system prompt and tool schemas. Default 0. */
   fixedTokens?: number | undefined;
+  /** Counted / estimated tokens of the session's model. Default 1. */
+  tokenRatio?: number | undefined;
 }
 
 export type CompactionPlan = NothingPlan | PrunePlan | SummaryPlan;
@@ -117,13 +119,16 @@ export function planCompaction(input: PlanInput, counts = BY_ESTIMATE): Compacti
   if (branch.at(-1)?.type === "reset")
     return nothing("nothing-to-compact", "nothing to compact: the session was just reset");
 
+  const shown = shownIn(input, messages);
   const limits = planLimits({
     ...input,
     reserveTokens: options.reserveTokensFloor,
     fixedTokens,
+    newestTokens: newestTokensOf(shown),
+    water: options,
   });
   const prune = options.prune ? planPruneStep({ items, options, count: counts.low }) : undefined;
-  if (prune !== undefined && isPruneEnough(input, prune, sum(messages.map(counts.high)), limits))
+  if (prune !== undefined && isPruneEnough(input, { prune, messages, limits, counts }))
     return { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId };
   // Nothing can be written that makes room for these; a prune may still help the next request.
   if (limits.promptBudget <= fixedTokens && prune === undefined)
@@ -163,8 +168,8 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | Nothin
   const { items, limits, prune, tokensBefore } = material;
   const nothing = (why: string) =>
     nothingPlan("nothing-to-compact", `nothing to compact: ${why}`, tokensBefore);
-  const view = prune?.messages ?? material.messages;
-  const tokens = prune === undefined ? material.tokens : view.map(material.counts.estimate);
+  const view = shownIn(input, prune?.messages ?? material.messages);
+  const tokens = view.map(material.counts.estimate);
   const boundary = branch.findLastIndex(({ type }) => type === "compaction" || type === "reset");
   const previous =
     branch[boundary]?.type === "compaction" ? (branch[boundary] as CompactionEntry) : undefined;
@@ -175,14 +180,18 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | Nothin
       ? -1
       : items.findIndex(({ entryId }) => entryId === openRequest.entryId);
 
-  const scale = observedScale(input, tokensBefore);
+  const scale = scaleOf(
+    input,
+    sum(shownIn(input, material.messages).map(material.counts.estimate)),
+  );
   const found = findCut({
     messages: view,
     start,
     tokens,
     highTokens: view.map(material.counts.high),
     keepTokens: Math.floor(
-      Math.min(keepTokens(input, sum(tokens)), LOW_SHARE * limits.tailTokens) / scale,
+      Math.min(keepTokens(input, limits, scale * sum(tokens)), LOW_SHARE * limits.tailTokens) /
+        scale,
     ),
     maxTailTokens: Math.floor(limits.tailTokens / scale),
     preferKeptFrom: openAt < 0 ? undefined : openAt,
@@ -221,50 +230,65 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | Nothin
   };
 }
 
+/** Long tool results as every request shows them. */
+const shownIn = ({ contextWindow }: PlanInput, messages: readonly AgentMessage[]) =>
+  capToolResults(messages, contextWindow > 0 ? contextWindow : LIMITS.defaultContextTokens);
+
 /**
- * Done without a summary when what is left is below 80 % of the window; a person's focus always
- * gets its summary (spec §1.4).
+ * At the threshold a prune is enough where it gets below the high mark. Else what is left must be
+ * below 80 % of the window; a person's focus always gets its summary (spec §1.4).
  */
 function isPruneEnough(
   input: PlanInput,
-  prune: PruneStep,
-  tokensBefore: number,
-  { contextWindow }: CompactionLimits,
+  {
+    prune,
+    messages,
+    limits,
+    counts,
+  }: Pick<Material, "messages" | "limits" | "counts"> & { prune: PruneStep },
 ): boolean {
   const { trigger, focus, currentTokenCount, fixedTokens = 0 } = input;
+  if (trigger === "threshold") {
+    const tokens = (list: readonly AgentMessage[]) =>
+      sum(shownIn(input, list).map(counts.estimate));
+    return scaleOf(input, tokens(messages)) * tokens(prune.messages) <= limits.water.high;
+  }
   const { enough } = decidePruneEnough({
     plan: { clear: prune.entryIds.map((_, index) => index), freed: prune.freedTokens },
-    tokensBefore,
+    tokensBefore: sum(messages.map(counts.high)),
     fixedTokens,
     observedTokens: positive(currentTokenCount) ?? 0,
-    contextWindow,
+    contextWindow: limits.contextWindow,
     hasFocus: trigger === "manual" && (focus ?? "").trim() !== "",
   });
   return enough;
 }
 
 /**
- * How much larger the provider's count is than the estimate: what is kept is measured
- * in the provider's tokens.
+ * Tokens as the model counts them / estimated: by the count of this request where that is more,
+ * else as the model is known to count.
  */
-function observedScale(
-  { currentTokenCount, fixedTokens = 0 }: PlanInput,
+function scaleOf(
+  { currentTokenCount, fixedTokens = 0, tokenRatio = 1 }: PlanInput,
   estimated: number,
 ): number {
-  const observed = positive(currentTokenCount);
-  return observed === undefined
-    ? 1
-    : Math.min(MAX_SCALE, Math.max(1, observed / Math.max(1, estimated + fixedTokens)));
+  const observed = (positive(currentTokenCount) ?? 0) / Math.max(1, estimated + fixedTokens);
+  return observed > 1 ? Math.min(MAX_SCALE, observed) : tokenRatio;
 }
 
 /**
  * A person who asks, or an overflow, must be served although the session is smaller
  * than what is usually kept.
  */
-function keepTokens({ options, trigger }: PlanInput, all: number): number {
-  if (trigger === "threshold") return options.keepRecentTokens;
+function keepTokens(
+  { options, trigger }: PlanInput,
+  limits: CompactionLimits,
+  all: number,
+): number {
+  const usual = Math.min(options.keepRecentTokens ?? limits.keepTokens, limits.keepTokens);
+  if (trigger === "threshold") return usual;
   return Math.min(
-    options.keepRecentTokens,
+    usual,
     Math.floor(all * (trigger === "manual" ? MANUAL_KEEP_SHARE : FORCED_KEEP_SHARE)),
   );
 }

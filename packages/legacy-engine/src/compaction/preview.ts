@@ -1,7 +1,7 @@
 // Says what a compaction would keep, drop and cost, without running it.
 import type { CompactCode } from "@clew/plugin-sdk/core";
 import { estimateText } from "@clew/plugin-sdk/tokens";
-import { textOf } from "@clew/plugin-sdk/transcript";
+import { fileOperations, textOf } from "@clew/plugin-sdk/transcript";
 import {
   chunkMessagesByMaxTokens,
   computeAdaptiveChunkRatio,
@@ -38,14 +38,16 @@ export type CompactionPreview =
       keptTokens: number;
       summarisedMessages: number;
       summarisedTokens: number;
+      /** Files whose contents leave the view: read or changed in what is summarised; sorted. */
+      files: readonly string[];
       /** A turn is cut in two; its beginning gets a summary of its own. */
       splitsTurn: boolean;
       /** The open request is repeated, word for word, above the summary. */
       repeatsOpenRequest: boolean;
       clearedResults: number;
       /**
-       * Requests to the summarising model if none has to be repeated, and what
-       * they send and may answer.
+       * Requests to the summarising model if none has to be repeated, and what they send and may
+       * answer. If it does not answer the first, code writes the summary.
        */
       requests: number;
       inputTokens: number;
@@ -104,6 +106,7 @@ function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
     keptTokens,
     summarisedMessages: summarised.length,
     summarisedTokens,
+    files: filesIn([...history, ...prefix]),
     splitsTurn: prefix.length > 0,
     repeatsOpenRequest: plan.openRequestCut,
     clearedResults: plan.prune?.entryIds.length ?? 0,
@@ -111,6 +114,11 @@ function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
     inputTokens: total(summarised, serializedTokens) + REQUEST_TOKENS * asked,
     outputTokensAtMost: asked * limits.summaryTokens,
   };
+}
+
+function filesIn(messages: SummaryPlan["history"]): string[] {
+  const { readFiles, modifiedFiles } = fileOperations(messages);
+  return [...readFiles, ...modifiedFiles].sort();
 }
 
 /** The longest record beside a summary, with the open request where it is repeated there. */

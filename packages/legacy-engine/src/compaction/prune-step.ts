@@ -1,12 +1,15 @@
 // Which old tool results a compaction clears, and the record that makes it durable.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import {
+  ALWAYS_PROTECTED_TOOLS,
   applyPrune,
   type ContextItem,
   type NewTranscriptEntry,
+  type PrunePlan,
   planPrune,
   pruneEntry,
   pruneRecordOf,
+  supersededResults,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
 import type { CompactionOptions } from "./options.ts";
@@ -45,7 +48,8 @@ export function planPruneStep({
     minimumTokens: pruneMinimumTokens,
     protectedTools: pruneProtectedTools,
   };
-  const plan = planPrune(messages, settings, count);
+  const required = planPrune(messages, settings, count);
+  const plan = options.agentPrune ? withSuperseded(messages, required, settings, count) : required;
   if (plan.clear.length === 0) return undefined;
   return {
     entryIds: plan.clear.map((index) => items[index]!.entryId),
@@ -54,6 +58,30 @@ export function planPruneStep({
     record: pruneEntry(items, plan, REASON),
   };
 }
+
+/** The same plan, and what later results replace, by the same rules of what is spared and worth it. */
+function withSuperseded(
+  messages: readonly AgentMessage[],
+  plan: PrunePlan,
+  { minimumTokens, protectedTools }: { minimumTokens: number; protectedTools: readonly string[] },
+  count: (message: AgentMessage) => number,
+): PrunePlan {
+  const old = supersededResults(messages).filter((index) => !plan.clear.includes(index));
+  const cleared = applyPrune(messages, { clear: old, placeholder: plan.placeholder });
+  const saved = (index: number) => count(messages[index]!) - count(cleared[index]!);
+  const worth = old.filter(
+    (index) => saved(index) > 0 && !isProtected(messages[index]!, protectedTools),
+  );
+  const freed = plan.freed + worth.reduce((sum, index) => sum + saved(index), 0);
+  if (freed < minimumTokens) return plan;
+  return { ...plan, clear: [...plan.clear, ...worth].sort((left, right) => left - right), freed };
+}
+
+const isProtected = (message: AgentMessage, protectedTools: readonly string[]) =>
+  message.role !== "toolResult" ||
+  message.pruneProtect === true ||
+  message.prunedAt !== undefined ||
+  [...ALWAYS_PROTECTED_TOOLS, ...protectedTools].includes(message.toolName ?? "");
 
 /** True for the record of a prune that a compaction made. */
 export const isCompactionPrune = (entry: TranscriptEntry | undefined): boolean =>

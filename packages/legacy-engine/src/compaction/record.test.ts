@@ -67,7 +67,7 @@ describe("the ledger beside a summary", () => {
         .branch()
         .find((one) => one.type === "message" && JSON.stringify(one.message).includes(text))!;
     expect(ledger).toContain("widget20.ts (edited)");
-    expect(ledger).toContain(`widget44.ts (edited @${entry('"toolCallId":"e44"').id})`);
+    expect(ledger).toContain(`widget52.ts (edited @${entry('"toolCallId":"e52"').id})`);
     expect(ledger).toMatch(/- pnpm test widget\d+ → failed: Error: widgetBroken\d+/);
   });
 

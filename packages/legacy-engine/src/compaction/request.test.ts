@@ -62,9 +62,10 @@ describe("one summary request", () => {
   });
 
   it.each([["unavailable"], ["timeout"], ["auth"], ["invalid_request"]] as const)(
-    "is not repeated after %s",
+    "is not repeated, and nothing is waited for, after %s",
     async (kind) => {
-      const { outcome, calls } = await ask([failing(kind)]);
+      const { outcome, waits, calls } = await ask([failing(kind)]);
+      expect(waits).toEqual([]);
       expect(outcome).toMatchObject({ ok: false, kind: "terminal" });
       expect(calls).toHaveLength(1);
     },

@@ -54,6 +54,8 @@ export interface CompactTranscriptRequest
   options?: Partial<CompactionOptions>;
   /** Tokens of system prompt and tool schemas. Absent: 0. */
   fixedTokens?: number | undefined;
+  /** Counted / estimated tokens of the session's model. Absent: 1. */
+  tokenRatio?: number | undefined;
   /** ms since the epoch. Absent: Date.now. */
   now?: (() => number) | undefined;
 }

@@ -121,6 +121,7 @@ describe("undo", () => {
       model: obedient({ contextWindow: 64_000 }),
       trigger: "overflow",
       currentTokenCount: 120_000,
+      options: { lowWaterTokens: 30_000 },
       now,
       sleep: patientSleep(),
     });

@@ -1,6 +1,6 @@
 // Which tool calls failed, and which files were read or changed.
 import type { AgentMessage } from "../contract/message.ts";
-import { blocksOf, stringOf } from "../messages/blocks.ts";
+import { type AnyBlock, blocksOf, stringOf } from "../messages/blocks.ts";
 import { oneLine, textOf } from "./text.ts";
 import { pairToolCalls } from "./tool-pairs.ts";
 
@@ -73,9 +73,8 @@ export function fileOperations(
     if (message.role !== "assistant") continue;
     for (const block of blocksOf(message.content)) {
       if (block.type !== "toolCall") continue;
-      const set = setFor(stringOf(block.name), read, modified);
-      const path = pathOf(block.arguments);
-      if (path !== undefined) set?.add(path);
+      const access = fileAccess(block);
+      if (access !== undefined) (access.changes ? modified : read).add(access.path);
     }
   }
   return {
@@ -84,20 +83,15 @@ export function fileOperations(
   };
 }
 
-function setFor(
-  toolName: string,
-  read: Set<string>,
-  modified: Set<string>,
-): Set<string> | undefined {
-  switch (toolName.toLowerCase().replace(/^mcp__.*?__/, "")) {
-    case "read":
-      return read;
-    case "write":
-    case "edit":
-      return modified;
-    default:
-      return undefined;
-  }
+/** The file that a call of a read, write or edit tool names; undefined for all others. */
+export function fileAccess(call: AnyBlock): { path: string; changes: boolean } | undefined {
+  const path = pathOf(call.arguments);
+  const tool = stringOf(call.name)
+    .toLowerCase()
+    .replace(/^mcp__.*?__/, "");
+  return path === undefined || !["read", "write", "edit"].includes(tool)
+    ? undefined
+    : { path, changes: tool !== "read" };
 }
 
 function pathOf(args: unknown): string | undefined {
