@@ -7,6 +7,7 @@ import type { Host, HostOptions } from "./host/host.ts";
 import { agentOf, type HostParts } from "./host/parts.ts";
 import { completeForPlugins } from "./host/plugin-llm.ts";
 import { installedImageCodec } from "./models/image-codec.ts";
+import { createModelWindows } from "./models/model-windows.ts";
 import { createModels } from "./models/models.ts";
 import { createTokenRatios } from "./models/token-ratios.ts";
 import { assertKnownEngine } from "./plugins/engines/engine-settings.ts";
@@ -21,11 +22,13 @@ import { workspaceTools } from "./tools/workspace-tools.ts";
 export function composeHost(options: HostOptions): Host {
   const { environment, loaded, log, plugins } = options;
   const { config } = loaded;
+  const windows = createModelWindows({ home: environment.home, log });
   const engines = createEngines({ ...options, fallback: () => createLegacyEngine() });
   const parts: HostParts = {
     ...options,
     engines,
-    models: createModels({ config, environment, log }),
+    models: createModels({ config, environment, log, windows }),
+    windows,
     policy: createTranscriptPolicy({
       ...installedImageCodec(),
       imageLimits: { maxDimensionPx: config.agents.defaults.imageMaxDimensionPx },

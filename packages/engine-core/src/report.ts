@@ -68,6 +68,11 @@ export interface ModelCallReport {
   stopReason: string | null;
   /** For people; null = none. */
   error: string | null;
+  /**
+   * Tokens the model holds, as its provider said when it refused the request as too large. Absent:
+   * it did not.
+   */
+  windowTokens?: number;
   /** Repetitions before the first byte arrived. */
   retries: number;
 }

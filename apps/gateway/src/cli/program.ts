@@ -45,6 +45,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   addSessions(program, shell, done);
   addEngine(program, shell, done);
   addPolicy(program, shell, done);
+  addModels(program, shell, done);
   addPluginCommands(program, shell, done);
   addConfig(program, shell, done);
   addDoctor(program, shell, done);
@@ -218,6 +219,25 @@ const addPolicy: Add = (program, shell, done) => {
   ).action(async (file: string, options) =>
     done(await (await import("./policy.ts")).policyApply(file, options, shell)),
   );
+};
+
+const addModels: Add = (program, shell, done) => {
+  const models = program
+    .command("models")
+    .description("tell and forget how much models hold, as their providers said");
+  models
+    .command("windows")
+    .description("list the windows that providers named when they refused a request as too large")
+    .addOption(json())
+    .action(async (options) => done((await import("./models.ts")).modelWindows(options, shell)));
+  models
+    .command("forget")
+    .description("forget such a window; exit code 1 if there was none")
+    .argument("<provider/model>")
+    .addOption(json())
+    .action(async (name: string, options) =>
+      done(await (await import("./models.ts")).forgetWindow(name, options, shell)),
+    );
 };
 
 const addConfig: Add = (program, shell, done) => {

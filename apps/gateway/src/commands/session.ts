@@ -1,6 +1,6 @@
 // Connects the commands to one session of a gateway.
 import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core";
-import { abortable } from "@clew/plugin-sdk/host";
+import { abortable, type ModelRef } from "@clew/plugin-sdk/host";
 import { buildContext } from "@clew/plugin-sdk/transcript";
 import { undoLastCompaction } from "../compaction/undo.ts";
 import type { Host } from "../host/host.ts";
@@ -91,11 +91,17 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
   const facts = contextFacts(found?.branch ?? [], { sizing, lastRequest: last, model });
   return {
     ...{ key, model },
+    learnedWindow: learnedOf(host, model),
     engine: { ...engine, ownsCompaction: info.ownsCompaction === true },
     // Every session of this host keeps what durable engines have committed.
     lifecycle: lifecycleOf(info, { keepsDeliveries: true }),
     ...facts,
   };
+}
+
+function learnedOf(host: Host, { provider, id, contextWindow }: ModelRef) {
+  const learned = host.learnedWindows()[`${provider}/${id}`];
+  return learned?.tokens === contextWindow ? learned : null;
 }
 
 async function tellPlugins(

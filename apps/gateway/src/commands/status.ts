@@ -16,12 +16,15 @@ import {
   type CompactionEntry,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
+import type { LearnedWindow } from "../models/model-windows.ts";
 import type { LastRequest } from "../reports/expand.ts";
 import { number } from "../text/number.ts";
 
 export interface StatusFacts {
   key: string;
   model: ModelRef;
+  /** What its provider said that it holds; null = nothing that was news. */
+  learnedWindow: LearnedWindow | null;
   engine: {
     configured: string | null;
     engineId: string;
@@ -113,6 +116,7 @@ function triggerOf({ details }: CompactionEntry): string | null {
 /** Pure. Always five lines. */
 export function describeStatus({
   model,
+  learnedWindow,
   engine,
   lifecycle,
   context,
@@ -127,12 +131,17 @@ export function describeStatus({
       ? ""
       : `; the last at ${last.at.slice(0, 19).replace("T", " ")}${last.trigger === null ? "" : ` (${last.trigger})`}, of ${number(last.tokensBefore)} tokens`;
   return [
-    `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens`,
+    `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens${learnedText(model, learnedWindow)}`,
     `Engine: ${engine.engineId}, ${whyEngine(engine)}`,
     `Lifecycle: ${lifecycle}; ${engine.ownsCompaction ? "the engine compacts for itself" : "the host compacts"}`,
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
     `Compactions: ${count}${newest}; ${dueText(context, engine)}`,
   ].join("\n");
+}
+
+function learnedText({ provider, id }: ModelRef, learned: LearnedWindow | null): string {
+  if (learned === null) return "";
+  return `, as its provider said on ${learned.at.slice(0, 10)} ("clew models forget ${provider}/${id}" forgets it)`;
 }
 
 /** When the next compaction is due. */

@@ -18,6 +18,7 @@ import { shortName } from "../sessions/keys.ts";
 import { checkCompaction } from "./check-compaction.ts";
 import { checkEngineAndPlugins } from "./check-engine.ts";
 import { checkImages } from "./check-images.ts";
+import { checkModelWindows } from "./check-model-windows.ts";
 import { checkTokenEstimates } from "./check-token-estimates.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
@@ -62,6 +63,7 @@ export async function checkHost(
     ...checkCompaction(environment, loaded),
     ...checkImages(),
     ...(await checkModel(modelOf(environment, loaded))),
+    ...checkModelWindows(environment.home),
     ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
     checkRunning(lookup),
     ...(await checkClaim(environment.home, { fix, lookup })),

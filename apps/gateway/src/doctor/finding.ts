@@ -45,6 +45,7 @@ export type FindingCode =
   | "model-server-away"
   | "images-not-reduced"
   | "token-ratio"
+  | "learned-window"
   | "gateway"
   | "gateway-not-running"
   | "gateway-elsewhere"

@@ -23,6 +23,7 @@ export function createHost(parts: HostParts): Host {
     engineIds: () => registry.list().map(({ engineId }) => engineId),
     engineFactory: (engineId) => registry.get(engineId)?.factory,
     model: (agentId) => modelOf(parts, agentId),
+    learnedWindows: () => parts.windows.all(),
     workspace: (agentId) => agentOf(parts, agentId).workspace,
     answer: (request) => prepared(parts, request, (ready) => answer(parts, request, ready)),
     compact: (request) => prepared(parts, request, (ready) => compact(request, ready)),
@@ -83,7 +84,7 @@ async function prepared<Result>(
 }
 
 async function answer(
-  { loaded, tokenRatios }: HostParts,
+  { loaded, tokenRatios, windows }: HostParts,
   request: AnswerRequest,
   { turn, hooks }: PreparedTurn,
 ): Promise<TurnResult> {
@@ -93,7 +94,10 @@ async function answer(
   const result = await withTimeout({ seconds, signal }, (bounded) =>
     runTurn({ ...turn, ...promptHook, prompt, signal: bounded }),
   );
-  if (replacement === undefined) await tokenRatios.learn(transcript.session.agentId, result.report);
+  if (replacement === undefined) {
+    await tokenRatios.learn(transcript.session.agentId, result.report);
+    await windows.learn(result.report, turn.model.contextWindow);
+  }
   return result;
 }
 

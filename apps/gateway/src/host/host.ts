@@ -22,6 +22,7 @@ import type { ContextSizeInput, ModelRef } from "@clew/plugin-sdk/host";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import type { ModelWindows } from "../models/model-windows.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 import type { AskedSession, EngineStatus } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
@@ -44,6 +45,8 @@ export interface Host {
   engineFactory(engineId: string): ContextEngineFactory | undefined;
   /** The model of an agent. Throws CONFIG_INVALID. */
   model(agentId: string): ResolvedModel;
+  /** What providers said that their models hold, by "provider/model". */
+  learnedWindows(): ReturnType<ModelWindows["all"]>;
   workspace(agentId: string): string;
   /** One turn. Outcomes of models, tools and engines are in the result. */
   answer(request: AnswerRequest): Promise<TurnResult>;

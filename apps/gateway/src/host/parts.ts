@@ -1,6 +1,7 @@
 // What one host is made of.
 import type { PolicyPort, ToolPort } from "@clew/engine-core";
 import { type AgentSettings, agentSettings } from "../config/agent.ts";
+import type { ModelWindows } from "../models/model-windows.ts";
 import type { Models } from "../models/models.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 import type { TokenRatios } from "../models/token-ratios.ts";
@@ -17,6 +18,7 @@ export interface HostParts extends HostOptions {
   /** Adds the tools of plugins to others. */
   pluginTools: PluginTools;
   tokenRatios: TokenRatios;
+  windows: ModelWindows;
 }
 
 export function agentOf({ loaded, environment }: HostParts, agentId: string): AgentSettings {

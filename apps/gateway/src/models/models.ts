@@ -3,6 +3,7 @@ import type { LogPort, ModelPort } from "@clew/engine-core";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
 import { modelRequest } from "./model-request.ts";
+import type { ModelWindows } from "./model-windows.ts";
 import { type ResolvedModel, resolveModel } from "./resolve.ts";
 import { createModelPort } from "./router.ts";
 
@@ -16,18 +17,31 @@ export interface ModelsOptions {
   config: Config;
   environment: Environment;
   log: LogPort;
+  /** What providers said that their models hold. */
+  windows: Pick<ModelWindows, "all">;
 }
 
-export function createModels({ config, environment, log }: ModelsOptions): Models {
+export function createModels({ config, environment, log, windows }: ModelsOptions): Models {
   const resolved = new Map<string, ResolvedModel>();
   const named = (name: string) => {
     const known =
       resolved.get(name) ?? resolveModel({ ...modelRequest(config, environment), name });
     resolved.set(name, known);
-    return known;
+    return withLearnedWindow(known, windows.all());
   };
   return {
     named,
     port: createModelPort({ resolve: named, log, replyBytes: config.gateway.limits.replyBytes }),
   };
+}
+
+function withLearnedWindow(
+  known: ResolvedModel,
+  windows: ReturnType<ModelWindows["all"]>,
+): ResolvedModel {
+  const { provider, id, contextWindow } = known.model;
+  const tokens = windows[`${provider}/${id}`]?.tokens ?? contextWindow;
+  return tokens < contextWindow
+    ? { ...known, model: { ...known.model, contextWindow: tokens } }
+    : known;
 }

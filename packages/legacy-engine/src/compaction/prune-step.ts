@@ -59,7 +59,7 @@ export function planPruneStep({
   };
 }
 
-/** The same plan, and what later results replace, by the same rules of what is spared and worth it. */
+/** The same plan with what later results replace, under the same rules of what is spared. */
 function withSuperseded(
   messages: readonly AgentMessage[],
   plan: PrunePlan,

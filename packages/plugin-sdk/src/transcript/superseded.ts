@@ -1,4 +1,4 @@
-// Which tool results say nothing any more that a later one does not say.
+// Which tool results a later one has made useless.
 import type { AgentMessage, ToolResultMessage } from "../contract/message.ts";
 import { type AnyBlock, blocksOf } from "../messages/blocks.ts";
 import { textOf } from "./text.ts";

@@ -114,6 +114,22 @@ export const OBSERVED_TOKEN_PATTERNS: readonly RegExp[] = [
   /(?:prompt|input) token count(?: of| is)? \(?([\d,_]+)/i,
 ];
 
+/** Where an overflow's text states how much the model holds. */
+export const WINDOW_PATTERNS: readonly RegExp[] = [
+  /exceed context limit: [\d,_]+ \+ [\d,_]+ > ([\d,_]+)/i,
+  /\(i\.e\.? [\d,_]+ \+ [\d,_]+ > ([\d,_]+)/i,
+  /prompt is too long: [\d,_]+ tokens > ([\d,_]+)/i,
+  /maximum context length(?: of| is|:)? \(?([\d,_]+)/i,
+  /([\d,_]+) maximum context length/i,
+  /maximum number of tokens allowed \(([\d,_]+)\)/i,
+  /maximum prompt length is ([\d,_]+)/i,
+  /maximum allowed input length of ([\d,_]+)/i,
+  /context (?:length|size) \(([\d,_]+) tokens\)/i,
+  /configured context size is ([\d,_]+)/i,
+  /exceeds the limit of ([\d,_]+)/i,
+  /model token limit: ([\d,_]+)/i,
+];
+
 /**
  * Where a throttling text states the tokens allowed at once and the tokens asked for, in this
  * order.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isOverflow, isRequestCeiling, observedTokens } from "./overflow.ts";
+import { isOverflow, isRequestCeiling, namedWindow, observedTokens } from "./overflow.ts";
 import { FALLBACK_PATTERNS, HINT_PATTERNS, OVERFLOW_PATTERNS } from "./overflow-patterns.ts";
 
 /** What providers say, and the count they state. */
@@ -130,6 +130,42 @@ describe("observedTokens", () => {
   it("reads the count where one is stated, and only there", () => {
     for (const [text, observed] of OVERFLOWS)
       expect([text, observedTokens(text)]).toEqual([text, observed]);
+  });
+});
+
+describe("namedWindow", () => {
+  it.each([
+    ["prompt is too long: 213462 tokens > 200000 maximum", 200_000],
+    ["input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000", 200_000],
+    ["The input exceeds the model's maximum context length of 131072 tokens", 131_072],
+    ["Prompt exceeds maximum context length (32768)", 32_768],
+    [
+      "input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
+      1_048_575,
+    ],
+    ["This model's maximum prompt length is 131072 but the request contains 537812.", 131_072],
+    ["maximum context length is 64000 tokens. However, you requested about 70123 tokens.", 64_000],
+    ["It exceeds the maximum allowed input length of 8192 tokens", 8192],
+    ["The input (9001 tokens) is longer than the model's context length (8192 tokens).", 8192],
+    ["prompt token count of 99000 exceeds the limit of 64000", 64_000],
+    ["Your request exceeded model token limit: 131072 (requested: 140000)", 131_072],
+    ["Prompt contains 40000 tokens, too large for model with 32768 maximum context length", 32_768],
+    ["prompt has 5000 tokens, but the configured context size is 4096 tokens", 4096],
+    ["the context would overflow (i.e 5000 + 4000 > 8192)", 8192],
+    ["tokens used: 9,001, model maximum context length: 8,192", 8192],
+  ])("reads it in %s", (text, tokens) => {
+    expect(namedWindow(text)).toBe(tokens);
+  });
+
+  it.each([
+    "invalid params, context window exceeds limit (2013)",
+    "prompt too long; exceeded max context length by 4 tokens",
+    "maximum context length is 12 tokens",
+    // What was asked for fits: then this is not what was wrong.
+    "maximum context length is 64000 tokens. However, you requested about 900 tokens.",
+    "context_length_exceeded",
+  ])("does not take another number for it: %s", (text) => {
+    expect(namedWindow(text)).toBeUndefined();
   });
 });
 

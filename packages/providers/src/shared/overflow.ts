@@ -11,6 +11,7 @@ import {
   OVERFLOW_STATUSES,
   REQUEST_CEILING,
   SIGNAL_WORD,
+  WINDOW_PATTERNS,
 } from "./overflow-patterns.ts";
 
 /**
@@ -52,6 +53,18 @@ export function observedTokens(text: string): number | undefined {
     if (numbers.length > 0) return numbers.reduce((sum, value) => sum + value, 0);
   }
   return undefined;
+}
+
+/** No model holds so little: such a number means something else. */
+const LEAST_WINDOW = 1024;
+
+/** The tokens the model holds, when the provider's words state them and they can be true. */
+export function namedWindow(text: string): number | undefined {
+  const said = text.slice(0, SCAN_LIMIT);
+  const numbers = WINDOW_PATTERNS.map((pattern) => toNumber(pattern.exec(said)?.[1] ?? ""));
+  const named = numbers.find((tokens) => tokens >= LEAST_WINDOW);
+  const observed = observedTokens(said);
+  return named !== undefined && (observed === undefined || observed > named) ? named : undefined;
 }
 
 /**

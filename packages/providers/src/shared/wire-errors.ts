@@ -1,7 +1,7 @@
 // Says why a call failed, in a kind for hosts and a sentence for people.
 import type { ModelError } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "../provider.ts";
-import { isOverflow, isRequestCeiling, observedTokens } from "./overflow.ts";
+import { isOverflow, isRequestCeiling, namedWindow, observedTokens } from "./overflow.ts";
 
 /** What went wrong, as far as it is known. */
 export type Failure =
@@ -103,10 +103,12 @@ function describedError(
     isOverflow({ text: code })
   ) {
     const observed = observedTokens(words);
+    const named = namedWindow(words);
     return {
       kind: "overflow",
       ...base("make the context smaller or choose a model with a larger window"),
       ...(observed !== undefined && { observedTokens: observed }),
+      ...(named !== undefined && { windowTokens: named }),
     };
   }
   if (status === 408 || status === 504) return { kind: "timeout", ...base("try again") };

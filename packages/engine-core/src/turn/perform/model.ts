@@ -156,4 +156,12 @@ const ended = (outcome: Outcome) =>
         stopReason: outcome.message.stopReason as string | null,
         error: null,
       }
-    : { usage: outcome.partial.usage ?? null, stopReason: null, error: outcome.error.message };
+    : {
+        usage: outcome.partial.usage ?? null,
+        stopReason: null,
+        error: outcome.error.message,
+        ...(outcome.error.kind === "overflow" &&
+          outcome.error.windowTokens !== undefined && {
+            windowTokens: outcome.error.windowTokens,
+          }),
+      };

@@ -1,0 +1,91 @@
+// Keeps the windows that providers named when they refused a request.
+import { readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { LogPort, TurnReport } from "@clew/engine-core";
+import writeFileAtomic from "write-file-atomic";
+import { z } from "zod";
+
+const WindowSchema = z.object({
+  /** Of prompt and reply together. */
+  tokens: z.number().int().min(1024),
+  /** When the provider said it, ISO 8601. */
+  at: z.iso.datetime(),
+});
+const FileSchema = z.object({ v: z.literal(1), models: z.record(z.string(), WindowSchema) });
+
+export type LearnedWindow = z.infer<typeof WindowSchema>;
+
+export interface ModelWindows {
+  /**
+   * By "provider/id". Read anew each time, because another process may forget some; a file that is
+   * missing or cannot be understood holds nothing.
+   */
+  all(): Readonly<Record<string, LearnedWindow>>;
+  /**
+   * Learns from the calls of one turn what is less than `known` (tokens). A file that cannot be
+   * written is logged.
+   */
+  learn(report: Pick<TurnReport, "model" | "modelCalls">, known: number): Promise<void>;
+  /** False: nothing was known of this model. Throws what the disk throws. */
+  forget(model: string): Promise<boolean>;
+}
+
+export function createModelWindows({
+  home,
+  log,
+  now = Date.now,
+}: {
+  home: string;
+  log: LogPort;
+  /** ms since the epoch. */
+  now?: () => number;
+}): ModelWindows {
+  const file = join(home, "model-windows.json");
+  const all = () => readWindows(file);
+  const write = async (models: Readonly<Record<string, LearnedWindow>>) => {
+    await mkdir(home, { recursive: true, mode: 0o700 });
+    await writeFileAtomic(file, `${JSON.stringify({ v: 1, models }, null, 2)}\n`, { mode: 0o600 });
+  };
+  return {
+    all,
+    async learn(report, known) {
+      const tokens = namedIn(report, known);
+      if (tokens === undefined) return;
+      const model = report.model.resolved;
+      try {
+        await write({ ...all(), [model]: { tokens, at: new Date(now()).toISOString() } });
+        log.info(
+          `${model} holds ${tokens} tokens, as its provider says; "clew models forget ${model}" forgets it`,
+        );
+      } catch (error) {
+        log.warn(
+          `${file} could not be written: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      }
+    },
+    async forget(model) {
+      const { [model]: forgotten, ...rest } = all();
+      if (forgotten === undefined) return false;
+      await write(rest);
+      return true;
+    },
+  };
+}
+
+/** Pure. What the newest refusal of a turn says that the model holds, where that is news. */
+export function namedIn(
+  { modelCalls }: Pick<TurnReport, "modelCalls">,
+  known: number,
+): number | undefined {
+  const named = modelCalls.findLast(({ windowTokens }) => windowTokens !== undefined)?.windowTokens;
+  return named !== undefined && named < known ? named : undefined;
+}
+
+function readWindows(file: string): Readonly<Record<string, LearnedWindow>> {
+  try {
+    return FileSchema.parse(JSON.parse(readFileSync(file, "utf8"))).models;
+  } catch {
+    return {};
+  }
+}
