@@ -17,6 +17,7 @@ export function BudgetBar({ view, onPick }: BudgetBarProps) {
       <figcaption>
         <span>
           <strong class="total">{formatCount(total)}</strong> tokens sent
+          {view.size.source === "counted" ? ", as the provider counted" : ", estimated"}
         </span>
         {window !== null && (
           <span class="soft">
@@ -27,6 +28,12 @@ export function BudgetBar({ view, onPick }: BudgetBarProps) {
       {window !== null && <Bar name="window" segments={[...sent, ...rest]} whole={scale} />}
       {window !== null && <Magnifier plan={plan} />}
       <Bar name="sent" segments={sent} whole={total} />
+      {view.size.water !== null && !view.engine.ownsCompaction && (
+        <p class="soft">
+          Compacted above {formatCount(view.size.water.high)} tokens of messages, down to{" "}
+          {formatCount(view.size.water.low)}
+        </p>
+      )}
       {over > 0 && (
         <p class="over">{formatCount(over)} more than fit in the window beside the reserve</p>
       )}

@@ -29,7 +29,12 @@ const budget = (contextWindow: number, reserve: number) => ({
 
 function measured(system: number, tools: number, messages: ContextViewItem[]) {
   const sum = messages.reduce((total, { tokens }) => total + tokens, 0);
-  return { messages, tokens: { system, tools, messages: sum, total: system + tools + sum } };
+  const total = system + tools + sum;
+  return {
+    messages,
+    tokens: { system, tools, messages: sum, total },
+    size: { tokens: total, source: "estimated" as const, water: null },
+  };
 }
 
 describe("the budget bar", () => {
@@ -76,6 +81,15 @@ describe("the budget bar", () => {
         },
       ),
     );
+  });
+
+  it("shares out what the provider counted as the items were estimated", () => {
+    const view = measured(10, 20, [item("history", 50), item("prompt", 20)]);
+    const size = { tokens: 1_000, source: "counted" as const, water: null };
+    const plan = planBudgetBar({ ...view, size, budget: budget(4_000, 1_000) });
+    expect(plan.sent.map(({ tokens }) => tokens)).toEqual([300, 500, 200]);
+    expect(plan.rest.map(({ tokens }) => tokens)).toEqual([2_000, 1_000]);
+    expect(plan.total).toBe(1_000);
   });
 
   it("shows what was sent when the window is not known", () => {

@@ -6,7 +6,7 @@ export type SegmentKind = "system" | "history" | "prompt" | "free" | "reserve";
 export interface Segment {
   kind: SegmentKind;
   label: string;
-  /** Estimated tokens. */
+  /** Of the request's tokens, shared out as its items were estimated. */
   tokens: number;
 }
 
@@ -26,30 +26,38 @@ export interface BudgetBarPlan {
   over: number;
 }
 
-type Measured = Pick<ContextView, "tokens" | "budget" | "messages">;
+type Measured = Pick<ContextView, "tokens" | "size" | "budget" | "messages">;
 
 /** Pure. Messages from the prompt on are the running turn, those before it are history. */
-export function planBudgetBar({ tokens, budget, messages }: Measured): BudgetBarPlan {
+export function planBudgetBar({ tokens, size, budget, messages }: Measured): BudgetBarPlan {
+  const total = size.tokens;
   const promptIndex = indexOfPrompt(messages);
   const turnTokens = messages.slice(promptIndex).reduce((sum, item) => sum + item.tokens, 0);
   const hasTools = messages.length - promptIndex > 1;
+  const share = (estimated: number) =>
+    tokens.total === 0 ? 0 : Math.round((total * estimated) / tokens.total);
+  const fixed = share(tokens.system + tokens.tools);
+  const history = share(tokens.messages - turnTokens);
   const sent: Segment[] = [
-    { kind: "system", label: "System + tools", tokens: tokens.system + tokens.tools },
-    { kind: "history", label: "History", tokens: tokens.messages - turnTokens },
-    { kind: "prompt", label: hasTools ? "Prompt + its tools" : "Prompt", tokens: turnTokens },
+    { kind: "system", label: "System + tools", tokens: fixed },
+    { kind: "history", label: "History", tokens: history },
+    {
+      kind: "prompt",
+      label: hasTools ? "Prompt + its tools" : "Prompt",
+      tokens: Math.max(0, total - fixed - history),
+    },
   ];
-  if (budget === null)
-    return { scale: tokens.total, window: null, sent, total: tokens.total, rest: [], over: 0 };
-  const over = Math.max(0, tokens.total - budget.promptBudget);
+  if (budget === null) return { scale: total, window: null, sent, total, rest: [], over: 0 };
+  const over = Math.max(0, total - budget.promptBudget);
   const rest: Segment[] = [
-    { kind: "free", label: "Free", tokens: Math.max(0, budget.promptBudget - tokens.total) },
+    { kind: "free", label: "Free", tokens: Math.max(0, budget.promptBudget - total) },
     { kind: "reserve", label: "Reserve for the reply", tokens: Math.max(0, budget.reserve - over) },
   ];
   return {
-    scale: Math.max(budget.contextWindow, tokens.total),
+    scale: Math.max(budget.contextWindow, total),
     window: budget.contextWindow,
     sent,
-    total: tokens.total,
+    total,
     rest,
     over,
   };

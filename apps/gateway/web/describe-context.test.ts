@@ -128,6 +128,7 @@ describe("what happened in a turn", () => {
       historyChanges: [],
       modelCalls: 1,
     },
+    size: { tokens: 1, source: "estimated", water: null },
     tokens: { system: 0, tools: 0, messages: 0, total: 0 },
     system: [],
     tools: [],

@@ -134,7 +134,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
     );
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
-  it("chats, lists what the model saw adding up to the total, opens items, and has it all after a reload", async () => {
+  it("chats, lists what the model saw and how much that was, opens items, and has it all after a reload", async () => {
     const { url, home } = await startGateway();
     await mkdir(join(home, "agents/main/workspace"), { recursive: true });
     const { page, errors, foreign } = await openPage(url);
@@ -147,7 +147,9 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
     const tokens = await numbersIn(page, ".item-tokens");
     expect(tokens.length).toBeGreaterThanOrEqual(7);
     expect(tokens.every((count) => count > 0)).toBe(true);
-    expect([sum(tokens)]).toEqual(await numbersIn(page, ".total"));
+    // The items are estimated, the whole was counted.
+    const [total = 0] = await numbersIn(page, ".total");
+    expect(Math.abs(sum(tokens) - total)).toBeLessThan(0.05 * total);
     expect(sum(await numbersIn(page, ".group-tokens"))).toBe(sum(tokens));
     expect(sum(await numbersIn(page, ".legend dd"))).toBe(200_000);
     expect(await panel.getByText("Engine legacy").isVisible()).toBe(true);

@@ -1,6 +1,11 @@
 // The shape of the turn report, which records everything that happened in one turn.
 import type { CompactCode, ErrorCode, Usage } from "@clew/plugin-sdk/core";
-import type { CompactionTrigger, ModelError, PolicyChange } from "@clew/plugin-sdk/host";
+import type {
+  CompactionTrigger,
+  ContextSize,
+  ModelError,
+  PolicyChange,
+} from "@clew/plugin-sdk/host";
 
 /** Where an item of a request comes from. */
 export type ItemSource =
@@ -58,6 +63,8 @@ export interface ModelCallReport {
     /** Estimated tokens of all messages, kept ones included. */
     tokens: number;
   };
+  /** How large it was found to be before it was sent. Absent: by a host of an earlier version. */
+  size?: Pick<ContextSize, "tokens" | "source" | "water">;
   /** Hash over model, system, tools and messages; equal requests, equal hashes. */
   requestHash: string;
   /** What the policy changed for the wire. */

@@ -1,7 +1,12 @@
 // What the model saw in a session's last call, item by item.
 import type { ModelCallReport, ReportItem, TurnReport } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { AgentMessageSchema, type PolicyChange } from "@clew/plugin-sdk/host";
+import {
+  AgentMessageSchema,
+  type PolicyChange,
+  promptTokensOf,
+  type WaterMarks,
+} from "@clew/plugin-sdk/host";
 import { buildContext, type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
 import { readLastRequest, readPart } from "./report-log.ts";
 
@@ -43,6 +48,8 @@ export interface ContextView {
   > & {
     modelCalls: number;
   };
+  /** Tokens of the request, as the provider counted it where it did, and when the host compacts. */
+  size: { tokens: number; source: "counted" | "estimated"; water: WaterMarks | null };
   /** Estimated tokens. */
   tokens: { system: number; tools: number; messages: number; total: number };
   system: ContextViewItem[];
@@ -68,6 +75,7 @@ export async function describeContext(folder: string, source: Source): Promise<C
   const sum = (items: readonly ReportItem[]) =>
     items.reduce((total, { tokens }) => total + tokens, 0);
   const tokens = { system: sum(call.system), tools: sum(call.tools), messages: sum(messages) };
+  const total = tokens.system + tokens.tools + tokens.messages;
   const { index, durationMs, usage, stopReason, error, requestHash, retries, policyChanges } = call;
   const { turnId, startedAt, outcome, model, engine, budget } = report;
   const { hostMs, reason, engineCalls, toolCalls, compactions, historyChanges } = report;
@@ -92,11 +100,21 @@ export async function describeContext(folder: string, source: Source): Promise<C
       ...(views !== undefined && { views }),
       modelCalls: report.modelCalls.length,
     },
-    tokens: { ...tokens, total: tokens.system + tokens.tools + tokens.messages },
+    size: sizeOf(call, total),
+    tokens: { ...tokens, total },
     system: await view(call.system),
     tools: await view(call.tools),
     messages: await view(messages),
     policyChanges,
+  };
+}
+
+function sizeOf({ usage, size }: ModelCallReport, estimated: number): ContextView["size"] {
+  const counted = usage === null ? 0 : promptTokensOf(usage);
+  return {
+    tokens: counted > 0 ? counted : (size?.tokens ?? estimated),
+    source: counted > 0 ? "counted" : "estimated",
+    water: size?.water ?? null,
   };
 }
 

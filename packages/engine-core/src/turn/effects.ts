@@ -1,6 +1,6 @@
 // What a turn asks its host to do, as data.
 import type { AgentMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
-import type { ToolDefinition } from "@clew/plugin-sdk/host";
+import type { ContextSize, ToolDefinition } from "@clew/plugin-sdk/host";
 import type { NewTranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { CompactionHookEvent, DeliveryChange } from "../ports.ts";
 import type { EngineFailure } from "../report.ts";
@@ -52,6 +52,8 @@ export type Ask =
       items: readonly ViewItem[];
       system: readonly SystemPart[];
       tools: readonly ToolDefinition[];
+      /** As it was composed. */
+      size: ContextSize | null;
       /** Hash of a request that is not sent again. */
       refused: string | null;
     }

@@ -1,6 +1,6 @@
 // Makes one model call and describes what was sent, item by item.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
-import type { ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
+import type { ContextSize, ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
 import { advanceRequest, type RequestDescription } from "../../request/request-items.ts";
 import { measure } from "../../request/request-size.ts";
 import { itemFinder } from "../../request/resolve-view.ts";
@@ -34,6 +34,7 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
   }
   const call = {
     ...listed(described),
+    ...(asked.size !== null && { size: reported(asked.size) }),
     ...ended(outcome),
     retries,
     index: state.modelCalls++,
@@ -148,6 +149,8 @@ const listed = ({ system, tools, messages, requestHash }: RequestDescription) =>
   messages,
   requestHash,
 });
+
+const reported = ({ tokens, source, water }: ContextSize) => ({ tokens, source, water });
 
 const ended = (outcome: Outcome) =>
   outcome.ok

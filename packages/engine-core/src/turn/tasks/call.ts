@@ -20,6 +20,7 @@ export const call: Task = {
     return ask(turn, {
       do: "call-model",
       items: composed.items,
+      size: composed.size,
       system: withAdditions(assembly?.system ?? setup.systemPrompt, additions),
       tools:
         allowed === undefined
