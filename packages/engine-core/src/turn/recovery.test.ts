@@ -1,4 +1,9 @@
-import type { CompactParams, CompactResult, ContextEngine } from "@clew/plugin-sdk/core";
+import type {
+  AssistantMessage,
+  CompactParams,
+  CompactResult,
+  ContextEngine,
+} from "@clew/plugin-sdk/core";
 import { delegateCompactionToRuntime } from "@clew/plugin-sdk/core";
 import type { CompactionAsk, ModelError } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
@@ -467,6 +472,30 @@ describe("compaction by threshold", () => {
     // 63,500 of a budget of 80,000.
     expect(await after(30)).toBe(1);
     expect(await after(2)).toBe(0);
+  });
+
+  it("that changed nothing is not tried again in the turn, as long as the request fits", async () => {
+    const asked: CompactionAsk[] = [];
+    const vain: CompactionPort = {
+      compact: async (ask) => {
+        asked.push(ask);
+        return { ok: true, compacted: false, reason: "nothing to compact" };
+      },
+    };
+    const counted = (input: number, reply: AssistantMessage): Reply => ({
+      ...reply,
+      usage: { input, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: input + 1 },
+    });
+    const steps = Array.from({ length: 60 }, (_, step) =>
+      counted(step < 50 ? 900 : 70_000, callTool("t", {}, `c${step}`)),
+    );
+    const host = testHost({
+      replies: [...steps, "done"],
+      tools: tools({ t: () => "x" }),
+      ports: { compaction: vain },
+    });
+    expect((await host.say("go")).outcome).toBe("completed");
+    expect(asked).toHaveLength(1);
   });
 
   it("runs between model calls of one turn, which then goes on from the summary", async () => {

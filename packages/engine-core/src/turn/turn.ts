@@ -103,6 +103,8 @@ export interface RecoveryState {
   readonly cut: boolean;
   /** Built-in compaction already ran since the last successful model call. */
   readonly autoCompacted: boolean;
+  /** A compaction above the high mark changed nothing: none is tried again in this turn. */
+  readonly highMarkIsVain: boolean;
   /** The engine's own compact changed nothing: it is not asked again in this turn. */
   readonly engineCannot: boolean;
   /** Nor could the host's. */
@@ -118,6 +120,7 @@ export const NO_RECOVERY_YET: RecoveryState = {
   timeoutCompactions: 0,
   cut: false,
   autoCompacted: false,
+  highMarkIsVain: false,
   engineCannot: false,
   hostCannot: false,
   compactedFor: null,

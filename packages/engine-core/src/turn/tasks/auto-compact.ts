@@ -27,7 +27,8 @@ export const autoCompact: Task = {
   take(turn, answer) {
     if (answer.type !== "composed") return done(turn);
     const { tokens, promptBudget, verdict } = sizeOfRequest(turn, answer, { ofEngine: false });
-    if (verdict === "fits" || verdict === "unpaid") return done(turn);
+    const isDue = verdict === "over" || (verdict === "full" && !turn.recovery.highMarkIsVain);
+    if (!isDue) return done(turn);
     return doneThen(
       {
         ...turn,

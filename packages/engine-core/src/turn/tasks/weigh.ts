@@ -12,7 +12,9 @@ export const weigh: Task = {
     if (!compaction || !outcome || reply !== null) return done(turn);
     const helped = outcome.ok && outcome.compacted;
     if (compaction.request.trigger === "threshold")
-      return helped ? doneOnly(turn, TO_THE_MODEL) : done(turn);
+      return helped
+        ? doneOnly(turn, TO_THE_MODEL)
+        : done({ ...turn, recovery: { ...turn.recovery, highMarkIsVain: true } });
     if (helped || wasStale(turn, outcome))
       return doneOnly(
         turn,
