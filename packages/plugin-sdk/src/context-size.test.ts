@@ -169,7 +169,7 @@ describe("a session that is compacted as the plan says", () => {
     let cost = 0;
     let costOfAll = 0;
     growth.forEach((grown, calls) => {
-      const { verdict, water } = planContextSize({
+      const { verdict, water, tokens } = planContextSize({
         contextWindow: promptBudget,
         reserveTokens: 0,
         fixedTokens,
@@ -185,7 +185,11 @@ describe("a session that is compacted as the plan says", () => {
       if (verdict === "full" || verdict === "over") {
         const left = Math.min(water.low, held);
         const compacted = WRITE * left + (held - left);
-        compactions.push({ at: calls, forced: verdict === "over", price: compacted - sent });
+        compactions.push({
+          at: calls,
+          forced: tokens > 0.95 * promptBudget,
+          price: compacted - sent,
+        });
         cost += compacted;
         held = left;
       } else cost += sent;
@@ -228,6 +232,18 @@ describe("a session that is compacted as the plan says", () => {
       pace: { calls: 4, growthTokens: 25_000 },
     });
     expect(verdict).toBe("unpaid");
+  });
+
+  it("is not left alone where estimates that are a little off would not fit", () => {
+    const at = (estimate: number) =>
+      size({
+        contextWindow: 128_000,
+        reserveTokens: 0,
+        fixedTokens: 0,
+        messages: { estimate, counted: null },
+        pace: { calls: 4, growthTokens: 30_000 },
+      }).verdict;
+    expect([121_600, 121_601, 128_001].map(at)).toEqual(["unpaid", "full", "over"]);
   });
 
   it("costs less than a third to half of sending everything, when it is long", () => {

@@ -70,6 +70,9 @@ export interface ContextSize extends Omit<TokenBudget, "tokenBudget" | "fixedTok
   verdict: ContextVerdict;
 }
 
+/** Of the prompt budget: what is estimated to be less is not more, as a provider counts. */
+const SURELY_FITS = 0.95;
+
 /**
  * The one size: threshold, check before a request, recovery, built-in compaction, `/status` and
  * previews all ask here. The provider's count is taken where there is one and the model's ratio
@@ -92,13 +95,16 @@ export function planContextSize(input: ContextSizeInput): ContextSize {
     growthTokens: Math.ceil(ratio * (pace?.growthTokens ?? 0)),
   });
   const overflow = Math.max(0, tokens - promptBudget);
-  const repaid =
-    pace === undefined || isRepaid({ before: shrinkable, after: water.low, calls: pace.calls });
+  const mayWait =
+    tokens <= SURELY_FITS * promptBudget &&
+    pace !== undefined &&
+    !isRepaid({ before: shrinkable, after: water.low, calls: pace.calls });
   return {
     ...{ contextWindow, reserve, promptBudget, tokens, fixed, messages: shrinkable },
     source: all > sent ? "unwindowed" : messages.counted === null ? "estimated" : "counted",
     ...{ overflow, water },
-    verdict: overflow > 0 ? "over" : shrinkable <= water.high ? "fits" : repaid ? "full" : "unpaid",
+    verdict:
+      overflow > 0 ? "over" : shrinkable <= water.high ? "fits" : mayWait ? "unpaid" : "full",
   };
 }
 
