@@ -57,7 +57,7 @@ export function resolveImport({ path, specifier }: ImportPlace): Imported {
 const NODE_MODULES: readonly (readonly [place: RegExp, modules: RegExp])[] = [
   [/^packages\/engine-core\/src\//, /^async_hooks$/],
   [/^packages\/transcript-policy\/src\/session-file\//, /^(?:fs(?:\/promises)?|path|crypto)$/],
-  [/^packages\/lossless-engine\/src\//, /^(?:sqlite|fs(?:\/promises)?|path|crypto)$/],
+  [/^packages\/lossless-engine\/src\//, /^(?:sqlite|zlib|fs(?:\/promises)?|path|crypto)$/],
   [/^packages\/[^/]+\/src\/testing\/|\.test\.tsx?$/, /./],
 ];
 

@@ -1,18 +1,5 @@
-// The id of the lossless engine, which is all there is of it so far.
-
-/**
- * The id under which the engine registers, the plugin's id, and the value of
- * `plugins.slots.contextEngine` that selects it.
- * @example
- * ```ts
- * import { LOSSLESS_ENGINE_ID } from "@clew/lossless-engine";
- *
- * const config = { plugins: { slots: { contextEngine: LOSSLESS_ENGINE_ID } } };
- * console.log(config.plugins.slots.contextEngine);
- * ```
- *
- * ```text
- * lossless
- * ```
- */
-export const LOSSLESS_ENGINE_ID = "lossless";
+// Exports the lossless engine, and the plugin that offers it to a host.
+export { createLosslessEngine } from "./engine.ts";
+export { LOSSLESS_ENGINE_ID } from "./id.ts";
+export { default } from "./plugin.ts";
+export type { StoreSettings } from "./stores.ts";

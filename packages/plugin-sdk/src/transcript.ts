@@ -12,6 +12,7 @@ export {
   extractiveSummary,
   SUMMARY_HEADINGS,
 } from "./record/extractive-summary.ts";
+export { isData } from "./record/data-text.ts";
 export { foldLedger } from "./record/ledger.ts";
 export { pathsInLedger } from "./record/ledger-paths.ts";
 export { type LedgerText, renderLedger } from "./record/ledger-text.ts";

@@ -1,0 +1,208 @@
+import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
+import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
+import { estimateMessages } from "@clew/plugin-sdk/tokens";
+import { pairToolCalls, splitRecord } from "@clew/plugin-sdk/transcript";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isOwn } from "../messages/own.ts";
+import { temporaryStore, withIds } from "../testing/stored.ts";
+import { assemblyOf, viewOf } from "./assemble.ts";
+
+const session = { sessionId: "s", sessionKey: "agent:main:s" };
+const newStore = () => temporaryStore();
+
+async function assembleIn(
+  store: ReturnType<typeof newStore>,
+  messages: readonly AgentMessage[],
+  tokenBudget?: number,
+) {
+  const view = await viewOf(store, { session, messages, tokenBudget });
+  return { view, ...assemblyOf(view, { messages, tokenBudget }) };
+}
+
+const bytesOf = (messages: readonly AgentMessage[]) => messages.map((one) => JSON.stringify(one));
+
+/** A turn of a session at work: a request, some calls with their results, an answer. */
+const turn = fc
+  .record({
+    ask: fc.integer({ min: 5, max: 400 }),
+    steps: fc.array(fc.array(fc.integer({ min: 10, max: 9_000 }), { minLength: 1, maxLength: 3 }), {
+      maxLength: 5,
+    }),
+    answer: fc.integer({ min: 5, max: 900 }),
+  })
+  .map(({ ask, steps, answer }) => (number: number): AgentMessage[] => [
+    user(`Please look at src/part${number}.ts. ${"word ".repeat(ask / 5)}`),
+    ...steps.flatMap((sizes, step) => {
+      // Ids that recur in every turn, as some models write them.
+      const calls = sizes.map((_, index) =>
+        toolCall("read", { path: `src/part${number}/${step}.ts` }, `read:${step}.${index}`),
+      );
+      return [
+        assistant(calls),
+        ...calls.map((call, index) =>
+          toolResult(call, `line of item${number}_${step} `.repeat(sizes[index]! / 20)),
+        ),
+      ];
+    }),
+    assistant(`Done with part${number}. ${"so ".repeat(answer / 3)}`),
+  ]);
+
+describe("a view", () => {
+  it("below the high mark is the history itself: the same messages, untouched", async () => {
+    const store = newStore();
+    const messages = withIds(conversation({ turns: 8, tools: 2 }));
+    const { messages: shown, contextProjection } = await assembleIn(store, messages, 32_000);
+    expect(shown.every((message, index) => message === messages[index])).toBe(true);
+    expect(shown).toHaveLength(messages.length);
+    expect(contextProjection?.epoch).toBe("lossless-1:whole");
+  });
+
+  it("keeps to the budget, shows calls with their results and the newest message, and says what is hidden", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(turn, { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 0, max: 40_000 }),
+        async (turns, tokenBudget) => {
+          const store = newStore();
+          const history: AgentMessage[] = [];
+          let before: readonly string[] = [];
+          let epoch: string | undefined;
+          for (const [number, make] of turns.entries()) {
+            for (const message of make(number)) {
+              history.push(...withIds([message], `m${history.length}-`));
+              if (message.role === "user") continue;
+              const { view, ...assembly } = await assembleIn(store, history, tokenBudget);
+              const { messages, promptAuthority } = assembly;
+              const isSaid = promptAuthority === undefined;
+              if (isSaid) expect(estimateMessages(messages).high).toBeLessThanOrEqual(tokenBudget);
+              const given = messages.filter((one) => !isOwn(one));
+              expect(messages.length - given.length).toBe(view.record === null ? 0 : 1);
+              if (given.length < history.length && isSaid) expect(isOwn(messages[0]!)).toBe(true);
+              const places = given.map((one) => history.indexOf(one));
+              expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
+              expect(places.at(-1)).toBe(history.length - 1);
+              expect(pairToolCalls(messages).orphanResults).toEqual([]);
+              const open = pairToolCalls(history).unanswered.length;
+              expect(pairToolCalls(messages).unanswered.length).toBeLessThanOrEqual(open);
+              const bytes = bytesOf(messages);
+              if (assembly.contextProjection?.epoch === epoch && isSaid && view.record !== null)
+                expect(bytes.slice(0, before.length)).toEqual(before);
+              before = bytes;
+              epoch = isSaid ? assembly.contextProjection?.epoch : undefined;
+            }
+          }
+        },
+      ),
+      { numRuns: fc.readConfigureGlobal().numRuns! / 4 },
+    );
+  });
+
+  it("is the same when it is asked for again, from other copies and when it is handed back", async () => {
+    const store = newStore();
+    const messages = withIds(conversation({ turns: 60, tools: 2, toolResultChars: 1_500 }));
+    const first = await assembleIn(store, messages, 24_000);
+    expect(isOwn(first.messages[0]!)).toBe(true);
+    const copies = structuredClone(messages);
+    expect(bytesOf((await assembleIn(store, copies, 24_000)).messages)).toEqual(
+      bytesOf(first.messages),
+    );
+    const back = structuredClone(first.messages);
+    expect(bytesOf((await assembleIn(store, back, 24_000)).messages)).toEqual(
+      bytesOf(first.messages),
+    );
+  });
+
+  it("grows at its end only until the next cut, also when the host hands back what it was given", async () => {
+    const store = newStore();
+    let handed = withIds(conversation({ turns: 60, tools: 1, toolResultChars: 1_500 }));
+    let epochs = 0;
+    let last: string | undefined;
+    for (let index = 0; index < 80; index++) {
+      const { messages, contextProjection, promptAuthority } = await assembleIn(
+        store,
+        handed,
+        24_000,
+      );
+      expect(promptAuthority).toBeUndefined();
+      if (contextProjection?.epoch !== last) epochs++;
+      last = contextProjection?.epoch;
+      const call = toolCall("read", { path: `later${index}.ts` }, `later-${index}`);
+      const more = [assistant([call]), toolResult(call, `text of later${index} `.repeat(60))];
+      handed = [...structuredClone(messages), ...withIds(more, `later${index}-`)];
+    }
+    expect(epochs).toBeGreaterThan(1);
+    expect(epochs).toBeLessThan(8);
+    const names = JSON.stringify((await assembleIn(store, handed, 24_000)).messages);
+    // Carried from record to record although the host no longer hands it over.
+    expect(names).toContain("notes-60.md");
+  });
+
+  it("shows the request of the turn that runs whole, when the turn has outgrown the view", async () => {
+    const store = newStore();
+    const request = user(`Rename every handler, please. ${"Detail. ".repeat(60)}`);
+    const steps = Array.from({ length: 60 }, (_, step) => {
+      const call = toolCall("read", { path: `src/step${step}.ts` }, `c${step}`);
+      return [assistant([call]), toolResult(call, `step ${step} `.repeat(300))];
+    }).flat();
+    const messages = withIds([...conversation({ turns: 3 }), request, ...steps]);
+    const { messages: shown, view } = await assembleIn(store, messages, 24_000);
+    expect(view.items.map(({ why }) => why).slice(0, 3)).toEqual(["record", "request", "kept"]);
+    expect(shown[1]).toBe(messages[6]);
+  });
+
+  it("quotes a request that is too long to be shown", async () => {
+    const store = newStore();
+    const request = user(`Begin with the parser. ${"Then more of it. ".repeat(3_000)}`);
+    const steps = Array.from({ length: 40 }, (_, step) => {
+      const call = toolCall("read", { path: `src/step${step}.ts` }, `c${step}`);
+      return [assistant([call]), toolResult(call, `step ${step} `.repeat(300))];
+    }).flat();
+    const { messages, view } = await assembleIn(store, withIds([request, ...steps]), 16_000);
+    expect(view.items.map(({ why }) => why)).not.toContain("request");
+    const [record] = messages;
+    expect(record?.role === "compactionSummary" && splitRecord(record.summary).openRequest).toMatch(
+      /^Begin with the parser\./,
+    );
+  });
+
+  it("of a small budget is forgotten when there is room again", async () => {
+    const store = newStore();
+    const messages = withIds(conversation({ turns: 60, tools: 1, toolResultChars: 600 }));
+    expect((await assembleIn(store, messages, 3_000)).messages.length).toBeLessThan(40);
+    expect((await assembleIn(store, messages, 64_000)).messages).toEqual(messages);
+  });
+
+  it("of another branch stands on that branch's own messages", async () => {
+    const store = newStore();
+    const messages = withIds(conversation({ turns: 60, tools: 1, toolResultChars: 1_200 }));
+    await assembleIn(store, messages, 16_000);
+    const other = messages.slice(0, 8);
+    expect((await assembleIn(store, other, 16_000)).messages).toEqual(other);
+  });
+
+  it("answers at every odd budget, and says so when what must be shown does not fit", async () => {
+    const store = newStore();
+    const messages = withIds(conversation({ turns: 10, tools: 1, toolResultChars: 3_000 }));
+    for (const budget of [0, -1, 0.5, Number.NaN, 40]) {
+      const { messages: shown, promptAuthority } = await assembleIn(store, messages, budget);
+      expect(shown.length).toBeGreaterThan(0);
+      expect(promptAuthority).toBe("preassembly_may_overflow");
+    }
+    for (const budget of [undefined, Number.POSITIVE_INFINITY])
+      expect((await assembleIn(store, messages, budget)).messages).toEqual(messages);
+  });
+
+  it("counts messages, ids and times without touching them", async () => {
+    const store = newStore();
+    const messages = Object.freeze(
+      withIds(conversation({ turns: 40, tools: 1, toolResultChars: 1_200 })).map((message) =>
+        Object.freeze(message),
+      ),
+    );
+    const { messages: shown } = await assembleIn(store, messages, 12_000);
+    const record = shown[0]!;
+    expect(record.timestamp).toBeLessThanOrEqual(messages.at(-1)!.timestamp!);
+    expect(messageId(record)).toBeUndefined();
+  });
+});

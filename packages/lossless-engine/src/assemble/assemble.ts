@@ -1,0 +1,70 @@
+// Chooses what a model is shown of a history, and says so in the terms of the contract.
+import type { AgentMessage, AssembleResult, SessionRef } from "@clew/plugin-sdk/core";
+import { isOwn } from "../messages/own.ts";
+import { patiently } from "../patiently.ts";
+import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
+import type { Store } from "../store/store.ts";
+import { makeCut } from "./make-cut.ts";
+import { planView } from "./plan.ts";
+import { counter, show, type View } from "./show.ts";
+
+/** A history to be shown. */
+export interface ViewRequest {
+  readonly session: SessionRef;
+  /** Oldest first. */
+  readonly messages: readonly AgentMessage[];
+  /** Tokens. Absent: no limit is known. */
+  readonly tokenBudget?: number | undefined;
+  /** The model's, in tokens; long tool results are counted as hosts shorten them. Absent: whole. */
+  readonly contextWindow?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Deterministic: the same history, budget and earlier cuts give the same view. */
+export async function viewOf(store: Store, request: ViewRequest): Promise<View> {
+  const { session, signal } = request;
+  // A host may hand back the view it was given.
+  const messages = request.messages.filter((message) => !isOwn(message));
+  const budget = budgetOf(request.tokenBudget);
+  const count = counter(request.contextWindow);
+  const cuts = byFirst(await patiently(() => cutsOf(store, session), signal));
+  const plan = planView({ messages, budget, cuts, count });
+  switch (plan.kind) {
+    case "whole":
+      return show(messages, { from: 0, record: null, count });
+    case "kept": {
+      const { cut, from } = plan;
+      const record = await patiently(() => recordOf(store, cut.id), signal);
+      return show(messages, { from, record: { ...cut, record }, count });
+    }
+    case "cut":
+      return makeCut(store, { session, messages, budget, count, cuts, cut: plan, signal });
+  }
+}
+
+/** What `assemble` answers for a view of `messages`. */
+export function assemblyOf(
+  { items, tokens, record, hidden }: View,
+  { messages, tokenBudget }: Pick<ViewRequest, "messages" | "tokenBudget">,
+): AssembleResult {
+  const isWhole = items.length === messages.length && hidden === 0 && record === null;
+  const fits = tokens.high <= budgetOf(tokenBudget) && (hidden === 0 || record !== null);
+  return {
+    // The very list, where nothing had to be done.
+    messages: isWhole ? [...messages] : items.map(({ message }) => message),
+    estimatedTokens: tokens.estimate,
+    ...(!fits && { promptAuthority: "preassembly_may_overflow" as const }),
+    contextProjection: {
+      mode: "thread_bootstrap",
+      epoch: `lossless-1:${record === null ? "whole" : record.name}`,
+    },
+  };
+}
+
+/** A budget that is no number leaves nothing. */
+export const budgetOf = (tokenBudget = Infinity): number =>
+  Number.isNaN(tokenBudget) ? 0 : Math.max(0, tokenBudget);
+
+/** Of two with the same first message the newer one counts. */
+export const byFirst = (cuts: readonly StoredCut[]): ReadonlyMap<string, StoredCut> =>
+  new Map(cuts.toReversed().map((cut) => [cut.first, cut]));

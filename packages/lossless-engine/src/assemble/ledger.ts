@@ -1,0 +1,78 @@
+// What is known of the messages before a cut, from the newest earlier cut on.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { inSlices } from "@clew/plugin-sdk/host";
+import {
+  EMPTY_LEDGER,
+  foldLedger,
+  type LedgerState,
+  restoreLedger,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
+import { nameOf } from "../messages/name.ts";
+import { ledgerOf, type StoredCut } from "../store/cuts.ts";
+import type { Store } from "../store/store.ts";
+
+/** What is known, and of how many messages. */
+export interface Known {
+  readonly state: LedgerState;
+  readonly covered: number;
+}
+
+/** Messages that are folded in one piece. */
+const PIECE = 32;
+
+/**
+ * What is known of the first `end` of `messages`, and of what the cut among them stands for.
+ */
+export async function knownBefore(
+  store: Store,
+  {
+    messages,
+    end,
+    cuts,
+    signal,
+  }: {
+    messages: readonly AgentMessage[];
+    end: number;
+    cuts: ReadonlyMap<string, StoredCut>;
+    signal?: AbortSignal | undefined;
+  },
+): Promise<Known> {
+  const base = newestKnown(store, messages, end, cuts);
+  let { state } = base;
+  const pieces: AgentMessage[][] = [];
+  for (let at = base.from; at < end; at += PIECE)
+    pieces.push(messages.slice(at, Math.min(end, at + PIECE)));
+  await inSlices(
+    pieces,
+    (piece) => {
+      state = foldLedger(state, piece.filter(isTalk).map(asEntry));
+    },
+    { signal },
+  );
+  return { state, covered: base.covered + end - base.from };
+}
+
+function newestKnown(
+  store: Store,
+  messages: readonly AgentMessage[],
+  end: number,
+  cuts: ReadonlyMap<string, StoredCut>,
+): Known & { from: number } {
+  if (cuts.size > 0)
+    for (let from = Math.min(end, messages.length - 1); from >= 0; from--) {
+      const cut = cuts.get(nameOf(messages[from]!));
+      const saved = cut && ledgerOf(store, cut.id);
+      const state = saved === undefined ? undefined : restoreLedger(JSON.parse(saved));
+      if (cut !== undefined && state !== undefined) return { state, from, covered: cut.covered };
+    }
+  return { state: EMPTY_LEDGER, from: 0, covered: 0 };
+}
+
+/** A run that the host began by itself says nothing that a session has to hold to. */
+const isTalk = (message: AgentMessage) => message.__openclaw?.kind !== "heartbeat";
+
+function asEntry(message: AgentMessage): TranscriptEntry {
+  const id = nameOf(message);
+  return { type: "message", id, parentId: null, timestamp: "", message };
+}

@@ -1,0 +1,177 @@
+// Decides which messages a model is shown as they are, and where a cut is due.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { planContextSize } from "@clew/plugin-sdk/host";
+import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
+import { atomicGroups, recordRoomOf } from "@clew/plugin-sdk/transcript";
+import { nameOf } from "../messages/name.ts";
+
+/** A place in a history before which a record stands for everything. */
+export interface Cut {
+  /** Name of the first message behind the record. */
+  readonly first: string;
+  /**
+   * It holds under budgets whose high mark is at most this, in tokens: one that was made in need is
+   * forgotten when there is room again. Infinity: it was asked for, and holds.
+   */
+  readonly ceiling: number;
+  /** Of the record, and of the request that is shown behind it. */
+  readonly tokens: Pick<TokenEstimate, "estimate" | "high">;
+}
+
+/** What there is to choose from. */
+export interface PlanInput<Known extends Cut> {
+  /** Oldest first. */
+  readonly messages: readonly AgentMessage[];
+  /** Tokens; Infinity = no limit is known. */
+  readonly budget: number;
+  /** By the name of their first message. */
+  readonly cuts: ReadonlyMap<string, Known>;
+  readonly count: (message: AgentMessage) => TokenEstimate;
+}
+
+/** What to show. */
+export type ViewPlan<Known extends Cut> =
+  /** Everything, untouched. */
+  | { readonly kind: "whole" }
+  /** A record that stands already, and the messages from `from` on. */
+  | { readonly kind: "kept"; readonly cut: Known; readonly from: number }
+  /** A new record, and the messages from `from` on. */
+  | NewCut;
+
+/** A cut that is due. */
+export interface NewCut {
+  readonly kind: "cut";
+  readonly from: number;
+  /** See `Cut`. */
+  readonly ceiling: number;
+}
+
+/** A cut holds until the high mark is this many times as high as when it was made. */
+const OUTGROWN = 1.5;
+
+/**
+ * Below the high mark the history is shown as it is: as a whole, or from the newest cut on. Above
+ * it a new cut leaves as much as the low mark allows, so that the beginning of the view changes
+ * rarely. Reads the history from its end, no further than the budget reaches.
+ */
+export function planView<Known extends Cut>(input: PlanInput<Known>): ViewPlan<Known> {
+  const { messages, budget, count } = input;
+  if (messages.length === 0) return { kind: "whole" };
+  const marks = marksOf(input);
+  const { from, cut, tokens } = reach(input, marks.high);
+  const fits = tokens.high <= budget;
+  const asItIs =
+    cut === undefined ? { kind: "whole" as const } : { kind: "kept" as const, cut, from };
+  if (fits && (tokens.estimate <= marks.high || !isWorthCutting(input, tokens.estimate)))
+    return asItIs;
+  const next = planCut({
+    ...{ messages, count, budget },
+    ...{ low: marks.low, ceiling: OUTGROWN * marks.high },
+  });
+  // The same place again: only a smaller record could help, and only where it has to.
+  const helps = next.from > from || (!fits && cut !== undefined);
+  return helps ? next : asItIs;
+}
+
+/** A cut that leaves what `low` allows beside a record, at least the newest exchange. */
+export function planCut({
+  messages,
+  count,
+  budget,
+  low,
+  ceiling,
+}: Pick<PlanInput<Cut>, "messages" | "count" | "budget"> & {
+  /** Tokens. */
+  low: number;
+  ceiling: number;
+}): NewCut {
+  const room = recordRoomOf(budget);
+  const tail = low - room.ledger - room.anchors - room.pins;
+  const groups = atomicGroups(messages);
+  let from = groups.at(-1)?.start ?? 0;
+  let tokens = 0;
+  for (const { start, end } of groups.toReversed()) {
+    tokens += sum(messages.slice(start, end), count).estimate;
+    if (tokens > tail) break;
+    from = start;
+  }
+  return { kind: "cut", from, ceiling };
+}
+
+/** Both in tokens; a budget that is no number leaves nothing. */
+export function marksOf({ budget, messages, count }: Omit<PlanInput<Cut>, "cuts">) {
+  if (budget === Infinity) return { high: Infinity, low: Infinity };
+  const newest = messages.findLastIndex(({ role }) => role !== "toolResult");
+  return sizeOf({
+    budget,
+    estimate: 0,
+    newestTokens: sum(messages.slice(Math.max(0, newest)), count).estimate,
+  }).water;
+}
+
+const sizeOf = ({
+  budget,
+  estimate,
+  newestTokens = 0,
+  calls,
+}: {
+  budget: number;
+  estimate: number;
+  newestTokens?: number;
+  calls?: number;
+}) =>
+  planContextSize({
+    contextWindow: budget,
+    reserveTokens: 0,
+    fixedTokens: 0,
+    messages: { estimate, counted: null },
+    newestTokens,
+    ...(calls !== undefined && { pace: { calls, growthTokens: 0 } }),
+  });
+
+/** False: the session is so short that the rewrite would cost more than it saves. */
+function isWorthCutting({ budget, messages }: PlanInput<Cut>, estimate: number): boolean {
+  const calls = messages.filter(({ role }) => role === "assistant").length;
+  return sizeOf({ budget, estimate, calls }).verdict !== "unpaid";
+}
+
+/** The newest cut that holds here, or the beginning, and the tokens from there on. */
+function reach<Known extends Cut>(
+  { messages, budget, cuts, count }: PlanInput<Known>,
+  highMark: number,
+) {
+  let [estimate, high] = [0, 0];
+  for (let from = messages.length - 1; from >= 0; from--) {
+    const message = messages[from]!;
+    const tokens = count(message);
+    estimate += tokens.estimate;
+    high += tokens.high;
+    const cut = cuts.size === 0 ? undefined : cuts.get(nameOf(message));
+    if (cut !== undefined && cut.ceiling >= highMark) {
+      const of = { estimate: estimate + cut.tokens.estimate, high: high + cut.tokens.high };
+      return { from, cut, tokens: of };
+    }
+    if (high > budget) break;
+  }
+  return { from: 0, cut: undefined, tokens: { estimate, high } };
+}
+
+/** The newest request, where it is older than what is shown; -1 = it is among that. */
+export function requestBefore(messages: readonly AgentMessage[], from: number): number {
+  const newest = messages.findLastIndex(({ role }) => role === "user");
+  return newest < from ? newest : -1;
+}
+
+export function sum(
+  messages: readonly AgentMessage[],
+  count: (message: AgentMessage) => TokenEstimate,
+): TokenEstimate {
+  let [estimate, low, high] = [0, 0, 0];
+  for (const message of messages) {
+    const one = count(message);
+    estimate += one.estimate;
+    low += one.low;
+    high += one.high;
+  }
+  return { estimate, low, high };
+}

@@ -1,0 +1,144 @@
+// The context engine, whose methods each find the store and ask one module.
+import {
+  type BootstrapParams,
+  type BootstrapResult,
+  type CompactParams,
+  type ContextEngine,
+  delegateCompactionToRuntime,
+  type EngineFactoryContext,
+  type RuntimeContext,
+  type SessionRef,
+} from "@clew/plugin-sdk/core";
+import { estimateMessages } from "@clew/plugin-sdk/tokens";
+import { assemblyOf, viewOf } from "./assemble/assemble.ts";
+import { compactView } from "./assemble/compact.ts";
+import { LOSSLESS_ENGINE_ID } from "./id.ts";
+import { historyOf } from "./ingest/history.ts";
+import { importFile } from "./ingest/import-file.ts";
+import { storeTold, type Told } from "./ingest/ingest.ts";
+import { storeSeen } from "./ingest/seen.ts";
+import { asFarAsPossible } from "./patiently.ts";
+import { catchUp, catchUpWhereWorthWhile } from "./search/catch-up.ts";
+import type { Storing } from "./store/messages.ts";
+import { createStores, type StoreSettings } from "./stores.ts";
+
+const NOTHING_REWRITTEN = { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
+const IGNORED: Storing = { added: 0, isDuplicate: false };
+
+/** The lossless engine for one agent. Nothing is opened before the first call. */
+export function createLosslessEngine(
+  { agentDir }: EngineFactoryContext = {},
+  settings: StoreSettings = {},
+): ContextEngine {
+  const stores = createStores(agentDir, settings);
+
+  async function tell(told: Told): Promise<Storing> {
+    const store = stores.of(told.session);
+    if (store === null) return IGNORED;
+    const storing = await storeTold(store, told);
+    await catchUpWhereWorthWhile(store);
+    return storing;
+  }
+
+  return {
+    info: {
+      id: LOSSLESS_ENGINE_ID,
+      name: "Lossless",
+      ownsCompaction: true,
+      turnMaintenanceMode: "background",
+      transcriptSemantics: {
+        currentTurnFence: "before-current-turn-entry-v1",
+        turnAdvancementIdempotency: "atomic-idempotent-v1",
+      },
+      acceptedHostParams: [
+        "sessionKey",
+        "prompt",
+        "runtimeSettings",
+        "sessionTarget",
+        "runtimeContext",
+        "abortSignal",
+      ],
+    },
+
+    async bootstrap(params: BootstrapParams): Promise<BootstrapResult> {
+      const { sessionFile: path } = params;
+      const session = refOf(params);
+      const store = stores.of(session);
+      if (store === null) return { bootstrapped: false, reason: "this session is ignored" };
+      if (path === undefined)
+        return { bootstrapped: false, reason: "this host keeps no session file to read" };
+      const { imported, reason } = await importFile(store, { session, path });
+      return {
+        bootstrapped: reason === undefined,
+        importedMessages: imported,
+        ...(reason !== undefined && { reason }),
+      };
+    },
+
+    async maintain(params) {
+      const store = stores.of(refOf(params));
+      if (store !== null) await catchUp(store, params.abortSignal);
+      return NOTHING_REWRITTEN;
+    },
+
+    async ingest({ message, isHeartbeat, ...session }) {
+      const { added } = await tell({ session: refOf(session), messages: [message], isHeartbeat });
+      return { ingested: added > 0 };
+    },
+
+    async ingestBatch({ messages, isHeartbeat, ...session }) {
+      const { added } = await tell({ session: refOf(session), messages, isHeartbeat });
+      return { ingestedCount: added };
+    },
+
+    async afterTurn({ messages, prePromptMessageCount, sessionFile, isHeartbeat, ...session }) {
+      const fresh = messages.slice(prePromptMessageCount);
+      await tell({ session: refOf(session), messages: fresh, sessionFile, isHeartbeat });
+    },
+
+    async commitTurn({ messages, advancementKey, isHeartbeat, ...session }) {
+      const told = { session: refOf(session), messages, advancementKey, isHeartbeat };
+      const { isDuplicate } = await tell(told);
+      return { status: isDuplicate ? "duplicate" : "committed" };
+    },
+
+    async assemble({ messages, tokenBudget, runtimeContext, ...params }) {
+      const session = refOf(params);
+      const store = stores.of(session);
+      if (store === null) return { messages, estimatedTokens: estimateMessages(messages).estimate };
+      await asFarAsPossible(() => storeSeen(store, { session, messages }));
+      const contextWindow = windowOf(runtimeContext);
+      const view = await viewOf(store, { session, messages, tokenBudget, contextWindow });
+      return assemblyOf(view, { messages, tokenBudget });
+    },
+
+    async compact(params: CompactParams) {
+      const session = refOf(params);
+      const store = stores.of(session);
+      if (store === null) return delegateCompactionToRuntime(params);
+      const { sessionFile, abortSignal: signal, runtimeContext, force, compactionTarget } = params;
+      signal?.throwIfAborted();
+      return compactView(store, {
+        session,
+        messages: await historyOf(store, { session, sessionFile }),
+        tokenBudget: params.tokenBudget ?? runtimeContext?.tokenBudget,
+        contextWindow: windowOf(runtimeContext),
+        isOverflow: force === true && compactionTarget !== "threshold",
+        signal,
+      });
+    },
+
+    dispose: () => stores.release(),
+  };
+}
+
+/** Hosts add to what they pass; only these two name the session. */
+const refOf = ({ sessionId, sessionKey }: SessionRef): SessionRef => ({
+  sessionId,
+  ...(sessionKey !== undefined && { sessionKey }),
+});
+
+function windowOf(runtimeContext: RuntimeContext | undefined): number | undefined {
+  const window: unknown = runtimeContext?.modelContextWindow;
+  return typeof window === "number" && window > 0 ? window : undefined;
+}

@@ -1,0 +1,82 @@
+// Stores what a session file holds and the store lacks.
+import { type FileHandle, open } from "node:fs/promises";
+import type { SessionRef } from "@clew/plugin-sdk/core";
+import { patiently } from "../patiently.ts";
+import { type Cursor, cursorOf } from "../store/cursors.ts";
+import { storeMessages } from "../store/messages.ts";
+import type { Store } from "../store/store.ts";
+import { othersTurn } from "../turns.ts";
+import { cursorBehind, type FilePart, readAppended, readWhole } from "./read-file.ts";
+import { type ToldMessage, toldBranch } from "./told-branch.ts";
+
+/** Messages that are stored in one transaction: few enough to keep nobody waiting. */
+const BATCH = 32;
+
+/** What an import came to. */
+export interface Import {
+  /** Messages that the store lacked. */
+  readonly imported: number;
+  /** For people: why nothing could be read. Absent: it could. */
+  readonly reason?: string;
+}
+
+/**
+ * Reads what was appended since the last time, or the whole file, and stores what is not there yet.
+ * An import that is interrupted goes on where it stopped.
+ */
+export async function importFile(
+  store: Store,
+  {
+    session,
+    path,
+    signal,
+  }: { session: SessionRef; path: string; signal?: AbortSignal | undefined },
+): Promise<Import> {
+  const file = await open(path, "r").catch(() => undefined);
+  if (file === undefined) return { imported: 0, reason: `the session file ${path} cannot be read` };
+  try {
+    const cursor = await patiently(() => cursorOf(store, session), signal);
+    const part = await readPart(file, cursor);
+    if (part === undefined) return { imported: 0, reason: `${path} is no session file` };
+    let imported = 0;
+    for (const { messages, cursor } of batchesOf(part)) {
+      const { added } = await patiently(
+        () => storeMessages(store, { session, messages, from: "told", cursor }),
+        signal,
+      );
+      imported += added;
+      await othersTurn();
+    }
+    return { imported };
+  } finally {
+    await file.close();
+  }
+}
+
+async function readPart(file: FileHandle, cursor: Cursor | undefined) {
+  const appended = cursor && (await readAppended(file, cursor));
+  return appended ?? readWhole(file);
+}
+
+interface Batch {
+  messages: readonly ToldMessage[];
+  cursor: Cursor | undefined;
+}
+
+/** The last one moves the cursor behind everything that was read. */
+function batchesOf({ entries, lines }: FilePart): Batch[] {
+  const told = toldBranch(entries);
+  const behind = (entryId: string | undefined) => {
+    const line = entryId === undefined ? undefined : lines.get(entryId);
+    return line && cursorBehind(line, entryId!);
+  };
+  const batches: Batch[] = [];
+  for (let at = 0; at < told.length; at += BATCH) {
+    const messages = told.slice(at, at + BATCH);
+    const isLast = at + BATCH >= told.length;
+    const end = isLast ? entries.at(-1)?.id : messages.at(-1)!.entryId;
+    batches.push({ messages, cursor: behind(end) });
+  }
+  const end = told.length > 0 ? undefined : behind(entries.at(-1)?.id);
+  return end === undefined ? batches : [{ messages: [], cursor: end }];
+}

@@ -1,0 +1,78 @@
+// Names the messages that may hold what is searched for, newest first.
+import { indexable } from "./search-index.ts";
+import type { Sql, Store } from "./store.ts";
+
+/** Where to look, and how far back. */
+export interface Range {
+  /** Ids of conversations; null = all of them. */
+  readonly conversations: readonly number[] | null;
+  /** Only messages that came before this one. Absent: all. */
+  readonly before?: number | undefined;
+  /** At most this many. */
+  readonly limit: number;
+}
+
+/** Messages of the index that hold each word of `text`, whatever its ending. */
+export function withWords(store: Store, text: string, range: Range): number[] {
+  return store.read((sql) => matches(sql, "words", wordsOf(text), range));
+}
+
+/**
+ * Messages of the index that hold every three characters that follow each other in `text`: those
+ * that hold the text, in upper or lower case, are among them.
+ */
+export function withTrigrams(store: Store, text: string, range: Range): number[] {
+  return store.read((sql) => matches(sql, "trigrams", trigramsOf(text), range));
+}
+
+/** Messages that no index holds to their end. */
+export function unindexed(store: Store, range: Range): number[] {
+  return store.read((sql) => numbers(sql, "unindexed", "message", "", [], range));
+}
+
+/** As the index cuts them: what is neither letter nor number parts two words. */
+export const wordsOf = (text: string): string[] =>
+  text.split(/[^\p{L}\p{N}\p{Co}]+/u).filter((word) => word !== "");
+
+/** Every three code points in a row, each once. */
+function trigramsOf(text: string): string[] {
+  const points = [...indexable(text)];
+  return [...new Set(points.slice(2).map((_, at) => points.slice(at, at + 3).join("")))];
+}
+
+function matches(
+  sql: Sql,
+  table: "words" | "trigrams",
+  terms: readonly string[],
+  range: Range,
+): number[] {
+  if (terms.length === 0) return [];
+  // Quoted, so that nothing of it is taken for an operator.
+  const query = terms.map((term) => `"${term.replaceAll('"', '""')}"`).join(" AND ");
+  return numbers(sql, table, "rowid", `AND ${table} MATCH ?`, [query], range);
+}
+
+function numbers(
+  sql: Sql,
+  table: string,
+  column: string,
+  condition: string,
+  values: readonly string[],
+  { conversations, before = Number.MAX_SAFE_INTEGER, limit }: Range,
+): number[] {
+  const within =
+    conversations === null
+      ? ""
+      : `AND EXISTS (SELECT 1 FROM message WHERE seq = ${table}.${column}
+           AND conversation IN (SELECT value FROM json_each(?)))`;
+  return sql(`
+    SELECT ${table}.${column} AS seq FROM ${table}
+    WHERE ${table}.${column} < ? ${condition} ${within}
+    ORDER BY ${table}.${column} DESC LIMIT ?
+  `)
+    .all(
+      ...[before, ...values, ...(conversations === null ? [] : [JSON.stringify(conversations)])],
+      limit,
+    )
+    .map(({ seq }) => Number(seq));
+}

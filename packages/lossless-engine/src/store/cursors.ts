@@ -1,0 +1,38 @@
+// Remembers how far the file of a transcript was read.
+import type { SessionRef } from "@clew/plugin-sdk/core";
+import { type Place, placeOf } from "./conversations.ts";
+import type { Sql, Store } from "./store.ts";
+
+/** How far a session file was read, and by what to tell that it still is that file. */
+export interface Cursor {
+  /** Where the last line that was read ends, in bytes. */
+  readonly bytes: number;
+  /** Length of that line with its line feed, in bytes. */
+  readonly lineBytes: number;
+  /** SHA-256 of it. */
+  readonly lineHash: Uint8Array;
+  /** Id of the entry it holds. */
+  readonly entry: string;
+}
+
+/** Undefined: nothing of it was read. */
+export function cursorOf(store: Store, session: SessionRef): Cursor | undefined {
+  return store.read((sql) => {
+    const place = placeOf(sql, session);
+    const row = place && sql("SELECT * FROM cursor WHERE transcript = ?").get(place.transcript);
+    if (row === undefined) return undefined;
+    return {
+      bytes: Number(row.bytes),
+      lineBytes: Number(row.line_bytes),
+      lineHash: row.line_hash as Uint8Array,
+      entry: String(row.entry),
+    };
+  });
+}
+
+export function moveCursor(sql: Sql, { transcript }: Place, cursor: Cursor): void {
+  const { bytes, lineBytes, lineHash, entry } = cursor;
+  sql("INSERT OR REPLACE INTO cursor VALUES (?, ?, ?, ?, ?)").run(
+    ...[transcript, bytes, lineBytes, lineHash, entry],
+  );
+}

@@ -1,0 +1,104 @@
+// Keeps where records stand, what they say, and from what they can be carried on.
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import type { SessionRef } from "@clew/plugin-sdk/core";
+import type { NamedMessage } from "../messages/name.ts";
+import { makePlace, placeOf } from "./conversations.ts";
+import { nameAndTime } from "./rows.ts";
+import type { Store } from "./store.ts";
+
+/** A cut as it is found again; tokens as they were counted when it was made. */
+export interface StoredCut {
+  readonly id: number;
+  /** Tells its record from every other of the conversation. */
+  readonly name: string;
+  /** Name of the first message behind the record. */
+  readonly first: string;
+  /** Name of the request that is shown behind the record, before `first`; null = none is. */
+  readonly request: string | null;
+  /** Infinity: it holds under every budget. */
+  readonly ceiling: number;
+  /** Of record and request. */
+  readonly tokens: { readonly estimate: number; readonly high: number };
+  /** When the last message was made that the record stands for, ms; null = not known. */
+  readonly time: number | null;
+  /** How many messages it stands for. */
+  readonly covered: number;
+}
+
+/** A cut to keep. */
+export interface NewStoredCut extends Omit<StoredCut, "id"> {
+  readonly record: string;
+  /** What is known of the messages it stands for, as JSON. */
+  readonly ledger: string;
+}
+
+/** Older cuts are met again only where a session went back; these many can. */
+const MOST_CUTS = 64;
+/** A state takes up to 2 MB, and a tenth of that as it is kept. */
+const MOST_LEDGERS = 1;
+
+/** Of the transcript's conversation, newest first. */
+export function cutsOf(store: Store, session: SessionRef): StoredCut[] {
+  return store.read((sql) => {
+    const place = placeOf(sql, session);
+    if (place === undefined) return [];
+    return sql(`
+      SELECT id, name, first, request, ceiling, estimate, high, time, covered FROM cut
+      WHERE conversation = ? ORDER BY id DESC
+    `)
+      .all(place.conversation)
+      .map((row) => ({
+        id: Number(row.id),
+        name: String(row.name),
+        first: String(row.first),
+        request: row.request === null ? null : String(row.request),
+        ceiling: row.ceiling === null ? Infinity : Number(row.ceiling),
+        tokens: { estimate: Number(row.estimate), high: Number(row.high) },
+        time: row.time === null ? null : Number(row.time),
+        covered: Number(row.covered),
+      }));
+  });
+}
+
+/** What a cut's record says. */
+export const recordOf = (store: Store, id: number): string =>
+  store.read((sql) => String(sql("SELECT record FROM cut WHERE id = ?").get(id)?.record ?? ""));
+
+/** What was known at a cut, as JSON; undefined when it was let go. */
+export function ledgerOf(store: Store, id: number): string | undefined {
+  const ledger = store.read((sql) => sql("SELECT ledger FROM cut WHERE id = ?").get(id)?.ledger);
+  return ledger instanceof Uint8Array ? zstdDecompressSync(ledger).toString("utf8") : undefined;
+}
+
+/**
+ * A cut that is there already, asked for again, only holds for longer. `messages` are some of the
+ * transcript, by which a successor is known.
+ */
+export function storeCut(
+  store: Store,
+  {
+    session,
+    messages,
+    cut,
+  }: { session: SessionRef; messages: readonly NamedMessage[]; cut: NewStoredCut },
+): void {
+  store.change((sql) => {
+    const { conversation } = makePlace(sql, session, messages.map(nameAndTime));
+    sql(`
+      INSERT INTO cut
+        (conversation, name, first, request, ceiling, estimate, high, time, covered, record, ledger)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (conversation, name) DO UPDATE SET ceiling = excluded.ceiling
+        WHERE ceiling IS NOT NULL AND (excluded.ceiling IS NULL OR excluded.ceiling > ceiling)
+    `).run(
+      ...[conversation, cut.name, cut.first, cut.request],
+      ...[cut.ceiling === Infinity ? null : cut.ceiling, cut.tokens.estimate, cut.tokens.high],
+      ...[cut.time, cut.covered, cut.record, zstdCompressSync(cut.ledger)],
+    );
+    const older = "SELECT id FROM cut WHERE conversation = ? ORDER BY id DESC LIMIT -1 OFFSET ?";
+    sql(`DELETE FROM cut WHERE id IN (${older})`).run(conversation, MOST_CUTS);
+    sql(`UPDATE cut SET ledger = NULL WHERE ledger IS NOT NULL AND id IN (${older})`).run(
+      ...[conversation, MOST_LEDGERS],
+    );
+  });
+}

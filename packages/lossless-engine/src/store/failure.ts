@@ -1,0 +1,46 @@
+// Says in one sentence why the database cannot be used, and what to do about it.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+
+/** By SQLite's primary result code: what is the matter, and what helps. */
+const REASONS: Readonly<Record<number, string>> = {
+  3: "permission is denied; make the file and its folder writable",
+  5: "another program is writing to it; it is tried again with the next message",
+  6: "another program is writing to it; it is tried again with the next message",
+  8: "it is read-only; make the file and its folder writable",
+  10: "the disk failed; check it, then try again",
+  11: "it is damaged; move it away, and a new one is filled from the transcripts",
+  13: "the disk is full; free some space",
+  14: "it cannot be opened; make its folder writable",
+  26: "it is no database; move it away, or name another file",
+};
+const PRIMARY_CODE = 0xff;
+const BUSY: ReadonlySet<number> = new Set([5, 6]);
+
+/** What SQLite or the file system threw, as an error for people; anything else as it came. */
+export function storageFailure(path: string, error: unknown): unknown {
+  const reason = reasonOf(error);
+  return reason === undefined
+    ? error
+    : storageError(`The lossless engine cannot use its database ${path}: ${reason}.`, error);
+}
+
+/** True: another process has the database, and asking again a little later helps. */
+export function isBusy(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof Error) || !("errcode" in cause)) return false;
+  return typeof cause.errcode === "number" && BUSY.has(cause.errcode & PRIMARY_CODE);
+}
+
+/** `cause` stays readable: hosts ask once more where a database was only busy. */
+export const storageError = (message: string, cause?: unknown): ContextEngineError =>
+  new ContextEngineError("STORAGE_FAILED", message, { engineId: "lossless", cause });
+
+/** Undefined: neither of them threw it. */
+function reasonOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ("errcode" in error && typeof error.errcode === "number")
+    return REASONS[error.errcode & PRIMARY_CODE] ?? "SQLite failed; the log names the cause";
+  if ("syscall" in error && "code" in error)
+    return `its folder cannot be made (${error.code}); name another file`;
+  return undefined;
+}

@@ -1,0 +1,61 @@
+// Brings a database to the newest version, with a copy of what it was before.
+import { randomUUID } from "node:crypto";
+import { renameSync, rmSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { storageError } from "./failure.ts";
+import { APPLICATION_ID } from "./migrations.ts";
+
+/**
+ * One transaction each, so that a file is of one version or the next. Throws, and changes nothing,
+ * where the file is another program's or of a newer version, or cannot be copied.
+ */
+export function migrate(db: DatabaseSync, path: string, migrations: readonly string[]): void {
+  refuseForeign(db, path, migrations.length);
+  const found = numberOf(db, "user_version");
+  for (let from = found; from < migrations.length; from++) {
+    if (found > 0) backUp(db, path, from);
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      // Another process may have done it while this one waited.
+      if (numberOf(db, "user_version") === from)
+        db.exec(
+          `${migrations[from]}; PRAGMA user_version = ${from + 1}; PRAGMA application_id = ${APPLICATION_ID};`,
+        );
+      db.exec("COMMIT");
+    } catch (error) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}
+
+function refuseForeign(db: DatabaseSync, path: string, newest: number): void {
+  const isEmpty = db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
+  if (!isEmpty && numberOf(db, "application_id") !== APPLICATION_ID)
+    throw storageError(
+      `The lossless engine cannot use ${path}: another program's database stands there; name another file.`,
+    );
+  const version = numberOf(db, "user_version");
+  if (version > newest)
+    throw storageError(
+      `The lossless engine cannot use its database ${path}: version ${version} was written by a newer release; install that one.`,
+    );
+}
+
+/** Beside the database, whole or not at all. */
+function backUp(db: DatabaseSync, path: string, version: number): void {
+  const unfinished = `${path}.${randomUUID()}`;
+  try {
+    db.prepare("VACUUM INTO ?").run(unfinished);
+    renameSync(unfinished, backupPath(path, version));
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
+  }
+}
+
+/** Where the copy of a database of `version` stands. */
+export const backupPath = (path: string, version: number): string => `${path}.version-${version}`;
+
+const numberOf = (db: DatabaseSync, pragma: "user_version" | "application_id") =>
+  Number(db.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);

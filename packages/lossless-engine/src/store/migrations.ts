@@ -1,0 +1,107 @@
+// The changes that made the tables of the database, one after the other.
+
+/** Marks a file as ours: "clew". */
+export const APPLICATION_ID = 0x636c6577;
+
+/** Each makes the next version; the first of a file without tables is version 1. */
+export const MIGRATIONS: readonly string[] = [
+  `
+  -- One history from its first message on, whatever transcripts it moved through.
+  CREATE TABLE conversation (
+    id INTEGER PRIMARY KEY,
+    turns INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+
+  -- session_key is '' as long as the host names none.
+  CREATE TABLE transcript (
+    id INTEGER PRIMARY KEY,
+    session_id TEXT NOT NULL,
+    session_key TEXT NOT NULL,
+    conversation INTEGER NOT NULL REFERENCES conversation,
+    UNIQUE (session_id, session_key)
+  ) STRICT;
+  CREATE INDEX transcript_key ON transcript (session_key);
+
+  -- Each message once, as its JSON: text, but for texts so long that they are payloads. seq is the
+  -- order of arrival and the rowid of both indexes; time in ms.
+  CREATE TABLE message (
+    seq INTEGER PRIMARY KEY,
+    conversation INTEGER NOT NULL REFERENCES conversation,
+    id TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    time INTEGER,
+    flags INTEGER NOT NULL,
+    body ANY NOT NULL,
+    UNIQUE (conversation, id)
+  ) STRICT;
+  CREATE INDEX message_conversation ON message (conversation);
+
+  -- hash is SHA-256 of the text.
+  CREATE TABLE payload (
+    id INTEGER PRIMARY KEY,
+    hash BLOB NOT NULL UNIQUE,
+    text ANY NOT NULL
+  ) STRICT;
+
+  -- place is the JSON of the keys that lead to the text in its message.
+  CREATE TABLE payload_use (
+    message INTEGER NOT NULL REFERENCES message,
+    place TEXT NOT NULL,
+    payload INTEGER NOT NULL REFERENCES payload,
+    PRIMARY KEY (message, place)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX payload_use_payload ON payload_use (payload);
+
+  -- Turns of the durable lifecycle that are stored.
+  CREATE TABLE advancement (
+    conversation INTEGER NOT NULL REFERENCES conversation,
+    key TEXT NOT NULL,
+    PRIMARY KEY (conversation, key)
+  ) STRICT, WITHOUT ROWID;
+
+  -- Up to where a session file was read: the line that ends at bytes, and what it was.
+  CREATE TABLE cursor (
+    transcript INTEGER PRIMARY KEY REFERENCES transcript,
+    bytes INTEGER NOT NULL,
+    line_bytes INTEGER NOT NULL,
+    line_hash BLOB NOT NULL,
+    entry TEXT NOT NULL
+  ) STRICT;
+
+  -- Words and trigrams of messages up to the watermark, without their places or texts.
+  CREATE VIRTUAL TABLE words USING fts5 (
+    text, content = '', contentless_delete = 1, detail = none, tokenize = 'porter unicode61'
+  );
+  CREATE VIRTUAL TABLE trigrams USING fts5 (
+    text, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram'
+  );
+  -- Messages that the indexes hold not at all, or not to their end: they are read to be searched.
+  CREATE TABLE unindexed (message INTEGER PRIMARY KEY REFERENCES message) STRICT;
+  CREATE TABLE watermark (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    indexed INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO watermark VALUES (1, 0);
+  `,
+  `
+  -- Places before which a record stands for everything. first and request are names of messages; a
+  -- cut without a ceiling holds under every budget. covered counts the messages the record stands
+  -- for. ledger is what was known there, zstd of JSON; only the newest cut keeps it.
+  CREATE TABLE cut (
+    id INTEGER PRIMARY KEY,
+    conversation INTEGER NOT NULL REFERENCES conversation,
+    name TEXT NOT NULL,
+    first TEXT NOT NULL,
+    request TEXT,
+    ceiling REAL,
+    estimate INTEGER NOT NULL,
+    high INTEGER NOT NULL,
+    time INTEGER,
+    covered INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    ledger BLOB,
+    UNIQUE (conversation, name)
+  ) STRICT;
+  `,
+];

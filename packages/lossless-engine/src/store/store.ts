@@ -1,0 +1,122 @@
+// Opens each database once per process and closes it when its last user is done.
+import { mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { storageFailure } from "./failure.ts";
+import { migrate } from "./migrate.ts";
+import { MIGRATIONS } from "./migrations.ts";
+
+/** The statement of a text, prepared once per database. */
+export type Sql = (text: string) => StatementSync;
+
+/** One open database. Everything it throws is one sentence for people, or not SQLite's. */
+export interface Store {
+  /** Absolute path of the database file. */
+  readonly path: string;
+  /** One question: everything `ask` reads is of one moment. */
+  read<Answer>(ask: (sql: Sql) => Answer): Answer;
+  /** One change: all that `make` writes is stored, or nothing of it when it throws. */
+  change<Answer>(make: (sql: Sql) => Answer): Answer;
+}
+
+/** The use of a store, until it is released. */
+export interface StoreUse {
+  readonly store: Store;
+  /** Gives the use up; once is enough. The database is closed with its last use. */
+  release(): void;
+}
+
+interface OpenStore {
+  store: Store;
+  users: number;
+  close(): void;
+}
+
+/** By path: engines come and go with every turn in some hosts, and several serve one file. */
+const open = new Map<string, OpenStore>();
+
+/**
+ * A wait blocks the whole process, so it is short: who finds the database busy asks again later.
+ */
+const BUSY_MS = 100;
+const PRAGMAS = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA temp_store = MEMORY;
+  PRAGMA cache_size = -16384;
+`;
+
+/** Instead of a file: a database of its own, gone with its only use. */
+export const IN_MEMORY = ":memory:";
+
+/** Creates the file, and its folder, where there is none. */
+export function useStore(file: string): StoreUse {
+  if (file === IN_MEMORY) {
+    const { store, close } = openStore(IN_MEMORY);
+    return { store, release: close };
+  }
+  const path = resolve(file);
+  const used = open.get(path) ?? openStore(path);
+  open.set(path, used);
+  used.users++;
+  let isReleased = false;
+  return {
+    store: used.store,
+    release() {
+      if (isReleased) return;
+      isReleased = true;
+      if (--used.users > 0) return;
+      open.delete(path);
+      used.close();
+    },
+  };
+}
+
+function openStore(path: string): OpenStore {
+  const failure = (error: unknown) => storageFailure(path, error);
+  const db = connect(path, failure);
+  const statements = new Map<string, StatementSync>();
+  const sql: Sql = (text) => {
+    const known = statements.get(text) ?? db.prepare(text);
+    statements.set(text, known);
+    return known;
+  };
+  const transaction = <Answer>(begin: string, work: (sql: Sql) => Answer): Answer => {
+    try {
+      sql(begin).run();
+      const answer = work(sql);
+      sql("COMMIT").run();
+      return answer;
+    } catch (error) {
+      if (db.isTransaction) sql("ROLLBACK").run();
+      throw failure(error);
+    }
+  };
+  return {
+    store: {
+      path,
+      read: (ask) => transaction("BEGIN", ask),
+      change: (make) => transaction("BEGIN IMMEDIATE", make),
+    },
+    users: 0,
+    close() {
+      statements.clear();
+      if (db.isOpen) db.close();
+    },
+  };
+}
+
+function connect(path: string, failure: (error: unknown) => unknown): DatabaseSync {
+  let db: DatabaseSync | undefined;
+  try {
+    if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true });
+    db = new DatabaseSync(path, { timeout: BUSY_MS });
+    db.exec(PRAGMAS);
+    migrate(db, path, MIGRATIONS);
+    return db;
+  } catch (error) {
+    db?.close();
+    throw failure(error);
+  }
+}

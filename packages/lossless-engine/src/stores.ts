@@ -1,0 +1,52 @@
+// Which database a session's messages belong to.
+import { join } from "node:path";
+import type { SessionRef } from "@clew/plugin-sdk/core";
+import { namesSession } from "./sessions/patterns.ts";
+import { IN_MEMORY, type Store, type StoreUse, useStore } from "./store/store.ts";
+
+/** What an operator may say of the store; see the plugin's configuration. */
+export interface StoreSettings {
+  /** Path of the database file. Absent: in the agent's folder. */
+  readonly databasePath?: string | undefined;
+  /** Patterns of session keys that are not stored at all. Absent: none. */
+  readonly ignoreSessionPatterns?: readonly string[] | undefined;
+  /** Patterns of session keys that leave nothing in the database. Absent: none. */
+  readonly statelessSessionPatterns?: readonly string[] | undefined;
+}
+
+/** The open databases of one engine. */
+export interface Stores {
+  /** Null: the session is ignored. */
+  of(session: SessionRef): Store | null;
+  /** Gives up all of them; the next question opens them again. */
+  release(): void;
+}
+
+/** Where backups of other hosts look for it, in the agent's folder. */
+const FILE = join("clew-lossless", "lossless.db");
+
+export function createStores(
+  agentDir: string | undefined,
+  { databasePath, ignoreSessionPatterns = [], statelessSessionPatterns = [] }: StoreSettings,
+): Stores {
+  const file = databasePath ?? (agentDir === undefined ? IN_MEMORY : join(agentDir, FILE));
+  let kept: StoreUse | undefined;
+  let passing: StoreUse | undefined;
+  return {
+    of({ sessionKey }) {
+      if (namesSession(ignoreSessionPatterns, sessionKey)) return null;
+      if (namesSession(statelessSessionPatterns, sessionKey)) {
+        passing ??= useStore(IN_MEMORY);
+        return passing.store;
+      }
+      kept ??= useStore(file);
+      return kept.store;
+    },
+    release() {
+      kept?.release();
+      kept = undefined;
+      passing?.release();
+      passing = undefined;
+    },
+  };
+}
