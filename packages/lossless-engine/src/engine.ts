@@ -1,17 +1,21 @@
 // The context engine, whose methods each find the store and ask one module.
 import {
+  type AssembleParams,
   type BootstrapParams,
   type BootstrapResult,
   type CompactParams,
   type ContextEngine,
   delegateCompactionToRuntime,
   type EngineFactoryContext,
+  messageId,
   type RuntimeContext,
   type SessionRef,
 } from "@clew/plugin-sdk/core";
-import { estimateMessages } from "@clew/plugin-sdk/tokens";
-import { assemblyOf, viewOf } from "./assemble/assemble.ts";
+import { estimateMessage, estimateMessages } from "@clew/plugin-sdk/tokens";
+import { assemblyOf, type ViewRequest, viewOf } from "./assemble/assemble.ts";
 import { compactView } from "./assemble/compact.ts";
+import { promptAddition } from "./assemble/prompt-addition.ts";
+import type { Why } from "./assemble/show.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import { historyOf } from "./ingest/history.ts";
 import { importFile } from "./ingest/import-file.ts";
@@ -20,18 +24,40 @@ import { storeSeen } from "./ingest/seen.ts";
 import { asFarAsPossible } from "./patiently.ts";
 import { catchUp, catchUpWhereWorthWhile } from "./search/catch-up.ts";
 import type { Storing } from "./store/messages.ts";
-import { createStores, type StoreSettings } from "./stores.ts";
+import { createStores, type StoreSettings, type Stores } from "./stores.ts";
 
 const NOTHING_REWRITTEN = { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
 const IGNORED: Storing = { added: 0, isDuplicate: false };
 
+/** Why a view holds what it holds. */
+export interface Explanation {
+  /** In the order in which the model is shown them. */
+  readonly items: readonly {
+    /** The message's id; null = the engine wrote it. */
+    readonly id: string | null;
+    /** See `Why`. */
+    readonly why: Why;
+    /** Estimated. */
+    readonly tokens: number;
+  }[];
+  /** How many of the given messages are not shown. */
+  readonly hidden: number;
+}
+
+/** What the engine can do besides what every host asks. */
+export interface LosslessEngine extends ContextEngine {
+  /** Why `assemble` would show what it would show. */
+  explain(params: AssembleParams): Promise<Explanation>;
+}
+
 /** The lossless engine for one agent. Nothing is opened before the first call. */
-export function createLosslessEngine(
+export const createLosslessEngine = (
   { agentDir }: EngineFactoryContext = {},
   settings: StoreSettings = {},
-): ContextEngine {
-  const stores = createStores(agentDir, settings);
+): LosslessEngine => engineOn(createStores(agentDir, settings));
 
+/** The engine on these stores. */
+export function engineOn(stores: Stores): LosslessEngine {
   async function tell(told: Told): Promise<Storing> {
     const store = stores.of(told.session);
     if (store === null) return IGNORED;
@@ -102,14 +128,31 @@ export function createLosslessEngine(
       return { status: isDuplicate ? "duplicate" : "committed" };
     },
 
-    async assemble({ messages, tokenBudget, runtimeContext, ...params }) {
+    async assemble(params) {
       const session = refOf(params);
+      const { messages, tokenBudget } = params;
       const store = stores.of(session);
       if (store === null) return { messages, estimatedTokens: estimateMessages(messages).estimate };
       await asFarAsPossible(() => storeSeen(store, { session, messages }));
-      const contextWindow = windowOf(runtimeContext);
-      const view = await viewOf(store, { session, messages, tokenBudget, contextWindow });
-      return assemblyOf(view, { messages, tokenBudget });
+      const view = await viewOf(store, viewRequest(params));
+      const addition = promptAddition(view, params);
+      return {
+        ...assemblyOf(view, { messages, tokenBudget }),
+        ...(addition !== undefined && { systemPromptAddition: addition }),
+      };
+    },
+
+    async explain(params) {
+      const store = stores.of(refOf(params));
+      if (store === null) return { items: [], hidden: 0 };
+      const { items, hidden } = await viewOf(store, viewRequest(params));
+      return {
+        items: items.map(({ message, why }) => ({
+          ...{ id: messageId(message) ?? null, why },
+          tokens: estimateMessage(message).estimate,
+        })),
+        hidden,
+      };
     },
 
     async compact(params: CompactParams) {
@@ -131,6 +174,13 @@ export function createLosslessEngine(
     dispose: () => stores.release(),
   };
 }
+
+const viewRequest = (params: AssembleParams): ViewRequest => ({
+  session: refOf(params),
+  messages: params.messages,
+  tokenBudget: params.tokenBudget,
+  contextWindow: windowOf(params.runtimeContext),
+});
 
 /** Hosts add to what they pass; only these two name the session. */
 const refOf = ({ sessionId, sessionKey }: SessionRef): SessionRef => ({

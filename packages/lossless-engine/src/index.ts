@@ -1,5 +1,6 @@
 // Exports the lossless engine, and the plugin that offers it to a host.
-export { createLosslessEngine } from "./engine.ts";
+export type { Why } from "./assemble/show.ts";
+export { createLosslessEngine, type Explanation, type LosslessEngine } from "./engine.ts";
 export { LOSSLESS_ENGINE_ID } from "./id.ts";
 export { default } from "./plugin.ts";
 export type { StoreSettings } from "./stores.ts";

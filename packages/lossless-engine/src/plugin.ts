@@ -1,10 +1,15 @@
 // The plugin that offers the engine to its host, configured by the operator.
 import { definePluginEntry, type PluginEntry } from "@clew/plugin-sdk/core";
-import { createLosslessEngine } from "./engine.ts";
+import { engineOn } from "./engine.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
-import type { StoreSettings } from "./stores.ts";
+import { createStores, type StoreSettings } from "./stores.ts";
+import { createReach } from "./tools/reach.ts";
+import { recallTools } from "./tools/tools.ts";
 
-/** What hosts load: the engine under its id, with the plugin's configuration. */
+/** Hosts register more than once: a session's tools may come from another time than its engine. */
+const reach = createReach();
+
+/** What hosts load: the engine under its id, and the tools that read what it keeps. */
 const plugin: PluginEntry = definePluginEntry({
   id: LOSSLESS_ENGINE_ID,
   name: "Lossless",
@@ -14,8 +19,10 @@ const plugin: PluginEntry = definePluginEntry({
     const settings = (api.pluginConfig ?? {}) as StoreSettings;
     const databasePath = settings.databasePath && api.resolvePath(settings.databasePath);
     api.registerContextEngine(LOSSLESS_ENGINE_ID, (context) =>
-      createLosslessEngine(context, { ...settings, databasePath }),
+      engineOn(reach.watching(createStores(context?.agentDir, { ...settings, databasePath }))),
     );
+    // One by one: some hosts take a single tool of a factory.
+    for (const tool of recallTools(reach)) api.registerTool(tool.of, { names: [tool.name] });
   },
 });
 

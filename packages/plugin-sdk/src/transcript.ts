@@ -7,12 +7,12 @@ export { escapeTags } from "./messages/wrap-record.ts";
 export { type BulkCut, type BulkCutOptions, planBulkCut } from "./record/bulk-cut.ts";
 export { type LedgerCheckpoint, restoreLedger, saveLedger } from "./record/checkpoint.ts";
 export type { Force } from "./record/cues.ts";
+export { isData } from "./record/data-text.ts";
 export {
   type ExtractiveSummaryOptions,
   extractiveSummary,
   SUMMARY_HEADINGS,
 } from "./record/extractive-summary.ts";
-export { isData } from "./record/data-text.ts";
 export { foldLedger } from "./record/ledger.ts";
 export { pathsInLedger } from "./record/ledger-paths.ts";
 export { type LedgerText, renderLedger } from "./record/ledger-text.ts";

@@ -62,6 +62,7 @@ async function standingFor(
   const { state, covered } = await knownBefore(store, { messages, end: from, cuts, signal });
   const record = writeRecord({
     ...{ state, covered, budget },
+    kept: [...(isShown ? [asked] : []), ...messages.slice(from)],
     request: isShown ? undefined : asked,
     left: isShown ? room - cost : room,
   });

@@ -1,5 +1,5 @@
 // Writes what stands for the messages before a cut, within the room that there is.
-import type { UserMessage } from "@clew/plugin-sdk/core";
+import type { AgentMessage, UserMessage } from "@clew/plugin-sdk/core";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
   headOf,
@@ -17,6 +17,8 @@ export interface RecordInput {
   readonly state: LedgerState;
   /** How many they are. */
   readonly covered: number;
+  /** The messages that are shown beside it. */
+  readonly kept: readonly AgentMessage[];
   /** A request too long to be shown as a message: its beginning is quoted. Absent: none is. */
   readonly request?: UserMessage | undefined;
   /** Tokens of the whole context. */
@@ -36,7 +38,7 @@ const CHARS_PER_TOKEN = 2;
  * even that fits. The same input gives the same bytes.
  */
 export function writeRecord(input: RecordInput): string | undefined {
-  const { state, covered, request, budget, left } = input;
+  const { state, covered, kept, request, budget, left } = input;
   const room = recordRoomOf(budget);
   const all = room.ledger + room.anchors + room.pins;
   const summary = `${covered} earlier messages stand behind this record, and every byte of them is kept: lcm_grep searches them, lcm_describe shows one whole by the id after @.`;
@@ -47,7 +49,7 @@ export function writeRecord(input: RecordInput): string | undefined {
   const written = SHARES.map(
     (share) => () =>
       joinRecord({
-        ...renderRecord(state, { room: withinTokens(room, Math.min(all, left) * share) }),
+        ...renderRecord(state, { room: withinTokens(room, Math.min(all, left) * share), kept }),
         openRequest,
         summary,
       }),

@@ -1,0 +1,151 @@
+// Finds messages by words or by a pattern, newest first, and says how far it looked.
+import { searchTextOf } from "../messages/search-text.ts";
+import { patiently } from "../patiently.ts";
+import { unindexed, withTrigrams, withWords, wordsOf } from "../store/candidates.ts";
+import { countMessages, messagesBySeq, numbersBefore, type Scope } from "../store/recall.ts";
+import type { StoredMessage } from "../store/rows.ts";
+import type { Store } from "../store/store.ts";
+import { othersTurn, pieceOfTime } from "../turns.ts";
+import { catchUp } from "./catch-up.ts";
+import { literalsOf } from "./pattern/literals.ts";
+import { type Match, matcherOf } from "./pattern/matcher.ts";
+import { parsePattern } from "./pattern/parse.ts";
+
+/** What to look for, and where. */
+export interface SearchRequest {
+  /** Words are found whatever their endings; a pattern is a regular expression. */
+  readonly mode: "words" | "pattern";
+  readonly query: string;
+  readonly scope: Scope;
+  /** Only messages that this holds for. */
+  readonly accepts: (message: StoredMessage) => boolean;
+  /** Only messages that came before this one. Absent: all. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+  /** Longest time to look, ms. */
+  readonly boundMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A message that was found. */
+export interface Hit {
+  readonly message: StoredMessage;
+  /** Its text, as it was searched. */
+  readonly text: string;
+  /** Where in it. */
+  readonly match: Match;
+}
+
+/** What a search came to. */
+export interface SearchResult {
+  readonly hits: readonly Hit[];
+  /** How many messages were read one by one; the index answered for all others. */
+  readonly read: number;
+  /** How many there are. */
+  readonly of: number;
+  /** Number of the message up to which was looked; null = to the oldest. */
+  readonly stoppedAt: number | null;
+}
+
+/** A message that may hold it; of a sure one the index says that it does. */
+interface Candidate {
+  readonly seq: number;
+  readonly isSure: boolean;
+}
+
+/** Those before `before`, newest first, at most `limit`. */
+type Candidates = (before: number, limit: number) => Candidate[];
+
+const PAGE = 64;
+/** The index knows a word by its stem and without its accents: it may not be found as it is. */
+const NOWHERE: Match = { start: 0, end: 0 };
+/** A shorter text stands in no index. */
+const INDEXED_LITERAL = 3;
+
+/** Throws a PatternError for a pattern that is not offered. */
+export async function search(store: Store, request: SearchRequest): Promise<SearchResult> {
+  const { limit, boundMs, accepts, signal } = request;
+  const end = performance.now() + boundMs;
+  const { candidates, matchIn } = planSearch(store, request);
+  await catchUp(store, signal);
+  const of = await patiently(() => countMessages(store, request.scope), signal);
+  const hits: Hit[] = [];
+  let read = 0;
+  let before = request.before ?? Number.MAX_SAFE_INTEGER;
+  let isOver = pieceOfTime();
+  for (;;) {
+    const page = await patiently(() => candidates(before, PAGE), signal);
+    for (const { seq, isSure } of page) {
+      if (hits.length >= limit || performance.now() >= end)
+        return { hits, read, of, stoppedAt: before };
+      if (isOver()) {
+        await othersTurn();
+        signal?.throwIfAborted();
+        isOver = pieceOfTime();
+      }
+      before = seq;
+      const [message] = await patiently(() => messagesBySeq(store, [seq]), signal);
+      if (message === undefined) continue;
+      read++;
+      if (!accepts(message)) continue;
+      const text = searchTextOf(message.message);
+      const match = matchIn(text) ?? (isSure ? NOWHERE : undefined);
+      if (match !== undefined) hits.push({ message, text, match });
+    }
+    if (page.length < PAGE) return { hits, read, of, stoppedAt: null };
+  }
+}
+
+function planSearch(
+  store: Store,
+  { mode, query, scope }: SearchRequest,
+): { candidates: Candidates; matchIn: (text: string) => Match | undefined } {
+  const range = (before: number, limit: number) => ({ conversations: scope, before, limit });
+  const bulk: Candidates = (before, limit) => unsure(unindexed(store, range(before, limit)));
+  if (mode === "words") {
+    const words = wordsOf(query);
+    const indexed: Candidates = (before, limit) =>
+      withWords(store, query, range(before, limit)).map((seq) => ({ seq, isSure: true }));
+    return { candidates: newestOf(indexed, bulk), matchIn: (text) => firstOf(words, text) };
+  }
+  const pattern = parsePattern(query);
+  const matchIn = matcherOf(pattern);
+  const [longest = ""] = literalsOf(pattern).sort((a, b) => b.length - a.length);
+  if ([...longest].length < INDEXED_LITERAL)
+    return {
+      candidates: (before, limit) => unsure(numbersBefore(store, { scope, before, limit })),
+      matchIn,
+    };
+  const indexed: Candidates = (before, limit) =>
+    unsure(withTrigrams(store, longest, range(before, limit)));
+  return { candidates: newestOf(indexed, bulk), matchIn };
+}
+
+const unsure = (numbers: readonly number[]): Candidate[] =>
+  numbers.map((seq) => ({ seq, isSure: false }));
+
+/** What either names, newest first, each once. */
+const newestOf =
+  (one: Candidates, other: Candidates): Candidates =>
+  (before, limit) =>
+    [
+      ...new Map(
+        [...other(before, limit), ...one(before, limit)].map((each) => [each.seq, each]),
+      ).values(),
+    ]
+      .sort((a, b) => b.seq - a.seq)
+      .slice(0, limit);
+
+/** The place of the first of `words`, where the beginning of each stands somewhere in `text`. */
+function firstOf(words: readonly string[], text: string): Match | undefined {
+  const lower = text.toLowerCase();
+  const places = words.map((word) => {
+    const stem = word.toLowerCase().slice(0, Math.max(3, word.length - ENDING));
+    return { start: lower.indexOf(stem), end: lower.indexOf(stem) + stem.length };
+  });
+  if (places.length === 0 || places.some(({ start }) => start < 0)) return undefined;
+  return places.reduce((first, place) => (place.start < first.start ? place : first));
+}
+
+/** Letters that a stem may lack or change: "running" and "run", "studies" and "study". */
+const ENDING = 4;

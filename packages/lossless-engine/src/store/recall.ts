@@ -1,0 +1,68 @@
+// Answers what recall asks of the stored messages.
+import type { SessionRef } from "@clew/plugin-sdk/core";
+import { conversationsOf } from "./conversations.ts";
+import { messageOf, type StoredMessage } from "./rows.ts";
+import type { Store } from "./store.ts";
+
+/** Where to look; null = everywhere in the database. */
+export type Scope = readonly number[] | null;
+
+/** The conversations of a session, newest first. */
+export const sessionConversations = (store: Store, session: SessionRef): number[] =>
+  store.read((sql) => conversationsOf(sql, session));
+
+/** How many messages a scope holds. */
+export const countMessages = (store: Store, scope: Scope): number =>
+  store.read((sql) =>
+    Number(
+      sql(`SELECT count(*) AS rows FROM message ${within(scope, "WHERE")}`).get(...values(scope))
+        ?.rows,
+    ),
+  );
+
+/** Those of `numbers` that are there, in the order asked for. */
+export const messagesBySeq = (store: Store, numbers: readonly number[]): StoredMessage[] =>
+  store.read((sql) =>
+    numbers.flatMap((seq) => {
+      const row = sql("SELECT * FROM message WHERE seq = ?").get(seq);
+      return row === undefined ? [] : [messageOf(sql, row)];
+    }),
+  );
+
+/** Numbers of the messages of a scope that came before `before`, newest first. */
+export const numbersBefore = (
+  store: Store,
+  { scope, before, limit }: { scope: Scope; before: number; limit: number },
+): number[] =>
+  store.read((sql) =>
+    sql(`SELECT seq FROM message WHERE seq < ? ${within(scope, "AND")} ORDER BY seq DESC LIMIT ?`)
+      .all(before, ...values(scope), limit)
+      .map(({ seq }) => Number(seq)),
+  );
+
+/** The number of the message of this name; of several the newest. Undefined: there is none. */
+export const numberOf = (store: Store, scope: Scope, name: string): number | undefined =>
+  store.read((sql) => {
+    const row = sql(
+      `SELECT seq FROM message WHERE id = ? ${within(scope, "AND")} ORDER BY seq DESC LIMIT 1`,
+    ).get(name, ...values(scope));
+    return row === undefined ? undefined : Number(row.seq);
+  });
+
+/** Messages of one conversation from number `from` to `to`, both included. */
+export const messagesBetween = (
+  store: Store,
+  { scope, from, to, limit }: { scope: Scope; from: number; to: number; limit: number },
+): StoredMessage[] =>
+  store.read((sql) =>
+    sql(
+      `SELECT * FROM message WHERE seq BETWEEN ? AND ? ${within(scope, "AND")} ORDER BY seq LIMIT ?`,
+    )
+      .all(from, to, ...values(scope), limit)
+      .map((row) => messageOf(sql, row)),
+  );
+
+const within = (scope: Scope, joint: "WHERE" | "AND") =>
+  scope === null ? "" : `${joint} conversation IN (SELECT value FROM json_each(?))`;
+
+const values = (scope: Scope) => (scope === null ? [] : [JSON.stringify(scope)]);

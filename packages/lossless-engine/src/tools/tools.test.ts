@@ -1,0 +1,199 @@
+import type { AgentMessage, PluginTool, PluginToolFactory } from "@clew/plugin-sdk/core";
+import { PluginManifestSchema } from "@clew/plugin-sdk/host";
+import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import manifest from "../../openclaw.plugin.json" with { type: "json" };
+import { engineOn } from "../engine.ts";
+import plugin from "../plugin.ts";
+import { createStores } from "../stores.ts";
+import { withIds } from "../testing/stored.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
+import { createReach } from "./reach.ts";
+import { recallTools } from "./tools.ts";
+
+const session = { sessionId: "s1", sessionKey: "agent:main:main" };
+const other = { sessionId: "s2", sessionKey: "agent:main:other" };
+
+/** An engine with its tools, as a host has them. */
+function setUp(databasePath?: string) {
+  const reach = createReach();
+  const engine = engineOn(reach.watching(createStores(temporaryFolder(), { databasePath })));
+  onTestFinished(() => engine.dispose?.());
+  const tell = (messages: readonly AgentMessage[], of = session, prefix = "e") =>
+    engine.ingestBatch?.({ ...of, messages: withIds(messages, prefix) });
+  const call = async (name: string, args: object, of = session) => {
+    const tool = recallTools(reach).find((one) => one.name === name)!;
+    const { content } = await tool.of(of).execute("call", args);
+    return content.map(({ text }) => text).join("");
+  };
+  return { engine, tell, call };
+}
+
+describe("lcm_grep", () => {
+  it("finds words whatever their endings, newest first, and says that all was searched", async () => {
+    const { tell, call } = setUp();
+    await tell([
+      user("The migration was running at night"),
+      assistant("It runs again"),
+      user("Thanks"),
+    ]);
+    const found = await call("lcm_grep", { pattern: "run" });
+    expect(found).toMatch(/^2 found, newest first\. All 3 messages were searched\./);
+    expect(found.indexOf("It runs again")).toBeLessThan(found.indexOf("The migration"));
+    expect(found).toContain("#1 · id e0 · user · turn 1 · 2026-01-01 00:00 · conversation 1");
+  });
+
+  it("finds a pattern, whatever its case, and refuses one that it cannot search in time", async () => {
+    const { tell, call } = setUp();
+    await tell([user("see TICKET-10042"), user("see ticket-1"), user("nothing here")]);
+    const found = await call("lcm_grep", { pattern: "ticket-\\d{5}", mode: "regex" });
+    expect(found).toMatch(/^1 found/);
+    expect(found).toContain("see TICKET-10042");
+    expect(await call("lcm_grep", { pattern: "(a)\\1", mode: "regex" })).toMatch(
+      /^This pattern cannot be searched for: references to groups are not offered\./,
+    );
+  });
+
+  it("finds what no index holds: data, and what stands far behind in a long message", async () => {
+    const { tell, call } = setUp();
+    const base64 = Array.from({ length: 80 }, (_, line) =>
+      Buffer.from(`${line}`.padStart(45, "clew")).toString("base64"),
+    ).join("\n");
+    await tell([user(base64), user(`${"word ".repeat(30_000)} faraway needle`), user("thanks")]);
+    const line = base64.split("\n")[40]!;
+    expect(await call("lcm_grep", { pattern: line, mode: "regex" })).toContain("#1 ·");
+    expect(await call("lcm_grep", { pattern: "faraway needle" })).toMatch(
+      /#2 · .*\nat character 150001 of 150015/,
+    );
+  });
+
+  it("answers in pages that name the next", async () => {
+    const { tell, call } = setUp();
+    await tell(Array.from({ length: 30 }, (_, index) => user(`note number ${index}`)));
+    const first = await call("lcm_grep", { pattern: "note", limit: 10 });
+    expect(first).toMatch(/^10 found, newest first\. There may be more; .*olderThan: 21\./);
+    const second = await call("lcm_grep", { pattern: "note", limit: 10, olderThan: 21 });
+    expect(second).toContain("note number 19");
+    expect(second).not.toContain("note number 20\n");
+    const last = await call("lcm_grep", { pattern: "note", limit: 50, olderThan: 11 });
+    expect(last).toMatch(/^10 found, newest first\. All 30 messages were searched\./);
+  });
+
+  it("looks in other sessions only when it is asked to, and never in another database", async () => {
+    const { tell, call } = setUp();
+    await tell([user("my number is 0815")]);
+    await tell([user("hello")], other, "o");
+    expect(await call("lcm_grep", { pattern: "0815" }, other)).toMatch(/^Nothing found\. All 1 /);
+    const everywhere = { pattern: "0815", allConversations: true };
+    expect(await call("lcm_grep", everywhere, other)).toContain("my number is 0815");
+    const another = setUp();
+    await another.tell([user("hello")], other, "o");
+    expect(await another.call("lcm_grep", everywhere, other)).toMatch(/^Nothing found/);
+  });
+
+  it("of a session goes on after a reset, and finds what was said before", async () => {
+    const { tell, call } = setUp();
+    await tell([user("the old fact: 4711")]);
+    const after = { ...session, sessionId: "s9" };
+    await tell([user("a new beginning", { timestamp: 5 })], after, "n");
+    expect(await call("lcm_grep", { pattern: "4711" }, after)).toContain("the old fact");
+  });
+
+  it("takes dates, and says what a date is", async () => {
+    const { tell, call } = setUp();
+    await tell([
+      user("early word", { timestamp: Date.parse("2026-01-01") }),
+      user("late word", { timestamp: Date.parse("2026-03-01") }),
+    ]);
+    const late = await call("lcm_grep", { pattern: "word", since: "2026-02-01" });
+    expect(late).toMatch(/^1 found[\s\S]*late word/);
+    expect(await call("lcm_grep", { pattern: "word", before: "soon" })).toMatch(/are dates/);
+  });
+});
+
+describe("lcm_describe", () => {
+  it("shows a message whole by its number or the id that a record names it by", async () => {
+    const { tell, call } = setUp();
+    const run = toolCall("bash", { command: "ls" }, "c1");
+    await tell([user("list"), assistant([run]), toolResult(run, "a.ts\nb.ts")]);
+    for (const id of ["#3", "e2", "@e2"])
+      expect(await call("lcm_describe", { id })).toBe(
+        "#3 · id e2 · result of bash · turn 1 · 2026-01-01 00:00 · conversation 1\na.ts\nb.ts",
+      );
+    expect(await call("lcm_describe", { id: "e1" })).toContain('bash {"command":"ls"}');
+    expect(await call("lcm_describe", { id: "nobody" })).toMatch(/^There is no message nobody/);
+  });
+
+  it("shows several, each whole, and says where to go on", async () => {
+    const { tell, call } = setUp();
+    await tell(Array.from({ length: 6 }, (_, index) => user(`${index}`.repeat(10_000))));
+    const first = await call("lcm_describe", { id: "#1-#6" });
+    expect(first).toMatch(/2{10000}\n\nTo go on: \{"id": "#4-#6"\}\.$/);
+    const second = await call("lcm_describe", { id: "#4-#6" });
+    expect(second).toMatch(/5{10000}$/);
+  });
+
+  it("gives every byte of what was stored back, in pages", async () => {
+    const { tell, call } = setUp();
+    const details = { stdout: "x".repeat(40_000), code: 0, nested: [{ deep: "é😀" }] };
+    const message = toolResult(toolCall("read"), "line\n".repeat(16_000), { details });
+    await tell([message]);
+    for (const [raw, whole] of [
+      [false, "line\n".repeat(16_000)],
+      [true, JSON.stringify(withIds([message])[0])],
+    ] as const) {
+      let text = "";
+      for (let offset = 0; offset < whole.length; ) {
+        const page = await call("lcm_describe", { id: "#1", raw, offset });
+        const [head = "", ...body] = page.split("\n");
+        expect(head).toMatch(/^#1 · /);
+        const piece = body.join("\n").replace(/\n\nCharacters \d+ to \d+ of \d+; to go on:.*$/, "");
+        text += piece;
+        offset += piece.length;
+      }
+      expect(text).toBe(whole);
+    }
+  });
+
+  it("shows nothing of another session unless it is asked to", async () => {
+    const { tell, call } = setUp();
+    await tell([user("a secret")]);
+    await tell([user("hello")], other, "o");
+    expect(await call("lcm_describe", { id: "#1" }, other)).toMatch(/no such messages/);
+    expect(await call("lcm_describe", { id: "e0" }, other)).toMatch(/^There is no message/);
+    expect(await call("lcm_describe", { id: "#1", allConversations: true }, other)).toContain(
+      "a secret",
+    );
+  });
+});
+
+describe("the tools of the plugin", () => {
+  it("are those of the manifest, and say so where nothing is stored", async () => {
+    const offered: PluginTool[] = [];
+    plugin.register({
+      pluginConfig: undefined,
+      resolvePath: (path: string) => path,
+      registerContextEngine: () => {},
+      registerTool: (factory: PluginToolFactory) => offered.push(factory(session) as PluginTool),
+    } as never);
+    const { contracts } = PluginManifestSchema.parse(manifest);
+    expect(offered.map(({ name }) => name)).toEqual(contracts?.tools);
+    for (const tool of offered)
+      expect((await tool.execute("c", { pattern: "x", id: "x" })).content[0]?.text).toMatch(
+        /^Nothing of this session is stored/,
+      );
+  });
+
+  it("are named to the model as soon as something is hidden, and not before", async () => {
+    const { engine } = setUp();
+    const messages = withIds(conversation({ turns: 60, tools: 1, toolResultChars: 1_500 }));
+    const availableTools = new Set(["lcm_grep"]);
+    const ask = (of: AgentMessage[]) =>
+      engine.assemble({ ...session, messages: of, tokenBudget: 24_000, availableTools });
+    expect((await ask(messages.slice(0, 4))).systemPromptAddition).toBeUndefined();
+    expect((await ask(messages)).systemPromptAddition).toContain("lcm_describe");
+    const { items, hidden } = await engine.explain({ ...session, messages, tokenBudget: 24_000 });
+    expect(items[0]).toMatchObject({ id: null, why: "record" });
+    expect(hidden + items.length).toBe(messages.length + 1);
+  });
+});

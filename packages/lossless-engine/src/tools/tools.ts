@@ -1,0 +1,63 @@
+// The recall tools that a session is offered.
+import type { PluginTool, SessionRef } from "@clew/plugin-sdk/core";
+import type { Store } from "../store/store.ts";
+import { DESCRIBE_PARAMETERS, describe } from "./describe.ts";
+import { GREP_PARAMETERS, grep } from "./grep.ts";
+import type { Reach } from "./reach.ts";
+import { textResult } from "./result.ts";
+
+/** A tool that is made for each session. */
+export interface RecallTool {
+  readonly name: string;
+  of(session: Partial<SessionRef>): PluginTool;
+}
+
+/** They read what the engine stored of the session; the manifest declares them. */
+export const recallTools = (reach: Reach): readonly RecallTool[] => [
+  recallTool(reach, {
+    name: "lcm_grep",
+    label: "Search the record",
+    description:
+      "Searches every message ever said in this session, shown or not, by words or by a regular expression.",
+    parameters: GREP_PARAMETERS,
+    answer: grep,
+  }),
+  recallTool(reach, {
+    name: "lcm_describe",
+    label: "Read the record",
+    description: "Shows stored messages whole, by number, range of numbers or id.",
+    parameters: DESCRIBE_PARAMETERS,
+    answer: describe,
+  }),
+];
+
+function recallTool<Asked>(
+  reach: Reach,
+  {
+    answer,
+    ...tool
+  }: Omit<PluginTool, "execute"> & {
+    answer(
+      store: Store,
+      session: SessionRef,
+      asked: Asked,
+      signal?: AbortSignal,
+    ): ReturnType<PluginTool["execute"]>;
+  },
+): RecallTool {
+  return {
+    name: tool.name,
+    of({ sessionId = "", sessionKey }) {
+      const session = { sessionId, ...(sessionKey !== undefined && { sessionKey }) };
+      return {
+        ...tool,
+        execute(_callId, params, signal) {
+          const store = reach.storeOf(session);
+          return store === undefined
+            ? textResult("Nothing of this session is stored: there is nothing to search.")
+            : answer(store, session, params as Asked, signal);
+        },
+      };
+    },
+  };
+}
