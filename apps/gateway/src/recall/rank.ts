@@ -10,11 +10,29 @@ export interface Candidate<Source> {
   hasLiteral: boolean;
 }
 
-/** The passage that is shown of it. */
+/** One of the messages that are read again for their best passage. */
+export interface Chosen<Source> {
+  source: Source;
+  /** Place in time. */
+  order: number;
+  /** What all that was found in it counts. */
+  around: number;
+}
+
+/** What a search goes on with. */
+export interface Choice<Source> {
+  chosen: readonly Chosen<Source>[];
+  /** Of each term. */
+  weights: readonly number[];
+}
+
+/** The passage that is shown of a message. */
 export interface Hit<Source> {
   source: Source;
   passage: string;
   score: number;
+  /** Place in time. */
+  order: number;
 }
 
 /** Messages whose passages are compared; by their terms alone the others are worse. */
@@ -39,40 +57,65 @@ export function findTerms<Source>(
 }
 
 /**
- * Best first, of equals the newest; the same passage once. Words that few messages hold weigh more,
- * and the query as it is more than all its words. `candidates` are in order of time.
+ * The messages that hold most, of equals the newest. Words that few messages hold weigh more, and
+ * the query as it is more than all its words. `candidates` are in order of time. Linear.
  */
-export function rankHits<Source>(
-  query: SearchTerms,
+export function chooseCandidates<Source>(
+  { terms }: SearchTerms,
   candidates: readonly Candidate<Source>[],
-  textOf: (source: Source) => string,
-): Hit<Source>[] {
-  const weights = weigh(query.terms, candidates);
-  const total = weights.reduce((sum, weight) => sum + weight, 0) || 1;
-  const coarse = candidates
-    .map((candidate, order) => ({
-      ...candidate,
-      order,
-      around: (candidate.hasLiteral ? 2 * total : 0) + sumOf(candidate.terms, weights),
+): Choice<Source> {
+  const weights = weigh(terms, candidates);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  // There are few ways to hold some of the terms.
+  const alike = new Map<number, number[]>();
+  for (const [order, { terms: found, hasLiteral }] of candidates.entries()) {
+    const key = 2 * found + (hasLiteral ? 1 : 0);
+    const others = alike.get(key);
+    if (others === undefined) alike.set(key, [order]);
+    else others.push(order);
+  }
+  const chosen = [...alike]
+    .map(([key, orders]) => ({
+      orders,
+      around: (key % 2) * 2 * total + sumOf(Math.floor(key / 2), weights),
     }))
-    .sort((a, b) => b.around - a.around || b.order - a.order)
-    .slice(0, MOST_READ);
-  const hits = coarse.map(({ source, around, order }) => {
-    const { passage, score } = bestPassage(query, weights, total, textOf(source));
-    return { source, passage, order, score: score + AROUND * around };
-  });
-  const shown = new Set<string>();
-  return hits
-    .sort((a, b) => b.score - a.score || b.order - a.order)
-    .filter(({ passage }) => !shown.has(passage) && shown.add(passage))
-    .map(({ source, passage, score }) => ({ source, passage, score }));
+    .sort((a, b) => b.around - a.around)
+    .flatMap(({ orders, around }) =>
+      orders
+        .slice(-MOST_READ)
+        .reverse()
+        .map((order) => ({ source: candidates[order]!.source, order, around })),
+    );
+  return { chosen: chosen.slice(0, MOST_READ), weights };
 }
 
 function weigh(terms: readonly Term[], candidates: readonly Candidate<unknown>[]): number[] {
-  return terms.map(({ isPart }, at) => {
-    const holders = candidates.filter(({ terms: found }) => found & (1 << at)).length;
-    return (isPart ? LESS : 1) * Math.log(1 + candidates.length / (0.5 + holders));
-  });
+  const holders = terms.map(() => 0);
+  for (const { terms: found } of candidates)
+    for (let at = 0; at < holders.length; at++) if (found & (1 << at)) holders[at]!++;
+  return terms.map(
+    ({ isPart }, at) =>
+      (isPart ? LESS : 1) * Math.log(1 + candidates.length / (0.5 + holders[at]!)),
+  );
+}
+
+/** The best passage of a chosen message, whose text this is. */
+export function readHit<Source>(
+  query: SearchTerms,
+  { weights }: Choice<Source>,
+  { source, order, around }: Chosen<Source>,
+  text: string,
+): Hit<Source> {
+  const { passage, score } = bestPassage(query, weights, text);
+  return { source, order, passage, score: score + AROUND * around };
+}
+
+/** Best first, of equals the newest; the same passage once. */
+export function orderHits<Source>(hits: readonly Hit<Source>[]): Hit<Source>[] {
+  const shown = new Set<string>();
+  return hits
+    .toSorted((a, b) => b.score - a.score || b.order - a.order)
+    .filter(({ passage }) => !shown.has(passage) && shown.add(passage));
 }
 
 const sumOf = (found: number, weights: readonly number[]) =>
@@ -82,9 +125,9 @@ const sumOf = (found: number, weights: readonly number[]) =>
 function bestPassage(
   { literal, exact, terms }: SearchTerms,
   weights: readonly number[],
-  total: number,
   text: string,
 ): { passage: string; score: number } {
+  const total = weights.reduce((sum, weight) => sum + weight, 0) || 1;
   let best = { start: 0, end: Math.min(text.length, PASSAGE_CHARS), score: -1 };
   for (const { start, end } of linesOf(text)) {
     const line = text.slice(start, end).toLowerCase();

@@ -1,6 +1,13 @@
 // Searches everything a session ever said, called or printed, in pieces.
 import { inSlices } from "@clew/plugin-sdk/host";
-import { type Candidate, findTerms, rankHits } from "./rank.ts";
+import {
+  type Candidate,
+  chooseCandidates,
+  findTerms,
+  type Hit,
+  orderHits,
+  readHit,
+} from "./rank.ts";
 import { minuteOf, quoteRecord, recordTextOf } from "./record-text.ts";
 import type { SessionMessages } from "./session-messages.ts";
 import { planTerms, type SearchTerms } from "./terms.ts";
@@ -23,11 +30,19 @@ const HITS_PER_PAGE = 4;
 
 /** Text for a model: quotations with ids, best first. */
 export async function searchSession(request: SearchRequest): Promise<string> {
-  const { query, page, signal } = request;
+  const { messages, query, page, signal } = request;
   const terms = planTerms(query);
   const { candidates, reached } = await scan(request, terms);
-  const { messages } = request;
-  const hits = rankHits(terms, candidates, (at) => recordTextOf(messages[at]!.message));
+  const choice = chooseCandidates(terms, candidates);
+  const read: Hit<number>[] = [];
+  await inSlices(
+    choice.chosen,
+    (one) => {
+      read.push(readHit(terms, choice, one, recordTextOf(messages[one.source]!.message)));
+    },
+    { signal },
+  );
+  const hits = orderHits(read);
   const first = (page - 1) * HITS_PER_PAGE;
   signal.throwIfAborted();
   const shown = hits.slice(first, first + HITS_PER_PAGE);
