@@ -1,5 +1,5 @@
 // What is seen of an engine that did not take a session's turns, and how it gets another chance.
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { clew } from "../../testing/command.ts";
@@ -34,7 +34,10 @@ async function startSickGateway(failurePolicy: "quarantine" | "retry-next-turn")
   };
   writeFileSync(join(home, "clew.json"), JSON.stringify(config));
   const served = await startServedGateway(config, home);
-  const taken = () => existsSync(join(home, "taken"));
+  const taken = () => {
+    const file = join(home, "taken");
+    return existsSync(file) && readFileSync(file, "utf8").includes("poison");
+  };
   return { ...served, home, taken, heal: () => rmSync(sick) };
 }
 
