@@ -39,7 +39,9 @@ export async function importFile(
     const part = await readPart(file, cursor);
     if (part === undefined) return { imported: 0, reason: `${path} is no session file` };
     let imported = 0;
-    for (const { messages, cursor } of batchesOf(part)) {
+    for (const { messages, end } of batchesOf(part)) {
+      const line = end === undefined ? undefined : part.lines.get(end);
+      const cursor = line && (await cursorBehind(file, line, end!));
       const { added } = await patiently(
         () => storeMessages(store, { session, messages, from: "told", cursor }),
         signal,
@@ -60,23 +62,19 @@ async function readPart(file: FileHandle, cursor: Cursor | undefined) {
 
 interface Batch {
   messages: readonly ToldMessage[];
-  cursor: Cursor | undefined;
+  /** Id of the entry up to which the file is read with them; undefined: there is none. */
+  end: string | undefined;
 }
 
 /** The last one moves the cursor behind everything that was read. */
-function batchesOf({ entries, lines }: FilePart): Batch[] {
+function batchesOf({ entries }: FilePart): Batch[] {
   const told = toldBranch(entries);
-  const behind = (entryId: string | undefined) => {
-    const line = entryId === undefined ? undefined : lines.get(entryId);
-    return line && cursorBehind(line, entryId!);
-  };
+  const last = entries.at(-1)?.id;
   const batches: Batch[] = [];
   for (let at = 0; at < told.length; at += BATCH) {
     const messages = told.slice(at, at + BATCH);
     const isLast = at + BATCH >= told.length;
-    const end = isLast ? entries.at(-1)?.id : messages.at(-1)!.entryId;
-    batches.push({ messages, cursor: behind(end) });
+    batches.push({ messages, end: isLast ? last : messages.at(-1)!.entryId });
   }
-  const end = told.length > 0 ? undefined : behind(entries.at(-1)?.id);
-  return end === undefined ? batches : [{ messages: [], cursor: end }];
+  return told.length > 0 || last === undefined ? batches : [{ messages: [], end: last }];
 }

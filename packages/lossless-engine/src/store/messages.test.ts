@@ -72,12 +72,25 @@ describe("a message", () => {
     const [whole] = withIds([toolResult(call, "x".repeat(9_000), { details: { lines: 900 } })]);
     const cut = withMessageId(toolResult(call, "x… cut"), messageId(whole!)!);
     tell(store, [named(cut)], { from: "seen" });
+    const shorter = withMessageId(toolResult(call, "x…"), messageId(whole!)!);
+    tell(store, [named(shorter)], { from: "seen" });
+    expect(storedOf(store)).toEqual([cut]);
     expect(tell(store, [named(whole!)]).added).toBe(0);
     expect(storedOf(store)).toEqual([whole]);
     tell(store, [named(cut)]);
     tell(store, [named(cut)], { from: "seen" });
     expect(storedOf(store)).toEqual([whole]);
     expect(rowsOf(store, "payload_use")).toBe(1);
+  });
+
+  it("that was seen whole is no less whole when it is told, and stays so", () => {
+    const store = temporaryStore();
+    const [whole] = withIds([toolResult(toolCall("read"), "x".repeat(9_000))]);
+    tell(store, [named(whole!)], { from: "seen" });
+    tell(store, [named(whole!)]);
+    tell(store, [named({ ...whole!, content: "cut" } as typeof whole & object)]);
+    expect(storedOf(store)).toEqual([whole]);
+    expect([rowsOf(store, "payload"), rowsOf(store, "payload_use")]).toEqual([1, 1]);
   });
 
   it("of a host without ids is known by its key, or by all that it says", () => {

@@ -131,6 +131,12 @@ function insert(sql: Sql, { conversation, name, message, turn, flags }: NewRow):
 
 /** The message as its host tells it, in place of what was seen of it. */
 function replace(sql: Sql, seq: number, message: AgentMessage, flags: number): void {
+  const row = sql("SELECT * FROM message WHERE seq = ?").get(seq)!;
+  if (JSON.stringify(messageOf(sql, row).message) === JSON.stringify(message)) {
+    const kept = Number(row.flags) & FLAGS.hasPayloads;
+    sql("UPDATE message SET flags = ? WHERE seq = ?").run(flags | kept, seq);
+    return;
+  }
   const { body, payloads } = packMessage(message);
   sql("DELETE FROM payload_use WHERE message = ?").run(seq);
   sql("UPDATE message SET body = ?, flags = ? WHERE seq = ?").run(

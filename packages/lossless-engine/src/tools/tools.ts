@@ -12,6 +12,9 @@ export interface RecallTool {
   of(session: Partial<SessionRef>): PluginTool;
 }
 
+/** Hosts need not ask a person before such a tool runs. */
+const READ_ONLY = { annotations: { readOnlyHint: true } };
+
 /** They read what the engine stored of the session; the manifest declares them. */
 export const recallTools = (reach: Reach): readonly RecallTool[] => [
   recallTool(reach, {
@@ -51,6 +54,7 @@ function recallTool<Asked>(
       const session = { sessionId, ...(sessionKey !== undefined && { sessionKey }) };
       return {
         ...tool,
+        ...READ_ONLY,
         execute(_callId, params, signal) {
           const store = reach.storeOf(session);
           return store === undefined
