@@ -1,7 +1,7 @@
 // How many calls a session has had, and how much each of them adds.
 import type { AgentMessage } from "./contract/message.ts";
 import { estimateMessage } from "./tokens/message.ts";
-import type { TranscriptEntry } from "./transcript/entries.ts";
+import { roleIn, type TranscriptEntry } from "./transcript/entries.ts";
 import { capToolResults } from "./transcript/tool-result-caps.ts";
 
 /** What a session's past says of its future. */
@@ -33,7 +33,7 @@ export function countCalls(branch: readonly TranscriptEntry[], before?: CallCoun
     branch[before.entries - 1]?.id === before.lastEntryId;
   let calls = goesOn ? before.calls : 0;
   for (let index = goesOn ? before.entries : 0; index < branch.length; index++)
-    if (messageOf(branch[index])?.role === "assistant") calls++;
+    if (roleIn(branch[index]) === "assistant") calls++;
   return { calls, entries: branch.length, lastEntryId: branch.at(-1)?.id };
 }
 

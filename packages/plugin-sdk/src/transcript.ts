@@ -42,6 +42,8 @@ export {
   type NewTranscriptEntry,
   ORIGIN,
   type ResetEntry,
+  ROLE,
+  roleIn,
   type SessionInfoEntry,
   type ThinkingLevelChangeEntry,
   TRANSCRIPT_VERSION,

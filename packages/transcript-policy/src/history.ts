@@ -73,13 +73,13 @@ export async function sanitizeSessionHistory(request: SanitizeRequest): Promise<
   const runner = new StepRunner();
   const steps = replaySteps(flags);
 
-  const spoken = runner.run(messages, steps.content);
+  const spoken = await runner.runInSlices(messages, steps.content);
   const shown = await sanitizeSessionMessagesImages({
     ...imageOptions(request),
     messages: spoken.messages,
   });
-  const clean = runner.run(shown.messages, steps.history);
-  const turns = runner.run(clean.messages, steps.turns);
+  const clean = await runner.runInSlices(shown.messages, steps.history);
+  const turns = await runner.runInSlices(clean.messages, steps.turns);
   const changes = [...spoken.changes, ...shown.changes, ...clean.changes, ...turns.changes];
   const again = [...steps.content, step(removeBlankContent, {}), ...steps.history, ...steps.turns];
   const settled = changes.length === 0 ? turns : runner.settle(turns.messages, again);

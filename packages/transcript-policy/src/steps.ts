@@ -1,6 +1,6 @@
 // Runs passes in order, leaving out those that certainly change nothing.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import type { PolicyChange } from "@clew/plugin-sdk/host";
+import { inSlices, type PolicyChange } from "@clew/plugin-sdk/host";
 import type { Pass, PassResult } from "./pass.ts";
 import { asStored } from "./stored.ts";
 import { type Traits, traitsOf } from "./traits.ts";
@@ -29,13 +29,20 @@ export class StepRunner {
   run(messages: readonly AgentMessage[], steps: readonly Step[]): PassResult {
     const changes: PolicyChange[] = [];
     let current = messages;
-    for (const step of steps) {
-      if (this.#settled.get(step) === current || !step.applies(this.#traitsOf(current))) continue;
-      const result = step.run(current);
-      if (result.messages === current) this.#settled.set(step, current);
-      current = result.messages;
-      for (const change of result.changes) changes.push(change);
-    }
+    for (const step of steps) current = this.#runOne(step, current, changes);
+    return { messages: current, changes };
+  }
+
+  /** The same, with a turn for others between two steps where that has been long. */
+  async runInSlices(
+    messages: readonly AgentMessage[],
+    steps: readonly Step[],
+  ): Promise<PassResult> {
+    const changes: PolicyChange[] = [];
+    let current = messages;
+    await inSlices(steps, (step) => {
+      current = this.#runOne(step, current, changes);
+    });
     return { messages: current, changes };
   }
 
@@ -53,6 +60,15 @@ export class StepRunner {
       for (const change of result.changes) changes.push(change);
     }
     return { messages: current, changes };
+  }
+
+  #runOne(step: Step, messages: readonly AgentMessage[], changes: PolicyChange[]) {
+    if (this.#settled.get(step) === messages || !step.applies(this.#traitsOf(messages)))
+      return messages;
+    const result = step.run(messages);
+    if (result.messages === messages) this.#settled.set(step, messages);
+    for (const change of result.changes) changes.push(change);
+    return result.messages;
   }
 
   #traitsOf(messages: readonly AgentMessage[]): Traits {

@@ -103,6 +103,7 @@ export async function openBranchFile({
       const written = header ?? newHeader();
       const head = header === undefined ? formatHeader(written) : "";
       const lines = formatEntries(entries, { atomic });
+      await keeper.lookBefore();
       await file.append(head + lines.join(""));
       header = written;
       for (const line of lines) heldBytes += line.length;

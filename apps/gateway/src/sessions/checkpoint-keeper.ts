@@ -15,6 +15,11 @@ export interface WrittenLines {
 }
 
 export interface CheckpointKeeper {
+  /**
+   * To be asked before a write: without it what another program did to the file would be hidden by
+   * the time of our own. Once it was touched, the file is read whole at the next opening.
+   */
+  lookBefore(): Promise<void>;
   /** Resolves when the checkpoint says so too. Never rejects: it is only a cache. */
   wrote(written: WrittenLines): Promise<void>;
   /** Makes it for a session that grew large, and anew where it has grown by many lines. */
@@ -51,7 +56,13 @@ export async function keepCheckpoint(
     lines = 0;
   };
   if (writer === undefined && header !== undefined) await make(header);
+  let isTouched = false;
   return {
+    async lookBefore() {
+      if (writer === undefined || isTouched) return;
+      isTouched = !(await writer.isUntouched());
+      if (isTouched) await writer.remove();
+    },
     async wrote({ entries, lines: texts, head }) {
       const bytes = Buffer.from(head + texts.join(""), "utf8");
       const before = placed?.at(-1)?.entry.id ?? null;
@@ -63,7 +74,7 @@ export async function keepCheckpoint(
     },
     async close(head) {
       await writer?.close();
-      if (writer === undefined || lines > MAX_LINES) await make(head);
+      if (!isTouched && (writer === undefined || lines > MAX_LINES)) await make(head);
       await writer?.close();
     },
   };
@@ -93,24 +104,31 @@ interface AppendedLine {
 /** Adds lines to a checkpoint whose last one bears `stamp`; one that fails is removed. */
 function appendTo(sessionFile: string, stamp: FileStamp) {
   const path = checkpointFile(sessionFile);
-  let { crc, size } = stamp;
+  let { crc, size, mtime, inode } = stamp;
   let handle: FileHandle | undefined;
   let isBroken = false;
+  const remove = async () => {
+    isBroken = true;
+    await rm(path, { force: true }).catch(() => {});
+  };
   const write = async ({ placed, before }: AppendedLine) => {
     const now = await statOf(sessionFile);
     if (now?.size !== size) throw new Error("another program changed the session file");
     handle ??= await open(path, "a", 0o600);
     await handle.appendFile(formatLine(placed, { before, stamp: { ...now, crc } }));
+    ({ mtime, inode } = now);
   };
   return {
+    remove,
+    async isUntouched() {
+      const now = await statOf(sessionFile);
+      return now?.size === size && now.mtime === mtime && now.inode === inode;
+    },
     async append(line: AppendedLine) {
       crc = crc32(line.bytes, crc);
       size += line.bytes.length;
       if (isBroken) return;
-      await write(line).catch(async () => {
-        isBroken = true;
-        await rm(path, { force: true }).catch(() => {});
-      });
+      await write(line).catch(remove);
     },
     async close() {
       await handle?.close().catch(() => {});

@@ -1,8 +1,13 @@
 // What the lines of a checkpoint say of the entries of a session file.
 
 import { crc32 } from "node:zlib";
-import { messageId } from "@clew/plugin-sdk/core";
-import { ORIGIN, type TranscriptEntry, type TranscriptHeader } from "@clew/plugin-sdk/transcript";
+import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
+import {
+  ORIGIN,
+  roleIn,
+  type TranscriptEntry,
+  type TranscriptHeader,
+} from "@clew/plugin-sdk/transcript";
 import { z } from "zod";
 
 /** Where the line of an entry stands in its file. */
@@ -24,6 +29,8 @@ export interface EntryRow extends LinePlace {
   parentId: string | null;
   /** The entry that first said what this one says. */
   origin: string;
+  /** Who speaks in it; undefined when it has no message, or one of another kind. */
+  role: AgentMessage["role"] | undefined;
   /**
    * The whole entry, where it is small, or its type and the names of what has to be read; undefined
    * for a message as we write it, which nearly all are.
@@ -48,6 +55,17 @@ export interface FileStamp {
   inode: string;
 }
 
+/** How a line names those who speak. */
+const LETTERS: Partial<Record<AgentMessage["role"], string>> = {
+  user: "u",
+  assistant: "a",
+  toolResult: "t",
+};
+const NOBODY = "-";
+const ROLES: Readonly<Record<string, AgentMessage["role"]>> = Object.fromEntries(
+  Object.entries(LETTERS).map(([role, letter]) => [letter, role as AgentMessage["role"]]),
+);
+
 /** Known from the row. */
 const ROW_KEYS: ReadonlySet<string> = new Set(["type", "id", "parentId"]);
 /** What else a message has, as we write it. */
@@ -67,11 +85,13 @@ const LineSchema = z.object({
   start: z.number(),
   ids: z.array(z.string()),
   lengths: z.array(z.number()),
+  /** A letter for each: who speaks in it. */
+  roles: z.string(),
   /** By index: a parent that is not the entry before. */
   parents: z.record(z.string(), z.string().nullable()).optional(),
   /** By index: who first said it, where that is another entry. */
   origins: z.record(z.string(), z.string()).optional(),
-  /** By index: entries that are small and no messages. */
+  /** By index: entries that are small and no messages, and messages of role "custom". */
   small: z.record(z.string(), z.looseObject({ type: z.string(), id: z.string() })).optional(),
   /** By index: other entries that are no messages as we write them. */
   unusual: z
@@ -102,6 +122,7 @@ export function formatLine(
     start: placed[0]?.start ?? stamp.size,
     ids: placed.map(({ entry }) => entry.id),
     lengths: placed.map(({ length }) => length),
+    roles: placed.map(({ entry }) => LETTERS[roleIn(entry) ?? "custom"] ?? NOBODY).join(""),
     stamp,
   };
   let previous = before;
@@ -111,7 +132,7 @@ export function formatLine(
     const origin = originOf(entry);
     if (origin !== id) line.origins = { ...line.origins, [index]: origin };
     const keys = Object.keys(entry).filter((key) => !ROW_KEYS.has(key));
-    if (type !== "message" && length <= SMALL_BYTES)
+    if (isPrivate(entry) || (type !== "message" && length <= SMALL_BYTES))
       line.small = { ...line.small, [index]: { ...entry } };
     else if (type !== "message" || !isUsual(keys))
       line.unusual = { ...line.unusual, [index]: { type, keys } };
@@ -126,7 +147,9 @@ export type CheckpointLine = Line;
 /** Undefined when the line is none of ours. */
 export function parseLine(text: string): CheckpointLine | undefined {
   const line = LineSchema.safeParse(readSealed(text)).data;
-  return line !== undefined && line.ids.length === line.lengths.length ? line : undefined;
+  if (line === undefined) return undefined;
+  const { ids, lengths, roles } = line;
+  return ids.length === lengths.length && ids.length === roles.length ? line : undefined;
 }
 
 /** True when every entry of the line follows the one before. */
@@ -134,7 +157,7 @@ export const isLinear = ({ parents }: CheckpointLine): boolean => parents === un
 
 /** Calls `take` for each row of a line. `before`: the entry before the first one. */
 export function forEachRow(
-  { start: from, ids, lengths, parents, origins, small, unusual }: CheckpointLine,
+  { start: from, ids, lengths, roles, parents, origins, small, unusual }: CheckpointLine,
   before: string | null,
   take: (row: EntryRow) => void,
 ): void {
@@ -148,12 +171,17 @@ export function forEachRow(
       ...{ id, start, length },
       parentId: parentId === undefined ? previous : parentId,
       origin: origins?.[index] ?? id,
+      role: ROLES[roles[index]!],
       content: entry === undefined ? unusual?.[index] : { entry },
     });
     start += length + 1;
     previous = id;
   }
 }
+
+/** What engines may not be told of has to be looked at, so it is not read late. */
+const isPrivate = (entry: TranscriptEntry) =>
+  entry.type === "message" && entry[ORIGIN] === undefined && entry.message.role === "custom";
 
 const isUsual = (keys: readonly string[]) =>
   keys.length === MESSAGE_KEYS.length && MESSAGE_KEYS.every((key) => keys.includes(key));

@@ -177,6 +177,20 @@ describe("a checkpoint", () => {
     await again.close();
   });
 
+  it("of a file that another program edits while it is open is not believed afterwards", async () => {
+    const { open, file } = await closedSession();
+    const session = await open();
+    await writeFile(file, (await readFile(file, "utf8")).replace('"two"', '"TWO"'));
+    await session.append([{ type: "message", message: { role: "user", content: "four" } }]);
+    await session.append([{ type: "message", message: { role: "user", content: "five" } }]);
+    await session.close();
+    const again = await open();
+    expect(JSON.stringify(again.branch()[1])).toContain("TWO");
+    expect(again.branch()).toHaveLength(5);
+    await again.close();
+    expect(await currentCheckpoint(file)).toBeDefined();
+  });
+
   it("that is damaged is known to the doctor, who removes it", async () => {
     const { home, file } = await closedSession();
     const codes = async (fix: boolean) =>

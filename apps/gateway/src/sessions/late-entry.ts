@@ -3,6 +3,7 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
   ORIGIN,
   parseTranscriptLine,
+  ROLE,
   type TranscriptEntry,
   withOrigin,
 } from "@clew/plugin-sdk/transcript";
@@ -51,10 +52,12 @@ export class LateEntry implements PlacedEntry {
   }
 }
 
-function entryOf({ id, parentId, origin, content }: EntryRow, late: LateEntry): TranscriptEntry {
-  if (content === undefined) return message({ id, parentId, origin }, late);
+function entryOf(row: EntryRow, late: LateEntry): TranscriptEntry {
+  const { id, parentId, origin, role, content } = row;
+  if (content === undefined) return message(row, late);
   if ("entry" in content) return keepOwn(withOrigin(content.entry, origin));
-  const entry = { type: content.type, id, parentId, [ORIGIN]: origin, [READER]: late };
+  const known = { [ORIGIN]: origin, [READER]: late, ...(role !== undefined && { [ROLE]: role }) };
+  const entry = { type: content.type, id, parentId, ...known };
   for (const key of content.keys)
     Object.defineProperty(entry, key, {
       enumerable: true,
@@ -64,10 +67,7 @@ function entryOf({ id, parentId, origin, content }: EntryRow, late: LateEntry): 
 }
 
 /** In one piece, because there are so many. */
-function message(
-  { id, parentId, origin }: Pick<EntryRow, "id" | "parentId" | "origin">,
-  late: LateEntry,
-): TranscriptEntry {
+function message({ id, parentId, origin, role }: EntryRow, late: LateEntry): TranscriptEntry {
   return Object.freeze({
     type: "message",
     id,
@@ -81,5 +81,6 @@ function message(
     },
     [ORIGIN]: origin,
     [READER]: late,
+    [ROLE]: role,
   }) as object as TranscriptEntry;
 }

@@ -15,6 +15,7 @@ import writeFileAtomic from "write-file-atomic";
 import { acquireLock, type Lock, type LockOwner } from "../locks/lock.ts";
 import { storageFailed } from "../storage-error.ts";
 import { type BranchFile, type LoadedFile, openBranchFile } from "./branch-file.ts";
+import { makeCheckpoint } from "./checkpoint.ts";
 import type { LinePlace, PlacedEntry } from "./checkpoint-lines.ts";
 import { openDeliveries } from "./deliveries.ts";
 import { keepBeside } from "./durable-file.ts";
@@ -92,9 +93,9 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
   await mkdir(dirname(session.sessionFile), { recursive: true, mode: 0o700 });
   const lock = await takeLock(session);
   try {
-    const loaded =
-      (await loadByCheckpoint(session.sessionFile)) ??
-      (await keepWhole(await loadTranscript(session.sessionFile)));
+    const { checkpointFrom = CHECKPOINT_FROM } = request;
+    const path = session.sessionFile;
+    const loaded = (await loadByCheckpoint(path)) ?? (await loadWhole(path, checkpointFrom));
     const takenOver = lock.takenFrom === undefined ? [] : [noteOfTaking(lock.takenFrom)];
     const opened =
       request.deliveriesFile === undefined
@@ -102,8 +103,6 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
         : await openDeliveries(request.deliveriesFile, loaded.branch);
     const notes = [...takenOver, ...loaded.notes, ...(opened?.notes ?? [])];
     const newHeader = () => headerOf(session, request.cwd, (request.now ?? Date.now)());
-    const { checkpointFrom = CHECKPOINT_FROM } = request;
-    const path = session.sessionFile;
     const file = await openBranchFile({ path, loaded, newHeader, checkpointFrom });
     return createHandle(request, lock, { file, notes, deliveries: opened?.deliveries });
   } catch (error) {
@@ -132,6 +131,18 @@ async function loadByCheckpoint(file: string): Promise<Loaded | undefined> {
   const ids = () => new Set(placed.map(({ entry }) => entry.id));
   const current = { stamp, lines: lines.length };
   return { header, branch, placed, ids, size: stamp.size, heldBytes, notes: [], current };
+}
+
+/** What lies before a compaction need not stay in memory, once there is a checkpoint. */
+async function loadWhole(file: string, checkpointFrom: number): Promise<Loaded> {
+  const loaded = await keepWhole(await loadTranscript(file));
+  const { header, placed, size, branch, notes } = loaded;
+  const isCompacted = branch.some(({ type }) => type === "compaction" || type === "reset");
+  if (header === undefined || placed === undefined || !isCompacted || size < checkpointFrom)
+    return loaded;
+  await makeCheckpoint(file, { header, placed, size });
+  const late = await loadByCheckpoint(file);
+  return late === undefined ? loaded : { ...late, notes };
 }
 
 /** A file that was read whole, its entries as they are kept. */

@@ -2,6 +2,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { isBlocked, type KnownDeliveries } from "./delivery-ledger.ts";
+import { FRESH_SCAN, type PendingScan, settledScan } from "./settled-scan.ts";
 import { messageIn, type ToldMessage } from "./told-messages.ts";
 
 /**
@@ -26,18 +27,6 @@ export interface PendingTurn {
   blocked: boolean;
 }
 
-/** Where the last look at a branch can be taken up: everything before was acknowledged. */
-export interface PendingScan {
-  /** Leading entries that need no second look. */
-  settled: number;
-  /** Id of the last of them. */
-  lastId: string | undefined;
-  /** Messages among them. */
-  messages: number;
-}
-
-export const FRESH_SCAN: PendingScan = { settled: 0, lastId: undefined, messages: 0 };
-
 /** Nothing is pending for an engine that has no record yet. */
 export function findPendingTurns(
   branch: readonly TranscriptEntry[],
@@ -46,7 +35,8 @@ export function findPendingTurns(
   before: PendingScan = FRESH_SCAN,
 ): { turns: PendingTurn[]; scan: PendingScan } {
   if (record === undefined) return { turns: [], scan: FRESH_SCAN };
-  const start = branch[before.settled - 1]?.id === before.lastId ? before : FRESH_SCAN;
+  const goesOn = before.settled > 0 && branch[before.settled - 1]?.id === before.lastId;
+  const start = goesOn ? before : settledScan(branch, record);
   const turns = turnsFrom(branch, start, record, version);
   // A parked turn stays in sight: somebody may ask for another attempt.
   const open = turns.findIndex(({ fresh }) => fresh.size > 0);

@@ -1,8 +1,11 @@
 // What a host keeps in memory per open session between turns.
 import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
 import type { CallCount } from "@clew/plugin-sdk/host";
+import { inSlices } from "@clew/plugin-sdk/host";
+import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
   buildContext,
+  type ContextItem,
   type TranscriptContext,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
@@ -17,8 +20,8 @@ import { createTokenSums, type TokenSums } from "../request/token-sums.ts";
 import { asHistory, type ViewItem, withMessages } from "../request/view-item.ts";
 import { createDeliveryLedger } from "./delivery-ledger.ts";
 import { idleLane, type MaintenanceLane } from "./maintenance-lane.ts";
-import type { PendingScan } from "./pending-turns.ts";
 import { openLock, type SessionLock } from "./session-lock.ts";
+import type { PendingScan } from "./settled-scan.ts";
 import { isRuntimeContext } from "./told-messages.ts";
 
 /**
@@ -167,8 +170,32 @@ export async function readBranch(state: SessionState, transcript: TranscriptPort
   const whole = fresh ?? (await transcript.read({ after: null })) ?? [];
   // Background maintenance and a turn may read at the same time.
   if (state.branch !== known) return readBranch(state, transcript);
-  if (fresh === null) state.branch = whole;
-  else if (fresh.length > 0) state.branch = known.concat(fresh);
+  if (fresh !== null && known.length > 0) {
+    if (fresh.length > 0) state.branch = known.concat(fresh);
+    return;
+  }
+  const looked = await lookAtWhole(state, whole);
+  if (state.branch !== known) return readBranch(state, transcript);
+  state.branch = whole;
+  takeContext(state, looked.context, looked.items);
+}
+
+/**
+ * What a whole branch amounts to, with the estimates of its messages: all that would take long when
+ * it is asked for the first time. Others have their turn meanwhile.
+ */
+async function lookAtWhole(
+  { table }: SessionState,
+  branch: readonly TranscriptEntry[],
+): Promise<{ context: TranscriptContext; items: ViewItem[] }> {
+  const context = buildContext(branch);
+  const items: ViewItem[] = [];
+  await inSlices(context.items, (item) => {
+    const known = itemOf(item, table);
+    estimateMessage(known.message);
+    items.push(known);
+  });
+  return { context, items };
 }
 
 /** The messages of the branch as it was read; costs as much as grew since the last call. */
@@ -180,22 +207,35 @@ export function refreshContext(state: SessionState): readonly ViewItem[] {
     before !== undefined && context.items[before.items.length - 1] === before.items.at(-1)
       ? before.items.length
       : 0;
-  state.items.length = reused;
-  state.messages.length = reused;
-  for (const { id, entryId, message } of context.items.slice(reused))
-    pushItem(state, { id, message: state.table.canonical(message), why: asHistory(entryId) });
-  state.holdsRuntimeContext =
-    (reused > 0 && state.holdsRuntimeContext) ||
-    state.items.slice(reused).some(({ message }) => isRuntimeContext(message));
-  state.holdsHeartbeats =
-    (reused > 0 && state.holdsHeartbeats) || state.items.slice(reused).some(isHeartbeatPrompt);
-  state.context = context;
+  const added = context.items.slice(reused).map((item) => itemOf(item, state.table));
+  takeContext(state, context, added, reused);
   return state.items;
 }
 
-function pushItem(state: SessionState, item: ViewItem): void {
-  state.items.push(item);
-  state.messages.push(item.message);
+const itemOf = ({ id, entryId, message }: ContextItem, table: MessageTable): ViewItem => ({
+  id,
+  message: table.canonical(message),
+  why: asHistory(entryId),
+});
+
+/** `added` follow the first `reused` items. */
+function takeContext(
+  state: SessionState,
+  context: TranscriptContext,
+  added: readonly ViewItem[],
+  reused = 0,
+): void {
+  state.items.length = reused;
+  state.messages.length = reused;
+  for (const item of added) {
+    state.items.push(item);
+    state.messages.push(item.message);
+  }
+  state.holdsRuntimeContext =
+    (reused > 0 && state.holdsRuntimeContext) ||
+    added.some(({ message }) => isRuntimeContext(message));
+  state.holdsHeartbeats = (reused > 0 && state.holdsHeartbeats) || added.some(isHeartbeatPrompt);
+  state.context = context;
 }
 
 /** Stored messages from `start` to `end` of the context, without runtime context. */

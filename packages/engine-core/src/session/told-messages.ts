@@ -1,6 +1,6 @@
 // Which entries of a branch are messages that engines are told of.
 import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
-import { buildContext, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { buildContext, ORIGIN, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 
 /** A message of a branch, and the entry that holds it now. */
 export interface ToldMessage {
@@ -35,9 +35,16 @@ export function messageIn(
   }
 }
 
+/**
+ * The id of what the entry tells, without reading it where the entry says so itself; undefined when
+ * engines are not told of it.
+ */
+export const toldId = (entry: TranscriptEntry): string | undefined =>
+  entry.type === "message" && entry[ORIGIN] !== undefined ? entry[ORIGIN] : messageIn(entry)?.id;
+
 /** Ids of all of them, oldest first. */
 export const messageIds = (branch: readonly TranscriptEntry[]): string[] =>
-  branch.flatMap((entry) => messageIn(entry)?.id ?? []);
+  branch.flatMap((entry) => toldId(entry) ?? []);
 
 /**
  * Text a host injects for one run; engines and the stored history never see it

@@ -22,10 +22,14 @@ export interface TranscriptHeader {
 }
 
 /**
- * Under this key an entry that reads its message only when it is asked says what which
- * entry first said it; a store with such entries sets it, and it is in no file.
+ * Under this key an entry that reads its message only when it is asked says which entry first said
+ * it; a store with such entries sets it, and it is in no file. An entry of type "message" has it
+ * only when engines are told of its message: its role is not "custom".
  */
 export const ORIGIN: unique symbol = Symbol.for("clew.origin");
+
+/** Under this key such an entry of type "message" says who speaks in it. */
+export const ROLE: unique symbol = Symbol.for("clew.role");
 
 interface EntryBase {
   /** Unique in the file; 8 hex digits when written by us. */
@@ -41,6 +45,8 @@ interface EntryBase {
   __openclaw?: { id?: string };
   /** Of an entry that reads what it holds when it is asked; see `ORIGIN`. Absent: any other. */
   [ORIGIN]?: string;
+  /** Of an entry that reads what it holds when it is asked; see `ROLE`. Absent: any other. */
+  [ROLE]?: AgentMessage["role"];
 }
 
 /** Something was said, or a tool answered. */
@@ -148,6 +154,10 @@ export interface SessionInfoEntry extends EntryBase {
   /** Absent: it has no name any more. */
   name?: string;
 }
+
+/** Who speaks in an entry, read only where that is not known; undefined: it has no message. */
+export const roleIn = (entry: TranscriptEntry | undefined): AgentMessage["role"] | undefined =>
+  entry?.type === "message" ? (entry[ROLE] ?? entry.message.role) : undefined;
 
 /** Every kind of line after the header; one of a kind unknown here is reported as bad. */
 export type TranscriptEntry =

@@ -4,6 +4,7 @@ import {
   isUserTurn,
   type NewTranscriptEntry,
   planBulkCut,
+  roleIn,
   sessionProjections,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
@@ -17,8 +18,9 @@ import {
   planCarriedDeliveries,
   withHeld,
 } from "../../session/delivery-ledger.ts";
-import { FRESH_SCAN, findPendingTurns } from "../../session/pending-turns.ts";
+import { findPendingTurns } from "../../session/pending-turns.ts";
 import { contextItems, readBranch, refreshContext } from "../../session/session-state.ts";
+import { FRESH_SCAN } from "../../session/settled-scan.ts";
 import { storeStep } from "../../session/store-step.ts";
 import { messageIds, messageIn } from "../../session/told-messages.ts";
 import type { Ask } from "../effects.ts";
@@ -63,7 +65,7 @@ export function survey(world: World): Answered<"surveyed"> {
 }
 
 const lastReply = (branch: readonly TranscriptEntry[]): number =>
-  branch.findLastIndex((entry) => entry.type === "message" && entry.message.role === "assistant");
+  branch.findLastIndex((entry) => roleIn(entry) === "assistant");
 
 /**
  * A store that takes changes with an append gets them with the next one, if that is what comes next
