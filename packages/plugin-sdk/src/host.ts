@@ -66,5 +66,5 @@ export {
   provideMemoryPromptSection,
 } from "./memory-prompt.ts";
 export { type CallCount, countCalls, growthPerCall, type SessionPace } from "./pace.ts";
-export { inSlices, type SliceOptions } from "./slices.ts";
+export { createSlices, inSlices, type SliceOptions, type Slices } from "./slices.ts";
 export type { WaterMarks, WaterSettings } from "./water.ts";

@@ -13,7 +13,7 @@ export {
   extractiveSummary,
   SUMMARY_HEADINGS,
 } from "./record/extractive-summary.ts";
-export { foldLedger } from "./record/ledger.ts";
+export { foldLedger, foldLedgerInSlices } from "./record/ledger.ts";
 export { pathsInLedger } from "./record/ledger-paths.ts";
 export { type LedgerText, renderLedger } from "./record/ledger-text.ts";
 export { type Name, type NameKind, namesIn } from "./record/names.ts";

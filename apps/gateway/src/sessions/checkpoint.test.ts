@@ -191,6 +191,20 @@ describe("a checkpoint", () => {
     expect(await currentCheckpoint(file)).toBeDefined();
   });
 
+  it("has beside it what code knows of the session, which is forgotten with it", async () => {
+    const { open, file } = await closedSession();
+    const session = await open();
+    await session.compaction.ledger.write({ v: 1 } as never);
+    await session.close();
+    const again = await open();
+    expect(await again.compaction.ledger.read()).toEqual({ v: 1 });
+    await again.close();
+    await appendFile(file, "\n");
+    const changed = await open();
+    expect(await changed.compaction.ledger.read()).toBeUndefined();
+    await changed.close();
+  });
+
   it("that is damaged is known to the doctor, who removes it", async () => {
     const { home, file } = await closedSession();
     const codes = async (fix: boolean) =>

@@ -2,6 +2,7 @@
 import { mkdir, open as openFile, readFile, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { DeliveryPort, HostSession, TranscriptPort } from "@clew/engine-core";
+import type { LedgerKeeper } from "@clew/legacy-engine";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
   activeBranch,
@@ -22,6 +23,7 @@ import { keepBeside } from "./durable-file.ts";
 import { formatEntries, formatHeader } from "./entry-lines.ts";
 import { readFilePart } from "./file-lines.ts";
 import { keepRead } from "./kept-entry.ts";
+import { forgetLedger, keepLedger } from "./ledger-file.ts";
 import { loadLate } from "./load-late.ts";
 import type { SessionNote } from "./notes.ts";
 import { oneAtATime } from "./queues.ts";
@@ -38,6 +40,8 @@ export interface CompactableSession extends TranscriptPort {
 }
 
 export interface CompactableBranch {
+  /** Keeps what is known of the session from one compaction to the next. */
+  readonly ledger: LedgerKeeper;
   /** The active branch, oldest first; frozen, as everything that is handed out. */
   branch(): readonly TranscriptEntry[];
   /** Appends all entries after the leaf, or none; resolves when they are durable. */
@@ -135,6 +139,7 @@ async function loadByCheckpoint(file: string): Promise<Loaded | undefined> {
 
 /** What lies before a compaction need not stay in memory, once there is a checkpoint. */
 async function loadWhole(file: string, checkpointFrom: number): Promise<Loaded> {
+  await forgetLedger(file);
   const loaded = await keepWhole(await loadTranscript(file));
   const { header, placed, size, branch, notes } = loaded;
   const isCompacted = branch.some(({ type }) => type === "compaction" || type === "reset");
@@ -194,7 +199,7 @@ function createHandle(
     read: async (part) => file.read(part),
     ...(deliveries !== undefined && { deliveries }),
     compaction: {
-      ...{ branch, nextId },
+      ...{ branch, nextId, ledger: keepLedger(session.sessionFile) },
       append: (added) => append(added, true),
       graft: (request) => enqueue(() => graft(session, file, request)),
     },

@@ -11,6 +11,7 @@ import {
   promptOf,
   scripted,
 } from "../__fixtures__/session.ts";
+import { ledgerOf } from "./record.ts";
 import { recordRoomFor } from "./record-room.ts";
 import { compactTranscript } from "./run.ts";
 
@@ -130,6 +131,65 @@ describe("the ledger beside a summary", () => {
     await emptied.compact();
     expect(emptied.parts().ledger).toBe(said.ledger);
     expect(emptied.parts().ledger).toContain("widget3.ts");
+  });
+
+  it("goes on after a restart from what was saved, and believes nothing that does not fit", async () => {
+    const saved: unknown[] = [];
+    const going = setup();
+    const lasting = (stored: () => unknown) => {
+      const { branch, append } = going.session;
+      const write = async (checkpoint: unknown) => void saved.push(checkpoint);
+      return { branch, append, ledger: { read: async () => stored(), write } };
+    };
+    const covered = () => going.session.branch().slice(0, 200);
+    const first = await ledgerOf(
+      covered(),
+      lasting(() => undefined),
+    );
+    going.session.say(...work(60, 60));
+    const all = await ledgerOf(
+      going.session.branch(),
+      lasting(() => undefined),
+    );
+    const asJson = JSON.parse(JSON.stringify(saved[0])) as Record<string, unknown>;
+    expect(first.entries).toBe(200);
+    // Folded from the 200th entry on: the beginning is not read again.
+    const unread = going.session.branch().map((entry, index) =>
+      index < 199
+        ? Object.defineProperty({ ...entry }, "message", {
+            get: () => {
+              throw new Error(`entry ${index} was read`);
+            },
+          })
+        : entry,
+    );
+    expect(
+      await ledgerOf(
+        unread,
+        lasting(() => asJson),
+      ),
+    ).toEqual(all);
+    const misfits = [
+      null,
+      "text",
+      { v: 0 },
+      { ...asJson, lastEntryId: "other" },
+      { ...asJson, entries: 7 },
+    ];
+    for (const misfit of misfits)
+      expect(
+        await ledgerOf(
+          going.session.branch(),
+          lasting(() => misfit),
+        ),
+      ).toEqual(all);
+  });
+
+  it("is folded in slices, and stops when the compaction is cancelled", async () => {
+    const { session } = setup();
+    const cancelled = AbortSignal.abort(new Error("enough"));
+    const slow = Array.from({ length: 400 }, () => session.branch()).flat();
+    await expect(ledgerOf(slow, {}, cancelled)).rejects.toThrow("enough");
   });
 
   it("forgets what another branch said", async () => {

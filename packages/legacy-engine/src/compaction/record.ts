@@ -1,7 +1,7 @@
 // The record that a compaction freezes beside its summary.
 import {
   EMPTY_LEDGER,
-  foldLedger,
+  foldLedgerInSlices,
   type LedgerCheckpoint,
   type LedgerState,
   type RecordParts,
@@ -22,30 +22,30 @@ const known = new WeakMap<object, LedgerState>();
 
 /** Keeps one session's checkpoint; a lost or damaged one costs time and nothing else. */
 export interface LedgerKeeper {
-  /** What was written last, as JSON gives it back; anything else is none. */
+  /** What was written last, as JSON gives it back; anything else is none. Must not fail. */
   read(): unknown;
-  /** Called once per compaction; need not be durable when it returns. */
-  write(checkpoint: LedgerCheckpoint): void;
+  /** Called once per compaction, and awaited; need not be durable then. Must not fail. */
+  write(checkpoint: LedgerCheckpoint): void | Promise<void>;
 }
 
 /**
- * Everything code knows of `entries`, the beginning of a branch. `owner` stands for the session;
- * equal entries give an equal state, whoever asks.
+ * Everything code knows of `entries`, the beginning of a branch, in slices. `owner` stands for the
+ * session; equal entries give an equal state, whoever asks. Rejects with the reason of an abort.
  */
-export function ledgerOf(
+export async function ledgerOf(
   entries: readonly TranscriptEntry[],
   owner: { ledger?: LedgerKeeper },
-): LedgerState {
-  const before = known.get(owner) ?? restoreLedger(owner.ledger?.read());
+  signal?: AbortSignal,
+): Promise<LedgerState> {
+  const before = known.get(owner) ?? restoreLedger(await owner.ledger?.read());
   const goesOn =
     before !== undefined &&
     before.entries > 0 &&
     entries[before.entries - 1]?.id === before.lastEntryId;
-  const state = goesOn
-    ? foldLedger(before, entries.slice(before.entries))
-    : foldLedger(EMPTY_LEDGER, entries);
+  const start = goesOn ? before : EMPTY_LEDGER;
+  const state = await foldLedgerInSlices(start, entries.slice(start.entries), { signal });
   known.set(owner, state);
-  owner.ledger?.write(saveLedger(state));
+  await owner.ledger?.write(saveLedger(state));
   return state;
 }
 

@@ -1,6 +1,7 @@
 // Carries a compaction out, and writes nothing unless the context shrinks.
 import { type CompactCode, type CompactResult, isAbort } from "@clew/plugin-sdk/core";
-import type { CompactionAsk } from "@clew/plugin-sdk/host";
+import { type CompactionAsk, inSlices } from "@clew/plugin-sdk/host";
+import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
   buildContext,
   headOf,
@@ -129,6 +130,10 @@ export async function compactTranscript(request: CompactTranscriptRequest): Prom
 async function compact(request: CompactTranscriptRequest): Promise<CompactResult> {
   const branch = request.transcript.branch();
   const options = compactionOptions(request.options);
+  // What is estimated here, in slices, is known to the plan.
+  const { signal } = request;
+  const { items } = buildContext(branch);
+  await inSlices(items, ({ message }) => void estimateMessage(message), { signal });
   const plan = planCompaction(planInput(request, branch, options));
   switch (plan.kind) {
     case "nothing":
@@ -197,9 +202,10 @@ async function summarise(
     onUsage: usage.add,
   };
   const { tokensBefore } = plan;
+  const kept = keptPart(branch, plan);
   const shrinks = (summary: string) =>
-    tokensOf(request, branch, [plannedEntry(summary, plan)]) < tokensBefore;
-  const ledger = ledgerOf(plan.covered, request.transcript);
+    tokensOf(request, kept, [plannedEntry(summary, plan)]) < tokensBefore;
+  const ledger = await ledgerOf(plan.covered, request.transcript, signal);
   const written = await writeSummary({ plan, options, environment, focus, shrinks, ledger });
   signal?.throwIfAborted();
   if (written.text === undefined) {
@@ -225,15 +231,15 @@ async function summarise(
     };
     return withPrune ? [plan.prune!.record, entry] : [entry];
   };
-  const kept = await firstKept(request, branch, plan);
-  if (!kept.ok) return kept;
-  const entries = entriesFor(kept.entryId);
-  const tokensAfter = tokensOf(request, branch, entries);
+  const from = await firstKept(request, branch, plan);
+  if (!from.ok) return from;
+  const entries = entriesFor(from.entryId);
+  const tokensAfter = tokensOf(request, kept, entries);
   const wrote = await write(request, branch, entries);
   if (!wrote.ok) return wrote;
   const result = {
     summary: written.text,
-    firstKeptEntryId: kept.entryId,
+    firstKeptEntryId: from.entryId,
     tokensBefore,
     tokensAfter,
     details,
@@ -323,6 +329,15 @@ function tokensOf(
     0,
   );
 }
+
+/** All of a branch that a context after this plan's compaction is made of. */
+const keptPart = (
+  branch: readonly TranscriptEntry[],
+  { firstKeptEntryId }: SummaryPlan,
+): readonly TranscriptEntry[] =>
+  firstKeptEntryId === undefined
+    ? []
+    : branch.slice(branch.findLastIndex(({ id }) => id === firstKeptEntryId));
 
 /** To be counted only: an id that is nowhere keeps nothing. */
 const plannedEntry = (summary: string, { firstKeptEntryId = "", tokensBefore }: SummaryPlan) => ({

@@ -1,5 +1,6 @@
 // Turns a summary plan into a record with a model's checked prose.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { createSlices, inSlices } from "@clew/plugin-sdk/host";
 import { joinRecord, type LedgerState, type RecordParts } from "@clew/plugin-sdk/transcript";
 import { type AuditProblem, amendSummary, auditSummary, describeProblem } from "./audit.ts";
 import { CHUNKS, splitMessagesByTokenShare, total } from "./chunks.ts";
@@ -50,8 +51,16 @@ export async function writeSummary(
   writing: SummaryWriting,
 ): Promise<WrittenSummary | { text: undefined; reason: string }> {
   const { plan, options } = writing;
+  const { signal } = writing.environment;
+  // What is counted here, in slices, is known to whoever divides the messages.
+  await inSlices([...plan.history, ...plan.prefix], (each) => void serializedTokens(each), {
+    signal,
+  });
+  const slices = createSlices({ signal });
   const facts = collectFacts(plan, options);
+  if (slices.isOver()) await slices.next();
   const parts = recordParts(plan, writing.ledger);
+  if (slices.isOver()) await slices.next();
   const earlier = await shareStep(writing, facts);
   let problems: AuditProblem[] = [];
   let reason: string | undefined;
@@ -62,6 +71,7 @@ export async function writeSummary(
   for (let attempt = 0; attempt <= retries; attempt++) {
     const prose = await summariseMessages(writing, earlier, problems);
     reason = prose.reason;
+    if (slices.isOver()) await slices.next();
     // Code writes the same again; only a model can correct itself.
     if (prose.tier === "extract" || prose.tier === "none") {
       const text = fullest(writing, prose.summary, parts);

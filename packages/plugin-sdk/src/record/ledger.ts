@@ -2,6 +2,7 @@
 import type { AgentMessage, UserMessage } from "../contract/message.ts";
 import { type AnyBlock, blocksOf, stringOf } from "../messages/blocks.ts";
 import { splitRecord } from "../messages/record-text.ts";
+import { inSlices, type SliceOptions } from "../slices.ts";
 import type { TranscriptEntry } from "../transcript/entries.ts";
 import { textOf } from "../transcript/text.ts";
 import { argumentsIn, failedAs, failureIn, shellCommand, textsOf } from "./calls.ts";
@@ -49,6 +50,17 @@ export function foldLedger(
 ): LedgerState {
   const fold = new Fold(state);
   for (const entry of [entries].flat()) fold.entry(entry);
+  return fold.state();
+}
+
+/** The same in slices, for a branch that takes long; rejects with the reason of an abort. */
+export async function foldLedgerInSlices(
+  state: LedgerState,
+  entries: readonly TranscriptEntry[],
+  options: SliceOptions = {},
+): Promise<LedgerState> {
+  const fold = new Fold(state);
+  await inSlices(entries, (entry) => fold.entry(entry), options);
   return fold.state();
 }
 

@@ -1,6 +1,11 @@
 // The offline model, which is deterministic and needs neither key nor network.
 import type { Usage } from "@clew/plugin-sdk/core";
-import type { ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
+import {
+  createSlices,
+  type ModelCall,
+  type ModelError,
+  type StreamEvent,
+} from "@clew/plugin-sdk/host";
 import { estimateMessages, estimateText } from "@clew/plugin-sdk/tokens";
 import { planOfflineReply } from "../offline/plan.ts";
 import type { LocalDriver } from "../provider.ts";
@@ -37,7 +42,11 @@ async function* streamOffline({
       partial: reply.message(error.kind === "aborted" ? "aborted" : "error", error.message),
     };
   };
+  // Nothing else here waits for anybody: many calls in a row would keep others waiting.
+  const slices = createSlices();
+  await slices.next();
   const input = requestTokens(call);
+  if (slices.isOver()) await slices.next();
   if (input > call.model.contextWindow) return yield failed(overflowError(call, input));
 
   const plan = planOfflineReply(call);

@@ -1,0 +1,29 @@
+// Keeps beside a session file what code knows of the session, between its compactions.
+import { readFile, rm } from "node:fs/promises";
+import type { LedgerKeeper } from "@clew/legacy-engine";
+import writeFileAtomic from "write-file-atomic";
+
+const ledgerFile = (sessionFile: string): string => `${sessionFile}.ledger`;
+
+/** A cache: what cannot be read or written is made again from the session. */
+export function keepLedger(sessionFile: string): LedgerKeeper {
+  const file = ledgerFile(sessionFile);
+  return {
+    async read() {
+      try {
+        return JSON.parse(await readFile(file, "utf8")) as unknown;
+      } catch {
+        return undefined;
+      }
+    },
+    async write(checkpoint) {
+      const text = JSON.stringify(checkpoint);
+      await writeFileAtomic(file, text, { mode: 0o600, fsync: false }).catch(() => {});
+    },
+  };
+}
+
+/** To be called when the session file is not as it was left: what is known of it may be wrong. */
+export async function forgetLedger(sessionFile: string): Promise<void> {
+  await rm(ledgerFile(sessionFile), { force: true }).catch(() => {});
+}
