@@ -38,12 +38,11 @@ export function buildContext(
   }
 
   const taken: TakenIds = new Set();
-  const entries = identified(branch, taken);
-  const boundary = branch.findLastIndex(replacesHistory);
-  return remembering(
-    { branch, items: applyPruneRecords(shown(entries, boundary).flatMap(toItem), branch) },
-    taken,
+  const origins = claimOrigins(branch, taken);
+  const items = shownPlaces(branch).flatMap((index) =>
+    toItem({ entry: branch[index]!, id: origins[index]! }),
   );
+  return remembering({ branch, items: applyPruneRecords(items, branch) }, taken);
 }
 
 /** An entry that may be part of a context, and the id it has there. */
@@ -52,18 +51,23 @@ interface IdentifiedEntry {
   id: string;
 }
 
-/** What a compaction or reset at `boundary` leaves of a branch; -1: there is none. */
-function shown(entries: readonly IdentifiedEntry[], boundary: number): readonly IdentifiedEntry[] {
-  const newest = entries[boundary]?.entry as CompactionEntry | ResetEntry | undefined;
-  if (newest === undefined) return entries;
-  const keptFrom = entries.findIndex(({ entry }) => entry.id === newest.firstKeptEntryId);
-  const kept = keptFrom < 0 ? [] : entries.slice(keptFrom, Math.max(keptFrom, boundary));
+/** Where the entries stand that the newest compaction or reset of a branch leaves, in order. */
+function shownPlaces(branch: readonly TranscriptEntry[]): number[] {
+  const boundary = branch.findLastIndex(replacesHistory);
+  const newest = branch[boundary] as CompactionEntry | ResetEntry | undefined;
+  if (newest === undefined) return places(0, branch.length);
+  const keptFrom = branch.findIndex(({ id }) => id === newest.firstKeptEntryId);
+  const kept = keptFrom < 0 ? [] : places(keptFrom, boundary);
   return [
-    entries[boundary]!,
-    ...kept.filter(({ entry }) => !replacesHistory(entry)),
-    ...entries.slice(boundary + 1),
+    boundary,
+    ...kept.filter((index) => !replacesHistory(branch[index]!)),
+    ...places(boundary + 1, branch.length),
   ];
 }
+
+/** From `start` up to, not including, `end`. */
+const places = (start: number, end: number): number[] =>
+  Array.from({ length: Math.max(0, end - start) }, (_, index) => start + index);
 
 type TakenIds = Set<string>;
 
