@@ -1,6 +1,11 @@
 // Finds what a store did wrong, in one sentence.
 import { ContextEngineError, type ErrorCode, messageId } from "@clew/plugin-sdk/core";
-import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  type NewTranscriptEntry,
+  ORIGIN,
+  ROLE,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
 import type { TranscriptPort } from "../ports.ts";
 
 export const said = (content: string, id?: string): NewTranscriptEntry => ({
@@ -35,6 +40,21 @@ export function checkParents(branch: readonly TranscriptEntry[]): void {
   check(new Set(branch.map(({ id }) => id)).size === branch.length, "two entries have one id.");
   for (const [index, { parentId }] of branch.entries())
     check(parentId === (branch[index - 1]?.id ?? null), `entry ${index} hangs on another one.`);
+}
+
+/** Whoever asks an entry twice gets the same message, and what an entry says of it holds. */
+export function checkLate(entry: TranscriptEntry): void {
+  if (entry.type !== "message") return;
+  const { message, [ORIGIN]: origin, [ROLE]: role } = entry;
+  check(entry.message === message, "a message was another object when it was asked for again.");
+  check(
+    origin === undefined || (origin === messageId(message) && message.role !== "custom"),
+    "an entry gave the id of another message, or one of a message that engines are not told of.",
+  );
+  check(
+    role === undefined || role === message.role,
+    "an entry named somebody else as the speaker.",
+  );
 }
 
 export async function refusedWith(

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { ROLE } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { memoryTranscript } from "../__fixtures__/host.ts";
 import type { SuccessorPort, TranscriptPort } from "../ports.ts";
@@ -105,6 +106,16 @@ describe("a store that breaks a rule", () => {
         read: async (part) => structuredClone(await real.read(part)),
       }),
       "gives the same entries at every read",
+    ],
+    [
+      "says that somebody else speaks in what it reads late",
+      (real) => ({
+        async read(part) {
+          const found = await real.read(part);
+          return found?.map((entry) => ({ ...entry, [ROLE]: "assistant" as const })) ?? null;
+        },
+      }),
+      "says of an entry that it reads late",
     ],
     [
       "forgets the new ids of a rewrite",

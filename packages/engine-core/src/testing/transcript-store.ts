@@ -3,6 +3,7 @@ import type { BranchPart } from "../ports.ts";
 import {
   check,
   checkChain,
+  checkLate,
   checkParents,
   idOf,
   refusedWith,
@@ -105,6 +106,18 @@ const RULES: Readonly<Record<string, Rule>> = {
     check(before?.length === 1, "a list that was handed out grew.");
     check(before[0] === one && after?.[0] === one, "an entry was another object when read again.");
     await transcript.close?.();
+  },
+
+  "says of an entry that it reads late what its message says": async (store) => {
+    const transcript = await store.open();
+    const note = { role: "custom" as const, customType: "note", content: "noted" };
+    await transcript.append([said("one"), said("two", "two"), { type: "message", message: note }]);
+    await transcript.close?.();
+    const again = transcript.close === undefined ? transcript : await store.open();
+    const branch = (await again.read({ after: null })) ?? [];
+    check(branch.length === 3, "an entry was missing.");
+    for (const entry of branch) checkLate(entry);
+    await again.close?.();
   },
 
   "keeps the order of appends that were not waited for": async (store) => {
