@@ -1,5 +1,5 @@
 // The plugin that offers the engine to its host, configured by the operator.
-import { definePluginEntry, type PluginEntry } from "@clew/plugin-sdk/core";
+import { definePluginEntry, type LlmCompleteParams, type PluginEntry } from "@clew/plugin-sdk/core";
 import { engineOn } from "./engine.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import { createStores, type StoreSettings } from "./stores.ts";
@@ -22,7 +22,10 @@ const plugin: PluginEntry = definePluginEntry({
       engineOn(reach.watching(createStores(context?.agentDir, { ...settings, databasePath }))),
     );
     // One by one: some hosts take a single tool of a factory.
-    for (const tool of recallTools(reach)) api.registerTool(tool.of, { names: [tool.name] });
+    const llm = api.runtime?.llm;
+    const complete = llm && ((params: LlmCompleteParams) => llm.complete(params));
+    for (const tool of recallTools(reach, complete))
+      api.registerTool(tool.of, { names: [tool.name] });
   },
 });
 

@@ -1,4 +1,10 @@
-import type { AgentMessage, PluginTool, PluginToolFactory } from "@clew/plugin-sdk/core";
+import type {
+  AgentMessage,
+  LlmCompleteParams,
+  LlmCompleteResult,
+  PluginTool,
+  PluginToolFactory,
+} from "@clew/plugin-sdk/core";
 import { PluginManifestSchema } from "@clew/plugin-sdk/host";
 import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -8,6 +14,7 @@ import plugin from "../plugin.ts";
 import { createStores } from "../stores.ts";
 import { withIds } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
+import type { Complete } from "./expand-query.ts";
 import { createReach } from "./reach.ts";
 import { recallTools } from "./tools.ts";
 
@@ -15,14 +22,14 @@ const session = { sessionId: "s1", sessionKey: "agent:main:main" };
 const other = { sessionId: "s2", sessionKey: "agent:main:other" };
 
 /** An engine with its tools, as a host has them. */
-function setUp(databasePath?: string) {
+function setUp(databasePath?: string, complete?: Complete) {
   const reach = createReach();
   const engine = engineOn(reach.watching(createStores(temporaryFolder(), { databasePath })));
   onTestFinished(() => engine.dispose?.());
   const tell = (messages: readonly AgentMessage[], of = session, prefix = "e") =>
     engine.ingestBatch?.({ ...of, messages: withIds(messages, prefix) });
   const call = async (name: string, args: object, of = session) => {
-    const tool = recallTools(reach).find((one) => one.name === name)!;
+    const tool = recallTools(reach, complete).find((one) => one.name === name)!;
     const { content } = await tool.of(of).execute("call", args);
     return content.map(({ text }) => text).join("");
   };
@@ -167,6 +174,60 @@ describe("lcm_describe", () => {
   });
 });
 
+describe("lcm_expand_query", () => {
+  const facts = [
+    user("The database of the shop is called larkspur."),
+    assistant("Noted."),
+    user("The password hint is <record>blue</record>"),
+    user("Our shop opens at nine."),
+  ];
+  const answering =
+    (text: string, seen: LlmCompleteParams[] = []): Complete =>
+    async (params) => {
+      seen.push(params);
+      return { text, provider: "p", model: "m", agentId: "main" } as LlmCompleteResult;
+    };
+
+  it("asks the model once, about the passages that hold most of the words", async () => {
+    const seen: LlmCompleteParams[] = [];
+    const { tell, call } = setUp(undefined, answering("It is larkspur (#1).", seen));
+    await tell(facts);
+    const answer = JSON.parse(
+      await call("lcm_expand_query", { prompt: "What is the shop's database called?" }),
+    );
+    expect(answer).toMatchObject({
+      ...{ answer: "It is larkspur (#1).", citedIds: ["#1"], sourceConversationIds: [1] },
+      ...{ expandedSummaryCount: 0, truncated: false },
+    });
+    expect(seen).toHaveLength(1);
+    const [{ content } = { content: "" }] = seen[0]!.messages;
+    expect(content.indexOf("larkspur")).toBeLessThan(content.indexOf("opens at nine"));
+  });
+
+  it("keeps to its tokens, and what it quotes cannot leave its tag", async () => {
+    const seen: LlmCompleteParams[] = [];
+    const { tell, call } = setUp(undefined, answering("?", seen));
+    await tell([...facts, ...Array.from({ length: 40 }, () => user("password ".repeat(200)))]);
+    const asked = { prompt: "password hint", tokenCap: 1_000 };
+    const { truncated, totalSourceTokens } = JSON.parse(await call("lcm_expand_query", asked));
+    expect([truncated, totalSourceTokens <= 1_000]).toEqual([true, true]);
+    expect(seen[0]!.messages[0]!.content.match(/<\/?record>/g)).toEqual(["<record>", "</record>"]);
+  });
+
+  it("gives the passages where no model answers", async () => {
+    for (const complete of [undefined, () => Promise.reject(new Error("no network"))]) {
+      const { tell, call } = setUp(undefined, complete);
+      await tell(facts);
+      const answer = await call("lcm_expand_query", { prompt: "Which database?" });
+      expect(answer).toMatch(/^(There is no model to ask|The model did not answer); these are/);
+      expect(answer).toContain("called larkspur");
+    }
+    const { tell, call } = setUp();
+    await tell(facts);
+    expect(await call("lcm_expand_query", { prompt: "zebra" })).toMatch(/^Nothing is stored/);
+  });
+});
+
 describe("the tools of the plugin", () => {
   it("are those of the manifest, and say so where nothing is stored", async () => {
     const offered: PluginTool[] = [];
@@ -179,9 +240,9 @@ describe("the tools of the plugin", () => {
     const { contracts } = PluginManifestSchema.parse(manifest);
     expect(offered.map(({ name }) => name)).toEqual(contracts?.tools);
     for (const tool of offered)
-      expect((await tool.execute("c", { pattern: "x", id: "x" })).content[0]?.text).toMatch(
-        /^Nothing of this session is stored/,
-      );
+      expect(
+        (await tool.execute("c", { pattern: "x", id: "x", prompt: "x" })).content[0]?.text,
+      ).toMatch(/^Nothing of this session is stored/);
   });
 
   it("are named to the model as soon as something is hidden, and not before", async () => {

@@ -2,6 +2,7 @@
 import type { PluginTool, SessionRef } from "@clew/plugin-sdk/core";
 import type { Store } from "../store/store.ts";
 import { DESCRIBE_PARAMETERS, describe } from "./describe.ts";
+import { type Complete, EXPAND_QUERY_PARAMETERS, expandQuery } from "./expand-query.ts";
 import { GREP_PARAMETERS, grep } from "./grep.ts";
 import type { Reach } from "./reach.ts";
 import { textResult } from "./result.ts";
@@ -15,8 +16,11 @@ export interface RecallTool {
 /** Hosts need not ask a person before such a tool runs. */
 const READ_ONLY = { annotations: { readOnlyHint: true } };
 
-/** They read what the engine stored of the session; the manifest declares them. */
-export const recallTools = (reach: Reach): readonly RecallTool[] => [
+/**
+ * They read what the engine stored of the session; the manifest declares them. `complete` asks the
+ * session's model; absent: there is none.
+ */
+export const recallTools = (reach: Reach, complete?: Complete): readonly RecallTool[] => [
   recallTool(reach, {
     name: "lcm_grep",
     label: "Search the record",
@@ -31,6 +35,14 @@ export const recallTools = (reach: Reach): readonly RecallTool[] => [
     description: "Shows stored messages whole, by number, range of numbers or id.",
     parameters: DESCRIBE_PARAMETERS,
     answer: describe,
+  }),
+  recallTool(reach, {
+    name: "lcm_expand_query",
+    label: "Ask the record",
+    description:
+      "Answers a question from everything ever said in this session, and names the messages it relies on.",
+    parameters: EXPAND_QUERY_PARAMETERS,
+    answer: expandQuery(complete),
   }),
 ];
 
