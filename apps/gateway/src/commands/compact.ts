@@ -77,7 +77,9 @@ export function describeCompactionPreview(preview: CompactionPreview): string {
       return [
         `Would summarise ${counted(preview.summarisedMessages, "message")} (${number(preview.summarisedTokens)} tokens) and keep the newest ${preview.keptMessages} (${number(preview.keptTokens)} tokens).`,
         `Tokens: ${number(preview.tokensBefore)} → at most ${number(preview.tokensAfterAtMost)}.`,
-        `Calls the model ${preview.requests === 1 ? "once" : `${preview.requests} times`}: about ${number(preview.inputTokens)} tokens in, at most ${number(preview.outputTokensAtMost)} out. If it does not answer, code writes the summary.`,
+        preview.requests === 0
+          ? "Calls no model: code quotes and lists what is left out."
+          : `Calls the model ${preview.requests === 1 ? "once" : `${preview.requests} times`}: about ${number(preview.inputTokens)} tokens in, at most ${number(preview.outputTokensAtMost)} out. If it does not answer, code writes the summary.`,
         ...(preview.files.length > 0 ? [`Leaves the view: ${filesText(preview.files)}.`] : []),
         ...(preview.splitsTurn
           ? ["The newest kept turn is cut in two; its beginning gets a summary of its own."]

@@ -7,7 +7,7 @@ import {
   compactTranscript,
   previewCompaction,
 } from "@clew/legacy-engine";
-import type { ModelRef } from "@clew/plugin-sdk/host";
+import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
 import type { CompactableSession } from "../sessions/open.ts";
 
 export interface BuiltInCompactionOptions {
@@ -16,8 +16,10 @@ export interface BuiltInCompactionOptions {
   model: ModelPort;
   /** Answers in the session. */
   sessionModel: ModelRef;
-  /** Summarises. */
+  /** Summarises, if `asksForProse`; its window counts in any case. */
   summaryModel: ModelRef;
+  /** False: what is left out becomes a record made by code, and no model is asked. */
+  asksForProse: boolean;
   options: CompactionOptions;
   /** Estimated tokens of system prompt and tool schemas: what no compaction can shrink. */
   fixedTokens: () => number;
@@ -32,10 +34,13 @@ export interface BuiltInCompaction extends CompactionPort {
 }
 
 export function createBuiltInCompaction(given: BuiltInCompactionOptions): BuiltInCompaction {
-  const { model, sessionModel, summaryModel, options, fixedTokens, clock } = given;
+  const { model, sessionModel, summaryModel, asksForProse, options, fixedTokens, clock } = given;
   const request = (): Omit<CompactTranscriptRequest, "trigger"> => ({
     transcript: given.transcript().compaction,
-    model: { ref: summaryModel, complete: (call) => model.complete(call) },
+    model: {
+      ref: summaryModel,
+      ...(asksForProse && { complete: (call: ModelCall) => model.complete(call) }),
+    },
     session: {
       contextWindow: sessionModel.contextWindow,
       maxOutputTokens: sessionModel.maxOutputTokens,

@@ -109,8 +109,26 @@ describe("the built-in compaction, joined", () => {
     for (let number = 1; number <= 8; number++) await say(notes(number));
     const entries = session.branch().length;
     const preview = await composed.previewCompaction(setup, "boats");
-    expect(preview).toMatchObject({ kind: "summarise", requests: 1 });
+    // The offline model is asked for nothing that code does better.
+    expect(preview).toMatchObject({ kind: "summarise", requests: 0, inputTokens: 0 });
+    const asked = await host(settings({ keepRecentTokens: 4000, model: "offline/offline" }));
+    for (let number = 1; number <= 8; number++) await asked.say(notes(number));
+    expect(await asked.host.previewCompaction(asked.setup, "boats")).toMatchObject({ requests: 1 });
     expect(session.branch()).toHaveLength(entries);
+  });
+
+  it("of the offline model asks nobody, and its record is no weaker summary", async () => {
+    const { say, session } = await host(settings({ keepRecentTokens: 4000 }));
+    const codes: unknown[] = [];
+    for (let number = 1; number <= 60; number++) {
+      const { report } = await say(notes(number));
+      codes.push(...report.compactions.map(({ compacted, code }) => [compacted, code ?? null]));
+    }
+    expect(codes).toContainEqual([true, null]);
+    const summaries = session.branch().filter(({ type }) => type === "compaction");
+    expect(summaries.length).toBeGreaterThan(0);
+    for (const summary of summaries)
+      expect(summary).toMatchObject({ details: { summariser: { requests: 0 } } });
   });
 
   it("runs for nobody's sake when switched off, and an overflow still gets out", async () => {

@@ -19,7 +19,7 @@ import {
 import { waterOf } from "../config/compaction.ts";
 import { sessionPruneOf } from "../config/pruning.ts";
 import { limitToolResults } from "../limits/tool-results.ts";
-import { OFFLINE_MODEL } from "../models/resolve.ts";
+import { LOCAL_API, OFFLINE_MODEL } from "../models/resolve.ts";
 import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
 import type { PluginsInUse } from "../plugins/live-generation.ts";
 import { type TurnHooks, turnHooks } from "../plugins/offer/turn-hooks.ts";
@@ -135,7 +135,12 @@ function compactionModels(
     replacement === undefined
       ? chooseSummaryModel({ configured, sessionModel, model, log })
       : models.named(OFFLINE_MODEL).model;
-  return { model, sessionModel, summaryModel };
+  // The offline model only quotes: it adds nothing to the record, unless somebody wants it to.
+  const asksForProse =
+    configured !== undefined ||
+    replacement?.summaries !== undefined ||
+    summaryModel.api !== LOCAL_API;
+  return { model, sessionModel, summaryModel, asksForProse };
 }
 
 const clockOf = ({ replacement }: TurnSetup) => replacement?.clock ?? systemClock;

@@ -26,7 +26,7 @@ export interface ModelRequest {
 export const OFFLINE_MODEL = "offline/offline";
 
 /** Runs in this process: no address, no key. */
-const LOCAL_API = "offline";
+export const LOCAL_API = "offline";
 const COMMON_API = "openai-completions";
 const DEFAULT_CONTEXT_WINDOW = 32_768;
 const DEFAULT_HOSTED_WINDOW = 128_000;

@@ -47,14 +47,18 @@ export type CompactionPreview =
       clearedResults: number;
       /**
        * Requests to the summarising model if none has to be repeated, and what they send and may
-       * answer. If it does not answer the first, code writes the summary.
+       * answer; 0 = no model is asked. If it does not answer the first, code writes the summary.
        */
       requests: number;
       inputTokens: number;
       outputTokensAtMost: number;
     };
 
-export function describePlan(plan: CompactionPlan, summariserWindow: number): CompactionPreview {
+/** `summariserWindow`: tokens; null = no model summarises. */
+export function describePlan(
+  plan: CompactionPlan,
+  summariserWindow: number | null,
+): CompactionPreview {
   switch (plan.kind) {
     case "nothing":
       return {
@@ -79,10 +83,10 @@ export function describePlan(plan: CompactionPlan, summariserWindow: number): Co
   }
 }
 
-function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
+function describeSummary(plan: SummaryPlan, window: number | null): CompactionPreview {
   const { history, prefix, limits, tokensBefore, keptTokens, summarisedTokens } = plan;
   const requests = (messages: typeof history) => {
-    if (messages.length === 0) return 0;
+    if (messages.length === 0 || window === null) return 0;
     const most = maxChunkTokens(
       window,
       computeAdaptiveChunkRatio(messages, window, serializedTokens),
@@ -99,7 +103,7 @@ function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
     tokensBefore,
     tokensAfterAtMost: Math.min(
       tokensBefore - 1,
-      keptTokens + recordTokens(plan) + Math.ceil(limits.summaryChars / 3),
+      keptTokens + recordTokens(plan) + (asked === 0 ? 0 : Math.ceil(limits.summaryChars / 3)),
     ),
     firstKeptEntryId: plan.firstKeptEntryId ?? null,
     keptMessages: plan.kept.length,
@@ -111,7 +115,7 @@ function describeSummary(plan: SummaryPlan, window: number): CompactionPreview {
     repeatsOpenRequest: plan.openRequestCut,
     clearedResults: plan.prune?.entryIds.length ?? 0,
     requests: asked,
-    inputTokens: total(summarised, serializedTokens) + REQUEST_TOKENS * asked,
+    inputTokens: asked === 0 ? 0 : total(summarised, serializedTokens) + REQUEST_TOKENS * asked,
     outputTokensAtMost: asked * limits.summaryTokens,
   };
 }

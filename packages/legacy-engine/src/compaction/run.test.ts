@@ -68,6 +68,23 @@ describe("a compaction", () => {
     });
   });
 
+  it("without a model that writes keeps a record made by code, and an earlier model's prose", async () => {
+    const { session, request, model } = setup(turns(60));
+    const byModel = splitRecord((await compactTranscript(request)).result!.summary!);
+    session.say(...turns(60));
+    const { ref } = model;
+    const bare = { ...request, model: { ref } };
+    expect(previewCompaction(bare)).toMatchObject({ requests: 0, inputTokens: 0 });
+    const result = await compactTranscript(bare);
+    expect(result).toMatchObject({ ok: true, compacted: true });
+    expect(result).not.toHaveProperty("code");
+    expect(details(result)).toMatchObject({ tier: "extract", summariser: { requests: 0 } });
+    const record = splitRecord(result.result!.summary!);
+    expect(record.summary).not.toBe("");
+    expect(byModel.summary).toContain(record.summary);
+    expect(record.ledger).toContain("part-47.ts");
+  });
+
   it("appends one entry whose first kept entry is on the branch, and touches nothing before it", async () => {
     const { session, request } = setup(turns(60));
     const before = session.branch();

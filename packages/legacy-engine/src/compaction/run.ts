@@ -44,8 +44,11 @@ export interface CompactTranscriptRequest
     Omit<RequestEnvironment, "model" | "circuit" | "timeoutMs" | "onUsage"> {
   /** The same object for the same session, always: so that a second compaction is noticed. */
   transcript: CompactionTranscript;
-  /** The model that summarises. */
-  model: SummaryModel;
+  /**
+   * The model that summarises. Without `complete` none does: what is left out becomes a record made
+   * by code, and that is no weaker summary.
+   */
+  model: Pick<SummaryModel, "ref"> & Partial<Pick<SummaryModel, "complete">>;
   /**
    * Limits of the session's model, when another one summarises, in tokens. Absent: those of
    * `model`.
@@ -195,7 +198,7 @@ async function summarise(
 ): Promise<CompactResult> {
   const { model, signal, sleep, random, onProgress, focus } = request;
   const usage = usageSum();
-  const environment: RequestEnvironment = {
+  const environment = isSummariser(model) && {
     ...{ model, signal, sleep, random, onProgress },
     timeoutMs: options.timeoutSeconds * 1000,
     circuit: { brokenBy: undefined },
@@ -206,7 +209,9 @@ async function summarise(
   const shrinks = (summary: string) =>
     tokensOf(request, kept, [plannedEntry(summary, plan)]) < tokensBefore;
   const ledger = await ledgerOf(plan.covered, request.transcript, signal);
-  const written = await writeSummary({ plan, options, environment, focus, shrinks, ledger });
+  const written = await writeSummary({
+    ...{ plan, options, environment, focus, signal, shrinks, ledger },
+  });
   signal?.throwIfAborted();
   if (written.text === undefined) {
     if (plan.prune === undefined)
@@ -251,6 +256,9 @@ async function summarise(
     result,
   };
 }
+
+const isSummariser = (model: CompactTranscriptRequest["model"]): model is SummaryModel =>
+  model.complete !== undefined;
 
 /**
  * What a compaction points to that keeps nothing: an entry on the path, never part of the context.
@@ -364,5 +372,6 @@ export function previewCompaction(request: CompactTranscriptRequest): Compaction
   const plan = planCompaction(
     planInput(request, request.transcript.branch(), compactionOptions(request.options)),
   );
-  return describePlan(plan, request.model.ref.contextWindow);
+  const { model } = request;
+  return describePlan(plan, isSummariser(model) ? model.ref.contextWindow : null);
 }

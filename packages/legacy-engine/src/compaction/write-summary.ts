@@ -31,8 +31,11 @@ export interface WrittenSummary {
 export interface SummaryWriting {
   plan: SummaryPlan;
   options: CompactionOptions;
-  environment: RequestEnvironment;
+  /** False: no model writes prose. */
+  environment: RequestEnvironment | false;
   focus: string | undefined;
+  /** Fires when the work must stop. */
+  signal: AbortSignal | undefined;
   /** What code knows of everything that leaves the context. */
   ledger: LedgerState;
   /** True when this text makes the context smaller. */
@@ -50,16 +53,35 @@ const SHARES = [1, 0.5, 0.25, 0.1];
 export async function writeSummary(
   writing: SummaryWriting,
 ): Promise<WrittenSummary | { text: undefined; reason: string }> {
+  const { environment, plan, signal } = writing;
+  const slices = createSlices({ signal });
+  const parts = recordParts(plan, writing.ledger);
+  if (slices.isOver()) await slices.next();
+  if (environment !== false) return writeWithModel({ ...writing, environment }, parts);
+  // Prose that a model wrote earlier is not thrown away.
+  const prose = collectFacts(plan, writing.options).previousSummary ?? "";
+  const text = fullest(writing, prose, parts) ?? fullest(writing, "", parts);
+  return text === undefined
+    ? { text, reason: "removed nothing: a record made by code is not shorter than its source" }
+    : { text, tier: "extract", reason: undefined, amended: false };
+}
+
+interface ModelWriting extends SummaryWriting {
+  environment: RequestEnvironment;
+}
+
+async function writeWithModel(
+  writing: ModelWriting,
+  parts: RecordParts,
+): Promise<WrittenSummary | { text: undefined; reason: string }> {
   const { plan, options } = writing;
-  const { signal } = writing.environment;
+  const { signal } = writing;
   // What is counted here, in slices, is known to whoever divides the messages.
   await inSlices([...plan.history, ...plan.prefix], (each) => void serializedTokens(each), {
     signal,
   });
   const slices = createSlices({ signal });
   const facts = collectFacts(plan, options);
-  if (slices.isOver()) await slices.next();
-  const parts = recordParts(plan, writing.ledger);
   if (slices.isOver()) await slices.next();
   const earlier = await shareStep(writing, facts);
   let problems: AuditProblem[] = [];
@@ -163,7 +185,7 @@ function check(
  * until the rest fits (spec §2.7).
  */
 async function shareStep(
-  writing: SummaryWriting,
+  writing: ModelWriting,
   facts: Facts,
 ): Promise<{ messages: AgentMessage[]; previousSummary: string | undefined }> {
   const { plan, options } = writing;
@@ -188,7 +210,7 @@ async function shareStep(
 }
 
 async function summariseMessages(
-  writing: SummaryWriting,
+  writing: ModelWriting,
   { messages, previousSummary }: { messages: AgentMessage[]; previousSummary: string | undefined },
   problems: readonly AuditProblem[],
 ): Promise<SummaryResult> {
@@ -211,7 +233,7 @@ function summaryRequest({
   options,
   environment,
   focus,
-}: SummaryWriting): Omit<SummarizeRequest, "messages"> {
+}: ModelWriting): Omit<SummarizeRequest, "messages"> {
   return {
     ...environment,
     maxOutputTokens: plan.limits.summaryTokens,
