@@ -22,9 +22,10 @@ import { importFile } from "./ingest/import-file.ts";
 import { storeTold, type Told } from "./ingest/ingest.ts";
 import { storeSeen } from "./ingest/seen.ts";
 import { asFarAsPossible } from "./patiently.ts";
-import { catchUp, catchUpWhereWorthWhile } from "./search/catch-up.ts";
+import { catchUp, catchUpAPiece } from "./search/catch-up.ts";
 import type { Storing } from "./store/messages.ts";
 import { createStores, type StoreSettings, type Stores } from "./stores.ts";
+import { createGrants, type Grants } from "./tools/grants.ts";
 
 const NOTHING_REWRITTEN = { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
 const IGNORED: Storing = { added: 0, isDuplicate: false };
@@ -56,13 +57,13 @@ export const createLosslessEngine = (
   settings: StoreSettings = {},
 ): LosslessEngine => engineOn(createStores(agentDir, settings));
 
-/** The engine on these stores. */
-export function engineOn(stores: Stores): LosslessEngine {
+/** The engine on these stores; what children are granted is for the tools to keep to. */
+export function engineOn(stores: Stores, grants: Grants = createGrants()): LosslessEngine {
   async function tell(told: Told): Promise<Storing> {
     const store = stores.of(told.session);
     if (store === null) return IGNORED;
     const storing = await storeTold(store, told);
-    await catchUpWhereWorthWhile(store);
+    await asFarAsPossible(() => catchUpAPiece(store));
     return storing;
   }
 
@@ -169,6 +170,16 @@ export function engineOn(stores: Stores): LosslessEngine {
         isOverflow: force === true && compactionTarget !== "threshold",
         signal,
       });
+    },
+
+    prepareSubagentSpawn(params) {
+      const grant = grants.give(params);
+      if (grant === null) return undefined;
+      return { rollback: () => void grants.revoke(params.childSessionKey) };
+    },
+
+    onSubagentEnded({ childSessionKey }) {
+      grants.revoke(childSessionKey);
     },
 
     dispose: () => stores.release(),

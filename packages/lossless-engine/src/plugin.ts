@@ -3,11 +3,13 @@ import { definePluginEntry, type LlmCompleteParams, type PluginEntry } from "@cl
 import { engineOn } from "./engine.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import { createStores, type StoreSettings } from "./stores.ts";
+import { createGrants } from "./tools/grants.ts";
 import { createReach } from "./tools/reach.ts";
 import { recallTools } from "./tools/tools.ts";
 
 /** Hosts register more than once: a session's tools may come from another time than its engine. */
 const reach = createReach();
+const grants = createGrants();
 
 /** What hosts load: the engine under its id, and the tools that read what it keeps. */
 const plugin: PluginEntry = definePluginEntry({
@@ -19,12 +21,15 @@ const plugin: PluginEntry = definePluginEntry({
     const settings = (api.pluginConfig ?? {}) as StoreSettings;
     const databasePath = settings.databasePath && api.resolvePath(settings.databasePath);
     api.registerContextEngine(LOSSLESS_ENGINE_ID, (context) =>
-      engineOn(reach.watching(createStores(context?.agentDir, { ...settings, databasePath }))),
+      engineOn(
+        reach.watching(createStores(context?.agentDir, { ...settings, databasePath })),
+        grants,
+      ),
     );
     // One by one: some hosts take a single tool of a factory.
     const llm = api.runtime?.llm;
     const complete = llm && ((params: LlmCompleteParams) => llm.complete(params));
-    for (const tool of recallTools(reach, complete))
+    for (const tool of recallTools({ reach, grants, complete }))
       api.registerTool(tool.of, { names: [tool.name] });
   },
 });

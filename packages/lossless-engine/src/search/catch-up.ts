@@ -4,15 +4,18 @@ import { backlogOf, indexMore } from "../store/search-index.ts";
 import type { Store } from "../store/store.ts";
 import { othersTurn, pieceOfTime } from "../turns.ts";
 
-/** Many messages are indexed in half the time that they take one by one. */
-const WORTH_INDEXING = 256;
+/** Messages that come together are indexed in half the time that they take one by one. */
+const WORTH_INDEXING = 64;
 
 /** Until no message is left. */
 export async function catchUp(store: Store, signal?: AbortSignal | undefined): Promise<void> {
   while (!(await patiently(() => indexMore(store, pieceOfTime()), signal))) await othersTurn();
 }
 
-/** Where so many have come together that it is worth while. */
-export async function catchUpWhereWorthWhile(store: Store): Promise<void> {
-  if (backlogOf(store) >= WORTH_INDEXING) await catchUp(store);
+/**
+ * One piece, where it is worth while: a turn waits no longer than that for the indexes, and brings
+ * fewer messages than a piece takes in.
+ */
+export async function catchUpAPiece(store: Store): Promise<void> {
+  if (backlogOf(store) >= WORTH_INDEXING) await patiently(() => indexMore(store, pieceOfTime()));
 }

@@ -15,6 +15,7 @@ import { createStores } from "../stores.ts";
 import { withIds } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 import type { Complete } from "./expand-query.ts";
+import { createGrants } from "./grants.ts";
 import { createReach } from "./reach.ts";
 import { recallTools } from "./tools.ts";
 
@@ -24,16 +25,23 @@ const other = { sessionId: "s2", sessionKey: "agent:main:other" };
 /** An engine with its tools, as a host has them. */
 function setUp(databasePath?: string, complete?: Complete) {
   const reach = createReach();
-  const engine = engineOn(reach.watching(createStores(temporaryFolder(), { databasePath })));
+  const [clock, parts] = [{ ms: 0 }, { reach, complete }];
+  const grants = createGrants(() => clock.ms);
+  const engine = engineOn(
+    reach.watching(createStores(temporaryFolder(), { databasePath })),
+    grants,
+  );
   onTestFinished(() => engine.dispose?.());
   const tell = (messages: readonly AgentMessage[], of = session, prefix = "e") =>
     engine.ingestBatch?.({ ...of, messages: withIds(messages, prefix) });
   const call = async (name: string, args: object, of = session) => {
-    const tool = recallTools(reach, complete).find((one) => one.name === name)!;
-    const { content } = await tool.of(of).execute("call", args);
+    const tool = recallTools({ ...parts, grants }).find((one) => one.name === name)!;
+    const made = tool.of(of);
+    if (made === null) return "(not offered)";
+    const { content } = await made.execute("call", args);
     return content.map(({ text }) => text).join("");
   };
-  return { engine, tell, call };
+  return { engine, tell, call, clock };
 }
 
 describe("lcm_grep", () => {
@@ -228,6 +236,65 @@ describe("lcm_expand_query", () => {
   });
 });
 
+describe("lcm_expand", () => {
+  const child = { sessionId: "c1", sessionKey: "agent:main:child" };
+  const grandchild = { sessionId: "c2", sessionKey: "agent:main:grandchild" };
+  const spawn = (parent: typeof session, of: typeof session, ttlMs?: number) => ({
+    ...{ parentSessionKey: parent.sessionKey, parentSessionId: parent.sessionId },
+    ...{ childSessionKey: of.sessionKey, ...(ttlMs !== undefined && { ttlMs }) },
+  });
+  const ask = { query: "database" };
+
+  it("shows a child what its parent knows, and nothing of any other session", async () => {
+    const { engine, tell, call } = setUp();
+    await tell([user("the database is larkspur")]);
+    await tell([user("their database is secret")], other, "o");
+    expect(await call("lcm_expand", ask, child)).toBe("(not offered)");
+    await engine.prepareSubagentSpawn!(spawn(session, child));
+    const shown = await call("lcm_expand", ask, child);
+    expect(shown).toContain("larkspur");
+    expect(shown).not.toContain("secret");
+    expect(await call("lcm_expand", ask)).toBe("(not offered)");
+  });
+
+  it("ends with the child, with a rollback and with its time", async () => {
+    const { engine, tell, call, clock } = setUp();
+    await tell([user("the database is larkspur")]);
+    const preparation = await engine.prepareSubagentSpawn!(spawn(session, child));
+    await preparation!.rollback();
+    expect(await call("lcm_expand", ask, child)).toBe("(not offered)");
+    await engine.prepareSubagentSpawn!(spawn(session, child));
+    await engine.onSubagentEnded!({ childSessionKey: child.sessionKey, reason: "completed" });
+    expect(await call("lcm_expand", ask, child)).toBe("(not offered)");
+    await engine.prepareSubagentSpawn!(spawn(session, child, 1_000));
+    clock.ms = 999;
+    expect(await call("lcm_expand", ask, child)).toContain("larkspur");
+    clock.ms = 1_000;
+    expect(await call("lcm_expand", ask, child)).toBe("(not offered)");
+  });
+
+  it("is inherited within the same tokens and time, three generations deep", async () => {
+    const { engine, tell, call, clock } = setUp();
+    await tell([user("the database is larkspur"), user(`database ${"word ".repeat(200)}`)]);
+    await engine.prepareSubagentSpawn!(spawn(session, child, 1_000));
+    await engine.prepareSubagentSpawn!(spawn(child, grandchild, 9_000));
+    for (let time = 0; time < 40; time++) await call("lcm_expand", ask, grandchild);
+    expect(await call("lcm_expand", ask, child)).toMatch(/the grant has \d{1,3} tokens left\.$/);
+    clock.ms = 1_000;
+    expect(await call("lcm_expand", ask, grandchild)).toBe("(not offered)");
+    clock.ms = 0;
+    expect(await call("lcm_expand", ask, grandchild)).not.toBe("(not offered)");
+    const third = { sessionId: "c3", sessionKey: "agent:main:third" };
+    expect(await engine.prepareSubagentSpawn!(spawn(grandchild, third))).toBeDefined();
+    const fourth = { sessionId: "c4", sessionKey: "agent:main:fourth" };
+    expect(await engine.prepareSubagentSpawn!(spawn(third, fourth))).toBeUndefined();
+    // Who passed it on is gone, and so is what was passed on.
+    await engine.onSubagentEnded!({ childSessionKey: child.sessionKey, reason: "deleted" });
+    for (const of of [grandchild, third])
+      expect(await call("lcm_expand", ask, of)).toBe("(not offered)");
+  });
+});
+
 describe("the tools of the plugin", () => {
   it("are those of the manifest, and say so where nothing is stored", async () => {
     const offered: PluginTool[] = [];
@@ -235,10 +302,14 @@ describe("the tools of the plugin", () => {
       pluginConfig: undefined,
       resolvePath: (path: string) => path,
       registerContextEngine: () => {},
-      registerTool: (factory: PluginToolFactory) => offered.push(factory(session) as PluginTool),
+      registerTool: (factory: PluginToolFactory) =>
+        offered.push(...[factory(session) ?? []].flat()),
     } as never);
     const { contracts } = PluginManifestSchema.parse(manifest);
-    expect(offered.map(({ name }) => name)).toEqual(contracts?.tools);
+    expect(offered.map(({ name }) => name)).toEqual(
+      // The last one is for children that were granted something.
+      contracts?.tools?.slice(0, -1),
+    );
     for (const tool of offered)
       expect(
         (await tool.execute("c", { pattern: "x", id: "x", prompt: "x" })).content[0]?.text,

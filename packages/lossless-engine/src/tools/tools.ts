@@ -2,7 +2,9 @@
 import type { PluginTool, SessionRef } from "@clew/plugin-sdk/core";
 import type { Store } from "../store/store.ts";
 import { DESCRIBE_PARAMETERS, describe } from "./describe.ts";
+import { EXPAND_PARAMETERS, type ExpandArguments, expand } from "./expand.ts";
 import { type Complete, EXPAND_QUERY_PARAMETERS, expandQuery } from "./expand-query.ts";
+import type { Grants } from "./grants.ts";
 import { GREP_PARAMETERS, grep } from "./grep.ts";
 import type { Reach } from "./reach.ts";
 import { textResult } from "./result.ts";
@@ -10,17 +12,26 @@ import { textResult } from "./result.ts";
 /** A tool that is made for each session. */
 export interface RecallTool {
   readonly name: string;
-  of(session: Partial<SessionRef>): PluginTool;
+  /** Null: it is not offered there. */
+  of(session: Partial<SessionRef>): PluginTool | null;
+}
+
+/** What the tools work with. */
+export interface RecallParts {
+  readonly reach: Reach;
+  readonly grants: Grants;
+  /** Asks the session's model. Absent: there is none. */
+  readonly complete?: Complete | undefined;
 }
 
 /** Hosts need not ask a person before such a tool runs. */
 const READ_ONLY = { annotations: { readOnlyHint: true } };
 
 /**
- * They read what the engine stored of the session; the manifest declares them. `complete` asks the
- * session's model; absent: there is none.
+ * They read what the engine stored of the session, or of the one that a child was granted; the
+ * manifest declares them.
  */
-export const recallTools = (reach: Reach, complete?: Complete): readonly RecallTool[] => [
+export const recallTools = ({ reach, grants, complete }: RecallParts): readonly RecallTool[] => [
   recallTool(reach, {
     name: "lcm_grep",
     label: "Search the record",
@@ -44,6 +55,21 @@ export const recallTools = (reach: Reach, complete?: Complete): readonly RecallT
     parameters: EXPAND_QUERY_PARAMETERS,
     answer: expandQuery(complete),
   }),
+  {
+    name: "lcm_expand",
+    of: ({ sessionKey }) =>
+      grants.of(sessionKey) === undefined
+        ? null
+        : {
+            ...READ_ONLY,
+            name: "lcm_expand",
+            label: "Read the parent's record",
+            description: "Shows what the session that started this one knows of some words.",
+            parameters: EXPAND_PARAMETERS,
+            execute: (_callId, params, signal) =>
+              expand({ reach, grants }, sessionKey, params as ExpandArguments, signal),
+          },
+  },
 ];
 
 function recallTool<Asked>(

@@ -1,0 +1,71 @@
+// Which child session may read which session, how much and how long.
+import type { PrepareSubagentSpawnParams, SessionRef } from "@clew/plugin-sdk/core";
+
+/** What a child may read besides its own session. */
+export interface Grant {
+  /** Whose conversations. */
+  readonly session: SessionRef;
+  /** Until when, monotonic ms. */
+  readonly ends: number;
+  /** Generations of children that may inherit it. */
+  readonly depth: number;
+  /** Tokens that may still be read, by this child and all that inherit from it. */
+  readonly left: { tokens: number };
+  /** The session that passed it on, and its own grant; null = it is the parent's own. */
+  readonly from: { readonly sessionKey: string; readonly grant: Grant } | null;
+}
+
+/** The grants of one process: a child that outlives it asks its parent. */
+export interface Grants {
+  /** For a child about to start. Null: its parent may not pass on what it was granted itself. */
+  give(
+    params: Pick<
+      PrepareSubagentSpawnParams,
+      "parentSessionKey" | "childSessionKey" | "parentSessionId" | "ttlMs"
+    >,
+  ): Grant | null;
+  /** The grant of a session; undefined: it has none, or none any more. */
+  of(sessionKey: string | undefined): Grant | undefined;
+  /** Takes a grant back; true when there was one. */
+  revoke(childSessionKey: string): boolean;
+}
+
+const TOKENS = 4_000;
+const DEPTH = 3;
+/** For children whose run has no bound. */
+const DEFAULT_TTL_MS = 5 * 60_000;
+const MOST_GRANTS = 1_000;
+
+/** `now` gives monotonic ms. */
+export function createGrants(now: () => number = () => performance.now()): Grants {
+  const grants = new Map<string, Grant>();
+  const of = (sessionKey: string | undefined): Grant | undefined => {
+    const grant = sessionKey === undefined ? undefined : grants.get(sessionKey);
+    if (grant === undefined || grant.ends <= now()) return undefined;
+    // What was passed on ends with the grant of whoever passed it on.
+    const { from } = grant;
+    return from === null || of(from.sessionKey) === from.grant ? grant : undefined;
+  };
+  return {
+    of,
+    give({ parentSessionKey, childSessionKey, parentSessionId, ttlMs = DEFAULT_TTL_MS }) {
+      const inherited = of(parentSessionKey);
+      if (inherited?.depth === 0) return null;
+      const grant: Grant = {
+        session: inherited?.session ?? {
+          sessionId: parentSessionId ?? "",
+          sessionKey: parentSessionKey,
+        },
+        ends: Math.min(now() + ttlMs, inherited?.ends ?? Infinity),
+        depth: (inherited?.depth ?? DEPTH) - 1,
+        left: inherited?.left ?? { tokens: TOKENS },
+        from: inherited === undefined ? null : { sessionKey: parentSessionKey, grant: inherited },
+      };
+      grants.delete(childSessionKey);
+      grants.set(childSessionKey, grant);
+      if (grants.size > MOST_GRANTS) grants.delete(grants.keys().next().value!);
+      return grant;
+    },
+    revoke: (childSessionKey) => grants.delete(childSessionKey),
+  };
+}
