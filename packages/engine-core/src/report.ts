@@ -228,6 +228,16 @@ export interface TurnReport {
     /** First message ids of turns it refused three times and is not offered any more. */
     blocked: string[];
   };
+  /**
+   * Stored tool results that were shortened all at once, because no compaction could help. Absent:
+   * none were.
+   */
+  cut?: {
+    /** How many. */
+    results: number;
+    /** By how much requests became smaller, estimated tokens. */
+    freedTokens: number;
+  };
   /** What was odd about the engine's views. Absent: nothing was. */
   views?: {
     /** Messages without an id that were recognised by their content. Absent: none. */

@@ -49,6 +49,15 @@ describe("the size of a request", () => {
     expect(both).toMatchObject({ tokens: 5_150, source: "counted" });
   });
 
+  it("has no margin where a provider counted it: what is not messages is what it says", () => {
+    const small = size({ messages: { estimate: 24, counted: { tokens: 1_020, after: 0 } } });
+    expect(small).toMatchObject({ tokens: 1_020, fixed: 996, messages: 24 });
+    const dear = size({ messages: { estimate: 100, counted: { tokens: 5_000, after: 0 } } });
+    expect(dear).toMatchObject({ tokens: 5_000, fixed: 1_200, messages: 3_800 });
+    const cheap = size({ messages: { estimate: 9_000, counted: { tokens: 4_000, after: 0 } } });
+    expect(cheap).toMatchObject({ tokens: 4_000, fixed: 0, messages: 4_000 });
+  });
+
   it("is that of the whole history where an engine says that more may have to fit", () => {
     const more = { estimate: 90_000, counted: null };
     expect(size({ unwindowed: more })).toMatchObject({

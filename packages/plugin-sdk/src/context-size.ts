@@ -87,7 +87,12 @@ export function planContextSize(input: ContextSizeInput): ContextSize {
   const sent = wholeTokens(messages, fixed, ratio, input.engineEstimate ?? 0);
   const all = unwindowed === undefined ? 0 : wholeTokens(unwindowed, fixed, ratio, 0);
   const tokens = Math.max(sent, all);
-  const shrinkable = Math.max(0, tokens - fixed);
+  // What a provider counted holds no margin: beside the messages it is what remains.
+  const isCounted = messages.counted !== null && all <= sent;
+  const beside = isCounted
+    ? Math.min(fixed, Math.max(0, tokens - Math.ceil(ratio * messages.estimate)))
+    : fixed;
+  const shrinkable = Math.max(0, tokens - beside);
   const water = planWater({
     budget: promptBudget - fixed,
     settings: input.water,
@@ -100,7 +105,14 @@ export function planContextSize(input: ContextSizeInput): ContextSize {
     pace !== undefined &&
     !isRepaid({ before: shrinkable, after: water.low, calls: pace.calls });
   return {
-    ...{ contextWindow, reserve, promptBudget, tokens, fixed, messages: shrinkable },
+    ...{
+      contextWindow,
+      reserve,
+      promptBudget,
+      tokens,
+      fixed: tokens - shrinkable,
+      messages: shrinkable,
+    },
     source: all > sent ? "unwindowed" : messages.counted === null ? "estimated" : "counted",
     ...{ overflow, water },
     verdict:

@@ -70,9 +70,9 @@ describe("/status", () => {
       "Engine: legacy, chosen by plugins.slots.contextEngine",
       "Lifecycle: eager; the host compacts",
       expect.stringMatching(/^Context: about \d+ of 180,000 tokens \(0 %\), 2 messages/),
-      "Compactions: 0; the next above 101,880 tokens of messages, down to 20,376 (now 0)",
+      "Compactions: 0; the next above 101,880 tokens of messages, down to 20,376 (now 24)",
     ]);
-    expect(data).toMatchObject({ key: "agent:main:main", context: { messages: 0 } });
+    expect(data).toMatchObject({ key: "agent:main:main", context: { messages: 24 } });
   });
 });
 

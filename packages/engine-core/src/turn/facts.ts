@@ -95,7 +95,13 @@ export type Answer =
       outcome: ToolOutcome;
       aborted: boolean;
     }
-  | { type: "cut"; changed: boolean }
+  | {
+      type: "cut";
+      /** Stored results that are shorter now; 0 = nothing was done. */
+      results: number;
+      /** By how much requests became smaller, estimated. */
+      freedTokens: number;
+    }
   | { type: "told" }
   | { type: "compacted"; trigger: CompactionTrigger; ms: number; outcome: CompactionOutcome }
   /** Null: the session stays where it is. */

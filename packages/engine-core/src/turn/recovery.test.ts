@@ -206,6 +206,8 @@ describe("overflow recovery", () => {
         );
         expect(outcome).toBe("completed");
         expect(report.compactions).toHaveLength(1);
+        expect(report.cut?.results).toBeGreaterThan(0);
+        expect(report.cut?.freedTokens).toBeGreaterThan(10_000);
         expect(asked).toEqual(["first"]);
         expect(results.map((text) => text.length < 2_000)).toEqual([true, true, true, true, false]);
         expect(results[0]).toContain("the transcript holds the whole result");

@@ -56,6 +56,7 @@ export function reportOf(
         : [],
     ),
     compactions: facts.flatMap(compactionIn),
+    ...cutNotes(facts),
     ...viewNotes(facts, engine.badViews),
     ...deliveryNotes(facts),
   };
@@ -141,6 +142,13 @@ function deliveryNotes(facts: readonly Fact[]): Pick<TurnReport, "deliveries"> {
     ({ id, blocked: parked }) => !parked && (!taken.has(id) || refused.includes(id)),
   ).length;
   return pending === 0 && blocked.length === 0 ? {} : { deliveries: { pending, blocked } };
+}
+
+function cutNotes(facts: readonly Fact[]): Pick<TurnReport, "cut"> {
+  const cuts = facts.flatMap((fact) => (fact.type === "cut" && fact.results > 0 ? [fact] : []));
+  if (cuts.length === 0) return {};
+  const results = sum(cuts.map((cut) => cut.results));
+  return { cut: { results, freedTokens: sum(cuts.map((cut) => cut.freedTokens)) } };
 }
 
 function viewNotes(facts: readonly Fact[], fallbacks: number) {

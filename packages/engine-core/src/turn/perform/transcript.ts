@@ -218,12 +218,13 @@ export async function cutResults(
     const { source } = items[index]!.why;
     return source.kind === "entry" ? [{ entryId: source.entryId, message }] : [];
   });
-  if (replacements.length === 0) return { type: "cut", changed: false };
-  const result = await rewriteEntries(world, { replacements });
-  ports.log.info(
-    `recovery: cut ${result.rewrittenEntries} tool results, about ${Math.ceil(freedTokens)} tokens`,
-  );
-  return { type: "cut", changed: result.changed };
+  const nothing = { type: "cut", results: 0, freedTokens: 0 } as const;
+  if (replacements.length === 0) return nothing;
+  const { changed, rewrittenEntries: results } = await rewriteEntries(world, { replacements });
+  if (!changed) return nothing;
+  const freed = Math.ceil(freedTokens);
+  ports.log.info(`recovery: cut ${results} tool results, about ${freed} tokens`);
+  return { type: "cut", results, freedTokens: freed };
 }
 
 /**

@@ -88,7 +88,7 @@ export const recover: Task = {
   },
   take(turn, answer) {
     if (answer.type !== "cut") return done(turn);
-    return answer.changed ? doneOnly(turn, TO_THE_MODEL) : doneOnly(turn, ["recover"]);
+    return answer.results > 0 ? doneOnly(turn, TO_THE_MODEL) : doneOnly(turn, ["recover"]);
   },
 };
 
