@@ -13,7 +13,14 @@ import { useStore } from "./store/store.ts";
 import { withIds } from "./testing/stored.ts";
 import { temporaryFolder } from "./testing/temporary-folder.ts";
 
-testEngine({ test: it, create: createLosslessEngine });
+describe("in the lifecycle of engines that are told after each turn", () =>
+  testEngine({ test: it, create: createLosslessEngine }));
+
+describe("in the lifecycle of committed turns", () =>
+  testEngine({
+    test: it,
+    create: (context) => createLosslessEngine(context, { durableTurns: true }),
+  }));
 
 const session = { sessionId: "s1", sessionKey: "agent:main:main" };
 const databaseOf = (agentDir: string) => join(agentDir, "clew-lossless", "lossless.db");

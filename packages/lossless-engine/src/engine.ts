@@ -27,6 +27,11 @@ import type { Storing } from "./store/messages.ts";
 import { createStores, type StoreSettings, type Stores } from "./stores.ts";
 import { createGrants, type Grants } from "./tools/grants.ts";
 
+/** In this lifecycle a host keeps the running turn to itself, and adds it to every view. */
+const DURABLE = {
+  currentTurnFence: "before-current-turn-entry-v1",
+  turnAdvancementIdempotency: "atomic-idempotent-v1",
+} as const;
 const NOTHING_REWRITTEN = { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
 const IGNORED: Storing = { added: 0, isDuplicate: false };
 
@@ -51,14 +56,26 @@ export interface LosslessEngine extends ContextEngine {
   explain(params: AssembleParams): Promise<Explanation>;
 }
 
+/** What an operator may say of the engine; see the plugin's configuration. */
+export interface EngineSettings extends StoreSettings {
+  /**
+   * True: turns are committed by key, as some hosts demand; then nobody can shorten a turn while it
+   * runs. Absent: false.
+   */
+  readonly durableTurns?: boolean | undefined;
+}
+
 /** The lossless engine for one agent. Nothing is opened before the first call. */
 export const createLosslessEngine = (
   { agentDir }: EngineFactoryContext = {},
-  settings: StoreSettings = {},
-): LosslessEngine => engineOn(createStores(agentDir, settings));
+  settings: EngineSettings = {},
+): LosslessEngine => engineOn(createStores(agentDir, settings), settings);
 
 /** The engine on these stores; what children are granted is for the tools to keep to. */
-export function engineOn(stores: Stores, grants: Grants = createGrants()): LosslessEngine {
+export function engineOn(
+  stores: Stores,
+  { durableTurns = false, grants = createGrants() }: EngineSettings & { grants?: Grants } = {},
+): LosslessEngine {
   async function tell(told: Told): Promise<Storing> {
     const store = stores.of(told.session);
     if (store === null) return IGNORED;
@@ -73,10 +90,7 @@ export function engineOn(stores: Stores, grants: Grants = createGrants()): Lossl
       name: "Lossless",
       ownsCompaction: true,
       turnMaintenanceMode: "background",
-      transcriptSemantics: {
-        currentTurnFence: "before-current-turn-entry-v1",
-        turnAdvancementIdempotency: "atomic-idempotent-v1",
-      },
+      ...(durableTurns && { transcriptSemantics: DURABLE }),
       acceptedHostParams: [
         "sessionKey",
         "prompt",

@@ -1,6 +1,11 @@
 // Exports the lossless engine, and the plugin that offers it to a host.
 export type { Why } from "./assemble/show.ts";
-export { createLosslessEngine, type Explanation, type LosslessEngine } from "./engine.ts";
+export {
+  createLosslessEngine,
+  type EngineSettings,
+  type Explanation,
+  type LosslessEngine,
+} from "./engine.ts";
 export { LOSSLESS_ENGINE_ID } from "./id.ts";
 export { default } from "./plugin.ts";
 export type { StoreSettings } from "./stores.ts";

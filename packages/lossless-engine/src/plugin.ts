@@ -1,8 +1,8 @@
 // The plugin that offers the engine to its host, configured by the operator.
 import { definePluginEntry, type LlmCompleteParams, type PluginEntry } from "@clew/plugin-sdk/core";
-import { engineOn } from "./engine.ts";
+import { type EngineSettings, engineOn } from "./engine.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
-import { createStores, type StoreSettings } from "./stores.ts";
+import { createStores } from "./stores.ts";
 import { createGrants } from "./tools/grants.ts";
 import { createReach } from "./tools/reach.ts";
 import { recallTools } from "./tools/tools.ts";
@@ -18,13 +18,13 @@ const plugin: PluginEntry = definePluginEntry({
   kind: "context-engine",
   register(api) {
     // Hosts check it against the manifest's schema.
-    const settings = (api.pluginConfig ?? {}) as StoreSettings;
+    const settings = (api.pluginConfig ?? {}) as EngineSettings;
     const databasePath = settings.databasePath && api.resolvePath(settings.databasePath);
     api.registerContextEngine(LOSSLESS_ENGINE_ID, (context) =>
-      engineOn(
-        reach.watching(createStores(context?.agentDir, { ...settings, databasePath })),
+      engineOn(reach.watching(createStores(context?.agentDir, { ...settings, databasePath })), {
+        ...settings,
         grants,
-      ),
+      }),
     );
     // One by one: some hosts take a single tool of a factory.
     const llm = api.runtime?.llm;

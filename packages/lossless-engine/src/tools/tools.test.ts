@@ -27,10 +27,9 @@ function setUp(databasePath?: string, complete?: Complete) {
   const reach = createReach();
   const [clock, parts] = [{ ms: 0 }, { reach, complete }];
   const grants = createGrants(() => clock.ms);
-  const engine = engineOn(
-    reach.watching(createStores(temporaryFolder(), { databasePath })),
+  const engine = engineOn(reach.watching(createStores(temporaryFolder(), { databasePath })), {
     grants,
-  );
+  });
   onTestFinished(() => engine.dispose?.());
   const tell = (messages: readonly AgentMessage[], of = session, prefix = "e") =>
     engine.ingestBatch?.({ ...of, messages: withIds(messages, prefix) });
