@@ -93,9 +93,18 @@ async function runTool(
   }
 }
 
-function describe(tool: Tool): ToolDefinition {
-  const { $schema: _, ...parameters } = z.toJSONSchema(tool.parameters, { io: "input" });
-  return { name: tool.name, description: tool.description, parameters };
+/** Of arguments that were described before: ports are made for each turn, their schemas are not. */
+const known = new WeakMap<z.ZodType, ToolDefinition["parameters"]>();
+
+function describe({ name, description, parameters: schema }: Tool): ToolDefinition {
+  const parameters = known.get(schema) ?? schemaOf(schema);
+  known.set(schema, parameters);
+  return { name, description, parameters };
+}
+
+function schemaOf(schema: z.ZodType): ToolDefinition["parameters"] {
+  const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: "input" });
+  return parameters;
 }
 
 function refusal(text: string): ToolOutcome {
