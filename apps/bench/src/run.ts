@@ -41,13 +41,12 @@ export async function main(args: readonly string[]): Promise<number> {
   if (values.list) return list(files);
   const folder = positionals.find((name) => !files.has(name) && isFolder(name));
   const names = positionals.filter((name) => name !== folder);
+  const known = [...files.keys(), ...[...findCommands(import.meta.dirname)].map(([name]) => name)];
   if (names.length === 0)
-    return complain(`Name at least one bench: ${[...files.keys()].join(", ")}.\n\n${USAGE}`);
+    return complain(`Name at least one bench: ${known.join(", ")}.\n\n${USAGE}`);
   const unknown = names.filter((name) => !files.has(name));
   if (unknown.length > 0)
-    return complain(
-      `There is no bench "${unknown.join('", "')}"; there are: ${[...files.keys()].join(", ")}.`,
-    );
+    return complain(`There is no bench "${unknown.join('", "')}"; there are: ${known.join(", ")}.`);
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
   if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0))
     return complain(`--rounds takes a whole number above 0, not "${values.rounds}".`);

@@ -22,6 +22,9 @@ export async function configGet(
   return 0;
 }
 
+/** Names whose values are not shown; token counts and session keys are no secrets. */
+const SECRET = /apiKey|token(?!s)|secret|password|headers/i;
+
 export async function configSet(
   name: string,
   text: string,
@@ -30,9 +33,7 @@ export async function configSet(
   const { configFile } = environment;
   const { value, warnings } = await setSetting(configFile, name, text);
   for (const warning of warnings) output.note(`warning: ${warning}`);
-  const shown = /key|token|secret|password|headers/i.test(name)
-    ? "(hidden)"
-    : JSON.stringify(value);
+  const shown = SECRET.test(name) ? "(hidden)" : JSON.stringify(value);
   output.line(`${name} = ${shown}   (${configFile}; a running gateway reads it at its next start)`);
   return 0;
 }

@@ -6,7 +6,7 @@ import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { valueAt } from "../config/path.ts";
 import { modelRequest } from "../models/model-request.ts";
-import { resolveModel } from "../models/resolve.ts";
+import { OFFLINE_MODEL, resolveModel } from "../models/resolve.ts";
 import type { Finding } from "./finding.ts";
 
 const SECTION = "agents.defaults.compaction";
@@ -28,9 +28,9 @@ export function checkCompaction(
     model === undefined
       ? null
       : whyUnusable(() => resolveModel({ ...modelRequest(config, environment), name: model }));
+  const answers = agentSettings(config, environment.home, defaultAgentId(config)).model;
   if (summariser !== null) {
-    const instead = agentSettings(config, environment.home, defaultAgentId(config)).model;
-    const text = `${SECTION}.model cannot be used, ${instead} summarises instead: ${summariser}`;
+    const text = `${SECTION}.model cannot be used, ${answers} summarises instead: ${summariser}`;
     return [
       ...idle,
       { level: "warning", code: "compaction-model-unusable", subject: "compaction", text },
@@ -39,12 +39,16 @@ export function checkCompaction(
   const text = enabled
     ? "older history becomes a summary when the window fills"
     : `off (${SECTION}.enabled); only an overflow and /compact compact`;
+  const who =
+    model === undefined && answers === OFFLINE_MODEL
+      ? "code lists and quotes what is left out, no model is asked"
+      : `${model ?? "the session's model"} summarises`;
   return [
     {
       level: "ok",
       code: "compaction",
       subject: "compaction",
-      text: `${text}; ${model ?? "the session's model"} summarises`,
+      text: `${text}; ${who}`,
     },
     ...idle,
   ];
