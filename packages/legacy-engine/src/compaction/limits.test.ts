@@ -35,17 +35,13 @@ describe("the limits of one compaction", () => {
       {},
       {
         summaryTokens: 16_000,
-        prefixTokens: 10_000,
         summaryChars: 16_000,
         promptBudget: 108_000,
         recordRoom: { ledger: 4_500, anchors: 2_000, pins: 800 },
         tailTokens: 50_350,
       },
     ],
-    [
-      { maxOutputTokens: 4_096 },
-      { summaryTokens: 4_096, prefixTokens: 4_096, summaryChars: 16_000 },
-    ],
+    [{ maxOutputTokens: 4_096 }, { summaryTokens: 4_096, summaryChars: 16_000 }],
     [
       { contextWindow: 16_000 },
       {

@@ -14,7 +14,6 @@ export const LIMITS = {
   /** Least room of a request for a summary, at most a quarter of the window. */
   leastSummaryRoom: 16_384,
   summaryShareOfRoom: 0.8,
-  prefixShareOfRoom: 0.5,
   maxSummaryChars: 16_000,
 } as const;
 
@@ -32,8 +31,6 @@ export interface CompactionLimits {
   promptBudget: number;
   /** Output of one summary request. */
   summaryTokens: number;
-  /** Output of the request for a split turn's beginning. */
-  prefixTokens: number;
   summaryChars: number;
   /** Of the record beside the summary. */
   recordRoom: RecordRoom;
@@ -97,7 +94,6 @@ export function planLimits({
     reserve,
     promptBudget,
     summaryTokens,
-    prefixTokens: Math.max(1, Math.min(Math.floor(LIMITS.prefixShareOfRoom * room), longestReply)),
     summaryChars,
     recordRoom,
     water,
