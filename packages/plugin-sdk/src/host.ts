@@ -42,10 +42,15 @@ export type { EngineMethod } from "./contract/engine.ts";
 export { type PluginManifest, PluginManifestSchema } from "./contract/manifest.ts";
 export { AgentMessageSchema } from "./contract/message.ts";
 export {
+  type CacheRequest,
   type ModelCall,
   type ModelError,
   type ModelRef,
+  type ReasoningEffort,
+  type ReasoningRequest,
+  type ResponseFormat,
   type StreamEvent,
+  type ToolChoice,
   type ToolDefinition,
   ZERO_USAGE,
 } from "./contract/model.ts";

@@ -6,10 +6,15 @@ import { cutToolText, serializeConversation, serializedTokens } from "./serializ
 const read = toolCall("read", { path: "a.ts", lines: [1, 2] });
 
 describe("a conversation as text", () => {
-  it("labels each message and leaves out thinking", () => {
+  it("labels each message and leaves out thinking and what only a provider understands", () => {
     const messages = [
       user("Fix it"),
-      assistant([{ type: "thinking", thinking: "secret" }, { type: "text", text: "I look" }, read]),
+      assistant([
+        { type: "thinking", thinking: "secret" },
+        { type: "text", text: "I look" },
+        { type: "provider", api: "a", provider: "p", model: "m", kind: "search", data: { q: "s" } },
+        read,
+      ]),
       toolResult(read, "content"),
       assistant("Done"),
     ];

@@ -113,7 +113,7 @@ function mediaMarker(message: AgentMessage): string | undefined {
   return kinds.some((kind) => !KNOWN_BLOCKS.has(kind)) ? MEDIA_OMITTED : undefined;
 }
 
-const KNOWN_BLOCKS = new Set(["text", "thinking", "redacted_thinking", "toolCall"]);
+const KNOWN_BLOCKS = new Set(["text", "thinking", "redacted_thinking", "toolCall", "provider"]);
 
 function sender(message: AgentMessage): string {
   if (message.role !== "user" || typeof message.__openclaw?.senderId !== "string") return "";

@@ -13,6 +13,20 @@ export interface TextBlock {
   textSignature?: string;
 }
 
+/**
+ * Where thinking stands on a wire: "signed" a block with its signature (Messages, Converse) ·
+ * "item" a reasoning item (Responses) · "thought" a part with a flag (Gemini) · "chunk" a thinking
+ * chunk (Mistral) · the other three are fields of a Chat Completions message.
+ */
+export type ThinkingCarrier =
+  | "signed"
+  | "item"
+  | "thought"
+  | "chunk"
+  | "reasoning_content"
+  | "reasoning"
+  | "reasoning_details";
+
 /** What a model thought aloud before it answered. */
 export interface ThinkingBlock {
   /** Tells it from an answer: people are not shown it as one. */
@@ -24,6 +38,13 @@ export interface ThinkingBlock {
    * some providers then refuse to take the block back.
    */
   thinkingSignature?: string;
+  /** How it arrived, so that it goes back the same way. Absent: not told; the usual one. */
+  carrier?: ThinkingCarrier;
+  /**
+   * What arrived, as JSON, where text and signature are not all of it (`reasoning_details`); sent
+   * back as it is. Absent: they are.
+   */
+  carried?: unknown;
 }
 
 /** Thinking that the provider keeps to itself and wants back as it is. */
@@ -48,6 +69,25 @@ export interface ToolCallBlock {
   thoughtSignature?: string;
 }
 
+/**
+ * What only one provider understands: a call of a tool it ran itself, its own compaction, and
+ * whatever it invents next. Goes back as it came to the route it came from, and nowhere else.
+ */
+export interface ProviderBlock {
+  /** Tells it from what every model understands; a reader without use for it keeps it. */
+  type: "provider";
+  /** Wire protocol it arrived by. */
+  api: string;
+  /** Who wrote it. */
+  provider: string;
+  /** The model's id, without its provider. */
+  model: string;
+  /** The provider's own name for it, e.g. "server_tool_use" or "compaction". */
+  kind: string;
+  /** As it stood on the wire, as JSON; never changed. */
+  data: unknown;
+}
+
 /** A picture, shown by a person or returned by a tool. */
 export interface ImageBlock {
   /** Tells it from text; models that take no images are shown a text in its place. */
@@ -62,7 +102,12 @@ export interface ImageBlock {
 export type UserBlock = TextBlock | ImageBlock;
 
 /** What a model may answer. */
-export type AssistantBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ToolCallBlock;
+export type AssistantBlock =
+  | TextBlock
+  | ThinkingBlock
+  | RedactedThinkingBlock
+  | ToolCallBlock
+  | ProviderBlock;
 
 /** What a tool may return. */
 export type ToolResultBlock = TextBlock | ImageBlock;
@@ -161,6 +206,13 @@ export interface AssistantMessage extends Stamped {
   provider?: string;
   /** The model's id, without its provider. Absent: not known. */
   model?: string;
+  /**
+   * Fingerprint of the account that was asked, a hash and never the key: some signatures can be
+   * read under the same account only. Absent: not known.
+   */
+  account?: string;
+  /** The provider's own id of this reply, for its support and logs. Absent: it gave none. */
+  responseId?: string;
   /** What the call was billed for. Absent: the provider did not say. */
   usage?: Usage;
 }

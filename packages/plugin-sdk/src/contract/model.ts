@@ -32,7 +32,61 @@ export interface ModelRef {
    * and their cost, it turns nothing on. Absent: not known, or not in a way worth planning for.
    */
   cacheTtlMs?: number;
+  /**
+   * Fingerprint of the account that is asked, as in `AssistantMessage.account`. Absent: not known,
+   * and taken for the same as any.
+   */
+  account?: string;
 }
+
+/** How hard a model thinks, in the words most providers share; each takes the nearest it knows. */
+export type ReasoningEffort = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+
+/** What is asked about a model's thinking. */
+export interface ReasoningRequest {
+  /** "off" asks for none, which some models cannot grant. Absent: the provider's default. */
+  effort?: ReasoningEffort;
+  /** Tokens it may think, for models that take a number; wins over `effort` there. Absent: none. */
+  budgetTokens?: number;
+  /**
+   * What is told of it: "full" what was thought · "summary" a summary of it · "none" nothing,
+   * though it goes back to the model all the same. Absent: the provider's default.
+   */
+  display?: "full" | "summary" | "none";
+}
+
+/** What is asked of the provider's prompt cache. */
+export interface CacheRequest {
+  /**
+   * How long the prompt is to be kept: "none" not at all · "short" the provider's shortest time ·
+   * "long" its longest, which may cost more to write.
+   */
+  retention: "none" | "short" | "long";
+  /**
+   * How many messages, from the first on, the caller expects to send unchanged for a long time: a
+   * summary, for example. Absent: none in particular; the whole history is expected to grow at its
+   * end.
+   */
+  stableMessages?: number;
+}
+
+/**
+ * Which tools the model may use now: "auto" any or none · "none" none · "required" at least one ·
+ * or the one with this name.
+ */
+export type ToolChoice = "auto" | "none" | "required" | { name: string };
+
+/** The form of the reply's text: plain, some JSON, or JSON that fits a schema. */
+export type ResponseFormat =
+  | { type: "text" }
+  | { type: "json" }
+  | {
+      type: "json_schema";
+      /** Letters, digits, "_" and "-", at most 64: some providers want one. */
+      name: string;
+      /** JSON Schema of the reply. */
+      schema: Record<string, unknown>;
+    };
 
 /** One call of a model, with everything it is shown. */
 export interface ModelCall {
@@ -50,6 +104,18 @@ export interface ModelCall {
   temperature?: number;
   /** Ends the call; what had arrived is kept. */
   signal: AbortSignal;
+  /** Absent: the provider's default. */
+  reasoning?: ReasoningRequest;
+  /** Absent: "auto". Nothing is sent without tools. */
+  toolChoice?: ToolChoice;
+  /** False: one call of a tool per reply. Absent: the provider's default, mostly several. */
+  parallelToolCalls?: boolean;
+  /** Absent: the driver's default for its provider. */
+  cache?: CacheRequest;
+  /** Absent: plain text. */
+  responseFormat?: ResponseFormat;
+  /** The provider's own name of a class of service, e.g. "flex". Absent: its default. */
+  serviceTier?: string;
   /** Stable per session: lets a provider route to a warm prompt cache. Absent: it cannot. */
   sessionId?: string;
   /**

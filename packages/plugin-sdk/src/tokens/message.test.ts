@@ -33,6 +33,24 @@ describe("byteBound", () => {
 });
 
 describe("estimateMessage", () => {
+  it("counts what goes back to the provider, not what is shown of it", () => {
+    const long = Array.from({ length: 500 }, (_, index) => `word ${index * 7919}`).join(" ");
+    const detail = { type: "reasoning.encrypted", data: long };
+    const call = { type: "server_tool_use", id: "srv_1", input: { query: long } };
+    const route = { api: "anthropic-messages", provider: "anthropic", model: "claude-opus-5-5" };
+    const sizeOf = (block: AssistantMessage["content"][number]) =>
+      estimateMessage({ role: "assistant", content: [block], stopReason: "stop" }).estimate;
+    const shown = sizeOf({ type: "thinking", thinking: "" });
+    const carried = sizeOf({
+      type: "thinking",
+      thinking: "",
+      carrier: "reasoning_details",
+      carried: detail,
+    });
+    const opaque = sizeOf({ type: "provider", ...route, kind: call.type, data: call });
+    expect(Math.min(carried, opaque) - shown).toBeGreaterThan(500);
+  });
+
   it("is the sum of the blocks and fixed overheads", () => {
     const message: AssistantMessage = {
       role: "assistant",

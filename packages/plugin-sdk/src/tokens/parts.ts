@@ -24,13 +24,18 @@ export function messageParts(message: AgentMessage): MessageParts | undefined {
         texts.push(stringOf(block.text));
         break;
       case "thinking":
-        texts.push(stringOf(block.thinking));
+        texts.push(
+          block.carried === undefined ? stringOf(block.thinking) : JSON.stringify(block.carried),
+        );
         break;
       case "redacted_thinking":
         texts.push(stringOf(block.data));
         break;
       case "toolCall":
         texts.push(stringOf(block.name) + (JSON.stringify(block.arguments) ?? ""));
+        break;
+      case "provider":
+        texts.push(JSON.stringify(block.data) ?? "");
         break;
       default:
         // A kind of a newer host: its JSON is the best guess at what will be sent.
