@@ -37,7 +37,9 @@ export function ContextItem({ item, kind, largest, readWhole }: ContextItemProps
           <span class="item-source" data-origin={origin}>
             {text}
           </span>
-          <span class="item-reason">{item.reason}</span>
+          <span class="item-reason" title={item.engineReason}>
+            {item.reason}
+          </span>
           {item.changed === true && <span class="item-changed">changed</span>}
           <span class="item-tokens">{formatCount(item.tokens)}</span>
         </span>
@@ -51,7 +53,9 @@ export function ContextItem({ item, kind, largest, readWhole }: ContextItemProps
       {isOpen && (
         <div class="item-whole">
           <p class="soft">
-            {item.reason}, {formatNumberOf(item.chars, "character")}
+            {item.reason}
+            {item.engineReason === undefined ? "" : `: ${item.engineReason}`},{" "}
+            {formatNumberOf(item.chars, "character")}
           </p>
           {content.kind === "reading" ? (
             <p class="soft">Reading…</p>

@@ -33,6 +33,8 @@ export interface ReportItem {
   code?: ItemCode;
   /** The same for people: "history", "prompt", "system prompt", "made by the engine", … */
   reason: string;
+  /** What the engine says of why it is there. Absent: it says nothing. */
+  engineReason?: string;
   /** Estimated tokens. */
   tokens: number;
   /** Content hash; names a part in `parts` when the content is not in the transcript. */

@@ -16,6 +16,7 @@ import { assemblyOf, type ViewRequest, viewOf } from "./assemble/assemble.ts";
 import { compactView } from "./assemble/compact.ts";
 import { promptAddition } from "./assemble/prompt-addition.ts";
 import type { Why } from "./assemble/show.ts";
+import { describeStore } from "./commands/describe-store.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import { historyOf } from "./ingest/history.ts";
 import { importFile } from "./ingest/import-file.ts";
@@ -54,6 +55,8 @@ export interface Explanation {
 export interface LosslessEngine extends ContextEngine {
   /** Why `assemble` would show what it would show. */
   explain(params: AssembleParams): Promise<Explanation>;
+  /** For hosts that ask an engine how its store is: `text` is one line for people. */
+  control(request: { readonly operation: string }): Promise<{ ok: boolean; text: string }>;
 }
 
 /** What an operator may say of the engine; see the plugin's configuration. */
@@ -168,6 +171,12 @@ export function engineOn(
         })),
         hidden,
       };
+    },
+
+    async control({ operation }) {
+      if (operation !== "doctor")
+        return { ok: false, text: `there is no operation "${operation}"; there is "doctor"` };
+      return { ok: true, text: await describeStore(stores.ofAgent()) };
     },
 
     async compact(params: CompactParams) {

@@ -1,5 +1,6 @@
 // The plugin that offers the engine to its host, configured by the operator.
 import { definePluginEntry, type LlmCompleteParams, type PluginEntry } from "@clew/plugin-sdk/core";
+import { losslessCommand } from "./commands/lossless.ts";
 import { type EngineSettings, engineOn } from "./engine.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import { createStores } from "./stores.ts";
@@ -11,7 +12,7 @@ import { recallTools } from "./tools/tools.ts";
 const reach = createReach();
 const grants = createGrants();
 
-/** What hosts load: the engine under its id, and the tools that read what it keeps. */
+/** What hosts load: the engine under its id, and tools and a command for what it keeps. */
 const plugin: PluginEntry = definePluginEntry({
   id: LOSSLESS_ENGINE_ID,
   name: "Lossless",
@@ -26,6 +27,7 @@ const plugin: PluginEntry = definePluginEntry({
         grants,
       }),
     );
+    api.registerCommand(losslessCommand(reach));
     // One by one: some hosts take a single tool of a factory.
     const llm = api.runtime?.llm;
     const complete = llm && ((params: LlmCompleteParams) => llm.complete(params));

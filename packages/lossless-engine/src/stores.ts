@@ -18,6 +18,8 @@ export interface StoreSettings {
 export interface Stores {
   /** Null: the session is ignored. */
   of(session: SessionRef): Store | null;
+  /** The database that sessions are kept in. */
+  ofAgent(): Store;
   /** Gives up all of them; the next question opens them again. */
   release(): void;
 }
@@ -32,15 +34,19 @@ export function createStores(
   const file = databasePath ?? (agentDir === undefined ? IN_MEMORY : join(agentDir, FILE));
   let kept: StoreUse | undefined;
   let passing: StoreUse | undefined;
+  const ofAgent = () => {
+    kept ??= useStore(file);
+    return kept.store;
+  };
   return {
+    ofAgent,
     of({ sessionKey }) {
       if (namesSession(ignoreSessionPatterns, sessionKey)) return null;
       if (namesSession(statelessSessionPatterns, sessionKey)) {
         passing ??= useStore(IN_MEMORY);
         return passing.store;
       }
-      kept ??= useStore(file);
-      return kept.store;
+      return ofAgent();
     },
     release() {
       kept?.release();

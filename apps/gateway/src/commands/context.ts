@@ -7,6 +7,8 @@ export interface ContextSummary {
   engine: string;
   /** Largest first within system, tools and messages, in this order. */
   sources: { source: string; items: number; tokens: number }[];
+  /** What the engine says of why messages are there, in their order. */
+  reasons: { reason: string; items: number; tokens: number }[];
   /** Tokens, as every decision sees them; the sources' are estimates. */
   tokens: number;
   promptBudget: number;
@@ -34,6 +36,7 @@ export function summarizePreview({
   return {
     engine: engine.ran,
     sources,
+    reasons: reasonsOf(messages),
     tokens: size?.tokens ?? items.reduce((sum, { tokens }) => sum + tokens, 0),
     promptBudget: budget?.promptBudget ?? 0,
     contextWindow: budget?.contextWindow ?? 0,
@@ -44,7 +47,8 @@ export function summarizePreview({
 
 /** Pure. */
 export function describeContextSummary(summary: ContextSummary): string {
-  const { engine, sources, tokens, promptBudget, contextWindow, leftOut, overflow } = summary;
+  const { engine, sources, reasons, tokens, promptBudget, contextWindow } = summary;
+  const { leftOut, overflow } = summary;
   const budget = `${number(promptBudget)} (window ${number(contextWindow)})`;
   if (overflow > 0)
     return `The next call would need about ${number(tokens)} tokens of ${budget}, ${number(overflow)} too many, so the turn will compact first; "/compact" does so now.`;
@@ -70,7 +74,21 @@ export function describeContextSummary(summary: ContextSummary): string {
         ],
       ],
     ),
+    ...reasons.map(
+      ({ reason, items, tokens: each }) =>
+        `Engine "${engine}": ${number(items)} ${items === 1 ? "item" : "items"}, ${number(each)} tokens: ${reason}.`,
+    ),
   ].join("\n");
+}
+
+function reasonsOf(items: readonly ReportItem[]): ContextSummary["reasons"] {
+  const groups = new Map<string, ContextSummary["reasons"][number]>();
+  for (const { engineReason: reason, tokens } of items) {
+    if (reason === undefined) continue;
+    const known = groups.get(reason) ?? { reason, items: 0, tokens: 0 };
+    groups.set(reason, { reason, items: known.items + 1, tokens: known.tokens + tokens });
+  }
+  return [...groups.values()];
 }
 
 function group(items: readonly ReportItem[]): ContextSummary["sources"] {

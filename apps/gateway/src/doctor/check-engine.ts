@@ -7,6 +7,7 @@ import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, readConfigText } from "../config/load.ts";
 import type { GatewayLookup, OwnGateway } from "../gateway-client.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
+import { bundledPlugins } from "../plugins/find/bundled.ts";
 import { discoverPlugins } from "../plugins/find/discover.ts";
 import { recallRecords } from "../plugins/find/engine-memory.ts";
 import { readRecords } from "../plugins/find/records.ts";
@@ -136,7 +137,12 @@ async function removeStaleSlots(
   { config }: LoadedConfig,
 ): Promise<Finding[]> {
   const records = recallRecords(home, silent);
-  const found = discoverPlugins({ home, plugins: config.plugins, records, bundled: [] });
+  const found = discoverPlugins({
+    home,
+    plugins: config.plugins,
+    records,
+    bundled: bundledPlugins(),
+  });
   const stale = staleSlots(
     found.map(({ id }) => ({ id, engines: [] })),
     config.plugins,

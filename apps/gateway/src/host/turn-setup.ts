@@ -22,6 +22,7 @@ import { limitToolResults } from "../limits/tool-results.ts";
 import { LOCAL_API, OFFLINE_MODEL } from "../models/resolve.ts";
 import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
 import type { PluginsInUse } from "../plugins/live-generation.ts";
+import { engineRecalls } from "../plugins/offer/engine-recall.ts";
 import { type TurnHooks, turnHooks } from "../plugins/offer/turn-hooks.ts";
 import { type SessionToolsRequest, withSessionTools } from "../recall/session-tools.ts";
 import type { CompactableSession } from "../sessions/open.ts";
@@ -64,7 +65,12 @@ export async function prepareTurn(
       pluginTools({ base: parts.tools, tools: plugins?.tools ?? [], approve }),
       loaded.config.gateway.limits.toolResultBytes,
     );
-  const tools = withRecall(parts, {
+  const recalls = engineRecalls({
+    owner: engine.guard.owner,
+    tools: plugins?.tools ?? [],
+    offered: base.list(session),
+  });
+  const tools = withRecall(parts, recalls, {
     base,
     branch: () => following.transcript().compaction.branch(),
     contextWindow: model.contextWindow,
@@ -106,8 +112,13 @@ async function systemPromptOf(parts: HostParts, session: HostSession, tools: Too
   });
 }
 
-const withRecall = ({ loaded }: HostParts, request: SessionToolsRequest): ToolPort =>
-  loaded.config.session.recall ? withSessionTools(request) : request.base;
+/** `engineRecalls`: the engine offers what the host's own two tools would. */
+const withRecall = (
+  { loaded }: HostParts,
+  engineRecalls: boolean,
+  request: SessionToolsRequest,
+): ToolPort =>
+  loaded.config.session.recall && !engineRecalls ? withSessionTools(request) : request.base;
 
 /** Where the session's transcript is now: an engine may move it while the turn runs. */
 function followSuccessors({ transcript, successors }: TurnSetup): {
@@ -199,9 +210,15 @@ export async function sizingOf(
   plugins: PluginsInUse | undefined,
 ): Promise<Omit<ContextSizeInput, "messages">> {
   const { model } = modelOf(parts, session.agentId);
-  const base = parts.pluginTools({ base: parts.tools, tools: plugins?.tools ?? [] });
+  const ofPlugins = plugins?.tools ?? [];
+  const base = parts.pluginTools({ base: parts.tools, tools: ofPlugins });
   const { contextWindow } = model;
-  const tools = withRecall(parts, { base, branch: () => [], contextWindow });
+  const { guard } = await parts.engines.resolve(session.agentId, {
+    sessionKey: session.sessionKey,
+  });
+  const { owner } = guard;
+  const recalls = engineRecalls({ owner, tools: ofPlugins, offered: base.list(session) });
+  const tools = withRecall(parts, recalls, { base, branch: () => [], contextWindow });
   const systemPrompt = await systemPromptOf(parts, session, tools);
   return {
     contextWindow,

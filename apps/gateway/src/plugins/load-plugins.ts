@@ -40,7 +40,7 @@ export async function loadPlugins(request: LoadRequest): Promise<LoadedPlugins> 
   const { plugins, reservedTools, context } = request;
   const nothing = { records: [], engines: [], tools: [], commands: [], hooks: [], actions: [] };
   const all: LoadedPlugins = nothing;
-  for (const plugin of inOrder(request.found)) {
+  for (const plugin of inOrder(request.found.filter((found) => isAskedFor(found, request)))) {
     const plan = planLoading(plugin, request, all.records);
     if (plan.kind === "unused") {
       all.records.push(plan.record);
@@ -51,6 +51,15 @@ export async function loadPlugins(request: LoadRequest): Promise<LoadedPlugins> 
       await loadEntry({ files, entry, described, plugins, reservedTools, context, all });
   }
   return all;
+}
+
+/** What comes with Clew is there to be chosen; until then there is nothing to tell of it. */
+function isAskedFor({ id, origin }: FoundPlugin, { plugins, engineOwners }: LoadRequest): boolean {
+  return (
+    origin !== "bundled" ||
+    plugins.entries?.[id] !== undefined ||
+    isSelected(id, plugins, engineOwners)
+  );
 }
 
 type LoadingPlan =

@@ -4,6 +4,7 @@ import type { RegistrationMode } from "@clew/plugin-sdk/core";
 import type { LoadedConfig } from "../config/load.ts";
 import { SESSION_TOOLS } from "../recall/record-text.ts";
 import { workspaceTools } from "../tools/workspace-tools.ts";
+import { bundledPlugins } from "./find/bundled.ts";
 import { createPluginHost, type PluginHost } from "./host.ts";
 
 export interface StartPluginsRequest {
@@ -33,6 +34,7 @@ export function startPlugins({
     raw,
     log,
     reservedTools,
+    bundled: bundledPlugins(),
     ...(mode !== undefined && { mode }),
   });
 }

@@ -27,6 +27,11 @@ const SCHEMAS = {
     estimatedTokens: number.default(0),
     promptAuthority: z.enum(["assembled", "preassembly_may_overflow"]).optional(),
     systemPromptAddition: z.string().optional(),
+    // Shown to people and nothing else: a wrong one costs no view.
+    reasons: z
+      .array(z.object({ from: number, reason: z.string() }))
+      .optional()
+      .catch(undefined),
     contextProjection: z
       .object({
         mode: z.enum(["per_turn", "thread_bootstrap"]),

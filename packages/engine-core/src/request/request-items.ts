@@ -140,7 +140,7 @@ function keptItems(request: RequestToDescribe): number {
 
 function describeMessage(
   message: AgentMessage,
-  { source, code, reason, changed }: Why,
+  { source, code, reason, engineReason, changed }: Why,
   request: RequestToDescribe,
   parts: ReportParts,
 ): ReportItem {
@@ -152,6 +152,7 @@ function describeMessage(
     role: message.role,
     ...(code !== undefined && { code }),
     reason,
+    ...(engineReason !== undefined && { engineReason }),
     tokens: Math.ceil(estimate),
     hash: key,
     ...(changed && { changed }),

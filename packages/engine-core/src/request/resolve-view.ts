@@ -54,7 +54,7 @@ function changedItem(original: ViewItem, message: AgentMessage): ViewItem {
   return {
     id: original.id,
     message,
-    why: source.kind === "entry" ? asChanged(source.entryId) : original.why,
+    why: source.kind === "entry" ? asChanged(source.entryId, original.why) : original.why,
   };
 }
 

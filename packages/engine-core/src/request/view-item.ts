@@ -1,9 +1,9 @@
 // What one message on its way to the model is, and why it is there.
-import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssembleResult } from "@clew/plugin-sdk/core";
 import type { ItemCode, ItemSource, ReportItem } from "../report.ts";
 
 /** Where an item comes from, what changed it, and why it is there. */
-export type Why = Pick<ReportItem, "source" | "code" | "reason" | "changed">;
+export type Why = Pick<ReportItem, "source" | "code" | "reason" | "engineReason" | "changed">;
 
 /** What the host carries between assembly and the model call. */
 export interface ViewItem {
@@ -58,10 +58,31 @@ export const asHookedPrompt = (entryId: string): Why => ({
 });
 
 /** A stored message with another content. */
-export const asChanged = (entryId: string): Why => ({
+export const asChanged = (entryId: string, { engineReason }: Partial<Why> = {}): Why => ({
   ...because({ kind: "entry", entryId }, "history", "history, shortened or changed on its way"),
+  ...(engineReason !== undefined && { engineReason }),
   changed: true,
 });
+
+/** Characters of what an engine says of an item. */
+const REASON_CHARS = 200;
+
+/** The items with what the engine says of them; the same ones where it says nothing. */
+export function withEngineReasons(
+  items: readonly ViewItem[],
+  reasons: AssembleResult["reasons"] = [],
+): readonly ViewItem[] {
+  if (reasons.length === 0) return items;
+  let at = -1;
+  const explained = items.map((item, index): ViewItem => {
+    while (at + 1 < reasons.length && reasons[at + 1]!.from <= index) at++;
+    const engineReason = reasons[at]?.reason.slice(0, REASON_CHARS);
+    return engineReason === undefined || engineReason === ""
+      ? item
+      : { ...item, why: { ...item.why, engineReason } };
+  });
+  return withMessages(explained, messagesOf(items));
+}
 
 export const MADE_BY_ENGINE: Why = because({ kind: "engine" }, "engine", "made by the engine");
 

@@ -6,7 +6,7 @@ import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
 import type { Store } from "../store/store.ts";
 import { makeCut } from "./make-cut.ts";
 import { planView } from "./plan.ts";
-import { counter, show, type View } from "./show.ts";
+import { counter, show, type View, type ViewItem, type Why } from "./show.ts";
 
 /** A history to be shown. */
 export interface ViewRequest {
@@ -53,12 +53,28 @@ export function assemblyOf(
     // The very list, where nothing had to be done.
     messages: isWhole ? [...messages] : items.map(({ message }) => message),
     estimatedTokens: tokens.estimate,
+    ...(record !== null && { reasons: reasonsOf(items, record.covered) }),
     ...(!fits && { promptAuthority: "preassembly_may_overflow" as const }),
     contextProjection: {
       mode: "thread_bootstrap",
       epoch: `lossless-1:${record === null ? "whole" : record.name}`,
     },
   };
+}
+
+/** For people; messages that are shown for the same reason share it. */
+function reasonsOf(
+  items: readonly ViewItem[],
+  covered: number,
+): NonNullable<AssembleResult["reasons"]> {
+  const says: Record<Why, string> = {
+    record: `stands for ${covered} earlier messages, all of them kept`,
+    request: "the request that what follows belongs to",
+    kept: "came after what the record stands for",
+  };
+  return items.flatMap(({ why }, from) =>
+    from > 0 && items[from - 1]!.why === why ? [] : [{ from, reason: says[why] }],
+  );
 }
 
 /** A budget that is no number leaves nothing. */

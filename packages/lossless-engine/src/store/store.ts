@@ -1,7 +1,7 @@
 // Opens each database once per process and closes it when its last user is done.
 import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import { storageFailure } from "./failure.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -17,6 +17,8 @@ export interface Store {
   read<Answer>(ask: (sql: Sql) => Answer): Answer;
   /** One change: all that `make` writes is stored, or nothing of it when it throws. */
   change<Answer>(make: (sql: Sql) => Answer): Answer;
+  /** Copies all of it to a new file, page by page; others have their turn meanwhile. */
+  copyTo(file: string): Promise<void>;
 }
 
 /** The use of a store, until it is released. */
@@ -98,6 +100,13 @@ function openStore(path: string): OpenStore {
       path,
       read: (ask) => transaction("BEGIN", ask),
       change: (make) => transaction("BEGIN IMMEDIATE", make),
+      async copyTo(file) {
+        try {
+          await backup(db, file);
+        } catch (error) {
+          throw failure(error);
+        }
+      },
     },
     users: 0,
     close() {

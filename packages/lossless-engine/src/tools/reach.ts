@@ -28,6 +28,7 @@ export function createReach(): Reach {
         met(session, stores);
         return stores.of(session);
       },
+      ofAgent: stores.ofAgent,
       release: stores.release,
     }),
     storeOf({ sessionId = "", sessionKey = "" }) {

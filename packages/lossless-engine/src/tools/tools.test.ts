@@ -301,6 +301,7 @@ describe("the tools of the plugin", () => {
       pluginConfig: undefined,
       resolvePath: (path: string) => path,
       registerContextEngine: () => {},
+      registerCommand: () => {},
       registerTool: (factory: PluginToolFactory) =>
         offered.push(...[factory(session) ?? []].flat()),
     } as never);

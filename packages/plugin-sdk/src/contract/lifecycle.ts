@@ -128,6 +128,16 @@ export interface AssembleResult {
    * everything. Absent or blank: nothing is joined.
    */
   systemPromptAddition?: string;
+  /**
+   * Why messages are there, for people who ask: each holds from its place in `messages` up to the
+   * next one's; one sentence without a full stop. Absent: nothing is said.
+   */
+  reasons?: {
+    /** Index in `messages`; they ascend. */
+    from: number;
+    /** At most 200 characters; what is longer is cut. */
+    reason: string;
+  }[];
   /** For hosts whose backend keeps a thread of its own. Absent: `{ mode: "per_turn" }`. */
   contextProjection?: {
     /**

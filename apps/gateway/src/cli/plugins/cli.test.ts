@@ -26,7 +26,9 @@ describe("clew plugins", () => {
   it("installs, shows, switches and removes a plugin", async () => {
     const { scratch, home, clew, runClew } = await openHome();
     const source = copyTidepool(scratch);
-    expect((await clew("plugins", "list")).output).toContain("No plugins");
+    expect((await clew("plugins", "list")).output).toMatch(
+      /^plugin .*\n[- ]+\nlossless +\S+ +off +bundled: [^\n]*\nlossless: it comes with Clew/,
+    );
     expect(await runClew("plugins", "install", source)).toEqual({
       code: 0,
       errors: "",

@@ -6,6 +6,7 @@ import { loadConfig } from "../../config/load.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import { pluginFindings } from "../../doctor/plugin-findings.ts";
 import { describeMissing, findOwnGateway, type GatewayLookup } from "../../gateway-client.ts";
+import { bundledPlugins } from "../../plugins/find/bundled.ts";
 import { discoverPlugins, type FoundPlugin } from "../../plugins/find/discover.ts";
 import { whyOff } from "../../plugins/find/enablement.ts";
 import { readPluginFiles } from "../../plugins/find/manifest.ts";
@@ -108,12 +109,10 @@ export async function list({ json }: Flags, { environment, output }: Shell): Pro
   const { home, configFile } = environment;
   const { plugins } = (await loadConfig(configFile)).config;
   const records = readRecords(home);
-  const found = discoverPlugins({ home, plugins, records, bundled: [] }).map((plugin) =>
-    listed(plugin, plugins, records),
+  const found = discoverPlugins({ home, plugins, records, bundled: bundledPlugins() }).map(
+    (plugin) => listed(plugin, plugins, records),
   );
   if (json) output.json({ plugins: found });
-  else if (found.length === 0)
-    output.line('No plugins; "clew plugins install" takes an npm name, a folder or an archive.');
   else {
     const rows = found.map(({ id, version, status, origin, folder }) => [
       ...[id, version ?? "-", status, `${origin}: ${folder}`],
@@ -159,7 +158,7 @@ export async function inspect(
     home: environment.home,
     plugins: loaded.config.plugins,
     records: readRecords(environment.home),
-    bundled: [],
+    bundled: bundledPlugins(),
   });
   const plugin = found.find((each) => each.id === id);
   if (plugin === undefined) throw pluginNotFound(id);

@@ -27,7 +27,10 @@ export interface DiscoverRequest {
   bundled: readonly string[];
 }
 
-/** In the order in which they win: of two with the same id the first is used, the other says so. */
+/**
+ * In the order in which they win: of two with the same id the first is used, the other says so. One
+ * that comes with Clew gives way without a word.
+ */
 export function discoverPlugins({
   home,
   plugins,
@@ -46,24 +49,18 @@ export function discoverPlugins({
   }));
   const own = bundled.map((folder) => ({ folder, origin: "bundled" as const, name: undefined }));
   const seen = new Map<string, string>();
-  return [...linked, ...installed, ...own].map(({ folder, origin, name }): FoundPlugin => {
+  return [...linked, ...installed, ...own].flatMap(({ folder, origin, name }): FoundPlugin[] => {
     const id = manifestId(folder) ?? name ?? basename(folder);
     const first = seen.get(id);
-    if (first !== undefined)
-      return {
-        id,
-        folder,
-        origin,
-        result: {
-          ok: false,
-          reason: `Plugin "${id}" in ${folder} is not used: ${first} has the same id.`,
-        },
-      };
+    if (first !== undefined) {
+      const reason = `Plugin "${id}" in ${folder} is not used: ${first} has the same id.`;
+      return origin === "bundled" ? [] : [{ id, folder, origin, result: { ok: false, reason } }];
+    }
     seen.set(id, folder);
     try {
-      return { id, folder, origin, result: { ok: true, files: readPluginFiles(folder) } };
+      return [{ id, folder, origin, result: { ok: true, files: readPluginFiles(folder) } }];
     } catch (error) {
-      return { id, folder, origin, result: { ok: false, reason: messageOf(error) } };
+      return [{ id, folder, origin, result: { ok: false, reason: messageOf(error) } }];
     }
   });
 }

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import semver from "semver";
+import { bundledPlugins } from "../find/bundled.ts";
 import { discoverPlugins } from "../find/discover.ts";
 import { type PluginFiles, readPluginFiles } from "../find/manifest.ts";
 import {
@@ -139,13 +140,15 @@ function refuseUnfit(
       `Plugin "${id}"${version} is already installed; run "clew plugins update ${id}", or add --force to replace it.`,
     );
   }
-  const all = discoverPlugins({ home, plugins, records, bundled: [] });
+  const all = discoverPlugins({ home, plugins, records, bundled: bundledPlugins() });
   const lacking = manifest.requiresPlugins?.find(
     (required) => !all.some((found) => found.id === required),
   );
   if (lacking !== undefined)
     throw installFailed(`Plugin "${id}" requires plugin "${lacking}"; install that first.`);
-  const other = all.find((found) => found.id === id && found.folder !== linked);
+  const other = all.find(
+    ({ id: found, folder, origin }) => found === id && folder !== linked && origin !== "bundled",
+  );
   if (other !== undefined && installed === undefined)
     throw installFailed(
       `Plugin "${id}" already exists in ${other.folder}; remove it there (or from plugins.load.paths) first.`,

@@ -1,4 +1,5 @@
 // Runs `clew plugins enable` and `clew plugins disable`.
+import { bundledPlugins } from "../find/bundled.ts";
 import { discoverPlugins } from "../find/discover.ts";
 import { slotValue } from "../find/enablement.ts";
 import { readRecords, writeRecords } from "../find/records.ts";
@@ -20,7 +21,7 @@ export function enablePlugin(pluginId: string, place: InstallPlace): Promise<str
       home: place.home,
       plugins: current.plugins,
       records,
-      bundled: [],
+      bundled: bundledPlugins(),
     }).find(({ id }) => id === pluginId);
     if (found === undefined) throw pluginNotFound(pluginId);
     if (!found.result.ok) throw invalidPlugin(found.result.reason);
@@ -44,9 +45,12 @@ export function enablePlugin(pluginId: string, place: InstallPlace): Promise<str
 export function disablePlugin(pluginId: string, place: InstallPlace): Promise<string[]> {
   return change(pluginId, place, async ({ plugins }) => {
     const records = readRecords(place.home);
-    const isKnown = discoverPlugins({ home: place.home, plugins, records, bundled: [] }).some(
-      ({ id }) => id === pluginId,
-    );
+    const isKnown = discoverPlugins({
+      home: place.home,
+      plugins,
+      records,
+      bundled: bundledPlugins(),
+    }).some(({ id }) => id === pluginId);
     if (!isKnown) throw pluginNotFound(pluginId);
     const slot = slotValue(plugins);
     const isSelected =

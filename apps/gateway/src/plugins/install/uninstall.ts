@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
+import { bundledPlugins } from "../find/bundled.ts";
 import { discoverPlugins } from "../find/discover.ts";
 import { slotValue } from "../find/enablement.ts";
 import {
@@ -99,10 +100,14 @@ function pathOnly(
   records: InstallRecords,
   home: string,
 ): SettingChange[] {
-  const found = discoverPlugins({ home, plugins, records, bundled: [] }).find(
+  const found = discoverPlugins({ home, plugins, records, bundled: bundledPlugins() }).find(
     ({ id }) => id === pluginId,
   );
   if (found === undefined) throw pluginNotFound(pluginId);
+  if (found.origin === "bundled")
+    throw installFailed(
+      `Plugin "${pluginId}" comes with Clew and stays; to switch it off: clew plugins disable ${pluginId}`,
+    );
   if (found.origin !== "linked")
     throw installFailed(
       `Plugin "${pluginId}" in ${found.folder} was not installed by clew; delete that folder yourself.`,

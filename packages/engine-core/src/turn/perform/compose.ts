@@ -75,7 +75,7 @@ function cap({ state, setup }: World, items: readonly ViewItem[]): readonly View
     return {
       ...item,
       message,
-      why: source.kind === "entry" ? asChanged(source.entryId) : item.why,
+      why: source.kind === "entry" ? asChanged(source.entryId, item.why) : item.why,
     };
   });
 }

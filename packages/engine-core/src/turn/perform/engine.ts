@@ -5,7 +5,13 @@ import { describeError } from "../../engine/quarantine.ts";
 import type { HostSession } from "../../ports.ts";
 import { excessOf } from "../../request/request-size.ts";
 import { resolveView } from "../../request/resolve-view.ts";
-import { joinItems, MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
+import {
+  joinItems,
+  MADE_BY_POLICY,
+  messagesOf,
+  type ViewItem,
+  withEngineReasons,
+} from "../../request/view-item.ts";
 import { contextItems, indexOfMessage, refreshContext } from "../../session/session-state.ts";
 import type { ToldMessage } from "../../session/told-messages.ts";
 import type { Delivery } from "../delivery.ts";
@@ -102,17 +108,18 @@ function roomFor(
 
 function choiceOf(world: World, result: AssembleResult, given: readonly ViewItem[]): Choice {
   const { ports, setup, state } = world;
-  const chosen = resolveView(result.messages, given, state.table);
-  const messages = messagesOf(chosen.items);
+  const resolved = resolveView(result.messages, given, state.table);
+  const chosen = withEngineReasons(resolved.items, result.reasons);
+  const messages = messagesOf(chosen);
   const repaired = ports.policy?.repairPairing({ messages, model: setup.model });
   const items =
     repaired === undefined || repaired.messages === messages
-      ? chosen.items
-      : resolveView(repaired.messages, chosen.items, state.table, MADE_BY_POLICY).items;
+      ? chosen
+      : resolveView(repaired.messages, chosen, state.table, MADE_BY_POLICY).items;
   const { contextProjection: projection } = result;
   return {
     items,
-    aligned: chosen.aligned,
+    aligned: resolved.aligned,
     repairs: repaired?.changes ?? [],
     sum: state.assemblySums.total(messagesOf(items)),
     addition: result.systemPromptAddition,

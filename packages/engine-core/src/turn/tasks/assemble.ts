@@ -126,7 +126,7 @@ export function showPruned(
   return items.map((item, index) => {
     const message = shown[index]!;
     if (message === item.message || item.why.source.kind !== "entry") return item;
-    return { ...item, message, why: asChanged(item.why.source.entryId) };
+    return { ...item, message, why: asChanged(item.why.source.entryId, item.why) };
   });
 }
 

@@ -1,0 +1,117 @@
+// The engine that comes with Clew, as a person meets it.
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createOpenAIEmulator } from "@clew/providers/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { clew as runIn } from "../testing/command.ts";
+import { emulatedModel } from "../testing/gateway.ts";
+import { homeWithOwnPort, temporaryHome } from "../testing/home.ts";
+import { startPluginGateway, startServedGateway } from "../testing/plugins.ts";
+import { bundledPlugins } from "./find/bundled.ts";
+
+interface ItemSeen {
+  role?: string;
+  reason: string;
+  engineReason?: string;
+}
+
+describe("a gateway whose slot names the lossless engine", () => {
+  it("needs no install, keeps all that is said, finds it after a restart, and says why each item is shown", async () => {
+    const secret = "The lighthouse key hangs behind the blue barometer.";
+    const wanted = { id: "c1", name: "lcm_grep", arguments: { pattern: "barometer" } };
+    const server = await createOpenAIEmulator({
+      answers: ({ body }) => {
+        const { messages } = body as { messages: { role: string; content: unknown }[] };
+        const newest = messages.at(-1)!;
+        if (newest.role === "tool") return { text: `It says: ${JSON.stringify(newest.content)}` };
+        const isAsked = JSON.stringify(newest).includes("Where is the key?");
+        return isAsked ? { toolCalls: [wanted] } : { text: "noted" };
+      },
+    });
+    onTestFinished(() => server.close());
+    const home = await temporaryHome();
+    const config = {
+      ...emulatedModel(server.baseUrl, { contextWindow: 24_000 }),
+      plugins: { slots: { contextEngine: "lossless" } },
+    };
+
+    const first = await startPluginGateway(config, home);
+    const command = async (name: string, args = "") =>
+      (await first.gateway.command("main", { kind: "command", name, args })).text;
+    await first.say(secret);
+    for (let turn = 0; turn < 40; turn++)
+      await first.say(`Log entry ${turn}. ${`Wind ${turn} from the west, tide low. `.repeat(120)}`);
+    expect(readdirSync(join(home, "agents/main/clew-lossless"))).toContain("lossless.db");
+    const told = await command("lossless", "status");
+    expect(told).toMatch(/^82 messages of 1 conversation, \d+\.\d MB in .*lossless\.db/);
+    expect(told).toContain("This session: 82 messages of 1 conversation.");
+    expect(await command("lcm", "doctor")).toMatch(/^82 messages looked at, all can be read/);
+    expect(await command("engine")).toMatch(/^Store: 82 messages/m);
+    await first.stop();
+
+    const second = await startServedGateway(config, home);
+    const answer = (await second.say("Where is the key?")).text;
+    expect(answer).toContain("blue barometer");
+    const { tools, messages } = server.requests.at(-1)!.body as {
+      tools: { function: { name: string } }[];
+      messages: { content: unknown }[];
+    };
+    const names = tools.map((tool) => tool.function.name);
+    expect(names).toEqual(expect.arrayContaining(["lcm_grep", "lcm_describe", "lcm_expand_query"]));
+    expect(names.filter((name) => name.startsWith("session_"))).toEqual([]);
+    expect(messages.slice(1, -3).filter(({ content }) => content === secret)).toEqual([]);
+
+    const { messages: items } = await second.get<{ messages: ItemSeen[] }>(
+      "/api/sessions/main/context",
+    );
+    expect(items[0]).toMatchObject({ role: "compactionSummary", reason: "made by the engine" });
+    expect(items[0]!.engineReason).toMatch(/^stands for \d+ earlier messages, all of them kept$/);
+    expect(items[1]).toMatchObject({
+      reason: "history",
+      engineReason: "came after what the record stands for",
+    });
+    expect((await second.say("/context")).text).toMatch(
+      /^Engine "lossless": 1 item, .* tokens: stands for \d+ earlier messages, all of them kept\.$/m,
+    );
+    expect(server.violations).toEqual([]);
+  });
+});
+
+describe("what comes with Clew", () => {
+  it("is listed, switched on by one word, checked by the kit, and never removed", async () => {
+    const home = await homeWithOwnPort();
+    const clew = (...args: string[]) => runIn(home, args);
+    expect((await clew("plugins", "list")).output).toMatch(/^lossless +\S+ +off +bundled: /m);
+    expect((await clew("plugins", "enable", "lossless")).output).toContain(
+      'plugins.slots.contextEngine: unset -> "lossless"',
+    );
+    expect((await clew("plugins", "list")).output).toMatch(/^lossless +\S+ +on +bundled: /m);
+    expect((await clew("engine", "check")).output).toMatch(/^lossless \(Lossless.*, 0 failed/m);
+    expect((await clew("doctor")).output).toMatch(/ok +engine store: 0 messages/);
+    expect(await clew("plugins", "uninstall", "lossless")).toMatchObject({ code: 1 });
+    expect((await clew("plugins", "disable", "lossless")).code).toBe(0);
+    expect((await clew("chat", "/engine")).output).toContain("Engine: legacy");
+  });
+
+  it("is no part of a home that does not ask for it", async () => {
+    const { gateway, plugins } = await startServedGateway({}, await temporaryHome());
+    expect(plugins.records()).toEqual([]);
+    expect(gateway.host.engineIds()).toEqual(["legacy"]);
+  });
+
+  it("gives way to a plugin of the same name that a person linked", async () => {
+    const home = await temporaryHome();
+    const folder = join(home, "own");
+    mkdirSync(folder);
+    for (const [name, text] of Object.entries({
+      "openclaw.plugin.json": '{ "id": "lossless", "configSchema": { "type": "object" } }',
+      "index.js": 'export default { id: "lossless", register() {} };',
+      "package.json": '{ "type": "module" }',
+    }))
+      writeFileSync(join(folder, name), text);
+    const plugins = { load: { paths: [folder] } };
+    const started = await startServedGateway({ plugins }, home);
+    expect(started.plugins.records().map(({ folder: where }) => where)).toEqual([folder]);
+    expect(bundledPlugins()).not.toContain(folder);
+  });
+});

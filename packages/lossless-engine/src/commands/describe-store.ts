@@ -1,0 +1,18 @@
+// Says in a line how a database stands.
+import { patiently } from "../patiently.ts";
+import { holdingsOf } from "../store/health.ts";
+import { backlogOf } from "../store/search-index.ts";
+import type { Store } from "../store/store.ts";
+
+const MEGABYTE = 1e6;
+
+/** How much it holds, where it is, and whether searches have to catch up first. */
+export async function describeStore(store: Store): Promise<string> {
+  const { messages, conversations, bytes } = await patiently(() => holdingsOf(store));
+  const backlog = await patiently(() => backlogOf(store));
+  const index = backlog === 0 ? "complete" : `${counted(backlog, "message")} behind`;
+  return `${counted(messages, "message")} of ${counted(conversations, "conversation")}, ${(bytes / MEGABYTE).toFixed(1)} MB in ${store.path}; the search index is ${index}`;
+}
+
+export const counted = (number: number, thing: string): string =>
+  `${number.toLocaleString("en-US")} ${thing}${number === 1 ? "" : "s"}`;

@@ -1,0 +1,81 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { conversation } from "@clew/plugin-sdk/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { engineOn } from "../engine.ts";
+import { createStores } from "../stores.ts";
+import { withIds } from "../testing/stored.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
+import { createReach } from "../tools/reach.ts";
+import { losslessCommand } from "./lossless.ts";
+
+const session = { sessionId: "s1", sessionKey: "agent:main:main" };
+const MOMENT = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+async function setUp() {
+  const agentDir = temporaryFolder();
+  const reach = createReach();
+  const engine = engineOn(reach.watching(createStores(agentDir, {})));
+  onTestFinished(() => engine.dispose?.());
+  const messages = withIds(conversation({ turns: 100, tools: 1, toolResultChars: 5_000 }));
+  const command = losslessCommand(reach, () => MOMENT);
+  const run = async (args?: string, senderIsOwner = true) =>
+    (await command.handler({ ...session, senderIsOwner, ...(args !== undefined && { args }) }))
+      .text;
+  const tell = () => engine.ingestBatch!({ ...session, messages });
+  return { agentDir, engine, run, tell, messages };
+}
+
+const fileIn = (agentDir: string) => join(agentDir, "clew-lossless", "lossless.db");
+
+describe("/lossless", () => {
+  it("says what the database and the session hold, without a word and by status", async () => {
+    const { run, tell, messages, agentDir, engine } = await setUp();
+    expect(await run()).toMatch(/has not answered in this session/);
+    await tell();
+    const told = await run("status");
+    expect(told).toMatch(
+      new RegExp(
+        `^${messages.length} messages of 1 conversation, [\\d.]+ MB in ${fileIn(agentDir)}`,
+      ),
+    );
+    expect(told).toMatch(/the search index is (?:complete|\d+ messages behind)\.$/m);
+    expect(await run()).toBe(told);
+    expect(await engine.control({ operation: "doctor" })).toEqual({
+      ok: true,
+      text: told.split(".\nThis session")[0],
+    });
+    expect(await engine.control({ operation: "rotate" })).toMatchObject({ ok: false });
+  });
+
+  it("names by doctor the messages that cannot be read", async () => {
+    const { run, tell, messages, agentDir } = await setUp();
+    await tell();
+    expect(await run("doctor")).toContain(`${messages.length} messages looked at, all can be read`);
+    const db = new DatabaseSync(fileIn(agentDir));
+    db.exec("UPDATE message SET body = 'no JSON' WHERE seq IN (3, 40)");
+    db.close();
+    expect(await run("doctor")).toContain("2 messages cannot: 3, 40.");
+  });
+
+  it("copies the whole database by backup, for its owner alone", async () => {
+    const { run, tell, messages, agentDir } = await setUp();
+    await tell();
+    expect(await run("backup", false)).toMatch(/^Only the owner/);
+    const copy = `${fileIn(agentDir)}.copy-2026-01-02T03-04-05-000Z`;
+    expect(await run("backup")).toBe(`Copied to ${copy}.`);
+    const db = new DatabaseSync(copy, { readOnly: true });
+    onTestFinished(() => db.close());
+    expect(db.prepare("SELECT count(*) AS number FROM message").get()).toEqual({
+      number: messages.length,
+    });
+    expect(db.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+  });
+
+  it("lists its words by help, and for a word that it does not know", async () => {
+    const { run, tell } = await setUp();
+    await tell();
+    expect(await run("help")).toMatch(/^\/lossless status /);
+    expect(await run("rotate")).toMatch(/^There is no "\/lossless rotate"\.\n\/lossless status /);
+  });
+});

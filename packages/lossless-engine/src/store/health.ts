@@ -1,0 +1,74 @@
+// Tells how much the database holds, and whether all of it can be read.
+import type { SessionRef } from "@clew/plugin-sdk/core";
+import { conversationsOf } from "./conversations.ts";
+import { messageOf } from "./rows.ts";
+import type { Sql, Store } from "./store.ts";
+
+/** How much there is. */
+export interface Holdings {
+  readonly messages: number;
+  readonly conversations: number;
+}
+
+/** Everything in the database. */
+export const holdingsOf = (store: Store): Holdings & { bytes: number } =>
+  store.read((sql) => ({
+    messages: count(sql, "SELECT count(*) AS number FROM message"),
+    conversations: count(sql, "SELECT count(*) AS number FROM conversation"),
+    bytes:
+      count(sql, "SELECT page_count AS number FROM pragma_page_count") *
+      count(sql, "SELECT page_size AS number FROM pragma_page_size"),
+  }));
+
+/** What belongs to the session. */
+export const holdingsOfSession = (store: Store, session: SessionRef): Holdings =>
+  store.read((sql) => {
+    const conversations = conversationsOf(sql, session);
+    const { number } = sql(
+      "SELECT count(*) AS number FROM message WHERE conversation IN (SELECT value FROM json_each(?))",
+    ).get(JSON.stringify(conversations))!;
+    return { messages: Number(number), conversations: conversations.length };
+  });
+
+/** Up to where messages were read, and what was found. */
+export interface Reading {
+  /** Number of the last message that was read; null = there are no more. */
+  readonly upTo: number | null;
+  readonly read: number;
+  /** Numbers of those that do not come back as messages. */
+  readonly broken: readonly number[];
+}
+
+const ROWS_AT_ONCE = 16;
+
+/** Reads messages behind number `from` until `isOver` says so, at least a few. */
+export function readOn(store: Store, from: number, isOver: () => boolean): Reading {
+  return store.read((sql) => {
+    const broken: number[] = [];
+    let [upTo, read] = [from, 0];
+    for (;;) {
+      const rows = sql("SELECT * FROM message WHERE seq > ? ORDER BY seq LIMIT ?").all(
+        ...[upTo, ROWS_AT_ONCE],
+      );
+      for (const row of rows) {
+        upTo = Number(row.seq);
+        read++;
+        if (!isWhole(sql, row)) broken.push(upTo);
+      }
+      if (rows.length < ROWS_AT_ONCE) return { upTo: null, read, broken };
+      if (isOver()) return { upTo, read, broken };
+    }
+  });
+}
+
+/** What SQLite itself cannot read is its own failure. */
+function isWhole(sql: Sql, row: Record<string, unknown>): boolean {
+  try {
+    return messageOf(sql, row).message.role === row.role;
+  } catch (error) {
+    if (error instanceof Error && "errcode" in error) throw error;
+    return false;
+  }
+}
+
+const count = (sql: Sql, question: string) => Number(sql(question).get()?.number);
