@@ -4,18 +4,15 @@ import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
 import { afterEach, describe, expect, it } from "vitest";
 import type { RetryNotice } from "./shared/retry.ts";
 import { completeModel, type StreamModelOptions, streamModel } from "./stream.ts";
-import {
-  createOpenAIEmulator,
-  type EmulatorOptions,
-  type OpenAIEmulator,
-} from "./testing/emulator.ts";
+import { createOpenAIEmulator } from "./testing/emulators.ts";
+import type { Emulator, EmulatorOptions } from "./testing/server/options.ts";
 
-const servers: OpenAIEmulator[] = [];
+const servers: Emulator[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
-async function emulator(options: EmulatorOptions = {}): Promise<OpenAIEmulator> {
+async function emulator(options: EmulatorOptions<never> = {}): Promise<Emulator> {
   const server = await createOpenAIEmulator(options);
   servers.push(server);
   return server;
@@ -79,6 +76,7 @@ describe("streamModel over a real connection", () => {
           text: "Hello there",
           toolCalls: [{ id: "c1", name: "read", arguments: { path: "a" } }],
           chunkChars: 4,
+          usage: { prompt: 10, completion: 5 },
         },
       ],
     });

@@ -1,12 +1,22 @@
-// A loopback server for tests that speaks a provider's wire and checks each request.
-export type { ChatReply } from "./testing/chat-reply.ts";
-export { checkChatRequest, type Violation } from "./testing/chat-rules/check.ts";
-export type { ChatRuleFlavor } from "./testing/chat-rules/rule.ts";
+// Loopback servers for tests that speak providers' wires, check each request, and remember.
 export {
+  type CheckedRequest,
+  checkRequest,
+  createAnthropicEmulator,
+  createEmulator,
   createOpenAIEmulator,
-  type EmulatorAnswer,
-  type EmulatorFault,
-  type EmulatorOptions,
-  type OpenAIEmulator,
-  type ReceivedRequest,
-} from "./testing/emulator.ts";
+  EMULATED_APIS,
+} from "./testing/emulators.ts";
+export { checkChatRequest } from "./testing/openai-completions/rules/check.ts";
+export type { ChatRuleFlavor } from "./testing/openai-completions/rules/rule.ts";
+export type { Bill, Prices, PromptTokens, Usage } from "./testing/server/bill.ts";
+export type { EmulatorFault } from "./testing/server/fault.ts";
+export type { JsonObject } from "./testing/server/json.ts";
+export type {
+  Emulator,
+  EmulatorAnswer,
+  EmulatorOptions,
+  ReceivedRequest,
+  Violation,
+} from "./testing/server/options.ts";
+export type { EmulatedReply, ReplyBlock, ScriptedCall } from "./testing/server/reply.ts";

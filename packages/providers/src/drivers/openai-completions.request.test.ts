@@ -2,8 +2,8 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkChatRequest } from "../testing/chat-rules/check.ts";
-import type { ChatRuleFlavor } from "../testing/chat-rules/rule.ts";
+import { checkChatRequest } from "../testing/openai-completions/rules/check.ts";
+import type { ChatRuleFlavor } from "../testing/openai-completions/rules/rule.ts";
 import { openaiCompletions } from "./openai-completions.ts";
 
 const PNG = "iVBORw0KGgo=";

@@ -2,16 +2,15 @@
 import { isRecord } from "@clew/plugin-sdk/host";
 import {
   type At,
-  type ChatRule,
   first,
-  functionOf,
   type JsonObject,
   list,
-  messages,
   objects,
+  parseObject,
+  repeated,
   text,
-  toolCalls,
-} from "./rule.ts";
+} from "../../server/json.ts";
+import { type ChatRule, functionOf, messages, toolCalls } from "./rule.ts";
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const tools = (body: JsonObject) => objects(body.tools, "tools");
@@ -57,7 +56,7 @@ export const TOOL_RULES: readonly ChatRule[] = [
     find: (body) =>
       first(
         messages(body),
-        ({ value }) => hasDuplicate(objects(value.tool_calls, "").map(idOf)),
+        ({ value }) => repeated(objects(value.tool_calls, "").map(idOf)) !== undefined,
         ({ path }) => `'${path}' uses one tool call id twice`,
       ),
   },
@@ -89,7 +88,7 @@ export const TOOL_RULES: readonly ChatRule[] = [
     find: (body) =>
       first(
         toolCalls(body),
-        (call) => !isJsonObject(text(functionOf(call).arguments)),
+        (call) => parseObject(text(functionOf(call).arguments)) === undefined,
         ({ path }) => `'${path}.function.arguments' is not a JSON object`,
       ),
   },
@@ -209,14 +208,4 @@ function pairing(body: JsonObject): Pairing {
   }
   close();
   return problems;
-}
-
-const hasDuplicate = (ids: readonly string[]) => new Set(ids).size < ids.length;
-
-function isJsonObject(json: string): boolean {
-  try {
-    return isRecord(JSON.parse(json));
-  } catch {
-    return false;
-  }
 }

@@ -1,19 +1,20 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { createOpenAIEmulator, type EmulatorOptions, type OpenAIEmulator } from "./emulator.ts";
+import { createOpenAIEmulator } from "../emulators.ts";
+import type { Emulator, EmulatorOptions } from "../server/options.ts";
 
-const servers: OpenAIEmulator[] = [];
+const servers: Emulator[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
-async function start(options: EmulatorOptions = {}): Promise<OpenAIEmulator> {
+async function start(options: EmulatorOptions<never> = {}): Promise<Emulator> {
   const server = await createOpenAIEmulator(options);
   servers.push(server);
   return server;
 }
 
 const GOOD = { model: "m", messages: [{ role: "user", content: "hi" }], stream: true };
-const post = ({ baseUrl }: OpenAIEmulator, body: unknown, path = "/chat/completions") =>
+const post = ({ baseUrl }: Emulator, body: unknown, path = "/chat/completions") =>
   fetch(`${baseUrl}${path}`, {
     method: "POST",
     body: typeof body === "string" ? body : JSON.stringify(body),
@@ -41,7 +42,7 @@ describe("the emulated server", () => {
     expect(await response.json()).toMatchObject({
       object: "chat.completion",
       choices: [{ message: { role: "assistant", content: "m 0" }, finish_reason: "stop" }],
-      usage: { total_tokens: 15 },
+      usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 },
     });
   });
 

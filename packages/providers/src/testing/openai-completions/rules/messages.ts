@@ -1,5 +1,6 @@
 // Rules of the Chat Completions wire about single messages.
-import { type ChatRule, first, type JsonObject, messages, parts, text } from "./rule.ts";
+import { first, type JsonObject, text } from "../../server/json.ts";
+import { type ChatRule, messages, parts } from "./rule.ts";
 
 const ROLES = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
 const PART_TYPES = new Set(["text", "refusal", "image_url", "input_audio", "file"]);

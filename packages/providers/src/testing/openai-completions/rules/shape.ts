@@ -1,23 +1,22 @@
 // Rules of the Chat Completions wire about the body as a whole.
 import {
   type At,
-  type ChatRule,
   first,
-  functionOf,
+  hasLoneSurrogate,
   type JsonObject,
-  messages,
   text,
-  toolCalls,
-} from "./rule.ts";
+  words,
+} from "../../server/json.ts";
+import { type ChatRule, functionOf, messages, toolCalls } from "./rule.ts";
 
-const TOP_LEVEL = new Set(
+const TOP_LEVEL = words(
   `model messages tools tool_choice max_tokens max_completion_tokens temperature top_p n stream stream_options stop presence_penalty
   frequency_penalty logit_bias logprobs top_logprobs user seed response_format parallel_tool_calls reasoning_effort verbosity store metadata
   service_tier modalities audio prediction web_search_options prompt_cache_key prompt_cache_retention safety_identifier functions
-  function_call`.split(/\s+/),
+  function_call`,
 );
-const MESSAGE_FIELDS = new Set(
-  "role content name tool_calls tool_call_id refusal audio function_call".split(" "),
+const MESSAGE_FIELDS = words(
+  "role content name tool_calls tool_call_id refusal audio function_call",
 );
 
 export const SHAPE_RULES: readonly ChatRule[] = [
@@ -102,12 +101,4 @@ function hidesSurrogate(call: At): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * JSON.stringify writes a lone surrogate as an escape of its own; a backslash of the text itself is
- * written twice.
- */
-function hasLoneSurrogate(value: unknown): boolean {
-  return /\\ud[89a-f]/.test(JSON.stringify(value).replaceAll("\\\\", ""));
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../server/json.ts";
 import { CHAT_RULES, checkChatRequest } from "./check.ts";
-import type { ChatRuleFlavor, JsonObject } from "./rule.ts";
+import type { ChatRuleFlavor } from "./rule.ts";
 
 const toolCall = (id: string, change: object = {}) => ({
   id,
