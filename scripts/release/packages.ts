@@ -43,6 +43,8 @@ export function workspacePackages(root: string): Package[] {
           .sort()
           .map((name) => `${group}/${name}`)
           .filter((directory) => existsSync(join(root, directory, "package.json")))
+          // A workspace of its own is none of this one's packages.
+          .filter((directory) => !existsSync(join(root, directory, "pnpm-workspace.yaml")))
           .map((directory) => {
             const manifest = readManifest(join(root, directory));
             return { name: manifest.name, directory, manifest };

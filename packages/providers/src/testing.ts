@@ -3,8 +3,12 @@ export {
   type CheckedRequest,
   checkRequest,
   createAnthropicEmulator,
+  createBedrockEmulator,
+  createChatGPTEmulator,
   createEmulator,
+  createGoogleEmulator,
   createOpenAIEmulator,
+  createResponsesEmulator,
   EMULATED_APIS,
 } from "./testing/emulators.ts";
 export { checkChatRequest } from "./testing/openai-completions/rules/check.ts";

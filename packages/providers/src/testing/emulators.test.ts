@@ -29,6 +29,24 @@ const SAMPLES: Readonly<Record<string, { streamed: Sample; whole: Sample }>> = {
     body: { model: "claude-opus-4-6", max_tokens: 9, messages: [hi] },
     key: "x-api-key",
   }),
+  "openai-responses": both({
+    path: "/responses",
+    body: { model: "gpt-5.6", input: [hi] },
+    key: "api-key",
+  }),
+  "openai-chatgpt-responses": alwaysStreamed({
+    path: "/responses",
+    body: { model: "gpt-5.6", input: [hi], instructions: "Be brief.", store: false, stream: true },
+    key: "api-key",
+  }),
+  "google-generative-ai": {
+    streamed: gemini(":streamGenerateContent?alt=sse"),
+    whole: gemini(":generateContent"),
+  },
+  "bedrock-converse-stream": {
+    streamed: converse("/converse-stream"),
+    whole: converse("/converse"),
+  },
   "openai-completions": both({
     path: "/chat/completions",
     body: { model: "m", messages: [hi] },
@@ -42,6 +60,28 @@ function both(sample: Sample) {
   return { whole: sample, streamed: { ...sample, body: { ...body, stream: true } } };
 }
 
+function alwaysStreamed(sample: Sample) {
+  return { streamed: sample, whole: sample };
+}
+
+function gemini(method: string): Sample {
+  const contents = [{ role: "user", parts: [{ text: "hi" }] }];
+  return {
+    path: `/models/gemini-3-pro${method}`,
+    body: { contents },
+    key: "x-goog-api-key",
+  };
+}
+
+function converse(method: string): Sample {
+  const messages = [{ role: "user", content: [{ text: "hi" }] }];
+  return {
+    path: `/model/${encodeURIComponent("us.anthropic.claude-opus-4-6-v1:0")}${method}`,
+    body: { messages },
+    key: "authorization",
+  };
+}
+
 const post = ({ baseUrl }: Emulator, { path, body }: Sample, headers = {}) =>
   fetch(`${baseUrl}${path}`, {
     method: "POST",
@@ -49,6 +89,9 @@ const post = ({ baseUrl }: Emulator, { path, body }: Sample, headers = {}) =>
     body: JSON.stringify(body),
     redirect: "manual",
   });
+
+const credential = (header: string, key: string) =>
+  header === "authorization" ? `Bearer ${key}` : key;
 
 /** What arrives, and whether the connection held. */
 async function received(response: Response): Promise<{ bytes: Buffer; broke: boolean }> {
@@ -166,8 +209,10 @@ describe.each(EMULATED_APIS)("an emulated server of %s", (api) => {
   it("lets only known keys in, when there are any", async () => {
     const server = await start(api, { keys: ["right"] });
     const { key } = streamed;
-    expect((await post(server, streamed, { [key]: "wrong" })).status).toBeOneOf([400, 401, 403]);
-    expect((await post(server, streamed, { [key]: "right" })).status).toBe(200);
+    expect((await post(server, streamed, { [key]: credential(key, "wrong") })).status).toBeOneOf([
+      400, 401, 403,
+    ]);
+    expect((await post(server, streamed, { [key]: credential(key, "right") })).status).toBe(200);
   });
 
   it("refuses what is no JSON, and knows its own paths only", async () => {

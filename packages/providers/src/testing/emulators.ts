@@ -1,11 +1,14 @@
 // Starts an emulated server of any of the wires.
 import { MESSAGES_WIRE } from "./anthropic-messages/wire.ts";
+import { CONVERSE_WIRE } from "./bedrock-converse-stream/wire.ts";
+import { GEMINI_WIRE } from "./google-generative-ai/wire.ts";
 import type { ChatRuleFlavor } from "./openai-completions/rules/rule.ts";
 import { CHAT_WIRE } from "./openai-completions/wire.ts";
+import { CHATGPT_WIRE, RESPONSES_WIRE } from "./openai-responses/wire.ts";
 import { checkBody } from "./server/check.ts";
 import type { Emulator, EmulatorOptions, Violation } from "./server/options.ts";
 import { startEmulator } from "./server/start.ts";
-import type { Call } from "./server/wire.ts";
+import type { Accepted, Call, EmulatedWire } from "./server/wire.ts";
 
 /**
  * A server of Chat Completions on a loopback port. `flavor`: whose rules count; default
@@ -50,24 +53,54 @@ export const createAnthropicEmulator = (
   options: EmulatorOptions<"minimax"> = {},
 ): Promise<Emulator> => startEmulator(MESSAGES_WIRE, options);
 
+/**
+ * A server of OpenAI's Responses on a loopback port. Reasoning goes out encrypted for the account
+ * that asked, and items are stored unless the request says not to.
+ */
+export const createResponsesEmulator = (options: EmulatorOptions<never> = {}): Promise<Emulator> =>
+  startEmulator(RESPONSES_WIRE, options);
+
+/** A server of Responses as ChatGPT's backend speaks it: all is streamed, nothing stored. */
+export const createChatGPTEmulator = (options: EmulatorOptions<never> = {}): Promise<Emulator> =>
+  startEmulator(CHATGPT_WIRE, options);
+
+/**
+ * A server of Gemini on a loopback port, with the addresses of Google AI and of Vertex. Function
+ * calls go out signed; a third-generation model wants the signatures and ids back.
+ */
+export const createGoogleEmulator = (options: EmulatorOptions<never> = {}): Promise<Emulator> =>
+  startEmulator(GEMINI_WIRE, options);
+
+/**
+ * A server of Bedrock's Converse on a loopback port, over HTTP/1.1, in AWS's framing. It reads the
+ * account from the signature of a request, and does not check that signature.
+ */
+export const createBedrockEmulator = (options: EmulatorOptions<never> = {}): Promise<Emulator> =>
+  startEmulator(CONVERSE_WIRE, options);
+
 interface Emulated {
   start(options?: EmulatorOptions): Promise<Emulator>;
   check(body: unknown, call: Partial<Call>): Violation[];
 }
 
-const EMULATED: Readonly<Record<string, Emulated>> = {
-  [MESSAGES_WIRE.api]: {
-    start: (options) => startEmulator(MESSAGES_WIRE, options),
-    check: (body, call) => checkBody(MESSAGES_WIRE, body, call),
-  },
-  [CHAT_WIRE.api]: {
-    start: (options) => startEmulator(CHAT_WIRE, options),
-    check: (body, call) => checkBody(CHAT_WIRE, body, call),
-  },
-};
+function emulate<View, A extends Accepted>(wire: EmulatedWire<View, A>): Emulated {
+  return {
+    start: (options) => startEmulator(wire, options),
+    check: (body, call) => checkBody(wire, body, call),
+  };
+}
+
+const EMULATED: ReadonlyMap<string, Emulated> = new Map([
+  [MESSAGES_WIRE.api, emulate(MESSAGES_WIRE)],
+  [RESPONSES_WIRE.api, emulate(RESPONSES_WIRE)],
+  [CHATGPT_WIRE.api, emulate(CHATGPT_WIRE)],
+  [CHAT_WIRE.api, emulate(CHAT_WIRE)],
+  [GEMINI_WIRE.api, emulate(GEMINI_WIRE)],
+  [CONVERSE_WIRE.api, emulate(CONVERSE_WIRE)],
+]);
 
 /** The apis that can be emulated, by name. */
-export const EMULATED_APIS: readonly string[] = Object.keys(EMULATED);
+export const EMULATED_APIS: readonly string[] = [...EMULATED.keys()];
 
 /** A server of the api of that name; throws for one that is not among `EMULATED_APIS`. */
 export const createEmulator = (api: string, options: EmulatorOptions = {}): Promise<Emulator> =>
@@ -92,7 +125,7 @@ export const checkRequest = ({ api, body, ...call }: CheckedRequest): Violation[
   emulated(api).check(body, call);
 
 function emulated(api: string): Emulated {
-  const found = EMULATED[api];
+  const found = EMULATED.get(api);
   if (found === undefined)
     throw new Error(`There is no emulator of "${api}"; there are: ${EMULATED_APIS.join(", ")}.`);
   return found;

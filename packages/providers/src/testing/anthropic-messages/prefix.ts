@@ -1,4 +1,4 @@
-// A Messages request as one sequence: what signatures are bound to, and what is cached.
+// A Messages request as one sequence, as it is signed and cached.
 import { tokensIn } from "../server/bill.ts";
 import { canonical, type JsonObject, list, record } from "../server/json.ts";
 import type { Segment } from "../server/prompt-cache.ts";
@@ -8,7 +8,8 @@ import type { MessagesView } from "./view.ts";
 export interface Piece {
   role: string;
   value: JsonObject;
-  message: number;
+  /** Place of its message, and its own in that. */
+  turn: number;
   index: number;
 }
 
@@ -16,8 +17,8 @@ const asList = (content: unknown): readonly unknown[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : list(content);
 
 export function piecesOf({ messages }: MessagesView): Piece[] {
-  return messages.flatMap(({ role, value, index: message }) =>
-    asList(value.content).map((block, index) => ({ role, value: record(block), message, index })),
+  return messages.flatMap(({ role, value, index: turn }) =>
+    asList(value.content).map((block, index) => ({ role, value: record(block), turn, index })),
   );
 }
 

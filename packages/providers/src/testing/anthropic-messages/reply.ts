@@ -1,4 +1,5 @@
 // A scripted reply as the events of the Messages wire, or as one message.
+import type { JsonObject } from "../server/json.ts";
 import {
   argumentsObject,
   argumentsText,
@@ -9,7 +10,7 @@ import {
   type ReplyBlock,
 } from "../server/reply.ts";
 import { type Exchange, type Frames, sse } from "../server/wire.ts";
-import type { MessagesAccepted, Signer } from "./memory.ts";
+import type { MessagesAccepted } from "./memory.ts";
 import { meaning } from "./prefix.ts";
 
 type MessagesExchange = Exchange<MessagesAccepted>;
@@ -50,10 +51,10 @@ export function frames(reply: EmulatedReply, exchange: MessagesExchange): Frames
   return { frames: [...started, ...ending], end: started.length };
 }
 
-function saidBlocks(reply: EmulatedReply, { accepted, index }: MessagesExchange): Said[] {
-  const sign: Signer = accepted?.signer() ?? (() => "");
-  const tell = (block: object) =>
-    sign({ type: "", text: meaning({ role: "assistant", value: block as never }) });
+function saidBlocks(reply: EmulatedReply, { accepted, nonce }: MessagesExchange): Said[] {
+  const signer = accepted?.signer();
+  const sign = (words: string) => signer?.sign(words) ?? "";
+  const tell = (block: JsonObject) => signer?.said(meaning({ role: "assistant", value: block }));
   let calls = 0;
   const say = (block: ReplyBlock): Said => {
     switch (block.type) {
@@ -67,13 +68,10 @@ function saidBlocks(reply: EmulatedReply, { accepted, index }: MessagesExchange)
       }
       case "thinking": {
         if (block.redacted) {
-          const redacted = {
-            type: "redacted_thinking",
-            data: sign({ type: "redacted_thinking", text: "" }),
-          };
+          const redacted = { type: "redacted_thinking", data: sign("") };
           return { block: redacted, opening: redacted, deltas: [] };
         }
-        const signature = sign({ type: "thinking", text: block.text });
+        const signature = sign(block.text);
         return {
           block: { type: "thinking", thinking: block.text, signature },
           opening: { type: "thinking", thinking: "", signature: "" },
@@ -84,7 +82,7 @@ function saidBlocks(reply: EmulatedReply, { accepted, index }: MessagesExchange)
         };
       }
       case "call": {
-        const id = block.id ?? `toolu_emulated_${index}_${calls++}`;
+        const id = block.id ?? `toolu_${nonce}${calls++}`;
         const head = { type: "tool_use", id, name: block.name };
         const input = argumentsObject(block);
         tell({ ...head, input });
@@ -105,8 +103,8 @@ function saidBlocks(reply: EmulatedReply, { accepted, index }: MessagesExchange)
   return blocksOf(reply).map(say);
 }
 
-const envelope = ({ model, accepted, index }: MessagesExchange) => ({
-  id: `msg_emulated_${index}`,
+const envelope = ({ model, accepted, nonce }: MessagesExchange) => ({
+  id: `msg_${nonce}`,
   type: "message",
   role: "assistant",
   model,
@@ -116,7 +114,13 @@ const envelope = ({ model, accepted, index }: MessagesExchange) => ({
   stop_details: null,
   container: null,
   ...(accepted !== null &&
-    accepted.dropped.length > 0 && { input_transformations: accepted.dropped }),
+    accepted.dropped.length > 0 && {
+      input_transformations: accepted.dropped.map(({ path, binding }) => ({
+        type: "thinking_dropped",
+        path,
+        reason: `${binding}_binding_mismatch`,
+      })),
+    }),
 });
 
 const stopReason = (reply: EmulatedReply) =>

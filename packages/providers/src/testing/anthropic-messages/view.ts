@@ -7,7 +7,7 @@ export interface Block extends At {
   type: string;
   role: string;
   /** Place of its message, and its own in that. */
-  message: number;
+  turn: number;
   index: number;
   isLast: boolean;
 }
@@ -69,7 +69,7 @@ function messageAt({ value, path }: At, index: number): MessageAt {
     ...block,
     type: text(block.value.type),
     role,
-    message: index,
+    turn: index,
     index: position,
     isLast: position === found.length - 1,
   }));

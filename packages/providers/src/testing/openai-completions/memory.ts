@@ -1,4 +1,4 @@
-// What a Chat Completions server remembers: its prompt cache, and reasoning that must come back.
+// What a Chat Completions server remembers of prompts, and of reasoning it wants back.
 
 import { tokensIn } from "../server/bill.ts";
 import { type JsonObject, list, record, text } from "../server/json.ts";
@@ -31,11 +31,11 @@ export function createMemory(cache: PromptCache): WireMemory<JsonObject, Accepte
       const prompt = cache.settle(`${account} ${text(body.model)}`, segmentsOf(body));
       return { kind: "accepted", accepted: { prompt } };
     },
-    said(reply: EmulatedReply, { index }: Exchange<Accepted>) {
+    said(reply: EmulatedReply, { nonce }: Exchange<Accepted>) {
       const words = wordsOf(reply, "thinking");
       if (words === undefined) return;
       for (const [position, call] of callsOf(reply).entries())
-        reasoning.set(callId(call, index, position), words);
+        reasoning.set(callId(call, nonce, position), words);
     },
   };
 }

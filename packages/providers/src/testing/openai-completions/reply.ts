@@ -14,7 +14,7 @@ type ChatExchange = Exchange<Accepted>;
 /** Chunks, one event each. */
 export function frames(reply: EmulatedReply, exchange: ChatExchange): Frames {
   const base = {
-    id: `chatcmpl-emulated${exchange.index}`,
+    id: `chatcmpl-${exchange.nonce}`,
     object: "chat.completion.chunk",
     created: 0,
     model: exchange.model,
@@ -33,7 +33,7 @@ export function frames(reply: EmulatedReply, exchange: ChatExchange): Frames {
       case "call": {
         const index = calls++;
         const { arguments: _none, ...opened } = functionOf(block);
-        const head = { id: callId(block, exchange.index, index), type: "function" };
+        const head = { id: callId(block, exchange.nonce, index), type: "function" };
         return [
           delta({
             tool_calls: [{ index, ...head, function: { ...opened, arguments: "" } }],
@@ -60,7 +60,7 @@ export function frames(reply: EmulatedReply, exchange: ChatExchange): Frames {
 
 export function document(reply: EmulatedReply, exchange: ChatExchange): object {
   const calls = callsOf(reply).map((call, index) => ({
-    id: callId(call, exchange.index, index),
+    id: callId(call, exchange.nonce, index),
     type: "function",
     function: functionOf(call),
   }));
@@ -73,7 +73,7 @@ export function document(reply: EmulatedReply, exchange: ChatExchange): object {
   };
   const usage = usageOf(exchange);
   return {
-    id: `chatcmpl-emulated${exchange.index}`,
+    id: `chatcmpl-${exchange.nonce}`,
     object: "chat.completion",
     created: 0,
     model: exchange.model,
@@ -82,9 +82,8 @@ export function document(reply: EmulatedReply, exchange: ChatExchange): object {
   };
 }
 
-/** `requestIndex` keeps ids unique across replies. */
-export const callId = (call: ScriptedCall, requestIndex: number, index: number): string =>
-  call.id ?? `call_emulated_${requestIndex}_${index}`;
+export const callId = (call: ScriptedCall, nonce: string, index: number): string =>
+  call.id ?? `call_emulated_${nonce}_${index}`;
 
 /** All words of one kind; undefined = there are none. */
 export function wordsOf(reply: EmulatedReply, type: "text" | "thinking"): string | undefined {

@@ -1,6 +1,7 @@
 // How rules read a body that may hold anything.
 import { isRecord } from "@clew/plugin-sdk/host";
 
+/** An object as JSON has it, of which nothing is known yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** An object of a body, with where it stands. */

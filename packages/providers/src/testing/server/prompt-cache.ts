@@ -26,18 +26,21 @@ export interface CacheRules {
 }
 
 export interface PromptCache {
-  /** What of the prompt was there, and what is kept from now on. `scope`: account and model. */
-  settle(scope: string, segments: readonly Segment[]): PromptTokens;
+  /**
+   * What of the prompt was there, and what is kept from now on. `scope`: account and model.
+   * `change`: where models differ. Default: as the wire has it.
+   */
+  settle(scope: string, segments: readonly Segment[], change?: Partial<CacheRules>): PromptTokens;
 }
 
 /** Longer than this is the longer of the two times that providers sell. */
 const LONG_MS = 30 * 60_000;
 
 export function createPromptCache(rules: CacheRules, now: () => number): PromptCache {
-  const { writes, keepMs, minimumTokens, lookback = 20 } = rules;
   const kept = new Map<string, { until: number; keepMs: number }>();
   return {
-    settle(scope, segments) {
+    settle(scope, segments, change) {
+      const { writes, keepMs, minimumTokens, lookback = 20 } = { ...rules, ...change };
       const ends = endsOf(scope, segments);
       const marks = ends.flatMap((end, index) =>
         end.tokens >= minimumTokens && (writes === "automatic" || end.keepMs !== undefined)
@@ -56,6 +59,7 @@ export function createPromptCache(rules: CacheRules, now: () => number): PromptC
         kept.set(ends[index]!.hash, { until: time + forMs, keepMs: forMs });
       for (const index of marks)
         if (index <= hit && isKept(index)) use(index, kept.get(ends[index]!.hash)!.keepMs);
+      // Also where nobody marked it this time.
       if (hit >= 0) use(hit, kept.get(ends[hit]!.hash)!.keepMs);
       const read = ends[hit]?.tokens ?? 0;
       const result = { fresh: 0, read, written: 0, writtenLong: 0 };

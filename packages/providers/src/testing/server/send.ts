@@ -1,4 +1,4 @@
-// Sends what was chosen: a reply, or what goes wrong instead.
+// Sends the reply that was chosen, or what goes wrong instead.
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import type { EmulatorFault } from "./fault.ts";

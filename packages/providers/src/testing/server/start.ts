@@ -1,4 +1,5 @@
-// Runs the loopback server: a request is read, checked, remembered and answered.
+// Runs the loopback server, from a request to its answer.
+import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { billOf, sumOf, tokensIn, type Usage } from "./bill.ts";
@@ -73,7 +74,8 @@ export async function startEmulator<View, A extends Accepted>(
     const model = body === null ? "emulated" : wire.modelOf(body, call);
     const reply = "fault" in chosen ? {} : chosen;
     const usage = usageOf(reply, accepted);
-    const exchange: Exchange<A> = { model, accepted, usage, index };
+    const nonce = body === null ? `x${index}` : nonceOf(`${request.text} ${index}`);
+    const exchange: Exchange<A> = { model, accepted, usage, nonce };
     const delivery = { wire, response, exchange, streams: wire.streams(body, call) };
     if ("fault" in chosen) return sendFault(delivery, chosen);
     if (accepted !== null && usage !== null)
@@ -189,6 +191,8 @@ function outputOf(reply: EmulatedReply): [thinking: number, said: number] {
       .reduce((sum, text) => sum + tokensIn(text.length), 0);
   return [count(true), Math.max(1, count(false))];
 }
+
+const nonceOf = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 12);
 
 async function readBody(incoming: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];

@@ -70,8 +70,8 @@ export interface Exchange<A extends Accepted> {
   accepted: A | null;
   /** Null: the script tells none. */
   usage: Usage | null;
-  /** Of the answers before. */
-  index: number;
+  /** Letters and digits for ids: others for every request, the same for the same one. */
+  nonce: string;
 }
 
 export type Frame = string | Uint8Array;

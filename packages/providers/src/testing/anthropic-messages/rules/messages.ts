@@ -105,8 +105,8 @@ export const MESSAGE_RULES: readonly WireRule<MessagesView>[] = [
       blocks,
       ({ type, role }) =>
         (BY_USERS.has(type) || BY_MODELS.has(type)) && BY_ROLE[role]?.has(type) === false,
-      ({ message, type, role }) =>
-        `messages.${message}: \`${type}\` blocks can only be in \`${role === "user" ? "assistant" : "user"}\` messages`,
+      ({ turn, type, role }) =>
+        `messages.${turn}: \`${type}\` blocks can only be in \`${role === "user" ? "assistant" : "user"}\` messages`,
     ),
   ),
   rejects("text.type", ({ blocks }) =>

@@ -1,4 +1,4 @@
-// What MiniMax says where it refuses what others refuse in other words, or more than they do.
+// Refusals of MiniMax that are other words, or stricter, than those of others.
 import { first, list, record } from "../../server/json.ts";
 import { rejects, type WireRule } from "../../server/wire.ts";
 import type { MessagesView } from "../view.ts";

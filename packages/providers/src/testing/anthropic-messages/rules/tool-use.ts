@@ -135,12 +135,12 @@ function lookAt(turn: Turn, asked: ReadonlySet<string>, problems: Pairing): void
       continue;
     }
     const id = text(block.value.tool_use_id);
-    homes.add(block.message);
+    homes.add(block.turn);
     if (!asked.has(id))
       problems.orphan ??= `${block.path}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;
     else if (seen.has(id))
       problems.duplicate ??= `${block.path}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`;
-    else if (afterOthers) problems.notFirst ??= withoutResults(block.message - 1, [id]);
+    else if (afterOthers) problems.notFirst ??= withoutResults(block.turn - 1, [id]);
     seen.add(id);
   }
   if (homes.size > 1)
@@ -152,13 +152,13 @@ const textOf = ({ index, path, role }: Pick<MessageAt, "index" | "path" | "role"
   path,
   type: "text",
   role,
-  message: index,
+  turn: index,
   index: 0,
   isLast: true,
 });
 
-const withoutResults = (message: number, ids: readonly string[]) =>
-  `messages.${message}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`;
+const withoutResults = (turn: number, ids: readonly string[]) =>
+  `messages.${turn}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`;
 
 interface Turn {
   role: string;
