@@ -7,6 +7,7 @@ export {
   createChatGPTEmulator,
   createEmulator,
   createGoogleEmulator,
+  createMistralEmulator,
   createOpenAIEmulator,
   createResponsesEmulator,
   EMULATED_APIS,

@@ -75,6 +75,11 @@ start --port 1.5
 start --port 1e3
 start --model x
 start --model a/b/
+emulate --api nope
+emulate --script /nope
+emulate --script JUNK
+emulate --script HEADER
+emulate --port 1.5
 frobnicate
 doctor extra`
   .trim()

@@ -49,6 +49,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   addPluginCommands(program, shell, done);
   addConfig(program, shell, done);
   addDoctor(program, shell, done);
+  addEmulate(program, shell, done);
   throwInsteadOfExit(program);
   return program;
 }
@@ -288,6 +289,24 @@ const addDoctor: Add = (program, shell, done) => {
     .option("--fix", "repair what can be repaired without loss")
     .addOption(json())
     .action(async (options) => done(await (await import("./doctor.ts")).doctor(options, shell)));
+};
+
+const addEmulate: Add = (program, shell, done) => {
+  program
+    .command("emulate")
+    .description(
+      "run emulated providers on this machine, which check each request as real ones would; Ctrl-C ends them",
+    )
+    .option("--api <name...>", "apis to emulate; default: all that there are")
+    .addOption(
+      new Option("--port <number>", "TCP port of the first; the others follow").argParser(toPort),
+    )
+    .option("--script <file>", "JSON list of the replies and faults to answer with, in order")
+    .addOption(
+      new Option("--context-window <tokens>", "refuse prompts above it").argParser(toCount),
+    )
+    .addOption(new Option("--json", "print addresses and requests as JSON lines"))
+    .action(async (options) => done(await (await import("./emulate.ts")).emulate(options, shell)));
 };
 
 function toPort(text: string): number {

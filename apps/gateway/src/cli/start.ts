@@ -14,6 +14,7 @@ import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
 import { ownCommand } from "./own-command.ts";
 import { type Overrides, rereader, type Setup, setUp } from "./setup.ts";
+import { type Ending, listenForStop, type Stop } from "./stop.ts";
 
 /**
  * Time running replies get to finish, ms; after it they are cancelled and what had arrived is kept.
@@ -107,32 +108,4 @@ function surviveErrors(
     if (!server.isListening())
       stop.now({ reason: "its server no longer listens", exitCode: EXIT.failed });
   });
-}
-
-interface Ending {
-  reason: string;
-  exitCode: number;
-}
-
-interface Stop {
-  /** The first reason to stop. */
-  ending: Promise<Ending>;
-  now(ending: Ending): void;
-}
-
-/** A second signal ends the process at once. */
-function listenForStop(): Stop {
-  const { promise: ending, resolve: now } = Promise.withResolvers<Ending>();
-  let stopping = false;
-  const stop = (reason: string) => {
-    stopping = true;
-    now({ reason, exitCode: EXIT.done });
-  };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process.on(signal, () => {
-      if (stopping) process.exit(EXIT.cancelled);
-      stop(signal);
-    });
-  process.on("disconnect", () => stop("its parent ended"));
-  return { ending, now };
 }

@@ -47,6 +47,11 @@ const SAMPLES: Readonly<Record<string, { streamed: Sample; whole: Sample }>> = {
     streamed: converse("/converse-stream"),
     whole: converse("/converse"),
   },
+  "mistral-conversations": both({
+    path: "/chat/completions",
+    body: { model: "mistral-large-latest", messages: [hi] },
+    key: "authorization",
+  }),
   "openai-completions": both({
     path: "/chat/completions",
     body: { model: "m", messages: [hi] },

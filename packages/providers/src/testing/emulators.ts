@@ -2,6 +2,7 @@
 import { MESSAGES_WIRE } from "./anthropic-messages/wire.ts";
 import { CONVERSE_WIRE } from "./bedrock-converse-stream/wire.ts";
 import { GEMINI_WIRE } from "./google-generative-ai/wire.ts";
+import { MISTRAL_WIRE } from "./mistral-conversations/wire.ts";
 import type { ChatRuleFlavor } from "./openai-completions/rules/rule.ts";
 import { CHAT_WIRE } from "./openai-completions/wire.ts";
 import { CHATGPT_WIRE, RESPONSES_WIRE } from "./openai-responses/wire.ts";
@@ -78,6 +79,14 @@ export const createGoogleEmulator = (options: EmulatorOptions<never> = {}): Prom
 export const createBedrockEmulator = (options: EmulatorOptions<never> = {}): Promise<Emulator> =>
   startEmulator(CONVERSE_WIRE, options);
 
+/**
+ * A server of Mistral's chat on a loopback port. `flavor`: "user-after-tool" takes a message of the
+ * user right after the results of tools, as newer models do.
+ */
+export const createMistralEmulator = (
+  options: EmulatorOptions<"user-after-tool"> = {},
+): Promise<Emulator> => startEmulator(MISTRAL_WIRE, options);
+
 interface Emulated {
   start(options?: EmulatorOptions): Promise<Emulator>;
   check(body: unknown, call: Partial<Call>): Violation[];
@@ -97,6 +106,7 @@ const EMULATED: ReadonlyMap<string, Emulated> = new Map([
   [CHAT_WIRE.api, emulate(CHAT_WIRE)],
   [GEMINI_WIRE.api, emulate(GEMINI_WIRE)],
   [CONVERSE_WIRE.api, emulate(CONVERSE_WIRE)],
+  [MISTRAL_WIRE.api, emulate(MISTRAL_WIRE)],
 ]);
 
 /** The apis that can be emulated, by name. */

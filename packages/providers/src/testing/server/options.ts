@@ -67,6 +67,8 @@ export interface EmulatorOptions<Flavor extends string = string> {
   cacheMinimumTokens?: number;
   /** ms since the epoch, for what is kept for a time. Default: the clock. */
   now?: () => number;
+  /** Told of each request once it was judged. Default: nobody. */
+  onRequest?: (request: ReceivedRequest) => void;
   /** TCP port. Default: any free one. */
   port?: number;
 }

@@ -67,6 +67,7 @@ export async function startEmulator<View, A extends Accepted>(
 
   const respond = ({ request, call, response }: Arrived) => {
     const judged = judge(request, call);
+    options.onRequest?.(request);
     if (!judged.ok) return sendFailure(wire, response, judged.failure);
     const { accepted, body } = judged;
     const index = answered++;
