@@ -95,4 +95,9 @@ describe("a record", () => {
       "aredbcd\te\nf",
     );
   });
+
+  it("reads a megabyte of blanks behind an angle bracket once", () => {
+    const text = `<${" ".repeat(1_000_000)}x`;
+    expect(escapeTags(text)).toBe(text);
+  });
 });

@@ -2,7 +2,7 @@
 
 /** The tags that hosts and engines write around what they keep, and around what they quote. */
 const OURS =
-  /<(?=\s*\/?\s*(?:record|open-request|summary|ledger|anchors?|pins?|conversation|previous-summary|focus)\b)/giu;
+  /<(?=\s*(?:\/\s*)?(?:record|open-request|summary|ledger|anchors?|pins?|conversation|previous-summary|focus)\b)/giu;
 
 /** Terminal commands, control characters, and marks that turn the direction of what follows. */
 const UNSEEN =

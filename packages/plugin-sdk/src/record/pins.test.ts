@@ -13,6 +13,17 @@ const pinsAfter = (messages: readonly AgentMessage[], maxTokens = 600) =>
   renderPins(foldLedger(EMPTY_LEDGER, entriesOf(messages)).pins, { maxTokens });
 
 describe("what a person said", () => {
+  it.each([
+    ["dots in a text of any script", `☃ ${"….".repeat(500_000)}`],
+    ["blanks", `a${" ".repeat(1_000_000)}b`],
+    ["blanks at the start", `${" ".repeat(1_000_000)}at b`],
+    ["a tag that never ends", `<${"a_".repeat(500_000)}`],
+    ["closed quotes", '."'.repeat(500_000)],
+  ])("is read once, however many %s there are", (_, text) => {
+    expect(sentencesOf(text).length).toBeLessThan(2);
+    expect(sentencesSaid({ role: "user", content: text }).length).toBeLessThan(2);
+  });
+
   it("is sentences and list items on one line, without bullets, code and lines without words", () => {
     expect(
       sentencesOf(

@@ -3,13 +3,16 @@ import type { UserMessage } from "../contract/message.ts";
 import { headOf, textOf } from "../transcript/text.ts";
 
 const MAX_CHARS = 20_000;
-const OPENING = /<([a-z]\w*[_-][\w-]*)(?:\s[^<>]*)?>/g;
+const OPENING = /<([a-z][\w-]*)(?:\s[^<>]*)?>/g;
+const BY_A_PROGRAM = /[_-]/;
 const CODE = /```[\s\S]*?(?:```|$)/g;
 /** Quoted, or copied from a terminal or a log. */
-const COPIED = /^\s*(?:[>$❯|+]|[-@]{2,}|time=|level=|\[?\d{4}-\d\d-\d\d[T ]\d\d:|\s*at \S+ ?\()/;
+const COPIED = /^\s*(?:[>$❯|+]|[-@]{2,}|time=|level=|\[?\d{4}-\d\d-\d\d[T ]\d\d:|at \S+ ?\()/;
 const BULLET = /^\s*(?:[-*•·–>#]+|\d+[.)、]|\[[ x]\])\s+/;
-/** After a mark that ends a sentence; not after an abbreviation, and not before a small letter. */
-const ENDS = /(?<=[\p{L}\p{M}\p{N})»”"'][.!?…؟۔।]+["»”)]?)\s+(?=[^\p{Ll}])|(?<=[。！？])/u;
+/** Marks that may end a sentence, with the room behind them; each run is read once. */
+const MARKS = /[.!?…؟۔।]+["»”)]?\s*|[。！？]/gu;
+const SAID_BEFORE = /[\p{L}\p{M}\p{N})»”"']$/u;
+const GOES_ON = /^(?:\p{Ll}|$)/u;
 const ABBREVIATED = /(?:^|[\s(])(?:\p{L}|\p{Lu}\p{Ll}|\p{N}+)\.$/u;
 const WORDS = /\p{L}{2}/u;
 /** Less of a sentence in letters is a path, a table or numbers. */
@@ -32,7 +35,7 @@ export function sentencesOf(text: string): string[] {
     .replace(CODE, "\n")
     .split(/\n+/)
     .filter((line) => !COPIED.test(line))
-    .flatMap((line) => joinAbbreviated(line.replace(BULLET, "").split(ENDS)))
+    .flatMap((line) => joinAbbreviated(pieces(line.replace(BULLET, ""))))
     .map((sentence) => sentence.replace(/\s+/g, " ").trim())
     .filter(isSentence);
 }
@@ -52,6 +55,7 @@ function withoutWrappers(text: string): string {
   let from = 0;
   OPENING.lastIndex = 0;
   for (let match = OPENING.exec(text); match !== null; match = OPENING.exec(text)) {
+    if (!BY_A_PROGRAM.test(match[1] ?? "")) continue;
     const close = `</${match[1]}>`;
     const end = neverClosed.has(close) ? -1 : text.indexOf(close, OPENING.lastIndex);
     if (end < 0) neverClosed.add(close);
@@ -62,6 +66,29 @@ function withoutWrappers(text: string): string {
     }
   }
   return rest + text.slice(from);
+}
+
+/** `line` cut behind each mark that ends a sentence; not before a small letter. */
+function pieces(line: string): string[] {
+  const found: string[] = [];
+  let from = 0;
+  for (const { 0: marks, index } of line.matchAll(MARKS)) {
+    if (!endsSentence(line, index, marks)) continue;
+    found.push(line.slice(from, index + marks.trimEnd().length));
+    from = index + marks.length;
+  }
+  found.push(line.slice(from));
+  return found;
+}
+
+function endsSentence(line: string, index: number, marks: string): boolean {
+  if (/^[。！？]/u.test(marks)) return true;
+  const end = index + marks.length;
+  return (
+    /\s$/u.test(marks) &&
+    SAID_BEFORE.test(line.slice(Math.max(0, index - 2), index)) &&
+    !GOES_ON.test(line.slice(end, end + 2))
+  );
 }
 
 /** "z. B. so" and "am 12. Juni" are one piece. */
