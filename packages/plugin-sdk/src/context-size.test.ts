@@ -2,11 +2,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type ContextSizeInput,
+  messageTokenSteps,
   newestTokensOf,
   planContextSize,
-  tokensOfMessages,
 } from "./context-size.ts";
 import type { AgentMessage } from "./contract/message.ts";
+import { stepsAtOnce } from "./slices.ts";
 import { estimateMessages } from "./tokens/message.ts";
 import { toolResultCap } from "./transcript/tool-result-caps.ts";
 
@@ -18,6 +19,9 @@ const size = (given: Partial<ContextSizeInput> = {}) =>
     messages: { estimate: 10_000, counted: null },
     ...given,
   });
+
+const tokensOf = (...given: Parameters<typeof messageTokenSteps>) =>
+  stepsAtOnce(messageTokenSteps(...given));
 
 const counted = (tokens: number, after: number) => ({
   estimate: 10_000,
@@ -118,7 +122,7 @@ describe("the size of a request", () => {
 describe("the tokens of messages", () => {
   it("are those a model is shown: a tool result that is too long counts as it is cut", () => {
     const long = "word ".repeat(60_000);
-    const { estimate } = tokensOfMessages(view([user("hi"), result(long)]), {
+    const { estimate } = tokensOf(view([user("hi"), result(long)]), {
       contextWindow: 32_000,
     });
     expect(estimate).toBeLessThan(toolResultCap(32_000) / 2);
@@ -129,7 +133,7 @@ describe("the tokens of messages", () => {
     const messages = [user("one"), user("two"), user("three")];
     const ids = ["m0", "m1"];
     const at = (given: readonly (string | undefined)[]) =>
-      tokensOfMessages(view(messages), {
+      tokensOf(view(messages), {
         contextWindow: 32_000,
         counted: { ids: given, tokens: 700 },
       }).counted;

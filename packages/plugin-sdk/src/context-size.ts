@@ -3,8 +3,9 @@ import { ESTIMATE_MARGIN, planBudget, type TokenBudget } from "./budget.ts";
 import type { AgentMessage } from "./contract/message.ts";
 import type { SessionPace } from "./pace.ts";
 import { isRepaid } from "./repay.ts";
+import type { Steps } from "./slices.ts";
 import { estimateMessage } from "./tokens/message.ts";
-import { capToolResults } from "./transcript/tool-result-caps.ts";
+import { capToolResultSteps } from "./transcript/tool-result-caps.ts";
 import { planWater, type WaterMarks, type WaterSettings } from "./water.ts";
 
 /** What is known of the tokens of a request's messages. */
@@ -27,7 +28,7 @@ export interface ContextSizeInput {
   reserveTokens: number;
   /** Estimated tokens of system prompt and tool schemas; see `fixedTokensOf`. */
   fixedTokens: number;
-  /** What would be sent; see `tokensOfMessages`. */
+  /** What would be sent; see `messageTokenSteps`. */
   messages: MessageTokens;
   /** Counted / estimated tokens of the model. Absent: 1. */
   tokenRatio?: number | undefined;
@@ -138,36 +139,38 @@ export interface SizedMessage {
   readonly message: AgentMessage;
 }
 
+/** What sizes depend on besides the messages. */
+export interface SizeOptions {
+  /** Of the model, tokens. */
+  contextWindow: number;
+  /** What a provider counted, and of what. Absent: nothing. */
+  counted?: { ids: readonly (string | undefined)[]; tokens: number } | undefined;
+}
+
 /**
- * The tokens of messages as a model of this window is shown them, long tool results shortened. The
- * count of an earlier request holds where `view` begins with the messages that it counted, which
- * are told by their ids, the reply's last.
+ * The tokens of messages as a model of this window is shown them, long tool results shortened; in
+ * steps, for a view that takes long. The count of an earlier request holds where `view` begins with
+ * the messages that it counted, which are told by their ids, the reply's last.
  */
-export function tokensOfMessages(
+export function* messageTokenSteps(
   view: readonly SizedMessage[],
-  {
-    contextWindow,
-    counted,
-  }: {
-    contextWindow: number;
-    /** What a provider counted, and of what. Absent: nothing. */
-    counted?: { ids: readonly (string | undefined)[]; tokens: number } | undefined;
-  },
-): MessageTokens {
-  const shown = capToolResults(
-    view.map(({ message }) => message),
-    contextWindow,
-  );
-  const sum = (from: number) =>
-    shown.slice(from).reduce((total, message) => total + estimateMessage(message).estimate, 0);
+  { contextWindow, counted }: SizeOptions,
+): Steps<MessageTokens> {
+  const messages = view.map(({ message }) => message);
+  const shown = yield* capToolResultSteps(messages, contextWindow);
   const isBeginning =
     counted !== undefined &&
     counted.ids.length > 0 &&
     counted.ids.every((id, index) => id !== undefined && view[index]?.id === id);
-  return {
-    estimate: sum(0),
-    counted: isBeginning ? { tokens: counted.tokens, after: sum(counted.ids.length) } : null,
-  };
+  const seen = isBeginning ? counted.ids.length : 0;
+  let [estimate, after] = [0, 0];
+  for (const [index, message] of shown.entries()) {
+    yield;
+    const tokens = estimateMessage(message).estimate;
+    estimate += tokens;
+    if (index >= seen) after += tokens;
+  }
+  return { estimate, counted: isBeginning ? { tokens: counted.tokens, after } : null };
 }
 
 /** Estimated tokens of the newest message that is no tool result, and of its results. */

@@ -33,10 +33,11 @@ export {
   type ContextSizeInput,
   type ContextVerdict,
   type MessageTokens,
+  messageTokenSteps,
   newestTokensOf,
   planContextSize,
   type SizedMessage,
-  tokensOfMessages,
+  type SizeOptions,
 } from "./context-size.ts";
 export type { EngineMethod } from "./contract/engine.ts";
 export { type PluginManifest, PluginManifestSchema } from "./contract/manifest.ts";
@@ -71,5 +72,14 @@ export {
   provideMemoryPromptSection,
 } from "./memory-prompt.ts";
 export { type CallCount, countCalls, growthPerCall, type SessionPace } from "./pace.ts";
-export { createSlices, inSlices, type SliceOptions, type Slices } from "./slices.ts";
+export {
+  createSlices,
+  inSlices,
+  pause,
+  type SliceOptions,
+  type Slices,
+  type Steps,
+  stepsAtOnce,
+  stepsInSlices,
+} from "./slices.ts";
 export type { WaterMarks, WaterSettings } from "./water.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createSlices, inSlices } from "./slices.ts";
+import { createSlices, inSlices, pause, stepsAtOnce, stepsInSlices } from "./slices.ts";
 
 /** A clock that goes on by one with every look at it. */
 const countingClock = () => {
@@ -57,6 +57,42 @@ describe("slices", () => {
     await Promise.all([work(), work(), work()]);
     isRunning = false;
     expect(Math.max(...pieces)).toBe(1);
+  });
+
+  it("count what was done before them without a pause as their own", async () => {
+    const told: string[] = [];
+    setImmediate(() => told.push("other"));
+    // Five short works, none of which has had its time when it ends.
+    for (let work = 0; work < 5; work++) {
+      const until = performance.now() + 3;
+      await pause();
+      while (performance.now() < until);
+      told.push(`work ${work}`);
+    }
+    expect(told).toContain("other");
+    expect(told.at(-1)).toBe("work 4");
+  });
+
+  it("of steps come to the same as all steps at once, and reject with what they throw", async () => {
+    const options = { sliceMs: 1, now: countingClock() };
+    function* sum(values: readonly number[]) {
+      let total = 0;
+      for (const value of values) {
+        yield;
+        if (value === 13) throw new Error("bad luck");
+        total += value;
+      }
+      return total;
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(12)), async (values) => {
+        expect(await stepsInSlices(sum(values), options)).toBe(stepsAtOnce(sum(values)));
+      }),
+    );
+    await expect(stepsInSlices(sum([1, 13]), options)).rejects.toThrow("bad luck");
+    await expect(
+      stepsInSlices(sum([1, 2]), { ...options, signal: AbortSignal.abort(new Error("enough")) }),
+    ).rejects.toThrow("enough");
   });
 
   it("ends between two pieces when it is aborted", async () => {

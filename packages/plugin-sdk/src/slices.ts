@@ -24,6 +24,9 @@ export interface SliceOptions {
   now?: () => number;
 }
 
+/** Pieces of a work that says by itself, by `yield`, where others may have their turn. */
+export type Steps<Result> = Generator<undefined, Result, undefined>;
+
 // Where a host has no immediates, a timer is the next best.
 const soon: (work: () => void) => unknown =
   typeof setImmediate === "function" ? setImmediate : (work) => setTimeout(work, 0);
@@ -35,10 +38,28 @@ function admitOne(): void {
   if (waiting.length > 0) soon(admitOne);
 }
 
-/** The first piece begins now. */
+/** When the first piece of this turn of the loop began, ms; undefined = none has. */
+let turnBegan: number | undefined;
+
+/** What follows each other without a pause is one piece to everybody who waits, whoever did it. */
+function beganInThisTurn(): number {
+  if (turnBegan === undefined) {
+    turnBegan = performance.now();
+    soon(() => {
+      turnBegan = undefined;
+    });
+  }
+  return turnBegan;
+}
+
+/**
+ * The first piece begins now, or with another work's that had its time just before: many short
+ * works in a row make pauses, too.
+ */
 export function createSlices(options: SliceOptions = {}): Slices {
   const { sliceMs = SLICE_MS, signal, now = () => performance.now() } = options;
-  let end = now() + sliceMs;
+  const began = options.now ?? beganInThisTurn;
+  let end = began() + sliceMs;
   return {
     isOver: () => now() >= end,
     async next() {
@@ -48,9 +69,36 @@ export function createSlices(options: SliceOptions = {}): Slices {
         if (waiting.length === 1) soon(admitOne);
       });
       signal?.throwIfAborted();
-      end = now() + sliceMs;
+      end = began() + sliceMs;
     },
   };
+}
+
+/** Between two steps of a work: others have their turn, if the piece has had its time. */
+export async function pause(signal?: AbortSignal): Promise<void> {
+  const slices = createSlices({ signal });
+  if (slices.isOver()) await slices.next();
+}
+
+/** What `steps` come to, in pieces. Rejects with what they throw. */
+export async function stepsInSlices<Result>(
+  steps: Steps<Result>,
+  options: SliceOptions = {},
+): Promise<Result> {
+  const slices = createSlices(options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (slices.isOver()) await slices.next();
+  }
+}
+
+/** The same at once, for those who cannot wait. */
+export function stepsAtOnce<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
 }
 
 /**

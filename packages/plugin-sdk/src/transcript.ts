@@ -19,7 +19,12 @@ export { type LedgerText, renderLedger } from "./record/ledger-text.ts";
 export { type Name, type NameKind, namesIn } from "./record/names.ts";
 export type { Passage } from "./record/passages.ts";
 export type { Pin } from "./record/pins.ts";
-export { type RecordParts, renderRecord } from "./record/render.ts";
+export {
+  type RecordOptions,
+  type RecordParts,
+  recordSteps,
+  renderRecord,
+} from "./record/render.ts";
 export { ledgerRoomOf, type RecordRoom, recordRoomOf, withinTokens } from "./record/room.ts";
 export {
   EMPTY_LEDGER,
@@ -29,7 +34,7 @@ export {
   type LedgerState,
 } from "./record/state.ts";
 export { activeBranch } from "./transcript/branch.ts";
-export { buildContext, type TranscriptContext } from "./transcript/context.ts";
+export { buildContext, contextSteps, type TranscriptContext } from "./transcript/context.ts";
 export type { ContextItem } from "./transcript/context-item.ts";
 export {
   type BranchSummaryEntry,
@@ -72,6 +77,7 @@ export {
   type PruneOptions,
   type PrunePlan,
   planPrune,
+  planPruneSteps,
 } from "./transcript/prune.ts";
 export {
   PRUNE_ENTRY_TYPE,
@@ -98,9 +104,11 @@ export { supersededResults } from "./transcript/superseded.ts";
 export { headOf, tailOf, textOf } from "./transcript/text.ts";
 export {
   type FileOperations,
+  fileOperationSteps,
   fileOperations,
 } from "./transcript/tool-facts.ts";
 export {
+  atomicGroupSteps,
   atomicGroups,
   isSafeCut,
   pairToolCalls,
@@ -108,5 +116,5 @@ export {
   type ToolPair,
   type ToolPairing,
 } from "./transcript/tool-pairs.ts";
-export { capToolResults } from "./transcript/tool-result-caps.ts";
+export { capToolResultSteps, capToolResults } from "./transcript/tool-result-caps.ts";
 export { isUserTurn, type MessageRange, splitTurns } from "./transcript/turns.ts";

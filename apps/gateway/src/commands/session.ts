@@ -1,8 +1,7 @@
 // Connects the commands to one session of a gateway.
 import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core";
-import { abortable, inSlices, type ModelRef } from "@clew/plugin-sdk/host";
-import { estimateMessage } from "@clew/plugin-sdk/tokens";
-import { buildContext } from "@clew/plugin-sdk/transcript";
+import { abortable, type ModelRef, stepsInSlices } from "@clew/plugin-sdk/host";
+import { buildContext, contextSteps } from "@clew/plugin-sdk/transcript";
 import { undoLastCompaction } from "../compaction/undo.ts";
 import type { Host } from "../host/host.ts";
 import { describeEngine, pluginProblem } from "../plugins/engines/describe-engine.ts";
@@ -89,10 +88,8 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
   const last = found && (await readLastRequest(agentPaths(home, agentId).reports, found.sessionId));
   const session = { agentId, sessionKey: key, sessionId: found?.sessionId ?? "" };
   const sizing = await host.sizing(session);
-  const branch = found?.branch ?? [];
-  // What is estimated here is known to whoever adds it up.
-  await inSlices(buildContext(branch).items, ({ message }) => void estimateMessage(message));
-  const facts = contextFacts(branch, { sizing, lastRequest: last, model });
+  const context = await stepsInSlices(contextSteps(found?.branch ?? []));
+  const facts = await stepsInSlices(contextFacts(context, { sizing, lastRequest: last, model }));
   return {
     ...{ key, model },
     learnedWindow: learnedOf(host, model),

@@ -6,16 +6,13 @@ import {
   countCalls,
   growthPerCall,
   type ModelRef,
+  messageTokenSteps,
   newestTokensOf,
   planContextSize,
   promptTokensOf,
-  tokensOfMessages,
+  type Steps,
 } from "@clew/plugin-sdk/host";
-import {
-  buildContext,
-  type CompactionEntry,
-  type TranscriptEntry,
-} from "@clew/plugin-sdk/transcript";
+import type { CompactionEntry, TranscriptContext } from "@clew/plugin-sdk/transcript";
 import type { LearnedWindow } from "../models/model-windows.ts";
 import type { LastRequest } from "../reports/expand.ts";
 import { number } from "../text/number.ts";
@@ -48,9 +45,9 @@ export interface StatusFacts {
   };
 }
 
-/** Pure. What the stored history would take, and what has become of it so far. */
-export function contextFacts(
-  branch: readonly TranscriptEntry[],
+/** Pure, in steps. What the stored history would take, and what has become of it so far. */
+export function* contextFacts(
+  { branch, items }: TranscriptContext,
   {
     sizing,
     lastRequest,
@@ -60,20 +57,22 @@ export function contextFacts(
     lastRequest: LastRequest | null;
     model: ModelRef;
   },
-): Pick<StatusFacts, "context" | "compactions"> {
+): Steps<Pick<StatusFacts, "context" | "compactions">> {
   const { contextWindow } = sizing;
   const usage = lastRequest?.call.usage ?? null;
-  const view = buildContext(branch).items.map(({ entryId: id, message }) => ({ id, message }));
+  yield;
+  const view = items.map(({ entryId: id, message }) => ({ id, message }));
   const counted = lastRequest === null ? undefined : countedBy(lastRequest, model);
   const size = planContextSize({
     ...sizing,
-    messages: tokensOfMessages(view, { contextWindow, counted }),
+    messages: yield* messageTokenSteps(view, { contextWindow, counted }),
     newestTokens: newestTokensOf(view.map(({ message }) => message)),
     pace: {
       calls: countCalls(branch).calls,
       growthTokens: growthPerCall(branch, contextWindow),
     },
   });
+  yield;
   const compactions = branch.filter(
     (entry): entry is CompactionEntry => entry.type === "compaction",
   );

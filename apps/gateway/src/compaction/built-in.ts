@@ -30,7 +30,7 @@ export interface BuiltInCompactionOptions {
 
 export interface BuiltInCompaction extends CompactionPort {
   /** What `/compact` would do; asks no model and writes nothing. */
-  preview(focus: string | undefined): CompactionPreview;
+  preview(focus: string | undefined): Promise<CompactionPreview>;
 }
 
 export function createBuiltInCompaction(given: BuiltInCompactionOptions): BuiltInCompaction {

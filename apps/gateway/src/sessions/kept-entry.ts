@@ -1,5 +1,5 @@
 // Makes entries that stay as they were stored, whoever is handed them.
-import { inSlices } from "@clew/plugin-sdk/host";
+import { inSlices, pause } from "@clew/plugin-sdk/host";
 import { originsOf, type TranscriptEntry, withOrigin } from "@clew/plugin-sdk/transcript";
 
 /** Entries and messages that are the store's own plain data, frozen to the last block. */
@@ -31,6 +31,7 @@ export function keepEntry(entry: TranscriptEntry): TranscriptEntry {
  */
 export async function keepRead(branch: readonly TranscriptEntry[]): Promise<TranscriptEntry[]> {
   const origins = originsOf(branch);
+  await pause();
   const entries: TranscriptEntry[] = [];
   await inSlices(branch, (entry) =>
     entries.push(

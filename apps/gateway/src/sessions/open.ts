@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import type { DeliveryPort, HostSession, TranscriptPort } from "@clew/engine-core";
 import type { LedgerKeeper } from "@clew/legacy-engine";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { pause } from "@clew/plugin-sdk/host";
 import {
   activeBranch,
   type NewTranscriptEntry,
@@ -152,9 +153,14 @@ async function loadWhole(file: string, checkpointFrom: number): Promise<Loaded> 
 
 /** A file that was read whole, its entries as they are kept. */
 async function keepWhole({ entries, places, ...loaded }: ReadWhole): Promise<Loaded> {
-  const branch = await keepRead(activeBranch(entries));
+  await pause();
+  const path = activeBranch(entries);
+  await pause();
+  const branch = await keepRead(path);
+  await pause();
   const ids = new Set(entries.map(({ id }) => id));
   const kept = new Map(branch.map((entry) => [entry.id, entry]));
+  await pause();
   const placed = places?.map(({ start, length }, index): PlacedEntry => {
     const entry = entries[index]!;
     return { entry: kept.get(entry.id) ?? entry, start, length };

@@ -62,7 +62,7 @@ export function excessOf(
 }
 
 /**
- * `tokensOfMessages` of what is capped already, at the cost of what is new; the measurement counts
+ * `messageTokenSteps` of what is capped already, at the cost of what is new; the measurement counts
  * only when they start with exactly what was measured.
  */
 export function sizeOf(

@@ -1,11 +1,12 @@
 // What a host keeps in memory per open session between turns.
 import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
 import type { CallCount } from "@clew/plugin-sdk/host";
-import { inSlices } from "@clew/plugin-sdk/host";
+import { inSlices, stepsInSlices } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
   buildContext,
   type ContextItem,
+  contextSteps,
   type TranscriptContext,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
@@ -188,7 +189,7 @@ async function lookAtWhole(
   { table }: SessionState,
   branch: readonly TranscriptEntry[],
 ): Promise<{ context: TranscriptContext; items: ViewItem[] }> {
-  const context = buildContext(branch);
+  const context = await stepsInSlices(contextSteps(branch));
   const items: ViewItem[] = [];
   await inSlices(context.items, (item) => {
     const known = itemOf(item, table);

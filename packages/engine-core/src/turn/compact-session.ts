@@ -1,5 +1,5 @@
 // Compacts a session outside a turn because a person asked for it.
-import { planContextSize } from "@clew/plugin-sdk/host";
+import { pause, planContextSize } from "@clew/plugin-sdk/host";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { TurnReport } from "../report.ts";
@@ -85,7 +85,9 @@ async function usedTokens(
 ): Promise<number> {
   await readBranch(state, ports.transcript);
   refreshContext(state);
+  await pause();
   const messages = state.capped.view(messagesOf(contextItems(state, 0)), model.contextWindow);
+  await pause();
   return planContextSize({
     contextWindow: model.contextWindow,
     reserveTokens: settings.reserveTokens,

@@ -1,5 +1,6 @@
 // Does what a turn asks for and tells it what came of it.
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
+import { pause } from "@clew/plugin-sdk/host";
 import { codeOf, describeError } from "../engine/quarantine.ts";
 import type { TranscriptStep } from "../ports.ts";
 import { readBranch } from "../session/session-state.ts";
@@ -70,6 +71,8 @@ export async function runEffects(
       world.engine.release();
       return { turn, facts, close: (ended) => storeEnd(world, ended) };
     }
+    // Of a long session every effect looks at much, and one follows the other at once.
+    await pause();
     const answer = await observed(observers, world.setup, asked, () =>
       answerTo(world, asked, options.signal),
     );
@@ -83,6 +86,7 @@ export async function runEffects(
 async function lastLook(world: World): Promise<Fact[]> {
   try {
     await readBranch(world.state, world.transcript);
+    await pause();
     return [survey(world)];
   } catch {
     return [];

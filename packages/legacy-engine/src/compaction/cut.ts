@@ -1,9 +1,11 @@
 // Where a compaction cuts the context, and whether that splits a turn.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { atomicGroups } from "@clew/plugin-sdk/transcript";
+import { atomicGroups, type MessageRange } from "@clew/plugin-sdk/transcript";
 
 export interface CutInput {
   messages: readonly AgentMessage[];
+  /** Their `atomicGroups`, where they are known. Absent: they are found out. */
+  groups?: readonly MessageRange[];
   /** First message that may be summarised: after an earlier summary. */
   start: number;
   /** Tokens of each message, for how much to keep. */
@@ -41,6 +43,7 @@ export interface Cut {
 export function findCut(input: CutInput): Cut | undefined {
   const {
     messages,
+    groups = atomicGroups(messages),
     start,
     tokens,
     highTokens,
@@ -49,7 +52,7 @@ export function findCut(input: CutInput): Cut | undefined {
     preferKeptFrom,
     maxReplyTokens = Infinity,
   } = input;
-  const candidates = atomicGroups(messages)
+  const candidates = groups
     .map((group) => group.start)
     .filter((index) => index >= start && messages[index]!.role !== "toolResult");
   const reached = reachIndex(tokens, start, keepTokens);

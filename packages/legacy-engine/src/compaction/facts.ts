@@ -48,11 +48,14 @@ export function collectFacts(plan: SummaryPlan, options: CompactionOptions): Fac
 
 /** Files of the summarised messages and of all history before them. */
 export function coveredFiles({
-  history,
-  prefix,
+  files,
   previous,
-}: Pick<SummaryPlan, "history" | "prefix" | "previous">): FileOperations {
-  return fileOperations([...history, ...prefix], filesIn(previous?.details));
+}: Pick<SummaryPlan, "files" | "previous">): FileOperations {
+  const { readFiles = [], modifiedFiles = [] } = filesIn(previous?.details);
+  return fileOperations([], {
+    readFiles: [...readFiles, ...files.readFiles],
+    modifiedFiles: [...modifiedFiles, ...files.modifiedFiles],
+  });
 }
 
 function filesIn(details: unknown): Partial<FileOperations> {

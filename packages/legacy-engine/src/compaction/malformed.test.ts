@@ -75,7 +75,7 @@ describe("a history of malformed messages", () => {
             now,
             sleep: hastySleep,
           } as const;
-          previewCompaction(request);
+          await previewCompaction(request);
           const result = await compactTranscript(request);
           if (result.compacted) {
             expect(result.result!.tokensAfter!).toBeLessThan(result.result!.tokensBefore);

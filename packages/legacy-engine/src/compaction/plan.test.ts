@@ -13,7 +13,7 @@ import { describe, expect, it } from "vitest";
 import { anyHistory, anyWindow, prose } from "../__fixtures__/histories.ts";
 import { memorySession } from "../__fixtures__/session.ts";
 import { compactionOptions } from "./options.ts";
-import { type PlanInput, planCompaction } from "./plan.ts";
+import { compactionSteps, type PlanInput, planCompaction } from "./plan.ts";
 
 const input = (messages: readonly AgentMessage[], extras: Partial<PlanInput> = {}): PlanInput => ({
   branch: memorySession(messages).branch(),
@@ -30,8 +30,33 @@ const result = (tokens: number, toolName = "read") =>
   toolResult({ id: `r${tokens}`, name: toolName }, text(tokens));
 
 /** The worked cases count characters / 4. */
-const CHARS4 = { low: chars4Message, estimate: chars4Message, high: chars4Message };
-const planAsWorked = (given: PlanInput) => planCompaction(given, CHARS4);
+const planAsWorked = (given: PlanInput) =>
+  planCompaction(given, (message) => {
+    const tokens = chars4Message(message);
+    return { low: tokens, estimate: tokens, high: tokens };
+  });
+
+describe("the steps of a plan", () => {
+  it("each look at few messages, however many there are", () => {
+    const turns = Array.from({ length: 2000 }, (_, turn) => [
+      user(`request ${turn}`),
+      toolResult({ id: `r${turn}`, name: "read" }, text(40)),
+      assistant(text(20)),
+    ]).flat();
+    let counted = 0;
+    const steps = compactionSteps(input(turns, { contextWindow: 32_000 }), (message) => {
+      counted++;
+      return estimateMessage(message);
+    });
+    const perStep: number[] = [];
+    for (let isOver = false; !isOver; counted = 0) {
+      isOver = steps.next().done === true;
+      perStep.push(counted);
+    }
+    expect(perStep.length).toBeGreaterThan(turns.length);
+    expect(Math.max(...perStep)).toBeLessThanOrEqual(256);
+  });
+});
 
 describe("clearing first", () => {
   // The shape of worked cases 27 to 29: 60,000 and 30,000 old tokens of output,

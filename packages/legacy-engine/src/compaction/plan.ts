@@ -1,14 +1,16 @@
 // Decides whether clearing old tool output is enough, and else what to summarise.
 import type { AgentMessage, CompactCode } from "@clew/plugin-sdk/core";
-import { type CompactionAsk, newestTokensOf } from "@clew/plugin-sdk/host";
+import { type CompactionAsk, newestTokensOf, type Steps, stepsAtOnce } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
+  atomicGroupSteps,
   blocksOf,
-  buildContext,
   type CompactionEntry,
   type ContextItem,
-  capToolResults,
+  contextSteps,
   decidePruneEnough,
+  type FileOperations,
+  fileOperationSteps,
   type OpenRequest,
   openRequest as openRequestOf,
   type RecordRoom,
@@ -16,10 +18,11 @@ import {
   textOf,
 } from "@clew/plugin-sdk/transcript";
 import { findCut } from "./cut.ts";
-import { type CompactionLimits, LIMITS, planLimits } from "./limits.ts";
+import { type CompactionLimits, planLimits } from "./limits.ts";
 import type { CompactionOptions } from "./options.ts";
-import { type PruneStep, planPruneStep } from "./prune-step.ts";
+import { type PruneStep, pruneSteps } from "./prune-step.ts";
 import { recordRoomFor, recordTokensOf } from "./record-room.ts";
+import { type CountTokens, type Sized, shownSteps, sizeSteps } from "./shown.ts";
 
 export interface PlanInput extends CompactionAsk {
   /** The active branch, oldest first. */
@@ -62,6 +65,8 @@ export interface SummaryPlan {
   history: AgentMessage[];
   /** Beginning of a turn whose end is kept. */
   prefix: AgentMessage[];
+  /** Files that these read or changed. */
+  files: FileOperations;
   previous: CompactionEntry | undefined;
   /** On the branch, and after any earlier boundary; undefined = nothing is kept. */
   firstKeptEntryId: string | undefined;
@@ -92,43 +97,43 @@ const LOW_SHARE = 0.8;
 const MANUAL_KEEP_SHARE = 0.25;
 const FORCED_KEEP_SHARE = 0.5;
 
-/** How many tokens a message has, and how few or many it may have. */
-export interface MessageCounts {
-  low(message: AgentMessage): number;
-  estimate(message: AgentMessage): number;
-  high(message: AgentMessage): number;
+/** `count`: other numbers than the estimator's, to compare with a host that counts otherwise. */
+export function planCompaction(input: PlanInput, count?: CountTokens): CompactionPlan {
+  return stepsAtOnce(compactionSteps(input, count));
 }
 
-/** The estimator's numbers. */
-export const BY_ESTIMATE: MessageCounts = {
-  low: (message) => estimateMessage(message).low,
-  estimate: (message) => estimateMessage(message).estimate,
-  high: (message) => estimateMessage(message).high,
-};
-
-/** `counts`: other numbers than the estimator's, to compare with a host that counts otherwise. */
-export function planCompaction(input: PlanInput, counts = BY_ESTIMATE): CompactionPlan {
-  const { branch, options, fixedTokens = 0 } = input;
-  const { items } = buildContext(branch);
-  const messages = items.map(({ message }) => message);
-  const tokens = messages.map(counts.estimate);
-  const tokensBefore = sum(tokens);
+/** The same plan in steps, for a session that takes long. */
+export function* compactionSteps(
+  input: PlanInput,
+  count: CountTokens = estimateMessage,
+): Steps<CompactionPlan> {
+  const { branch, options, contextWindow, fixedTokens = 0 } = input;
+  const { items } = yield* contextSteps(branch);
+  const stored = yield* sizeSteps(
+    items.map(({ message }) => message),
+    count,
+  );
+  const { messages } = stored;
+  const tokensBefore = stored.total.estimate;
   const nothing = (code: CompactCode, reason: string) => nothingPlan(code, reason, tokensBefore);
   if (!messages.some(isConversation))
     return nothing("no-conversation", "no real conversation messages");
   if (branch.at(-1)?.type === "reset")
     return nothing("nothing-to-compact", "nothing to compact: the session was just reset");
 
-  const shown = shownIn(input, messages);
+  const shown = yield* shownSteps(messages, contextWindow, count);
   const limits = planLimits({
     ...input,
     reserveTokens: options.reserveTokensFloor,
     fixedTokens,
-    newestTokens: newestTokensOf(shown),
+    newestTokens: newestTokensOf(shown.messages),
     water: options,
   });
-  const prune = options.prune ? planPruneStep({ items, options, count: counts.low }) : undefined;
-  if (prune !== undefined && isPruneEnough(input, { prune, messages, limits, counts }))
+  const low = (message: AgentMessage) => count(message).low;
+  const prune = options.prune ? yield* pruneSteps({ items, options, count: low }) : undefined;
+  const view =
+    prune === undefined ? shown : yield* shownSteps(prune.messages, contextWindow, count);
+  if (prune !== undefined && isPruneEnough(input, { prune, stored, shown, view, limits }))
     return { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId };
   // Nothing can be written that makes room for these; a prune may still help the next request.
   if (limits.promptBudget <= fixedTokens && prune === undefined)
@@ -137,8 +142,7 @@ export function planCompaction(input: PlanInput, counts = BY_ESTIMATE): Compacti
       `the system prompt and tools take ${fixedTokens} of ${limits.promptBudget} tokens; choose a model with a larger window`,
     );
 
-  const material = { items, messages, tokens, tokensBefore, limits, prune, counts };
-  const plan = planSummary(input, material);
+  const plan = yield* summarySteps(input, { items, shown, view, tokensBefore, limits, prune });
   return plan.kind === "nothing" && prune !== undefined
     ? { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId }
     : plan;
@@ -154,22 +158,22 @@ const nothingPlan = (code: CompactCode, reason: string, tokensBefore: number): N
 
 interface Material {
   items: readonly ContextItem[];
-  messages: readonly AgentMessage[];
-  tokens: readonly number[];
+  /** Their messages. */
+  shown: Sized;
+  /** The same, less what is cleared. */
+  view: Sized;
   tokensBefore: number;
   limits: CompactionLimits;
   prune: PruneStep | undefined;
-  counts: MessageCounts;
 }
 
 /** The summary, or why there is nothing to summarise. */
-function planSummary(input: PlanInput, material: Material): SummaryPlan | NothingPlan {
+function* summarySteps(input: PlanInput, material: Material): Steps<SummaryPlan | NothingPlan> {
   const { branch, trigger } = input;
-  const { items, limits, prune, tokensBefore } = material;
+  const { items, shown, view, limits, prune, tokensBefore } = material;
   const nothing = (why: string) =>
     nothingPlan("nothing-to-compact", `nothing to compact: ${why}`, tokensBefore);
-  const view = shownIn(input, prune?.messages ?? material.messages);
-  const tokens = view.map(material.counts.estimate);
+  const tokens = view.tokens.map(({ estimate }) => estimate);
   const boundary = branch.findLastIndex(({ type }) => type === "compaction" || type === "reset");
   const previous =
     branch[boundary]?.type === "compaction" ? (branch[boundary] as CompactionEntry) : undefined;
@@ -180,18 +184,16 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | Nothin
       ? -1
       : items.findIndex(({ entryId }) => entryId === openRequest.entryId);
 
-  const scale = scaleOf(
-    input,
-    sum(shownIn(input, material.messages).map(material.counts.estimate)),
-  );
+  const scale = scaleOf(input, shown.total.estimate);
+  const all = scale * view.total.estimate;
   const found = findCut({
-    messages: view,
+    messages: view.messages,
+    groups: yield* atomicGroupSteps(view.messages),
     start,
     tokens,
-    highTokens: view.map(material.counts.high),
+    highTokens: view.tokens.map(({ high }) => high),
     keepTokens: Math.floor(
-      Math.min(keepTokens(input, limits, scale * sum(tokens)), LOW_SHARE * limits.tailTokens) /
-        scale,
+      Math.min(keepTokens(input, limits, all), LOW_SHARE * limits.tailTokens) / scale,
     ),
     maxTailTokens: Math.floor(limits.tailTokens / scale),
     preferKeptFrom: openAt < 0 ? undefined : openAt,
@@ -205,18 +207,21 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | Nothin
   if (trigger === "threshold" && summarisedTokens < least)
     return nothing(`summarising ${summarisedTokens} tokens would not pay before ${least}`);
 
+  yield;
   const keptItem = items[found.cut];
   const keptFrom =
     keptItem === undefined ? branch.length : firstKeptIndex(branch, boundary, keptItem.entryId);
+  const written = yield* originals(branch, items, { start, ...found });
   return {
     kind: "summarise",
     limits,
     tokensBefore,
     prune,
-    ...originals(branch, items, { start, ...found }),
+    ...written,
+    files: yield* fileOperationSteps([...written.history, ...written.prefix]),
     previous,
     firstKeptEntryId: branch[keptFrom]?.id,
-    kept: capToolResults(view.slice(found.cut), limits.contextWindow),
+    kept: view.messages.slice(found.cut),
     keptTokens: sum(tokens.slice(found.cut)),
     summarisedTokens,
     openRequest,
@@ -230,10 +235,6 @@ function planSummary(input: PlanInput, material: Material): SummaryPlan | Nothin
   };
 }
 
-/** Long tool results as every request shows them. */
-const shownIn = ({ contextWindow }: PlanInput, messages: readonly AgentMessage[]) =>
-  capToolResults(messages, contextWindow > 0 ? contextWindow : LIMITS.defaultContextTokens);
-
 /**
  * At the threshold a prune is enough where it gets below the high mark. Else what is left must be
  * below 80 % of the window; a person's focus always gets its summary (spec §1.4).
@@ -242,20 +243,18 @@ function isPruneEnough(
   input: PlanInput,
   {
     prune,
-    messages,
+    stored,
+    shown,
+    view,
     limits,
-    counts,
-  }: Pick<Material, "messages" | "limits" | "counts"> & { prune: PruneStep },
+  }: Pick<Material, "shown" | "view" | "limits"> & { prune: PruneStep; stored: Sized },
 ): boolean {
   const { trigger, focus, currentTokenCount, fixedTokens = 0 } = input;
-  if (trigger === "threshold") {
-    const tokens = (list: readonly AgentMessage[]) =>
-      sum(shownIn(input, list).map(counts.estimate));
-    return scaleOf(input, tokens(messages)) * tokens(prune.messages) <= limits.water.high;
-  }
+  if (trigger === "threshold")
+    return scaleOf(input, shown.total.estimate) * view.total.estimate <= limits.water.high;
   const { enough } = decidePruneEnough({
     plan: { clear: prune.entryIds.map((_, index) => index), freed: prune.freedTokens },
-    tokensBefore: sum(messages.map(counts.high)),
+    tokensBefore: stored.total.high,
     fixedTokens,
     observedTokens: positive(currentTokenCount) ?? 0,
     contextWindow: limits.contextWindow,
@@ -294,15 +293,15 @@ function keepTokens(
 }
 
 /** The messages as they were written, also where the context shows a placeholder. */
-function originals(
+function* originals(
   branch: readonly TranscriptEntry[],
   items: readonly ContextItem[],
   { start, turnStart, cut }: { start: number; turnStart: number; cut: number },
-) {
+): Steps<Pick<SummaryPlan, "history" | "prefix">> {
   const wanted = new Set(items.slice(start, cut).map(({ entryId }) => entryId));
-  const written = buildContext(branch.filter(({ id }) => wanted.has(id))).items.map(
-    ({ message }) => message,
-  );
+  yield;
+  const context = yield* contextSteps(branch.filter(({ id }) => wanted.has(id)));
+  const written = context.items.map(({ message }) => message);
   return { history: written.slice(0, turnStart - start), prefix: written.slice(turnStart - start) };
 }
 

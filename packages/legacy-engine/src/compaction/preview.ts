@@ -1,7 +1,7 @@
 // Says what a compaction would keep, drop and cost, without running it.
 import type { CompactCode } from "@clew/plugin-sdk/core";
 import { estimateText } from "@clew/plugin-sdk/tokens";
-import { fileOperations, textOf } from "@clew/plugin-sdk/transcript";
+import { textOf } from "@clew/plugin-sdk/transcript";
 import {
   chunkMessagesByMaxTokens,
   computeAdaptiveChunkRatio,
@@ -110,7 +110,7 @@ function describeSummary(plan: SummaryPlan, window: number | null): CompactionPr
     keptTokens,
     summarisedMessages: summarised.length,
     summarisedTokens,
-    files: filesIn([...history, ...prefix]),
+    files: [...plan.files.readFiles, ...plan.files.modifiedFiles].sort(),
     splitsTurn: prefix.length > 0,
     repeatsOpenRequest: plan.openRequestCut,
     clearedResults: plan.prune?.entryIds.length ?? 0,
@@ -118,11 +118,6 @@ function describeSummary(plan: SummaryPlan, window: number | null): CompactionPr
     inputTokens: asked === 0 ? 0 : total(summarised, serializedTokens) + REQUEST_TOKENS * asked,
     outputTokensAtMost: asked * limits.summaryTokens,
   };
-}
-
-function filesIn(messages: SummaryPlan["history"]): string[] {
-  const { readFiles, modifiedFiles } = fileOperations(messages);
-  return [...readFiles, ...modifiedFiles].sort();
 }
 
 /** The longest record beside a summary, with the open request where it is repeated there. */

@@ -1,12 +1,13 @@
 // Which old tool results a compaction clears, and the record that makes it durable.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { Steps } from "@clew/plugin-sdk/host";
 import {
   ALWAYS_PROTECTED_TOOLS,
   applyPrune,
   type ContextItem,
   type NewTranscriptEntry,
   type PrunePlan,
-  planPrune,
+  planPruneSteps,
   pruneEntry,
   pruneRecordOf,
   supersededResults,
@@ -31,7 +32,7 @@ export interface PruneStep {
 const REASON = "compaction";
 
 /** Undefined when nothing is worth clearing (spec "compaction" §1). */
-export function planPruneStep({
+export function* pruneSteps({
   items,
   options,
   count,
@@ -40,7 +41,7 @@ export function planPruneStep({
   options: CompactionOptions;
   /** Least tokens of a message. */
   count: (message: AgentMessage) => number;
-}): PruneStep | undefined {
+}): Steps<PruneStep | undefined> {
   const { pruneProtectTokens, pruneMinimumTokens, pruneProtectedTools } = options;
   const messages = items.map(({ message }) => message);
   const settings = {
@@ -48,9 +49,10 @@ export function planPruneStep({
     minimumTokens: pruneMinimumTokens,
     protectedTools: pruneProtectedTools,
   };
-  const required = planPrune(messages, settings, count);
+  const required = yield* planPruneSteps(messages, settings, count);
   const plan = options.agentPrune ? withSuperseded(messages, required, settings, count) : required;
   if (plan.clear.length === 0) return undefined;
+  yield;
   return {
     entryIds: plan.clear.map((index) => items[index]!.entryId),
     freedTokens: plan.freed,
@@ -66,9 +68,10 @@ function withSuperseded(
   { minimumTokens, protectedTools }: { minimumTokens: number; protectedTools: readonly string[] },
   count: (message: AgentMessage) => number,
 ): PrunePlan {
-  const old = supersededResults(messages).filter((index) => !plan.clear.includes(index));
-  const cleared = applyPrune(messages, { clear: old, placeholder: plan.placeholder });
-  const saved = (index: number) => count(messages[index]!) - count(cleared[index]!);
+  const cleared = new Set(plan.clear);
+  const old = supersededResults(messages).filter((index) => !cleared.has(index));
+  const view = applyPrune(messages, { clear: old, placeholder: plan.placeholder });
+  const saved = (index: number) => count(messages[index]!) - count(view[index]!);
   const worth = old.filter(
     (index) => saved(index) > 0 && !isProtected(messages[index]!, protectedTools),
   );

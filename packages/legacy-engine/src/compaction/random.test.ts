@@ -85,7 +85,7 @@ describe("random compactions", () => {
             random: () => 0.5,
             options: { pruneProtectTokens: 4_000, pruneMinimumTokens: 2_000 },
           };
-          const preview = previewCompaction(request);
+          const preview = await previewCompaction(request);
           const result = await compactTranscript(request);
           const after = session.context();
           tried++;

@@ -1,11 +1,12 @@
 // The record that a compaction freezes beside its summary.
+import { pause, stepsInSlices } from "@clew/plugin-sdk/host";
 import {
   EMPTY_LEDGER,
   foldLedgerInSlices,
   type LedgerCheckpoint,
   type LedgerState,
   type RecordParts,
-  renderRecord,
+  recordSteps,
   restoreLedger,
   saveLedger,
   type TranscriptEntry,
@@ -45,21 +46,26 @@ export async function ledgerOf(
   const start = goesOn ? before : EMPTY_LEDGER;
   const state = await foldLedgerInSlices(start, entries.slice(start.entries), { signal });
   known.set(owner, state);
+  await pause(signal);
   await owner.ledger?.write(saveLedger(state));
   return state;
 }
 
-/** The parts of a record that take `share` of their room; the open request is there, always. */
-export function recordParts(
+/**
+ * The parts of a record that take `share` of their room, in slices; the open request is there,
+ * always.
+ */
+export async function recordParts(
   { recordRoom, openRequest, openRequestCut, kept, limits }: SummaryPlan,
   state: LedgerState,
-  share = 1,
-): RecordParts {
+  { share = 1, signal }: { share?: number; signal: AbortSignal | undefined },
+): Promise<RecordParts> {
   const { ledger, anchors, pins } = recordRoom;
-  const parts = renderRecord(state, {
+  const steps = recordSteps(state, {
     room: withinTokens(recordRoom, share * (ledger + anchors + pins)),
     kept,
     ...(openRequestCut && { openRequest }),
   });
+  const parts = await stepsInSlices(steps, { signal });
   return { ...parts, openRequest: pinnedText(parts.openRequest, limits) };
 }

@@ -74,7 +74,7 @@ describe("a compaction", () => {
     session.say(...turns(60));
     const { ref } = model;
     const bare = { ...request, model: { ref } };
-    expect(previewCompaction(bare)).toMatchObject({ requests: 0, inputTokens: 0 });
+    expect(await previewCompaction(bare)).toMatchObject({ requests: 0, inputTokens: 0 });
     const result = await compactTranscript(bare);
     expect(result).toMatchObject({ ok: true, compacted: true });
     expect(result).not.toHaveProperty("code");
@@ -442,7 +442,7 @@ describe("a dry run", () => {
       options: { qualityGuard: { enabled: false, maxRetries: 0 } },
     });
     const before = JSON.stringify(session.branch());
-    const preview = previewCompaction(request);
+    const preview = await previewCompaction(request);
     expect(preview.kind).toBe("summarise");
     if (preview.kind !== "summarise") return;
     expect([model.calls.length, JSON.stringify(session.branch())]).toEqual([0, before]);
@@ -456,8 +456,8 @@ describe("a dry run", () => {
     expect(model.calls.length).toBe(preview.requests);
   });
 
-  it("says why there is nothing to do", () => {
-    expect(previewCompaction(setup([user("hi")]).request)).toMatchObject({
+  it("says why there is nothing to do", async () => {
+    expect(await previewCompaction(setup([user("hi")]).request)).toMatchObject({
       kind: "nothing",
       reason: expect.any(String),
     });

@@ -1,6 +1,6 @@
 // Carries a compaction out, and writes nothing unless the context shrinks.
 import { type CompactCode, type CompactResult, isAbort } from "@clew/plugin-sdk/core";
-import { type CompactionAsk, inSlices } from "@clew/plugin-sdk/host";
+import { type CompactionAsk, pause, stepsInSlices } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
   buildContext,
@@ -10,16 +10,11 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import { detailsOf, usageSum } from "./details.ts";
 import { type CompactionOptions, compactionOptions } from "./options.ts";
-import {
-  BY_ESTIMATE,
-  type PlanInput,
-  type PrunePlan,
-  planCompaction,
-  type SummaryPlan,
-} from "./plan.ts";
+import { compactionSteps, type PlanInput, type PrunePlan, type SummaryPlan } from "./plan.ts";
 import { type CompactionPreview, describePlan } from "./preview.ts";
 import { type LedgerKeeper, ledgerOf } from "./record.ts";
 import type { RequestEnvironment, SummaryModel } from "./request.ts";
+import { countInSlices } from "./serialize.ts";
 import { writeSummary } from "./write-summary.ts";
 
 /**
@@ -133,11 +128,10 @@ export async function compactTranscript(request: CompactTranscriptRequest): Prom
 async function compact(request: CompactTranscriptRequest): Promise<CompactResult> {
   const branch = request.transcript.branch();
   const options = compactionOptions(request.options);
-  // What is estimated here, in slices, is known to the plan.
   const { signal } = request;
-  const { items } = buildContext(branch);
-  await inSlices(items, ({ message }) => void estimateMessage(message), { signal });
-  const plan = planCompaction(planInput(request, branch, options));
+  const plan = await stepsInSlices(compactionSteps(planInput(request, branch, options)), {
+    signal,
+  });
   switch (plan.kind) {
     case "nothing":
       return { ok: plan.ok, compacted: false, code: plan.code, reason: plan.reason };
@@ -212,6 +206,7 @@ async function summarise(
   const written = await writeSummary({
     ...{ plan, options, environment, focus, signal, shrinks, ledger },
   });
+  await pause(signal);
   signal?.throwIfAborted();
   if (written.text === undefined) {
     if (plan.prune === undefined)
@@ -333,7 +328,7 @@ function tokensOf(
     }),
   );
   return buildContext([...branch, ...placed]).items.reduce(
-    (sum, { message }) => sum + BY_ESTIMATE.estimate(message),
+    (sum, { message }) => sum + estimateMessage(message).estimate,
     0,
   );
 }
@@ -367,11 +362,15 @@ function prunesKept(
   return prune?.entryIds.some((id) => kept.has(id)) ?? false;
 }
 
-/** What a compaction would do; nothing is asked of a model and nothing is written. */
-export function previewCompaction(request: CompactTranscriptRequest): CompactionPreview {
-  const plan = planCompaction(
-    planInput(request, request.transcript.branch(), compactionOptions(request.options)),
-  );
-  const { model } = request;
-  return describePlan(plan, isSummariser(model) ? model.ref.contextWindow : null);
+/** What a compaction would do, in slices; nothing is asked of a model and nothing is written. */
+export async function previewCompaction(
+  request: CompactTranscriptRequest,
+): Promise<CompactionPreview> {
+  const { model, signal, transcript } = request;
+  const input = planInput(request, transcript.branch(), compactionOptions(request.options));
+  const plan = await stepsInSlices(compactionSteps(input), { signal });
+  const window = isSummariser(model) ? model.ref.contextWindow : null;
+  if (plan.kind === "summarise" && window !== null)
+    await countInSlices([...plan.history, ...plan.prefix], signal);
+  return describePlan(plan, window);
 }

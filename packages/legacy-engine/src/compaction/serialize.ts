@@ -1,5 +1,6 @@
 // How messages read as text in a summary request.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
+import { inSlices } from "@clew/plugin-sdk/host";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import {
   type AnyBlock,
@@ -52,6 +53,12 @@ export function serializedTokens(message: AgentMessage): number {
   costs.set(message, cost);
   return cost;
 }
+
+/** What is counted here, in slices, is known to whoever divides the messages. */
+export const countInSlices = (
+  messages: readonly AgentMessage[],
+  signal: AbortSignal | undefined,
+): Promise<void> => inSlices(messages, (message) => void serializedTokens(message), { signal });
 
 function serializeMessage(message: AgentMessage, marker: string | undefined): string[] {
   const text = withMarker(escapeTags(visibleText(message)), marker);

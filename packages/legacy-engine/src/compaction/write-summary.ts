@@ -1,6 +1,6 @@
 // Turns a summary plan into a record with a model's checked prose.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { createSlices, inSlices } from "@clew/plugin-sdk/host";
+import { pause } from "@clew/plugin-sdk/host";
 import { joinRecord, type LedgerState, type RecordParts } from "@clew/plugin-sdk/transcript";
 import { type AuditProblem, amendSummary, auditSummary, describeProblem } from "./audit.ts";
 import { CHUNKS, splitMessagesByTokenShare, total } from "./chunks.ts";
@@ -10,7 +10,7 @@ import type { SummaryPlan } from "./plan.ts";
 import { recordParts } from "./record.ts";
 import type { RequestEnvironment } from "./request.ts";
 import { joinProse, withoutEmptySections } from "./sections.ts";
-import { serializedTokens } from "./serialize.ts";
+import { countInSlices, serializedTokens } from "./serialize.ts";
 import {
   type SummarizeRequest,
   type SummaryResult,
@@ -54,13 +54,12 @@ export async function writeSummary(
   writing: SummaryWriting,
 ): Promise<WrittenSummary | { text: undefined; reason: string }> {
   const { environment, plan, signal } = writing;
-  const slices = createSlices({ signal });
-  const parts = recordParts(plan, writing.ledger);
-  if (slices.isOver()) await slices.next();
+  const parts = await recordParts(plan, writing.ledger, { signal });
+  await pause(signal);
   if (environment !== false) return writeWithModel({ ...writing, environment }, parts);
   // Prose that a model wrote earlier is not thrown away.
   const prose = collectFacts(plan, writing.options).previousSummary ?? "";
-  const text = fullest(writing, prose, parts) ?? fullest(writing, "", parts);
+  const text = (await fullest(writing, prose, parts)) ?? (await fullest(writing, "", parts));
   return text === undefined
     ? { text, reason: "removed nothing: a record made by code is not shorter than its source" }
     : { text, tier: "extract", reason: undefined, amended: false };
@@ -76,13 +75,9 @@ async function writeWithModel(
 ): Promise<WrittenSummary | { text: undefined; reason: string }> {
   const { plan, options } = writing;
   const { signal } = writing;
-  // What is counted here, in slices, is known to whoever divides the messages.
-  await inSlices([...plan.history, ...plan.prefix], (each) => void serializedTokens(each), {
-    signal,
-  });
-  const slices = createSlices({ signal });
+  await countInSlices([...plan.history, ...plan.prefix], signal);
   const facts = collectFacts(plan, options);
-  if (slices.isOver()) await slices.next();
+  await pause(signal);
   const earlier = await shareStep(writing, facts);
   let problems: AuditProblem[] = [];
   let reason: string | undefined;
@@ -93,16 +88,16 @@ async function writeWithModel(
   for (let attempt = 0; attempt <= retries; attempt++) {
     const prose = await summariseMessages(writing, earlier, problems);
     reason = prose.reason;
-    if (slices.isOver()) await slices.next();
+    await pause(signal);
     // Code writes the same again; only a model can correct itself.
     if (prose.tier === "extract" || prose.tier === "none") {
-      const text = fullest(writing, prose.summary, parts);
+      const text = await fullest(writing, prose.summary, parts);
       if (text !== undefined) return { text, tier: prose.tier, reason, amended: false };
       break;
     }
     const checked = check(options, facts, prose.summary, parts, attempt === retries);
     if (checked.ok) {
-      const text = fullestOfModel(writing, facts, checked.prose, parts);
+      const text = await fullestOfModel(writing, facts, checked.prose, parts);
       if (text !== undefined) return { text, tier: prose.tier, reason, amended: checked.amended };
       reason ??= "its summary was no shorter than what it replaces";
       break;
@@ -114,12 +109,12 @@ async function writeWithModel(
 }
 
 /** What code keeps, and no prose. */
-function writeByCode(
+async function writeByCode(
   writing: SummaryWriting,
   parts: RecordParts,
   reason: string,
-): WrittenSummary | { text: undefined; reason: string } {
-  const text = fullest(writing, "", parts);
+): Promise<WrittenSummary | { text: undefined; reason: string }> {
+  const text = await fullest(writing, "", parts);
   return text === undefined
     ? {
         text,
@@ -129,12 +124,12 @@ function writeByCode(
 }
 
 /** With the newest turns quoted, or without; undefined: neither shrinks the context. */
-function fullestOfModel(
+async function fullestOfModel(
   writing: SummaryWriting,
   { recentTurns }: Facts,
   prose: string,
   parts: RecordParts,
-): string | undefined {
+): Promise<string | undefined> {
   const { summaryChars } = writing.plan.limits;
   const text = joinRecord({ ...parts, summary: joinProse(prose, recentTurns, summaryChars) });
   if (writing.shrinks(text)) return text;
@@ -142,13 +137,13 @@ function fullestOfModel(
 }
 
 /** Beside this prose as much of the record as shrinks the context; undefined: none does. */
-function fullest(
-  { plan, ledger, shrinks }: SummaryWriting,
+async function fullest(
+  { plan, ledger, shrinks, signal }: SummaryWriting,
   prose: string,
   whole: RecordParts,
-): string | undefined {
+): Promise<string | undefined> {
   for (const share of SHARES) {
-    const parts = share === 1 ? whole : recordParts(plan, ledger, share);
+    const parts = share === 1 ? whole : await recordParts(plan, ledger, { share, signal });
     const text = joinRecord({ ...parts, summary: prose });
     if (text !== "" && shrinks(text)) return text;
   }

@@ -2,6 +2,7 @@
 import type { AgentMessage } from "../contract/message.ts";
 import { blocksOf } from "../messages/blocks.ts";
 import type { SessionRecord } from "../messages/record-text.ts";
+import { type Steps, stepsAtOnce } from "../slices.ts";
 import type { OpenRequest } from "../transcript/open-request.ts";
 import { textOf } from "../transcript/text.ts";
 import { renderAnchors } from "./anchors.ts";
@@ -20,31 +21,38 @@ export type RecordParts = Omit<SessionRecord, "summary">;
  * name is not listed again, unless more is known of it, and no pin repeats the request.
  * Deterministic: the same state and room give the same bytes.
  */
-export function renderRecord(
+export function renderRecord(state: LedgerState, options: RecordOptions): RecordParts {
+  return stepsAtOnce(recordSteps(state, options));
+}
+
+/** What a record is made for. */
+export interface RecordOptions {
+  /** Tokens of the parts; see `recordRoomOf`. */
+  room: RecordRoom;
+  /** Absent: none is open, or it stands in the context as a message. */
+  openRequest?: OpenRequest | undefined;
+  /**
+   * Messages that stay in the context beside it, as they are sent: what they name is listed only
+   * where more is known of it. Absent: none is known of.
+   */
+  kept?: readonly AgentMessage[];
+}
+
+/** `renderRecord` in steps: of a long session each part takes some milliseconds. */
+export function* recordSteps(
   state: LedgerState,
-  {
-    room,
-    openRequest,
-    kept = [],
-  }: {
-    /** Tokens of the parts; see `recordRoomOf`. */
-    room: RecordRoom;
-    /** Absent: none is open, or it stands in the context as a message. */
-    openRequest?: OpenRequest | undefined;
-    /**
-     * Messages that stay in the context beside it, as they are sent: what they name is listed only
-     * where more is known of it. Absent: none is known of.
-     */
-    kept?: readonly AgentMessage[];
-  },
-): RecordParts {
+  { room, openRequest, kept = [] }: RecordOptions,
+): Steps<RecordParts> {
   const near = namesOf(kept);
+  yield;
   const anchors = renderAnchors(state, { maxTokens: room.anchors, without: near });
+  yield;
   for (const name of anchors.names) near.add(name);
+  const pins = renderPins(state.pins, { maxTokens: room.pins, without: openRequest?.entryId });
+  yield;
   return {
     openRequest: openRequest === undefined ? "" : textOf(openRequest.message),
-    pins: renderPins(state.pins, { maxTokens: room.pins, without: openRequest?.entryId }),
-    anchors: anchors.text,
+    ...{ pins, anchors: anchors.text },
     ledger: renderLedger(state, { maxTokens: room.ledger, without: near }).text,
   };
 }

@@ -1,5 +1,6 @@
 // The messages that a branch stands for once its compactions and prunes are applied.
 import type { AgentMessage } from "../contract/message.ts";
+import { type Steps, stepsAtOnce } from "../slices.ts";
 import type { ContextItem } from "./context-item.ts";
 import type { CompactionEntry, ResetEntry, TranscriptEntry } from "./entries.ts";
 import { messageId, withMessageId } from "./message-id.ts";
@@ -37,11 +38,28 @@ export function buildContext(
     }
   }
 
+  return stepsAtOnce(contextSteps(branch));
+}
+
+/** Entries looked at between two steps. */
+const STEP = 512;
+
+/** `buildContext` of a whole branch in steps, for a branch that takes long. */
+export function* contextSteps(branch: readonly TranscriptEntry[]): Steps<TranscriptContext> {
   const taken: TakenIds = new Set();
-  const origins = claimOrigins(branch, taken);
-  const items = shownPlaces(branch).flatMap((index) =>
-    toItem({ entry: branch[index]!, id: origins[index]! }),
-  );
+  const origins: string[] = [];
+  for (let start = 0; start < branch.length; start += STEP) {
+    for (const origin of claimOrigins(branch.slice(start, start + STEP), taken))
+      origins.push(origin);
+    yield;
+  }
+  const shown = shownPlaces(branch);
+  const items: ContextItem[] = [];
+  for (let start = 0; start < shown.length; start += STEP) {
+    yield;
+    for (const index of shown.slice(start, start + STEP))
+      items.push(...toItem({ entry: branch[index]!, id: origins[index]! }));
+  }
   return remembering({ branch, items: applyPruneRecords(items, branch) }, taken);
 }
 

@@ -1,6 +1,7 @@
 // Which old tool results are cleared without a model call, and what they look like then.
 import type { AgentMessage, ToolResultMessage } from "../contract/message.ts";
 import { blocksOf } from "../messages/blocks.ts";
+import { type Steps, stepsAtOnce } from "../slices.ts";
 import { estimateMessage } from "../tokens/message.ts";
 import { pairToolCalls } from "./tool-pairs.ts";
 import { isUserTurn } from "./turns.ts";
@@ -66,6 +67,18 @@ export function planPrune(
   options: PruneOptions = {},
   count: (message: AgentMessage) => number = lowEstimate,
 ): PrunePlan {
+  return stepsAtOnce(planPruneSteps(messages, options, count));
+}
+
+/** Messages looked at between two steps. */
+const STEP = 128;
+
+/** `planPrune` in steps, for a list that takes long. */
+export function* planPruneSteps(
+  messages: readonly AgentMessage[],
+  options: PruneOptions = {},
+  count: (message: AgentMessage) => number = lowEstimate,
+): Steps<PrunePlan> {
   const protectTokens = wholeOr(options.protectTokens, DEFAULT_PRUNE_OPTIONS.protectTokens);
   const minimumTokens = wholeOr(options.minimumTokens, DEFAULT_PRUNE_OPTIONS.minimumTokens);
   const placeholder = options.placeholder ?? PRUNE_PLACEHOLDER;
@@ -78,6 +91,7 @@ export function planPrune(
   let freed = 0;
   let index = messages.length - 1;
   for (; index >= 0; index--) {
+    if (index % STEP === 0) yield;
     const message = messages[index]!;
     // Before the zone's test: also a summary inside the zone is a boundary.
     if (isSummaryBoundary(message)) break;

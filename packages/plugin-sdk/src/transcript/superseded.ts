@@ -30,12 +30,12 @@ export function supersededResults(messages: readonly AgentMessage[]): number[] {
     ].filter((key) => key !== false);
     const isOld =
       (access?.changes === false && changed.has(access.path)) || said.some((key) => later.has(key));
-    if (isOld && index < newest) superseded.unshift(index);
+    if (isOld && index < newest) superseded.push(index);
     if (message.isError) continue;
     for (const key of said) later.add(key);
     if (access?.changes) changed.add(access.path);
   }
-  return superseded;
+  return superseded.reverse();
 }
 
 /** The text, where that is all there is. */

@@ -1,6 +1,7 @@
 // Which tool calls failed, and which files were read or changed.
 import type { AgentMessage } from "../contract/message.ts";
 import { type AnyBlock, blocksOf, stringOf } from "../messages/blocks.ts";
+import { type Steps, stepsAtOnce } from "../slices.ts";
 import { oneLine, textOf } from "./text.ts";
 import { pairToolCalls } from "./tool-pairs.ts";
 
@@ -67,9 +68,21 @@ export function fileOperations(
   messages: readonly AgentMessage[],
   earlier: Partial<FileOperations> = {},
 ): FileOperations {
+  return stepsAtOnce(fileOperationSteps(messages, earlier));
+}
+
+/** Messages looked at between two steps. */
+const STEP = 512;
+
+/** `fileOperations` in steps, for a list that takes long. */
+export function* fileOperationSteps(
+  messages: readonly AgentMessage[],
+  earlier: Partial<FileOperations> = {},
+): Steps<FileOperations> {
   const read = new Set(earlier.readFiles ?? []);
   const modified = new Set(earlier.modifiedFiles ?? []);
-  for (const message of messages) {
+  for (const [index, message] of messages.entries()) {
+    if (index % STEP === 0) yield;
     if (message.role !== "assistant") continue;
     for (const block of blocksOf(message.content)) {
       if (block.type !== "toolCall") continue;

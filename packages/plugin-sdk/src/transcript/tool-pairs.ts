@@ -1,6 +1,7 @@
 // Which tool result answers which call, and where a cut keeps them together.
 import type { AgentMessage } from "../contract/message.ts";
 import { blocksOf, stringOf } from "../messages/blocks.ts";
+import { type Steps, stepsAtOnce } from "../slices.ts";
 import type { MessageRange } from "./turns.ts";
 
 /** One tool call as it occurs in a list of messages. */
@@ -39,9 +40,17 @@ export interface ToolPairing {
  * result for an answered call is an orphan.
  */
 export function pairToolCalls(messages: readonly AgentMessage[]): ToolPairing {
+  return stepsAtOnce(pairingSteps(messages));
+}
+
+/** Messages looked at between two steps. */
+const STEP = 512;
+
+function* pairingSteps(messages: readonly AgentMessage[]): Steps<ToolPairing> {
   const open: OpenCalls = new Map();
   const pairing: ToolPairing = { pairs: [], unanswered: [], orphanResults: [] };
-  messages.forEach((message, index) => {
+  for (const [index, message] of messages.entries()) {
+    if (index % STEP === 0) yield;
     if (message.role === "assistant") {
       for (const call of toolCallsOf(message, index)) hold(open, call);
     } else if (message.role === "toolResult") {
@@ -49,7 +58,7 @@ export function pairToolCalls(messages: readonly AgentMessage[]): ToolPairing {
       if (call === undefined) pairing.orphanResults.push(index);
       else pairing.pairs.push({ call, result: index });
     }
-  });
+  }
   pairing.unanswered.push(
     ...[...open.values()].flat(2).sort((a, b) => a.message - b.message || a.block - b.block),
   );
@@ -72,19 +81,25 @@ export function toolCallsOf(message: AgentMessage, index: number): ToolCallPlace
  * except at the start of the list.
  */
 export function atomicGroups(messages: readonly AgentMessage[]): MessageRange[] {
+  return stepsAtOnce(atomicGroupSteps(messages));
+}
+
+/** `atomicGroups` in steps, for a list that takes long. */
+export function* atomicGroupSteps(messages: readonly AgentMessage[]): Steps<MessageRange[]> {
   const lastResult = new Map<number, number>();
-  for (const { call, result } of pairToolCalls(messages).pairs)
+  for (const { call, result } of (yield* pairingSteps(messages)).pairs)
     lastResult.set(call.message, result);
   const groups: MessageRange[] = [];
   let start = 0;
   let holdsUntil = 0;
-  messages.forEach((message, index) => {
+  for (const [index, message] of messages.entries()) {
+    if (index % STEP === 0) yield;
     if (index > holdsUntil && message.role !== "toolResult") {
       groups.push({ start, end: index });
       start = index;
     }
     holdsUntil = Math.max(holdsUntil, index, lastResult.get(index) ?? 0);
-  });
+  }
   if (messages.length > 0) groups.push({ start, end: messages.length });
   return groups;
 }

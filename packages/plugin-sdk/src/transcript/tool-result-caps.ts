@@ -1,5 +1,11 @@
 // How long a tool result may be for a model, and what a longer one is cut to.
-import type { AgentMessage, TextBlock, ToolResultMessage } from "../contract/message.ts";
+import type {
+  AgentMessage,
+  TextBlock,
+  ToolResultBlock,
+  ToolResultMessage,
+} from "../contract/message.ts";
+import type { Steps } from "../slices.ts";
 import { messageId } from "./message-id.ts";
 
 const CHARS_PER_TOKEN = 4;
@@ -53,29 +59,42 @@ export function capToolResults(
   });
 }
 
+/** Messages looked at between two steps. */
+const STEP = 256;
+
+/** `capToolResults` in steps, for a list that takes long. */
+export function* capToolResultSteps(
+  messages: readonly AgentMessage[],
+  contextWindow: number,
+): Steps<readonly AgentMessage[]> {
+  const view: AgentMessage[] = [];
+  let isSame = true;
+  for (let start = 0; start < messages.length; start += STEP) {
+    const part = messages.slice(start, start + STEP);
+    const capped = capToolResults(part, contextWindow);
+    isSame &&= capped === part;
+    view.push(...capped);
+    yield;
+  }
+  return isSame ? messages : view;
+}
+
 /** Where the whole of a shortened result is. */
 export const wayBack = (reader: string | undefined, id: string | undefined): string =>
   reader === undefined || id === undefined
     ? "the transcript holds the whole result"
     : `${reader} with id "${id}" shows the whole result`;
 
-const lengths = new WeakMap<ToolResultMessage, number>();
-
-function textLength(message: ToolResultMessage): number {
-  const known = lengths.get(message);
-  if (known !== undefined) return known;
-  const content: unknown = message.content;
-  const length = Array.isArray(content)
-    ? texts(message).reduce((sum, text) => sum + text.length, 0)
-    : 0;
-  lengths.set(message, length);
+function textLength({ content }: ToolResultMessage): number {
+  let length = 0;
+  if (Array.isArray(content))
+    for (const block of content) if (isText(block)) length += block.text.length;
   return length;
 }
 
-const texts = (message: ToolResultMessage) =>
-  message.content
-    .filter((block): block is TextBlock => block?.type === "text" && typeof block.text === "string")
-    .map((block) => block.text);
+const isText = (block: ToolResultBlock): block is TextBlock =>
+  block?.type === "text" && typeof block.text === "string";
+const texts = ({ content }: ToolResultMessage) => content.filter(isText).map(({ text }) => text);
 
 /** Room for the marker below. */
 const MARKER_ALLOWANCE = 128;
