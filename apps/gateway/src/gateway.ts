@@ -18,6 +18,7 @@ import type { Environment } from "./config/environment.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { type Cancellation, createCancellation } from "./gateway/cancellation.ts";
 import { type ClosingPart, closeInOrder } from "./gateway/close-in-order.ts";
+import { type KnownSessions, knownSessions } from "./gateway/known-sessions.ts";
 import { createSessionViews, type SessionViews } from "./gateway/session-views.ts";
 import { successorsOf } from "./gateway/successors.ts";
 import { createTurnReports, type TurnReports } from "./gateway/turn-reports.ts";
@@ -135,9 +136,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   });
   const isStopping = () => closing;
-  const views = createSessionViews({ home, host, store, conversations, canonicalKey, agentOf });
+  const known = knownSessions(store, conversations);
+  const views = createSessionViews({
+    ...{ home, host, store, known, conversations, canonicalKey, agentOf },
+  });
   const parts = {
-    ...{ ...options, host, store, reports, cancellation, conversations, agentOf, isStopping },
+    ...{ ...options, host, store, known, reports, cancellation, conversations },
+    ...{ agentOf, isStopping },
     engineStatus: views.engine,
   };
   return {
@@ -172,6 +177,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 interface GatewayParts extends GatewayOptions {
   host: Host;
   store: SessionStore;
+  known: KnownSessions;
   reports: TurnReports;
   cancellation: Cancellation;
   conversations: Conversations;
@@ -225,11 +231,11 @@ function inCommandSession<Result>(
   { key, signal: given, onEvent }: Pick<SendRequest, "key" | "signal" | "onEvent">,
   work: (session: CommandSession) => Promise<Result>,
 ): Promise<Result> {
-  const { environment, host, store, conversations, plugins, reports } = parts;
+  const { environment, host, store, known, conversations, plugins, reports } = parts;
   return cancellable(parts, key, given, (signal) =>
     work(
       createCommandSession({
-        ...{ key, signal, onEvent, host, store, conversations, plugins },
+        ...{ key, signal, onEvent, host, store, known, conversations, plugins },
         home: environment.home,
         agentId: parts.agentOf(key),
         engineStatus: parts.engineStatus,

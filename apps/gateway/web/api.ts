@@ -22,8 +22,11 @@ export interface SessionRow {
 }
 
 export interface SessionView extends SessionRow {
-  /** All entries of the active branch; `entries` are the newest of them. */
-  totalEntries: number;
+  /**
+   * All entries of the active branch; `entries` are the newest of them. Null: there are more, and
+   * nobody has counted them.
+   */
+  totalEntries: number | null;
   entries: TranscriptEntry[];
 }
 

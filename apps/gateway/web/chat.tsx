@@ -29,7 +29,7 @@ export function Chat({
   const turn = turns[key] ?? null;
   const items = chatItems(session?.entries ?? NO_ENTRIES, turn);
   const running = isRunning(turn);
-  const hidden = session === null ? 0 : session.totalEntries - session.entries.length;
+  const hidden = session === null ? null : hiddenText(session);
   const problem = turn?.problem ?? problems[key] ?? null;
   const name = shortName(key);
   const scroller = useStickToEnd(name);
@@ -38,9 +38,9 @@ export function Chat({
     <main class="chat" aria-label="Chat">
       <div class="messages" ref={scroller}>
         <div class="column" role="log" aria-label="Conversation" aria-busy={running}>
-          {hidden > 0 && (
+          {hidden !== null && (
             <button type="button" class="earlier" onClick={() => void controller.showEarlier()}>
-              Show earlier ({formatCount(hidden)} more)
+              Show earlier{hidden}
             </button>
           )}
           {items.map((item) => (
@@ -71,6 +71,13 @@ export function Chat({
       />
     </main>
   );
+}
+
+/** Null when every entry is shown. */
+function hiddenText({ totalEntries, entries }: NonNullable<PageState["session"]>): string | null {
+  if (totalEntries === null) return "";
+  const hidden = totalEntries - entries.length;
+  return hidden > 0 ? ` (${formatCount(hidden)} more)` : null;
 }
 
 const NO_ENTRIES: NonNullable<PageState["session"]>["entries"] = [];

@@ -41,7 +41,8 @@ async function run(
   const onSignal = () => void gateway.cancel(name);
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
-    if ((await gateway.session(name)) === null) throw sessionNotFound(name);
+    if ((await gateway.store.find(gateway.canonicalKey(name))) === null)
+      throw sessionNotFound(name);
     const answer = await gateway.compact(name, request);
     if (json) output.json(answer);
     else output.line(printable(answer.text));

@@ -144,7 +144,7 @@ async function openReplaySession(
 ): Promise<OpenSession> {
   for (let number = 1; ; number++) {
     const key = number === 1 ? `replay-${name}` : `replay-${name}-${number}`;
-    if ((await store.read(key)) === null) return store.open({ key, cwd });
+    if ((await store.find(key)) === null) return store.open({ key, cwd });
   }
 }
 

@@ -3,6 +3,7 @@ import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core"
 import { abortable, type ModelRef, stepsInSlices } from "@clew/plugin-sdk/host";
 import { buildContext, contextSteps } from "@clew/plugin-sdk/transcript";
 import { undoLastCompaction } from "../compaction/undo.ts";
+import type { KnownSessions } from "../gateway/known-sessions.ts";
 import type { Host } from "../host/host.ts";
 import { describeEngine, pluginProblem } from "../plugins/engines/describe-engine.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
@@ -22,6 +23,7 @@ export interface CommandSessionOptions {
   agentId: string;
   host: Host;
   store: SessionStore;
+  known: KnownSessions;
   conversations: Conversations;
   engineStatus: (key: string) => Promise<EngineStatus>;
   plugins: PluginHost | undefined;
@@ -81,8 +83,8 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
 }
 
 async function statusOf(options: CommandSessionOptions): ReturnType<CommandSession["status"]> {
-  const { home, key, agentId, host, store } = options;
-  const found = await store.read(key);
+  const { home, key, agentId, host, known } = options;
+  const found = await known.read(key);
   const { model } = host.model(agentId);
   const { info, ...engine } = await host.inspectEngine(agentId, key);
   const last = found && (await readLastRequest(agentPaths(home, agentId).reports, found.sessionId));
@@ -126,7 +128,7 @@ async function askPlugins(
   line: string,
 ): Promise<string | undefined> {
   if (plugins === undefined) return undefined;
-  const sessionId = (await store.read(key))?.sessionId;
+  const sessionId = (await store.find(key))?.sessionId;
   const scope = { agentId, sessionKey: key, ...(sessionId !== undefined && { sessionId }) };
   return plugins.command(line, scope);
 }

@@ -5,11 +5,14 @@ import { type ContextView, describeContext, readContextItem } from "../reports/c
 import type { Conversations } from "../sessions/conversations.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
 import { agentPaths } from "../sessions/paths.ts";
-import type { ReadSession, SessionStore, SessionSummary } from "../sessions/store.ts";
+import type { SessionPage, SessionStore, SessionSummary } from "../sessions/store.ts";
+import type { KnownSession, KnownSessions } from "./known-sessions.ts";
 
 export interface SessionViews {
   sessions(): Promise<(SessionSummary & { busy: boolean })[]>;
-  session(key: string): Promise<(ReadSession & { busy: boolean }) | null>;
+  session(key: string): Promise<(KnownSession & { busy: boolean }) | null>;
+  /** At most `limit` of its newest entries, as they are shown. */
+  page(key: string, limit: number): Promise<(SessionPage & { busy: boolean }) | null>;
   /** The engine that answers in a session, also before its first message, and how it stands. */
   engine(key: string): Promise<EngineStatus>;
   /**
@@ -33,6 +36,7 @@ export interface SessionViewsOptions {
   host: Pick<Host, "engineStatus">;
   agentOf: (key: string) => string;
   store: SessionStore;
+  known: KnownSessions;
   conversations: Conversations;
   canonicalKey: (text: string) => string;
 }
@@ -40,14 +44,15 @@ export interface SessionViewsOptions {
 const NOTHING_SAID = { branch: [], deliveries: { read: () => undefined } };
 
 export function createSessionViews(options: SessionViewsOptions): SessionViews {
-  const { home, host, store, conversations, canonicalKey, agentOf } = options;
-  const read = (text: string) => store.read(canonicalKey(text));
+  const { home, host, store, known, conversations, canonicalKey, agentOf } = options;
+  const read = (text: string) => known.read(canonicalKey(text));
+  const isBusy = (text: string) => conversations.busy().has(canonicalKey(text));
   const require = async (text: string) => {
     const found = await read(text);
     if (found === null) throw sessionNotFound(text);
     return found;
   };
-  const reportsOf = ({ agentId }: ReadSession) => agentPaths(home, agentId).reports;
+  const reportsOf = ({ agentId }: KnownSession) => agentPaths(home, agentId).reports;
   return {
     async sessions() {
       const busy = conversations.busy();
@@ -55,13 +60,17 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
     },
     async session(text) {
       const found = await read(text);
-      return found && { ...found, busy: conversations.busy().has(canonicalKey(text)) };
+      return found && { ...found, busy: isBusy(text) };
+    },
+    async page(text, limit) {
+      const found = await known.newest(canonicalKey(text), limit);
+      return found && { ...found, busy: isBusy(text) };
     },
     async engine(text) {
       const key = canonicalKey(text);
-      const found = await store.read(key);
-      const known = found && { branch: found.branch, deliveries: await store.deliveries(found) };
-      return host.engineStatus(agentOf(key), { key, ...(known ?? NOTHING_SAID) });
+      const found = await known.read(key);
+      const said = found && { branch: found.branch, deliveries: await store.deliveries(found) };
+      return host.engineStatus(agentOf(key), { key, ...(said ?? NOTHING_SAID) });
     },
     async context(text) {
       const found = await require(text);

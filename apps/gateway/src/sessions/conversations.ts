@@ -26,6 +26,8 @@ export interface Conversations {
    * opened again: the way to another transcript.
    */
   replace<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
+  /** The session of a key that is open now. */
+  peek(key: string): OpenSession | undefined;
   /** Pieces of work running or waiting, per canonical key. */
   busy(): ReadonlyMap<string, number>;
   /** Waits for work under way and gives up every lock; later calls of `run` are refused. */
@@ -95,6 +97,7 @@ export function createConversations(options: ConversationsOptions): Conversation
         }
       }),
     replace: (text, work) => unlessClosing(text, (key) => closeOne(key).then(work)),
+    peek: (text) => open.get(canonical(text))?.conversation.session,
     busy: () => pending,
     async close() {
       closing = true;

@@ -25,6 +25,8 @@ import { requireSessionName } from "./name-errors.ts";
 import { CHECKPOINT_FROM, type OpenSession, openSession } from "./open.ts";
 import { agentPaths, deliveriesFile, transcriptFile } from "./paths.ts";
 import { readSessionFile } from "./read-file.ts";
+import { readNewest } from "./read-newest.ts";
+import { shownEntries, shownEntry } from "./shown.ts";
 
 export interface SessionSummary {
   key: string;
@@ -39,7 +41,16 @@ export interface SessionSummary {
 export interface ReadSession extends SessionSummary {
   header: TranscriptHeader;
   /** The active branch, oldest first. */
-  branch: TranscriptEntry[];
+  branch: readonly TranscriptEntry[];
+}
+
+/** The newest entries of a session. */
+export interface SessionPage extends SessionSummary {
+  header: TranscriptHeader;
+  /** Those that may be shown, as they are shown, oldest first. */
+  entries: TranscriptEntry[];
+  /** Of the active branch, shown or not; null = its beginning was not read. */
+  totalEntries: number | null;
 }
 
 export interface SessionStore {
@@ -68,8 +79,12 @@ export interface SessionStore {
   }): Promise<OpenSession | undefined>;
   /** Newest first. Reads no transcript. */
   list(): Promise<SessionSummary[]>;
+  /** Reads no transcript; null when there is none. */
+  find(key: string): Promise<SessionSummary | null>;
   /** The session as its file says now, whoever writes it; null when there is none. */
   read(key: string): Promise<ReadSession | null>;
+  /** At most `limit` of its newest entries; of a large file only the end is read. */
+  newest(key: string, limit: number): Promise<SessionPage | null>;
   /** What engines have acknowledged of a session, as its file says now. */
   deliveries(session: SessionSummary): ReturnType<typeof readDeliveries>;
 }
@@ -86,7 +101,7 @@ export function createSessionStore({
   const find = async (text: string) => {
     const name = requireSessionName(text);
     const sessionId = await findSessionId(home, name);
-    return { name, sessionId };
+    return sessionId === undefined ? null : summarize(home, name.agentId, name.key, sessionId);
   };
   return {
     open: (request) =>
@@ -113,11 +128,14 @@ export function createSessionStore({
     },
     deliveries: ({ agentId, sessionId }) =>
       readDeliveries(deliveriesFile(home, agentId, sessionId)),
+    find,
     async read(key) {
-      const { name, sessionId } = await find(key);
-      const summary =
-        sessionId === undefined ? null : await summarize(home, name.agentId, name.key, sessionId);
-      return summary === null ? null : { ...summary, ...(await readBranch(summary.file)) };
+      const found = await find(key);
+      return found && { ...found, ...(await readBranch(found.file)) };
+    },
+    async newest(key, limit) {
+      const found = await find(key);
+      return found && { ...found, ...(await readPage(found, limit, checkpointFrom)) };
     },
   };
 }
@@ -224,6 +242,34 @@ async function readBranch(
     ? readTranscript(file)
     : { header: late.checkpoint.header, branch: late.branch };
 }
+
+/** What a checkpoint would save is saved by reading only the end, too. */
+async function readPage(
+  { file, bytes }: SessionSummary,
+  limit: number,
+  largeBytes: number,
+): Promise<Pick<SessionPage, "header" | "entries" | "totalEntries">> {
+  let shown = 0;
+  const isEnough = (entry: TranscriptEntry) => {
+    if (shownEntry(entry) !== undefined) shown++;
+    return shown >= limit;
+  };
+  const end = bytes < largeBytes ? undefined : await readEnd(file, isEnough);
+  if (end === undefined) {
+    const { header, branch } = await readBranch(file);
+    return { header, entries: shownEntries(branch, limit), totalEntries: branch.length };
+  }
+  const { header, entries, isWhole } = end;
+  return {
+    header,
+    entries: shownEntries(entries, limit),
+    totalEntries: isWhole ? entries.length : null,
+  };
+}
+
+/** What cannot be read now is told by reading it whole. */
+const readEnd = (file: string, isEnough: (entry: TranscriptEntry) => boolean) =>
+  readNewest(file, isEnough).catch(() => undefined);
 
 /**
  * Reads a transcript file of any version without changing it. Throws

@@ -32,7 +32,7 @@ export function addPluginRoutes(app: Hono, gateway: Gateway): void {
     const body: unknown = await context.req.json().catch(() => ({}));
     const { session, payload } = (body ?? {}) as { session?: unknown; payload?: unknown };
     const sessionKey = gateway.canonicalKey(typeof session === "string" ? session : "main");
-    const sessionId = (await gateway.store.read(sessionKey))?.sessionId;
+    const sessionId = (await gateway.store.find(sessionKey))?.sessionId;
     const scope = {
       agentId: agentIdOf(sessionKey),
       sessionKey,

@@ -2,7 +2,6 @@
 import type { Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
 import { sessionNotFound } from "../../sessions/name-errors.ts";
-import { shownEntries } from "../../sessions/shown.ts";
 import { refuse } from "../errors.ts";
 
 const DEFAULT_ENTRIES = 200;
@@ -12,16 +11,11 @@ export function addSessionRoutes(app: Hono, gateway: Gateway): void {
 
   app.get("/api/sessions/:key", async (context) => {
     const key = context.req.param("key");
-    const found = await gateway.session(key);
-    if (found === null) throw sessionNotFound(key);
-    const { header, branch, file: _file, ...summary } = found;
     const limit = Number(context.req.query("limit") ?? DEFAULT_ENTRIES) || DEFAULT_ENTRIES;
-    return context.json({
-      ...summary,
-      createdAt: header.timestamp,
-      totalEntries: branch.length,
-      entries: shownEntries(branch, limit),
-    });
+    const found = await gateway.page(key, limit);
+    if (found === null) throw sessionNotFound(key);
+    const { header, file: _file, ...page } = found;
+    return context.json({ ...page, createdAt: header.timestamp });
   });
 
   app.get("/api/sessions/:key/context", async (context) => {
@@ -43,7 +37,7 @@ export function addSessionRoutes(app: Hono, gateway: Gateway): void {
 
   app.post("/api/sessions/:key/engine/retry", async (context) => {
     const key = context.req.param("key");
-    if ((await gateway.session(key)) === null) throw sessionNotFound(key);
+    if ((await gateway.store.find(gateway.canonicalKey(key))) === null) throw sessionNotFound(key);
     const retry = { kind: "command", name: "engine", args: "retry" } as const;
     const { ok, text, data } = await gateway.command(key, retry);
     return ok ? context.json({ text, data }) : refuse(context, "SESSION_LOCKED", text);
