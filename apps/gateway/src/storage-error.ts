@@ -11,7 +11,7 @@ export const storageFailed = (what: string, error: unknown): ContextEngineError 
 
 /** What a file system error means, as half a sentence. */
 export function storageReason(error: unknown): string {
-  const { code = "", message } = error as NodeJS.ErrnoException;
+  const { code = "", message } = error as { code?: string; message: string };
   return REASONS[code] ?? message;
 }
 

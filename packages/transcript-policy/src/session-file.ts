@@ -1,7 +1,9 @@
 // Repairs session files, and is the only entry of this package that touches disk.
+export { findRepairLeftovers } from "./session-file/leftovers.ts";
 export type { MendCounts } from "./session-file/mend-entry.ts";
 export {
   type FileOperations,
+  type LineGroups,
   type RepairCode,
   type RepairReport,
   type RepairRequest,

@@ -2,7 +2,6 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TRANSCRIPT_VERSION } from "@clew/plugin-sdk/transcript";
-import { repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
 import { isInForce, type LockOwner, readOwner } from "../locks/lock.ts";
 import { checkpointFile, readCheckpoint } from "../sessions/checkpoint.ts";
 import { completeIndex, listTranscripts, readIndex, writeIndex } from "../sessions/index-file.ts";
@@ -11,8 +10,10 @@ import { describeNote, repairedParts } from "../sessions/notes.ts";
 import { openSession } from "../sessions/open.ts";
 import { agentPaths, deliveriesFile, transcriptFile } from "../sessions/paths.ts";
 import { readSessionFile } from "../sessions/read-file.ts";
+import { lookForDamage } from "../sessions/repair.ts";
 import { storageReason } from "../storage-error.ts";
 import { checkRecord, findParkedTurns } from "./check-deliveries.ts";
+import { checkKeptAside } from "./check-kept-aside.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
 interface SessionsRequest {
@@ -59,6 +60,7 @@ async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Prom
     );
   }
   findings.push(...(await findParkedTurns(home, agentId, complete)));
+  findings.push(...(await checkKeptAside({ folder: sessions, agentId, fix })));
   if (fix) await removeDrafts(sessions);
   return [
     {
@@ -170,18 +172,22 @@ type LookedInto =
 async function lookInto(file: string): Promise<LookedInto> {
   const parsed = await readSessionFile(file).catch((error: unknown) => storageReason(error));
   if (typeof parsed === "string") return { kind: "unreadable", reason: parsed };
-  if (parsed.kind === "not-a-transcript") return parsed;
+  const damage = await lookForDamage(file);
+  const isDamaged = damage.code === "dry-run";
+  const repairs = isDamaged ? [`it needs repair: ${repairedParts(damage).join(", ")}`] : [];
+  if (parsed.kind === "not-a-transcript")
+    return isDamaged
+      ? { kind: "transcript", entries: 0, problems: repairs, skippedLines: [] }
+      : parsed;
   const cutOff = parsed.fileBytes - (parsed.kind === "empty" ? 0 : parsed.content.goodBytes);
   const problems = cutOff > 0 ? [`it ends with an interrupted write of ${cutOff} bytes`] : [];
   if (parsed.kind === "empty")
     return { kind: "transcript", entries: 0, problems, skippedLines: [] };
   const { version, entries, unreadableLines } = parsed.content;
   if (version < TRANSCRIPT_VERSION) problems.push(`it has the older format ${version}`);
-  const damage = await repairSessionFileIfNeeded({ sessionFile: file, dryRun: true });
-  if (damage.code === "dry-run")
-    problems.push(`it needs repair: ${repairedParts(damage).join(", ")}`);
-  const skippedLines = unreadableLines.length > damage.droppedLines ? unreadableLines : [];
-  return { kind: "transcript", entries: entries.length, problems, skippedLines };
+  const skippedLines = isDamaged ? [] : unreadableLines;
+  const { length } = entries;
+  return { kind: "transcript", entries: length, problems: [...problems, ...repairs], skippedLines };
 }
 
 /** Opening a session repairs it; what was cut off is kept beside it. */

@@ -1,5 +1,6 @@
 // How entries are written as lines, and which lines belong together.
 import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcript";
+import type { LineGroups } from "@clew/transcript-policy/session-file";
 
 /**
  * On a file line: this entry and the next `group - 1` belong together; without
@@ -7,7 +8,7 @@ import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcr
  */
 const GROUP_KEY = "__clew";
 /** How a file shows that it holds such a mark. */
-export const GROUP_TEXT = `"${GROUP_KEY}":{"group":`;
+const GROUP_TEXT = `"${GROUP_KEY}":{"group":`;
 
 /**
  * How many lines belong together with this one; undefined when it has no mark, or one that is part
@@ -22,6 +23,17 @@ export function groupSize(line: string): number | undefined {
     return undefined;
   }
 }
+
+/** How a repair keeps the lines of one write together, when some of them are gone. */
+export const LINE_GROUPS: LineGroups = {
+  sizeOf: (line) => (line.includes(GROUP_TEXT) ? groupSize(line.toString("utf8")) : undefined),
+  resize(line, size) {
+    // The mark is the last thing that was written on the line.
+    const start = line.lastIndexOf(GROUP_TEXT) + GROUP_TEXT.length;
+    const behind = line.subarray(line.indexOf("}", start));
+    return Buffer.concat([line.subarray(0, start), Buffer.from(String(size)), behind]);
+  },
+};
 
 /** The entry as it was before it was written. */
 export function withoutGroup(entry: TranscriptEntry & { [GROUP_KEY]?: unknown }): TranscriptEntry {

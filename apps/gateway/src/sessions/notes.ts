@@ -10,7 +10,7 @@ export type SessionNote =
   | { kind: "torn-tail"; bytes: number; keptIn: string }
   | { kind: "migrated"; fromVersion: number; original: string }
   | { kind: "unreadable-lines"; lines: readonly number[] }
-  /** Content was repaired; lines that were no entries are in `keptIn`. */
+  /** What was taken out is in `keptIn`. */
   | { kind: "repaired"; report: RepairReport; keptIn: string | undefined }
   | { kind: "not-repaired"; reason: string }
   /** Of what engines acknowledged; the damaged lines are in `keptIn`. */
@@ -31,7 +31,7 @@ export function describeNote(note: SessionNote): string {
     case "unreadable-lines":
       return `lines ${note.lines.join(", ")} are not entries; they are skipped and stay in the file.`;
     case "repaired": {
-      const kept = note.keptIn === undefined ? "" : `; the removed lines are in ${note.keptIn}`;
+      const kept = note.keptIn === undefined ? "" : `; what was taken out is in ${note.keptIn}`;
       return `repaired: ${repairedParts(note.report).join(", ")}${kept}.`;
     }
     case "not-repaired":
@@ -46,7 +46,25 @@ export function describeNote(note: SessionNote): string {
 /** What is wrong, one phrase each; empty = the file is in order. */
 export function repairedParts(report: RepairReport): string[] {
   const counted: [number | undefined, string, string][] = [
+    [report.mendedHeaders, "header rebuilt", "headers rebuilt"],
     [report.droppedLines, "line that is not an entry", "lines that are not entries"],
+    [report.salvagedEntries, "entry read in a damaged line", "entries read in damaged lines"],
+    [
+      report.droppedPieces,
+      "piece of a line that belongs to no entry",
+      "pieces of lines that belong to no entry",
+    ],
+    [report.droppedCopies, "line that was there twice", "lines that were there twice"],
+    [
+      report.renamedEntries,
+      "entry with the id of another given its own",
+      "entries with the id of another given their own",
+    ],
+    [
+      report.relinkedEntries,
+      "entry without its parent put behind the one before it",
+      "entries without their parents put behind those before them",
+    ],
     [
       report.rewrittenAssistantMessages,
       "empty failed reply given a placeholder",

@@ -304,27 +304,31 @@ function movedError(session: HostSession): ContextEngineError {
 }
 
 /**
- * Reads a session file, mended. One order: first what an interrupted write left and older versions,
- * which only we can tell from damage, then the repair of what other programs damaged. Loses
+ * Reads a session file, mended. One order: first the repair, since what looks like an interrupted
+ * write may hold entries that can be read; then what an interrupted write left, and older versions.
+ * Of those a line's number means something, so they are brought to the current one before. Loses
  * nothing: what is cut off or taken out is kept beside it.
  */
 async function loadTranscript(file: string): Promise<ReadWhole> {
-  const loaded = await readMended(file);
-  const { note, changed } =
-    loaded.header === undefined ? { note: undefined, changed: false } : await repairFile(file);
-  if (note === undefined) return loaded;
-  if (!changed) return { ...loaded, notes: [...loaded.notes, note] };
-  const earlier = loaded.notes.filter(({ kind }) => kind !== "unreadable-lines");
-  const again = await readMended(file);
-  return { ...again, notes: [...earlier, note, ...again.notes] };
+  const found = await readIfThere(file);
+  const isOlder = found.kind === "transcript" && found.content.version < TRANSCRIPT_VERSION;
+  const migrated = isOlder ? await mend(file, found) : undefined;
+  const { note, changed } = await repairFile(file);
+  const notes = note === undefined ? [] : [note];
+  if (!changed) {
+    const loaded = migrated ?? (await mend(file, found));
+    return { ...loaded, notes: [...loaded.notes, ...notes] };
+  }
+  const earlier = migrated?.notes.filter(({ kind }) => kind !== "unreadable-lines") ?? [];
+  const again = await mend(file, await readIfThere(file));
+  return { ...again, notes: [...earlier, ...notes, ...again.notes] };
 }
 
 /**
  * The lines: an interrupted write cut off, an older version brought to the current one, a
  * missing line feed added.
  */
-async function readMended(file: string): Promise<ReadWhole> {
-  const found = await readIfThere(file);
+async function mend(file: string, found: ReadOutcome): Promise<ReadWhole> {
   switch (found.kind) {
     case "not-a-transcript":
       throw new ContextEngineError(

@@ -339,7 +339,7 @@ describe("damaged and older files", () => {
     await later.close();
   });
 
-  it("are mended after an interrupted write is set aside, each reported for itself", async () => {
+  it("are mended before an interrupted write is set aside, each reported for itself", async () => {
     const home = await temporaryHome();
     const session = await opened(home);
     await session.append([user("one")]);
@@ -354,8 +354,8 @@ describe("damaged and older files", () => {
     const file = session.session.sessionFile;
     await appendFile(file, '{"type":"message","id":"99');
     const again = await opened(home);
-    expect(again.notes.map(({ kind }) => kind)).toEqual(["torn-tail", "repaired"]);
-    expect(again.notes[1]).toMatchObject({
+    expect(again.notes.map(({ kind }) => kind)).toEqual(["repaired", "torn-tail"]);
+    expect(again.notes[0]).toMatchObject({
       report: { droppedLines: 0, rewrittenAssistantMessages: 1 },
       keptIn: undefined,
     });
@@ -368,7 +368,7 @@ describe("damaged and older files", () => {
     expect(names.filter((name) => /repair|removed|bak/.test(name))).toEqual([]);
   });
 
-  it("are left as they are where a repair would make a finished rewrite look interrupted", async () => {
+  it("are repaired inside of a finished rewrite, which then does not look interrupted", async () => {
     const home = await temporaryHome();
     const session = await opened(home);
     const [first] = await session.append([user("one"), user("two"), user("three")]);
@@ -382,9 +382,9 @@ describe("damaged and older files", () => {
     await writeFile(file, lines.join("\n"));
     const again = await opened(home);
     expect(texts(again.branch())).toEqual(["uno", "three"]);
-    expect(again.notes).toEqual([{ kind: "unreadable-lines", lines: [6] }]);
+    expect(again.notes).toMatchObject([{ kind: "repaired", report: { droppedLines: 1 } }]);
     await again.close();
-    expect(await readFile(file, "utf8")).toContain("{broken");
+    expect(await readFile(file, "utf8")).not.toContain("{broken");
   });
 
   it("keeps the branch across an entry of a kind it does not know", async () => {

@@ -1,30 +1,36 @@
-// The lines of a file, one at a time, however large it is.
+// The lines of a file as bytes, some at a time, however large it is.
 import { createReadStream } from "node:fs";
 
 const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+const PIECE_BYTES = 256 * 1024;
 
-/**
- * Others have their turn between two chunks. Splits at `\n` and `\r\n` only: other line separators
- * are legal inside JSON text. Blank lines are left out.
- */
-export async function* readLines(path: string): AsyncGenerator<string> {
-  let rest: Buffer[] = [];
-  let first = true;
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      yield* asLine(Buffer.concat([...rest, chunk.subarray(start, end)]), first);
-      rest = [];
-      first = false;
-      start = end + 1;
-    }
-    if (start < chunk.length) rest.push(chunk.subarray(start));
-  }
-  yield* asLine(Buffer.concat(rest), first);
+export interface Line {
+  /** Without its line end, `\n` or `\r\n`. */
+  bytes: Buffer;
+  /** False: the last one, which no line feed ends. */
+  ended: boolean;
 }
 
-function* asLine(bytes: Buffer, first: boolean): Generator<string> {
-  const text = bytes.toString("utf8").replace(/\r$/, "");
-  const line = first ? text.replace(/^\uFEFF/, "") : text;
-  if (line.trim() !== "") yield line;
+/**
+ * All lines in order, those of one piece of the file at a time: others have their turn between two
+ * pieces. No other separator ends a line: they are legal inside JSON text.
+ */
+export async function* readLines(path: string): AsyncGenerator<Line[]> {
+  let rest: Buffer[] = [];
+  const pieces = createReadStream(path, { highWaterMark: PIECE_BYTES }) as AsyncIterable<Buffer>;
+  for await (const piece of pieces) {
+    const lines: Line[] = [];
+    let start = 0;
+    for (let end = piece.indexOf(NEWLINE); end >= 0; end = piece.indexOf(NEWLINE, start)) {
+      const tail = piece.subarray(start, end);
+      const bytes = rest.length === 0 ? tail : Buffer.concat([...rest, tail]);
+      lines.push({ bytes: bytes.at(-1) === RETURN ? bytes.subarray(0, -1) : bytes, ended: true });
+      rest = [];
+      start = end + 1;
+    }
+    if (start < piece.length) rest.push(piece.subarray(start));
+    if (lines.length > 0) yield lines;
+  }
+  if (rest.length > 0) yield [{ bytes: Buffer.concat(rest), ended: false }];
 }

@@ -1,23 +1,19 @@
-// Decides what one damaged line of a session file should say instead.
+// Decides what the content of a damaged entry should say instead.
 import { decodeBase64, isBase64 } from "../images/base64.ts";
 import { readImageHeader } from "../images/header.ts";
 import { isImageBlock } from "../images/inspect.ts";
-import { mapChanged } from "../pass.ts";
 import { isBase64Signature } from "../passes/thought-signatures.ts";
 import {
   isBlank,
   isBlankText,
-  nonBlank,
-  parseJson,
   roleOf,
   type StoredBlock,
   type StoredMessage,
   textBlock,
 } from "../stored.ts";
 import { TEXTS } from "../texts.ts";
-
-/** One parsed line. */
-export type Entry = StoredBlock;
+import { type Entry, messageOf } from "./entry.ts";
+import { type Edit, itemsOf, locate } from "./locate.ts";
 
 /** How many of each kind of damage were mended. */
 export interface MendCounts {
@@ -29,70 +25,80 @@ export interface MendCounts {
   removedCorruptedImageBlocks: number;
 }
 
-export interface MendedEntry extends MendCounts {
-  /** The very entry that was given when nothing had to change. */
-  entry: Entry;
+/** What an entry's content should be instead. */
+export interface Mend extends MendCounts {
+  /**
+   * All of it, or for each of its blocks: the block to write instead, null to leave it out,
+   * undefined to keep it.
+   */
+  content:
+    | string
+    | readonly [StoredBlock]
+    | { blocks: readonly (StoredBlock | null | undefined)[] };
 }
 
 /**
- * The entry on a line; undefined when the line is no entry, or a message entry without a message.
+ * Failed turns without content, damaged images and blank user messages (spec §6, 3 to 5); undefined
+ * when nothing has to change.
  */
-export function parseEntry(line: string): Entry | undefined {
-  const entry = parseJson(line);
-  if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return undefined;
-  const { type, message } = entry as Entry;
-  if (type !== "message") return entry as Entry;
-  return typeof message === "object" &&
-    message !== null &&
-    nonBlank((message as StoredMessage).role) !== undefined
-    ? (entry as Entry)
-    : undefined;
-}
-
-/** True for the first entry of a session file. */
-export const isHeader = (entry: Entry): boolean =>
-  entry.type === "session" && typeof entry.id === "string" && entry.id !== "";
-
-/** The entry's message; undefined for entries of other types. */
-export const messageOf = (entry: Entry): StoredMessage | undefined =>
-  entry.type === "message" ? (entry.message as StoredMessage) : undefined;
-
-/** Mends failed turns without content, damaged images and blank user messages (spec §6, 3 to 5). */
-export function mendEntry(entry: Entry): MendedEntry {
+export function planMend(entry: Entry): Mend | undefined {
   const message = messageOf(entry);
-  if (message === undefined)
-    return {
-      entry,
-      rewrittenAssistantMessages: 0,
-      rewrittenUserMessages: 0,
-      removedCorruptedImageBlocks: 0,
-    };
-  const spoken = mendAssistant(message);
-  const shown = mendImages(spoken);
-  const asked = mendUser(shown.message);
+  if (message === undefined) return undefined;
+  const { content } = message;
+  const isUser = roleOf(message) === "user";
+  if (typeof content === "string")
+    return isUser && isBlank(content) ? mendUser(TEXTS.blankUserFallback) : undefined;
+  if (!Array.isArray(content)) return undefined;
+  if (content.length === 0) return isUser ? mendUser(BLANK) : mendEmpty(message);
+  const blocks = content.map((block: StoredBlock) => mendBlock(block, isUser));
+  const changed = blocks.filter((block) => block !== undefined);
+  if (changed.length === 0) return undefined;
+  const removedCorruptedImageBlocks = changed.filter((block) => block !== null).length;
+  const rewrittenUserMessages = changed.length > removedCorruptedImageBlocks ? 1 : 0;
+  const isGone = blocks.every((block) => block === null);
   return {
-    entry: asked === message ? entry : { ...entry, message: asked },
-    rewrittenAssistantMessages: spoken === message ? 0 : 1,
-    rewrittenUserMessages: asked === shown.message ? 0 : 1,
-    removedCorruptedImageBlocks: shown.removed,
+    ...{ rewrittenAssistantMessages: 0, rewrittenUserMessages, removedCorruptedImageBlocks },
+    content: isGone ? BLANK : { blocks },
   };
 }
 
-function mendAssistant(message: StoredMessage): StoredMessage {
-  const isEmpty = Array.isArray(message.content) && message.content.length === 0;
-  if (roleOf(message) !== "assistant" || message.stopReason !== "error" || !isEmpty) return message;
-  return { ...message, content: [textBlock(TEXTS.streamErrorFallback)] };
+/** The same as edits of its line: what is kept stays as it was written. */
+export function mendEdits(line: Buffer, { content }: Mend): Edit[] {
+  const place = locate(line, ["message", "content"]);
+  if (place === undefined) return [];
+  if (typeof content === "string" || !("blocks" in content))
+    return [{ ...place, text: JSON.stringify(content) }];
+  const items = itemsOf(line, place.start);
+  // A block goes with the comma before it; what stands before the first that is kept, with it too.
+  const firstKept = content.blocks.findIndex((block) => block !== null);
+  return content.blocks.flatMap((block, index) => {
+    const { start, end } = items[index]!;
+    if (block === undefined) return [];
+    if (block !== null) return [{ start, end, text: JSON.stringify(block) }];
+    return index < firstKept
+      ? [{ start, end: items[index + 1]!.start, text: "" }]
+      : [{ start: items[index - 1]!.end, end, text: "" }];
+  });
 }
 
-function mendImages(message: StoredMessage): { message: StoredMessage; removed: number } {
-  if (!Array.isArray(message.content)) return { message, removed: 0 };
-  let removed = 0;
-  const content = mapChanged(message.content as readonly StoredBlock[], (block) => {
-    if (!isCorruptedImage(block)) return block;
-    removed += 1;
-    return textBlock(TEXTS.corruptedImage);
-  });
-  return { message: removed === 0 ? message : { ...message, content }, removed };
+const BLANK = [textBlock(TEXTS.blankUserFallback)] as const;
+
+const mendUser = (content: Mend["content"]): Mend => ({
+  ...{ rewrittenAssistantMessages: 0, rewrittenUserMessages: 1, removedCorruptedImageBlocks: 0 },
+  content,
+});
+
+function mendEmpty(message: StoredMessage): Mend | undefined {
+  if (roleOf(message) !== "assistant" || message.stopReason !== "error") return undefined;
+  return {
+    ...{ rewrittenAssistantMessages: 1, rewrittenUserMessages: 0, removedCorruptedImageBlocks: 0 },
+    content: [textBlock(TEXTS.streamErrorFallback)],
+  };
+}
+
+function mendBlock(block: StoredBlock, isUser: boolean): StoredBlock | null | undefined {
+  if (isCorruptedImage(block)) return textBlock(TEXTS.corruptedImage);
+  return isUser && isBlankText(block) ? null : undefined;
 }
 
 // Enough characters of base64 for every signature at the start of an image.
@@ -112,15 +118,4 @@ function isCorruptedImage(block: StoredBlock): boolean {
     !isCanonical ||
     readImageHeader(decodeBase64(block.data.slice(0, MAGIC_CHARACTERS))) === undefined
   );
-}
-
-function mendUser(message: StoredMessage): StoredMessage {
-  if (roleOf(message) !== "user") return message;
-  const { content } = message;
-  if (typeof content === "string")
-    return isBlank(content) ? { ...message, content: TEXTS.blankUserFallback } : message;
-  if (!Array.isArray(content)) return message;
-  const kept = content.filter((block) => !isBlankText(block));
-  if (kept.length === content.length && kept.length > 0) return message;
-  return { ...message, content: kept.length === 0 ? [textBlock(TEXTS.blankUserFallback)] : kept };
 }

@@ -3,6 +3,7 @@ import { findProvider } from "@clew/plugin-sdk/host";
 import { isResponsesApi } from "../route.ts";
 import {
   callId,
+  hasFailed,
   isMirror,
   isToolCall,
   MIRROR_MODELS,
@@ -15,7 +16,7 @@ import {
   textBlock,
 } from "../stored.ts";
 import { TEXTS } from "../texts.ts";
-import { type Entry, messageOf } from "./mend-entry.ts";
+import { type Entry, messageOf } from "./entry.ts";
 
 /** The name under which a host stores what it delivered to a person. */
 const [DELIVERED] = MIRROR_MODELS;
@@ -41,7 +42,8 @@ export class MissingResults {
     const role = roleOf(message);
     const id = role === "toolResult" ? resultId(message) : undefined;
     if (id !== undefined) this.#answered.add(id);
-    if (role !== "assistant") return;
+    // A turn that failed is not sent again, with or without results.
+    if (role !== "assistant" || hasFailed(message)) return;
     const calls = storedBlocks(message).filter(isToolCall);
     const needs = calls.length === 0 ? "none" : neededResults(message);
     if (needs === "all") this.#asking.push({ position, calls });

@@ -169,7 +169,7 @@ describe("repair of a session file", () => {
       code: "file-empty",
       reason: "empty session file",
     });
-    await write(asked, header, "x");
+    await write({ a: 1 }, "x");
     const warnings: string[] = [];
     const report = await repairSessionFileIfNeeded({
       sessionFile,
@@ -196,6 +196,7 @@ describe("repair of a session file", () => {
       droppedLines: 1,
       code: "not-written",
       reason: "repair failed: EPERM: simulated",
+      systemCode: "EPERM",
     });
     expect(await readFile(sessionFile, "utf8")).toBe(original);
     expect(await readdir(folder)).toEqual(["session.jsonl"]);
@@ -210,25 +211,39 @@ describe("repair of a session file", () => {
 
   it("does not overwrite what was appended while it worked", async () => {
     await write(header, "bad", asked);
-    const clock = {
-      now: () => {
-        appendFileSync(sessionFile, lines(asked));
-        return 1000;
+    const late = lines(entry("m2", { role: "user", content: "late" }));
+    let isFirst = true;
+    const groups = {
+      sizeOf: () => {
+        if (isFirst) appendFileSync(sessionFile, late);
+        isFirst = false;
+        return undefined;
       },
+      resize: (line: Buffer) => line,
     };
-    const stale = entry("m1", {
-      role: "assistant",
-      content: [{ type: "toolCall", id: "c", name: "exec", arguments: {} }],
-      api: "openai-chatgpt-responses",
-      provider: "openai",
-    });
-    await write(header, stale);
-    expect(await repairSessionFileIfNeeded({ sessionFile, clock })).toMatchObject({
+    expect(await repairSessionFileIfNeeded({ sessionFile, groups })).toMatchObject({
       repaired: false,
       code: "not-written",
       reason: "repair failed: the file was written to meanwhile",
     });
-    expect(await readFile(sessionFile, "utf8")).toContain(JSON.stringify(asked));
+    expect(await readFile(sessionFile, "utf8")).toBe(lines(header, "bad", asked) + late);
+  });
+
+  it("takes over what was appended in the very moment of the replacement", async () => {
+    await write(header, "bad", asked);
+    const late = lines(entry("m2", { role: "user", content: "late" }));
+    const files = {
+      ...working,
+      rename: (from: string, to: string) => {
+        appendFileSync(to, late);
+        return rename(from, to);
+      },
+    };
+    expect(await repairSessionFileIfNeeded({ sessionFile, files })).toMatchObject({
+      repaired: true,
+    });
+    expect(await readFile(sessionFile, "utf8")).toBe(lines(header, asked) + late);
+    expect(await readdir(folder)).toEqual(["session.jsonl"]);
   });
 
   it("shows in a dry run what it would do, and does nothing", async () => {

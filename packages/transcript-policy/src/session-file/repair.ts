@@ -1,13 +1,16 @@
 // Repairs a session file before it is loaded, and nothing that is not damaged.
-import { randomUUID } from "node:crypto";
-import { stat } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Clock } from "../pass.ts";
+import { type LineGroups, repairedBytes } from "./apply.ts";
+import { sweepLeftovers } from "./leftovers.ts";
 import { readLines } from "./lines.ts";
-import { type Entry, isHeader, type MendCounts, mendEntry, parseEntry } from "./mend-entry.ts";
-import { MissingResults, makeResultEntry } from "./missing-results.ts";
-import { FILE_OPERATIONS, type FileOperations, replaceFile } from "./replace.ts";
+import type { MendCounts } from "./mend-entry.ts";
+import { type FoundDamage, planRepair, type RepairPlan } from "./plan.ts";
+import { FILE_OPERATIONS, type FileOperations, isSame, replaceFile } from "./replace.ts";
 
+export type { LineGroups } from "./apply.ts";
 export type { FileOperations } from "./replace.ts";
 
 /** The file to repair, and where to say what was done. */
@@ -24,6 +27,18 @@ export interface RepairRequest {
   clock?: Clock;
   /** Default: those of node:fs. */
   files?: FileOperations;
+  /**
+   * True: what is taken out (parts of no entry, lines whose pictures are damaged) is kept, as it
+   * was, in a file beside, `<file>.removed-…`. Default: it is gone.
+   */
+  keepRemoved?: boolean;
+  /**
+   * True: a last line that was torn, and holds nothing that can be read, is no damage and stays: a
+   * host that knows how far it wrote cuts it off itself. Default: it is damage.
+   */
+  keepTornEnd?: boolean;
+  /** How lines of this host say that they belong together. Default: none do. */
+  groups?: LineGroups;
 }
 
 /**
@@ -46,36 +61,44 @@ export type RepairCode =
 export interface RepairReport extends Partial<MendCounts> {
   /** True: the file was rewritten. */
   repaired: boolean;
-  /** Lines that could not be read and are gone. */
+  /** Lines of which nothing could be read; not in the file any more. */
   droppedLines: number;
   /** Always 0: blank user messages get a text instead. */
   droppedBlankUserMessages?: number;
   /** Results made up for calls that had none. */
   insertedToolResults?: number;
+  /** Entries that were read in lines that are none. Absent: 0, as of all that follow. */
+  salvagedEntries?: number;
+  /** Parts of such lines that belong to no entry; not there any more. */
+  droppedPieces?: number;
+  /** Lines that stand in the file before, to the byte, with their id; not there any more. */
+  droppedCopies?: number;
+  /** Entries that got a new id, because one before them has theirs. */
+  renamedEntries?: number;
+  /** Entries that now follow the one before them: their parent was lost, or followed them. */
+  relinkedEntries?: number;
+  /** 1: the header was rebuilt, or stood behind the first line. */
+  mendedHeaders?: number;
   /**
    * Why the file was not repaired although it is not in order, for programs. Given with `reason`.
    */
   code?: RepairCode;
   /** The same for people. */
   reason?: string;
+  /** What the file system called it, such as "ENOSPC". Absent: it was not the file system. */
+  systemCode?: string;
+  /** What was taken out, with `keepRemoved`. Absent: nothing was. */
+  keptIn?: string;
   /** The copy of the original, whenever one stays behind. */
   backupPath?: string;
 }
 
-interface Plan {
-  droppedLines: number;
-  header: "valid" | "invalid" | "none";
-  counts: Required<
-    Pick<RepairReport, keyof MendCounts | "droppedBlankUserMessages" | "insertedToolResults">
-  >;
-  /** Calls to answer, by position of their entry. */
-  missing: ReturnType<MissingResults["plan"]>;
-}
-
 /**
- * Repairs a session file in place if it needs it (spec §6): drops lines that are no entries, mends
- * failed, blank and damaged content. Streams; an orderly file is only read. Never throws for what
- * it finds: `reason` says why nothing was done.
+ * Repairs a session file in place if it needs it (spec §6): reads what can be read in damaged
+ * lines, drops the rest, rebuilds a lost header, gives entries back their place in the tree, and
+ * mends failed, blank and damaged content. What is not damaged is copied to the byte, but for line
+ * ends. Streams; an orderly file is only read. Never throws for what it finds: `reason` says why
+ * nothing was done.
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -92,139 +115,159 @@ interface Plan {
  * ```
  */
 export async function repairSessionFileIfNeeded(request: RepairRequest): Promise<RepairReport> {
-  const { dryRun = false, debug, warn, clock = Date, files = FILE_OPERATIONS } = request;
-  const path = request.sessionFile.trim();
-  if (path === "") return { repaired: false, droppedLines: 0, ...MISSING };
-  const found = await readPlan(path);
-  if ("reason" in found) {
-    if (found.code !== "file-missing")
-      warn?.(`session file repair skipped: ${found.reason} (${basename(path)})`);
-    return { repaired: false, droppedLines: 0, ...found };
-  }
-  const { plan } = found;
-  const { droppedLines, counts } = plan;
-  if (plan.header === "none")
-    return { repaired: false, droppedLines, code: "file-empty", reason: "empty session file" };
-  if (plan.header === "invalid") {
-    warn?.(`session file repair skipped: invalid session header (${basename(path)})`);
-    return {
-      repaired: false,
-      droppedLines,
-      code: "header-invalid",
-      reason: "invalid session header",
-    };
-  }
-  if (droppedLines + Object.values(counts).reduce((sum, count) => sum + count) === 0) {
-    await rememberClean(path, found.fingerprint);
-    return { repaired: false, droppedLines: 0 };
-  }
-  if (dryRun)
-    return { repaired: false, droppedLines, ...counts, code: "dry-run", reason: "dry run" };
+  const given = request.sessionFile.trim();
+  if (given === "") return { repaired: false, droppedLines: 0, ...MISSING };
+  // A link stays a link.
+  const path = await realpath(given).catch(() => given);
+  return oneAtATime(path, () => repair(path, request));
+}
 
-  const backup = `${path}.bak-${process.pid}-${clock.now()}`;
-  const replacement = await replaceFile(path, repairedLines(path, plan, clock), backup, files);
-  const { backupPath } = replacement;
+async function repair(path: string, request: RepairRequest): Promise<RepairReport> {
+  const { dryRun = false, warn, clock = Date } = request;
+  const skip = (droppedLines: number, why: Why): RepairReport => {
+    if (why.code !== "file-missing" && why.code !== "file-empty")
+      warn?.(`session file repair skipped: ${why.reason} (${basename(path)})`);
+    return { repaired: false, droppedLines, ...why };
+  };
+  const now = clock.now();
+  const look = await lookInto(path, now, request);
+  if (look === "clean") return { ...IN_ORDER };
+  if ("code" in look) return skip(0, look);
+  const { plan, before } = look;
+  const { droppedLines } = plan.found;
+  if (plan.header === "none") return { repaired: false, droppedLines, ...EMPTY };
+  if (plan.header === "invalid") return skip(droppedLines, INVALID);
+  if (!dryRun) await sweep(path, request);
+  if (isInOrder(plan)) {
+    if (plan.tornEnd === undefined) await rememberClean(path, before);
+    return { ...IN_ORDER };
+  }
+  const report = { repaired: false, ...toReport(plan.found) };
+  if (dryRun) return { ...report, code: "dry-run", reason: "dry run" };
+  return replace({ path, plan, before, now }, request);
+}
+
+async function replace(
+  { path, plan, before, now }: { path: string; plan: RepairPlan; before: Stats; now: number },
+  { groups, keepRemoved = false, files = FILE_OPERATIONS, debug, warn }: RepairRequest,
+): Promise<RepairReport> {
+  const replacement = await replaceFile({
+    ...{ path, before, now, files },
+    bytes: repairedBytes(path, plan, { now, groups }),
+    rests: keepRemoved ? plan.rests.map(({ bytes }) => bytes) : [],
+  });
+  const { ok, backupPath } = replacement;
   if (backupPath !== undefined)
     debug?.(`session file repair left its backup behind (${basename(backupPath)})`);
   const left = backupPath === undefined ? {} : { backupPath };
-  if (!replacement.ok) {
+  if (!ok) {
     const reason = `repair failed: ${describe(replacement.error)}`;
     warn?.(`session file ${reason} (${basename(path)})`);
-    return { repaired: false, droppedLines, code: "not-written", reason, ...left };
+    const why = { code: "not-written", reason, ...systemCode(replacement.error) } as const;
+    return { repaired: false, droppedLines: plan.found.droppedLines, ...why, ...left };
   }
-  debug?.(`session file repaired: ${summarize(droppedLines, counts)} (${basename(path)})`);
-  return { repaired: true, droppedLines, ...counts, ...left };
+  debug?.(`session file repaired: ${summarize(plan.found)} (${basename(path)})`);
+  const { keptIn } = replacement;
+  return {
+    repaired: true,
+    ...toReport(plan.found),
+    ...(keptIn !== undefined && { keptIn }),
+    ...left,
+  };
+}
+
+async function sweep(path: string, { debug }: RepairRequest): Promise<void> {
+  const swept = await sweepLeftovers(path);
+  if (swept > 0)
+    debug?.(`removed ${swept} file(s) of a repair that was killed (${basename(path)})`);
+}
+
+/** By path: a second repair of a file looks when the first one is done. */
+const running = new Map<string, Promise<unknown>>();
+
+async function oneAtATime<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  const before = running.get(path);
+  const result = (before ?? Promise.resolve()).then(work, work);
+  running.set(path, result);
+  try {
+    return await result;
+  } finally {
+    if (running.get(path) === result) running.delete(path);
+  }
 }
 
 /** Files that were in order when last read: a gateway opens the same few again and again. */
 const clean = new Map<string, string>();
 const MAX_CLEAN = 8;
 
-async function fingerprint(path: string): Promise<string> {
-  const { size, mtimeMs, ctimeMs, ino } = await stat(path);
-  return [size, mtimeMs, ctimeMs, ino].join("/");
-}
+const fingerprint = ({ size, mtimeMs, ctimeMs, ino }: Stats): string =>
+  [size, mtimeMs, ctimeMs, ino].join("/");
 
-async function rememberClean(path: string, before: string): Promise<void> {
+async function rememberClean(path: string, before: Stats): Promise<void> {
   // A file written to while it was read is read again next time.
-  if ((await fingerprint(path).catch(() => undefined)) !== before) return;
+  const now = await stat(path).catch(() => undefined);
+  if (now === undefined || !isSame(now, before)) return;
   clean.delete(path);
-  clean.set(path, before);
+  clean.set(path, fingerprint(now));
   const oldest = clean.size > MAX_CLEAN ? clean.keys().next().value : undefined;
   if (oldest !== undefined) clean.delete(oldest);
 }
 
-type Found = { plan: Plan; fingerprint: string } | { code: RepairCode; reason: string };
+/** Why nothing is repaired. */
+type Why = Required<Pick<RepairReport, "code" | "reason">> & Pick<RepairReport, "systemCode">;
 
+const IN_ORDER: RepairReport = { repaired: false, droppedLines: 0 };
 const MISSING = { code: "file-missing", reason: "missing session file" } as const;
+const EMPTY = { code: "file-empty", reason: "empty session file" } as const;
+const INVALID = { code: "header-invalid", reason: "invalid session header" } as const;
 
-const NO_COUNTS: Plan["counts"] = {
-  rewrittenAssistantMessages: 0,
-  droppedBlankUserMessages: 0,
-  rewrittenUserMessages: 0,
-  removedCorruptedImageBlocks: 0,
-  insertedToolResults: 0,
-};
-
-async function readPlan(path: string): Promise<Found> {
+async function lookInto(
+  path: string,
+  now: number,
+  { groups, keepTornEnd }: RepairRequest,
+): Promise<{ plan: RepairPlan; before: Stats } | "clean" | Why> {
   try {
-    const state = await fingerprint(path);
-    if (clean.get(path) === state)
-      return {
-        plan: { droppedLines: 0, header: "valid", counts: NO_COUNTS, missing: new Map() },
-        fingerprint: state,
-      };
-    return { plan: await planRepair(readLines(path)), fingerprint: state };
+    const before = await stat(path);
+    if (clean.get(path) === fingerprint(before)) return "clean";
+    const plan = await planRepair(readLines(path), {
+      ...{ fileName: basename(path), now, keepsTornEnd: keepTornEnd },
+      groupSizeOf: groups?.sizeOf,
+    });
+    return { plan, before };
   } catch (error) {
     if ((error as { code?: unknown }).code === "ENOENT") return MISSING;
-    return { code: "not-read", reason: `failed to read session file: ${describe(error)}` };
+    const reason = `failed to read session file: ${describe(error)}`;
+    return { code: "not-read", reason, ...systemCode(error) };
   }
 }
 
-async function planRepair(lines: AsyncIterable<string>): Promise<Plan> {
-  let droppedLines = 0;
-  let position = 0;
-  let header: Plan["header"] = "none";
-  const counts = { ...NO_COUNTS };
-  const missing = new MissingResults();
-  for await (const line of lines) {
-    const entry = parseEntry(line);
-    if (entry === undefined) {
-      droppedLines += 1;
-      continue;
-    }
-    if (position === 0) header = isHeader(entry) ? "valid" : "invalid";
-    const mended = mendEntry(entry);
-    counts.rewrittenAssistantMessages += mended.rewrittenAssistantMessages;
-    counts.rewrittenUserMessages += mended.rewrittenUserMessages;
-    counts.removedCorruptedImageBlocks += mended.removedCorruptedImageBlocks;
-    missing.see(entry, position);
-    position += 1;
-  }
-  const open = missing.plan();
-  const insertedToolResults = [...open.values()].reduce((sum, calls) => sum + calls.length, 0);
-  return { droppedLines, header, counts: { ...counts, insertedToolResults }, missing: open };
+const isInOrder = ({ found }: RepairPlan): boolean =>
+  Object.values(found).every((count) => count === 0);
+
+/** Counts that were always told, and others where there is something to count. */
+function toReport(found: FoundDamage): Omit<RepairReport, "repaired"> {
+  const { droppedLines, rewrittenAssistantMessages, rewrittenUserMessages, ...others } = found;
+  const { removedCorruptedImageBlocks, insertedToolResults, ...newer } = others;
+  return {
+    ...{ droppedLines, rewrittenAssistantMessages, droppedBlankUserMessages: 0 },
+    ...{ rewrittenUserMessages, removedCorruptedImageBlocks, insertedToolResults },
+    ...Object.fromEntries(Object.entries(newer).filter(([, count]) => count > 0)),
+  };
 }
 
-async function* repairedLines(path: string, plan: Plan, clock: Clock): AsyncGenerator<string> {
-  let position = 0;
-  for await (const line of readLines(path)) {
-    const entry: Entry | undefined = parseEntry(line);
-    if (entry === undefined) continue;
-    yield JSON.stringify(mendEntry(entry).entry);
-    for (const call of plan.missing.get(position) ?? [])
-      yield JSON.stringify(makeResultEntry(entry, call, randomUUID(), clock.now()));
-    position += 1;
-  }
-}
-
-function summarize(droppedLines: number, counts: Plan["counts"]): string {
+function summarize(found: FoundDamage): string {
   const parts = [
-    [droppedLines, "dropped", "malformed line(s)"],
-    [counts.rewrittenAssistantMessages, "rewrote", "assistant message(s)"],
-    [counts.rewrittenUserMessages, "rewrote", "user message(s)"],
-    [counts.removedCorruptedImageBlocks, "removed", "corrupted image block(s)"],
-    [counts.insertedToolResults, "inserted", "missing tool result(s)"],
+    [found.droppedLines, "dropped", "malformed line(s)"],
+    [found.salvagedEntries, "saved", "entry(s) of damaged lines"],
+    [found.droppedPieces, "dropped", "piece(s) of damaged lines"],
+    [found.mendedHeaders, "mended", "header"],
+    [found.droppedCopies, "dropped", "copy(s) of lines"],
+    [found.renamedEntries, "renamed", "entry(s) with another one's id"],
+    [found.relinkedEntries, "relinked", "entry(s) without their parent"],
+    [found.rewrittenAssistantMessages, "rewrote", "assistant message(s)"],
+    [found.rewrittenUserMessages, "rewrote", "user message(s)"],
+    [found.removedCorruptedImageBlocks, "removed", "corrupted image block(s)"],
+    [found.insertedToolResults, "inserted", "missing tool result(s)"],
   ] as const;
   return parts
     .flatMap(([count, verb, what]) => (count === 0 ? [] : [`${verb} ${count} ${what}`]))
@@ -233,3 +276,8 @@ function summarize(droppedLines: number, counts: Plan["counts"]): string {
 
 const describe = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
+
+const systemCode = (error: unknown): Pick<RepairReport, "systemCode"> => {
+  const code: unknown = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" ? { systemCode: code } : {};
+};

@@ -1,0 +1,45 @@
+// Finds files beside sessions that hold what repairs took out, or that killed repairs left.
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { findRepairLeftovers } from "@clew/transcript-policy/session-file";
+import { counted } from "../text/number.ts";
+import type { Finding } from "./finding.ts";
+
+interface KeptAsideRequest {
+  /** Where the session files of the agent are. */
+  folder: string;
+  agentId: string;
+  fix: boolean;
+}
+
+const KEPT = /\.jsonl\.(?:removed|torn|original)-/;
+
+export async function checkKeptAside(request: KeptAsideRequest): Promise<Finding[]> {
+  return [...(await checkLeftovers(request)), ...(await tellWhatIsKept(request))];
+}
+
+async function checkLeftovers({ folder, agentId, fix }: KeptAsideRequest): Promise<Finding[]> {
+  const leftovers = await findRepairLeftovers(folder);
+  if (leftovers.length === 0) return [];
+  if (fix) await Promise.all(leftovers.map((file) => rm(file, { force: true })));
+  const what = `${counted(leftovers.length, "file")} of repairs that were killed`;
+  const subject = `sessions of ${agentId}`;
+  return fix
+    ? [{ level: "note", code: "repair-leftovers-removed", subject, text: `${what}: removed` }]
+    : [
+        {
+          ...{ level: "warning", code: "repair-leftovers", subject },
+          text: `${what} in ${folder}; run "clew doctor --fix"`,
+        },
+      ];
+}
+
+async function tellWhatIsKept({ folder, agentId }: KeptAsideRequest): Promise<Finding[]> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => KEPT.test(name));
+  if (names.length === 0) return [];
+  const found = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => null)));
+  const bytes = found.reduce((sum, file) => sum + (file?.size ?? 0), 0);
+  const subject = `sessions of ${agentId}`;
+  const text = `${counted(names.length, "file")} in ${folder} (${names.sort()[0]}${names.length > 1 ? " and others" : ""}; ${counted(bytes, "byte")}) hold what repairs took out of sessions; look at them, and delete what you do not need`;
+  return [{ level: "note", code: "sessions-kept-aside", subject, text }];
+}

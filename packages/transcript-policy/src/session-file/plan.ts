@@ -1,0 +1,256 @@
+// Decides what a repair of a session file writes, from its lines alone.
+import { isBlank, roleOf, type StoredBlock } from "../stored.ts";
+import { type Entry, isHeader, isSurelyEntry, messageOf, parseEntry } from "./entry.ts";
+import { isBrokenHeader, isHeaderLike, planHeader } from "./header.ts";
+import { Joins, type Rest } from "./joins.ts";
+import type { Line } from "./lines.ts";
+import { Links, type NewLinks } from "./links.ts";
+import { type MendCounts, planMend } from "./mend-entry.ts";
+import { withReadableTexts } from "./mend-texts.ts";
+import { MissingResults } from "./missing-results.ts";
+
+/** What was found wrong with a file. */
+export interface FoundDamage extends MendCounts {
+  /** Lines of which nothing could be read. */
+  droppedLines: number;
+  /** Results made up for calls that had none. */
+  insertedToolResults: number;
+  /** Entries that were read in lines that are none. */
+  salvagedEntries: number;
+  /** Parts of such lines that belong to no entry. */
+  droppedPieces: number;
+  /** Lines that stand in the file before, to the byte, with their id. */
+  droppedCopies: number;
+  /** Entries that got a new id, because one before them has theirs. */
+  renamedEntries: number;
+  /** Entries that now follow the one before them: their parent was lost, or followed them. */
+  relinkedEntries: number;
+  /** 1: the header was rebuilt, or stood behind the first line. */
+  mendedHeaders: number;
+}
+
+/** What to write. A position counts the lines that are written, from 0, without `first`. */
+export interface RepairPlan {
+  /** "none": the file holds no entry. "invalid": it is no session file. */
+  header: "valid" | "invalid" | "none";
+  found: FoundDamage;
+  /** A line to write before all others. Absent: none. */
+  first?: Buffer;
+  /** By the number of a line: the lines to write instead. Others are copied. */
+  instead: ReadonlyMap<number, readonly Buffer[]>;
+  /** The number of a last line that was torn, and is left as it is. Absent: none. */
+  tornEnd?: number;
+  /** Positions of entries whose content has to be mended. */
+  mended: ReadonlySet<number>;
+  /** By position: another place in the tree. */
+  links: ReadonlyMap<number, NewLinks>;
+  /** By position: calls that get a result behind their entry. */
+  missing: ReadonlyMap<number, readonly StoredBlock[]>;
+  /** By position: how many lines now belong together with this one. */
+  groups: ReadonlyMap<number, number>;
+  /** What is not written again, in file order: parts of no entry, lines with damaged pictures. */
+  rests: readonly Rest[];
+}
+
+/** What a plan depends on besides the lines. */
+export interface PlanOptions {
+  /** Name of the file, without the folder: what its header is rebuilt from. */
+  fileName: string;
+  /** ms since the epoch. */
+  now: number;
+  /** True: a torn last line is left as it is. Absent: it is damage. */
+  keepsTornEnd?: boolean | undefined;
+  /** How many lines belong together with one. Absent: none do. */
+  groupSizeOf?: ((line: Buffer) => number | undefined) | undefined;
+}
+
+/** Reads all lines once; others have their turn between two pieces of them. */
+export async function planRepair(
+  pieces: AsyncIterable<readonly Line[]>,
+  options: PlanOptions,
+): Promise<RepairPlan> {
+  const planner = new Planner(options);
+  for await (const lines of pieces) for (const line of lines) planner.add(line);
+  return planner.end();
+}
+
+interface Group {
+  position: number;
+  size: number;
+  /** Number of the first line behind it. */
+  end: number;
+}
+
+class Planner {
+  readonly #options: PlanOptions;
+  readonly #joins = new Joins();
+  readonly #links = new Links();
+  readonly #missing = new MissingResults();
+  readonly #instead = new Map<number, Buffer[]>();
+  readonly #mended = new Set<number>();
+  readonly #groups = new Map<number, number>();
+  readonly #rests: Rest[] = [];
+  /** Numbers of lines of which nothing was read so far. */
+  readonly #damaged = new Set<number>();
+  readonly #counts = {
+    rewrittenAssistantMessages: 0,
+    rewrittenUserMessages: 0,
+    removedCorruptedImageBlocks: 0,
+    salvagedEntries: 0,
+    droppedCopies: 0,
+  };
+  #line = 0;
+  #position = 0;
+  #group: Group | undefined;
+  #header: { bytes: Buffer; isFirst: boolean } | undefined;
+  /** The first entry, and its line. */
+  #first: { entry: Entry; line: number } | undefined;
+  #isVersion2 = false;
+  #tornEnd: number | undefined;
+
+  constructor(options: PlanOptions) {
+    this.#options = options;
+  }
+
+  add({ bytes, ended }: Line): void {
+    const line = this.#line++;
+    if (this.#group?.end === line) this.#endGroup();
+    const entry = parseEntry(bytes);
+    if (entry !== undefined && (isSurelyEntry(entry) || !this.#joins.wants(bytes, line))) {
+      if (this.#keep(entry, bytes)) return;
+      this.#instead.set(line, []);
+      if (this.#position > 0) return;
+      this.#rests.push({ bytes: Buffer.from(bytes), line });
+    } else if (isBlank(bytes.toString("utf8"))) this.#instead.set(line, []);
+    // A copy: a part of a piece of the file would keep all of it in memory.
+    else this.#salvage(Buffer.from(bytes), ended);
+  }
+
+  async end(): Promise<RepairPlan> {
+    if (this.#group?.end === this.#line) this.#endGroup();
+    const missing = this.#missing.plan();
+    const { links, renamedEntries, relinkedEntries } = await this.#links.plan();
+    const parts = this.#joins
+      .rests()
+      .filter(({ line, bytes }) => line !== this.#tornEnd && hasText(bytes));
+    const droppedPieces = parts.filter(({ line }) => !this.#damaged.has(line)).length;
+    const rests = [...this.#rests, ...parts].toSorted((one, other) => one.line - other.line);
+    const first = this.#firstLine(rests);
+    return {
+      header: this.#headerState(first),
+      found: {
+        ...this.#counts,
+        ...{ renamedEntries, relinkedEntries, droppedPieces },
+        droppedLines: this.#damaged.size,
+        insertedToolResults: [...missing.values()].reduce((sum, calls) => sum + calls.length, 0),
+        mendedHeaders: first === undefined ? 0 : 1,
+      },
+      ...(first !== undefined && { first }),
+      ...(this.#tornEnd !== undefined && { tornEnd: this.#tornEnd }),
+      ...{ instead: this.#instead, mended: this.#mended, groups: this.#groups },
+      ...{ links, missing, rests },
+    };
+  }
+
+  /** False: it is not written here. */
+  #keep(entry: Entry, bytes: Buffer): boolean {
+    const isFirst = this.#position === 0;
+    if (isHeader(entry)) {
+      if (this.#header === undefined) {
+        this.#header = { bytes: Buffer.from(bytes), isFirst };
+        if (!isFirst) return false;
+      } else if (this.#header.bytes.equals(bytes)) return this.#dropCopy();
+      this.#place(HEADER, bytes);
+      return true;
+    }
+    if (isFirst && this.#header === undefined && isBrokenHeader(entry)) return false;
+    if (this.#links.isCopy(entry, bytes)) return this.#dropCopy();
+    if (this.#first === undefined && isSurelyEntry(entry))
+      this.#first = { entry, line: this.#line - 1 };
+    this.#isVersion2 ||= roleOf(messageOf(entry)) === "hookMessage";
+    this.#mend(entry, bytes);
+    this.#place(entry, bytes);
+    return true;
+  }
+
+  #dropCopy(): false {
+    this.#counts.droppedCopies += 1;
+    return false;
+  }
+
+  #place(entry: Entry, bytes: Buffer): void {
+    const position = this.#position++;
+    this.#links.see(entry, bytes);
+    this.#missing.see(entry, position);
+    const size = this.#options.groupSizeOf?.(bytes);
+    if (size !== undefined) this.#group = { position, size, end: this.#line - 1 + size };
+  }
+
+  #mend(entry: Entry, bytes: Buffer): void {
+    const mend = planMend(entry);
+    if (mend === undefined) return;
+    this.#mended.add(this.#position);
+    if (mend.removedCorruptedImageBlocks > 0)
+      this.#rests.push({ bytes: Buffer.from(bytes), line: this.#line - 1 });
+    this.#counts.rewrittenAssistantMessages += mend.rewrittenAssistantMessages;
+    this.#counts.rewrittenUserMessages += mend.rewrittenUserMessages;
+    this.#counts.removedCorruptedImageBlocks += mend.removedCorruptedImageBlocks;
+  }
+
+  #salvage(bytes: Buffer, ended: boolean): void {
+    const line = this.#line - 1;
+    const readable = withReadableTexts(bytes);
+    if (readable !== undefined) this.#rests.push({ bytes, line });
+    const { saved, lines } =
+      readable === undefined ? this.#joins.add(bytes, line) : { saved: [readable], lines: [] };
+    if (saved.length === 0 && !ended && this.#options.keepsTornEnd === true) {
+      this.#tornEnd = line;
+      return;
+    }
+    this.#damaged.add(line);
+    if (saved.length > 0) for (const each of [line, ...lines]) this.#damaged.delete(each);
+    const kept = saved.filter(({ entry, bytes: own }) => this.#keep(entry, own));
+    this.#counts.salvagedEntries += kept.length;
+    this.#instead.set(
+      line,
+      kept.map((each) => each.bytes),
+    );
+  }
+
+  /** Fewer lines belong together when some of them are not written; more do no harm. */
+  #endGroup(): void {
+    const { position, size } = this.#group!;
+    const written = this.#position - position;
+    if (written < size) this.#groups.set(position, written);
+    this.#group = undefined;
+  }
+
+  #firstLine(rests: readonly Rest[]): Buffer | undefined {
+    if (this.#header !== undefined) return this.#header.isFirst ? undefined : this.#header.bytes;
+    if (this.#first === undefined) return undefined;
+    const { entry, line } = this.#first;
+    const before = rests.filter((rest) => rest.line <= line);
+    const remains = before.map(({ bytes }) => bytes.toString("utf8", 0, MAX_HEADER));
+    const told = before[remains.findIndex(isHeaderLike)];
+    if (told !== undefined) this.#damaged.delete(told.line);
+    const { fileName, now } = this.#options;
+    const isVersion2 = this.#isVersion2;
+    return Buffer.from(planHeader({ remains, fileName, first: entry, isVersion2, now }));
+  }
+
+  #headerState(first: Buffer | undefined): RepairPlan["header"] {
+    if (this.#position === 0 && first === undefined) return "none";
+    return this.#header !== undefined || first !== undefined ? "valid" : "invalid";
+  }
+}
+
+/** Headers have no place in the tree. */
+const HEADER: Entry = {};
+
+/** What is longer is no header, bytes. */
+const MAX_HEADER = 65_536;
+
+/** NULs, spaces, byte order marks and the signs of a list around entries say nothing. */
+const hasText = (bytes: Buffer): boolean => bytes.some((byte) => !SILENT.has(byte));
+
+const SILENT = new Set([...Buffer.from("\0 \t\r\n\v\f[,]\uFEFF")]);
