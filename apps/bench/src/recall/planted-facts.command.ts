@@ -28,7 +28,7 @@ const USAGE = `Usage: pnpm bench planted-facts [options]
 
 A question counts as answered when the reply holds what was told last, after at most 2 calls of
 tools that gave back at most 1,000 tokens. The offline model knows no language: a share is what
-search and its few rules find, and a paraphrase is found by the words it shares.
+search and its few rules find, and a paraphrase is found by the names it shares.
 `;
 
 /** What looking one fact up may take. */

@@ -178,4 +178,21 @@ describe("clew doctor", () => {
     );
     expect(output).toContain('"clew engine check" tests the engine');
   });
+
+  it("names protected tools that no tool is called, and turns that nothing quotes", async () => {
+    const home = await temporaryHome();
+    await mkdir(home, { recursive: true });
+    const pruneProtectedTools = ["Session_Read", "mcp__*", "skill", "session_search"];
+    await writeFile(
+      join(home, "clew.json"),
+      settings({ pruneProtectedTools, recentTurnsPreserve: 5 }),
+    );
+    const { output } = await clew(home, ["doctor"]);
+    const idle = [...output.matchAll(/agents\.defaults\.compaction\.(.* changes nothing: .*)/g)];
+    expect(idle.map(([, text]) => text)).toEqual([
+      'pruneProtectedTools: "Session_Read" changes nothing: the tool is called session_read',
+      'pruneProtectedTools: "mcp__*" changes nothing: no tool has this name',
+      "recentTurnsPreserve changes nothing: turns are quoted after a model's prose, and no model writes any",
+    ]);
+  });
 });

@@ -1,5 +1,5 @@
 // Checks the settings of compaction.
-
+import { ALWAYS_PROTECTED_TOOLS } from "@clew/plugin-sdk/transcript";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import { keysWithoutEffect } from "../config/compaction.ts";
 import type { Environment } from "../config/environment.ts";
@@ -7,6 +7,7 @@ import type { LoadedConfig } from "../config/load.ts";
 import { valueAt } from "../config/path.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { OFFLINE_MODEL, resolveModel } from "../models/resolve.ts";
+import { gatewayTools } from "../recall/gateway-tools.ts";
 import type { Finding } from "./finding.ts";
 
 const SECTION = "agents.defaults.compaction";
@@ -16,13 +17,8 @@ export function checkCompaction(
   { config, raw }: Pick<LoadedConfig, "config" | "raw">,
 ): Finding[] {
   const { enabled, model } = config.agents.defaults.compaction;
-  const idle = keysWithoutEffect(valueAt(raw, SECTION.split("."))).map(
-    ({ key, reason }): Finding => ({
-      level: "note",
-      code: "compaction-idle-key",
-      subject: "compaction",
-      text: `${SECTION}.${key} changes nothing: ${reason}`,
-    }),
+  const idle = keysWithoutEffect(valueAt(raw, SECTION.split("."))).map(({ key, reason }) =>
+    idleKey(key, reason),
   );
   const summariser =
     model === undefined
@@ -39,10 +35,10 @@ export function checkCompaction(
   const text = enabled
     ? "older history becomes a summary when the window fills"
     : `off (${SECTION}.enabled); only an overflow and /compact compact`;
-  const who =
-    model === undefined && answers === OFFLINE_MODEL
-      ? "code lists and quotes what is left out, no model is asked"
-      : `${model ?? "the session's model"} summarises`;
+  const isByCode = model === undefined && answers === OFFLINE_MODEL;
+  const who = isByCode
+    ? "code lists and quotes what is left out, no model is asked"
+    : `${model ?? "the session's model"} summarises`;
   return [
     {
       level: "ok",
@@ -51,7 +47,37 @@ export function checkCompaction(
       text: `${text}; ${who}`,
     },
     ...idle,
+    ...(isByCode && valueAt(raw, [...SECTION.split("."), QUOTED_TURNS]) !== undefined
+      ? [idleKey(QUOTED_TURNS, "turns are quoted after a model's prose, and no model writes any")]
+      : []),
   ];
+}
+
+const QUOTED_TURNS = "recentTurnsPreserve";
+
+const idleKey = (key: string, reason: string): Finding => ({
+  level: "note",
+  code: "compaction-idle-key",
+  subject: "compaction",
+  text: `${SECTION}.${key} changes nothing: ${reason}`,
+});
+
+/**
+ * Names in `pruneProtectedTools` that no tool has: they are compared letter for letter, and protect
+ * nothing. `pluginTools` are those that plugins declare.
+ */
+export function checkProtectedTools(
+  { agents }: LoadedConfig["config"],
+  pluginTools: readonly string[],
+): Finding[] {
+  const known = new Set([...gatewayTools(), ...ALWAYS_PROTECTED_TOOLS, ...pluginTools]);
+  return agents.defaults.compaction.pruneProtectedTools
+    .filter((name) => !known.has(name))
+    .map((name) => {
+      const meant = [...known].find((tool) => tool.toLowerCase() === name.toLowerCase());
+      const hint = meant === undefined ? "no tool has this name" : `the tool is called ${meant}`;
+      return idleKey(`pruneProtectedTools: ${JSON.stringify(name)}`, hint);
+    });
 }
 
 function whyUnusable(resolve: () => unknown): string | null {

@@ -14,6 +14,7 @@ import { readRecords } from "../plugins/find/records.ts";
 import { removeAt } from "../plugins/install/config-text.ts";
 import type { PluginRecord } from "../plugins/load/record.ts";
 import { startPlugins } from "../plugins/start.ts";
+import { checkProtectedTools } from "./check-compaction.ts";
 import type { Finding } from "./finding.ts";
 import { engineFindings, pluginFindings, staleSlots } from "./plugin-findings.ts";
 
@@ -55,6 +56,7 @@ async function askGateway(
       asked,
       ...engineFindings(status),
       ...pluginFindings(plugins, config.plugins, ownersOf(home)),
+      ...checkProtectedTools(config, toolsOf(plugins)),
     ];
   } catch (error) {
     return [
@@ -99,7 +101,8 @@ async function inspectOffline(
     const status = await host.engineStatus(defaultAgentId(loaded.config));
     await host.close();
     const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
-    return [asked, ...engineFindings(status), ...found, ...complaints];
+    const idle = checkProtectedTools(loaded.config, toolsOf(plugins.records()));
+    return [asked, ...engineFindings(status), ...found, ...complaints, ...idle];
   } catch (error) {
     const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
     return [
@@ -115,6 +118,8 @@ async function inspectOffline(
     await plugins.close("doctor is done");
   }
 }
+
+const toolsOf = (plugins: readonly PluginRecord[]) => plugins.flatMap(({ tools }) => tools);
 
 const silent: LogPort = { info: () => {}, warn: () => {}, error: () => {} };
 

@@ -2,8 +2,7 @@
 import type { LogPort } from "@clew/engine-core";
 import type { RegistrationMode } from "@clew/plugin-sdk/core";
 import type { LoadedConfig } from "../config/load.ts";
-import { SESSION_TOOLS } from "../recall/record-text.ts";
-import { workspaceTools } from "../tools/workspace-tools.ts";
+import { gatewayTools } from "../recall/gateway-tools.ts";
 import { bundledPlugins } from "./find/bundled.ts";
 import { createPluginHost, type PluginHost } from "./host.ts";
 
@@ -24,8 +23,6 @@ export function startPlugins({
   stateDir,
   mode,
 }: StartPluginsRequest): Promise<PluginHost> {
-  const workspace = workspaceTools(() => "").map(({ name }) => name);
-  const reservedTools = [...Object.values(SESSION_TOOLS), ...workspace];
   const { config, raw } = loaded;
   return createPluginHost({
     home: environment.home,
@@ -33,7 +30,7 @@ export function startPlugins({
     plugins: config.plugins,
     raw,
     log,
-    reservedTools,
+    reservedTools: gatewayTools(),
     bundled: bundledPlugins(),
     ...(mode !== undefined && { mode }),
   });

@@ -42,6 +42,12 @@ const PASSAGE_CHARS = 260;
 const LESS = 0.5;
 /** What the whole of a message adds to its best passage. */
 const AROUND = 0.3;
+/** How far the words of a long line say less than those of a short one, as in BM25. */
+const SATURATION = 1.2;
+const LENGTH_SHARE = 0.75;
+/** What a question counts: it has the words, and not what they ask for. */
+const ASKING = 0.5;
+const QUESTION = /[?？؟]\P{L}*$/u;
 
 /** Undefined: none of the terms stands in `text`. */
 export function findTerms<Source>(
@@ -131,17 +137,23 @@ function bestPassage(
   let best = { start: 0, end: Math.min(text.length, PASSAGE_CHARS), score: -1 };
   for (const { start, end } of linesOf(text)) {
     const line = text.slice(start, end).toLowerCase();
-    let score = (literalScore(line, literal) + isExact(text.slice(start, end), exact)) * total;
+    let score = 0;
     for (const [at, { stem }] of terms.entries()) {
       const place = line.indexOf(stem);
       if (place < 0) continue;
       const beginsWord = place === 0 || !/[\p{L}\p{N}_]/u.test(line[place - 1]!);
       score += (beginsWord ? 1 : LESS) * weights[at]!;
     }
+    score *= densityOf(end - start) * (QUESTION.test(line) ? ASKING : 1);
+    score += (literalScore(line, literal) + isExact(text.slice(start, end), exact)) * total;
     if (score > best.score) best = { start, end, score };
   }
   return { passage: passageAround(text, best), score: best.score };
 }
+
+/** 1 for a line that fills a passage, more for a shorter one. */
+const densityOf = (chars: number) =>
+  (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * chars) / PASSAGE_CHARS));
 
 /** More where the query stands as a whole word, and not as a part of one. */
 function literalScore(line: string, literal: string): number {

@@ -126,6 +126,25 @@ describe("session_search", () => {
     expect(pages[3]).toContain("Nothing more was found.");
   });
 
+  it("finds what was said in other words by the name it was said of, not by the words around", async () => {
+    const people = ["Amara Okafor", "Farid Haddad", "Jelena Haddad", "Farid Silva"];
+    const chatter = Array.from({ length: 60 }, (_, at) =>
+      user(
+        `Somebody asked reception for a badge, but ${people[at % 4]} had not heard of it. The service desk was quiet, and ${people[(at + 1) % 4]} left early.`,
+      ),
+    );
+    const { search } = session([
+      ...chatter,
+      user("Farid Haddad was given locker heron-12 by the front office."),
+      ...chatter,
+      user("Which cupboard did reception hand to Jelena Haddad?"),
+      assistant("I do not know."),
+    ]);
+    expect(idsIn(await search("cupboard reception hand Farid Haddad"))).toContain("e61");
+    // A question holds the words, and not what they ask for.
+    expect(idsIn(await search("locker Farid Haddad"))[0]).toBe("e61");
+  });
+
   it("finds words in any script, arguments of calls, and what was printed on a day", async () => {
     const { search } = session([
       user("登录页面的超时是三十秒。"),

@@ -1,8 +1,8 @@
 // What a search looks for, from the words of a query.
 
-/** One word, or in scripts without gaps a pair of characters; lower case. */
+/** One word, two that stand side by side, or in scripts without gaps a pair of characters. */
 export interface Term {
-  /** Stands anywhere in a text that has the word, in whatever form. */
+  /** Lower case; stands anywhere in a text that has the word, in whatever form. */
   stem: string;
   /** Of a word that is only a part of a longer one in the query. */
   isPart: boolean;
@@ -36,10 +36,16 @@ export function planTerms(query: string): SearchTerms {
       add(`${characters[at - 1]}${characters[at]}`, false);
     return " ";
   });
-  for (const [word] of gapped.matchAll(WORD)) {
+  const words = [...gapped.matchAll(WORD)];
+  for (const [word] of words) {
     add(stemOf(word), false);
     if (JOINT.test(word))
       for (const part of word.split(JOINT)) if (part.length > 2) add(stemOf(part), true);
+  }
+  // A name of two words is no text in which both stand somewhere.
+  for (const [at, { 0: word, index }] of words.entries()) {
+    const next = words[at + 1];
+    if (next?.index === index + word.length + 1) add(`${word} ${stemOf(next[0])}`, false);
   }
   return { exact, literal, terms: [...terms.values()].slice(0, MAX_TERMS) };
 }

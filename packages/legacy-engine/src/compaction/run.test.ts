@@ -456,6 +456,28 @@ describe("a dry run", () => {
     expect(model.calls.length).toBe(preview.requests);
   });
 
+  it("names what leaves the view, and holds when the model it would ask is down", async () => {
+    const file = { id: "c1", name: "read", arguments: { path: "/srv/app/gate.ts" } };
+    const seen = [assistant([toolCall("read", file.arguments, file.id)]), toolResult(file, "gate")];
+    const { session, request } = setup([...turns(1), ...seen, ...turns(60)]);
+    const down = scripted([{ kind: "auth", message: "401" }]);
+    const preview = await previewCompaction({ ...request, model: down });
+    expect(preview).toMatchObject({ kind: "summarise", files: ["/srv/app/gate.ts"] });
+    if (preview.kind !== "summarise") return;
+    expect(preview.requests).toBeGreaterThan(0);
+    expect(down.calls).toEqual([]);
+    const result = await compactTranscript({ ...request, model: down });
+    expect(down.calls).toHaveLength(1);
+    expect(result.result!.firstKeptEntryId).toBe(preview.firstKeptEntryId);
+    expect(result.result!.tokensAfter!).toBeLessThanOrEqual(preview.tokensAfterAtMost);
+    // Nobody is announced who cannot be asked.
+    expect(await previewCompaction({ ...request, model: { ref: down.ref } })).toMatchObject({
+      requests: 0,
+      outputTokensAtMost: 0,
+    });
+    expect(session.context()).toHaveLength(preview.keptMessages + 1);
+  });
+
   it("says why there is nothing to do", async () => {
     expect(await previewCompaction(setup([user("hi")]).request)).toMatchObject({
       kind: "nothing",

@@ -280,6 +280,42 @@ describe("the offline model, asked a question", () => {
     );
   });
 
+  it("offers what tells of the one who was asked about, where nothing says it in the same words", async () => {
+    const found = [
+      "Somebody asked reception for a desk, but Ida Lund had not heard of it.",
+      "Ida Lund was given locker heron-12 by the front office.",
+      "Ida Berg was given locker heron-13 by the front office.",
+    ];
+    const asked = (question: string) => [
+      user(question),
+      ...Array.from({ length: 2 }, () => [
+        calling("memory_search"),
+        result("memory_search", found.join("\n")),
+      ]).flat(),
+    ];
+    const tools = [SEARCH];
+    expect(await ask(asked("Which cupboard did reception hand to Ida Lund?"), { tools })).toContain(
+      "The closest I was shown is from the result of memory_search: “Ida Lund was given locker heron-12",
+    );
+    expect(await ask(asked("Which cupboard did the mayor hand to Ole Lund?"), { tools })).toBe(
+      NOT_SHOWN,
+    );
+  });
+
+  it("looks up again what it only knows from an earlier lookup", async () => {
+    const old = [
+      user("Which locker has Ida Lund?"),
+      calling("memory_search"),
+      result("memory_search", "The locker of Ida Lund has the number 12."),
+      assistant("It was the lookup that said it."),
+    ];
+    const question = user("What number does the locker of Ida Lund have?");
+    expect(await reply([...old, question], { tools: [SEARCH] })).toMatchObject({
+      content: [{ type: "toolCall" }],
+    });
+    expect(await ask([...old, question])).toContain("number 12");
+  });
+
   it("does not look up what it was shown", async () => {
     expect(
       await ask([CABIN, user("What is the wifi password of the cabin?")], { tools: [SEARCH] }),

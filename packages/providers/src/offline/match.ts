@@ -11,7 +11,8 @@ export interface Match {
   coverage: number;
 }
 
-interface Candidate {
+/** A sentence that shares words with a question. */
+export interface Candidate {
   origin: string;
   sentence: string;
   found: readonly Term[];
@@ -20,10 +21,14 @@ interface Candidate {
 /**
  * The best sentence, or undefined when none shares a word. Words that few sentences hold weigh more
  * (IDF). A question, and a sentence that adds no word to the question, answer nothing. Of equals
- * the newest wins. Linear in the text.
+ * the newest wins. Only of those that `accepts` takes, where it is given. Linear in the text.
  */
-export function bestMatch(terms: readonly Term[], shown: readonly Shown[]): Match | undefined {
-  const candidates = shown.flatMap((source) => candidatesIn(source, terms));
+export function bestMatch(
+  terms: readonly Term[],
+  shown: readonly Shown[],
+  accepts: (candidate: Candidate) => boolean = () => true,
+): Match | undefined {
+  const candidates = shown.flatMap((source) => candidatesIn(source, terms)).filter(accepts);
   const frequency = new Map<Term, number>();
   for (const { found } of candidates)
     for (const term of found) frequency.set(term, (frequency.get(term) ?? 0) + 1);

@@ -12,7 +12,7 @@ import {
   toolAnswered,
 } from "./phrases.ts";
 import { callsTool, readRequest } from "./request.ts";
-import { shownText, shownTexts } from "./sentences.ts";
+import { type Shown, shownText, shownTexts } from "./sentences.ts";
 import { summarise } from "./summary.ts";
 import { foldedWords, informativeTerms, type Term } from "./words.ts";
 
@@ -56,9 +56,14 @@ function answer(
   promptIndex: number,
 ): OfflinePlan {
   const terms = informativeTerms(question);
-  const shown = shownTexts(call.messages).flatMap((sources, index) =>
-    index === promptIndex ? sources.map((source) => ({ ...source, text: besides })) : sources,
-  );
+  const canAsk = new Set(recallTools(call.tools).map(({ tool }) => tool.name));
+  const shown = shownTexts(call.messages).flatMap((sources, index) => {
+    if (index === promptIndex) return sources.map((source) => ({ ...source, text: besides }));
+    // What was found for an earlier question may not be all, nor the newest: it is asked for again.
+    const message = call.messages[index]!;
+    const isFound = message.role === "toolResult" && canAsk.has(message.toolName);
+    return isFound && index < promptIndex ? [] : sources;
+  });
   const match = terms.length === 0 ? undefined : bestMatch(terms, shown);
   const asked = recallsSince(call, promptIndex);
   const lookUp = terms.length === 0 ? undefined : planLookUp(call.tools, asked, terms, match);
@@ -71,10 +76,28 @@ function answer(
   if (last !== undefined && last.coverage >= ANSWERS && last.sentence !== match?.sentence)
     return text(quote(last.origin, last.sentence));
   if (isAnswer) return text(quote(match.origin, match.sentence));
-  return text(
-    match !== undefined && match.coverage >= RESEMBLES
-      ? closest(match.origin, match.sentence)
-      : NOT_SHOWN,
+  const alike = match !== undefined && match.coverage >= RESEMBLES ? match : undefined;
+  const telling = tellsOf(terms, shown);
+  const near = ASKS_FOR_NAME.test(question) ? (telling ?? alike) : (alike ?? telling);
+  return text(near === undefined ? NOT_SHOWN : closest(near.origin, near.sentence));
+}
+
+const ASKS_FOR_NAME = /\b(?:which|what|who|whom|when|where|how (?:many|much))\b/i;
+
+/**
+ * In other words than the question's: a sentence about everybody and everything that the question
+ * names, which names something more.
+ */
+function tellsOf(terms: readonly Term[], shown: readonly Shown[]): Match | undefined {
+  const names = terms.filter(isName);
+  if (names.length === 0) return undefined;
+  return bestMatch(
+    terms,
+    shown,
+    ({ sentence, found }) =>
+      names.every((name) => found.includes(name)) &&
+      // Any sentence begins with a capital.
+      namedIn(sentence, terms).some((one) => isName(one) && !sentence.startsWith(one.original)),
   );
 }
 
@@ -148,12 +171,17 @@ function planLookUp(
 function stepFrom({ sentence }: Match, terms: readonly Term[]): Term[] {
   const held = foldedWords(sentence);
   const open = terms.filter(({ text: word }) => !held.has(word));
-  const known = new Set(terms.map(({ text: word }) => word));
   // A name in the middle of a sentence is worth asking for; other words seldom are.
-  const named = informativeTerms(sentence).filter(
+  const named = namedIn(sentence, terms);
+  return open.length === 0 || named.length === 0 ? [] : [...named, ...open];
+}
+
+/** What looks like a name in a sentence, and stands not in the question. */
+function namedIn(sentence: string, terms: readonly Term[]): Term[] {
+  const known = new Set(terms.map(({ text: word }) => word));
+  return informativeTerms(sentence).filter(
     ({ text: word, original }) => !known.has(word) && /^\p{Lu}|\d|[_/.-]/u.test(original),
   );
-  return open.length === 0 || named.length === 0 ? [] : [...named, ...open];
 }
 
 /** Tools that look something up by one string, those named for recalling first, then in order. */
