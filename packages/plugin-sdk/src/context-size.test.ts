@@ -241,8 +241,8 @@ describe("a session that is compacted as the plan says", () => {
     const { verdict } = size({
       contextWindow: 128_000,
       reserveTokens: 0,
-      messages: { estimate: 100_000, counted: null },
-      pace: { calls: 4, growthTokens: 25_000 },
+      messages: { estimate: 115_000, counted: null },
+      pace: { calls: 4, growthTokens: 28_750 },
     });
     expect(verdict).toBe("unpaid");
   });
@@ -265,6 +265,6 @@ describe("a session that is compacted as the plan says", () => {
       const { cost, costOfAll } = live({ promptBudget, fixedTokens: 0, growth, costFirst: false });
       return Math.round((100 * cost) / costOfAll) / 100;
     });
-    expect(shares).toEqual([0.29, 0.39, 0.5]);
+    expect(shares).toEqual([0.31, 0.42, 0.57]);
   });
 });

@@ -16,13 +16,13 @@ const session = fc.record({ newestTokens: fc.nat(300_000), growthTokens: fc.nat(
 describe("the water marks", () => {
   it.each([
     // budget, high, low
-    [16_000, 14_250, 4_000],
-    [32_000, 28_500, 8_000],
-    [48_000, 42_250, 10_500],
-    [64_000, 56_000, 13_000],
-    [96_000, 71_000, 15_000],
-    [128_000, 86_000, 17_200],
-    [512_000, 172_000, 34_400],
+    [16_000, 14_250, 5_250],
+    [32_000, 28_500, 10_500],
+    [48_000, 42_750, 15_250],
+    [64_000, 57_000, 20_000],
+    [96_000, 82_000, 22_250],
+    [128_000, 107_000, 24_500],
+    [512_000, 214_000, 49_000],
   ])("of a budget of %i tokens are %i and %i", (budget, high, low) => {
     expect(planWater({ budget })).toEqual({ high, low });
   });
@@ -63,8 +63,8 @@ describe("the water marks", () => {
     const costFirst = { costFirst: true };
     const marks = (growthTokens: number) =>
       planWater({ budget: 128_000, settings: costFirst, growthTokens });
-    expect(marks(300)).toEqual({ high: 28_094, low: 17_200 });
-    expect(marks(1_600)).toEqual({ high: 42_358, low: 17_200 });
+    expect(marks(300)).toEqual({ high: 24_771, low: 14_700 });
+    expect(marks(1_600)).toEqual({ high: 37_958, low: 14_700 });
     // Nothing is known of a session that has just begun.
     expect(marks(0)).toEqual(planWater({ budget: 128_000 }));
   });

@@ -24,15 +24,15 @@ export interface WaterMarks {
 /** Budget, high and low mark, tokens; straight lines between. */
 const MARKS: readonly (readonly [budget: number, high: number, low: number])[] = [
   [0, 0, 0],
-  [32_000, 28_500, 8_000],
-  [64_000, 56_000, 13_000],
-  [128_000, 86_000, 17_000],
+  [32_000, 28_500, 10_500],
+  [64_000, 57_000, 20_000],
+  [128_000, 107_000, 24_500],
 ];
-const [LARGEST, LARGEST_HIGH] = MARKS.at(-1)!;
-/** Beyond the table. */
-const LOW_SHARE_OF_HIGH = 0.2;
+const [LARGEST, LARGEST_HIGH, LARGEST_LOW] = MARKS.at(-1)!;
 /** Room for what the next call adds. */
 const MOST_OF_BUDGET = 0.9;
+/** Of the low mark, where cost goes before what is seen. */
+const COST_FIRST_LOW = 0.6;
 /**
  * Twice the price of writing a token anew to a cache instead of reading it there, over the price of
  * reading it: 2 × (1.25 − 0.1) / 0.1.
@@ -54,12 +54,12 @@ export function planWater(input: {
   const { settings = {}, newestTokens = 0, growthTokens = 0 } = input;
   const budget = Math.max(1, input.budget);
   const [tableHigh, tableLow] = marksOf(budget);
-  const wantedLow = Math.max(settings.lowWaterTokens ?? tableLow, newestTokens);
+  const costFirst = settings.costFirst === true && growthTokens > 0;
+  const usualLow = costFirst ? COST_FIRST_LOW * tableLow : tableLow;
+  const wantedLow = Math.max(settings.lowWaterTokens ?? usualLow, newestTokens);
   const wantedHigh =
     settings.highWaterTokens ??
-    (settings.costFirst && growthTokens > 0
-      ? wantedLow + Math.sqrt(REWRITE_PRICE * growthTokens * wantedLow)
-      : tableHigh);
+    (costFirst ? wantedLow + Math.sqrt(REWRITE_PRICE * growthTokens * wantedLow) : tableHigh);
   const high = Math.max(1, Math.floor(Math.min(wantedHigh, MOST_OF_BUDGET * budget)));
   return { high, low: Math.max(0, Math.min(Math.floor(wantedLow), high - 1)) };
 }
@@ -67,8 +67,8 @@ export function planWater(input: {
 function marksOf(budget: number): readonly [high: number, low: number] {
   const above = MARKS.findIndex(([most]) => budget < most);
   if (above < 0) {
-    const high = LARGEST_HIGH * Math.sqrt(budget / LARGEST);
-    return [high, LOW_SHARE_OF_HIGH * high];
+    const times = Math.sqrt(budget / LARGEST);
+    return [times * LARGEST_HIGH, times * LARGEST_LOW];
   }
   const [from, highFrom, lowFrom] = MARKS[above - 1]!;
   const [to, highTo, lowTo] = MARKS[above]!;

@@ -58,6 +58,27 @@ describe("an evaluation", () => {
   });
 });
 
+describe("an evaluation under other marks", () => {
+  it("is compared to sending everything all the same, and a provider counts what it is sent", async () => {
+    const language = OTHER_LANGUAGES[2];
+    const source = generateCoding({ name: "long", seed: 3, language, tokens: 20_000 });
+    const plain = await evaluation([8000], ["legacy:no-model"]);
+    const compaction = { highWaterTokens: 4000, lowWaterTokens: 3000 };
+    const marked = { ...plain, config: { agents: { defaults: { compaction } } } };
+    const [usual, other] = await Promise.all(
+      [plain, marked].map(async (one) => {
+        const scores = await evaluateSession(source, one);
+        return scores.find(({ system }) => system === "legacy:no-model")!;
+      }),
+    );
+    expect(other!.tally.cost.whole).toBe(usual!.tally.cost.whole);
+    expect(other!.tally.names.whole).toBe(usual!.tally.names.whole);
+    expect(other!.tally.cost.part).not.toBe(usual!.tally.cost.part);
+    // What is counted does not surprise anybody.
+    expect(usual!.tally.over.part).toBe(0);
+  });
+});
+
 describe("a control", () => {
   it("sends everything, or keeps to the budget with a tail that begins at a whole exchange", async () => {
     const frame = await smallFrame();

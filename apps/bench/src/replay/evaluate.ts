@@ -1,14 +1,19 @@
 // Plays one session through every engine and control, and judges what each of them sent.
-import type { ModelRef } from "@clew/plugin-sdk/host";
-import { DEFAULT_RESERVE_TOKENS } from "@clew/plugin-sdk/host";
-import type { ExactCounter } from "@clew/plugin-sdk/tokens";
+import { DEFAULT_RESERVE_TOKENS, type ModelCall, type ModelRef } from "@clew/plugin-sdk/host";
+import { countMessage, type ExactCounter } from "@clew/plugin-sdk/tokens";
 import { type Control, passThrough, rawTail, yardstick } from "./controls.ts";
-import { type Frame, type PassThrough, planFrame, type SentRequest } from "./frame.ts";
+import { type Frame, type PassThrough, planFrame, type SentRequest, tokensOf } from "./frame.ts";
 import { createJudge, type SessionScore } from "./judge.ts";
 import { replaySession } from "./replay-session.ts";
 import { type ReplaySource, readScript } from "./script.ts";
 import { createShownTable } from "./shown.ts";
-import { configOf, type EngineChoice, readEngineChoice, watchSummaries } from "./systems.ts";
+import {
+  configOf,
+  type EngineChoice,
+  readEngineChoice,
+  recordIn,
+  watchSummaries,
+} from "./systems.ts";
 
 /** What is evaluated, and how. */
 export interface Evaluation {
@@ -88,17 +93,30 @@ async function playEverything(
   await replaySession({
     script,
     model: { ...route, contextWindow: ENDLESS, maxOutputTokens: 8192 },
-    config: configOf(readEngineChoice("legacy"), { base: config, pluginFolders: [] }),
+    config: configOf(readEngineChoice("legacy"), {
+      base: withoutCompaction(config),
+      pluginFolders: [],
+    }),
     summaries: (model) => model,
+    count: (message) => countMessage(message, counter),
     onCall: async ({ call, request }) => {
       const { history } = script.calls[call]!;
-      requests.push({ call, shown: request.messages.map((one) => table.of(one, history)) });
-      fixedTokens =
-        counter.count(request.systemPrompt) + counter.count(JSON.stringify(request.tools));
+      const shown = request.messages.map((one) => table.of(one, history));
+      requests.push({ call, shown });
+      fixedTokens = fixedTokensOf(request, counter);
+      return fixedTokens + tokensOf(shown);
     },
     signal,
   });
   return { requests, fixedTokens };
+}
+
+/** Whatever the marks are: everything is everything. */
+function withoutCompaction(config: Record<string, unknown>): Record<string, unknown> {
+  const agents = recordIn(config, "agents");
+  const defaults = recordIn(agents, "defaults");
+  const compaction = { ...recordIn(defaults, "compaction"), enabled: false };
+  return { ...config, agents: { ...agents, defaults: { ...defaults, compaction } } };
 }
 
 async function playEngine(
@@ -116,11 +134,13 @@ async function playEngine(
     model: { ...route, contextWindow, maxOutputTokens: 8192 },
     config: configOf(engine, { base, pluginFolders }),
     summaries: summaries.wrap,
+    count: (message) => countMessage(message, counter),
     onCall: async ({ call, request, isReported, recall }) => {
-      if (frame.calls[call] === undefined) return;
       const { history } = script.calls[call]!;
       const shown = request.messages.map((one) => table.of(one, history));
-      await judge.see({ call, shown, isReported, recall });
+      const known = frame.calls[call];
+      if (known !== undefined) await judge.see({ call, shown, isReported, recall });
+      return fixedTokensOf(request, counter) + tokensOf(shown);
     },
     signal,
   });
@@ -130,6 +150,10 @@ async function playEngine(
   if (score.fault !== undefined) onTrouble(`${where}: invalid: ${score.fault}`);
   return score;
 }
+
+/** System prompt and tools. */
+const fixedTokensOf = ({ systemPrompt, tools }: ModelCall, counter: ExactCounter) =>
+  counter.count(systemPrompt) + counter.count(JSON.stringify(tools));
 
 function reserveIn(config: Record<string, unknown>): number {
   const { agents } = config as {

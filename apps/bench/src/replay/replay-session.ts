@@ -3,7 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ModelPort, ToolPort, TurnReport } from "@clew/engine-core";
-import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { ModelCall, ModelRef, StreamEvent } from "@clew/plugin-sdk/host";
 import { PRUNE_ENTRY_TYPE, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { composeHost } from "../../../gateway/src/compose.ts";
 import { readEnvironment } from "../../../gateway/src/config/environment.ts";
@@ -26,8 +27,10 @@ export interface ReplayRequest {
   /** Of the gateway; as in its file. */
   config: Record<string, unknown>;
   summaries: (model: ModelPort) => ModelPort;
-  /** Told of every recorded call, before it is answered. */
-  onCall: (sent: SentCall) => Promise<void>;
+  /** Tokens of a message. */
+  count: (message: AgentMessage) => number;
+  /** Told of every recorded call, before it is answered; tells the tokens of its prompt. */
+  onCall: (sent: SentCall) => Promise<number>;
   signal: AbortSignal;
 }
 
@@ -112,17 +115,19 @@ function watch(host: Host, session: OpenSession, request: ReplayRequest): Host {
     const model = replacement && {
       ...replacement.model,
       async *stream(call: ModelCall) {
+        let input: number | undefined;
         // A call more than was recorded only finds that the recording ends.
         if (step < steps) {
           const isReported = reported.sinceLast();
           const isOffered = call.tools.some(({ name }) => name === SESSION_TOOLS.search);
-          await request.onCall({
+          input = await request.onCall({
             ...{ call: first + step, request: call, isReported },
             recall: isOffered ? recall : undefined,
           });
         }
         step++;
-        yield* replacement.model.stream(call);
+        for await (const event of replacement.model.stream(call))
+          yield counted(event, input, request.count);
       },
     };
     const result = await host.answer({
@@ -135,6 +140,18 @@ function watch(host: Host, session: OpenSession, request: ReplayRequest): Host {
     return result;
   };
   return { ...host, answer };
+}
+
+/** As a provider answers, which counts what it was sent. */
+function counted(
+  event: StreamEvent,
+  input: number | undefined,
+  count: (message: AgentMessage) => number,
+): StreamEvent {
+  if (event.type !== "done" || input === undefined) return event;
+  const output = count(event.message);
+  const usage = { input, output, cacheRead: 0, cacheWrite: 0, totalTokens: input + output };
+  return { ...event, message: { ...event.message, usage } };
 }
 
 /**

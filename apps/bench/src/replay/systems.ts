@@ -43,7 +43,8 @@ export function configOf(
   };
 }
 
-function recordIn(value: Record<string, unknown>, key: string): Record<string, unknown> {
+/** The section under `key`; empty where there is none. */
+export function recordIn(value: Record<string, unknown>, key: string): Record<string, unknown> {
   const found = value[key];
   return typeof found === "object" && found !== null ? (found as Record<string, unknown>) : {};
 }

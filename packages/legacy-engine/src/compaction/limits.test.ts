@@ -30,33 +30,33 @@ describe("the limits of one compaction", () => {
 
   it.each([
     // summary min(0.8 × reserve, model), prefix min(0.5 × reserve, model),
-    // at most 16,000 characters
+    // at most 16,000 characters and a twelfth of the low mark
     [
       {},
       {
         summaryTokens: 16_000,
-        summaryChars: 16_000,
+        summaryChars: 7_388,
         promptBudget: 108_000,
-        recordRoom: { ledger: 4_500, anchors: 2_000, pins: 800 },
-        tailTokens: 50_350,
+        recordRoom: { ledger: 4_500, anchors: 6_375, pins: 800 },
+        tailTokens: 48_162,
       },
     ],
-    [{ maxOutputTokens: 4_096 }, { summaryTokens: 4_096, summaryChars: 16_000 }],
+    [{ maxOutputTokens: 4_096 }, { summaryTokens: 4_096, summaryChars: 7_388 }],
     [
       { contextWindow: 16_000 },
       {
         reserve: 4_000,
         summaryTokens: 3_200,
-        summaryChars: 12_800,
-        recordRoom: { ledger: 1_333, anchors: 500, pins: 250 },
-        tailTokens: 4_958,
+        summaryChars: 2_400,
+        recordRoom: { ledger: 1_416, anchors: 583, pins: 250 },
+        tailTokens: 4_875,
       },
     ],
     [{ contextWindow: 0 }, { contextWindow: 200_000, promptBudget: 180_000 }],
     [{ contextWindow: Number.NaN }, { contextWindow: 200_000 }],
-    [{ tokenBudget: 50_000 }, { promptBudget: 50_000, tailTokens: 21_854 }],
+    [{ tokenBudget: 50_000 }, { promptBudget: 50_000, tailTokens: 20_791 }],
     [{ tokenBudget: 500_000 }, { promptBudget: 108_000 }],
-    [{ fixedTokens: 100_000 }, { tailTokens: 3_250 }],
+    [{ fixedTokens: 100_000 }, { tailTokens: 4_000 }],
     [{ fixedTokens: 200_000 }, { recordRoom: { ledger: 0, anchors: 0, pins: 0 }, tailTokens: 0 }],
     [{ maxOutputTokens: 0 }, { summaryTokens: 16_000 }],
   ])("%o", (change, expected) => {

@@ -5,7 +5,7 @@ import {
   type WaterMarks,
   type WaterSettings,
 } from "@clew/plugin-sdk/host";
-import { type RecordRoom, recordRoomOf } from "@clew/plugin-sdk/transcript";
+import { type RecordRoom, recordRoomOf, withinTokens } from "@clew/plugin-sdk/transcript";
 
 /** All from the spec "compaction" §2.1; tokens unless their name says otherwise. */
 export const LIMITS = {
@@ -21,6 +21,14 @@ export const LIMITS = {
 // again a few messages later.
 const TAIL_SHARE = 0.5;
 const CHARS_PER_TOKEN = 4;
+/**
+ * Of the low mark, for a model's prose, in tokens: it is written at the price of five that are
+ * read, and read with every request from then on.
+ */
+const PROSE_SHARE = 0.08;
+const LEAST_PROSE = 600;
+/** Of the low mark, for the record at most. */
+const RECORD_SHARE = 0.6;
 /** Of the low mark, for the tail in any case. */
 const LEAST_TAIL_SHARE = 0.5;
 
@@ -81,13 +89,20 @@ export function planLimits({
   const { water } = sizeIn(promptBudget, 0);
   const room = Math.max(reserve, reserveOf(contextWindow, LIMITS.leastSummaryRoom));
   const longestReply = wholeOf(maxOutputTokens) ?? Number.POSITIVE_INFINITY;
-  const recordRoom = recordRoomOf(Math.max(0, promptBudget - fixedTokens));
+  const recordRoom = withinTokens(
+    recordRoomOf(Math.max(0, promptBudget - fixedTokens)),
+    RECORD_SHARE * water.low,
+  );
   const recordTokens = recordRoom.ledger + recordRoom.anchors + recordRoom.pins;
   const summaryTokens = Math.max(
     1,
     Math.min(Math.floor(LIMITS.summaryShareOfRoom * room), longestReply),
   );
-  const summaryChars = Math.min(LIMITS.maxSummaryChars, summaryTokens * CHARS_PER_TOKEN);
+  const proseTokens = Math.max(LEAST_PROSE, Math.floor(PROSE_SHARE * water.low));
+  const summaryChars = Math.min(
+    LIMITS.maxSummaryChars,
+    Math.min(summaryTokens, proseTokens) * CHARS_PER_TOKEN,
+  );
   const free = Math.max(0, promptBudget - fixedTokens - recordTokens);
   return {
     contextWindow,

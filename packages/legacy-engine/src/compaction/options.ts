@@ -11,7 +11,7 @@ const water = {
     .positive()
     .optional()
     .describe(
-      "Messages and summary above this many tokens are compacted; unset = by the budget, 28,500 of 32,000 up to 86,000 of 128,000; at most 0.9 of it.",
+      "Messages and summary above this many tokens are compacted; unset = by the budget, 28,500 of 32,000 up to 107,000 of 128,000; at most 0.9 of it.",
     ),
   lowWaterTokens: z
     .number()
@@ -19,7 +19,7 @@ const water = {
     .positive()
     .optional()
     .describe(
-      "Tokens a compaction goes down to; unset = by the budget, 8,000 of 32,000 up to 17,000 of 128,000.",
+      "Tokens a compaction goes down to; unset = by the budget, 10,500 of 32,000 up to 24,500 of 128,000.",
     ),
   costFirst: z
     .boolean()

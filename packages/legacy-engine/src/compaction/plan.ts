@@ -236,8 +236,9 @@ function* summarySteps(input: PlanInput, material: Material): Steps<SummaryPlan 
 }
 
 /**
- * At the threshold a prune is enough where it gets below the high mark. Else what is left must be
- * below 80 % of the window; a person's focus always gets its summary (spec §1.4).
+ * At the threshold a prune is enough where it gets half way down to the low mark: it leaves no
+ * names of what it clears, and must not be asked for again at once. Else what is left must be below
+ * 80 % of the window; a person's focus always gets its summary (spec §1.4).
  */
 function isPruneEnough(
   input: PlanInput,
@@ -250,8 +251,9 @@ function isPruneEnough(
   }: Pick<Material, "shown" | "view" | "limits"> & { prune: PruneStep; stored: Sized },
 ): boolean {
   const { trigger, focus, currentTokenCount, fixedTokens = 0 } = input;
+  const { low, high } = limits.water;
   if (trigger === "threshold")
-    return scaleOf(input, shown.total.estimate) * view.total.estimate <= limits.water.high;
+    return scaleOf(input, shown.total.estimate) * view.total.estimate <= (low + high) / 2;
   const { enough } = decidePruneEnough({
     plan: { clear: prune.entryIds.map((_, index) => index), freed: prune.freedTokens },
     tokensBefore: stored.total.high,

@@ -82,7 +82,7 @@ describe("a compaction", () => {
     const record = splitRecord(result.result!.summary!);
     expect(record.summary).not.toBe("");
     expect(byModel.summary).toContain(record.summary);
-    expect(record.ledger).toContain("part-47.ts");
+    expect(record.ledger).toContain("part-40.ts");
   });
 
   it("appends one entry whose first kept entry is on the branch, and touches nothing before it", async () => {
@@ -204,9 +204,23 @@ describe("the check of a summary in a compaction", () => {
     const model = scripted([SUMMARY_HEADINGS.map((heading) => `${heading}\n- (none)`).join("\n")]);
     const { request } = setup(turns(20), { model, options: { recentTurnsPreserve: 0 } });
     const result = await compactTranscript(request);
-    expect(details(result)).toMatchObject({ tier: "full", amended: false });
+    expect(details(result).tier).toBe("full");
     expect(model.calls).toHaveLength(1);
     expect(result.result!.summary).toMatch(/^\/srv\/app\/: .*part-\d+\.ts/m);
+  });
+
+  it("adds what the model forgot, and asks nobody again for it", async () => {
+    const model = scripted([SUMMARY_HEADINGS.map((heading) => `${heading}\n- Little`).join("\n")]);
+    const call = toolCall("read", { path: "/srv/deep/gate.ts" });
+    const seen = [assistant([call]), toolResult(call, "gate"), assistant("read")];
+    const { request } = setup([...turns(20), ...seen, user("next"), assistant("ok")], {
+      model,
+      options: { recentTurnsPreserve: 0, keepRecentTokens: 1 },
+    });
+    const result = await compactTranscript(request);
+    expect(model.calls).toHaveLength(1);
+    expect(details(result)).toMatchObject({ tier: "full", amended: true });
+    expect(splitRecord(result.result!.summary!).summary).toContain("- /srv/deep/gate.ts");
   });
 
   it("asks as often as configured, three times more at most, and not at all when switched off", async () => {

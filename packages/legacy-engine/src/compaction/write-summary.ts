@@ -89,13 +89,13 @@ async function writeWithModel(
     const prose = await summariseMessages(writing, earlier, problems);
     reason = prose.reason;
     await pause(signal);
-    // Code writes the same again; only a model can correct itself.
+    // Code writes the same again; only a model can correct its headings.
     if (prose.tier === "extract" || prose.tier === "none") {
       const text = await fullest(writing, prose.summary, parts);
       if (text !== undefined) return { text, tier: prose.tier, reason, amended: false };
       break;
     }
-    const checked = check(options, facts, prose.summary, parts, attempt === retries);
+    const checked = check(options, facts, prose.summary, parts);
     if (checked.ok) {
       const text = await fullestOfModel(writing, facts, checked.prose, parts);
       if (text !== undefined) return { text, tier: prose.tier, reason, amended: checked.amended };
@@ -154,22 +154,16 @@ type Checked =
   | { ok: true; prose: string; amended: boolean }
   | { ok: false; problems: AuditProblem[] };
 
-/** The prose as it may be written, mended by code where that is allowed and possible. */
+/** The prose as it may be written: what code can mend needs no second request. */
 function check(
   { qualityGuard }: CompactionOptions,
   { audit }: Facts,
   prose: string,
   parts: RecordParts,
-  mayAmend: boolean,
 ): Checked {
   const beside = Object.values(parts).join("\n");
   const problems = qualityGuard.enabled ? auditSummary({ text: prose, beside, ...audit }) : [];
-  const mended =
-    problems.length === 0
-      ? prose
-      : mayAmend
-        ? amendSummary(prose, problems, audit.latestAsk)
-        : undefined;
+  const mended = amendSummary(prose, problems, audit.latestAsk);
   return mended === undefined
     ? { ok: false, problems }
     : { ok: true, prose: withoutEmptySections(mended), amended: problems.length > 0 };

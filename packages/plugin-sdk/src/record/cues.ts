@@ -74,11 +74,19 @@ const QUESTION = /[?？؟]\P{L}*$/u;
 const OPTIONAL_MARKS = /[\u0591-\u05c7\u0640\u064b-\u0652]/g;
 const MAX_READ = 400;
 
+const CUES = new RegExp(`${RULE.source}|${WISH.source}`, "giu");
+
 /** What a sentence's words say of it, from its first 400 characters. */
 export function forceOf(sentence: string): Force {
-  const read = sentence.slice(0, MAX_READ).normalize("NFC").replace(OPTIONAL_MARKS, "");
+  const read = readable(sentence);
   if (RULE.test(read)) return "rule";
   if (WISH.test(read)) return "wish";
   if (QUESTION.test(read) || namesIn(read).length > 0) return "task";
   return AMOUNT.test(read) ? "amount" : "plain";
 }
+
+/** The first 400 characters of a sentence without the words that say how binding it is. */
+export const withoutCues = (sentence: string): string => readable(sentence).replace(CUES, " ");
+
+const readable = (sentence: string) =>
+  sentence.slice(0, MAX_READ).normalize("NFC").replace(OPTIONAL_MARKS, "");

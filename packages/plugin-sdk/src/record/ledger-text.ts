@@ -1,6 +1,7 @@
 // How a ledger reads to a model within a number of tokens.
 import { estimateText } from "../tokens/estimate.ts";
 import { fileLines, isChanged, lastPart, mergeSuffixes, withoutFolders } from "./ledger-paths.ts";
+import { namesIn } from "./names.ts";
 import { worthOf } from "./rank.ts";
 import type { LedgerItem, LedgerState } from "./state.ts";
 
@@ -11,7 +12,10 @@ const DEFAULT_LEDGER_TOKENS = 3_000;
 export interface LedgerText {
   /** Empty when the ledger is, or when nothing fits. */
   text: string;
-  /** What the text names, most important first; each with the entry it comes from. */
+  /**
+   * What the text names, most important first, each with the entry it comes from; but for names
+   * that stood once in a long output, which fill the room that is left.
+   */
   items: readonly LedgerItem[];
 }
 
@@ -22,6 +26,8 @@ const SLACK = 0.95;
 const CHARS_PER_TOKEN = 4;
 const MAX_COMMANDS = 4;
 const MAX_ERRORS = 3;
+/** Newest names that only fill room: more of them are seldom worth reading with every request. */
+const MAX_ONCE = 300;
 
 /** Text and items of a ledger, at most `maxTokens`, estimated with some slack. Deterministic. */
 export function renderLedger(
@@ -45,19 +51,37 @@ export function renderLedger(
     )
     .map(({ item }) => item);
   const chosen = withoutFolders(limited(ranked));
-  let fits: LedgerText = { text: "", items: [] };
-  // The largest number of items that fits.
-  for (let low = 1, high = chosen.length; low <= high; ) {
+  const fitting = (count: number, textOf: (count: number) => string) =>
+    mostThat(count, (some) => estimateText(textOf(some)).estimate <= maxTokens * SLACK);
+  const count = fitting(chosen.length, (some) => textOfItems(chosen.slice(0, some)));
+  const items = chosen.slice(0, count);
+  if (count === 0 || count < chosen.length) return { text: textOfItems(items), items };
+  const rest = [...state.once]
+    .slice(-MAX_ONCE)
+    .filter((name) => isTelling(name) && !without.has(name))
+    .toReversed();
+  const textWith = (some: number) => textOfItems(items, rest.slice(0, some));
+  return { text: textWith(fitting(rest.length, textWith)), items };
+}
+
+/** The largest number up to `most` that passes, where all below one that passes do; 0 = none. */
+function mostThat(most: number, passes: (count: number) => boolean): number {
+  let found = 0;
+  for (let low = 1, high = most; low <= high; ) {
     const middle = (low + high) >> 1;
-    const items = chosen.slice(0, middle);
-    const text = textOfItems(items);
-    if (estimateText(text).estimate <= maxTokens * SLACK) {
-      fits = { text, items };
+    if (passes(middle)) {
+      found = middle;
       low = middle + 1;
     } else high = middle - 1;
   }
-  return fits;
+  return found;
 }
+
+const DIGITS = /^[0-9a-f-]+$/i;
+
+/** Of names that came once, in one of many outputs: those that say what they are. */
+const isTelling = (name: string) =>
+  !DIGITS.test(name) && namesIn(name).some((one) => one.name === name && one.weak !== true);
 
 /** What takes more room counts less. */
 const roomOf = ({ kind, name }: LedgerItem) =>
@@ -76,7 +100,9 @@ function limited(ranked: readonly LedgerItem[]): LedgerItem[] {
   );
 }
 
-function textOfItems(items: readonly LedgerItem[]): string {
+/** `once`: names that stand in room that nothing else takes. */
+function textOfItems(items: readonly LedgerItem[], once: readonly string[] = []): string {
+  if (items.length === 0) return "";
   const of = (kind: LedgerItem["kind"]) => items.filter((item) => item.kind === kind);
   const list = (heading: string, names: readonly string[]) =>
     names.length === 0 ? [] : [`${heading}: ${names.join(" ")}`];
@@ -103,6 +129,7 @@ function textOfItems(items: readonly LedgerItem[]): string {
       "## Ids",
       of("id").map(({ name }) => name),
     ),
+    ...list("## Seen once", once),
     ...lines("## Commands", "command"),
     ...lines("## Errors", "error"),
   ].join("\n");

@@ -62,6 +62,28 @@ describe("one bulk output", () => {
     const left = known.filter((path) => pathsInLedger(text).includes(path));
     expect(left.length).toBeGreaterThanOrEqual(0.9 * known.length);
   });
+
+  it("of many names fills what room is left with those that came last, and takes none from others", () => {
+    const symbols = Array.from({ length: 120 }, (_, n) => `loadPart${n}Of`);
+    const state = foldLedger(
+      EMPTY_LEDGER,
+      entriesOf([
+        user("Mind src/important.ts and runThing."),
+        toolResult(toolCall("bash", { command: "git log" }), symbols.join("\n")),
+      ]),
+    );
+    expect(state.items.size).toBeLessThan(50);
+    const texts = [60, 300, 400, 3_000].map((maxTokens) => renderLedger(state, { maxTokens }));
+    for (const { text, items } of texts) {
+      expect(items.length === state.items.size || !text.includes("Seen once")).toBe(true);
+      expect(text).toContain("important.ts");
+    }
+    const [few, , some, all] = texts.map(({ text }) => text);
+    expect(few).not.toContain("## Seen once");
+    expect(some).toContain("## Seen once: loadPart119Of loadPart118Of");
+    expect(some).not.toContain("loadPart60Of");
+    expect(symbols.every((symbol) => all!.includes(symbol))).toBe(true);
+  });
 });
 
 describe("foldLedger", () => {

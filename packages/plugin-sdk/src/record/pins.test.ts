@@ -6,6 +6,7 @@ import { entriesOf } from "./__fixtures__/entries.ts";
 import { forceOf } from "./cues.ts";
 import { foldLedger } from "./ledger.ts";
 import { renderPins } from "./pins.ts";
+import { replacements } from "./replaced.ts";
 import { sentencesOf, sentencesSaid } from "./speech.ts";
 import { EMPTY_LEDGER } from "./state.ts";
 
@@ -147,6 +148,35 @@ describe("pins", () => {
       17,
     );
     expect(text).toBe("- Never ship on Fridays.\n- The limit must be 7.");
+  });
+
+  it.each([
+    [
+      "The badge of Ida Lund has the number heron-12.",
+      "Forget the number of the badge of Ida Lund.",
+    ],
+    ["Never delete files in the archive.", "You may delete files in the archive from now on."],
+    [
+      "Lösche niemals Dateien im Archiv.",
+      "Ab jetzt darfst du Dateien im Archiv löschen, niemals sonst.",
+    ],
+    ["Никогда не удаляй файлы архива.", "Теперь удаляй файлы архива, никогда не спрашивай."],
+  ])("never show %j without what was said of it later", (older, newer) => {
+    const said = [user(older), user("Always answer in Latin."), user(newer)];
+    const room = (text: string) => estimateText(`- ${text}\n`).estimate + 1;
+    const all = `- ${older}\n- Always answer in Latin.\n- ${newer}`;
+    expect(pinsAfter(said)).toBe(all);
+    expect(pinsAfter(said, room("Always answer in Latin.") + room(newer) + 2)).not.toContain(older);
+    expect(pinsAfter(said, room(older))).not.toContain(older);
+  });
+
+  it("take what is about something else for no change", () => {
+    const said = ["Never delete the backups of March.", "Never rename the backups of March."];
+    expect(replacements(said.map((text, at) => ({ text, at }))).size).toBe(0);
+    expect(
+      replacements(["绝对不要删除数据库。", "绝对不要删除日志。"].map((text, at) => ({ text, at })))
+        .size,
+    ).toBe(0);
   });
 
   it("take from a pasted plan no more than its share", () => {

@@ -4,6 +4,7 @@ import { escapeTags } from "../messages/wrap-record.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { oneLine, ownText } from "../transcript/text.ts";
 import { type Force, forceOf } from "./cues.ts";
+import { replacements } from "./replaced.ts";
 import { sentencesSaid } from "./speech.ts";
 
 /** A sentence that a person said. */
@@ -59,22 +60,27 @@ export function withinBounds(pins: Map<string, Pin>): Map<string, Pin> {
 /**
  * The pins that `maxTokens` hold, as a list, oldest first, so that of two that contradict each
  * other the newer one is read last. The most binding come first into the room. Where it is short,
- * what was said again with another number goes before what stands alone; then neither the oldest
- * nor the newest. Deterministic.
+ * what was said anew goes before what stands alone, and never stands without what replaced it; then
+ * neither the oldest nor the newest. Deterministic.
  */
 export function renderPins(
   pins: ReadonlyMap<string, Pin>,
   { maxTokens, without }: { maxTokens: number; without?: string | undefined },
 ): string {
-  const lines: Pin[] = [];
+  const lines = new Set<Pin>();
+  const known = [...pins.values()];
+  const replaced = replacements(known);
   let left = maxTokens;
-  for (const pin of byImportance([...pins.values()].filter(({ entryId }) => entryId !== without))) {
+  for (const pin of byImportance(known, replaced)) {
+    if (pin.entryId === without) continue;
+    const newer = replaced.get(pin);
     const cost = estimateText(lineOf(pin)).estimate + 1;
-    if (cost > left) continue;
+    const isStale = newer !== undefined && newer.entryId !== without && !lines.has(newer);
+    if (cost > left || isStale) continue;
     left -= cost;
-    lines.push(pin);
+    lines.add(pin);
   }
-  return lines
+  return [...lines]
     .sort((a, b) => a.at - b.at)
     .map(lineOf)
     .join("\n");
@@ -82,14 +88,13 @@ export function renderPins(
 
 const lineOf = ({ text }: Pin) => `- ${escapeTags(text)}`;
 
-function byImportance(pins: readonly Pin[]): Pin[] {
-  const current = new Map(pins.map((pin) => [withoutAmounts(pin.text), pin]));
-  const isCurrent = (pin: Pin) => current.get(withoutAmounts(pin.text)) === pin;
-  const of = (force: Force) => pins.filter((pin) => pin.force === force && isCurrent(pin));
+function byImportance(pins: readonly Pin[], replaced = replacements(pins)): Pin[] {
+  const of = (force: Force) => pins.filter((pin) => pin.force === force && !replaced.has(pin));
   return [
     ...ORDER.flatMap((force) => fromBothEnds(of(force))),
-    ...pins.filter((pin) => pin.force !== "task" && !isCurrent(pin)).toReversed(),
     ...of("task").toReversed(),
+    // What replaced another comes before it.
+    ...pins.filter((pin) => replaced.has(pin)).toReversed(),
   ];
 }
 
@@ -97,5 +102,3 @@ function byImportance(pins: readonly Pin[]): Pin[] {
 function fromBothEnds<Item>(items: readonly Item[]): Item[] {
   return items.map((_, index) => items.at(index % 2 === 0 ? -1 - index / 2 : (index - 1) / 2)!);
 }
-
-const withoutAmounts = (text: string) => text.toLowerCase().replace(/\p{N}+/gu, "0");

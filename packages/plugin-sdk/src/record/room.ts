@@ -14,14 +14,15 @@ export interface RecordRoom {
 const STEPS: readonly (readonly [budget: number, room: RecordRoom])[] = [
   [0, { ledger: 0, anchors: 0, pins: 0 }],
   [8_000, { ledger: 1_000, anchors: 300, pins: 200 }],
-  [32_000, { ledger: 3_000, anchors: 1_500, pins: 500 }],
-  [64_000, { ledger: 4_500, anchors: 2_000, pins: 800 }],
+  [32_000, { ledger: 3_500, anchors: 2_000, pins: 500 }],
+  [64_000, { ledger: 4_500, anchors: 5_000, pins: 800 }],
+  [112_000, { ledger: 4_500, anchors: 6_500, pins: 800 }],
 ];
 
 /**
- * The rooms under a prompt budget, all in tokens (spec "compaction", "Decided since" 5 and 6). A
- * ledger is worth its whole room: of the names a session goes back to, most of those a smaller one
- * misses stood once in an output.
+ * The rooms under a prompt budget, all in tokens. A ledger is worth its whole room: of the names a
+ * session goes back to, most of those a smaller one misses stood once in an output. Passages bring
+ * back more of what stood around names than any other room of their size does.
  */
 export function recordRoomOf(promptBudget: number): RecordRoom {
   const above = STEPS.findIndex(([budget]) => promptBudget < budget);

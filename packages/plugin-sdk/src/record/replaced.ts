@@ -1,0 +1,89 @@
+// Which sentences a later one says anew, changes or takes back.
+import { withoutCues } from "./cues.ts";
+
+/** A sentence that was said, and when. */
+interface Said {
+  readonly text: string;
+  /** Rises with time. */
+  readonly at: number;
+}
+
+/** What a sentence is about. */
+interface Subject {
+  /** Beginnings of its words, without those that bind. */
+  words: ReadonlySet<string>;
+  /** Names with digits in them, whatever the digits are. */
+  named: ReadonlySet<string>;
+}
+
+/** Fewer words are about anything. */
+const LEAST_WORDS = 2;
+/** A much longer sentence has the words of many short ones. */
+const MOST_TIMES = 3;
+const NAMED = /[^\s,;:]*\p{N}[^\s,;:]*/gu;
+const WORD = /[\p{L}\p{M}]{4,}/gu;
+/** "delete", "deleted". Where nothing stands between words, whole. */
+const STEM = 5;
+const GAPLESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+
+/**
+ * By a sentence the newest one after it that is the same but for its numbers, or about the same: it
+ * has all of its words, and names nothing else. What it says of that nobody looks at, so that no
+ * language is needed. Linear, but for sentences that share their rarest word.
+ */
+export function replacements<One extends Said>(said: readonly One[]): ReadonlyMap<One, One> {
+  const inOrder = said.toSorted((a, b) => a.at - b.at);
+  const subjects = new Map(inOrder.map((one) => [one, subjectOf(one)]));
+  const holders = new Map<string, One[]>();
+  for (const one of inOrder)
+    for (const word of subjects.get(one)!.words) {
+      const others = holders.get(word);
+      if (others === undefined) holders.set(word, [one]);
+      else others.push(one);
+    }
+  const replaced = new Map<One, One>();
+  const newest = new Map(inOrder.map((one) => [withoutAmounts(one.text), one]));
+  for (const one of inOrder) {
+    const again = newest.get(withoutAmounts(one.text))!;
+    if (again !== one) replaced.set(one, again);
+    const subject = subjects.get(one)!;
+    if (replaced.has(one) || subject.words.size < LEAST_WORDS) continue;
+    const [rarest] = [...subject.words].sort(
+      (a, b) => holders.get(a)!.length - holders.get(b)!.length,
+    );
+    const newer = holders
+      .get(rarest!)!
+      .findLast((other) => other.at > one.at && isAbout(subjects.get(other)!, subject));
+    if (newer !== undefined) replaced.set(one, newer);
+  }
+  return replaced;
+}
+
+function isAbout(newer: Subject, older: Subject): boolean {
+  if (newer.words.size > MOST_TIMES * older.words.size) return false;
+  return holdsAll(newer.words, older.words) && holdsAll(older.named, newer.named);
+}
+
+function holdsAll(words: ReadonlySet<string>, wanted: ReadonlySet<string>): boolean {
+  for (const word of wanted) if (!words.has(word)) return false;
+  return true;
+}
+
+const known = new WeakMap<Said, Subject>();
+
+function subjectOf(one: Said): Subject {
+  const subject = known.get(one) ?? readSubject(one.text);
+  known.set(one, subject);
+  return subject;
+}
+
+function readSubject(text: string): Subject {
+  const lower = withoutCues(text).toLowerCase();
+  const words = lower.replace(NAMED, " ").match(WORD) ?? [];
+  return {
+    words: new Set(words.map((word) => (GAPLESS.test(word) ? word : word.slice(0, STEM)))),
+    named: new Set(lower.match(NAMED)?.map(withoutAmounts)),
+  };
+}
+
+const withoutAmounts = (text: string) => text.toLowerCase().replace(/\p{N}+/gu, "0");
