@@ -1,26 +1,33 @@
 // What a Chat Completions server remembers of prompts, and of reasoning it wants back.
-
 import { tokensIn } from "../server/bill.ts";
 import { type JsonObject, list, record, text } from "../server/json.ts";
 import type { PromptCache, Segment } from "../server/prompt-cache.ts";
 import { callsOf, type EmulatedReply } from "../server/reply.ts";
 import type { Accepted, Exchange, WireMemory } from "../server/wire.ts";
-import { callId, wordsOf } from "./reply.ts";
+import { type Carrier, carrierFault, carrierOf } from "./carriers.ts";
 import { messages } from "./rules/rule.ts";
+import { callId, wordsOf } from "./words.ts";
+
+export interface ChatAccepted extends Accepted {
+  carrier: Carrier;
+}
 
 /** Servers that want the reasoning of a tool call back with it. */
 const WANT_REASONING = new Set(["deepseek", "kimi"]);
 
-export function createMemory(cache: PromptCache): WireMemory<JsonObject, Accepted> {
+export function createMemory(cache: PromptCache): WireMemory<JsonObject, ChatAccepted> {
   /** By id of the call it led to. */
   const reasoning = new Map<string, string>();
+  const details = new Map<string, string>();
   return {
-    examine(body, { account, flavor }) {
+    examine(body, call) {
+      const { account, flavor } = call;
       if (flavor !== undefined && WANT_REASONING.has(flavor)) {
-        const lost = messages(body).find(({ value }) => {
-          const had = callIds(value).map((id) => reasoning.get(id));
-          return had.some((words) => words !== undefined && words !== value.reasoning_content);
-        });
+        const lost = messages(body).find(({ value }) =>
+          callIds(value)
+            .map((id) => reasoning.get(id))
+            .some((words) => words !== undefined && words !== value.reasoning_content),
+        );
         if (lost !== undefined)
           return {
             kind: "refused",
@@ -28,14 +35,21 @@ export function createMemory(cache: PromptCache): WireMemory<JsonObject, Accepte
             message: `The \`reasoning_content\` in the thinking mode must be passed back to the API. ('${lost.path}')`,
           };
       }
+      const carrier = carrierOf(text(body.model), call);
+      const fault = carrierFault(body, carrier, details);
+      if (fault !== undefined) return { kind: "refused", ...fault };
       const prompt = cache.settle(`${account} ${text(body.model)}`, segmentsOf(body));
-      return { kind: "accepted", accepted: { prompt } };
+      return { kind: "accepted", accepted: { prompt, carrier } };
     },
-    said(reply: EmulatedReply, { nonce }: Exchange<Accepted>) {
+    said(reply: EmulatedReply, { nonce, accepted }: Exchange<ChatAccepted>) {
       const words = wordsOf(reply, "thinking");
-      if (words === undefined) return;
-      for (const [position, call] of callsOf(reply).entries())
-        reasoning.set(callId(call, nonce, position), words);
+      const carrier = accepted?.carrier;
+      for (const [position, call] of callsOf(reply).entries()) {
+        const id = callId(call, nonce, position);
+        if (words !== undefined) reasoning.set(id, words);
+        if (carrier?.kind === "details" && carrier.maker === "google" && position === 0)
+          details.set(id, carrier.sign(id));
+      }
     },
   };
 }

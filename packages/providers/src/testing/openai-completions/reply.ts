@@ -7,9 +7,12 @@ import {
   pieces,
   type ScriptedCall,
 } from "../server/reply.ts";
-import { type Accepted, type Exchange, type Frames, sse } from "../server/wire.ts";
+import { type Exchange, type Frames, sse } from "../server/wire.ts";
+import type { Carrier } from "./carriers.ts";
+import type { ChatAccepted } from "./memory.ts";
+import { besideCall, callId, carried, wordsOf } from "./words.ts";
 
-type ChatExchange = Exchange<Accepted>;
+type ChatExchange = Exchange<ChatAccepted>;
 
 /** Chunks, one event each. */
 export function frames(reply: EmulatedReply, exchange: ChatExchange): Frames {
@@ -23,18 +26,25 @@ export function frames(reply: EmulatedReply, exchange: ChatExchange): Frames {
     ...base,
     choices: [{ index: 0, delta: value, finish_reason: null }],
   });
+  const carrier = exchange.accepted?.carrier;
   let calls = 0;
   const said = blocksOf(reply).flatMap((block) => {
     switch (block.type) {
       case "thinking":
-        return pieces(block.text, reply).map((piece) => delta({ reasoning_content: piece }));
+        return [
+          ...pieces(block.text, reply).map((piece) => delta(carried(carrier, piece, false))),
+          ...signatureOf(carrier, block.text).map((signed) => delta(signed)),
+        ];
       case "text":
         return pieces(block.text, reply).map((piece) => delta({ content: piece }));
       case "call": {
         const index = calls++;
         const { arguments: _none, ...opened } = functionOf(block);
-        const head = { id: callId(block, exchange.nonce, index), type: "function" };
+        const id = callId(block, exchange.nonce, index);
+        const beside = index === 0 ? besideCall(carrier, id) : NOTHING_BESIDE;
+        const head = { id, type: "function", ...beside.call };
         return [
+          ...(beside.details.length > 0 ? [delta({ reasoning_details: beside.details })] : []),
           delta({
             tool_calls: [{ index, ...head, function: { ...opened, arguments: "" } }],
           }),
@@ -59,16 +69,27 @@ export function frames(reply: EmulatedReply, exchange: ChatExchange): Frames {
 }
 
 export function document(reply: EmulatedReply, exchange: ChatExchange): object {
-  const calls = callsOf(reply).map((call, index) => ({
+  const carrier = exchange.accepted?.carrier;
+  const made = callsOf(reply);
+  const beside =
+    made[0] === undefined
+      ? NOTHING_BESIDE
+      : besideCall(carrier, callId(made[0], exchange.nonce, 0));
+  const calls = made.map((call, index) => ({
     id: callId(call, exchange.nonce, index),
     type: "function",
     function: functionOf(call),
+    ...(index === 0 && beside.call),
   }));
   const thinking = wordsOf(reply, "thinking");
+  const reasoning: { reasoning_details?: object[] } =
+    thinking === undefined ? {} : carried(carrier, thinking, true);
+  const details = [...(reasoning.reasoning_details ?? []), ...beside.details];
   const message = {
     role: "assistant",
     content: wordsOf(reply, "text") ?? null,
-    ...(thinking !== undefined && { reasoning_content: thinking }),
+    ...reasoning,
+    ...(details.length > 0 && { reasoning_details: details }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
   const usage = usageOf(exchange);
@@ -82,13 +103,13 @@ export function document(reply: EmulatedReply, exchange: ChatExchange): object {
   };
 }
 
-export const callId = (call: ScriptedCall, nonce: string, index: number): string =>
-  call.id ?? `call_emulated_${nonce}_${index}`;
+const NOTHING_BESIDE = { call: {}, details: [] };
 
-/** All words of one kind; undefined = there are none. */
-export function wordsOf(reply: EmulatedReply, type: "text" | "thinking"): string | undefined {
-  const found = blocksOf(reply).flatMap((block) => (block.type === type ? [block.text] : []));
-  return found.length === 0 ? undefined : found.join("");
+/** A signature comes by itself, behind the words; clients join it to them. */
+function signatureOf(carrier: Carrier | undefined, words: string): object[] {
+  if (carrier?.kind !== "details" || carrier.maker !== "anthropic") return [];
+  const signature = carrier.sign(words);
+  return [{ reasoning_details: [{ type: "reasoning.text", signature, index: 0 }] }];
 }
 
 const functionOf = (call: ScriptedCall) => ({ name: call.name, arguments: argumentsText(call) });

@@ -2,11 +2,11 @@
 import { error, errorObject, failures, keyOf, models } from "../openai/errors.ts";
 import { type JsonObject, text } from "../server/json.ts";
 import { type EmulatedWire, sse } from "../server/wire.ts";
-import { createMemory, segmentsOf } from "./memory.ts";
+import { type ChatAccepted, createMemory, segmentsOf } from "./memory.ts";
 import { document, frames } from "./reply.ts";
 import { CHAT_RULES } from "./rules/check.ts";
 
-export const CHAT_WIRE: EmulatedWire<JsonObject> = {
+export const CHAT_WIRE: EmulatedWire<JsonObject, ChatAccepted> = {
   api: "openai-completions",
   basePath: "/v1",
   isCall: (path) => path.endsWith("/chat/completions"),

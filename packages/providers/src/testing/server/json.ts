@@ -47,12 +47,15 @@ export function repeated(texts: readonly string[]): string | undefined {
 
 export const words = (names: string): ReadonlySet<string> => new Set(names.split(/\s+/));
 
+const ESCAPED = /\\ud[89a-f]/;
+
 /**
  * JSON.stringify writes a lone surrogate as an escape of its own; a backslash of the text itself is
  * written twice.
  */
 export function hasLoneSurrogate(value: unknown): boolean {
-  return /\\ud[89a-f]/.test(JSON.stringify(value).replaceAll("\\\\", ""));
+  const json = JSON.stringify(value);
+  return ESCAPED.test(json) && ESCAPED.test(json.replaceAll("\\\\", ""));
 }
 
 /** Undefined: no JSON, or no object. */

@@ -122,6 +122,60 @@ const BROKEN: Readonly<Record<string, { body: unknown; flavor?: ChatRuleFlavor }
     },
   },
   "tool_choice.no_tools": { body: { ...withMessages(user), tool_choice: "auto" } },
+  "anthropic.prefill": {
+    body: {
+      ...withMessages(user, { role: "assistant", content: "so" }),
+      model: "anthropic/claude-opus-4.6",
+    },
+    flavor: "openrouter",
+  },
+  "anthropic.tool_id": {
+    body: {
+      ...withMessages(user, asking(toolCall("a|b")), answering("a|b")),
+      model: "anthropic/claude-opus-4.6",
+    },
+    flavor: "openrouter",
+  },
+  "anthropic.cache_max": {
+    body: {
+      ...withMessages({
+        role: "user",
+        content: Array.from({ length: 5 }, () => ({
+          type: "text",
+          text: "x",
+          cache_control: { type: "ephemeral" },
+        })),
+      }),
+      model: "anthropic/claude-opus-4.6",
+    },
+    flavor: "openrouter",
+  },
+  "gemini.signature_base64": {
+    body: {
+      ...withMessages(user, {
+        role: "assistant",
+        content: "so",
+        reasoning_details: [{ type: "reasoning.encrypted", data: "no base64" }],
+      }),
+      model: "google/gemini-3-pro",
+    },
+    flavor: "openrouter",
+  },
+  "mistral.tool_id": {
+    body: {
+      ...withMessages(user, asking(toolCall("a")), answering("a")),
+      model: "mistralai/large",
+    },
+    flavor: "openrouter",
+  },
+  "minimax.tools.parameters": {
+    body: { ...GOOD, tools: [{ type: "function", function: { name: "read", parameters: {} } }] },
+    flavor: "minimax",
+  },
+  "gemini.signature_required": {
+    body: { ...withMessages(user, asking(toolCall("a")), answering("a")), model: "gemini-3-pro" },
+    flavor: "gemini",
+  },
   "tools.required_by_history": {
     body: withMessages(asking(toolCall("a")), answering("a")),
     flavor: "proxy",

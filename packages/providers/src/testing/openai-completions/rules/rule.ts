@@ -10,6 +10,10 @@ export type ChatRuleFlavor =
   | "kimi"
   | "template"
   | "proxy"
+  | "openrouter"
+  | "minimax"
+  | "gemini"
+  | "vllm"
   | "compatible";
 
 export type ChatRule = WireRule<JsonObject>;
