@@ -25,7 +25,7 @@ describe("clew emulate", () => {
     writeFileSync(script, JSON.stringify([{ text: "Hello." }, { fault: "overloaded" }]));
     const child = startClew(home, ["emulate", "--json", "--script", script]);
     const { emulators } = JSON.parse(await child.nextLine()) as Started;
-    expect(emulators).toHaveLength(7);
+    expect(emulators).toHaveLength(8);
     const { baseUrl } = emulators.find(({ api }) => api === "anthropic-messages")!;
     expect(await (await ask(baseUrl, GOOD)).json()).toMatchObject({
       content: [{ text: "Hello." }],

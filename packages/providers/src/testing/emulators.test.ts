@@ -43,6 +43,10 @@ const SAMPLES: Readonly<Record<string, { streamed: Sample; whole: Sample }>> = {
     streamed: gemini(":streamGenerateContent?alt=sse"),
     whole: gemini(":generateContent"),
   },
+  "google-gemini-cli": {
+    streamed: geminiCli(":streamGenerateContent?alt=sse"),
+    whole: geminiCli(":generateContent"),
+  },
   "bedrock-converse-stream": {
     streamed: converse("/converse-stream"),
     whole: converse("/converse"),
@@ -75,6 +79,15 @@ function gemini(method: string): Sample {
     path: `/models/gemini-3-pro${method}`,
     body: { contents },
     key: "x-goog-api-key",
+  };
+}
+
+function geminiCli(method: string): Sample {
+  const request = { contents: [{ role: "user", parts: [{ text: "hi" }] }], session_id: "s" };
+  return {
+    path: `/v1internal${method}`,
+    body: { model: "gemini-3-pro", project: "p", request },
+    key: "authorization",
   };
 }
 

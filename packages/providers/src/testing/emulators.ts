@@ -1,6 +1,7 @@
 // Starts an emulated server of any of the wires.
 import { MESSAGES_WIRE } from "./anthropic-messages/wire.ts";
 import { CONVERSE_WIRE } from "./bedrock-converse-stream/wire.ts";
+import { GEMINI_CLI_WIRE } from "./google-generative-ai/envelope.ts";
 import { GEMINI_WIRE } from "./google-generative-ai/wire.ts";
 import { MISTRAL_WIRE } from "./mistral-conversations/wire.ts";
 import type { ChatRuleFlavor } from "./openai-completions/rules/rule.ts";
@@ -105,6 +106,7 @@ const EMULATED: ReadonlyMap<string, Emulated> = new Map([
   [CHATGPT_WIRE.api, emulate(CHATGPT_WIRE)],
   [CHAT_WIRE.api, emulate(CHAT_WIRE)],
   [GEMINI_WIRE.api, emulate(GEMINI_WIRE)],
+  [GEMINI_CLI_WIRE.api, emulate(GEMINI_CLI_WIRE)],
   [CONVERSE_WIRE.api, emulate(CONVERSE_WIRE)],
   [MISTRAL_WIRE.api, emulate(MISTRAL_WIRE)],
 ]);

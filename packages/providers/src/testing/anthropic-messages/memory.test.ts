@@ -22,6 +22,8 @@ interface Answer {
   status: number;
   content: { type: string; thinking?: string; signature?: string; id?: string }[];
   error?: { message: string; rule: string };
+  id: string;
+  diagnostics?: { cache_miss_reason: { cache_missed_input_tokens: number } | null };
   input_transformations?: { path: string; reason: string }[];
   usage: Record<string, unknown>;
 }
@@ -277,6 +279,32 @@ describe("the prompt cache of a Messages server", () => {
     expect((await send(await start(), change)).usage.cache_creation_input_tokens).toBe(0);
     const server = await start({ cacheMinimumTokens: 0 });
     expect((await send(server, change)).usage.cache_creation_input_tokens).toBeGreaterThan(0);
+  });
+});
+
+describe("the diagnosis of a cache miss", () => {
+  it("names what differs from the request before, in the order of the prompt", async () => {
+    const server = await start();
+    const system = "Be brief.";
+    const request = { system, messages: [user("one"), user("two")] };
+    const { id } = await send(server, request);
+    const missOf = async (change: object) =>
+      (await send(server, { ...request, diagnostics: { previous_message_id: id }, ...change }))
+        .diagnostics?.cache_miss_reason;
+    expect(await missOf({})).toBeNull();
+    expect(await missOf({ messages: [...request.messages, user("three")] })).toBeNull();
+    expect(await missOf({ model: "claude-fable-5-2", system: "" })).toMatchObject({
+      type: "model_changed",
+    });
+    expect(await missOf({ system: "" })).toMatchObject({ type: "system_changed" });
+    const other = [user("one"), user("2")];
+    const miss = await missOf({ messages: other });
+    expect(miss).toMatchObject({ type: "messages_changed" });
+    expect(miss!.cache_missed_input_tokens).toBeGreaterThan(0);
+    expect(await missOf({ diagnostics: { previous_message_id: "msg_x" } })).toEqual({
+      type: "previous_message_not_found",
+    });
+    expect((await send(server, request)).diagnostics).toBeUndefined();
   });
 });
 

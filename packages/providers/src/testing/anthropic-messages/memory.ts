@@ -1,6 +1,8 @@
 // What a Messages server remembers of thinking it signed, and of prompts.
 
-import { record, text } from "../server/json.ts";
+import { tokensIn } from "../server/bill.ts";
+import { divergence, type Fingerprint } from "../server/cache-miss.ts";
+import { canonical, record, text } from "../server/json.ts";
 import type { PromptCache } from "../server/prompt-cache.ts";
 import {
   createSigner,
@@ -19,6 +21,10 @@ export interface MessagesAccepted extends Accepted {
   dropped: readonly Dropped[];
   /** One for each reply: it remembers what the reply has said. */
   signer(): Signer;
+  /** As asked, to compare the next request with. */
+  view: MessagesView;
+  /** Why the cache could not be used; undefined: the request does not ask. */
+  diagnostics: object | undefined;
 }
 
 const BOUND_ELSEWHERE =
@@ -33,7 +39,12 @@ const WORDS: Readonly<Record<Refused["rule"], string>> = {
 };
 
 export function createMemory(cache: PromptCache): WireMemory<MessagesView, MessagesAccepted> {
+  /** By id of the message that answered. */
+  const sent = new Map<string, MessagesView>();
   return {
+    said(_reply, { accepted, nonce }) {
+      if (accepted !== null) sent.set(messageId(nonce), accepted.view);
+    },
     examine(view, { account }) {
       const reader = {
         api: "anthropic-messages",
@@ -52,9 +63,42 @@ export function createMemory(cache: PromptCache): WireMemory<MessagesView, Messa
       const prompt = cache.settle(`${account} ${view.model}`, segmentsOf(view));
       const changes = dropped.map(({ path, binding }) => `thinking_dropped ${path} ${binding}`);
       const signer = () => createSigner(reader, read);
-      return { kind: "accepted", accepted: { prompt, dropped, changes, signer } };
+      const diagnostics = diagnose(view, sent);
+      const accepted = { prompt, dropped, changes, signer, view, diagnostics };
+      return { kind: "accepted", accepted };
     },
   };
+}
+
+export const messageId = (nonce: string): string => `msg_${nonce}`;
+
+function fingerprintOf(view: MessagesView): Fingerprint {
+  const { body, model } = view;
+  return {
+    fields: [
+      ["model", model],
+      ["system", canonical(body.system ?? "")],
+      ["tools", canonical(body.tools ?? [])],
+    ],
+    pieces: piecesOf(view).map((piece) => {
+      const content = meaning(piece);
+      return { content, tokens: tokensIn(content.length) };
+    }),
+  };
+}
+
+function diagnose(view: MessagesView, sent: ReadonlyMap<string, MessagesView>): object | undefined {
+  const { diagnostics } = view.body;
+  const { previous_message_id: previous } = record(diagnostics);
+  if (diagnostics == null) return undefined;
+  if (typeof previous !== "string") return { cache_miss_reason: null };
+  const before = sent.get(previous);
+  if (before === undefined) return { cache_miss_reason: { type: "previous_message_not_found" } };
+  const found = divergence(fingerprintOf(before), fingerprintOf(view));
+  if (found === undefined) return { cache_miss_reason: null };
+  const where = found.where === "pieces" ? "messages" : found.where;
+  const cache_missed_input_tokens = found.missedTokens;
+  return { cache_miss_reason: { type: `${where}_changed`, cache_missed_input_tokens } };
 }
 
 const mayDrop = ({ body }: MessagesView) =>

@@ -10,7 +10,7 @@ import {
   type ReplyBlock,
 } from "../server/reply.ts";
 import { type Exchange, type Frames, sse } from "../server/wire.ts";
-import type { MessagesAccepted } from "./memory.ts";
+import { type MessagesAccepted, messageId } from "./memory.ts";
 import { meaning } from "./prefix.ts";
 
 type MessagesExchange = Exchange<MessagesAccepted>;
@@ -104,7 +104,7 @@ function saidBlocks(reply: EmulatedReply, { accepted, nonce }: MessagesExchange)
 }
 
 const envelope = ({ model, accepted, nonce }: MessagesExchange) => ({
-  id: `msg_${nonce}`,
+  id: messageId(nonce),
   type: "message",
   role: "assistant",
   model,
@@ -113,6 +113,7 @@ const envelope = ({ model, accepted, nonce }: MessagesExchange) => ({
   stop_sequence: null,
   stop_details: null,
   container: null,
+  ...(accepted?.diagnostics !== undefined && { diagnostics: accepted.diagnostics }),
   ...(accepted !== null &&
     accepted.dropped.length > 0 && {
       input_transformations: accepted.dropped.map(({ path, binding }) => ({

@@ -18,18 +18,22 @@ export function document(reply: EmulatedReply, exchange: GeminiExchange): object
   return response(exchange, parts, { finishReason: finishReason(reply) });
 }
 
-/** The end is a chunk of its own, with the signature of a text if there is one. */
 export function frames(reply: EmulatedReply, exchange: GeminiExchange): Frames {
+  const chunks = chunksOf(reply, exchange);
+  return { frames: chunks.map((chunk) => sse(chunk)), end: chunks.length - 1 };
+}
+
+/** The end is a chunk of its own, with the signature of a text if there is one. */
+export function chunksOf(reply: EmulatedReply, exchange: GeminiExchange): object[] {
   const said = saidParts(reply, exchange);
   const started = said.flatMap(({ parts }) => parts({ inPieces: true }));
   const ending = said.flatMap(({ last }) => last ?? []);
-  const chunks = [
+  return [
     ...started.map((part) => response(exchange, [part])),
     response(exchange, [...ending, ...(ending.length === 0 ? [{ text: "" }] : [])], {
       finishReason: finishReason(reply),
     }),
   ];
-  return { frames: chunks.map((chunk) => sse(chunk)), end: chunks.length - 1 };
 }
 
 interface Said {

@@ -32,9 +32,11 @@ export interface GeminiView {
 
 export const modelOf = (path: string): string => /\/models\/([^/:]+):/.exec(path)?.[1] ?? "";
 
-export function createView(given: JsonObject, { path }: Pick<Call, "path">): GeminiView {
+export const createView = (body: JsonObject, { path }: Pick<Call, "path">): GeminiView =>
+  viewOf(body, modelOf(path));
+
+export function viewOf(given: JsonObject, model: string): GeminiView {
   const body = camel(given);
-  const model = modelOf(path);
   const contents = objects(body.contents, "contents").map(contentAt);
   return {
     body,

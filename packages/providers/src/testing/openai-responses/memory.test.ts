@@ -22,6 +22,8 @@ interface Item {
 
 interface Answer {
   status: number;
+  id: string;
+  prompt_cache_diagnostics?: object;
   output: Item[];
   error?: { message: string; param: string };
   usage: { input_tokens: number; input_tokens_details: Record<string, number> };
@@ -122,5 +124,28 @@ describe("the prompt cache of a Responses server", () => {
     const explicit = { prompt_cache_options: { mode: "explicit" } };
     const unmarked = await send(server, { ...turn(3), ...explicit, prompt_cache_key: "new" });
     expect(unmarked.usage.input_tokens_details.cache_write_tokens).toBe(0);
+  });
+});
+
+describe("the diagnosis of a cache miss", () => {
+  it("names what differs from the response it is compared with", async () => {
+    const server = await start();
+    const request = { input: [hi, { role: "user", content: "two" }] };
+    const { id } = await send(server, request);
+    const foundIn = async (change: object, comparison_response_id = id) =>
+      (
+        await send(server, {
+          ...request,
+          ...change,
+          prompt_cache_options: { comparison_response_id },
+        })
+      ).prompt_cache_diagnostics;
+    expect(await foundIn({})).toEqual({ type: "cache_hit" });
+    expect(await foundIn({ input: [...request.input, hi] })).toEqual({ type: "cache_hit" });
+    expect(await foundIn({ reasoning: { effort: "low" } })).toMatchObject({
+      reason: "reasoning_effort_changed",
+    });
+    expect(await foundIn({ input: [hi] })).toMatchObject({ reason: "input_changed" });
+    expect(await foundIn({}, "resp_x")).toEqual({ type: "comparison_response_not_found" });
   });
 });

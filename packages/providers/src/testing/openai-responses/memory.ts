@@ -1,5 +1,6 @@
 // What a Responses server remembers of items, reasoning and prompts.
 import { tokensIn } from "../server/bill.ts";
+import { divergence, type Fingerprint } from "../server/cache-miss.ts";
 import { canonical, first, record, text } from "../server/json.ts";
 import type { PromptCache, Segment } from "../server/prompt-cache.ts";
 import { seal, unseal } from "../server/seal.ts";
@@ -13,6 +14,10 @@ export interface ResponsesAccepted extends Accepted {
   encrypt(words: string): string;
   /** Remembers an item by its id, if the request wants items stored. */
   store(id: string): void;
+  /** As asked, to compare the next request with. */
+  view: ResponsesView;
+  /** Why the cache could not be used; undefined: the request does not ask. */
+  diagnostics: object | undefined;
   /** Remembers which reasoning a call came from. */
   bind(callItem: string, reasoningItem: string): void;
 }
@@ -25,6 +30,8 @@ const API = "openai";
 
 export function createMemory(cache: PromptCache): WireMemory<ResponsesView, ResponsesAccepted> {
   const stored = new Set<string>();
+  /** By id of the response that answered. */
+  const sent = new Map<string, ResponsesView>();
   const reasonOf = new Map<string, string>();
 
   const faultOf = (view: ResponsesView, { account }: Call): Refusal | undefined => {
@@ -50,6 +57,9 @@ export function createMemory(cache: PromptCache): WireMemory<ResponsesView, Resp
   };
 
   return {
+    said(_reply, { accepted, nonce }) {
+      if (accepted !== null) sent.set(responseId(nonce), accepted.view);
+    },
     examine(view, call): Examined<ResponsesAccepted> {
       const fault = faultOf(view, call);
       if (fault !== undefined) return fault;
@@ -62,6 +72,8 @@ export function createMemory(cache: PromptCache): WireMemory<ResponsesView, Resp
       );
       const accepted = {
         prompt,
+        view,
+        diagnostics: diagnose(view, sent),
         encrypt: (words: string) =>
           CIPHER +
           seal({
@@ -81,6 +93,42 @@ export function createMemory(cache: PromptCache): WireMemory<ResponsesView, Resp
       return { kind: "accepted", accepted };
     },
   };
+}
+
+export const responseId = (nonce: string): string => `resp_${nonce}`;
+
+function fingerprintOf(view: ResponsesView): Fingerprint {
+  const { body, model } = view;
+  const { format, verbosity } = record(body.text);
+  return {
+    fields: [
+      ["model", model],
+      ["prompt_cache_key", text(body.prompt_cache_key)],
+      ["tools", canonical(body.tools ?? [])],
+      ["text_format", canonical(format ?? "")],
+      ["reasoning_effort", text(record(body.reasoning).effort)],
+      ["verbosity", text(verbosity)],
+      ["service_tier", text(body.service_tier)],
+    ],
+    pieces: [text(body.instructions), ...inputOf(view)].map((piece) => {
+      const content = canonical(piece);
+      return { content, tokens: tokensIn(content.length) };
+    }),
+  };
+}
+
+function diagnose(
+  view: ResponsesView,
+  sent: ReadonlyMap<string, ResponsesView>,
+): object | undefined {
+  const { comparison_response_id: compared } = record(view.body.prompt_cache_options);
+  if (typeof compared !== "string") return undefined;
+  const before = sent.get(compared);
+  if (before === undefined) return { type: "comparison_response_not_found" };
+  const found = divergence(fingerprintOf(before), fingerprintOf(view));
+  if (found === undefined) return { type: "cache_hit" };
+  const reason = `${found.where === "pieces" ? "input" : found.where}_changed`;
+  return { type: "cache_miss", reason, cache_missed_tokens: found.missedTokens };
 }
 
 type Refusal = Extract<Examined<never>, { kind: "refused" }>;

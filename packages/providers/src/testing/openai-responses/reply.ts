@@ -8,7 +8,7 @@ import {
   type ReplyBlock,
 } from "../server/reply.ts";
 import { type Exchange, type Failure, type Frames, sse } from "../server/wire.ts";
-import type { ResponsesAccepted } from "./memory.ts";
+import { type ResponsesAccepted, responseId } from "./memory.ts";
 import { marksCache } from "./models.ts";
 
 type ResponsesExchange = Exchange<ResponsesAccepted>;
@@ -160,8 +160,8 @@ function saidCall(block: Block<"call">, id: string, call_id: string, reply: Emul
   };
 }
 
-const envelope = ({ model, nonce }: ResponsesExchange) => ({
-  id: `resp_${nonce}`,
+const envelope = ({ model, nonce, accepted }: ResponsesExchange) => ({
+  id: responseId(nonce),
   object: "response",
   created_at: 0,
   model,
@@ -174,6 +174,9 @@ const envelope = ({ model, nonce }: ResponsesExchange) => ({
   tool_choice: "auto",
   tools: [],
   top_p: null,
+  ...(accepted?.diagnostics !== undefined && {
+    prompt_cache_diagnostics: accepted.diagnostics,
+  }),
 });
 
 /** A reason other than "completed" is why the response is incomplete. */

@@ -10,10 +10,10 @@ import { TOOL_RULES } from "./tools.ts";
 
 /** All rules, in the order they are checked. */
 export const CHAT_RULES: readonly ChatRule[] = [
+  ...MAKER_RULES,
   ...SHAPE_RULES,
   ...MESSAGE_RULES,
   ...TOOL_RULES,
-  ...MAKER_RULES,
 ];
 
 export const UNREADABLE = "We could not parse the JSON body of your request.";

@@ -1,7 +1,7 @@
 // Rules of servers that pass Chat Completions on to other makers' models.
 
 import { modelTraits } from "../../anthropic-messages/models.ts";
-import { first, isBase64, list, objects, record, text } from "../../server/json.ts";
+import { first, isBase64, list, objects, parseObject, record, text } from "../../server/json.ts";
 import { rejects } from "../../server/wire.ts";
 import { type ChatRule, functionOf, messages, parts, toolCalls } from "./rule.ts";
 
@@ -79,6 +79,17 @@ export const MAKER_RULES: readonly ChatRule[] = [
         objects(body.tools, "tools"),
         (tool) => Object.keys(record(functionOf(tool).parameters)).length === 0,
         () => "invalid params, function parameters is empty (2013)",
+      ),
+    MINIMAX,
+  ),
+  rejects(
+    "minimax.arguments.json",
+    (body) =>
+      first(
+        toolCalls(body),
+        (call) => parseObject(text(functionOf(call).arguments)) === undefined,
+        ({ value }) =>
+          `invalid params, invalid function arguments json string, tool_call_id: ${text(value.id)} (2013)`,
       ),
     MINIMAX,
   ),
