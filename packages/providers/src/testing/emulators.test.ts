@@ -132,6 +132,31 @@ describe("the emulated apis", () => {
   });
 });
 
+describe("what an emulated server may be told", () => {
+  const { streamed } = SAMPLES["anthropic-messages"]!;
+  const twice = { ...streamed, body: { ...streamed.body, messages: [hi, hi] } };
+
+  it("is to let pass what only older models and other servers refuse", async () => {
+    expect((await post(await start("anthropic-messages"), twice)).status).toBe(400);
+    const server = await start("anthropic-messages", { tolerant: true });
+    expect((await post(server, twice)).status).toBe(200);
+    expect(server.violations).toMatchObject([{ rule: "roles.alternate", level: "compat" }]);
+  });
+
+  it("is what tokens cost, and to whom requests are told", async () => {
+    const told: string[] = [];
+    const server = await start("anthropic-messages", {
+      prices: { fresh: 0, output: 1e6 },
+      answers: [{ text: "abcd", usage: { prompt: 7, completion: 3, cached: 2 } }],
+      onRequest: ({ path }) => told.push(path),
+    });
+    await (await post(server, streamed)).text();
+    expect(server.bill).toMatchObject({ fresh: 5, read: 2, output: 3 });
+    expect(server.bill.cost).toBeCloseTo(3, 5);
+    expect(told).toEqual(["/v1/messages"]);
+  });
+});
+
 describe.each(EMULATED_APIS)("an emulated server of %s", (api) => {
   const { streamed, whole } = SAMPLES[api]!;
   const answered = async (fault: EmulatorFault) =>

@@ -322,3 +322,23 @@ describe("the window of a Messages server", () => {
     });
   });
 });
+
+describe("the addresses of a Messages server", () => {
+  it("are those of the api, of gateways before it, and of Vertex, which names the model", async () => {
+    const server = await start({ answers: [{ text: "Hello." }] });
+    const post = (path: string, change: object) =>
+      fetch(`${server.url}${path}`, {
+        method: "POST",
+        body: JSON.stringify({ max_tokens: 9, messages: [user("hi")], ...change }),
+      });
+    for (const path of ["/v1/messages", "/anthropic/v1/messages", "/v1/a/gw/anthropic/v1/messages"])
+      expect((await post(path, { model: FREE })).status).toBe(200);
+    const vertex = `/v1/projects/p/locations/l/publishers/anthropic/models/${BOUND}`;
+    const streamed = await post(`${vertex}:streamRawPredict`, {
+      anthropic_version: "vertex-2023-10-16",
+    });
+    expect(await streamed.text()).toContain(`"model":"${BOUND}"`);
+    expect(streamed.headers.get("content-type")).toContain("text/event-stream");
+    expect((await post("/v1/complete", {})).status).toBe(404);
+  });
+});

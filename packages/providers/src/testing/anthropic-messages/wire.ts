@@ -48,7 +48,8 @@ export const MESSAGES_WIRE: EmulatedWire<MessagesView, MessagesAccepted> = {
   rules: MESSAGES_RULES,
   view: createView,
   modelOf: (body, { path }) => modelOf(body, path),
-  streams: (body) => body === null || body.stream === true,
+  streams: (body, { path }) =>
+    body === null || body.stream === true || path.endsWith(":streamRawPredict"),
   size: (view) => ({
     prompt: segmentsOf(view).reduce((sum, { tokens }) => sum + tokens, 0),
     reply: Number(view.body.max_tokens),
