@@ -264,7 +264,8 @@ describe.each(EMULATED_APIS)("an emulated server of %s", (api) => {
     const broken = await fetch(`${server.baseUrl}${path}`, { method: "POST", body: "no json" });
     expect(broken.status).toBeOneOf([400, 422]);
     expect(server.violations).toMatchObject([{ rule: "body" }]);
-    expect((await post(server, { ...streamed, path: "/elsewhere" })).status).toBe(404);
+    for (const path of ["/elsewhere", "/%zz"])
+      expect((await post(server, { ...streamed, path })).status).toBe(404);
   });
 
   it("answers anything when it does not check", async () => {

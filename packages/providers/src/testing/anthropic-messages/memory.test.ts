@@ -244,6 +244,14 @@ describe("the prompt cache of a Messages server", () => {
     expect(server.bill.read).toBe(written);
   });
 
+  it("keeps nothing of a prompt that it had no room for", async () => {
+    const server = await start({ answers: [{ fault: "overloaded" }, { text: "ok" }] });
+    const change = { system: [marked(LONG)], messages: [user("hi")] };
+    await send(server, change);
+    expect((await send(server, change)).usage.cache_read_input_tokens).toBe(0);
+    expect((await send(server, change)).usage.cache_read_input_tokens).toBeGreaterThan(4000);
+  });
+
   it("keeps for an hour what asks for it, and tells it apart", async () => {
     const { now, pass } = clock();
     const server = await start({ now });

@@ -24,13 +24,15 @@ describe("the prompt cache", () => {
       segments: fc.array(segment, { maxLength: 8 }),
       pause: fc.nat(400_000),
       writes: fc.constantFrom("marked", "automatic"),
+      isRead: fc.boolean(),
     });
     fc.assert(
       fc.property(fc.array(request), (requests) => {
         let time = 0;
         const cache = createPromptCache(RULES, () => time);
-        for (const { segments, pause, writes } of requests) {
+        for (const { segments, pause, writes, isRead } of requests) {
           const settled = cache.settle("one", segments, { writes });
+          if (isRead) cache.keep();
           const total = segments.reduce((sum, { tokens }) => sum + tokens, 0);
           expect(promptTotal(settled)).toBe(total);
           expect(Math.min(...Object.values(settled))).toBeGreaterThanOrEqual(0);
@@ -40,10 +42,12 @@ describe("the prompt cache", () => {
     );
   });
 
-  it("reads all of an unchanged prompt that it writes by itself", () => {
+  it("reads all of an unchanged prompt that it writes by itself, once somebody has read that", () => {
     const cache = createPromptCache({ ...RULES, writes: "automatic" }, () => 0);
     const prompt = [words("a", 20), words("b", 30)];
     cache.settle("one", prompt);
+    expect(cache.settle("one", prompt).read).toBe(0);
+    cache.keep();
     expect(cache.settle("one", [...prompt, words("c", 5)])).toMatchObject({ read: 50, written: 5 });
   });
 
@@ -54,6 +58,7 @@ describe("the prompt cache", () => {
       words(`${length - 1}`, 20, 300_000),
     ];
     cache.settle("one", prompt(3));
+    cache.keep();
     expect(cache.settle("one", prompt(5)).read).toBe(60);
     expect(cache.settle("one", prompt(8)).read).toBe(0);
   });
@@ -64,6 +69,7 @@ describe("the prompt cache", () => {
     const prompt = [words("a", 20, 300_000)];
     for (let use = 0; use < 4; use++) {
       expect(cache.settle("one", prompt).read).toBe(use === 0 ? 0 : 20);
+      cache.keep();
       time += 200_000;
     }
   });

@@ -27,18 +27,30 @@ export interface CacheRules {
 
 export interface PromptCache {
   /**
-   * What of the prompt was there, and what is kept from now on. `scope`: account and model.
+   * What of the prompt was there, and what is to be kept. `scope`: account and model.
    * `change`: where models differ. Default: as the wire has it.
    */
   settle(scope: string, segments: readonly Segment[], change?: Partial<CacheRules>): PromptTokens;
+  /** Keeps what was settled last: its prompt was read. */
+  keep(): void;
+}
+
+interface Kept {
+  /** ms since the epoch. */
+  until: number;
+  keepMs: number;
 }
 
 /** Longer than this is the longer of the two times that providers sell. */
 const LONG_MS = 30 * 60_000;
 
 export function createPromptCache(rules: CacheRules, now: () => number): PromptCache {
-  const kept = new Map<string, { until: number; keepMs: number }>();
+  const kept = new Map<string, Kept>();
+  let pending: [hash: string, Kept][] = [];
   return {
+    keep() {
+      for (const [hash, entry] of pending.splice(0)) kept.set(hash, entry);
+    },
     settle(scope, segments, change) {
       const { writes, keepMs, minimumTokens, lookback = 20 } = { ...rules, ...change };
       const ends = endsOf(scope, segments);
@@ -55,8 +67,9 @@ export function createPromptCache(rules: CacheRules, now: () => number): PromptC
           if (isKept(index)) return index;
         return best;
       }, -1);
+      pending = [];
       const use = (index: number, forMs: number) =>
-        kept.set(ends[index]!.hash, { until: time + forMs, keepMs: forMs });
+        pending.push([ends[index]!.hash, { until: time + forMs, keepMs: forMs }]);
       for (const index of marks)
         if (index <= hit && isKept(index)) use(index, kept.get(ends[index]!.hash)!.keepMs);
       // Also where nobody marked it this time.

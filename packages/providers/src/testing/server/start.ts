@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { billOf, sumOf, tokensIn, type Usage } from "./bill.ts";
+import type { EmulatorFault } from "./fault.ts";
 import { type JsonObject, parseObject } from "./json.ts";
 import type { Emulator, EmulatorAnswer, EmulatorOptions, ReceivedRequest } from "./options.ts";
 import { createPromptCache, digest } from "./prompt-cache.ts";
@@ -38,7 +39,7 @@ export async function startEmulator<View, A extends Accepted>(
 
   const server = createServer((incoming, response) => {
     const url = new URL(incoming.url ?? "/", "http://127.0.0.1");
-    const path = decodeURIComponent(url.pathname);
+    const path = decoded(url.pathname);
     if (incoming.method === "GET" && wire.isModels(path)) {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify(wire.models(models)));
@@ -78,6 +79,7 @@ export async function startEmulator<View, A extends Accepted>(
     const nonce = body === null ? `x${index}` : nonceOf(`${request.text} ${index}`);
     const exchange: Exchange<A> = { model, accepted, usage, nonce };
     const delivery = { wire, response, exchange, streams: wire.streams(body, call) };
+    if (!("fault" in chosen) || BEGINS.has(chosen.fault)) judge.keep();
     if ("fault" in chosen) return sendFault(delivery, chosen);
     if (accepted !== null && usage !== null)
       request.bill = billOf(usage, { ...wire.prices(model), ...options.prices });
@@ -114,6 +116,25 @@ interface Arrived {
   response: ServerResponse;
 }
 
+/** Faults of a provider that has read the prompt. */
+const BEGINS: ReadonlySet<string> = new Set([
+  "error",
+  "cut",
+  "unfinished",
+  "truncated",
+  "malformed",
+  "hang",
+] satisfies EmulatorFault["fault"][]);
+
+/** An address that cannot be decoded is none of ours. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 const NEW_REQUEST = { body: null, violations: [], changes: [], bill: null };
@@ -132,7 +153,8 @@ function createJudge<View, A extends Accepted>(
   }: EmulatorOptions,
 ) {
   const minimumTokens = cacheMinimumTokens ?? wire.cache.minimumTokens;
-  const memory = wire.remember(createPromptCache({ ...wire.cache, minimumTokens }, now), { now });
+  const cache = createPromptCache({ ...wire.cache, minimumTokens }, now);
+  const memory = wire.remember(cache, { now });
   const refused = (failure: Failure) => ({ ok: false, failure }) as const;
 
   const tooLarge = (view: View, window: number): Failure | undefined => {
@@ -170,7 +192,7 @@ function createJudge<View, A extends Accepted>(
     request.violations = [...request.violations, { rule, level: "reject", text: message }];
     return refused({ status, message, rule });
   };
-  return Object.assign(judge, { memory });
+  return Object.assign(judge, { memory, keep: () => cache.keep() });
 }
 
 /** As scripted, else as counted; of an unread request nothing was counted. */
