@@ -3,7 +3,10 @@ import { estimateText } from "@clew/plugin-sdk/tokens";
 import {
   type FileOperations,
   fileOperations,
+  headOf,
+  type OpenRequest,
   splitRecord,
+  tailOf,
   textOf,
 } from "@clew/plugin-sdk/transcript";
 import { identifiersToKeep } from "./audit.ts";
@@ -67,11 +70,30 @@ function filesIn(details: unknown): Partial<FileOperations> {
 }
 
 /**
- * The open request byte for byte; one that would take more than half of what may be
- * kept is shown by its ends.
+ * The open request byte for byte. Of one that would take more than half of what may be kept, as
+ * much of its ends as that half holds, and the id at which the whole can be read.
  */
-export function pinnedText(text: string, limits: CompactionLimits): string {
-  return estimateText(text).high <= limits.tailTokens / 2
-    ? text
-    : headAndTail(text, SECTION_LIMITS.openRequest);
+export function pinnedText(
+  { entryId, message }: OpenRequest,
+  { tailTokens }: Pick<CompactionLimits, "tailTokens">,
+): string {
+  const text = textOf(message);
+  const most = tailTokens / 2;
+  const ends = (chars: number) => {
+    const shown = Math.max(SECTION_LIMITS.openRequest, Math.floor(chars));
+    const half = Math.floor(shown / 2);
+    const head = headOf(text, half);
+    const tail = tailOf(text, half);
+    const out = text.length - head.length - tail.length;
+    return `${head}\n[… ${out} characters of this request are left out here; @${entryId} is the whole …]\n${tail}`;
+  };
+  const { high } = estimateText(text);
+  if (high <= most || text.length <= SECTION_LIMITS.openRequest) return text;
+  // Ends may be denser than the rest.
+  for (let chars = (text.length * most) / high; ; chars *= TIGHTER) {
+    const shown = ends(chars);
+    if (chars <= SECTION_LIMITS.openRequest || estimateText(shown).high <= most) return shown;
+  }
 }
+
+const TIGHTER = 0.9;

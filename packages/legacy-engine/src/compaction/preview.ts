@@ -1,7 +1,6 @@
 // Says what a compaction would keep, drop and cost, without running it.
 import type { CompactCode } from "@clew/plugin-sdk/core";
 import { estimateText } from "@clew/plugin-sdk/tokens";
-import { textOf } from "@clew/plugin-sdk/transcript";
 import {
   chunkMessagesByMaxTokens,
   computeAdaptiveChunkRatio,
@@ -125,7 +124,7 @@ function recordTokens({ recordRoom, openRequest, openRequestCut, limits }: Summa
   const { ledger, anchors, pins } = recordRoom;
   const pinned =
     openRequestCut && openRequest !== undefined
-      ? estimateText(pinnedText(textOf(openRequest.message), limits)).high
+      ? estimateText(pinnedText(openRequest, limits)).high
       : 0;
   return ledger + anchors + pins + pinned;
 }

@@ -106,7 +106,7 @@ describe("random compactions", () => {
               fixedTokens: 0,
             });
             const text = textOf(open.message);
-            const shown = pinnedText(text, limits);
+            const shown = pinnedText(open, limits);
             expect(holds(after, text) || holds(after, shown)).toBe(true);
             if (shown === text) pinned++;
           }

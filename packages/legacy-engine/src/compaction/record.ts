@@ -67,5 +67,9 @@ export async function recordParts(
     ...(openRequestCut && { openRequest }),
   });
   const parts = await stepsInSlices(steps, { signal });
-  return { ...parts, openRequest: pinnedText(parts.openRequest, limits) };
+  return {
+    ...parts,
+    ...(openRequestCut &&
+      openRequest !== undefined && { openRequest: pinnedText(openRequest, limits) }),
+  };
 }
