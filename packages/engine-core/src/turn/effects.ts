@@ -64,6 +64,8 @@ export type Ask =
       freeTokens: number;
       /** Nothing is cut for less. */
       leastTokens: number;
+      /** Without which the request does not fit. */
+      mustFreeTokens: number;
     }
   | { do: "tell-before"; event: CompactionHookEvent }
   | { do: "compact"; by: "engine" | "built-in"; request: CompactionRequest }

@@ -6,6 +6,7 @@ import type {
 } from "@clew/plugin-sdk/core";
 import { delegateCompactionToRuntime } from "@clew/plugin-sdk/core";
 import type { CompactionAsk, ModelError } from "@clew/plugin-sdk/host";
+import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { describe, expect, it } from "vitest";
 import {
   callTool,
@@ -219,6 +220,30 @@ describe("overflow recovery", () => {
       const { results } = await resultsAfter([big, big, big, big, big], { reader: true });
       expect(results[0]).toMatch(/session_read with id \\"[^"]+\\" shows the whole result/);
     });
+
+    it.each([4, 8, 16, 40])(
+      "%i results of one reply are cut until the request fits",
+      async (count) => {
+        const dense = Array.from({ length: 60 }, (_, n) => `src/mod_${n}/file_${n}.ts:${n} E${n}`);
+        const call = (n: number) => callTool("read", { n }, `call_${n}`).content[0]!;
+        const many: Reply = {
+          ...{ role: "assistant", stopReason: "toolUse" },
+          content: Array.from({ length: count }, (_, n) => call(n)),
+        };
+        const engine = passThrough({ compact: () => NO_HELP });
+        const host = testHost({
+          ...{ engine, replies: [many, "fine"] },
+          tools: tools({ read: () => dense.join("\n") }),
+        });
+        const { outcome, report } = await host.say("read them all", {
+          model: { ...MODEL, contextWindow: 8_000 },
+        });
+        expect(outcome).toBe("completed");
+        const sent = estimateMessages(host.ports.model.calls.at(-1)!.messages).estimate;
+        expect(sent).toBeLessThanOrEqual(6_000);
+        expect(report.cut?.results ?? 0).toBeGreaterThanOrEqual(count > 4 ? 1 : 0);
+      },
+    );
 
     it("nothing stored is touched where that would free less than a fifth of the budget", async () => {
       const { outcome, results } = await resultsAfter(["y".repeat(9_000), "z".repeat(9_000), big]);

@@ -71,6 +71,16 @@ describe("a cut in bulk", () => {
     expect(kept.length).toBeGreaterThanOrEqual(25);
   });
 
+  it("goes shorter, and at last to the newest, where a request would not fit otherwise", () => {
+    const dense = Array.from({ length: 90 }, (_, n) => `src/mod_${n}/file_${n}.ts ok`).join("\n");
+    const messages = Array.from({ length: 6 }, () => result(dense));
+    const size = estimateMessages(messages).estimate;
+    expect(planBulkCut(messages, { ...ALL, mustFreeTokens: 0.7 * size }).cuts).toHaveLength(5);
+    expect(planBulkCut(messages, { ...ALL, mustFreeTokens: 0.85 * size }).cuts).toHaveLength(6);
+    const { freedTokens } = planBulkCut(messages, { ...ALL, mustFreeTokens: size });
+    expect(freedTokens).toBeGreaterThan(0.85 * size);
+  });
+
   it("frees what it says, and changes nothing but old results", () => {
     const message = fc.oneof(
       fc.nat(4_000).map((size): AgentMessage => result("ab1 ".repeat(size))),

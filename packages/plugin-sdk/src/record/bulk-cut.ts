@@ -18,6 +18,11 @@ export interface BulkCutOptions {
   freeTokens: number;
   /** Nothing is cut where less than this would be freed: every cut costs all that is cached. */
   leastTokens: number;
+  /**
+   * What has to go for the request to fit at all: results are cut shorter, at last the newest too,
+   * until so much is freed. Absent: 0.
+   */
+  mustFreeTokens?: number | undefined;
   /** The tool that shows a result whole, which every cut then names. Absent: there is none. */
   reader?: string | undefined;
 }
@@ -30,42 +35,74 @@ export interface BulkCut {
   freedTokens: number;
 }
 
+interface Cutting {
+  /** Characters that stay of a result. */
+  keep: number;
+  /** What was cut leaves its names behind. */
+  names: boolean;
+  newest: boolean;
+}
+
+/** From the gentlest on; what stays is as short as it must be. */
+const CUTTINGS: readonly Cutting[] = [
+  { keep: SMALLEST_RESULT, names: true, newest: false },
+  { keep: 200, names: false, newest: false },
+  { keep: 200, names: false, newest: true },
+  { keep: 0, names: false, newest: true },
+];
 /** A result is worth cutting if less than half of it is left. */
 const MOST_LEFT = 0.5;
 const MAX_NAMES = 40;
 const MAX_NAMES_CHARS = 800;
 
 /**
- * The oldest results, as many as are needed; never the newest. What was cut leaves its names
- * behind, from where a ledger takes them. Pure; calls and results stay paired.
+ * The oldest results, as many as are needed; the newest only where nothing else makes the request
+ * fit. What was cut leaves its names behind where there is room, from where a ledger takes them.
+ * Pure; calls and results stay paired.
  */
-export function planBulkCut(
+export function planBulkCut(messages: readonly AgentMessage[], options: BulkCutOptions): BulkCut {
+  const { leastTokens, mustFreeTokens = 0 } = options;
+  let most = NO_CUT;
+  for (const cutting of CUTTINGS) {
+    const found = cutOldest(messages, options, cutting);
+    if (found.freedTokens > most.freedTokens) most = found;
+    if (most.freedTokens >= mustFreeTokens) break;
+  }
+  return most.freedTokens < leastTokens ? NO_CUT : most;
+}
+
+const NO_CUT: BulkCut = { cuts: [], freedTokens: 0 };
+
+function cutOldest(
   messages: readonly AgentMessage[],
-  { contextWindow, freeTokens, leastTokens, reader }: BulkCutOptions,
+  { contextWindow, freeTokens, mustFreeTokens = 0, reader }: BulkCutOptions,
+  cutting: Cutting,
 ): BulkCut {
   const newest = messages.findLastIndex(({ role }) => role === "toolResult");
   const cuts: { index: number; message: ToolResultMessage }[] = [];
   let freedTokens = 0;
   for (const [index, message] of messages.entries()) {
-    if (index === newest || freedTokens >= freeTokens) break;
+    const enough = index === newest ? mustFreeTokens : freeTokens;
+    if (freedTokens >= enough || (index === newest && !cutting.newest)) break;
     if (message.role !== "toolResult") continue;
-    const shortened = cutResult(message, reader);
+    const shortened = cutResult(message, cutting, reader);
     const before = estimateMessage(capToolResults([message], contextWindow)[0]!).estimate;
     const after = estimateMessage(shortened).estimate;
     if (after > MOST_LEFT * before) continue;
     cuts.push({ index, message: shortened });
     freedTokens += before - after;
   }
-  return cuts.length === 0 || freedTokens < leastTokens
-    ? { cuts: [], freedTokens: 0 }
-    : { cuts, freedTokens };
+  return { cuts, freedTokens };
 }
 
-const cutResult = (message: ToolResultMessage, reader: string | undefined) =>
-  shortenResult(message, SMALLEST_RESULT, (cut) => {
-    const names = namesOf(cut);
-    const named = names === "" ? "" : `; named in it: ${names}`;
-    return `to make room; ${wayBack(reader, messageId(message))}${named}`;
+const cutResult = (
+  message: ToolResultMessage,
+  { keep, names }: Cutting,
+  reader: string | undefined,
+) =>
+  shortenResult(message, keep, (cut) => {
+    const named = names ? namesOf(cut) : "";
+    return `to make room; ${wayBack(reader, messageId(message))}${named === "" ? "" : `; named in it: ${named}`}`;
   });
 
 /** What came most often first. */

@@ -205,14 +205,14 @@ function limitHistory(
  */
 export async function cutResults(
   world: World,
-  { freeTokens, leastTokens }: Asked<"cut-results">,
+  { freeTokens, leastTokens, mustFreeTokens }: Asked<"cut-results">,
 ): Promise<Answered<"cut">> {
   const { state, setup, ports } = world;
   const items = refreshContext(state);
   const reader = readerAmong(setup.tools);
   const { contextWindow } = setup.model;
   const { cuts, freedTokens } = planBulkCut(messagesOf(items), {
-    ...{ contextWindow, freeTokens, leastTokens, reader },
+    ...{ contextWindow, freeTokens, leastTokens, mustFreeTokens, reader },
   });
   const replacements = cuts.flatMap(({ index, message }) => {
     const { source } = items[index]!.why;

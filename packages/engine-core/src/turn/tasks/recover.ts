@@ -2,6 +2,7 @@
 import { planBudget } from "@clew/plugin-sdk/host";
 import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
 import { MAX_OVERFLOW_ATTEMPTS } from "../compaction.ts";
+import type { Ask } from "../effects.ts";
 import { TO_THE_MODEL } from "../order.ts";
 import { ask, done, doneOnly, type Step, type Task } from "../step.ts";
 import type { CompactionUnderWay, LoopFailure, RecoveryState, Turn } from "../turn.ts";
@@ -150,19 +151,27 @@ function countAttempt(
 }
 
 /** What was counted or estimated of the request that is too large. */
-function observedTokens({ setup, composed }: Turn, { error, heldBack }: LoopFailure): number {
+const observedTokens = (turn: Turn, failure: LoopFailure): number =>
+  knownTokens(turn, failure) ?? turn.setup.model.contextWindow + 1;
+
+function knownTokens({ composed }: Turn, { error, heldBack }: LoopFailure): number | undefined {
   const observed = error.kind === "overflow" ? error.observedTokens : undefined;
-  return observed ?? (heldBack && composed.size?.tokens) ?? setup.model.contextWindow + 1;
+  return observed ?? (heldBack ? composed.size?.tokens : undefined);
 }
 
 /** Down to the low mark in one step, or not at all (spec "compaction", "Decided since" 3). */
-function planCut(turn: Turn, failure: LoopFailure): { freeTokens: number; leastTokens: number } {
+function planCut(
+  turn: Turn,
+  failure: LoopFailure,
+): Omit<Extract<Ask, { do: "cut-results" }>, "do"> {
   const { budget, settings } = turn.setup;
   const { fixed = 0, water } = turn.composed.size ?? {};
   const ratio = Math.max(1, settings.tokenRatio);
   const left = water?.low ?? budget.promptBudget / 2;
+  const known = knownTokens(turn, failure) ?? 0;
   return {
     freeTokens: Math.max(0, observedTokens(turn, failure) - fixed - left) / ratio,
+    mustFreeTokens: Math.max(0, known - budget.promptBudget) / ratio,
     leastTokens: (LEAST_CUT_SHARE * budget.promptBudget) / ratio,
   };
 }
