@@ -37,6 +37,26 @@ describe("a window that a provider named", () => {
     expect(windows.all()).toEqual({});
   });
 
+  it("is kept for each of many models that are taught at once", async () => {
+    const home = await temporaryHome();
+    const windows = createModelWindows({ home, log });
+    const names = ["p/a", "p/b", "p/c", "p/d"];
+    const taught = names.map((resolved) => ({
+      ...report(8192),
+      model: { requested: resolved, resolved, api: "x" },
+    }));
+    await Promise.all(taught.map((each) => windows.learn(each, 32_000)));
+    expect(Object.keys(windows.all())).toEqual(names);
+  });
+
+  it("is believed beside a record that makes no sense", async () => {
+    const home = await temporaryHome();
+    const good = { tokens: 8192, at: "2026-11-22T00:00:00.000Z" };
+    const text = JSON.stringify({ v: 1, models: { "p/bad": { tokens: -1 }, "p/good": good } });
+    await writeFile(join(home, "model-windows.json"), text);
+    expect(createModelWindows({ home, log }).all()).toEqual({ "p/good": good });
+  });
+
   it("is not believed from a file that makes no sense", async () => {
     const home = await temporaryHome();
     for (const text of ["", "{", '{"v":1,"models":{"p/m":{"tokens":3,"at":"now"}}}']) {

@@ -1,6 +1,5 @@
 // Keeps the windows that providers named when they refused a request.
-import { readFileSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LogPort, TurnReport } from "@clew/engine-core";
 import writeFileAtomic from "write-file-atomic";
@@ -12,14 +11,14 @@ const WindowSchema = z.object({
   /** When the provider said it, ISO 8601. */
   at: z.iso.datetime(),
 });
-const FileSchema = z.object({ v: z.literal(1), models: z.record(z.string(), WindowSchema) });
+const FileSchema = z.object({ v: z.literal(1), models: z.record(z.string(), z.unknown()) });
 
 export type LearnedWindow = z.infer<typeof WindowSchema>;
 
 export interface ModelWindows {
   /**
-   * By "provider/id". Read anew each time, because another process may forget some; a file that is
-   * missing or cannot be understood holds nothing.
+   * By "provider/id". Read anew each time, because another process may forget some; what cannot be
+   * understood is left out, and a missing file holds nothing.
    */
   all(): Readonly<Record<string, LearnedWindow>>;
   /**
@@ -43,9 +42,10 @@ export function createModelWindows({
 }): ModelWindows {
   const file = join(home, "model-windows.json");
   const all = () => readWindows(file);
-  const write = async (models: Readonly<Record<string, LearnedWindow>>) => {
-    await mkdir(home, { recursive: true, mode: 0o700 });
-    await writeFileAtomic(file, `${JSON.stringify({ v: 1, models }, null, 2)}\n`, { mode: 0o600 });
+  // Read and written without a pause: several sessions may learn at once.
+  const write = (models: Readonly<Record<string, LearnedWindow>>) => {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    writeFileAtomic.sync(file, `${JSON.stringify({ v: 1, models }, null, 2)}\n`, { mode: 0o600 });
   };
   return {
     all,
@@ -54,7 +54,7 @@ export function createModelWindows({
       if (tokens === undefined) return;
       const model = report.model.resolved;
       try {
-        await write({ ...all(), [model]: { tokens, at: new Date(now()).toISOString() } });
+        write({ ...all(), [model]: { tokens, at: new Date(now()).toISOString() } });
         log.info(
           `${model} holds ${tokens} tokens, as its provider says; "clew models forget ${model}" forgets it`,
         );
@@ -67,7 +67,7 @@ export function createModelWindows({
     async forget(model) {
       const { [model]: forgotten, ...rest } = all();
       if (forgotten === undefined) return false;
-      await write(rest);
+      write(rest);
       return true;
     },
   };
@@ -84,7 +84,13 @@ export function namedIn(
 
 function readWindows(file: string): Readonly<Record<string, LearnedWindow>> {
   try {
-    return FileSchema.parse(JSON.parse(readFileSync(file, "utf8"))).models;
+    const { models } = FileSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    return Object.fromEntries(
+      Object.entries(models).flatMap(([model, record]) => {
+        const { data } = WindowSchema.safeParse(record);
+        return data === undefined ? [] : [[model, data]];
+      }),
+    );
   } catch {
     return {};
   }
