@@ -104,7 +104,7 @@ interface AppendedLine {
 /** Adds lines to a checkpoint whose last one bears `stamp`; one that fails is removed. */
 function appendTo(sessionFile: string, stamp: FileStamp) {
   const path = checkpointFile(sessionFile);
-  let { crc, size, mtime, inode } = stamp;
+  let { crc, size, ctime, inode } = stamp;
   let handle: FileHandle | undefined;
   let isBroken = false;
   const remove = async () => {
@@ -116,13 +116,13 @@ function appendTo(sessionFile: string, stamp: FileStamp) {
     if (now?.size !== size) throw new Error("another program changed the session file");
     handle ??= await open(path, "a", 0o600);
     await handle.appendFile(formatLine(placed, { before, stamp: { ...now, crc } }));
-    ({ mtime, inode } = now);
+    ({ ctime, inode } = now);
   };
   return {
     remove,
     async isUntouched() {
       const now = await statOf(sessionFile);
-      return now?.size === size && now.mtime === mtime && now.inode === inode;
+      return now?.size === size && now.ctime === ctime && now.inode === inode;
     },
     async append(line: AppendedLine) {
       crc = crc32(line.bytes, crc);

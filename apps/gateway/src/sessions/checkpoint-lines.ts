@@ -49,8 +49,8 @@ export interface FileStamp {
   size: number;
   /** CRC-32 of all of them. */
   crc: number;
-  /** Of the last write, ns since the epoch. */
-  mtime: string;
+  /** Of the last change, ns since the epoch; no program can set it back. */
+  ctime: string;
   /** Device and number. */
   inode: string;
 }
@@ -76,7 +76,7 @@ const SMALL_BYTES = 1024;
 const StampSchema = z.object({
   size: z.number(),
   crc: z.number(),
-  mtime: z.string(),
+  ctime: z.string(),
   inode: z.string(),
 }) satisfies z.ZodType<FileStamp>;
 

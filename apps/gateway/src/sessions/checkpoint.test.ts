@@ -242,6 +242,19 @@ describe("a checkpoint", () => {
     expect(await currentCheckpoint(file)).toBeDefined();
   });
 
+  it("of a file that was changed in place, its times set back, does not hold", async () => {
+    const { file } = await closedSession();
+    const { atime, mtime } = await stat(file);
+    const text = await readFile(file, "utf8");
+    await writeFile(
+      file,
+      text.replace(/"parentId":"(.)/, (_, first) => `"parentId":"${first === "a" ? "b" : "a"}`),
+    );
+    await utimes(file, atime, mtime);
+    expect((await stat(file)).size).toBe(text.length);
+    expect(await currentCheckpoint(file)).toBeUndefined();
+  });
+
   it("grows by a line with each write, and says the same as one that is made anew", async () => {
     const { open, fileOf } = await newStore();
     const session = await open();

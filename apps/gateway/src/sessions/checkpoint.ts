@@ -68,8 +68,8 @@ export async function currentCheckpoint(sessionFile: string): Promise<Checkpoint
   const { checkpoint } = found;
   const now = await statOf(sessionFile);
   if (now === undefined || now.size !== checkpoint.stamp.size) return undefined;
-  const { mtime, inode } = checkpoint.stamp;
-  if (now.mtime === mtime && now.inode === inode) return checkpoint;
+  const { ctime, inode } = checkpoint.stamp;
+  if (now.ctime === ctime && now.inode === inode) return checkpoint;
   const crc = await crcOf(sessionFile, now.size);
   return crc === checkpoint.stamp.crc ? { ...checkpoint, stamp: { ...now, crc } } : undefined;
 }
@@ -128,7 +128,7 @@ export async function statOf(file: string): Promise<Omit<FileStamp, "crc"> | und
     ? undefined
     : {
         size: Number(found.size),
-        mtime: String(found.mtimeNs),
+        ctime: String(found.ctimeNs),
         inode: `${found.dev}:${found.ino}`,
       };
 }
