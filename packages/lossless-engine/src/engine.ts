@@ -74,10 +74,18 @@ export const createLosslessEngine = (
   settings: EngineSettings = {},
 ): LosslessEngine => engineOn(createStores(agentDir, settings), settings);
 
-/** The engine on these stores; what children are granted is for the tools to keep to. */
+/** What an engine shares with its tools. */
+export interface EngineParts {
+  /** What children are granted. Absent: nobody reads it. */
+  readonly grants?: Grants;
+  /** Told how many tokens the model of a session holds. Absent: nobody is. */
+  readonly onWindow?: (session: SessionRef, tokens: number) => void;
+}
+
+/** The engine on these stores. */
 export function engineOn(
   stores: Stores,
-  { durableTurns = false, grants = createGrants() }: EngineSettings & { grants?: Grants } = {},
+  { durableTurns = false, grants = createGrants(), onWindow }: EngineSettings & EngineParts = {},
 ): LosslessEngine {
   async function tell(told: Told): Promise<Storing> {
     const store = stores.of(told.session);
@@ -151,6 +159,8 @@ export function engineOn(
       const { messages, tokenBudget } = params;
       const store = stores.of(session);
       if (store === null) return { messages, estimatedTokens: estimateMessages(messages).estimate };
+      const window = windowOf(params.runtimeContext);
+      if (window !== undefined) onWindow?.(session, window);
       await asFarAsPossible(() => storeSeen(store, { session, messages }));
       const view = await viewOf(store, viewRequest(params));
       const addition = promptAddition(view, params);

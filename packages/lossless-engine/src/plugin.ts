@@ -25,6 +25,7 @@ const plugin: PluginEntry = definePluginEntry({
       engineOn(reach.watching(createStores(context?.agentDir, { ...settings, databasePath })), {
         ...settings,
         grants,
+        onWindow: reach.noteWindow,
       }),
     );
     api.registerCommand(losslessCommand(reach));

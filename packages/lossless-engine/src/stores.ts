@@ -8,6 +8,8 @@ import { IN_MEMORY, type Store, type StoreUse, useStore } from "./store/store.ts
 export interface StoreSettings {
   /** Path of the database file. Absent: in the agent's folder. */
   readonly databasePath?: string | undefined;
+  /** True: new texts are kept compressed, which takes time and saves room. Absent: false. */
+  readonly compress?: boolean | undefined;
   /** Patterns of session keys that are not stored at all. Absent: none. */
   readonly ignoreSessionPatterns?: readonly string[] | undefined;
   /** Patterns of session keys that leave nothing in the database. Absent: none. */
@@ -29,13 +31,18 @@ const FILE = join("clew-lossless", "lossless.db");
 
 export function createStores(
   agentDir: string | undefined,
-  { databasePath, ignoreSessionPatterns = [], statelessSessionPatterns = [] }: StoreSettings,
+  {
+    databasePath,
+    compress = false,
+    ignoreSessionPatterns = [],
+    statelessSessionPatterns = [],
+  }: StoreSettings,
 ): Stores {
   const file = databasePath ?? (agentDir === undefined ? IN_MEMORY : join(agentDir, FILE));
   let kept: StoreUse | undefined;
   let passing: StoreUse | undefined;
   const ofAgent = () => {
-    kept ??= useStore(file);
+    kept ??= useStore(file, { compresses: compress });
     return kept.store;
   };
   return {

@@ -168,7 +168,7 @@ describe("overflow recovery", () => {
     /** As many results as there are texts, then an overflow; what was stored of them in the end. */
     async function resultsAfter(
       texts: readonly string[],
-      given: { ownsCompaction?: boolean; reader?: boolean } = {},
+      given: { ownsCompaction?: boolean; reader?: string } = {},
     ) {
       const asked: string[] = [];
       const engine = passThrough({
@@ -188,7 +188,7 @@ describe("overflow recovery", () => {
           );
       let made = 0;
       const replies: Reply[] = [...texts.map(() => callTool("big")), "done", overflow(), "fits"];
-      const read = given.reader ? { session_read: () => "" } : {};
+      const read = given.reader === undefined ? {} : { [given.reader]: () => "" };
       const host: TestHost = testHost({
         ...{ engine, replies },
         tools: tools({ big: () => texts[made++] ?? "", ...read }),
@@ -216,10 +216,15 @@ describe("overflow recovery", () => {
       },
     );
 
-    it("a cut names the tool that shows the whole result", async () => {
-      const { results } = await resultsAfter([big, big, big, big, big], { reader: true });
-      expect(results[0]).toMatch(/session_read with id \\"[^"]+\\" shows the whole result/);
-    });
+    it.each(["session_read", "lcm_describe"])(
+      "a cut names the tool that shows the whole result: %s",
+      async (reader) => {
+        const { results } = await resultsAfter([big, big, big, big, big], { reader });
+        expect(results[0]).toMatch(
+          new RegExp(`${reader} with id \\\\"[^"]+\\\\" shows the whole result`),
+        );
+      },
+    );
 
     it.each([4, 8, 16, 40])(
       "%i results of one reply are cut until the request fits",

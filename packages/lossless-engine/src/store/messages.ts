@@ -5,6 +5,7 @@ import { searchTextOf } from "../messages/search-text.ts";
 import { packMessage } from "./body.ts";
 import { makePlace, type Place, placeOf } from "./conversations.ts";
 import { type Cursor, moveCursor } from "./cursors.ts";
+import { keptText } from "./kept-text.ts";
 import { storePayloads } from "./payloads.ts";
 import { FLAGS, messageOf, nameAndTime, type StoredMessage, timeOf } from "./rows.ts";
 import { indexAgain } from "./search-index.ts";
@@ -41,7 +42,7 @@ export function storeMessages(store: Store, request: NewMessages): Storing {
     const place = makePlace(sql, session, messages.map(nameAndTime));
     if (advancementKey !== undefined && !takeKey(sql, place, advancementKey))
       return { added: 0, isDuplicate: true };
-    const added = storeEach(sql, place, request);
+    const added = storeEach(sql, place, { ...request, compresses: store.compresses });
     if (cursor !== undefined) moveCursor(sql, place, cursor);
     return { added, isDuplicate: false };
   });
@@ -90,7 +91,11 @@ const takeKey = (sql: Sql, { conversation }: Place, key: string): boolean =>
     ...[conversation, key],
   ).changes === 1;
 
-function storeEach(sql: Sql, { conversation }: Place, { messages, from }: NewMessages): number {
+function storeEach(
+  sql: Sql,
+  { conversation }: Place,
+  { messages, from, compresses }: NewMessages & Pick<Store, "compresses">,
+): number {
   const before = turnsOf(sql, conversation);
   let turn = before;
   let added = 0;
@@ -101,36 +106,40 @@ function storeEach(sql: Sql, { conversation }: Place, { messages, from }: NewMes
     );
     if (known === undefined) {
       if (message.role === "user") turn++;
-      insert(sql, { conversation, name, message, turn, flags });
+      insert(sql, { conversation, name, message, turn, flags, compresses });
       added++;
     } else if (from === "told" && (Number(known.flags) & FLAGS.seen) !== 0)
-      replace(sql, Number(known.seq), message, flags);
+      replace(sql, Number(known.seq), { name, message, flags, compresses });
   }
   if (turn !== before)
     sql("UPDATE conversation SET turns = ? WHERE id = ?").run(turn, conversation);
   return added;
 }
 
-interface NewRow extends NamedMessage {
-  conversation: number;
-  turn: number;
+interface Row extends NamedMessage, Pick<Store, "compresses"> {
   flags: number;
 }
 
-function insert(sql: Sql, { conversation, name, message, turn, flags }: NewRow): void {
+interface NewRow extends Row {
+  conversation: number;
+  turn: number;
+}
+
+function insert(sql: Sql, row: NewRow): void {
+  const { conversation, name, message, turn, flags, compresses } = row;
   const { body, payloads } = packMessage(message);
   const { lastInsertRowid } = sql(`
     INSERT INTO message (conversation, id, turn, role, time, flags, body)
     VALUES (?, ?, ?, ?, ?, ?, ?)
   `).run(
     ...[conversation, name, turn, message.role, timeOf(message)],
-    ...[flagsWith(flags, payloads), body],
+    ...[flagsWith(flags, payloads), keptText(body, compresses)],
   );
-  storePayloads(sql, Number(lastInsertRowid), payloads);
+  storePayloads(sql, Number(lastInsertRowid), { payloads, compresses });
 }
 
 /** The message as its host tells it, in place of what was seen of it. */
-function replace(sql: Sql, seq: number, message: AgentMessage, flags: number): void {
+function replace(sql: Sql, seq: number, { message, flags, compresses }: Row): void {
   const row = sql("SELECT * FROM message WHERE seq = ?").get(seq)!;
   if (JSON.stringify(messageOf(sql, row).message) === JSON.stringify(message)) {
     const kept = Number(row.flags) & FLAGS.hasPayloads;
@@ -140,9 +149,9 @@ function replace(sql: Sql, seq: number, message: AgentMessage, flags: number): v
   const { body, payloads } = packMessage(message);
   sql("DELETE FROM payload_use WHERE message = ?").run(seq);
   sql("UPDATE message SET body = ?, flags = ? WHERE seq = ?").run(
-    ...[body, flagsWith(flags, payloads), seq],
+    ...[keptText(body, compresses), flagsWith(flags, payloads), seq],
   );
-  storePayloads(sql, seq, payloads);
+  storePayloads(sql, seq, { payloads, compresses });
   indexAgain(sql, seq, searchTextOf(message));
 }
 

@@ -3,6 +3,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { NamedMessage } from "../messages/name.ts";
 import { unpackMessage } from "./body.ts";
 import type { MessageName } from "./conversations.ts";
+import { textKept } from "./kept-text.ts";
 import { payloadsOf } from "./payloads.ts";
 import type { Sql } from "./store.ts";
 
@@ -13,6 +14,8 @@ export interface StoredMessage extends NamedMessage {
   readonly conversation: number;
   /** Number of the turn it belongs to; 0 = before the first. */
   readonly turn: number;
+  /** True: it holds texts so long that they are stored as files. */
+  readonly hasFiles: boolean;
 }
 
 /** Bits of the column `flags`. */
@@ -21,14 +24,16 @@ export const FLAGS = { seen: 1, heartbeat: 2, hasPayloads: 4 } as const;
 export function messageOf(sql: Sql, row: Record<string, unknown>): StoredMessage {
   const seq = Number(row.seq);
   const flags = Number(row.flags);
-  const payloads = (flags & FLAGS.hasPayloads) === 0 ? [] : payloadsOf(sql, seq);
+  const hasFiles = (flags & FLAGS.hasPayloads) !== 0;
+  const payloads = hasFiles ? payloadsOf(sql, seq) : [];
   return {
     seq,
     conversation: Number(row.conversation),
     name: String(row.id),
     turn: Number(row.turn),
+    hasFiles,
     ...((flags & FLAGS.heartbeat) !== 0 && { isHeartbeat: true }),
-    message: unpackMessage({ body: String(row.body), payloads }),
+    message: unpackMessage({ body: textKept(row.body), payloads }),
   };
 }
 

@@ -13,6 +13,8 @@ export type Sql = (text: string) => StatementSync;
 export interface Store {
   /** Absolute path of the database file. */
   readonly path: string;
+  /** True: new texts are kept compressed. */
+  readonly compresses: boolean;
   /** One question: everything `ask` reads is of one moment. */
   read<Answer>(ask: (sql: Sql) => Answer): Answer;
   /** One change: all that `make` writes is stored, or nothing of it when it throws. */
@@ -52,14 +54,17 @@ const PRAGMAS = `
 /** Instead of a file: a database of its own, gone with its only use. */
 export const IN_MEMORY = ":memory:";
 
-/** Creates the file, and its folder, where there is none. */
-export function useStore(file: string): StoreUse {
+/**
+ * Creates the file, and its folder, where there is none. `compresses` holds for all users of a file
+ * until the last is done.
+ */
+export function useStore(file: string, { compresses = false } = {}): StoreUse {
   if (file === IN_MEMORY) {
-    const { store, close } = openStore(IN_MEMORY);
+    const { store, close } = openStore(IN_MEMORY, false);
     return { store, release: close };
   }
   const path = resolve(file);
-  const used = open.get(path) ?? openStore(path);
+  const used = open.get(path) ?? openStore(path, compresses);
   open.set(path, used);
   used.users++;
   let isReleased = false;
@@ -75,7 +80,7 @@ export function useStore(file: string): StoreUse {
   };
 }
 
-function openStore(path: string): OpenStore {
+function openStore(path: string, compresses: boolean): OpenStore {
   const failure = (error: unknown) => storageFailure(path, error);
   const db = connect(path, failure);
   const statements = new Map<string, StatementSync>();
@@ -97,7 +102,7 @@ function openStore(path: string): OpenStore {
   };
   return {
     store: {
-      path,
+      ...{ path, compresses },
       read: (ask) => transaction("BEGIN", ask),
       change: (make) => transaction("BEGIN IMMEDIATE", make),
       async copyTo(file) {

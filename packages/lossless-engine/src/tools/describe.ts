@@ -1,21 +1,27 @@
-// The tool that shows stored messages whole.
+// The tool that shows stored messages and files whole.
 import type { PluginToolResult, SessionRef } from "@clew/plugin-sdk/core";
-import { headOf } from "@clew/plugin-sdk/transcript";
+import { historyOfFile } from "../files/versions.ts";
 import { searchTextOf } from "../messages/search-text.ts";
+import { patiently } from "../patiently.ts";
+import { fileOf, filesIn } from "../store/files.ts";
 import { messagesBetween, numberOf, type Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
+import { describePath, describeStored, type FileRequest } from "./describe-file.ts";
 import { labelOf } from "./label.ts";
 import { type Asked, scopeOf } from "./reach.ts";
 import { textResult } from "./result.ts";
+import { pageRoom, sliceOf } from "./slice.ts";
 
 /** The arguments of `lcm_describe`. */
-export interface DescribeArguments extends Asked {
+export interface DescribeArguments extends Asked, FileRequest {
   readonly id: string;
-  /** Characters to skip. */
-  readonly offset?: number | undefined;
   /** True: the message as JSON, with every field. */
   readonly raw?: boolean | undefined;
+  /** Tokens of the answer. */
+  readonly tokenCap?: number | undefined;
+  /** Of a file's text. */
+  readonly expandFileMaxBytes?: number | undefined;
 }
 
 export const DESCRIBE_PARAMETERS = {
@@ -26,33 +32,59 @@ export const DESCRIBE_PARAMETERS = {
     id: {
       type: "string",
       minLength: 1,
-      description: 'A number ("#12"), several ("#12-#30"), or an id as a record has it behind @.',
+      description:
+        'A number ("#12"), several ("#12-#30"), an id as a record has it behind @, a file\'s id ("file_…") or its path.',
     },
     offset: { type: "integer", minimum: 0, description: "Go on at this character." },
+    fromLine: { type: "integer", minimum: 1 },
+    toLine: { type: "integer", minimum: 1 },
+    turn: { type: "integer", minimum: 0, description: "Of a path: what the file said then." },
     raw: { type: "boolean", description: "As JSON, with every field." },
+    expandFile: { type: "boolean", description: "false: only about the file." },
+    expandFileMaxBytes: { type: "integer", minimum: 1, maximum: 524_288 },
+    tokenCap: { type: "integer", minimum: 100 },
     conversationId: { type: "integer", description: "Only in this conversation." },
     allConversations: { type: "boolean", description: "Other sessions too." },
   },
 } as const;
 
-/** Characters of one answer. */
-const PAGE_CHARS = 32_000;
 const MOST_MESSAGES = 500;
 
-export function describe(
+/** What a description keeps to. */
+export interface DescribeContext {
+  readonly signal?: AbortSignal | undefined;
+  /** See `PageLimits`. */
+  readonly contextWindow?: number | undefined;
+}
+
+export async function describe(
   store: Store,
   session: SessionRef,
   asked: DescribeArguments,
-): PluginToolResult {
-  const scope = scopeOf(store, session, asked);
-  const range = rangeOf(store, scope, asked.id.trim());
-  if (range === undefined)
-    return textResult(
-      `There is no message ${asked.id.slice(0, 100)} here. lcm_grep finds messages; allConversations looks in other sessions too.`,
+  { signal, contextWindow }: DescribeContext = {},
+): Promise<PluginToolResult> {
+  const scope = await patiently(() => scopeOf(store, session, asked), signal);
+  const { tokenCap, expandFileMaxBytes } = asked;
+  const room = pageRoom({ tokenCap, maxChars: expandFileMaxBytes, contextWindow });
+  const id = asked.id.trim();
+  const [fileId] = /file_[0-9a-f]{8,64}/.exec(id) ?? [];
+  const file =
+    fileId === undefined ? undefined : await patiently(() => fileOf(store, scope, fileId), signal);
+  if (file !== undefined) return textResult(describeStored(store, file, { scope, asked, room }));
+  const range = await patiently(() => rangeOf(store, scope, id), signal);
+  if (range !== undefined) {
+    const messages = await patiently(
+      () => messagesBetween(store, { scope, ...range, limit: MOST_MESSAGES }),
+      signal,
     );
-  const messages = messagesBetween(store, { scope, ...range, limit: MOST_MESSAGES });
-  if (messages.length === 0) return textResult("There are no such messages here.");
-  return textResult(pageOf(messages, asked, range.to));
+    if (messages.length === 0) return textResult("There are no such messages here.");
+    return textResult(pageOf(store, messages, { asked, to: range.to, room }));
+  }
+  const history = await historyOfFile(store, { path: id, scope, signal });
+  if (history.sightings.length > 0) return textResult(describePath(id, history, { asked, room }));
+  return textResult(
+    `There is no message or file ${id.slice(0, 100)} here. lcm_grep finds messages; allConversations looks in other sessions too.`,
+  );
 }
 
 function rangeOf(store: Store, scope: Scope, id: string): { from: number; to: number } | undefined {
@@ -64,27 +96,43 @@ function rangeOf(store: Store, scope: Scope, id: string): { from: number; to: nu
 
 /** Whole messages as long as they fit; one that does not fit alone is cut, and says where. */
 function pageOf(
+  store: Store,
   messages: readonly StoredMessage[],
-  { offset = 0, raw = false }: DescribeArguments,
-  to: number,
+  { asked, to, room }: { asked: DescribeArguments; to: number; room: number },
 ): string {
+  const { raw = false, fromLine, toLine } = asked;
   const parts: string[] = [];
-  let left = PAGE_CHARS;
+  let left = room;
   for (const [index, message] of messages.entries()) {
     const text = raw ? JSON.stringify(message.message) : searchTextOf(message.message);
-    const from = index === 0 ? offset : 0;
-    const rest = text.slice(from);
     const { seq } = message;
-    if (rest.length > left) {
-      if (index > 0) return [...parts, `To go on: {"id": "#${seq}-#${to}"}.`].join("\n\n");
-      const shown = headOf(rest, left);
-      const next = `{"id": "#${seq}", "offset": ${from + shown.length}${raw ? ', "raw": true' : ""}}`;
-      return `${labelOf(message)}\n${shown}\n\nCharacters ${from} to ${from + shown.length} of ${text.length}; to go on: ${next}.`;
+    const isFirst = index === 0;
+    if (!isFirst && text.length > left)
+      return [...parts, `To go on: {"id": "#${seq}-#${to}"}.`].join("\n\n");
+    const slice = sliceOf(text, isFirst ? asked : {}, isFirst ? room : left);
+    const label = message.hasFiles
+      ? `${labelOf(message)} · ${filesOf(store, seq)}`
+      : labelOf(message);
+    const isAll = slice.from === 0 && slice.to === text.length;
+    if (!isAll && isFirst && (slice.isCut || fromLine !== undefined || toLine !== undefined)) {
+      const next = {
+        id: `#${seq}`,
+        offset: slice.to,
+        ...(raw && { raw }),
+        ...(toLine !== undefined && { toLine }),
+      };
+      const more = slice.isCut ? `; to go on: ${JSON.stringify(next)}` : "";
+      return `${label}\n${slice.shown}\n\nCharacters ${slice.from} to ${slice.to} of ${text.length}${more}.`;
     }
-    left -= rest.length;
-    parts.push(`${labelOf(message)}\n${rest === "" ? "(no text)" : rest}`);
+    left -= slice.shown.length;
+    parts.push(`${label}\n${slice.shown === "" ? "(no text)" : slice.shown}`);
   }
   const last = messages.at(-1)!.seq;
   const more = messages.length === MOST_MESSAGES && last < to;
   return [...parts, ...(more ? [`To go on: {"id": "#${last + 1}-#${to}"}.`] : [])].join("\n\n");
 }
+
+const filesOf = (store: Store, seq: number) =>
+  filesIn(store, seq)
+    .map(({ id }) => id)
+    .join(", ");

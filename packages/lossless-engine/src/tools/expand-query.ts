@@ -52,7 +52,7 @@ export const expandQuery =
     store: Store,
     session: SessionRef,
     asked: ExpandQueryArguments,
-    signal?: AbortSignal | undefined,
+    { signal }: { signal?: AbortSignal | undefined } = {},
   ): Promise<PluginToolResult> => {
     const { prompt, query = prompt, maxTokens = DEFAULT_ANSWER_TOKENS } = asked;
     const found = await gather(store, {

@@ -10,18 +10,25 @@ export interface Reach {
   watching(stores: Stores): Stores;
   /** Undefined: no engine met it, or it is ignored. */
   storeOf(session: Partial<SessionRef>): Store | undefined;
+  /** Tokens that the model of the session was last said to hold. Undefined: nobody said. */
+  windowOf(session: Partial<SessionRef>): number | undefined;
+  /** Says so. */
+  noteWindow(session: SessionRef, tokens: number): void;
 }
 
 const MOST_SESSIONS = 1_000;
 
 export function createReach(): Reach {
-  const known = new Map<string, { session: SessionRef; stores: Stores }>();
+  const known = new Map<string, Met>();
   const met = (session: SessionRef, stores: Stores) => {
-    const key = session.sessionKey ?? session.sessionId;
+    const key = keyOf(session);
+    const window = known.get(key)?.window;
     known.delete(key);
-    known.set(key, { session, stores });
+    known.set(key, { session, stores, window });
     if (known.size > MOST_SESSIONS) known.delete(known.keys().next().value!);
   };
+  const metAs = ({ sessionId = "", sessionKey = "" }: Partial<SessionRef>) =>
+    known.get(sessionKey) ?? known.get(sessionId);
   return {
     watching: (stores) => ({
       of(session) {
@@ -31,12 +38,26 @@ export function createReach(): Reach {
       ofAgent: stores.ofAgent,
       release: stores.release,
     }),
-    storeOf({ sessionId = "", sessionKey = "" }) {
-      const found = known.get(sessionKey) ?? known.get(sessionId);
+    storeOf(session) {
+      const found = metAs(session);
       return found?.stores.of(found.session) ?? undefined;
+    },
+    windowOf: (session) => metAs(session)?.window,
+    noteWindow(session, tokens) {
+      const found = metAs(session);
+      if (found !== undefined) found.window = tokens;
     },
   };
 }
+
+interface Met {
+  session: SessionRef;
+  stores: Stores;
+  /** Tokens. */
+  window: number | undefined;
+}
+
+const keyOf = ({ sessionId, sessionKey }: SessionRef) => sessionKey ?? sessionId;
 
 /** Whom a recall asks about. */
 export interface Asked {

@@ -7,45 +7,16 @@ import type {
 } from "@clew/plugin-sdk/core";
 import { PluginManifestSchema } from "@clew/plugin-sdk/host";
 import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import manifest from "../../openclaw.plugin.json" with { type: "json" };
-import { engineOn } from "../engine.ts";
 import plugin from "../plugin.ts";
-import { createStores } from "../stores.ts";
+import { otherSession as other, session, setUpRecall } from "../testing/recall.ts";
 import { withIds } from "../testing/stored.ts";
-import { temporaryFolder } from "../testing/temporary-folder.ts";
 import type { Complete } from "./expand-query.ts";
-import { createGrants } from "./grants.ts";
-import { createReach } from "./reach.ts";
-import { recallTools } from "./tools.ts";
-
-const session = { sessionId: "s1", sessionKey: "agent:main:main" };
-const other = { sessionId: "s2", sessionKey: "agent:main:other" };
-
-/** An engine with its tools, as a host has them. */
-function setUp(databasePath?: string, complete?: Complete) {
-  const reach = createReach();
-  const [clock, parts] = [{ ms: 0 }, { reach, complete }];
-  const grants = createGrants(() => clock.ms);
-  const engine = engineOn(reach.watching(createStores(temporaryFolder(), { databasePath })), {
-    grants,
-  });
-  onTestFinished(() => engine.dispose?.());
-  const tell = (messages: readonly AgentMessage[], of = session, prefix = "e") =>
-    engine.ingestBatch?.({ ...of, messages: withIds(messages, prefix) });
-  const call = async (name: string, args: object, of = session) => {
-    const tool = recallTools({ ...parts, grants }).find((one) => one.name === name)!;
-    const made = tool.of(of);
-    if (made === null) return "(not offered)";
-    const { content } = await made.execute("call", args);
-    return content.map(({ text }) => text).join("");
-  };
-  return { engine, tell, call, clock };
-}
 
 describe("lcm_grep", () => {
   it("finds words whatever their endings, newest first, and says that all was searched", async () => {
-    const { tell, call } = setUp();
+    const { tell, call } = setUpRecall();
     await tell([
       user("The migration was running at night"),
       assistant("It runs again"),
@@ -58,7 +29,7 @@ describe("lcm_grep", () => {
   });
 
   it("finds a pattern, whatever its case, and refuses one that it cannot search in time", async () => {
-    const { tell, call } = setUp();
+    const { tell, call } = setUpRecall();
     await tell([user("see TICKET-10042"), user("see ticket-1"), user("nothing here")]);
     const found = await call("lcm_grep", { pattern: "ticket-\\d{5}", mode: "regex" });
     expect(found).toMatch(/^1 found/);
@@ -69,7 +40,7 @@ describe("lcm_grep", () => {
   });
 
   it("finds what no index holds: data, and what stands far behind in a long message", async () => {
-    const { tell, call } = setUp();
+    const { tell, call } = setUpRecall();
     const base64 = Array.from({ length: 80 }, (_, line) =>
       Buffer.from(`${line}`.padStart(45, "clew")).toString("base64"),
     ).join("\n");
@@ -82,7 +53,7 @@ describe("lcm_grep", () => {
   });
 
   it("answers in pages that name the next", async () => {
-    const { tell, call } = setUp();
+    const { tell, call } = setUpRecall();
     await tell(Array.from({ length: 30 }, (_, index) => user(`note number ${index}`)));
     const first = await call("lcm_grep", { pattern: "note", limit: 10 });
     expect(first).toMatch(/^10 found, newest first\. There may be more; .*olderThan: 21\./);
@@ -94,19 +65,19 @@ describe("lcm_grep", () => {
   });
 
   it("looks in other sessions only when it is asked to, and never in another database", async () => {
-    const { tell, call } = setUp();
+    const { tell, call } = setUpRecall();
     await tell([user("my number is 0815")]);
     await tell([user("hello")], other, "o");
     expect(await call("lcm_grep", { pattern: "0815" }, other)).toMatch(/^Nothing found\. All 1 /);
     const everywhere = { pattern: "0815", allConversations: true };
     expect(await call("lcm_grep", everywhere, other)).toContain("my number is 0815");
-    const another = setUp();
+    const another = setUpRecall();
     await another.tell([user("hello")], other, "o");
     expect(await another.call("lcm_grep", everywhere, other)).toMatch(/^Nothing found/);
   });
 
   it("of a session goes on after a reset, and finds what was said before", async () => {
-    const { tell, call } = setUp();
+    const { tell, call } = setUpRecall();
     await tell([user("the old fact: 4711")]);
     const after = { ...session, sessionId: "s9" };
     await tell([user("a new beginning", { timestamp: 5 })], after, "n");
@@ -114,7 +85,7 @@ describe("lcm_grep", () => {
   });
 
   it("takes dates, and says what a date is", async () => {
-    const { tell, call } = setUp();
+    const { tell, call } = setUpRecall();
     await tell([
       user("early word", { timestamp: Date.parse("2026-01-01") }),
       user("late word", { timestamp: Date.parse("2026-03-01") }),
@@ -127,7 +98,7 @@ describe("lcm_grep", () => {
 
 describe("lcm_describe", () => {
   it("shows a message whole by its number or the id that a record names it by", async () => {
-    const { tell, call } = setUp();
+    const { tell, call } = setUpRecall();
     const run = toolCall("bash", { command: "ls" }, "c1");
     await tell([user("list"), assistant([run]), toolResult(run, "a.ts\nb.ts")]);
     for (const id of ["#3", "e2", "@e2"])
@@ -135,11 +106,13 @@ describe("lcm_describe", () => {
         "#3 · id e2 · result of bash · turn 1 · 2026-01-01 00:00 · conversation 1\na.ts\nb.ts",
       );
     expect(await call("lcm_describe", { id: "e1" })).toContain('bash {"command":"ls"}');
-    expect(await call("lcm_describe", { id: "nobody" })).toMatch(/^There is no message nobody/);
+    expect(await call("lcm_describe", { id: "nobody" })).toMatch(
+      /^There is no message or file nobody/,
+    );
   });
 
   it("shows several, each whole, and says where to go on", async () => {
-    const { tell, call } = setUp();
+    const { tell, call } = setUpRecall();
     await tell(Array.from({ length: 6 }, (_, index) => user(`${index}`.repeat(10_000))));
     const first = await call("lcm_describe", { id: "#1-#6" });
     expect(first).toMatch(/2{10000}\n\nTo go on: \{"id": "#4-#6"\}\.$/);
@@ -148,7 +121,7 @@ describe("lcm_describe", () => {
   });
 
   it("gives every byte of what was stored back, in pages", async () => {
-    const { tell, call } = setUp();
+    const { tell, call } = setUpRecall();
     const details = { stdout: "x".repeat(40_000), code: 0, nested: [{ deep: "é😀" }] };
     const message = toolResult(toolCall("read"), "line\n".repeat(16_000), { details });
     await tell([message]);
@@ -170,7 +143,7 @@ describe("lcm_describe", () => {
   });
 
   it("shows nothing of another session unless it is asked to", async () => {
-    const { tell, call } = setUp();
+    const { tell, call } = setUpRecall();
     await tell([user("a secret")]);
     await tell([user("hello")], other, "o");
     expect(await call("lcm_describe", { id: "#1" }, other)).toMatch(/no such messages/);
@@ -197,7 +170,7 @@ describe("lcm_expand_query", () => {
 
   it("asks the model once, about the passages that hold most of the words", async () => {
     const seen: LlmCompleteParams[] = [];
-    const { tell, call } = setUp(undefined, answering("It is larkspur (#1).", seen));
+    const { tell, call } = setUpRecall(undefined, answering("It is larkspur (#1).", seen));
     await tell(facts);
     const answer = JSON.parse(
       await call("lcm_expand_query", { prompt: "What is the shop's database called?" }),
@@ -213,7 +186,7 @@ describe("lcm_expand_query", () => {
 
   it("keeps to its tokens, and what it quotes cannot leave its tag", async () => {
     const seen: LlmCompleteParams[] = [];
-    const { tell, call } = setUp(undefined, answering("?", seen));
+    const { tell, call } = setUpRecall(undefined, answering("?", seen));
     await tell([...facts, ...Array.from({ length: 40 }, () => user("password ".repeat(200)))]);
     const asked = { prompt: "password hint", tokenCap: 1_000 };
     const { truncated, totalSourceTokens } = JSON.parse(await call("lcm_expand_query", asked));
@@ -223,13 +196,13 @@ describe("lcm_expand_query", () => {
 
   it("gives the passages where no model answers", async () => {
     for (const complete of [undefined, () => Promise.reject(new Error("no network"))]) {
-      const { tell, call } = setUp(undefined, complete);
+      const { tell, call } = setUpRecall(undefined, complete);
       await tell(facts);
       const answer = await call("lcm_expand_query", { prompt: "Which database?" });
       expect(answer).toMatch(/^(There is no model to ask|The model did not answer); these are/);
       expect(answer).toContain("called larkspur");
     }
-    const { tell, call } = setUp();
+    const { tell, call } = setUpRecall();
     await tell(facts);
     expect(await call("lcm_expand_query", { prompt: "zebra" })).toMatch(/^Nothing is stored/);
   });
@@ -245,7 +218,7 @@ describe("lcm_expand", () => {
   const ask = { query: "database" };
 
   it("shows a child what its parent knows, and nothing of any other session", async () => {
-    const { engine, tell, call } = setUp();
+    const { engine, tell, call } = setUpRecall();
     await tell([user("the database is larkspur")]);
     await tell([user("their database is secret")], other, "o");
     expect(await call("lcm_expand", ask, child)).toBe("(not offered)");
@@ -257,7 +230,7 @@ describe("lcm_expand", () => {
   });
 
   it("ends with the child, with a rollback and with its time", async () => {
-    const { engine, tell, call, clock } = setUp();
+    const { engine, tell, call, clock } = setUpRecall();
     await tell([user("the database is larkspur")]);
     const preparation = await engine.prepareSubagentSpawn!(spawn(session, child));
     await preparation!.rollback();
@@ -273,7 +246,7 @@ describe("lcm_expand", () => {
   });
 
   it("is inherited within the same tokens and time, three generations deep", async () => {
-    const { engine, tell, call, clock } = setUp();
+    const { engine, tell, call, clock } = setUpRecall();
     await tell([user("the database is larkspur"), user(`database ${"word ".repeat(200)}`)]);
     await engine.prepareSubagentSpawn!(spawn(session, child, 1_000));
     await engine.prepareSubagentSpawn!(spawn(child, grandchild, 9_000));
@@ -317,7 +290,7 @@ describe("the tools of the plugin", () => {
   });
 
   it("are named to the model as soon as something is hidden, and not before", async () => {
-    const { engine } = setUp();
+    const { engine } = setUpRecall();
     const messages = withIds(conversation({ turns: 60, tools: 1, toolResultChars: 1_500 }));
     const availableTools = new Set(["lcm_grep"]);
     const ask = (of: AgentMessage[]) =>

@@ -16,6 +16,14 @@ export interface RecallTool {
   of(session: Partial<SessionRef>): PluginTool | null;
 }
 
+/** How a call of a tool goes. */
+export interface RecallContext {
+  /** Ends it. Absent: the host cannot. */
+  readonly signal?: AbortSignal | undefined;
+  /** Of the session's model, in tokens; hosts cut longer results by it. Absent: not known. */
+  readonly contextWindow?: number | undefined;
+}
+
 /** What the tools work with. */
 export interface RecallParts {
   readonly reach: Reach;
@@ -43,7 +51,8 @@ export const recallTools = ({ reach, grants, complete }: RecallParts): readonly 
   recallTool(reach, {
     name: "lcm_describe",
     label: "Read the record",
-    description: "Shows stored messages whole, by number, range of numbers or id.",
+    description:
+      "Shows stored messages whole, by number, range of numbers or id, and what a file said at any turn, by its path.",
     parameters: DESCRIBE_PARAMETERS,
     answer: describe,
   }),
@@ -82,7 +91,7 @@ function recallTool<Asked>(
       store: Store,
       session: SessionRef,
       asked: Asked,
-      signal?: AbortSignal,
+      context: RecallContext,
     ): ReturnType<PluginTool["execute"]>;
   },
 ): RecallTool {
@@ -97,7 +106,10 @@ function recallTool<Asked>(
           const store = reach.storeOf(session);
           return store === undefined
             ? textResult("Nothing of this session is stored: there is nothing to search.")
-            : answer(store, session, params as Asked, signal);
+            : answer(store, session, params as Asked, {
+                signal,
+                contextWindow: reach.windowOf(session),
+              });
         },
       };
     },

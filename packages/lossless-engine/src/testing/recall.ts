@@ -1,0 +1,38 @@
+// Builds an engine with its recall tools, and two sessions to tell it of.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { onTestFinished } from "vitest";
+import { engineOn } from "../engine.ts";
+import { createStores } from "../stores.ts";
+import type { Complete } from "../tools/expand-query.ts";
+import { createGrants } from "../tools/grants.ts";
+import { createReach } from "../tools/reach.ts";
+import { recallTools } from "../tools/tools.ts";
+import { withIds } from "./stored.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+export const session = { sessionId: "s1", sessionKey: "agent:main:main" };
+export const otherSession = { sessionId: "s2", sessionKey: "agent:main:other" };
+
+/** An engine with its tools, as a host has them. */
+export function setUpRecall(databasePath?: string, complete?: Complete, compress = false) {
+  const reach = createReach();
+  const [clock, parts] = [{ ms: 0 }, { reach, complete }];
+  const grants = createGrants(() => clock.ms);
+  const engine = engineOn(
+    reach.watching(createStores(temporaryFolder(), { databasePath, compress })),
+    {
+      grants,
+    },
+  );
+  onTestFinished(() => engine.dispose?.());
+  const tell = (messages: readonly AgentMessage[], of = session, prefix = "e") =>
+    engine.ingestBatch?.({ ...of, messages: withIds(messages, prefix) });
+  const call = async (name: string, args: object, of = session) => {
+    const tool = recallTools({ ...parts, grants }).find((one) => one.name === name)!;
+    const made = tool.of(of);
+    if (made === null) return "(not offered)";
+    const { content } = await made.execute("call", args);
+    return content.map(({ text }) => text).join("");
+  };
+  return { engine, tell, call, clock };
+}

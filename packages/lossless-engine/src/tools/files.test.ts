@@ -1,0 +1,210 @@
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { searchTextOf } from "../messages/search-text.ts";
+import { otherSession, session, setUpRecall } from "../testing/recall.ts";
+import { withIds } from "../testing/stored.ts";
+
+const PATH = "src/harbour/tide.ts";
+const long = (word: string) => `export const tide = "${word}";\n`.repeat(400);
+
+/** Call ids recur, as models that count their calls in each message give them. */
+const read = (path: string, text: string, more: object = {}): AgentMessage[] => {
+  const call = toolCall("read", { path, ...more }, "read:1");
+  return [assistant([call]), toolResult(call, text)];
+};
+const write = (path: string, content: string): AgentMessage[] => {
+  const call = toolCall("write_file", { path, content }, "write:1");
+  return [assistant([call]), toolResult(call, "written")];
+};
+
+const work: AgentMessage[] = [
+  user("look at the tide"),
+  ...read(PATH, long("low")),
+  user("and again"),
+  ...read(PATH, long("low")),
+  ...read("docs/tide.ts", "another file"),
+  user("change it"),
+  ...write(PATH, long("high")),
+  user("a part of it"),
+  ...read(PATH, "only a line", { offset: 3, limit: 1 }),
+];
+
+async function setUp(compress = false) {
+  const recall = setUpRecall(undefined, undefined, compress);
+  await recall.tell(work);
+  return recall;
+}
+
+describe("a file by its path", () => {
+  it("is shown as it was at any turn, and as it was last", async () => {
+    const { call } = await setUp();
+    const at = (turn?: number) =>
+      call("lcm_describe", { id: PATH, ...(turn !== undefined && { turn }) });
+    expect(await at()).toContain(`Version 2 of 2, from #10, turn 3:\n${long("high")}`);
+    expect(await at(2)).toContain(`Version 1 of 2 at turn 2, from #6, turn 2:\n${long("low")}`);
+    expect(await at(1)).toContain("Version 1 of 2 at turn 1, from #3, turn 1:");
+    expect(await at(0)).toMatch(/Its whole text at turn 0 is not kept/);
+    expect(await at()).toMatch(
+      /^src\/harbour\/tide\.ts · named by 4 calls · 2 texts kept\n#14 · turn 4 · read · 11 characters, 1 lines · a part/,
+    );
+  });
+
+  it("is found by the end of its path, and asked for again where several end so", async () => {
+    const { call, tell } = await setUp();
+    expect(await call("lcm_describe", { id: "harbour/tide.ts" })).toContain("Version 2 of 2");
+    expect(await call("lcm_describe", { id: "tide.ts" })).toBe(
+      "Several files end so; name one: src/harbour/tide.ts, docs/tide.ts.",
+    );
+    expect(await call("lcm_describe", { id: "ide.ts" })).toMatch(/^There is no message or file/);
+    await tell([user("hello")], otherSession, "o");
+    expect(await call("lcm_describe", { id: PATH }, otherSession)).toMatch(/^There is no message/);
+  });
+
+  it("says which changes nobody saw the outcome of, and passes over calls that failed", async () => {
+    const { tell, call } = await setUp();
+    const edit = toolCall("edit", { path: PATH, oldText: "high", newText: "slack" }, "edit:1");
+    const failed = toolCall("read", { path: PATH }, "read:1");
+    await tell(
+      [
+        user("edit it"),
+        assistant([edit]),
+        toolResult(edit, "ok"),
+        assistant([failed]),
+        toolResult(failed, "no such file", { isError: true }),
+      ],
+      session,
+      "later",
+    );
+    expect(await call("lcm_describe", { id: PATH })).toContain(
+      "Version 2 of 2, from #10, turn 3; changed since, in #16:",
+    );
+  });
+
+  it("is shown by lines, and without its text", async () => {
+    const { call } = await setUp();
+    expect(await call("lcm_describe", { id: PATH, fromLine: 2, toLine: 3 })).toMatch(
+      /:\nexport const tide = "high";\nexport const tide = "high";\n\n\nCharacters 28 to 84 of 11200\.$/,
+    );
+    const about = await call("lcm_describe", { id: PATH, expandFile: false });
+    expect(about).not.toContain("export const");
+    const capped = await call("lcm_describe", { id: PATH, tokenCap: 100 });
+    expect(capped).toMatch(
+      /Characters 0 to 300 of 11200; to go on: \{"id":"src\/harbour\/tide.ts","offset":300\}\.$/,
+    );
+  });
+});
+
+describe("a long text", () => {
+  it("is kept once, has an id that its messages name, and says which messages hold it", async () => {
+    const { call, tell } = await setUp();
+    const [id] = /file_[0-9a-f]{16}/.exec(await call("lcm_describe", { id: "#3" })) ?? [];
+    expect(await call("lcm_describe", { id: "#6" })).toContain(id);
+    const shown = await call("lcm_describe", { id: `see [${id}]` });
+    expect(shown).toBe(`${id} · 10800 characters, 401 lines · in #3, #6\n${long("low")}`);
+    await tell([user("hello")], otherSession, "o");
+    expect(await call("lcm_describe", { id }, otherSession)).toMatch(/^There is no message/);
+  });
+
+  it("is searched alone where lcm_grep is told so", async () => {
+    const { call, tell } = await setUp();
+    await tell([user("the tide is low")], session, "more");
+    const found = async (more: object) =>
+      [...(await call("lcm_grep", { pattern: "low", ...more })).matchAll(/^#(\d+) ·/gm)].map(
+        ([, seq]) => Number(seq),
+      );
+    expect(await found({})).toEqual([15, 6, 3]);
+    expect(await found({ scope: "both" })).toEqual([15, 6, 3]);
+    expect(await found({ scope: "files" })).toEqual([6, 3]);
+    const [id] = /file_[0-9a-f]{16}/.exec(await call("lcm_describe", { id: "#10" })) ?? [];
+    expect(await found({ fileIds: [id] })).toEqual([]);
+    expect(await call("lcm_grep", { pattern: "high", fileIds: [id] })).toMatch(/^1 found/);
+    expect(await call("lcm_grep", { pattern: "x", scope: "summaries" })).toMatch(/no summaries/);
+  });
+});
+
+describe("lcm_grep by relevance", () => {
+  const told = [
+    user("the ferry leaves at nine"),
+    ...Array.from({ length: 30 }, (_, index) => user(`the weather today is fine, note ${index}`)),
+    user("the captain of the ferry is called Aino"),
+    ...Array.from({ length: 30 }, (_, index) => user(`the weather was fine, entry ${index}`)),
+  ];
+
+  it("puts first what holds most of the words, the rare ones above all", async () => {
+    const { tell, call } = setUpRecall();
+    await tell(told);
+    const asked = { pattern: "who is the captain of the ferry", sort: "relevance", limit: 2 };
+    const first = await call("lcm_grep", asked);
+    expect(first).toMatch(
+      /^2 found, best first\. 62 messages were searched, .* For more add skip: 2\./,
+    );
+    expect(first.indexOf("called Aino")).toBeLessThan(first.indexOf("leaves at nine"));
+    const second = await call("lcm_grep", { ...asked, skip: 2 });
+    expect(second).not.toContain("Aino");
+    expect(second).toContain("weather");
+  });
+
+  it("prefers the newer of two that hold as much when it is told so", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([
+      user("the ferry leaves at nine"),
+      ...told.slice(1),
+      user("the ferry leaves at ten"),
+    ]);
+    const hybrid = await call("lcm_grep", { pattern: "ferry leaves", sort: "hybrid" });
+    expect(hybrid.indexOf("at ten")).toBeLessThan(hybrid.indexOf("at nine"));
+  });
+});
+
+describe("every byte that was told", () => {
+  const texts = fc.oneof(
+    fc.string({ unit: "grapheme", maxLength: 200 }),
+    fc
+      .tuple(fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 40 }), fc.nat(6_000))
+      .map(([piece, times]) => piece.repeat(times)),
+  );
+  const messages = fc.array(
+    fc.oneof(
+      texts.map((text) => user(text)),
+      fc
+        .tuple(texts, texts)
+        .map(([text, hidden]) => toolResult(toolCall("run"), text, { details: { hidden } })),
+    ),
+    { minLength: 1, maxLength: 5 },
+  );
+
+  it.each([false, true])(
+    "is had back within two calls for each 32 KB, compressed: %s",
+    async (compress) => {
+      await fc.assert(
+        fc.asyncProperty(
+          messages,
+          fc.double({ min: 0, max: 1, noNaN: true }),
+          async (given, at) => {
+            const { tell, call } = setUpRecall(undefined, undefined, compress);
+            await tell(given);
+            for (const [index, message] of withIds(given).entries())
+              for (const raw of [true, false]) {
+                const whole = raw ? JSON.stringify(message) : searchTextOf(message);
+                const start = Math.floor(at * whole.length);
+                const slice = Buffer.from(whole.slice(start)).subarray(0, 32_768).toString();
+                const wanted = slice.replace(/\uFFFD$/, "");
+                let seen = "";
+                for (let calls = 0; calls < 2 && seen.length < wanted.length; calls++) {
+                  const offset = start + seen.length;
+                  const page = await call("lcm_describe", { id: `#${index + 1}`, raw, offset });
+                  seen += page
+                    .slice(page.indexOf("\n") + 1)
+                    .replace(/\n\nCharacters \d+ to \d+ of \d+; to go on:.*$/, "");
+                }
+                expect(seen.startsWith(wanted) || wanted === "").toBe(true);
+              }
+          },
+        ),
+        { numRuns: fc.readConfigureGlobal().numRuns! / 4 },
+      );
+    },
+  );
+});
