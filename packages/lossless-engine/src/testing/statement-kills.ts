@@ -12,11 +12,38 @@ const LEFT_BEHIND = ["", "-wal"];
  * oldest first: what stands there is what the next process finds.
  */
 export function killedBeforeEachStatement(path: string, work: () => void): string[] {
+  const { copies, end } = copyingBeforeEachStatement(path);
+  try {
+    work();
+  } finally {
+    end();
+  }
+  return copies;
+}
+
+/**
+ * The same for work that takes its time. Gives folders of agents, each with a copy where an engine
+ * looks for it.
+ */
+export async function killedBeforeEachStatementOf(
+  path: string,
+  work: () => unknown,
+): Promise<string[]> {
+  const { copies, end } = copyingBeforeEachStatement(path);
+  try {
+    await work();
+  } finally {
+    end();
+  }
+  return copies.map((copy) => join(copy, "../.."));
+}
+
+function copyingBeforeEachStatement(path: string): { copies: string[]; end(): void } {
   const folder = temporaryFolder();
   const copies: string[] = [];
   const copy = () => {
-    const copied = join(folder, String(copies.length), "lossless.db");
-    mkdirSync(join(copied, ".."));
+    const copied = join(folder, String(copies.length), "clew-lossless", "lossless.db");
+    mkdirSync(join(copied, ".."), { recursive: true });
     for (const suffix of LEFT_BEHIND)
       if (existsSync(path + suffix)) copyFileSync(path + suffix, copied + suffix);
     copies.push(copied);
@@ -25,13 +52,13 @@ export function killedBeforeEachStatement(path: string, work: () => void): strin
     ...(["run", "get", "all"] as const).map((name) => before(StatementSync.prototype, name, copy)),
     before(DatabaseSync.prototype, "exec", copy),
   ];
-  try {
-    work();
-  } finally {
-    for (const back of restore) back();
-  }
-  copy();
-  return copies;
+  return {
+    copies,
+    end() {
+      for (const back of restore) back();
+      copy();
+    },
+  };
 }
 
 function before<Name extends string>(

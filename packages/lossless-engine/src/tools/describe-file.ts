@@ -1,4 +1,4 @@
-// Shows what is kept of a file: its versions, and what it said at a turn.
+// Shows what is kept of a file, and what it said at a turn.
 
 import { type FileHistory, type FileSighting, versionAt } from "../files/versions.ts";
 import type { StoredFile } from "../store/files.ts";
