@@ -4,8 +4,8 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 /** By SQLite's primary result code: what is the matter, and what helps. */
 const REASONS: Readonly<Record<number, string>> = {
   3: "permission is denied; make the file and its folder writable",
-  5: "another program is writing to it; it is tried again with the next message",
-  6: "another program is writing to it; it is tried again with the next message",
+  5: "another program is writing to it; wait for it to be done, then try again",
+  6: "another program is writing to it; wait for it to be done, then try again",
   8: "it is read-only; make the file and its folder writable",
   10: "the disk failed; check it, then try again",
   11: "it is damaged; move it away, and a new one is filled from the transcripts",
