@@ -16,6 +16,8 @@ export interface AskRequest {
   plan: FactPlan;
   /** Of the gateway; as in its file. */
   config: Record<string, unknown>;
+  /** Of the gateway that the facts are told to, before a restart. Absent: there is no restart. */
+  toldTo?: Record<string, unknown> | undefined;
   counter: ExactCounter;
   signal: AbortSignal;
   onProgress: (done: number) => void;
@@ -36,33 +38,50 @@ export interface Asked {
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** The agent's own model answers, and every tool is really run. */
-export async function askFacts(request: AskRequest): Promise<Asked[]> {
-  const { plan, counter, signal, onProgress } = request;
-  const home = await mkdtemp(join(tmpdir(), "clew-facts-"));
+/** One session of a gateway, talked to without its server. */
+async function openSession(home: string, config: Record<string, unknown>, signal: AbortSignal) {
   const environment = readEnvironment({ CLEW_HOME: home });
-  const loaded = checkConfigText(JSON.stringify(request.config), "clew.json");
+  const loaded = checkConfigText(JSON.stringify(config), "clew.json");
   const plugins = await startPlugins({ environment, loaded, log: silent });
   const host = composeHost({ environment, loaded, log: silent, plugins });
   const session = await createSessionStore({ home }).open({ key: "facts", cwd: home });
   const state = createSessionState();
-  const say = async (content: string, timestamp: number) => {
-    signal.throwIfAborted();
-    const prompt = { content, timestamp };
-    const { error } = await host.answer({ transcript: session, state, prompt, signal });
-    if (error !== null)
-      throw new Error(`"${content.slice(0, 60)}" was not answered: ${error.message}`);
+  return {
+    branch: () => session.branch(),
+    async say(content: string, timestamp: number) {
+      signal.throwIfAborted();
+      const prompt = { content, timestamp };
+      const { error } = await host.answer({ transcript: session, state, prompt, signal });
+      if (error !== null)
+        throw new Error(`"${content.slice(0, 60)}" was not answered: ${error.message}`);
+    },
+    async close() {
+      await session.close();
+      await plugins.close();
+      await host.close();
+    },
   };
+}
+
+/** The agent's own model answers, and every tool is really run. */
+export async function askFacts(request: AskRequest): Promise<Asked[]> {
+  const { plan, counter, signal, onProgress, config, toldTo = config } = request;
+  const home = await mkdtemp(join(tmpdir(), "clew-facts-"));
+  let session = await openSession(home, toldTo, signal);
   try {
     for (const [at, { text, timestamp }] of plan.turns.entries()) {
-      await say(text, timestamp);
+      await session.say(text, timestamp);
       onProgress(at + 1);
+    }
+    if (request.toldTo !== undefined) {
+      await session.close();
+      session = await openSession(home, config, signal);
     }
     const asked: Asked[] = [];
     const last = plan.turns.at(-1)?.timestamp ?? 0;
     for (const question of plan.questions) {
       const before = session.branch().length;
-      await say(question.text, last + 1000 * (asked.length + 1));
+      await session.say(question.text, last + 1000 * (asked.length + 1));
       const messages = session
         .branch()
         .slice(before)
@@ -77,8 +96,6 @@ export async function askFacts(request: AskRequest): Promise<Asked[]> {
     return asked;
   } finally {
     await session.close();
-    await plugins.close();
-    await host.close();
     await rm(home, { recursive: true, force: true });
   }
 }

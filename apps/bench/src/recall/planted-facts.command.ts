@@ -22,6 +22,8 @@ const USAGE = `Usage: pnpm bench planted-facts [options]
   --turns N        of the conversation they are told in (default: 1500)
   --budget TOKENS  prompt budget, window minus reserve (default: 32000)
   --engine NAME    the engine (default: legacy)
+  --told-to NAME   the engine the facts are told to, before a restart (default: no restart); with
+                   another engine than --engine, that one has to import them
   --plugin FOLDER  a plugin to load, for engines that are not built in; repeatable
   --json FILE      also write every question and answer to FILE
   --help           this text
@@ -44,6 +46,7 @@ export async function main(args: readonly string[]): Promise<number> {
       turns: { type: "string", default: "1500" },
       budget: { type: "string", default: "32000" },
       engine: { type: "string", default: "legacy" },
+      "told-to": { type: "string" },
       plugin: { type: "string", multiple: true, default: [] },
       json: { type: "string" },
       help: { type: "boolean", short: "h" },
@@ -68,10 +71,14 @@ export async function main(args: readonly string[]): Promise<number> {
     },
   };
   const total = turns + facts;
+  const toldTo = values["told-to"];
+  const configFor = (engine: string) =>
+    configOf(readEngineChoice(engine), { base, pluginFolders: values.plugin });
   try {
     const asked = await askFacts({
       plan: planFacts({ seed, turns, facts }),
-      config: configOf(readEngineChoice(values.engine), { base, pluginFolders: values.plugin }),
+      config: configFor(values.engine),
+      ...(toldTo !== undefined && { toldTo: configFor(toldTo) }),
       counter: await loadExactCounter(),
       signal: stop.signal,
       onProgress: (done) => {

@@ -54,12 +54,20 @@ describe("an answer", () => {
 });
 
 describe("asking a gateway", () => {
-  it("finds what left the view with the session's own tools", async () => {
+  it.each([
+    ["legacy", undefined],
+    ["lossless", undefined],
+    ["lossless", "lossless"],
+    ["lossless", "legacy"],
+  ])("finds what left the view of %s, told to %s before a restart", async (engine, toldTo) => {
     const plan = planFacts({ seed: 8, turns: 150, facts: 6 });
     const base = { agents: { defaults: { contextTokens: 10_000 } } };
+    const configFor = (name: string) =>
+      configOf(readEngineChoice(name), { base, pluginFolders: [] });
     const asked = await askFacts({
       plan,
-      config: configOf(readEngineChoice("legacy"), { base, pluginFolders: [] }),
+      config: configFor(engine),
+      ...(toldTo !== undefined && { toldTo: configFor(toldTo) }),
       counter: await loadExactCounter(),
       signal: new AbortController().signal,
       onProgress: () => {},

@@ -77,6 +77,41 @@ describe("a gateway whose slot names the lossless engine", () => {
   });
 });
 
+describe("what is said to one agent", () => {
+  it.each([
+    ["its own database", {}, false],
+    ["a database that both name", { databasePath: "shared.db" }, true],
+  ])(
+    "is found by it from other sessions where asked for, and by another agent only in %s",
+    async (_, given, isShared) => {
+      const home = await temporaryHome();
+      const config = "databasePath" in given ? { databasePath: join(home, "shared.db") } : {};
+      const started = await startPluginGateway(
+        {
+          agents: { list: [{ id: "main", default: true }, { id: "second" }] },
+          plugins: { slots: { contextEngine: "lossless" }, entries: { lossless: { config } } },
+        },
+        home,
+      );
+      const grep = async (session: string, more: object = {}) => {
+        const args = JSON.stringify({ pattern: "barometer", ...more });
+        await started.say(`call lcm_grep ${args}`, { session });
+        const { branch } = (await started.gateway.session(session))!;
+        const result = branch.findLast(
+          (entry) => entry.type === "message" && entry.message.role === "toolResult",
+        );
+        return JSON.stringify(result).includes("behind the blue one");
+      };
+      await started.say("The key hangs behind the blue one, the barometer.", { session: "a" });
+      expect(await grep("a")).toBe(true);
+      expect(await grep("b")).toBe(false);
+      expect(await grep("b", { allConversations: true })).toBe(true);
+      expect(await grep("agent:second:main")).toBe(false);
+      expect(await grep("agent:second:main", { allConversations: true })).toBe(isShared);
+    },
+  );
+});
+
 describe("what comes with Clew", () => {
   it("is listed, switched on by one word, checked by the kit, and never removed", async () => {
     const home = await homeWithOwnPort();

@@ -10,7 +10,7 @@ export interface LosslessRow {
   message: AgentMessage;
 }
 
-/** In the order in which they came; nothing where there is no database yet. Throws if it is broken. */
+/** In the order in which they came; none where there is no database. Throws if it is broken. */
 export function losslessRows(home: string, agentId = "main"): LosslessRow[] {
   const file = join(home, "agents", agentId, "clew-lossless", "lossless.db");
   if (!existsSync(file)) return [];

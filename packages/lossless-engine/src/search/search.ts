@@ -10,7 +10,6 @@ import { catchUp } from "./catch-up.ts";
 import { literalsOf } from "./pattern/literals.ts";
 import { type Match, matcherOf } from "./pattern/matcher.ts";
 import { parsePattern } from "./pattern/parse.ts";
-import { stemOf } from "./stem.ts";
 
 /** What to look for, and where. */
 export interface SearchRequest {
@@ -141,9 +140,12 @@ const newestOf =
 function firstOf(words: readonly string[], text: string): Match | undefined {
   const lower = text.toLowerCase();
   const places = words.map((word) => {
-    const stem = stemOf(word);
+    const stem = word.toLowerCase().slice(0, Math.max(3, word.length - ENDING));
     return { start: lower.indexOf(stem), end: lower.indexOf(stem) + stem.length };
   });
   if (places.length === 0 || places.some(({ start }) => start < 0)) return undefined;
   return places.reduce((first, place) => (place.start < first.start ? place : first));
 }
+
+/** Letters that a stem may lack or change: "running" and "run", "studies" and "study". */
+const ENDING = 4;

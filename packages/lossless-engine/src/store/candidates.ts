@@ -30,6 +30,15 @@ export function unindexed(store: Store, range: Range): number[] {
   return store.read((sql) => numbers(sql, "unindexed", "message", "", [], range));
 }
 
+/** Messages that were made from `from` on and before `to`, ms. */
+export const saidBetween = (
+  store: Store,
+  { from, to, ...range }: Range & { from: number; to: number },
+): number[] =>
+  store.read((sql) =>
+    numbers(sql, "message", "seq", "AND message.time >= ? AND message.time < ?", [from, to], range),
+  );
+
 /** As the index cuts them: what is neither letter nor number parts two words. */
 export const wordsOf = (text: string): string[] =>
   text.split(/[^\p{L}\p{N}\p{Co}]+/u).filter((word) => word !== "");
@@ -57,14 +66,14 @@ function numbers(
   table: string,
   column: string,
   condition: string,
-  values: readonly string[],
+  values: readonly (string | number)[],
   { conversations, before = Number.MAX_SAFE_INTEGER, limit }: Range,
 ): number[] {
   const within =
     conversations === null
       ? ""
-      : `AND EXISTS (SELECT 1 FROM message WHERE seq = ${table}.${column}
-           AND conversation IN (SELECT value FROM json_each(?)))`;
+      : `AND EXISTS (SELECT 1 FROM message AS held WHERE held.seq = ${table}.${column}
+           AND held.conversation IN (SELECT value FROM json_each(?)))`;
   return sql(`
     SELECT ${table}.${column} AS seq FROM ${table}
     WHERE ${table}.${column} < ? ${condition} ${within}

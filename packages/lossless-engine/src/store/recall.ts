@@ -1,6 +1,6 @@
 // Answers what recall asks of the stored messages.
 import type { SessionRef } from "@clew/plugin-sdk/core";
-import { conversationsOf } from "./conversations.ts";
+import { conversationsOf, placeOf } from "./conversations.ts";
 import { messageOf, type StoredMessage } from "./rows.ts";
 import type { Store } from "./store.ts";
 
@@ -47,6 +47,18 @@ export const numberOf = (store: Store, scope: Scope, name: string): number | und
       `SELECT seq FROM message WHERE id = ? ${within(scope, "AND")} ORDER BY seq DESC LIMIT 1`,
     ).get(name, ...values(scope));
     return row === undefined ? undefined : Number(row.seq);
+  });
+
+/** The number of the session's newest message of a person. Undefined: there is none. */
+export const newestRequest = (store: Store, session: SessionRef): number | undefined =>
+  store.read((sql) => {
+    const place = placeOf(sql, session);
+    const row =
+      place &&
+      sql(
+        "SELECT seq FROM message WHERE conversation = ? AND role = 'user' ORDER BY seq DESC LIMIT 1",
+      ).get(place.conversation);
+    return row && Number(row.seq);
   });
 
 /** Messages of one conversation from number `from` to `to`, both included. */

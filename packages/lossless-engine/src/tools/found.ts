@@ -1,5 +1,5 @@
 // Puts what a search found into words, with the way to the next page.
-import { headOf, tailOf } from "@clew/plugin-sdk/transcript";
+import { escapeTags, headOf, tailOf } from "@clew/plugin-sdk/transcript";
 import type { RankedResult } from "../search/ranked.ts";
 import type { Hit, SearchResult } from "../search/search.ts";
 import { labelOf } from "./label.ts";
@@ -7,10 +7,13 @@ import { labelOf } from "./label.ts";
 const MOST_CHARS = 40_000;
 /** Around a hit. */
 const CONTEXT_CHARS = 160;
+/** Of a passage, and before it. */
+const PASSAGE_CHARS = 260;
+const LEAD_CHARS = 80;
 
 /** Newest first. */
 export function describeNewest({ hits, read, of, stoppedAt }: SearchResult, limit: number): string {
-  const lines = linesOf(hits);
+  const lines = linesOf(hits, (hit) => `${labelOf(hit.message)}\n${around(hit)}`);
   const shown = hits.slice(0, lines.length);
   const oldest = shown.at(-1)?.message.seq ?? stoppedAt;
   const isAll = stoppedAt === null && shown.length === hits.length;
@@ -27,7 +30,7 @@ export function describeRanked(
   { hits, read, of, hasMore, isTimeUp }: RankedResult,
   skip: number,
 ): string {
-  const lines = linesOf(hits);
+  const lines = linesOf(hits, quoted);
   const isCut = lines.length < hits.length;
   const searched = isTimeUp
     ? `Time was up after ${read} of ${of} messages.`
@@ -45,11 +48,11 @@ function page(lines: readonly string[], head: string): string {
 }
 
 /** As many as there is room for. */
-function linesOf(hits: readonly Hit[]): string[] {
+function linesOf(hits: readonly Hit[], describe: (hit: Hit) => string): string[] {
   const lines: string[] = [];
   let chars = 0;
   for (const hit of hits) {
-    const line = `${labelOf(hit.message)}\n${excerpt(hit)}`;
+    const line = describe(hit);
     if (chars + line.length > MOST_CHARS) break;
     chars += line.length;
     lines.push(line);
@@ -57,11 +60,35 @@ function linesOf(hits: readonly Hit[]): string[] {
   return lines;
 }
 
-/** The place in its surroundings, on one line. */
-function excerpt({ text, match: { start, end } }: Hit): string {
-  const from = Math.max(0, start - CONTEXT_CHARS);
-  const found = text.slice(start, Math.min(end, start + CONTEXT_CHARS));
-  const piece = `${tailOf(text.slice(from, start), CONTEXT_CHARS)}${found}${headOf(text.slice(start + found.length), CONTEXT_CHARS)}`;
-  const place = from === 0 ? "" : `at character ${start} of ${text.length}: …`;
+/** The place in its surroundings. */
+function around({ text, match: { start, end } }: Hit): string {
+  const to = Math.min(end, start + CONTEXT_CHARS) + CONTEXT_CHARS;
+  return excerpt(text, { start, from: start - CONTEXT_CHARS, to });
+}
+
+/** The passage that holds most of the words, in a tag that nothing in it can close. */
+function quoted({ message, text, match: { start } }: Hit): string {
+  const { seq, name } = message;
+  const { role, timestamp } = message.message;
+  const from = SPEAKERS[role] ?? (role === "toolResult" ? "result" : "host");
+  const at = Number.isSafeInteger(timestamp)
+    ? new Date(timestamp!).toISOString().slice(0, 16).replace("T", " ")
+    : "";
+  const lead = Math.max(0, start - LEAD_CHARS, text.lastIndexOf("\n", start) + 1);
+  const said = `${tailOf(text.slice(lead, start), start - lead)}${headOf(text.slice(start), PASSAGE_CHARS)}`;
+  const id = attribute(name.slice(0, ID_CHARS));
+  return `<record id="${id}" n="${seq}" from="${from}" at="${at}">\n${escapeTags(said.trim())}\n</record>`;
+}
+
+const SPEAKERS: Readonly<Record<string, string>> = { user: "person", assistant: "model" };
+const ID_CHARS = 40;
+const attribute = (text: string) => text.replace(/[^\p{L}\p{N} _.:-]/gu, "");
+
+/** On one line; `start` is the place that is named. */
+function excerpt(text: string, at: { start: number; from: number; to: number }): string {
+  const from = Math.max(0, at.from);
+  const before = tailOf(text.slice(from, at.start), at.start - from);
+  const piece = `${before}${headOf(text.slice(at.start), at.to - at.start)}`;
+  const place = from === 0 ? "" : `at character ${at.start} of ${text.length}: …`;
   return `${place}${piece.replace(/\s+/g, " ").trim()}`;
 }

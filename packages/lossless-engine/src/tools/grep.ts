@@ -5,7 +5,7 @@ import { PatternError } from "../search/pattern/parse.ts";
 import { searchRanked } from "../search/ranked.ts";
 import { search } from "../search/search.ts";
 import { messagesWithFile } from "../store/files.ts";
-import type { Scope } from "../store/recall.ts";
+import { newestRequest, type Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { describeNewest, describeRanked } from "./found.ts";
@@ -59,11 +59,18 @@ export const GREP_PARAMETERS = {
     before: { type: "string", description: "ISO 8601: said before." },
     olderThan: { type: "integer", description: "Next page: the number that the last page names." },
     skip: { type: "integer", minimum: 0, description: "Next page when sorted by relevance." },
-    limit: { type: "integer", minimum: 1, maximum: 200, description: "Default 20." },
+    limit: {
+      type: "integer",
+      minimum: 1,
+      maximum: 200,
+      description: "Default 20, by relevance 4.",
+    },
   },
 } as const;
 
 const DEFAULT_LIMIT = 20;
+/** Of the best, a few tell what there is to know. */
+const DEFAULT_BEST = 4;
 const BOUND_MS = 5_000;
 
 export async function grep(
@@ -72,7 +79,9 @@ export async function grep(
   asked: GrepArguments,
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<PluginToolResult> {
-  const { pattern, mode = "full_text", sort = "recency", limit = DEFAULT_LIMIT } = asked;
+  const { pattern, mode = "full_text", sort = "recency" } = asked;
+  const isRanked = mode === "full_text" && sort !== "recency";
+  const { limit = isRanked ? DEFAULT_BEST : DEFAULT_LIMIT } = asked;
   if (asked.scope === "summaries")
     return textResult(
       'There are no summaries here: every message is kept itself. scope "messages" finds them.',
@@ -92,10 +101,15 @@ export async function grep(
   };
   const request = { query: pattern, scope, accepts, limit, boundMs: BOUND_MS, signal };
   try {
-    if (mode === "full_text" && sort !== "recency") {
+    if (isRanked) {
       const { skip = 0 } = asked;
       const prefersNew = sort === "hybrid";
-      const found = await searchRanked(store, { ...request, skip, prefersNew });
+      // What is asked is no answer.
+      const asking = await patiently(() => newestRequest(store, session), signal);
+      const found = await searchRanked(store, {
+        ...{ ...request, skip, prefersNew },
+        accepts: (message) => message.seq !== asking && accepts(message),
+      });
       return textResult(describeRanked(found, skip));
     }
     const found = await search(store, {

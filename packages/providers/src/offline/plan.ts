@@ -158,7 +158,9 @@ function planLookUp(
   ): OfflinePlan => ({
     kind: "tool",
     name: tool.name,
-    argumentsObject: { [parameter]: recallQuery(tool.name, words) },
+    argumentsObject: ranks(tool)
+      ? { [parameter]: allOf(words), sort: "relevance" }
+      : { [parameter]: recallQuery(tool.name, words) },
   });
   if (asked.length === 0) return ask(first, terms);
   const further = match !== undefined && asked.length === 1 ? stepFrom(match, terms) : [];
@@ -211,9 +213,18 @@ function recallTools(
  * A grep wants one pattern, and the longest word is the rarest as a rule; a search takes all words.
  */
 function recallQuery(toolName: string, terms: readonly Term[]): string {
+  if (!/grep/i.test(toolName)) return allOf(terms);
   const words = terms.map(({ original }) => original);
-  if (!/grep/i.test(toolName)) return words.join(" ");
   return words.reduce((longest, word) => (word.length > longest.length ? word : longest));
+}
+
+const allOf = (terms: readonly Term[]) => terms.map(({ original }) => original).join(" ");
+
+/** True: it can put first what holds most of the words, and need not hold all of them. */
+function ranks({ parameters }: ToolDefinition): boolean {
+  const { properties } = parameters as { properties?: { sort?: { enum?: unknown } } };
+  const sorts: unknown = properties?.sort?.enum;
+  return Array.isArray(sorts) && sorts.includes("relevance");
 }
 
 function lastResult(messages: readonly AgentMessage[]): string {
