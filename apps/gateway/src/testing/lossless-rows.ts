@@ -7,6 +7,8 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 /** A stored message under its id. */
 export interface LosslessRow {
   id: string;
+  /** A session that moved to where nothing known stood has two. */
+  conversation: number;
   message: AgentMessage;
 }
 
@@ -24,13 +26,14 @@ export function losslessRows(home: string, agentId = "main"): LosslessRow[] {
     const hasTables = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'message'").get();
     if (hasTables === undefined) return [];
     return db
-      .prepare("SELECT seq, id, body FROM message ORDER BY seq")
+      .prepare("SELECT seq, conversation, id, body FROM message ORDER BY seq")
       .all()
-      .map(({ seq, id, body }) => {
+      .map(({ seq, conversation, id, body }) => {
         const message: unknown = JSON.parse(String(body));
         for (const { place, text } of texts.all(Number(seq)))
           putBack(message, JSON.parse(String(place)) as (string | number)[], String(text));
-        return { id: String(id), message: message as AgentMessage };
+        const of = { id: String(id), conversation: Number(conversation) };
+        return { ...of, message: message as AgentMessage };
       });
   } finally {
     db.close();

@@ -35,7 +35,7 @@ const recording = (overrides: Partial<EngineShape>) => (disk: Disk) =>
       step: async () => {},
       now: () => 0,
       abortedAt: () => undefined,
-      called() {},
+      begin: () => () => {},
       compacted() {},
       hasCompacted: () => false,
       isBeforeTurn: () => false,

@@ -25,8 +25,11 @@ export interface EngineSurroundings {
   now(): number;
   /** Step at which the run was aborted; undefined = it was not. */
   abortedAt(): number | undefined;
-  /** Told of each call and how it ended. */
-  called(call: { engineId: string; method: string; ok: boolean }): void;
+  /**
+   * Asked when a call begins; told how it ended. A call that outlives its command is not the next
+   * one's.
+   */
+  begin(method: string): (ok: boolean) => void;
   /** Told when it made the context smaller by itself. */
   compacted(): void;
   /** Whether anybody compacted in the running command. */
@@ -47,21 +50,22 @@ export interface RewriteWish {
 }
 
 export function recordingEngine(shape: EngineShape, around: EngineSurroundings): ContextEngine {
-  const { disk, store, step, now, abortedAt, called } = around;
+  const { disk, store, step, now, abortedAt } = around;
   let isDisposed = false;
   /** Lent to a call that is over. */
   let keptRewrite: RuntimeContext["rewriteTranscriptEntries"];
 
   const call = async <Result>(method: string, work: () => Result | Promise<Result>) => {
     if (isDisposed) store.wrong.push(`${shape.id}: ${method} was called after dispose`);
+    const ended = around.begin(method);
     try {
       await step(`engine ${shape.id} ${method}`);
       const result = await work();
       await step(`engine ${shape.id} ${method}:done`);
-      called({ engineId: shape.id, method, ok: true });
+      ended(true);
       return result;
     } catch (error) {
-      called({ engineId: shape.id, method, ok: false });
+      ended(false);
       throw error;
     }
   };
@@ -191,7 +195,7 @@ export function recordingEngine(shape: EngineShape, around: EngineSurroundings):
     });
   }
 
-  if (shape.instead !== undefined) return everyCall(shape.instead, call);
+  if (shape.instead !== undefined) return everyCall(shape.instead, call, around.compacted);
   const { ownsCompaction, inBackground, takes, bootstraps } = shape;
   const engine: ContextEngine = {
     info: {
@@ -292,13 +296,32 @@ export function recordingEngine(shape: EngineShape, around: EngineSurroundings):
 function everyCall(
   engine: ContextEngine,
   call: <Result>(method: string, work: () => Result | Promise<Result>) => Promise<Result>,
+  compacted: () => void,
 ): ContextEngine {
-  const { info, ingest, assemble, compact } = engine;
+  const { info, ingest, assemble, compact, bootstrap, ingestBatch, afterTurn, commitTurn } = engine;
   return {
     info,
     ingest: (params) => call("ingest", () => ingest.call(engine, params)),
     assemble: (params) => call("assemble", () => assemble.call(engine, params)),
-    compact: (params) => call("compact", () => compact.call(engine, params)),
+    compact: (params) =>
+      call("compact", async () => {
+        const result = await compact.call(engine, params);
+        if (result.ok && result.compacted) compacted();
+        return result;
+      }),
+    ...(bootstrap && {
+      bootstrap: (params) => call("bootstrap", () => bootstrap.call(engine, params)),
+    }),
+    ...(ingestBatch && {
+      ingestBatch: (params) => call("ingestBatch", () => ingestBatch.call(engine, params)),
+    }),
+    ...(afterTurn && {
+      afterTurn: (params) => call("afterTurn", () => afterTurn.call(engine, params)),
+    }),
+    ...(commitTurn &&
+      info.transcriptSemantics && {
+        commitTurn: (params) => call("commitTurn", () => commitTurn.call(engine, params)),
+      }),
   };
 }
 

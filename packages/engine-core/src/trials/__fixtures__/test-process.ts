@@ -216,7 +216,10 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
           step,
           now: () => steps.length,
           abortedAt: () => facts.abortedAt,
-          called: (call) => void facts.engineCalls.push(call),
+          begin(method) {
+            const { engineCalls } = facts;
+            return (ok) => void engineCalls.push({ engineId: shape.id, method, ok });
+          },
           compacted: () => void facts.compacted++,
           hasCompacted: () => facts.compacted > 0,
           isBeforeTurn: () => turn !== undefined && !isStored(`q${turn.number}`),
