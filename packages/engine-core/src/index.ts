@@ -101,7 +101,12 @@ export { createSessionState, type SessionState } from "./session/session-state.t
 export { type CompactSessionRequest, compactSession } from "./turn/compact-session.ts";
 export type { CompactionOutcome } from "./turn/compaction.ts";
 export { lifecycleOf } from "./turn/lifecycle.ts";
-export { type PreviewRequest, previewRequest, type RequestPreview } from "./turn/preview.ts";
+export {
+  type PreviewedStep,
+  type PreviewRequest,
+  previewRequest,
+  type RequestPreview,
+} from "./turn/preview.ts";
 export { runTurn } from "./turn/run-turn.ts";
 export type {
   PromptAdditions,

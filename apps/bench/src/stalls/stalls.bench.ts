@@ -29,6 +29,7 @@ const PHASES: [string, (url: string) => Promise<unknown>][] = [
   ["status", (url) => say(url, "/status", BIG)],
   ["engine", (url) => get(`${url}/api/engine?session=${BIG}`)],
   ["open", (url) => say(url, "/engine retry", BIG)],
+  ["context", (url) => say(url, "/context", BIG)],
   ["compact", (url) => say(url, "/compact", BIG)],
   ["turn", (url) => say(url, "Which file did you read last?", BIG)],
   ["next turn", (url) => say(url, "And before that?", BIG)],

@@ -104,7 +104,7 @@ describe("/context", () => {
     expect(text).toMatch(/your messages +1 +\d+\nreplies +1 +\d+\ntotal/);
   });
 
-  it("says when the next call does not fit", async () => {
+  it("says when the next call does not fit, and compacts nothing", async () => {
     const host = await startTestGateway({ agents: { defaults: { contextTokens: 200_000 } } });
     for (let number = 1; number <= 12; number++) await host.say(notes(number));
     await host.stop();
@@ -112,9 +112,12 @@ describe("/context", () => {
       { agents: { defaults: { contextTokens: 8000 } } },
       host.home,
     );
-    expect((await answer(smaller, "/context")).text).toMatch(
-      /too many, so the turn will compact first/,
-    );
+    const before = await fileOf(smaller);
+    const { text, kinds, data } = await answer(smaller, "/context");
+    expect(text).toMatch(/too many, so the turn will compact first/);
+    expect(data).toMatchObject({ shrinks: { when: "before", by: "host" } });
+    expect(kinds).toEqual(["queued", "command", "done"]);
+    expect(await fileOf(smaller)).toBe(before);
   });
 });
 

@@ -1,5 +1,5 @@
 // The command `/context`, which shows what the next call would send.
-import type { ItemSource, ReportItem, RequestPreview } from "@clew/engine-core";
+import type { ItemSource, PreviewedStep, ReportItem, RequestPreview } from "@clew/engine-core";
 import { formatTable } from "../terminal/table.ts";
 import { number } from "../text/number.ts";
 
@@ -17,6 +17,10 @@ export interface ContextSummary {
   leftOut: number;
   /** Tokens over the budget; 0 = it fits. */
   overflow: number;
+  /** How the turn would make it smaller; null = it would not. */
+  shrinks: PreviewedStep | null;
+  /** Tokens of messages above which it is compacted; null = that was not found out. */
+  highWater: number | null;
 }
 
 /** Pure. */
@@ -24,6 +28,7 @@ export function summarizePreview({
   call,
   size,
   heldBack,
+  shrinks,
   promptEntryId,
   report,
 }: RequestPreview): ContextSummary {
@@ -42,6 +47,8 @@ export function summarizePreview({
     contextWindow: budget?.contextWindow ?? 0,
     leftOut: Math.max(0, (budget?.historyMessages ?? 0) - (budget?.assembledMessages ?? 0)),
     overflow: heldBack ? (size?.overflow ?? 0) : 0,
+    shrinks,
+    highWater: size?.water.high ?? null,
   };
 }
 
@@ -51,7 +58,7 @@ export function describeContextSummary(summary: ContextSummary): string {
   const { leftOut, overflow } = summary;
   const budget = `${number(promptBudget)} (window ${number(contextWindow)})`;
   if (overflow > 0)
-    return `The next call would need about ${number(tokens)} tokens of ${budget}, ${number(overflow)} too many, so the turn will compact first; "/compact" does so now.`;
+    return `The next call would need about ${number(tokens)} tokens of ${budget}, ${number(overflow)} too many, so ${firstStep(summary)}`;
   const left =
     leftOut === 0
       ? ""
@@ -78,6 +85,7 @@ export function describeContextSummary(summary: ContextSummary): string {
       ({ reason, items, tokens: each }) =>
         `Engine "${engine}": ${number(items)} ${items === 1 ? "item" : "items"}, ${number(each)} tokens: ${reason}.`,
     ),
+    ...afterReply(summary),
   ].join("\n");
 }
 
@@ -90,6 +98,26 @@ function reasonsOf(items: readonly ReportItem[]): ContextSummary["reasons"] {
   }
   return [...groups.values()];
 }
+
+function firstStep({ shrinks, engine }: ContextSummary): string {
+  switch (shrinks?.by) {
+    case "host":
+      return 'the turn will compact first; "/compact" does so now.';
+    case "engine":
+      return `the turn will first ask engine "${engine}" to compact; "/compact" does so now.`;
+    case "cut":
+      return "the turn will first shorten old tool results.";
+    case undefined:
+      return "the model would refuse it.";
+  }
+}
+
+const afterReply = ({ shrinks, highWater }: ContextSummary): string[] =>
+  shrinks?.when === "after" && highWater !== null
+    ? [
+        `More than ${number(highWater)} tokens of it are messages: the host compacts after the reply; "/compact" does so now.`,
+      ]
+    : [];
 
 function group(items: readonly ReportItem[]): ContextSummary["sources"] {
   const groups = new Map<string, { source: string; items: number; tokens: number }>();

@@ -1,8 +1,21 @@
+import { delegateCompactionToRuntime } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
 import { callTool, MODEL, passThrough, testHost, tools } from "../__fixtures__/host.ts";
-import { createSessionState, previewRequest, resolveContextEngine } from "../index.ts";
+import {
+  createSessionState,
+  type HostPorts,
+  previewRequest,
+  resolveContextEngine,
+} from "../index.ts";
 
 type Host = ReturnType<typeof testHost>;
+
+const compactsNever = (told: string[]): NonNullable<HostPorts["compaction"]> => ({
+  async compact() {
+    told.push("compaction");
+    return { ok: true, compacted: true };
+  },
+});
 
 async function preview(host: Host, settings = {}) {
   const plugins =
@@ -82,6 +95,78 @@ describe("a preview of the next request", () => {
     expect(call).toBeNull();
     expect(heldBack).toBe(true);
     expect(size).toMatchObject({ verdict: "over", source: "estimated" });
+  });
+
+  it("compacts nothing: it says that the turn would, and who, before its request is sent", async () => {
+    const told: string[] = [];
+    const host = testHost({
+      ports: {
+        compaction: compactsNever(told),
+        hooks: {
+          beforeCompaction: async () => void told.push("hook"),
+          afterCompaction: async () => void told.push("hook"),
+        },
+      },
+    });
+    await host.say("word ".repeat(2000));
+    const before = [...host.ports.transcript.entries];
+    const small = { model: { ...MODEL, contextWindow: 1000 } };
+    const seen = await preview(host, small);
+    expect(seen).toMatchObject({ heldBack: true, shrinks: { when: "before", by: "host" } });
+    expect(seen.report.compactions).toEqual([]);
+    expect([told, host.ports.transcript.entries]).toEqual([[], before]);
+    expect(host.ports.model.calls).toHaveLength(1);
+  });
+
+  it("names the engine that owns compaction, and does not ask it to compact", async () => {
+    let compacted = 0;
+    const engine = passThrough({
+      info: { id: "test", name: "Owner", ownsCompaction: true },
+      compact: () => {
+        compacted++;
+        return { ok: true, compacted: true };
+      },
+    });
+    const host = testHost({ engine });
+    await host.say("word ".repeat(2000));
+    const seen = await preview(host, { model: { ...MODEL, contextWindow: 1000 } });
+    expect([seen.shrinks, compacted]).toEqual([{ when: "before", by: "engine" }, 0]);
+  });
+
+  it("above the high mark says that the host would compact after the reply", async () => {
+    const told: string[] = [];
+    const host = testHost({ ports: { compaction: compactsNever(told) } });
+    await host.say("word ".repeat(2000), { settings: { autoCompaction: false } });
+    const above = { settings: { water: { highWaterTokens: 1000, lowWaterTokens: 10 } } };
+    const seen = await preview(host, above);
+    expect(seen).toMatchObject({ heldBack: false, size: { verdict: "unpaid" }, shrinks: null });
+    // Calls that repay it: the verdict is the planner's.
+    for (let turn = 0; turn < 30; turn++)
+      await host.say("and?", { settings: { autoCompaction: false } });
+    expect((await preview(host, above)).shrinks).toEqual({ when: "after", by: "host" });
+    expect((await preview(host, above)).call).not.toBeNull();
+    const off = { settings: { ...above.settings, autoCompaction: false } };
+    expect((await preview(host, off)).shrinks).toBeNull();
+    expect(told).toEqual([]);
+  });
+
+  it("gives an engine no model to ask and no compaction that does anything", async () => {
+    const told: string[] = [];
+    const seen: unknown[] = [];
+    const engine = passThrough({
+      info: { id: "test", name: "Busy", acceptedHostParams: ["runtimeContext"] },
+      async assemble({ messages, runtimeContext, sessionId }) {
+        seen.push(runtimeContext?.llm);
+        seen.push(
+          await delegateCompactionToRuntime({ sessionId, sessionFile: "", tokenBudget: 1000 }),
+        );
+        return { messages, estimatedTokens: 0 };
+      },
+    });
+    const host = testHost({ engine, ports: { compaction: compactsNever(told) } });
+    await preview(host);
+    expect(seen).toEqual([undefined, expect.objectContaining({ ok: true, compacted: false })]);
+    expect(told).toEqual([]);
   });
 
   it("of a session that has none yet holds the system prompt and the next message", async () => {

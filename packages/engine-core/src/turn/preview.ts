@@ -7,16 +7,18 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
-import type { IdPort, TranscriptPort } from "../ports.ts";
+import type { CompactionPort, IdPort, TranscriptPort } from "../ports.ts";
 import type { ModelCallReport, ReportParts, TurnReport } from "../report.ts";
 import { partOfBranch } from "../session/branch-part.ts";
 import { withSession } from "../session/session-lock.ts";
 import { createSessionState, readBranch, type SessionState } from "../session/session-state.ts";
+import type { Ask } from "./effects.ts";
 import { openTurn } from "./open-turn.ts";
 import { planTurn } from "./order.ts";
 import { prepareRequest } from "./perform/model.ts";
 import { reportOf } from "./report-of.ts";
 import { runEffects } from "./run-effects.ts";
+import { compactsAboveMark } from "./tasks/auto-compact.ts";
 import { newTurn, type Turn } from "./turn.ts";
 import type { TurnRequest } from "./turn-request.ts";
 
@@ -25,6 +27,14 @@ export type PreviewRequest = Omit<
   TurnRequest,
   "prompt" | "beforePromptBuild" | "kind" | "onEvent" | "onStep"
 >;
+
+/** What a turn does to a request that is too large, before or after it asks the model. */
+export interface PreviewedStep {
+  /** "before": the request does not fit · "after": it is above the high mark. */
+  when: "before" | "after";
+  /** Who compacts; "cut": old tool results are shortened instead. */
+  by: "engine" | "host" | "cut";
+}
 
 /** The next model call, found out without making it. */
 export interface RequestPreview {
@@ -35,8 +45,10 @@ export interface RequestPreview {
   call: ModelCallReport | null;
   /** How large it is, as every decision sees it; null = the turn ended before that was known. */
   size: ContextSize | null;
-  /** True: it does not fit, so the turn would compact first. */
+  /** True: it does not fit, so it would not be sent as it is. */
   heldBack: boolean;
+  /** How the turn would make it smaller; null = it would not. Nothing of it was done. */
+  shrinks: PreviewedStep | null;
   /** Entry id by which `call` names the stand-in. */
   promptEntryId: string;
   /** Engine, budget and engine calls, as in the report of a turn. */
@@ -51,11 +63,19 @@ export interface RequestPreview {
  */
 const NEXT_MESSAGE = { content: "(your next message)", timestamp: 0, idempotencyKey: "preview" };
 const PROMPT_ENTRY_ID = "next-message";
+/** What asks a model, or makes the context smaller; hooks are told before a compaction. */
+const STOP_BEFORE: ReadonlySet<Ask["do"]> = new Set<Ask["do"]>([
+  "call-model",
+  "tell-before",
+  "cut-results",
+]);
+const NOTHING_CHANGES = "a preview changes nothing";
 
 /**
- * Runs bootstrap, history, assembly and policy as `runTurn` would, asks no model and appends
- * nothing. The engine is asked for its choice, as for a turn; what hooks would add to the next
- * message is not known. Waits for a turn of the same session that runs. Throws
+ * Runs bootstrap, history, assembly and policy as `runTurn` would, up to where the turn would ask
+ * a model or make the context smaller: it asks no model and appends nothing. The engine is asked
+ * for its choice, as for a turn, without a model to ask; what hooks would add to the next message
+ * is not known. Waits for a turn of the same session that runs. Throws
  * HOST_CAPABILITY_MISSING, SESSION_LOCKED, aborts, and in `strict` mode what the engine throws.
  */
 export async function previewRequest(request: PreviewRequest): Promise<RequestPreview> {
@@ -76,7 +96,12 @@ async function previewNow(request: PreviewRequest): Promise<RequestPreview> {
   const imagined: TurnRequest = {
     ...request,
     prompt: NEXT_MESSAGE,
-    ports: { ...ports, transcript: imaginedTranscript(ports.transcript, branch, ports.ids) },
+    ports: {
+      ...ports,
+      transcript: imaginedTranscript(ports.transcript, branch, ports.ids),
+      // An engine may leave its own compaction to the host while it chooses.
+      ...(ports.compaction !== undefined && { compaction: NO_COMPACTION }),
+    },
     state: imaginedState(state),
     // Nothing happens that anybody should be told of.
     onEvent: () => {},
@@ -84,17 +109,32 @@ async function previewNow(request: PreviewRequest): Promise<RequestPreview> {
   const { setup, signal, open } = openTurn(imagined, "preview");
   signal.throwIfAborted();
   const opened = newTurn(setup, planTurn(setup));
-  const { turn, facts } = await runEffects(opened, open, { signal, stopBefore: "call-model" });
+  const { turn, facts, stoppedBefore } = await runEffects(opened, open, {
+    signal,
+    stopBefore: STOP_BEFORE,
+  });
   signal.throwIfAborted();
   const described = describeCall(imagined, turn);
   return {
     call: described?.call ?? null,
     size: turn.composed.size,
     heldBack: turn.failure?.heldBack === true,
+    shrinks: shrinkingOf(turn, stoppedBefore),
     promptEntryId: turn.prompt?.entryId ?? PROMPT_ENTRY_ID,
     report: reportOf(turn, facts),
     parts: described?.parts ?? {},
   };
+}
+
+function shrinkingOf(turn: Turn, stoppedBefore: Ask | null): PreviewedStep | null {
+  if (stoppedBefore?.do === "cut-results") return { when: "before", by: "cut" };
+  if (stoppedBefore?.do === "tell-before" && turn.compaction !== null) {
+    const { by } = turn.compaction;
+    const isHost = by === "built-in" || turn.setup.engine.id === FALLBACK_ENGINE_ID;
+    return { when: "before", by: isHost ? "host" : "engine" };
+  }
+  const isFull = turn.composed.size?.verdict === "full";
+  return isFull && compactsAboveMark(turn) ? { when: "after", by: "host" } : null;
 }
 
 /** The call as it would be reported; null when it would not be made. */
@@ -131,27 +171,25 @@ function describeCall(
   };
 }
 
+const NO_COMPACTION: CompactionPort = {
+  compact: async () => ({ ok: true, compacted: false, reason: NOTHING_CHANGES }),
+};
+
 /**
- * What was measured counts; memories of requests start empty, so that the
- * session's own stay as they are.
+ * What was measured and what the history amounts to counts; memories of requests start empty, so
+ * that the session's own stay as they are.
  */
-function imaginedState({
-  branch,
-  measurement,
-  lastUsage,
-  request,
-  table,
-  maintenance,
-  firstLooks,
-}: SessionState): SessionState {
+function imaginedState(state: SessionState): SessionState {
+  const { branch, measurement, lastUsage, request, table, maintenance, firstLooks } = state;
+  const { context, holdsRuntimeContext, holdsHeartbeats, callCount } = state;
   const fresh = createSessionState();
   return {
     ...fresh,
-    branch,
-    measurement,
-    lastUsage,
-    table,
-    maintenance,
+    ...{ branch, measurement, lastUsage, table, maintenance },
+    ...{ context, holdsRuntimeContext, holdsHeartbeats, callCount },
+    // These grow with the stand-in for the next message.
+    items: [...state.items],
+    messages: [...state.messages],
     // A preview lets the engine bootstrap, too.
     firstLooks,
     // What a message's hash is does not depend on who asks.
@@ -184,7 +222,7 @@ function imaginedTranscript(
       changed: false,
       bytesFreed: 0,
       rewrittenEntries: 0,
-      reason: "a preview changes nothing",
+      reason: NOTHING_CHANGES,
     }),
     ...(real.deliveries !== undefined && {
       deliveries: { ...real.deliveries, save: async () => {} },

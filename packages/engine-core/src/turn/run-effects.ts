@@ -34,6 +34,8 @@ const IN_ANY_CASE: ReadonlySet<Ask["do"]> = new Set<Ask["do"]>([
 export interface Performance {
   turn: Turn;
   facts: readonly Fact[];
+  /** What was not done, since the caller wanted to stop there; null = nothing was left to do. */
+  stoppedBefore: Ask | null;
   /** Stores the end of the turn. */
   close(ended: NonNullable<TranscriptStep["report"]>): Promise<void>;
 }
@@ -45,7 +47,7 @@ export interface Performance {
 export async function runEffects(
   opened: Turn,
   open: (occurred: (fact: Occurrence) => void) => World,
-  options: { stopBefore?: Ask["do"]; signal: AbortSignal },
+  options: { stopBefore?: ReadonlySet<Ask["do"]>; signal: AbortSignal },
 ): Promise<Performance> {
   const facts: Fact[] = [];
   const waiting: Occurrence[] = [];
@@ -65,11 +67,12 @@ export async function runEffects(
   };
   for (;;) {
     const asked = tellAll(world, effects);
-    if (asked === undefined || asked.do === options.stopBefore) {
+    if (asked === undefined || options.stopBefore?.has(asked.do)) {
       for (const fact of waiting.splice(0)) take(fact);
       if (asked === undefined) facts.push(...(await lastLook(world)));
       world.engine.release();
-      return { turn, facts, close: (ended) => storeEnd(world, ended) };
+      const stoppedBefore = asked ?? null;
+      return { turn, facts, stoppedBefore, close: (ended) => storeEnd(world, ended) };
     }
     // Of a long session every effect looks at much, and one follows the other at once.
     await pause();

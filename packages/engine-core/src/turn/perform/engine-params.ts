@@ -105,7 +105,10 @@ function contextFor(world: World, phase: EnginePhase, options: HostParamOptions)
     }),
     ...(phase === "after-turn" && { rewriteTranscriptEntries: rewriterOf(world) }),
     ...(options.background && { allowDeferredCompactionExecution: true }),
-    llm: llmOf(world, options.llmPurpose ?? "context-engine.after-turn"),
+    // What a preview finds out must cost nothing.
+    ...(setup.purpose !== "preview" && {
+      llm: llmOf(world, options.llmPurpose ?? "context-engine.after-turn"),
+    }),
   } satisfies RuntimeContext;
 }
 

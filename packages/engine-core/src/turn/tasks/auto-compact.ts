@@ -1,6 +1,14 @@
 // Compacts above the high mark for engines that leave compaction to the host.
 import { sizeOfRequest } from "../request-size.ts";
 import { ask, done, doneThen, type Task } from "../step.ts";
+import type { Turn } from "../turn.ts";
+
+/** Whether somebody compacts above the high mark, once between two replies. */
+export const compactsAboveMark = ({ engine, setup, recovery }: Turn): boolean =>
+  !engine.ownsCompaction &&
+  setup.settings.autoCompaction &&
+  setup.host.compacts &&
+  !recovery.autoCompacted;
 
 /**
  * An owner decides for itself; a host without built-in compaction, or with it switched off,
@@ -8,13 +16,8 @@ import { ask, done, doneThen, type Task } from "../step.ts";
  */
 export const autoCompact: Task = {
   begin(turn) {
-    const { engine, setup, recovery, assembly, history, prompt } = turn;
-    const may =
-      !engine.ownsCompaction &&
-      setup.settings.autoCompaction &&
-      setup.host.compacts &&
-      !recovery.autoCompacted;
-    if (!may) return done(turn);
+    const { assembly, history, prompt } = turn;
+    if (!compactsAboveMark(turn)) return done(turn);
     return ask(turn, {
       do: "compose",
       items: assembly?.items ?? history,
