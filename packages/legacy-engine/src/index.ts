@@ -3,6 +3,8 @@ export {
   type CompactionOptions,
   CompactionOptionsSchema,
   keysWithoutEffect,
+  type WaterConflict,
+  waterConflicts,
   waterOf,
 } from "./compaction/options.ts";
 export type { CompactionPreview } from "./compaction/preview.ts";

@@ -50,6 +50,26 @@ describe("the water marks", () => {
     );
   });
 
+  it.each([
+    // high, low
+    [8_000, 2_947],
+    [28_500, 10_500],
+    [82_000, 22_250],
+  ])("leave a step to go below a high one of %i that is set alone", (highWaterTokens, low) => {
+    const marks = planWater({ budget: 128_000, settings: { highWaterTokens } });
+    expect(marks).toEqual({ high: highWaterTokens, low });
+  });
+
+  it("leave a step to go where the low one that is set is not below the high one", () => {
+    const low = { lowWaterTokens: 30_000 };
+    const { high } = planWater({ budget: 32_000 });
+    expect(planWater({ budget: 32_000, settings: low })).toEqual(planWater({ budget: 32_000 }));
+    const both = { ...low, highWaterTokens: 28_500 };
+    expect(planWater({ budget: 32_000, settings: both })).toEqual({ high, low: 10_500 });
+    // Where there is room for it, it holds.
+    expect(planWater({ budget: 64_000, settings: low }).low).toBe(30_000);
+  });
+
   it("never ask a compaction to cut the newest exchange, as long as that is below the high one", () => {
     fc.assert(
       fc.property(budgets, session, (budget, now) => {

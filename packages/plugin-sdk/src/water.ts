@@ -4,7 +4,7 @@
 export interface WaterSettings {
   /** Tokens above which a context is compacted. Absent: by the budget. */
   highWaterTokens?: number | undefined;
-  /** Tokens a compaction goes down to. Absent: by the budget. */
+  /** Tokens a compaction goes down to. Absent, or not below the high mark: as that one is. */
   lowWaterTokens?: number | undefined;
   /**
    * True: the high mark is where calls cost least, by the session's growth. Absent: false, a large
@@ -53,15 +53,31 @@ export function planWater(input: {
 }): WaterMarks {
   const { settings = {}, newestTokens = 0, growthTokens = 0 } = input;
   const budget = Math.max(1, input.budget);
+  const { highWaterTokens, lowWaterTokens } = settings;
   const [tableHigh, tableLow] = marksOf(budget);
   const costFirst = settings.costFirst === true && growthTokens > 0;
-  const usualLow = costFirst ? COST_FIRST_LOW * tableLow : tableLow;
-  const wantedLow = Math.max(settings.lowWaterTokens ?? usualLow, newestTokens);
-  const wantedHigh =
-    settings.highWaterTokens ??
-    (costFirst ? wantedLow + Math.sqrt(REWRITE_PRICE * growthTokens * wantedLow) : tableHigh);
+  const share = costFirst ? COST_FIRST_LOW : 1;
+  const usualHigh = () => {
+    if (!costFirst) return tableHigh;
+    const from = Math.max(lowWaterTokens ?? share * tableLow, newestTokens);
+    return from + Math.sqrt(REWRITE_PRICE * growthTokens * from);
+  };
+  const wantedHigh = highWaterTokens ?? usualHigh();
   const high = Math.max(1, Math.floor(Math.min(wantedHigh, MOST_OF_BUDGET * budget)));
-  return { high, low: Math.max(0, Math.min(Math.floor(wantedLow), high - 1)) };
+  const usualLow = share * (highWaterTokens === undefined ? tableLow : lowBelow(high));
+  const wantedLow = lowWaterTokens ?? usualLow;
+  // A step that goes nowhere would be taken after every message.
+  const low = Math.max(wantedLow < high ? wantedLow : share * lowBelow(high), newestTokens);
+  return { high, low: Math.max(0, Math.min(Math.floor(low), high - 1)) };
+}
+
+/** The low mark that belongs to a high one, whatever the budget. */
+function lowBelow(high: number): number {
+  const above = MARKS.findIndex(([, most]) => high < most);
+  if (above < 0) return (LARGEST_LOW / LARGEST_HIGH) * high;
+  const [, from, lowFrom] = MARKS[above - 1]!;
+  const [, to, lowTo] = MARKS[above]!;
+  return lowFrom + ((high - from) / (to - from)) * (lowTo - lowFrom);
 }
 
 function marksOf(budget: number): readonly [high: number, low: number] {

@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { clew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
@@ -14,7 +16,65 @@ describe("clew config set", () => {
   });
 });
 
+describe("clew config set of what cannot hold", () => {
+  const section = "agents.defaults.compaction";
+
+  it("says that nothing was changed, and why", async () => {
+    const home = await temporaryHome();
+    const refused = await clew(home, ["config", "set", `${section}.highWaterTokens`, "-3"]);
+    expect([refused.code, refused.errors]).toEqual([
+      1,
+      expect.stringMatching(/highWaterTokens was not changed in .*: Too small.*\(given: -3\)/s),
+    ]);
+  });
+
+  it("refuses a low mark that is not below the high one, and lets a wrong pair be mended", async () => {
+    const home = await temporaryHome();
+    const set = (name: string, value: string) =>
+      clew(home, ["config", "set", `${section}.${name}`, value]);
+    expect((await set("highWaterTokens", "8000")).code).toBe(0);
+    const refused = await set("lowWaterTokens", "9000");
+    expect([refused.code, refused.errors]).toEqual([
+      1,
+      expect.stringContaining("lowWaterTokens (9,000) must be below highWaterTokens (8,000)"),
+    ]);
+    expect((await set('models["house/m"].lowWaterTokens', "8000")).code).toBe(1);
+    const pair = { highWaterTokens: 1000, lowWaterTokens: 5000 };
+    const config = { agents: { defaults: { compaction: pair } } };
+    await writeFile(join(home, "clew.json"), JSON.stringify(config));
+    expect((await clew(home, ["doctor"])).output).toContain(
+      "lowWaterTokens (5,000) must be below highWaterTokens (1,000); the low one is ignored",
+    );
+    expect((await set("prune", "false")).code).toBe(0);
+    expect((await set("lowWaterTokens", "500")).code).toBe(0);
+  });
+
+  it("warns that a key changes nothing", async () => {
+    const home = await temporaryHome();
+    const { code, errors } = await clew(home, ["config", "set", `${section}.notifyUser`, "true"]);
+    expect([code, errors]).toEqual([0, expect.stringContaining("notifyUser changes nothing:")]);
+  });
+});
+
 describe("clew doctor", () => {
+  it("tells of marks that the model's window does not allow, and of models that have no such name", async () => {
+    const home = await temporaryHome();
+    const compaction = { highWaterTokens: 300_000, models: { m: { lowWaterTokens: 1000 } } };
+    const config = (more: object) =>
+      writeFile(
+        join(home, "clew.json"),
+        JSON.stringify({ agents: { defaults: { compaction: { ...compaction, ...more } } } }),
+      );
+    await config({});
+    const { output } = await clew(home, ["doctor"]);
+    expect(output).toContain("(300,000) is more than offline/offline leaves room for; 162,000");
+    expect(output).toContain('models["m"] changes nothing: models are named "provider/model"');
+    await config({ lowWaterTokens: 200_000 });
+    expect((await clew(home, ["doctor"])).output).toContain(
+      "lowWaterTokens (200,000) is not below the high mark of offline/offline (162,000)",
+    );
+  });
+
   it("says who writes summaries, and that nobody does where the offline model answers", async () => {
     const home = await temporaryHome();
     const said = async () => (await clew(home, ["doctor"])).output;

@@ -55,6 +55,25 @@ describe("a line", () => {
     expect(parseCompact("the boats")).toEqual({ kind: "compact", focus: "the boats" });
     expect(parseCompact("undo")).toEqual({ kind: "undo" });
     expect(parseCompact("--dry-run the boats")).toEqual({ kind: "preview", focus: "the boats" });
+    expect(parseCompact("dry facts about the boats")).toEqual({
+      kind: "compact",
+      focus: "dry facts about the boats",
+    });
+    expect(parseCompact("-- undo now")).toEqual({ kind: "compact", focus: "undo now" });
+  });
+
+  it.each([
+    ["--dry", "/compact --dry-run"],
+    ["--dryrun", "/compact --dry-run"],
+    ["—dry-run the boats", "/compact --dry-run"],
+    ["dry-run", "/compact --dry-run"],
+    ["undo now", "/compact undo"],
+    ["--undo", "/compact undo"],
+    ["undoo", "/compact undo"],
+    ["--force", null],
+    ["-x the boats", null],
+  ])("%s is no focus of a compaction, but a slip", (args, meant) => {
+    expect(parseCompact(args)).toMatchObject({ kind: "unclear", meant, focus: args });
   });
 });
 
@@ -73,6 +92,17 @@ describe("/status", () => {
       "Compactions: 0; the next above 126,758 tokens of messages, down to 29,024 (now 24)",
     ]);
     expect(data).toMatchObject({ key: "agent:main:main", context: { messages: 24 } });
+  });
+});
+
+describe("/status of a gateway that compacts only when it must", () => {
+  it("names the setting instead of a mark", async () => {
+    const host = await startTestGateway({
+      agents: { defaults: { compaction: { enabled: false } } },
+    });
+    expect((await answer(host, "/status")).text).toMatch(
+      /Compactions: 0; off \(agents\.defaults\.compaction\.enabled\): only an overflow and \/compact compact$/,
+    );
   });
 });
 
@@ -150,6 +180,18 @@ describe("/compact", () => {
       ok: false,
       text: expect.stringContaining("no compaction to undo"),
     });
+  });
+
+  it("with an option that there is not does nothing, and says what there is", async () => {
+    const host = await startTestGateway(smallWindow);
+    for (let number = 1; number <= 8; number++) await host.say(notes(number));
+    const before = await fileOf(host);
+    expect(await answer(host, "/compact --dry")).toMatchObject({
+      ok: false,
+      text: 'Nothing was done: "--dry" looks like "/compact --dry-run". To compact with this focus: "/compact -- --dry".',
+    });
+    expect((await answer(host, "/compact --force")).text).toContain("is no option");
+    expect(await fileOf(host)).toBe(before);
   });
 
   it("of an empty session is told, not failed", async () => {

@@ -1,6 +1,7 @@
 // The command `/compact`, its preview and its undo.
 import type { CompactionPreview, UndoResult } from "@clew/legacy-engine";
 import type { CompactResult } from "@clew/plugin-sdk/core";
+import { nearestOf } from "../text/nearest.ts";
 import { counted, number } from "../text/number.ts";
 import type { CommandAnswer, CommandSession } from "./answer.ts";
 
@@ -9,19 +10,52 @@ export type CompactRequest =
   | { kind: "preview"; focus: string | undefined }
   | { kind: "compact"; focus: string | undefined };
 
-/** Pure. "undo", "--dry-run [focus]" or "[focus]". */
-export function parseCompact(args: string): CompactRequest {
-  if (args.toLowerCase() === "undo") return { kind: "undo" };
-  const [, dryRun, rest = ""] = /^(--dry-run\b)?\s*([\s\S]*)$/.exec(args) ?? [];
-  const focus = rest.trim() === "" ? undefined : rest.trim();
-  return { kind: dryRun === undefined ? "compact" : "preview", focus };
+/** Words that are no focus, and what was probably meant; null = nothing known. */
+export interface UnclearCompact {
+  kind: "unclear";
+  /** The word that is no option, or what follows one that takes nothing. */
+  said: string;
+  meant: string | null;
+  /** The focus that it would have become. */
+  focus: string;
+}
+
+/**
+ * Pure. "undo", "--dry-run [focus]", "[focus]", or "-- focus" for one that begins like an option.
+ * What looks like a slip is no focus: a compaction is not done by mistake.
+ */
+export function parseCompact(args: string): CompactRequest | UnclearCompact {
+  const [, word = "", after = ""] = /^\s*(\S*)\s*([\s\S]*?)\s*$/.exec(args) ?? [];
+  const focus = after === "" ? undefined : after;
+  const name = word.toLowerCase();
+  if (name === "") return { kind: "compact", focus: undefined };
+  if (name === "--") return { kind: "compact", focus };
+  if (name === "--dry-run") return { kind: "preview", focus };
+  if (name === "undo" && focus === undefined) return { kind: "undo" };
+  const whole = focus === undefined ? word : `${word} ${focus}`;
+  const unclear = (meant: string | null) =>
+    ({ kind: "unclear", said: word, meant, focus: whole }) as const;
+  if (name === "undo") return unclear("/compact undo");
+  const bare = name.replace(/^[-–—]+/, "");
+  if (bare === name && focus !== undefined) return { kind: "compact", focus: whole };
+  const near = nearestOf(bare, ["undo", "dry-run"]) ?? (/^dry/.test(bare) ? "dry-run" : null);
+  if (bare === name && near === null) return { kind: "compact", focus: whole };
+  return unclear(near === null ? null : near === "undo" ? "/compact undo" : "/compact --dry-run");
+}
+
+/** Pure. */
+export function describeUnclear({ said, meant, focus }: UnclearCompact): string {
+  const guess = meant === null ? 'is no option of "/compact"' : `looks like "${meant}"`;
+  return `Nothing was done: "${said}" ${guess}. To compact with this focus: "/compact -- ${focus}".`;
 }
 
 export async function runCompact(
-  request: CompactRequest,
+  request: CompactRequest | UnclearCompact,
   session: CommandSession,
 ): Promise<Omit<CommandAnswer, "command">> {
   switch (request.kind) {
+    case "unclear":
+      return { ok: false, text: describeUnclear(request) };
     case "undo": {
       const undone = await session.undoCompaction();
       return { ok: undone.ok, text: describeUndo(undone) };

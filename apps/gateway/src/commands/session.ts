@@ -95,7 +95,11 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
   return {
     ...{ key, model },
     learnedWindow: learnedOf(host, model),
-    engine: { ...engine, ownsCompaction: info.ownsCompaction === true },
+    engine: {
+      ...engine,
+      ownsCompaction: info.ownsCompaction === true,
+      autoCompaction: host.config.agents.defaults.compaction.enabled,
+    },
     // Every session of this host keeps what durable engines have committed.
     lifecycle: lifecycleOf(info, { keepsDeliveries: true }),
     ...facts,

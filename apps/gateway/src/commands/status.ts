@@ -28,6 +28,8 @@ export interface StatusFacts {
     switchedOff: string | null;
     degraded: EngineFailure | null;
     ownsCompaction: boolean;
+    /** False: the host compacts only after an overflow, and when somebody asks. */
+    autoCompaction: boolean;
   };
   lifecycle: TurnReport["lifecycle"];
   context: ContextSize & {
@@ -146,9 +148,11 @@ function learnedText({ provider, id }: ModelRef, learned: LearnedWindow | null):
 /** When the next compaction is due. */
 function dueText(
   { messages, water, verdict }: ContextSize,
-  { ownsCompaction }: StatusFacts["engine"],
+  { ownsCompaction, autoCompaction }: StatusFacts["engine"],
 ): string {
   if (ownsCompaction) return "the engine knows when the next is due";
+  if (!autoCompaction)
+    return "off (agents.defaults.compaction.enabled): only an overflow and /compact compact";
   const marks = `above ${number(water.high)} tokens of messages, down to ${number(water.low)}`;
   if (verdict === "unpaid")
     return `the next ${marks}, as soon as the session is long enough to repay it`;

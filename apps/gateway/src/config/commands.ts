@@ -4,9 +4,10 @@ import { dirname } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import JSON5 from "json5";
 import { storageFailed } from "../storage-error.ts";
+import { describeWaterConflicts, whyIdle } from "./compaction.ts";
 import { checkConfigText, type LoadedConfig, loadConfig, readConfigText } from "./load.ts";
 import { parseSettingPath, valueAt } from "./path.ts";
-import { ConfigSchema } from "./schema.ts";
+import { type Config, ConfigSchema } from "./schema.ts";
 import { describeUnknownKey, findUnknownKeys } from "./unknown-keys.ts";
 
 export interface Setting {
@@ -50,10 +51,30 @@ export async function setSetting(
   const before = (await readConfigText(file)) ?? "";
   checkConfigText(before, file);
   const { edited, value } = await firstValid(before, path, candidates(text), file, name);
-  const { raw } = checkConfigText(edited, file);
+  const { raw, config } = checkConfigText(edited, file);
+  refuseNewConflict(config, checkConfigText(before, file).config, `${notChanged(name, file)}:`);
   await writeConfigText(file, edited);
   const unknown = findUnknownKeys(ConfigSchema, raw).filter((key) => key.path === path.join("."));
-  return { value, warnings: unknown.map(describeUnknownKey) };
+  const idle = whyIdle(path.join("."));
+  return {
+    value,
+    warnings: [
+      ...unknown.map(describeUnknownKey),
+      ...(idle === undefined ? [] : [`${name} changes nothing: ${idle}.`]),
+    ],
+  };
+}
+
+const notChanged = (name: string, file: string) => `${name} was not changed in ${file}`;
+
+/** What contradicted itself before may be mended in any order. */
+function refuseNewConflict(now: Config, before: Config, refused: string): void {
+  const known = new Set(describeWaterConflicts(before.agents.defaults.compaction));
+  const [fresh] = describeWaterConflicts(now.agents.defaults.compaction).filter(
+    (conflict) => !known.has(conflict),
+  );
+  if (fresh !== undefined)
+    throw new ContextEngineError("CONFIG_INVALID", `${refused} ${fresh}; set the other one first.`);
 }
 
 /** All or nothing. Throws STORAGE_FAILED. */
@@ -80,7 +101,7 @@ async function firstValid(
   for (const value of values) {
     try {
       const edited = setInText(before, path, value);
-      checkConfigText(edited, file);
+      checkConfigText(edited, file, `${notChanged(name, file)}, which would then be wrong:`);
       return { edited, value };
     } catch (error) {
       failure ??= error;

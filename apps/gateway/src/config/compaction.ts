@@ -1,7 +1,36 @@
 // The settings of compaction, `agents.defaults.compaction`.
+import {
+  type CompactionOptions,
+  keysWithoutEffect,
+  type WaterConflict,
+  waterConflicts,
+} from "@clew/legacy-engine";
+import { number } from "../text/number.ts";
+
 export {
   type CompactionOptions as CompactionConfig,
   CompactionOptionsSchema as CompactionConfigSchema,
   keysWithoutEffect,
   waterOf,
 } from "@clew/legacy-engine";
+
+export const COMPACTION_SECTION = "agents.defaults.compaction";
+
+/** True of a key that is accepted and changes nothing, which is told with its reason. */
+export const isIdleKey = (path: string): boolean => whyIdle(path) !== undefined;
+
+/** Why a setting changes nothing; undefined = it changes something, or is no such setting. */
+export function whyIdle(path: string): string | undefined {
+  const start = `${COMPACTION_SECTION}.`;
+  if (!path.startsWith(start)) return undefined;
+  return keysWithoutEffect({ [path.slice(start.length)]: true })[0]?.reason;
+}
+
+/** One sentence for each pair of marks that contradicts itself. */
+export const describeWaterConflicts = (options: CompactionOptions): string[] =>
+  waterConflicts(options).map(describeConflict);
+
+function describeConflict({ model, lowWaterTokens, highWaterTokens }: WaterConflict): string {
+  const section = model === "" ? COMPACTION_SECTION : `${COMPACTION_SECTION}.models["${model}"]`;
+  return `${section}: lowWaterTokens (${number(lowWaterTokens)}) must be below highWaterTokens (${number(highWaterTokens)})`;
+}

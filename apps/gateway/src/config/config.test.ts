@@ -91,6 +91,23 @@ describe("the configuration", () => {
     ]);
   });
 
+  it("warns about every unknown key of compaction, but for those told to change nothing", () => {
+    const compaction = {
+      hihgWater: 1,
+      bogus: 1,
+      memoryFlush: {},
+      qualityGuard: { strict: true },
+      models: { "house/m": { highWaterTokens: 9_000, nope: 1 } },
+    };
+    const section = "agents.defaults.compaction";
+    expect(check({ agents: { defaults: { compaction } } }).warnings).toEqual([
+      `${section}.hihgWater: Clew has no such setting; it is ignored.`,
+      `${section}.bogus: Clew has no such setting; it is ignored.`,
+      `${section}.qualityGuard.strict: Clew has no such setting; it is ignored.`,
+      `${section}.models.house/m.nope: Clew has no such setting; it is ignored.`,
+    ]);
+  });
+
   it("says of every setting what it means", () => {
     const silent = configTable()
       .split("\n")

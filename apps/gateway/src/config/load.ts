@@ -5,6 +5,7 @@ import { isRecord } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
 import type { z } from "zod";
 import { storageFailed } from "../storage-error.ts";
+import { counted } from "../text/number.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
 import { describeUnknownKey, findUnknownKeys } from "./unknown-keys.ts";
 
@@ -36,15 +37,22 @@ export async function readConfigText(file: string): Promise<string | null> {
   }
 }
 
-/** Pure. Throws CONFIG_INVALID with every problem and its path. */
+/**
+ * Pure. Throws CONFIG_INVALID with every problem and its path. `refused` begins the message of a
+ * change that was not made; absent: the file itself is wrong.
+ */
 export function checkConfigText(
   text: string,
   file: string,
+  refused?: string,
 ): Pick<LoadedConfig, "config" | "raw" | "warnings"> {
   const raw = parseText(text, file);
   const parsed = ConfigSchema.safeParse(raw);
   if (!parsed.success)
-    throw new ContextEngineError("CONFIG_INVALID", problemsMessage(file, parsed.error.issues, raw));
+    throw new ContextEngineError(
+      "CONFIG_INVALID",
+      problemsMessage(file, parsed.error.issues, raw, refused),
+    );
   return {
     config: parsed.data,
     raw,
@@ -79,12 +87,19 @@ function parseText(text: string, file: string): Record<string, unknown> {
   );
 }
 
-function problemsMessage(file: string, issues: readonly z.core.$ZodIssue[], raw: unknown): string {
+function problemsMessage(
+  file: string,
+  issues: readonly z.core.$ZodIssue[],
+  raw: unknown,
+  refused: string | undefined,
+): string {
   const lines = problemsOf(issues).map(
     ({ path, message }) => `  ${formatPath(path)}: ${message}${given(raw, path)}`,
   );
-  const count = lines.length === 1 ? "1 problem" : `${lines.length} problems`;
-  return `The configuration ${file} has ${count}; correct it or run "clew config set":\n${lines.join("\n")}`;
+  const start =
+    refused ??
+    `The configuration ${file} has ${counted(lines.length, "problem")}; correct it or run "clew config set":`;
+  return [start, ...lines].join("\n");
 }
 
 export interface ConfigProblem {
@@ -130,7 +145,7 @@ function given(raw: unknown, path: readonly PropertyKey[]): string {
   let value: unknown = raw;
   for (const part of path)
     value = (value as Record<PropertyKey, unknown> | null | undefined)?.[part];
-  if (path.some((part) => /key|token|secret|password|headers/i.test(String(part)))) return "";
+  if (path.some((part) => /key|token(?!s)|secret|password|headers/i.test(String(part)))) return "";
   return ["string", "number", "boolean"].includes(typeof value)
     ? ` (given: ${JSON.stringify(value).slice(0, 80)})`
     : "";

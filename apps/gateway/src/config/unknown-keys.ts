@@ -1,6 +1,7 @@
 // Finds keys that mean nothing to Clew, with the nearest key that does.
 import { z } from "zod";
 import { nearestOf } from "../text/nearest.ts";
+import { isIdleKey } from "./compaction.ts";
 
 type Schema = z.core.JSONSchema.JSONSchema | boolean;
 
@@ -11,7 +12,10 @@ export interface UnknownKey {
   nearest: string | null;
 }
 
-/** Pure. In objects that are open by design (plugins), only near misses count. */
+/** What others define: only near misses of our own keys count there. */
+const OPEN_SECTIONS: ReadonlySet<string> = new Set(["plugins"]);
+
+/** Pure. Keys that are known to change nothing are not among them. */
 export function findUnknownKeys(schema: z.ZodType, value: unknown): UnknownKey[] {
   const root = z.toJSONSchema(schema, { io: "input" });
   const all = knownPaths(root, []);
@@ -48,10 +52,11 @@ function visit(
     if (typeof rest === "object" && Object.keys(rest).length > 0)
       return visit(rest, child, here, all);
     const siblings = Object.keys(properties).map((name) => [...path, name].join("."));
-    const isOpen = rest !== undefined && rest !== false;
+    const isOpen = rest !== undefined && rest !== false && OPEN_SECTIONS.has(here[0]!);
     const nearest =
       nearestOf(here.join("."), siblings) ?? (isOpen ? null : sameNameElsewhere(key, all));
-    return isOpen && nearest === null ? [] : [{ path: here.join("."), nearest }];
+    const isTold = (isOpen && nearest === null) || isIdleKey(here.join("."));
+    return isTold ? [] : [{ path: here.join("."), nearest }];
   });
 }
 

@@ -20,6 +20,7 @@ import { checkEngineAndPlugins } from "./check-engine.ts";
 import { checkImages } from "./check-images.ts";
 import { checkModelWindows } from "./check-model-windows.ts";
 import { checkTokenEstimates } from "./check-token-estimates.ts";
+import { checkWater } from "./check-water.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
 const PROBE_MS = 3000;
@@ -61,6 +62,7 @@ export async function checkHost(
       text: '"clew engine check" tests the engine against the contract',
     },
     ...checkCompaction(environment, loaded),
+    ...checkWater(loaded, modelOf(environment, loaded)),
     ...checkImages(),
     ...(await checkModel(modelOf(environment, loaded))),
     ...checkModelWindows(environment.home),

@@ -38,6 +38,7 @@ export type FindingCode =
   | "plugin-records-unreadable"
   | "compaction"
   | "compaction-idle-key"
+  | "compaction-marks"
   | "compaction-model-unusable"
   | "model"
   | "model-unusable"

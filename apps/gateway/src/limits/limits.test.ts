@@ -13,7 +13,7 @@ describe("a message", () => {
       requireMessageFits(content, 2048);
     expect(fits("a".repeat(2048))).not.toThrow();
     expect(fits("ü".repeat(1025))).toThrow(
-      "The message has 3 KiB of text, and at most 2 KiB are taken (gateway.limits.messageBytes)",
+      "The message has 2.1 KiB of text, and at most 2 KiB are taken (gateway.limits.messageBytes)",
     );
     const block = { type: "text" as const, text: "a".repeat(2000) };
     const picture = { type: "image" as const, data: "A".repeat(9000), mimeType: "image/png" };

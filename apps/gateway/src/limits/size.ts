@@ -1,10 +1,9 @@
 // How people read a number of bytes.
 
-/** Whole MiB where it is some, else kB. */
+/** In MiB where it is at least one, else in KiB; never less than it is. */
 export function describeBytes(bytes: number): string {
-  const mebibytes = bytes / 1024 ** 2;
-  if (mebibytes >= 1) return `${Number(mebibytes.toFixed(1))} MiB`;
-  return `${Math.ceil(bytes / 1024)} KiB`;
+  const [unit, name] = bytes >= 1024 ** 2 ? [1024 ** 2, "MiB"] : [1024, "KiB"];
+  return `${Math.ceil((10 * bytes) / unit) / 10} ${name}`;
 }
 
 /** Bytes of UTF-8 in all of them. */

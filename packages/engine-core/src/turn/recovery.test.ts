@@ -57,6 +57,29 @@ function shrinking(
 }
 
 describe("overflow recovery", () => {
+  it("of a message that no compaction could make room for says how large both are, and what to do", async () => {
+    const refusing = testHost({ replies: ["one", overflow()] });
+    await refusing.say("hi");
+    const refused = await refusing.say("word ".repeat(2000), {
+      model: { ...MODEL, contextWindow: 1000 },
+      settings: { reserveTokens: 100 },
+    });
+    expect(refused.error?.message).toMatch(
+      /your message has about 1,\d{3} tokens, and with \d+ for system prompt and tools the model takes at most 900 \(window 1,000\)\. No compaction helps: send less/,
+    );
+  });
+
+  it("says that nothing was compacted where that was announced", async () => {
+    const host = testHost({ replies: ["one", overflow()] });
+    await host.say("hi");
+    await host.say("more");
+    const notices = host.events.flatMap((event) => (event.type === "notice" ? [event.text] : []));
+    expect(notices).toEqual([
+      "Compacting the conversation: the model refused the request as too long.",
+      "Nothing was compacted: nothing to compact.",
+    ]);
+  });
+
   it.each([true, false])(
     "asks the engine to compact and retries without storing the prompt again (owner: %s)",
     async (owns) => {

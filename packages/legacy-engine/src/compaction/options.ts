@@ -19,7 +19,7 @@ const water = {
     .positive()
     .optional()
     .describe(
-      "Tokens a compaction goes down to; unset = by the budget, 10,500 of 32,000 up to 24,500 of 128,000.",
+      "Tokens a compaction goes down to, below highWaterTokens; unset = as that one is, 10,500 for 28,500 up to 24,500 for 107,000.",
     ),
   costFirst: z
     .boolean()
@@ -150,6 +150,28 @@ export function waterOf(
     lowWaterTokens: own?.lowWaterTokens ?? lowWaterTokens,
     costFirst: own?.costFirst ?? costFirst,
   };
+}
+
+/** A pair of marks of which the low one is not below the high one. */
+export interface WaterConflict {
+  /** Where in the section both hold: "" = for every model, else a name in `models`. */
+  model: string;
+  /** Tokens. */
+  lowWaterTokens: number;
+  /** Tokens. */
+  highWaterTokens: number;
+}
+
+/** Each pair of marks that contradicts itself: its low one would be ignored. */
+export function waterConflicts(options: CompactionOptions): WaterConflict[] {
+  return ["", ...Object.keys(options.models)].flatMap((model) => {
+    const { lowWaterTokens: low, highWaterTokens: high } = waterOf(options, model);
+    if (low === undefined || high === undefined || low < high) return [];
+    const own = options.models[model];
+    // What holds for every model is told once.
+    const isOwn = own?.lowWaterTokens !== undefined || own?.highWaterTokens !== undefined;
+    return model === "" || isOwn ? [{ model, lowWaterTokens: low, highWaterTokens: high }] : [];
+  });
 }
 
 /** Keys that are accepted and do nothing here, and why; `clew doctor` names those a config sets. */

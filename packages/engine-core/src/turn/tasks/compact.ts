@@ -10,12 +10,12 @@ import type { CompactionUnderWay, Turn } from "../turn.ts";
 const UNKNOWN = -1;
 
 /** For the person who waits meanwhile. */
-const REASONS: Readonly<Record<CompactionTrigger, string>> = {
-  manual: "somebody asked for it",
-  threshold: "it has grown long",
-  budget: "the next request would not fit",
-  overflow: "the model refused the request as too long",
-  timeout_recovery: "the model did not answer in time",
+const NOTICES: Readonly<Record<CompactionTrigger, string>> = {
+  manual: "Looking at what can be compacted.",
+  threshold: "Compacting the conversation: it has grown long.",
+  budget: "Compacting the conversation: the next request would not fit.",
+  overflow: "Compacting the conversation: the model refused the request as too long.",
+  timeout_recovery: "Compacting the conversation: the model did not answer in time.",
 };
 
 /** Hook, compaction, successor, maintenance, hook (contract §3.8). */
@@ -30,8 +30,7 @@ export const compact: Task = {
       messageCount: UNKNOWN,
       tokenCount: currentTokenCount,
     };
-    const text = `Compacting the conversation: ${REASONS[trigger]}.`;
-    const notice = { type: "notice" as const, text };
+    const notice = { type: "notice" as const, text: NOTICES[trigger] };
     return ask(turn, { do: "tell-before", event }, { do: "emit", event: notice });
   },
   take(turn, answer) {
@@ -77,7 +76,7 @@ function settleIn(turn: Turn, compaction: CompactionUnderWay, outcome: Compactio
     }`,
     fields: { sessionKey: turn.session.sessionKey },
   };
-  if (!worked(outcome)) return withTells(tellAfter(known), [log]);
+  if (!worked(outcome)) return withTells(tellAfter(known), [log, ...told(compaction, outcome)]);
   const tells: Tell[] = [log, { do: "forget-measurement" }];
   const plan = planSuccessor(turn.session, outcome);
   if (plan.kind === "adopt") {
@@ -91,6 +90,13 @@ function settleIn(turn: Turn, compaction: CompactionUnderWay, outcome: Compactio
       message: `compaction successor refused: ${plan.reason}`,
     });
   return withTells(maintainOrEnd(known), tells);
+}
+
+/** What was announced and did not happen; whoever asked for a compaction gets it as an answer. */
+function told({ request }: CompactionUnderWay, { reason }: CompactionOutcome): Tell[] {
+  if (request.trigger === "manual") return [];
+  const text = `Nothing was compacted: ${reason ?? "no reason was given"}.`;
+  return [{ do: "emit", event: { type: "notice", text } }];
 }
 
 function maintainOrEnd(turn: Turn): Step {

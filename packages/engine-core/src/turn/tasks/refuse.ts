@@ -1,5 +1,7 @@
 // Keeps what had arrived of a reply that failed, so that the record tells what happened.
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
+import { type ContextSize, planContextSize } from "@clew/plugin-sdk/host";
+import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import { ask, done, type Task } from "../step.ts";
 import type { LoopFailure, Turn } from "../turn.ts";
 
@@ -27,10 +29,29 @@ export const refuse: Task = {
 };
 
 /** What the person is told when nothing helped (contract §3.7). */
-function overflowMessage({ compactionFailure }: Turn, { heldBack }: LoopFailure): string {
+function overflowMessage(turn: Turn, { heldBack }: LoopFailure): string {
+  const { compactionFailure } = turn;
+  const alone = planAlone(turn);
+  if (alone.overflow > 0)
+    return `Context overflow: your message has about ${count(alone.messages)} tokens, and with ${count(alone.fixed)} for system prompt and tools the model takes at most ${count(alone.promptBudget)} (window ${count(alone.contextWindow)}). No compaction helps: send less at once, or choose a model with a larger window.`;
   if (heldBack && compactionFailure !== null) {
     const { timedOut, reason } = compactionFailure;
     return `Auto-compaction ${timedOut ? "timed out" : "failed"} before the next model request (${reason}). Try again or run /compact.`;
   }
   return "Context overflow: prompt too large for the model. Try /reset (or /new) to start a fresh session, /compact, or a model with a larger window.";
 }
+
+/** The person's message without any history. */
+function planAlone({ setup }: Turn): ContextSize {
+  const { model, settings, fixedTokens, prompt } = setup;
+  const { estimate } = estimateMessage({ role: "user", content: prompt.content });
+  return planContextSize({
+    contextWindow: model.contextWindow,
+    reserveTokens: settings.reserveTokens,
+    tokenRatio: settings.tokenRatio,
+    fixedTokens,
+    messages: { estimate, counted: null },
+  });
+}
+
+const count = (tokens: number) => tokens.toLocaleString("en-US");
