@@ -1,5 +1,5 @@
 // Joins the packages and the gateway's own files into the ports of a turn.
-import { createLegacyEngine } from "@clew/legacy-engine";
+import { createLegacyEngine, createSummariserRest } from "@clew/legacy-engine";
 import { createTranscriptPolicy } from "@clew/transcript-policy";
 import { createHost } from "./host/create-host.ts";
 import { createEngines } from "./host/engines.ts";
@@ -41,6 +41,7 @@ export function composeHost(options: HostOptions): Host {
       runAs: plugins?.runAs ?? ((_pluginId, work) => work()),
     }),
     tokenRatios: createTokenRatios({ home: environment.home, log }),
+    rest: createSummariserRest(),
   };
   plugins?.connect({ registry: engines.registry, complete: completeForPlugins(parts) });
   assertKnownEngine(engines.settings(), engines.registry, plugins);

@@ -16,6 +16,7 @@ export {
   compactTranscript,
   previewCompaction,
 } from "./compaction/run.ts";
+export { createSummariserRest, type SummariserRest } from "./compaction/summariser-rest.ts";
 export {
   type UndoCode,
   type UndoResult,

@@ -136,6 +136,12 @@ describe("streamModel over a real connection", () => {
     expect(server.requests).toHaveLength(3);
   });
 
+  it("is as patient as the call says", async () => {
+    const server = await emulator({ answers: [{ fault: "status", status: 503 }] });
+    await gather({ ...server, call: { ...call(), maxRetries: 0 } });
+    expect(server.requests).toHaveLength(1);
+  });
+
   it("does not wait for a provider that asks for too long", async () => {
     const server = await emulator({
       answers: [{ fault: "status", status: 429, headers: { "retry-after": "3600" } }],

@@ -109,7 +109,8 @@ async function* streamWire(
     random = Math.random,
     idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS,
   } = options;
-  const retryOptions = { ...DEFAULT_RETRY, ...options.retry } satisfies RetryOptions;
+  const { maxRetries = options.retry?.maxRetries ?? DEFAULT_RETRY.maxRetries } = call;
+  const retryOptions = { ...DEFAULT_RETRY, ...options.retry, maxRetries } satisfies RetryOptions;
   const origin: FailureOrigin = { provider: call.model.provider, endpoint, now };
   const request = driver.buildRequest(call, endpoint);
   for (let retriesDone = 0; ; retriesDone++) {

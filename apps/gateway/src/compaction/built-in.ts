@@ -6,6 +6,7 @@ import {
   type CompactTranscriptRequest,
   compactTranscript,
   previewCompaction,
+  type SummariserRest,
 } from "@clew/legacy-engine";
 import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
 import type { CompactableSession } from "../sessions/open.ts";
@@ -25,6 +26,8 @@ export interface BuiltInCompactionOptions {
   fixedTokens: () => number;
   /** Counted / estimated tokens of the session's model. */
   tokenRatio: number;
+  /** Which models were away when they were last asked to summarise. */
+  rest: SummariserRest;
   clock: ClockPort;
 }
 
@@ -48,6 +51,7 @@ export function createBuiltInCompaction(given: BuiltInCompactionOptions): BuiltI
     options,
     fixedTokens: fixedTokens(),
     tokenRatio: given.tokenRatio,
+    rest: given.rest,
     now: () => clock.now(),
   });
   return {

@@ -1,5 +1,6 @@
 // What one host is made of.
 import type { PolicyPort, ToolPort } from "@clew/engine-core";
+import type { SummariserRest } from "@clew/legacy-engine";
 import { type AgentSettings, agentSettings } from "../config/agent.ts";
 import type { ModelWindows } from "../models/model-windows.ts";
 import type { Models } from "../models/models.ts";
@@ -19,6 +20,8 @@ export interface HostParts extends HostOptions {
   pluginTools: PluginTools;
   tokenRatios: TokenRatios;
   windows: ModelWindows;
+  /** Summarising models that were away lately. */
+  rest: SummariserRest;
 }
 
 export function agentOf({ loaded, environment }: HostParts, agentId: string): AgentSettings {

@@ -9,6 +9,7 @@ import {
   type ToolPort,
   type TurnRequest,
 } from "@clew/engine-core";
+import { createSummariserRest } from "@clew/legacy-engine";
 import { type ContextSizeInput, fixedTokensOf, type ModelRef } from "@clew/plugin-sdk/host";
 import { systemClock } from "../clock.ts";
 import {
@@ -83,6 +84,8 @@ export async function prepareTurn(
     transcript: following.transcript,
     options: { ...loaded.config.agents.defaults.compaction, ...settings.water },
     tokenRatio: settings.tokenRatio ?? 1,
+    // Neither does a recording wait for a model, nor do its failures tell of one.
+    rest: setup.replacement === undefined ? parts.rest : createSummariserRest(),
     fixedTokens: () => fixedTokensOf(systemPrompt, tools.list(session)),
     clock: clockOf(setup),
   });

@@ -2,7 +2,7 @@ import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import type { ModelError } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
 import { hastySleep, patientSleep, reply, scripted } from "../__fixtures__/session.ts";
-import { requestSummary, retryDelay } from "./request.ts";
+import { type Circuit, requestSummary, retryDelay } from "./request.ts";
 
 const thinkingOnly: AssistantMessage = {
   role: "assistant",
@@ -43,10 +43,7 @@ describe("one summary request", () => {
     ["a refusal", reply("I'm sorry, but I can't help with that.")],
     ["a broken-off text", { ...reply("half"), stopReason: "error" as const }],
     ["an abort nobody asked for", { ...reply("half"), stopReason: "aborted" as const }],
-    ["rate limiting", failing("rate_limited")],
     ["a reply nobody can read", failing("invalid_response")],
-    ["a provider's abort", failing("aborted")],
-    ["a port that throws", new Error("boom")],
   ])("is tried three times on %s, waiting in between", async (_, answer) => {
     const { outcome, waits, calls } = await ask([answer]);
     expect(outcome).toMatchObject({ ok: false, kind: "failed" });
@@ -61,15 +58,41 @@ describe("one summary request", () => {
     });
   });
 
-  it.each([["unavailable"], ["timeout"], ["auth"], ["invalid_request"]] as const)(
-    "is not repeated, and nothing is waited for, after %s",
-    async (kind) => {
-      const { outcome, waits, calls } = await ask([failing(kind)]);
-      expect(waits).toEqual([]);
+  it.each([
+    ["an overloaded provider", failing("unavailable"), 300_000],
+    ["rate limiting", failing("rate_limited"), 300_000],
+    ["a short rate limit", failing("rate_limited", { retryAfterMs: 1500 }), 300_000],
+    ["a provider's abort", failing("aborted"), 300_000],
+    ["a port that throws", new Error("boom"), 300_000],
+  ])(
+    "is tried once more, soon, on %s, and the model is left alone then",
+    async (_, answer, rest) => {
+      const circuit: Circuit = { brokenBy: undefined };
+      const { outcome, waits, calls } = await ask([answer], { circuit });
       expect(outcome).toMatchObject({ ok: false, kind: "terminal" });
-      expect(calls).toHaveLength(1);
+      expect([calls.length, waits.length]).toEqual([2, 1]);
+      expect(waits[0]).toBeLessThanOrEqual(1500);
+      expect(circuit).toMatchObject({ brokenBy: expect.any(String), restMs: rest });
     },
   );
+
+  it.each([
+    ["a timeout", failing("timeout"), 300_000],
+    ["a refused key", failing("auth"), 300_000],
+    ["a refused request", failing("invalid_request"), undefined],
+    ["a long rate limit", failing("rate_limited", { retryAfterMs: 30_000 }), 30_000],
+    ["a day's rate limit", failing("rate_limited", { retryAfterMs: 86_400_000 }), 3_600_000],
+  ])("is not repeated, and nothing is waited for, after %s", async (_, answer, rest) => {
+    const circuit: Circuit = { brokenBy: undefined };
+    const { outcome, waits, calls } = await ask([answer], { circuit });
+    expect(waits).toEqual([]);
+    expect(outcome).toMatchObject({ ok: false, kind: "terminal" });
+    expect([calls.length, circuit.restMs]).toEqual([1, rest]);
+  });
+
+  it("is not repeated by the port either", async () => {
+    expect((await ask(["text"])).calls).toMatchObject([{ maxRetries: 0 }]);
+  });
 
   it("says when it was too large", async () => {
     const { outcome, calls } = await ask([failing("overflow", { observedTokens: 9 })]);

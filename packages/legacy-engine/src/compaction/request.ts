@@ -38,16 +38,30 @@ export interface RequestEnvironment {
    * Shared by the requests of one compaction: after one that no retry can help, no other is sent.
    * Absent: every request is on its own.
    */
-  circuit?: { brokenBy: string | undefined } | undefined;
+  circuit?: Circuit | undefined;
   /**
    * Told of every answered attempt: what the provider billed, as far as it said. Absent: nobody is.
    */
   onUsage?: ((usage: Usage | undefined) => void) | undefined;
 }
 
+/** What one compaction knows of the model it asks. */
+export interface Circuit {
+  /** Why no further request is sent; undefined = one may be. */
+  brokenBy: string | undefined;
+  /** How long the model is better not asked again, ms. Absent: the reason was the request's own. */
+  restMs?: number;
+}
+
 /** Spec "compaction" §2.1. */
 export const RETRY = { attempts: 3, minDelayMs: 500, maxDelayMs: 5000, jitter: 0.2 } as const;
+/** Attempts at a model that is away or busy: code keeps what a summary is needed for. */
+const QUICK_ATTEMPTS = 2;
+/** A model that wants to be left alone for longer is not waited for. */
+const LONGEST_ASKED_WAIT_MS = 2000;
 const DEFAULT_TIMEOUT_MS = 180_000;
+const REST_MS = 5 * 60_000;
+const LONGEST_REST_MS = 60 * 60_000;
 
 export type SummaryOutcome =
   | { ok: true; text: string }
@@ -58,10 +72,24 @@ export type SummaryOutcome =
   | { ok: false; kind: "overflow" | "terminal" | "failed"; reason: string };
 
 type AttemptOutcome =
-  | SummaryOutcome
-  | { ok: false; kind: "again"; reason: string; retryAfterMs?: number | undefined };
+  | { ok: true; text: string }
+  | { ok: false; kind: "overflow"; reason: string }
+  | Failure;
 
-/** Asks until there is a usable text, at most three times. Throws only the caller's abort. */
+interface Failure {
+  ok: false;
+  kind: "terminal" | "again";
+  reason: string;
+  /** The model is away: after one more attempt, if any, it is left alone for that long, ms. */
+  restMs?: number;
+  /** What the provider asks for before the next attempt, ms. */
+  retryAfterMs?: number;
+}
+
+/**
+ * Asks until there is a usable text: at most three times, and twice where no answer comes. Throws
+ * only the caller's abort.
+ */
 export async function requestSummary(
   prompt: string,
   maxOutputTokens: number,
@@ -73,12 +101,16 @@ export async function requestSummary(
     if (circuit?.brokenBy !== undefined)
       return { ok: false, kind: "terminal", reason: circuit.brokenBy };
     const outcome = await attemptOnce(prompt, maxOutputTokens, environment);
-    if (!outcome.ok && outcome.kind === "terminal" && circuit !== undefined)
-      circuit.brokenBy = outcome.reason;
-    if (outcome.ok || outcome.kind !== "again") return outcome;
-    if (attempt >= RETRY.attempts) return { ok: false, kind: "failed", reason: outcome.reason };
+    if (outcome.ok || outcome.kind === "overflow") return outcome;
+    const { kind, reason, restMs, retryAfterMs } = outcome;
+    if (kind === "terminal" || (restMs !== undefined && attempt >= QUICK_ATTEMPTS)) {
+      if (circuit !== undefined)
+        Object.assign(circuit, { brokenBy: reason }, restMs !== undefined && { restMs });
+      return { ok: false, kind: "terminal", reason };
+    }
+    if (attempt >= RETRY.attempts) return { ok: false, kind: "failed", reason };
     await sleep(
-      retryDelay(attempt, random(), outcome.retryAfterMs),
+      retryDelay(attempt, random(), retryAfterMs),
       signal ?? new AbortController().signal,
     );
   }
@@ -116,6 +148,8 @@ async function attemptOnce(
       messages,
       tools: [],
       maxOutputTokens,
+      // How patient a summary is, is decided here.
+      maxRetries: 0,
       signal: request.signal,
     });
     if (!answer.ok) return judgeError(answer.error);
@@ -130,6 +164,7 @@ async function attemptOnce(
       ok: false,
       kind: "terminal",
       reason: `the summarising model did not answer within ${timeoutMs / 1000} s`,
+      restMs: REST_MS,
     };
   };
   try {
@@ -141,7 +176,7 @@ async function attemptOnce(
     const what = isAbort(error)
       ? "the provider broke the request off"
       : `the model port threw ${nameOf(error)}`;
-    return { ok: false, kind: "again", reason: what };
+    return { ok: false, kind: "again", reason: what, restMs: REST_MS };
   } finally {
     // Whichever lost the race ends by our own abort; that is nobody's failure.
     request.abort();
@@ -154,20 +189,25 @@ function judgeError(error: ModelError): AttemptOutcome {
   switch (error.kind) {
     case "overflow":
       return { ok: false, kind: "overflow", reason };
-    // Whoever cannot be reached now is not waited for: code keeps what a summary is needed for.
-    case "unavailable":
-    case "timeout":
-    case "auth":
     case "invalid_request":
       return { ok: false, kind: "terminal", reason };
-    default:
-      return {
-        ok: false,
-        kind: "again",
-        reason,
-        ...(error.kind === "rate_limited" && { retryAfterMs: error.retryAfterMs }),
-      };
+    case "timeout":
+    case "auth":
+      return { ok: false, kind: "terminal", reason, restMs: REST_MS };
+    case "rate_limited":
+      return judgeLimit(reason, error.retryAfterMs);
+    case "unavailable":
+    case "aborted":
+      return { ok: false, kind: "again", reason, restMs: REST_MS };
+    case "invalid_response":
+      return { ok: false, kind: "again", reason };
   }
+}
+
+function judgeLimit(reason: string, retryAfterMs = 0): Failure {
+  const isLong = retryAfterMs > LONGEST_ASKED_WAIT_MS;
+  const restMs = isLong ? Math.min(retryAfterMs, LONGEST_REST_MS) : REST_MS;
+  return { ok: false, kind: isLong ? "terminal" : "again", reason, retryAfterMs, restMs };
 }
 
 function judgeMessage(message: AssistantMessage): AttemptOutcome {

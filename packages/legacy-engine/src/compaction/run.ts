@@ -13,8 +13,9 @@ import { type CompactionOptions, compactionOptions } from "./options.ts";
 import { compactionSteps, type PlanInput, type PrunePlan, type SummaryPlan } from "./plan.ts";
 import { type CompactionPreview, describePlan } from "./preview.ts";
 import { type LedgerKeeper, ledgerOf } from "./record.ts";
-import type { RequestEnvironment, SummaryModel } from "./request.ts";
+import type { Circuit, RequestEnvironment, SummaryModel } from "./request.ts";
 import { countInSlices } from "./serialize.ts";
+import { type SummariserRest, withRest } from "./summariser-rest.ts";
 import { writeSummary } from "./write-summary.ts";
 
 /**
@@ -55,6 +56,11 @@ export interface CompactTranscriptRequest
   fixedTokens?: number | undefined;
   /** Counted / estimated tokens of the session's model. Absent: 1. */
   tokenRatio?: number | undefined;
+  /**
+   * Which models were away when they were last asked to summarise; one object for all sessions of a
+   * host. Absent: every compaction finds out for itself.
+   */
+  rest?: SummariserRest | undefined;
   /** ms since the epoch. Absent: Date.now. */
   now?: (() => number) | undefined;
 }
@@ -191,11 +197,12 @@ async function summarise(
   options: CompactionOptions,
 ): Promise<CompactResult> {
   const { model, signal, sleep, random, onProgress, focus } = request;
+  const { rest, now = Date.now } = request;
   const usage = usageSum();
+  const circuit: Circuit = { brokenBy: rest?.reason(model.ref, now()) };
   const environment = isSummariser(model) && {
-    ...{ model, signal, sleep, random, onProgress },
+    ...{ model, signal, sleep, random, onProgress, circuit },
     timeoutMs: options.timeoutSeconds * 1000,
-    circuit: { brokenBy: undefined },
     onUsage: usage.add,
   };
   const { tokensBefore } = plan;
@@ -203,11 +210,12 @@ async function summarise(
   const shrinks = (summary: string) =>
     tokensOf(request, kept, [plannedEntry(summary, plan)]) < tokensBefore;
   const ledger = await ledgerOf(plan.covered, request.transcript, signal);
-  const written = await writeSummary({
+  const found = await writeSummary({
     ...{ plan, options, environment, focus, signal, shrinks, ledger },
   });
   await pause(signal);
   signal?.throwIfAborted();
+  const written = withRestOf(request, circuit, found);
   if (written.text === undefined) {
     if (plan.prune === undefined)
       return { ok: false, compacted: false, code: "no-gain", reason: written.reason };
@@ -250,6 +258,17 @@ async function summarise(
     ...(written.reason !== undefined && { code: "weaker-summary", reason: written.reason }),
     result,
   };
+}
+
+/** A model that was away now is left alone by the next compactions; the reason says so. */
+function withRestOf<Found extends { reason: string | undefined }>(
+  { model, rest, now = Date.now }: CompactTranscriptRequest,
+  { brokenBy, restMs }: Circuit,
+  found: Found,
+): Found {
+  if (rest === undefined || restMs === undefined || brokenBy === undefined) return found;
+  rest.begin(model.ref, { reason: brokenBy, restMs, now: now() });
+  return { ...found, reason: withRest(found.reason ?? brokenBy, restMs) };
 }
 
 const isSummariser = (model: CompactTranscriptRequest["model"]): model is SummaryModel =>

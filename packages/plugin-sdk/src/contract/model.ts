@@ -118,6 +118,8 @@ export interface ModelCall {
   serviceTier?: string;
   /** Stable per session: lets a provider route to a warm prompt cache. Absent: it cannot. */
   sessionId?: string;
+  /** How often a call that was not answered may be repeated. Absent: the port's own limit. */
+  maxRetries?: number;
   /**
    * Told before each repetition of the call: why, and after how many ms it is tried again. Absent:
    * repeated in silence.
