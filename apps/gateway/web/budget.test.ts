@@ -1,8 +1,8 @@
 import type { ItemCode } from "@clew/engine-core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ContextViewItem } from "../src/reports/context-view.ts";
-import { indexOfPrompt, planBudgetBar } from "./budget.ts";
+import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
+import { asCounted, indexOfPrompt, planBudgetBar } from "./budget.ts";
 
 const item = (code: ItemCode, tokens: number, role = "user"): ContextViewItem => ({
   source: { kind: "entry", entryId: "e" },
@@ -36,6 +36,22 @@ function measured(system: number, tools: number, messages: ContextViewItem[]) {
     size: { tokens: total, source: "estimated" as const, water: null },
   };
 }
+
+describe("the items of a call", () => {
+  it("have their shares of what the provider counted", () => {
+    const messages = [item("history", 50), item("prompt", 30)];
+    const counted = { tokens: 200, source: "counted" as const, water: null };
+    const view = { ...measured(20, 0, messages), size: counted };
+    const shares = asCounted({
+      ...view,
+      system: [item("system-prompt", 20)],
+      tools: [],
+    } as unknown as ContextView);
+    expect([...shares.system, ...shares.messages].map(({ tokens }) => tokens)).toEqual([
+      40, 100, 60,
+    ]);
+  });
+});
 
 describe("the budget bar", () => {
   it("tells history from the running turn, tool results included", () => {

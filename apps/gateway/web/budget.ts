@@ -1,5 +1,5 @@
 // Divides a model's window into what was sent, what is free and what is held back.
-import type { ContextView } from "../src/reports/context-view.ts";
+import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
 
 export type SegmentKind = "system" | "history" | "prompt" | "free" | "reserve";
 
@@ -61,6 +61,15 @@ export function planBudgetBar({ tokens, size, budget, messages }: Measured): Bud
     rest,
     over,
   };
+}
+
+/** Pure. With each item's share of what was counted in place of its estimate. */
+export function asCounted(view: ContextView): ContextView {
+  const { tokens, size, system, tools, messages } = view;
+  const perEstimate = tokens.total === 0 ? 0 : size.tokens / tokens.total;
+  const shared = (items: readonly ContextViewItem[]) =>
+    items.map((item) => ({ ...item, tokens: Math.round(perEstimate * item.tokens) }));
+  return { ...view, system: shared(system), tools: shared(tools), messages: shared(messages) };
 }
 
 /**

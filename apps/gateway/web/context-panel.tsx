@@ -2,7 +2,7 @@
 import { memo } from "preact/compat";
 import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
 import type { ContextPart } from "./api.ts";
-import { indexOfPrompt, type SegmentKind } from "./budget.ts";
+import { asCounted, indexOfPrompt, type SegmentKind } from "./budget.ts";
 import { BudgetBar } from "./budget-bar.tsx";
 import { ContextItem } from "./context-item.tsx";
 import { describeEngine } from "./describe-context.ts";
@@ -39,7 +39,7 @@ export function ContextPanel({ view, isOlder, readItem }: ContextPanelProps) {
 
 /** Remembered: a long list is not gone through again for every piece of a reply that arrives. */
 const ContextContents = memo(function ContextContents({ view, readItem }: Contents) {
-  const { engine, model, messages, system, tools } = view;
+  const { engine, model, messages, system, tools } = asCounted(view);
   const promptIndex = indexOfPrompt(messages);
   const largest = Math.max(...[...system, ...tools, ...messages].map(({ tokens }) => tokens), 1);
   const group = (

@@ -149,9 +149,9 @@ export interface CompactionReport {
   code?: CompactCode;
   /** The same for people. */
   reason: string | null;
-  /** Tokens of the context; null = not told. */
+  /** Tokens of the context's messages, as the compactor counts them; null = not told. */
   tokensBefore: number | null;
-  /** Tokens of the context; null = not told. */
+  /** The same afterwards; null = not told. */
   tokensAfter: number | null;
   /** Summaries included. */
   durationMs: number;

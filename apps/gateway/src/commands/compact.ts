@@ -85,6 +85,18 @@ export function describeCompaction({ ok, compacted, reason, result }: CompactRes
   return `Compacted${sizes}${why}. "/compact undo" undoes it.`;
 }
 
+/** A bound that says no more than "less" says what the model's summary adds to. */
+function sizeAfter({
+  tokensBefore,
+  tokensAfterAtMost,
+  summaryTokensAtMost,
+}: Extract<CompactionPreview, { kind: "summarise" }>): string {
+  const isBound = tokensAfterAtMost < tokensBefore - 1 || summaryTokensAtMost === 0;
+  return isBound
+    ? `at most ${number(tokensAfterAtMost)}`
+    : "fewer; how many depends on the model's summary";
+}
+
 const NAMED_FILES = 8;
 
 function filesText(files: readonly string[]): string {
@@ -110,13 +122,13 @@ export function describeCompactionPreview(preview: CompactionPreview): string {
     case "summarise":
       return [
         `Would summarise ${counted(preview.summarisedMessages, "message")} (${number(preview.summarisedTokens)} tokens) and keep the newest ${preview.keptMessages} (${number(preview.keptTokens)} tokens).`,
-        `Tokens: ${number(preview.tokensBefore)} → at most ${number(preview.tokensAfterAtMost)}.`,
+        `Tokens: ${number(preview.tokensBefore)} → ${sizeAfter(preview)}.`,
         preview.requests === 0
           ? "Calls no model: code quotes and lists what is left out."
           : `Calls the model ${preview.requests === 1 ? "once" : `${preview.requests} times`}: about ${number(preview.inputTokens)} tokens in, at most ${number(preview.outputTokensAtMost)} out. If it does not answer, code writes the summary.`,
         ...(preview.files.length > 0 ? [`Leaves the view: ${filesText(preview.files)}.`] : []),
         ...(preview.splitsTurn
-          ? ["The newest kept turn is cut in two; its beginning gets a summary of its own."]
+          ? ["The oldest kept turn is cut in two; its beginning is summarised with what is older."]
           : []),
         ...(preview.repeatsOpenRequest
           ? ["Your unanswered request is repeated word for word."]

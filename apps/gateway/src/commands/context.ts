@@ -3,13 +3,19 @@ import type { ItemSource, PreviewedStep, ReportItem, RequestPreview } from "@cle
 import { formatTable } from "../terminal/table.ts";
 import { number } from "../text/number.ts";
 
+export interface SourceShare {
+  source: string;
+  items: number;
+  tokens: number;
+}
+
 export interface ContextSummary {
   engine: string;
-  /** Largest first within system, tools and messages, in this order. */
-  sources: { source: string; items: number; tokens: number }[];
+  /** System, tools and messages, in this order; together they have `tokens`. */
+  sources: SourceShare[];
   /** What the engine says of why messages are there, in their order. */
   reasons: { reason: string; items: number; tokens: number }[];
-  /** Tokens, as every decision sees them; the sources' are estimates. */
+  /** As every decision sees them; shared out among sources and items as these are estimated. */
   tokens: number;
   promptBudget: number;
   contextWindow: number;
@@ -35,14 +41,16 @@ export function summarizePreview({
   const isNext = ({ source }: ReportItem) =>
     source.kind === "entry" && source.entryId === promptEntryId;
   const messages = (call?.messages.items ?? []).filter((item) => !isNext(item));
-  const items = [...(call?.system ?? []), ...(call?.tools ?? []), ...messages];
-  const sources = [...group(call?.system ?? []), ...group(call?.tools ?? []), ...group(messages)];
+  const [system, tools] = [call?.system ?? [], call?.tools ?? []];
+  const estimate = sumOf([...system, ...tools, ...messages]);
+  const tokens = size?.tokens ?? estimate;
+  const shares = shareOut(tokens, estimate);
   const { budget, engine } = report;
   return {
     engine: engine.ran,
-    sources,
-    reasons: reasonsOf(messages),
-    tokens: size?.tokens ?? items.reduce((sum, { tokens }) => sum + tokens, 0),
+    sources: shares([...group(system), ...group(tools), ...group(messages)]),
+    reasons: shares(reasonsOf(messages)),
+    tokens,
     promptBudget: budget?.promptBudget ?? 0,
     contextWindow: budget?.contextWindow ?? 0,
     leftOut: Math.max(0, (budget?.historyMessages ?? 0) - (budget?.assembledMessages ?? 0)),
@@ -51,6 +59,22 @@ export function summarizePreview({
     highWater: size?.water.high ?? null,
   };
 }
+
+/** Whole shares of `tokens`, as the parts were estimated; all parts together have all of it. */
+const shareOut =
+  (tokens: number, estimate: number) =>
+  <Part extends { tokens: number }>(parts: readonly Part[]): Part[] => {
+    let seen = 0;
+    const upTo = () => (estimate > 0 ? Math.round((tokens * seen) / estimate) : 0);
+    return parts.map((part) => {
+      const before = upTo();
+      seen += part.tokens;
+      return { ...part, tokens: upTo() - before };
+    });
+  };
+
+const sumOf = (parts: readonly { tokens: number }[]) =>
+  parts.reduce((sum, { tokens }) => sum + tokens, 0);
 
 /** Pure. */
 export function describeContextSummary(summary: ContextSummary): string {
@@ -77,7 +101,7 @@ export function describeContextSummary(summary: ContextSummary): string {
         [
           "total",
           number(sources.reduce((sum, { items }) => sum + items, 0)),
-          number(sources.reduce((sum, { tokens: each }) => sum + each, 0)),
+          number(sumOf(sources)),
         ],
       ],
     ),
@@ -119,8 +143,8 @@ const afterReply = ({ shrinks, highWater }: ContextSummary): string[] =>
       ]
     : [];
 
-function group(items: readonly ReportItem[]): ContextSummary["sources"] {
-  const groups = new Map<string, { source: string; items: number; tokens: number }>();
+function group(items: readonly ReportItem[]): SourceShare[] {
+  const groups = new Map<string, SourceShare>();
   for (const item of items) {
     const source = sourceName(item);
     const known = groups.get(source) ?? { source, items: 0, tokens: 0 };

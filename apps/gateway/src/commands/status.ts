@@ -130,7 +130,7 @@ export function describeStatus({
   const newest =
     last === null
       ? ""
-      : `; the last at ${last.at.slice(0, 19).replace("T", " ")}${last.trigger === null ? "" : ` (${last.trigger})`}, of ${number(last.tokensBefore)} tokens`;
+      : `; the last at ${last.at.slice(0, 19).replace("T", " ")}${last.trigger === null ? "" : ` (${last.trigger})`}, of ${number(last.tokensBefore)} tokens of messages`;
   return [
     `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens${learnedText(model, learnedWindow)}`,
     `Engine: ${engine.engineId}, ${whyEngine(engine)}`,

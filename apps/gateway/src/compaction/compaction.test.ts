@@ -200,7 +200,9 @@ describe("a message larger than the window", () => {
     await say("My cat is called Minka.");
     const { outcome, error } = await say("word ".repeat(20_000));
     expect([outcome, error?.kind]).toEqual(["failed", "overflow"]);
-    expect(error?.message).toMatch(/too large for the model\. Try \/reset .*larger window\.$/);
+    expect(error?.message).toMatch(
+      /your message has about [\d,]+ tokens, .* at most 3,000 \(window 4,000\)\..* larger window\.$/,
+    );
     const next = await say("And now?");
     expect(next.outcome).toBe("completed");
     expect(next.report.compactions).toMatchObject([{ trigger: "budget", compacted: true }]);

@@ -185,7 +185,7 @@ describe("7: compaction loops and thrash", () => {
     expect(await compactTranscript({ ...request, model: again })).toMatchObject({
       ok: true,
       compacted: false,
-      reason: expect.stringContaining("nothing to compact"),
+      code: "nothing-to-compact",
     });
     expect([again.calls.length, session.branch()]).toEqual([0, branch]);
   });

@@ -23,6 +23,7 @@ import type { CompactionOptions } from "./options.ts";
 import { type PruneStep, pruneSteps } from "./prune-step.ts";
 import { recordRoomFor, recordTokensOf } from "./record-room.ts";
 import { type CountTokens, type Sized, shownSteps, sizeSteps } from "./shown.ts";
+import { countedPerEstimate, type PlannedSize, scaleOf, toldTokens } from "./told-size.ts";
 
 export interface PlanInput extends CompactionAsk {
   /** The active branch, oldest first. */
@@ -39,26 +40,25 @@ export interface PlanInput extends CompactionAsk {
 
 export type CompactionPlan = NothingPlan | PrunePlan | SummaryPlan;
 
-export interface NothingPlan {
+export interface NothingPlan extends PlannedSize {
   kind: "nothing";
   /** False: a compaction was needed and cannot be made. */
   ok: boolean;
   code: CompactCode;
   reason: string;
-  tokensBefore: number;
 }
 
-export interface PrunePlan {
+export interface PrunePlan extends PlannedSize {
   kind: "prune";
   prune: PruneStep;
-  tokensBefore: number;
+  /** Estimated tokens of the messages that are left, as requests show them. */
+  tokensAfter: number;
   firstKeptEntryId: string;
 }
 
-export interface SummaryPlan {
+export interface SummaryPlan extends PlannedSize {
   kind: "summarise";
   limits: CompactionLimits;
-  tokensBefore: number;
   /** Cleared besides; undefined when nothing qualifies. */
   prune: PruneStep | undefined;
   /** The originals, whatever was cleared. */
@@ -90,7 +90,6 @@ const MIN_SUMMARISED_TOKENS = 200;
 // asked for again at once.
 const MIN_THRESHOLD_SHARE = 0.05;
 const MAX_MIN_THRESHOLD = 4096;
-const MAX_SCALE = 4;
 // In a small window the tail's limit, an upper bound, is below what is
 // usually kept, a middle value.
 const LOW_SHARE = 0.8;
@@ -114,14 +113,16 @@ export function* compactionSteps(
     count,
   );
   const { messages } = stored;
-  const tokensBefore = stored.total.estimate;
-  const nothing = (code: CompactCode, reason: string) => nothingPlan(code, reason, tokensBefore);
+  const shown = yield* shownSteps(messages, contextWindow, count);
+  const tokensBefore = shown.total.estimate;
+  const perEstimate = countedPerEstimate(input, tokensBefore);
+  const size = { tokensBefore, perEstimate };
+  const nothing = (code: CompactCode, reason: string) => nothingPlan(code, reason, size);
   if (!messages.some(isConversation))
     return nothing("no-conversation", "no real conversation messages");
   if (branch.at(-1)?.type === "reset")
-    return nothing("nothing-to-compact", "nothing to compact: the session was just reset");
+    return nothing("nothing-to-compact", "the session was just reset");
 
-  const shown = yield* shownSteps(messages, contextWindow, count);
   const limits = planLimits({
     ...input,
     reserveTokens: options.reserveTokensFloor,
@@ -133,36 +134,35 @@ export function* compactionSteps(
   const prune = options.prune ? yield* pruneSteps({ items, options, count: low }) : undefined;
   const view =
     prune === undefined ? shown : yield* shownSteps(prune.messages, contextWindow, count);
-  if (prune !== undefined && isPruneEnough(input, { prune, stored, shown, view, limits }))
-    return { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId };
+  const pruned: PrunePlan | undefined = prune && {
+    ...{ kind: "prune", prune, ...size, tokensAfter: view.total.estimate },
+    firstKeptEntryId: items[0]!.entryId,
+  };
+  if (pruned !== undefined && isPruneEnough(input, { ...pruned, stored, view, limits }))
+    return pruned;
   // Nothing can be written that makes room for these; a prune may still help the next request.
-  if (limits.promptBudget <= fixedTokens && prune === undefined)
+  if (limits.promptBudget <= fixedTokens && pruned === undefined)
     return nothing(
       "no-room",
       `the system prompt and tools take ${fixedTokens} of ${limits.promptBudget} tokens; choose a model with a larger window`,
     );
 
-  const plan = yield* summarySteps(input, { items, shown, view, tokensBefore, limits, prune });
-  return plan.kind === "nothing" && prune !== undefined
-    ? { kind: "prune", prune, tokensBefore, firstKeptEntryId: items[0]!.entryId }
-    : plan;
+  const plan = yield* summarySteps(input, { items, view, ...size, limits, prune });
+  return plan.kind === "nothing" ? (pruned ?? plan) : plan;
 }
 
-const nothingPlan = (code: CompactCode, reason: string, tokensBefore: number): NothingPlan => ({
+const nothingPlan = (code: CompactCode, reason: string, size: PlannedSize): NothingPlan => ({
   kind: "nothing",
   ok: code !== "no-room",
   code,
   reason,
-  tokensBefore,
+  ...size,
 });
 
-interface Material {
+interface Material extends PlannedSize {
   items: readonly ContextItem[];
-  /** Their messages. */
-  shown: Sized;
-  /** The same, less what is cleared. */
+  /** Their messages, less what is cleared. */
   view: Sized;
-  tokensBefore: number;
   limits: CompactionLimits;
   prune: PruneStep | undefined;
 }
@@ -170,9 +170,10 @@ interface Material {
 /** The summary, or why there is nothing to summarise. */
 function* summarySteps(input: PlanInput, material: Material): Steps<SummaryPlan | NothingPlan> {
   const { branch, trigger } = input;
-  const { items, shown, view, limits, prune, tokensBefore } = material;
-  const nothing = (why: string) =>
-    nothingPlan("nothing-to-compact", `nothing to compact: ${why}`, tokensBefore);
+  const { items, view, limits, prune, tokensBefore, perEstimate } = material;
+  const size = { tokensBefore, perEstimate };
+  const nothing = (why: string) => nothingPlan("nothing-to-compact", why, size);
+  const told = (tokens: number) => toldTokens(size, tokens).toLocaleString("en-US");
   const tokens = view.tokens.map(({ estimate }) => estimate);
   const boundary = branch.findLastIndex(({ type }) => type === "compaction" || type === "reset");
   const previous =
@@ -184,7 +185,7 @@ function* summarySteps(input: PlanInput, material: Material): Steps<SummaryPlan 
       ? -1
       : items.findIndex(({ entryId }) => entryId === openRequest.entryId);
 
-  const scale = scaleOf(input, shown.total.estimate);
+  const scale = scaleOf(input, perEstimate);
   const all = scale * view.total.estimate;
   const found = findCut({
     messages: view.messages,
@@ -202,10 +203,12 @@ function* summarySteps(input: PlanInput, material: Material): Steps<SummaryPlan 
   if (found === undefined) return nothing("what is kept anyway is all there is");
   const summarisedTokens = sum(tokens.slice(start, found.cut));
   if (summarisedTokens < MIN_SUMMARISED_TOKENS)
-    return nothing(`only ${summarisedTokens} tokens could be summarised`);
+    return nothing(`only ${told(summarisedTokens)} tokens could be summarised`);
   const least = Math.min(MAX_MIN_THRESHOLD, Math.floor(limits.contextWindow * MIN_THRESHOLD_SHARE));
   if (trigger === "threshold" && summarisedTokens < least)
-    return nothing(`summarising ${summarisedTokens} tokens would not pay before ${least}`);
+    return nothing(
+      `summarising ${told(summarisedTokens)} tokens would not pay before ${told(least)}`,
+    );
 
   yield;
   const keptItem = items[found.cut];
@@ -215,7 +218,7 @@ function* summarySteps(input: PlanInput, material: Material): Steps<SummaryPlan 
   return {
     kind: "summarise",
     limits,
-    tokensBefore,
+    ...size,
     prune,
     ...written,
     files: yield* fileOperationSteps([...written.history, ...written.prefix]),
@@ -245,15 +248,15 @@ function isPruneEnough(
   {
     prune,
     stored,
-    shown,
     view,
     limits,
-  }: Pick<Material, "shown" | "view" | "limits"> & { prune: PruneStep; stored: Sized },
+    perEstimate,
+  }: Pick<Material, "view" | "limits" | "perEstimate"> & { prune: PruneStep; stored: Sized },
 ): boolean {
   const { trigger, focus, currentTokenCount, fixedTokens = 0 } = input;
   const { low, high } = limits.water;
   if (trigger === "threshold")
-    return scaleOf(input, shown.total.estimate) * view.total.estimate <= (low + high) / 2;
+    return scaleOf(input, perEstimate) * view.total.estimate <= (low + high) / 2;
   const { enough } = decidePruneEnough({
     plan: { clear: prune.entryIds.map((_, index) => index), freed: prune.freedTokens },
     tokensBefore: stored.total.high,
@@ -263,18 +266,6 @@ function isPruneEnough(
     hasFocus: trigger === "manual" && (focus ?? "").trim() !== "",
   });
   return enough;
-}
-
-/**
- * Tokens as the model counts them / estimated: by the count of this request where that is more,
- * else as the model is known to count.
- */
-function scaleOf(
-  { currentTokenCount, fixedTokens = 0, tokenRatio = 1 }: PlanInput,
-  estimated: number,
-): number {
-  const observed = (positive(currentTokenCount) ?? 0) / Math.max(1, estimated + fixedTokens);
-  return observed > 1 ? Math.min(MAX_SCALE, observed) : tokenRatio;
 }
 
 /**

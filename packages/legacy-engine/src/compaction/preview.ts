@@ -10,9 +10,11 @@ import {
 import { pinnedText } from "./facts.ts";
 import type { CompactionPlan, SummaryPlan } from "./plan.ts";
 import { serializedTokens } from "./serialize.ts";
+import { toldSizes, toldTokens } from "./told-size.ts";
 
 /**
- * For people and `--dry-run`; all numbers are estimates in tokens unless their name says otherwise.
+ * For people and `--dry-run`. Tokens of the context are those that the session's model counts, as
+ * far as that is known; those of requests are estimates.
  */
 export type CompactionPreview =
   | { kind: "nothing"; code: CompactCode; reason: string; tokensBefore: number }
@@ -29,8 +31,10 @@ export type CompactionPreview =
       reserve: number;
       promptBudget: number;
       tokensBefore: number;
-      /** With the longest summary allowed; usually less. */
+      /** With the longest record and summary allowed; usually less. */
       tokensAfterAtMost: number;
+      /** Of these, what a model's summary may take; 0 = none is asked. */
+      summaryTokensAtMost: number;
       /** Null: nothing is kept. */
       firstKeptEntryId: string | null;
       keptMessages: number;
@@ -39,7 +43,7 @@ export type CompactionPreview =
       summarisedTokens: number;
       /** Files whose contents leave the view: read or changed in what is summarised; sorted. */
       files: readonly string[];
-      /** A turn is cut in two; its beginning gets a summary of its own. */
+      /** A turn is cut in two; its beginning is summarised with what is older. */
       splitsTurn: boolean;
       /** The open request is repeated, word for word, above the summary. */
       repeatsOpenRequest: boolean;
@@ -64,15 +68,13 @@ export function describePlan(
         kind: "nothing",
         code: plan.code,
         reason: plan.reason,
-        tokensBefore: plan.tokensBefore,
+        tokensBefore: toldTokens(plan, plan.tokensBefore),
       };
     case "prune": {
-      const { entryIds, freedTokens } = plan.prune;
-      const { tokensBefore } = plan;
+      const { entryIds } = plan.prune;
       return {
         kind: "prune",
-        tokensBefore,
-        tokensAfter: tokensBefore - freedTokens,
+        ...toldSizes(plan, plan.tokensAfter),
         clearedResults: entryIds.length,
         clearedEntryIds: entryIds,
       };
@@ -83,7 +85,7 @@ export function describePlan(
 }
 
 function describeSummary(plan: SummaryPlan, window: number | null): CompactionPreview {
-  const { history, prefix, limits, tokensBefore, keptTokens, summarisedTokens } = plan;
+  const { history, prefix, limits } = plan;
   const requests = (messages: typeof history) => {
     if (messages.length === 0 || window === null) return 0;
     const most = maxChunkTokens(
@@ -95,20 +97,23 @@ function describeSummary(plan: SummaryPlan, window: number | null): CompactionPr
   };
   const summarised = [...history, ...prefix];
   const asked = requests(summarised);
+  const prose = asked === 0 ? 0 : Math.ceil(limits.summaryChars / 3);
+  const { tokensBefore, tokensAfter } = toldSizes(
+    plan,
+    plan.keptTokens + recordTokens(plan) + prose,
+  );
   return {
     kind: "summarise",
     reserve: limits.reserve,
     promptBudget: limits.promptBudget,
     tokensBefore,
-    tokensAfterAtMost: Math.min(
-      tokensBefore - 1,
-      keptTokens + recordTokens(plan) + (asked === 0 ? 0 : Math.ceil(limits.summaryChars / 3)),
-    ),
+    tokensAfterAtMost: tokensAfter,
+    summaryTokensAtMost: toldTokens(plan, prose),
     firstKeptEntryId: plan.firstKeptEntryId ?? null,
     keptMessages: plan.kept.length,
-    keptTokens,
+    keptTokens: toldTokens(plan, plan.keptTokens),
     summarisedMessages: summarised.length,
-    summarisedTokens,
+    summarisedTokens: toldTokens(plan, plan.summarisedTokens),
     files: [...plan.files.readFiles, ...plan.files.modifiedFiles].sort(),
     splitsTurn: prefix.length > 0,
     repeatsOpenRequest: plan.openRequestCut,

@@ -38,7 +38,14 @@ export interface RequestEnvironment {
    * Shared by the requests of one compaction: after one that no retry can help, no other is sent.
    * Absent: every request is on its own.
    */
-  circuit?: Circuit | undefined;
+  circuit?:
+    | {
+        /** Why no further request is sent; undefined = one may be. */
+        brokenBy: string | undefined;
+        /** How long the model is better not asked again, ms. Absent: the request was at fault. */
+        restMs?: number;
+      }
+    | undefined;
   /**
    * Told of every answered attempt: what the provider billed, as far as it said. Absent: nobody is.
    */
@@ -46,12 +53,7 @@ export interface RequestEnvironment {
 }
 
 /** What one compaction knows of the model it asks. */
-export interface Circuit {
-  /** Why no further request is sent; undefined = one may be. */
-  brokenBy: string | undefined;
-  /** How long the model is better not asked again, ms. Absent: the reason was the request's own. */
-  restMs?: number;
-}
+export type Circuit = NonNullable<RequestEnvironment["circuit"]>;
 
 /** Spec "compaction" §2.1. */
 export const RETRY = { attempts: 3, minDelayMs: 500, maxDelayMs: 5000, jitter: 0.2 } as const;

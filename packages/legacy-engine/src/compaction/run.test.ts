@@ -332,7 +332,6 @@ describe("bad input", () => {
     expect(await untouched(request)).toMatchObject({
       compacted: false,
       code: "nothing-to-compact",
-      reason: expect.stringContaining("nothing to compact"),
     });
   });
 
@@ -445,7 +444,6 @@ describe("bad input", () => {
       ok: true,
       compacted: false,
       code: "nothing-to-compact",
-      reason: expect.stringContaining("nothing to compact"),
     });
   });
 });

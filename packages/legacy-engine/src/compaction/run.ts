@@ -1,6 +1,6 @@
 // Carries a compaction out, and writes nothing unless the context shrinks.
 import { type CompactCode, type CompactResult, isAbort } from "@clew/plugin-sdk/core";
-import { type CompactionAsk, pause, stepsInSlices } from "@clew/plugin-sdk/host";
+import { type CompactionAsk, pause, stepsAtOnce, stepsInSlices } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
   buildContext,
@@ -15,7 +15,9 @@ import { type CompactionPreview, describePlan } from "./preview.ts";
 import { type LedgerKeeper, ledgerOf } from "./record.ts";
 import type { Circuit, RequestEnvironment, SummaryModel } from "./request.ts";
 import { countInSlices } from "./serialize.ts";
+import { shownSteps } from "./shown.ts";
 import { type SummariserRest, withRest } from "./summariser-rest.ts";
+import { toldSizes, toldTokens } from "./told-size.ts";
 import { writeSummary } from "./write-summary.ts";
 
 /**
@@ -160,11 +162,12 @@ function planInput(
 async function writePrune(
   request: CompactTranscriptRequest,
   branch: readonly TranscriptEntry[],
-  { prune, tokensBefore, firstKeptEntryId }: PrunePlan,
+  plan: Omit<PrunePlan, "kind" | "tokensAfter">,
   why?: string,
 ): Promise<CompactResult> {
-  const tokensAfter = tokensOf(request, branch, [prune.record]);
-  if (tokensAfter >= tokensBefore)
+  const { prune, firstKeptEntryId } = plan;
+  const after = tokensOf(request, branch, [prune.record]);
+  if (after >= plan.tokensBefore)
     return {
       ok: false,
       compacted: false,
@@ -186,7 +189,12 @@ async function writePrune(
     compacted: true,
     code: "pruned-only",
     reason,
-    result: { summary: PRUNE_ONLY_SUMMARY, firstKeptEntryId, tokensBefore, tokensAfter, details },
+    result: {
+      summary: PRUNE_ONLY_SUMMARY,
+      firstKeptEntryId,
+      ...toldSizes(plan, after),
+      details,
+    },
   };
 }
 
@@ -205,7 +213,7 @@ async function summarise(
     timeoutMs: options.timeoutSeconds * 1000,
     onUsage: usage.add,
   };
-  const { tokensBefore } = plan;
+  const { tokensBefore, perEstimate } = plan;
   const kept = keptPart(branch, plan);
   const shrinks = (summary: string) =>
     tokensOf(request, kept, [plannedEntry(summary, plan)]) < tokensBefore;
@@ -222,7 +230,10 @@ async function summarise(
     return writePrune(
       request,
       branch,
-      { kind: "prune", prune: plan.prune, tokensBefore, firstKeptEntryId: branch[0]!.id },
+      {
+        ...{ prune: plan.prune, tokensBefore, perEstimate },
+        firstKeptEntryId: branch[0]!.id,
+      },
       `pruned only; ${written.reason}`,
     );
   }
@@ -234,7 +245,7 @@ async function summarise(
       type: "compaction" as const,
       summary: written.text,
       firstKeptEntryId,
-      tokensBefore,
+      tokensBefore: toldTokens(plan, tokensBefore),
       details,
     };
     return withPrune ? [plan.prune!.record, entry] : [entry];
@@ -242,14 +253,13 @@ async function summarise(
   const from = await firstKept(request, branch, plan);
   if (!from.ok) return from;
   const entries = entriesFor(from.entryId);
-  const tokensAfter = tokensOf(request, kept, entries);
+  const after = tokensOf(request, kept, entries);
   const wrote = await write(request, branch, entries);
   if (!wrote.ok) return wrote;
   const result = {
     summary: written.text,
     firstKeptEntryId: from.entryId,
-    tokensBefore,
-    tokensAfter,
+    ...toldSizes(plan, after),
     details,
   };
   return {
@@ -331,9 +341,9 @@ async function write(
   }
 }
 
-/** Tokens of the context that `branch` and these entries would make. */
+/** Estimated tokens of the context that `branch` and these entries would make, as it is shown. */
 function tokensOf(
-  { now = Date.now }: Pick<CompactTranscriptRequest, "now">,
+  { now = Date.now, session, model }: Pick<CompactTranscriptRequest, "now" | "session" | "model">,
   branch: readonly TranscriptEntry[],
   added: readonly NewTranscriptEntry[],
 ): number {
@@ -346,10 +356,9 @@ function tokensOf(
       timestamp,
     }),
   );
-  return buildContext([...branch, ...placed]).items.reduce(
-    (sum, { message }) => sum + estimateMessage(message).estimate,
-    0,
-  );
+  const messages = buildContext([...branch, ...placed]).items.map(({ message }) => message);
+  const { contextWindow } = session ?? model.ref;
+  return stepsAtOnce(shownSteps(messages, contextWindow, estimateMessage)).total.estimate;
 }
 
 /** All of a branch that a context after this plan's compaction is made of. */
