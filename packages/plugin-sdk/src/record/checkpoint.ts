@@ -6,7 +6,7 @@ import { keyOf, type LedgerState } from "./state.ts";
  * Of what `saveLedger` gives. Goes up with every change of what a fold makes of the same entries: a
  * checkpoint of another version is of no use.
  */
-const VERSION = 1;
+const VERSION = 2;
 
 const item = z.strictObject({
   kind: z.enum(["path", "symbol", "id", "command", "error"]),
@@ -36,8 +36,10 @@ const Checkpoint = z.strictObject({
     z.strictObject({
       text: z.string(),
       entryId: z.string(),
-      force: z.enum(["rule", "wish", "amount", "plain", "task"]),
+      force: z.enum(["standing", "rule", "wish", "amount", "plain", "task"]),
       at: z.number(),
+      nth: z.number().int(),
+      unkept: z.number().int(),
     }),
   ),
 });

@@ -6,7 +6,7 @@ import { parseSections } from "../transcript/sections.ts";
 import { headOf, oneLine, tailOf, textOf } from "../transcript/text.ts";
 import { fileOperations, formatToolFailure, toolFailures } from "../transcript/tool-facts.ts";
 import { isUserTurn } from "../transcript/turns.ts";
-import { forceOf } from "./cues.ts";
+import { forceOf, isBinding } from "./cues.ts";
 import { namesIn } from "./names.ts";
 import { sentencesOf, sentencesSaid } from "./speech.ts";
 
@@ -74,7 +74,7 @@ function collect(messages: readonly AgentMessage[]): Findings {
       else findings["## Earlier requests"].push(item(text));
       findings["## Constraints/Rules"].push(
         ...sentencesSaid(message)
-          .filter((sentence) => forceOf(sentence) === "rule")
+          .filter((sentence) => isBinding(forceOf(sentence)))
           .map(item),
       );
     }

@@ -8,7 +8,8 @@ import { textOf } from "../transcript/text.ts";
 import { argumentsIn, failedAs, failureIn, shellCommand, textsOf } from "./calls.ts";
 import { type Name, namesIn } from "./names.ts";
 import { type Passage, passagesIn, withinBounds as passagesWithinBounds } from "./passages.ts";
-import { type Pin, pinsIn, withinBounds as pinsWithinBounds } from "./pins.ts";
+import { withinBounds as pinsWithinBounds } from "./pin-room.ts";
+import { type Pin, pinsIn } from "./pins.ts";
 import {
   type Expected,
   keyOf,

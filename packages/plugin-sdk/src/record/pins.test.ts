@@ -5,7 +5,7 @@ import { estimateText } from "../tokens/estimate.ts";
 import { entriesOf } from "./__fixtures__/entries.ts";
 import { forceOf } from "./cues.ts";
 import { foldLedger } from "./ledger.ts";
-import { renderPins } from "./pins.ts";
+import { renderPins } from "./pin-room.ts";
 import { replacements } from "./replaced.ts";
 import { sentencesOf, sentencesSaid } from "./speech.ts";
 import { EMPTY_LEDGER } from "./state.ts";
@@ -70,20 +70,24 @@ describe("what a person said", () => {
 describe("forceOf", () => {
   it.each([
     [
-      "rule",
+      "standing",
       "绝对不要删除备份。",
       "راجع القائمة ولا تحذف شيئا.",
       "Bitte lösche niemals etwas.",
       "Не удаляй никогда архив.",
     ],
     [
-      "rule",
+      "standing",
       "Ne supprime jamais rien.",
       "No borres nunca nada.",
       "バックアップは削除しないでください。",
       "절대 삭제하지 마세요.",
     ],
-    ["rule", "אל תמחק את הגיבוי.", "हमेशा बैकअप रखें।", "Yedekleri asla silme.", "ห้ามลบไฟล์สำรอง"],
+    ["standing", "אל תמחק את הגיבוי.", "हमेशा बैकअप रखें।", "Yedekleri asla silme.", "ห้ามลบไฟล์สำรอง"],
+    ["standing", "Hands off the billing table.", "Nur ich darf deployen.", "Always use tabs."],
+    ["rule", "It must be done by noon.", "Es muss bis Mittag fertig sein.", "必须今天完成。"],
+    ["rule", "Never touch it, ok?", "Why does it always fail?"],
+    ["plain", "Don't worry about it."],
     [
       "wish",
       "I prefer tables.",
@@ -138,8 +142,9 @@ describe("pins", () => {
     );
     expect(estimateText(text).estimate).toBeLessThanOrEqual(300);
     expect(text.startsWith("- Never delete anything in the archive.\n")).toBe(true);
-    expect(text.endsWith("\n- You must speak Latin from here on.")).toBe(true);
-    expect(text).not.toContain("Thanks");
+    expect(text).toContain("\n- You must speak Latin from here on.\n- (at least ");
+    const thanks = text.split("\n").filter((line) => line.includes("Thanks"));
+    expect(estimateText(thanks.join("\n")).estimate).toBeLessThanOrEqual(30);
   });
 
   it("drop an older value before what stands alone", () => {
@@ -177,13 +182,69 @@ describe("pins", () => {
       replacements(["绝对不要删除数据库。", "绝对不要删除日志。"].map((text, at) => ({ text, at })))
         .size,
     ).toBe(0);
+    const rules = ["Never send mail to Ann.", "Never send mail to Bob."];
+    expect(pinsAfter(rules.map((rule) => user(rule)))).toBe(`- ${rules.join("\n- ")}`);
   });
 
-  it("take from a pasted plan no more than its share", () => {
-    const plan = Array.from(
-      { length: 200 },
-      (_, index) => `- Step ${index} must be done carefully`,
-    ).join("\n");
-    expect(pinsAfter([user(plan)], 10_000).split("\n")).toHaveLength(12);
+  it.each([
+    ["the name", [1, 2, 3].map((n) => `Never delete the database prod-db-${n}.`)],
+    ["the ticket", [4821, 4822, 4830].map((n) => `Do not close ticket #${n}.`)],
+    ["the port", [8080, 9090].map((n) => `Never open port ${n}.`)],
+    ["the file", [1, 2].map((n) => `You must review module${n}.py.`)],
+    ["a digit in German", [1, 2].map((n) => `Lösche niemals die Tabelle kunden_${n}.`)],
+    ["a digit in Chinese", [1, 2].map((n) => `绝对不要删除表 客户${n}。`)],
+  ])("keep rules that differ in %s only, before a hundred requests", (_, rules) => {
+    const requests = Array.from({ length: 100 }, (_, index) =>
+      user(
+        [
+          `Please rename the function in part ${index} and run the tests.`,
+          `Can you check why build ${index} is red? It must be green by noon.`,
+          `Now update the docs for endpoint ${index}, please keep the table sorted.`,
+          `I want the button ${index} to be blue, not red.`,
+        ][index % 4]!,
+      ),
+    );
+    const text = pinsAfter([...rules.map((rule) => user(rule)), ...requests], 300);
+    for (const rule of rules) expect(text).toContain(`- ${rule}`);
+  });
+
+  it("keep of a pasted list as many rules as the room holds, and say how many more there are", () => {
+    const rules = Array.from({ length: 80 }, (_, index) => `Never delete table_${index}_of_sales.`);
+    const text = pinsAfter([user(`Rules:\n- ${rules.join("\n- ")}`)], 500);
+    const kept = text.split("\n").slice(0, -1);
+    expect(kept.slice(0, 40)).toEqual(rules.slice(0, 40).map((rule) => `- ${rule}`));
+    expect(text).toContain(
+      `\n- (at least ${80 - kept.length} more rules have no room here: read @e0)`,
+    );
+    expect(estimateText(text).estimate).toBeLessThanOrEqual(500);
+  });
+
+  it("count what no message may keep as well", () => {
+    const rules = Array.from({ length: 400 }, (_, index) => `Never delete table_${index}.`);
+    const text = pinsAfter([user(rules.join("\n"))], 500);
+    const kept = text.split("\n").length - 1;
+    expect(text).toContain(`(at least ${400 - kept} more rules`);
+  });
+
+  it("come from other messages before the fifth of a pasted list", () => {
+    const list = Array.from({ length: 80 }, (_, index) => `Never delete table_${index}.`);
+    const text = pinsAfter(
+      [user("Hi."), user("Never sell my data."), user("Never call Ann."), user(list.join("\n"))],
+      80,
+    );
+    expect(text).toContain("- Never sell my data.\n- Never call Ann.\n");
+  });
+
+  it("leave a share of the room to wishes, amounts and what else was said", () => {
+    const rules = Array.from({ length: 200 }, (_, index) => user(`Never delete table_${index}.`));
+    const said = ["I prefer tea.", "The flight is on 12 June.", "My daughter is called Anna."];
+    const text = pinsAfter([...said.map((one) => user(one)), ...rules], 300);
+    for (const one of said) expect(text).toContain(one);
+  });
+
+  it("hold a short sentence in a script of wide letters", () => {
+    for (const said of ["客户叫王伟。", "我对花生过敏。", "客は田中です。", "别删库。"])
+      expect(pinsAfter([user(said)])).toBe(`- ${said}`);
+    expect(pinsAfter([user("谢谢。"), user("Thanks.")])).toBe("");
   });
 });

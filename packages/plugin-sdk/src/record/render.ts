@@ -9,7 +9,7 @@ import { renderAnchors } from "./anchors.ts";
 import { textsOf } from "./calls.ts";
 import { renderLedger } from "./ledger-text.ts";
 import { namesIn } from "./names.ts";
-import { renderPins } from "./pins.ts";
+import { renderPins } from "./pin-room.ts";
 import type { RecordRoom } from "./room.ts";
 import type { LedgerState } from "./state.ts";
 
