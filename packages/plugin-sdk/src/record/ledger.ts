@@ -37,8 +37,12 @@ const QUOTED: ReadonlySet<number> = new Set([WEIGHT.person, WEIGHT.model, WEIGHT
  * length takes bounded memory.
  */
 const MAX_ITEMS = 8_000;
-/** New names that one output may bring: a listing must not push out what a session is about. */
+/**
+ * New names that one output may bring: a listing must not push out what a session is about. What it
+ * says twice comes as well, but among so many it counts for little.
+ */
 const MAX_NEW_PER_OUTPUT = 40;
+const CROWDING = 1.5;
 const MAX_ONCE = 8_000;
 
 /**
@@ -193,21 +197,27 @@ class Fold {
     const names = namesIn(text);
     // The arguments of a call are quoted together.
     if (QUOTED.has(weight)) this.#quote(text, names);
-    let fresh = 0;
+    const isOutput = weight === WEIGHT.output;
+    const fresh = new Set(names.filter((found) => this.#isNew(found, weight)));
+    const newWeight = isOutput ? weight * weightAmong(fresh.size) : weight;
+    let single = 0;
     for (const found of names) {
-      const { kind, name } = found;
-      if (!this.#items.has(name)) {
-        const room =
-          weight > WEIGHT.output || found.places.length > 1 || fresh < MAX_NEW_PER_OUTPUT;
-        if (!this.#once.has(name) && !(room && countsAtOnce(found, weight))) {
-          this.#remember(name);
-          continue;
-        }
-        if (found.places.length === 1) fresh++;
-        this.#once.delete(name);
-      }
-      this.#name(kind, name, weight);
+      const { kind, name, places } = found;
+      const isKnown = this.#items.has(name) || this.#once.delete(name);
+      if (!fresh.has(found)) {
+        if (isKnown) this.#name(kind, name, weight);
+        else this.#remember(name);
+      } else if (isKnown || !isOutput || places.length > 1 || ++single <= MAX_NEW_PER_OUTPUT)
+        this.#name(kind, name, newWeight);
+      else this.#remember(name);
     }
+  }
+
+  /** It counts at once, or comes again, and so far only one among many said it. */
+  #isNew(found: Name, weight: number): boolean {
+    const known = this.#items.get(found.name);
+    if (known !== undefined) return known.weight < WEIGHT.output;
+    return this.#once.has(found.name) || countsAtOnce(found, weight);
   }
 
   #quote(text: string, names: readonly Name[]): void {
@@ -264,6 +274,10 @@ class Fold {
     for (const [key] of ranked.slice(Math.floor(MAX_ITEMS * 0.75))) this.#items.delete(key);
   }
 }
+
+/** What one of so many new names of an output counts. */
+const weightAmong = (count: number) =>
+  Math.min(1, (MAX_NEW_PER_OUTPUT / Math.max(1, count)) ** CROWDING);
 
 /** What a person or a call names is meant, whatever it looks like. */
 const countsAtOnce = ({ weak }: Name, weight: number) => !weak || weight >= WEIGHT.call;

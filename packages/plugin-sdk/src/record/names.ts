@@ -1,6 +1,6 @@
 // Which files, symbols and ids a text names.
 import { headOf, ownText } from "../transcript/text.ts";
-import { isData } from "./data-text.ts";
+import { withoutData } from "./data-text.ts";
 
 /** What a word of a text may name: a file or folder, a piece of code, or a thing by its id. */
 export type NameKind = "path" | "symbol" | "id";
@@ -56,8 +56,7 @@ const FLAG = /^--[a-z][\w-]{3,}$/;
  * lock files, minified code) names nothing. Linear.
  */
 export function namesIn(text: string): Name[] {
-  const head = headOf(text, MAX_CHARS);
-  if (isData(head)) return [];
+  const head = withoutData(headOf(text, MAX_CHARS));
   const found = new Map<string, Name>();
   let end = 0;
   for (const word of head.split(SEPARATORS)) {

@@ -26,6 +26,8 @@ export function groundOf(name: string, { items, entries }: LedgerState): number 
 }
 
 function talkOf(item: LedgerItem, entries: number): number {
-  const recency = RECENT_WEIGHT * 0.5 ** ((entries - item.at) / RECENT_HALF_LIFE);
+  // What stood among a thousand others was hardly said.
+  const recency =
+    Math.min(1, item.weight) * RECENT_WEIGHT * 0.5 ** ((entries - item.at) / RECENT_HALF_LIFE);
   return ledgerScore(item, entries) + recency;
 }
