@@ -38,26 +38,52 @@ export function bestPassage(
   const onDay = terms.filter(({ term }) => term.kind === "day" && term.stem === day);
   if (places.length === 0 && onDay.length === 0) return undefined;
   const inside = new Map<Weighed, number>();
-  let [weight, from] = [0, 0];
-  let best = { weight: 0, match: { start: 0, end: 0 } };
+  let [weight, from, line] = [0, 0, lineAt(lower, places[0]?.start ?? 0)];
+  let best = { score: 0, match: { start: 0, end: 0 } };
   for (const { start, one } of places) {
-    const count = inside.get(one) ?? 0;
-    inside.set(one, count + 1);
-    if (count === 0) weight += one.weight;
-    for (; start - places[from]!.start > PASSAGE_CHARS; from++) {
+    if (start >= line.end) line = lineAt(lower, start);
+    const first = Math.max(line.start, start - PASSAGE_CHARS);
+    for (; places[from]!.start < first; from++) {
       const left = places[from]!.one;
       const rest = inside.get(left)! - 1;
       inside.set(left, rest);
       if (rest === 0) weight -= left.weight;
     }
-    if (weight > best.weight + 1e-9)
-      best = { weight, match: { start: places[from]!.start, end: start + one.term.stem.length } };
+    const count = inside.get(one) ?? 0;
+    inside.set(one, count + 1);
+    if (count === 0) weight += one.weight;
+    const score = weight * line.telling;
+    if (score > best.score + 1e-9)
+      best = { score, match: { start: places[from]!.start, end: start + one.term.stem.length } };
   }
   const held = new Set([...places.map(({ one }) => one), ...onDay]);
   const around = [...held].reduce((sum, one) => sum + one.weight, 0);
   const ofDay = onDay.reduce((sum, one) => sum + one.weight, 0);
-  return { match: best.match, score: best.weight + ofDay + AROUND * around };
+  return { match: best.match, score: best.score + ofDay + AROUND * around };
 }
+
+/** Where the line ends that `at` stands in, and how much its words tell. */
+function lineAt(lower: string, at: number): { start: number; end: number; telling: number } {
+  const start = lower.lastIndexOf("\n", at - 1) + 1;
+  const feed = lower.indexOf("\n", at);
+  const end = feed < 0 ? lower.length : feed;
+  const isAsked = QUESTION.test(lower.slice(Math.max(start, end - MOST_SIGNS), end));
+  const chars = Math.min(PASSAGE_CHARS, end - start);
+  return { start, end, telling: densityOf(chars) * (isAsked ? ASKING : 1) };
+}
+
+/** How far the words of a long line say less than those of a short one, as in BM25. */
+const SATURATION = 1.2;
+const LENGTH_SHARE = 0.75;
+/** What a question counts: it has the words, and not what they ask for. */
+const ASKING = 0.5;
+const QUESTION = /[?？؟]\P{L}*$/u;
+/** Behind a question mark. */
+const MOST_SIGNS = 8;
+
+/** 1 for a line that fills a passage, more for a shorter one. */
+const densityOf = (chars: number) =>
+  (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * chars) / PASSAGE_CHARS));
 
 function placesOf(lower: string, stem: string): number[] {
   const places: number[] = [];
