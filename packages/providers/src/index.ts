@@ -5,6 +5,7 @@ export type { Endpoint, WireRequest } from "./provider.ts";
 export type { RetryNotice, RetryOptions } from "./shared/retry.ts";
 export { classifyError, type Failure, type FailureOrigin } from "./shared/wire-errors.ts";
 export {
+  type AnswerLimit,
   type CompleteResult,
   completeModel,
   type StreamModelOptions,

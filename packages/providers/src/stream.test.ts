@@ -222,6 +222,33 @@ describe("streamModel over a real connection", () => {
     });
   });
 
+  it("reads no more of an answer than is allowed, whatever it says, and keeps what had arrived", async () => {
+    let cancelled = false;
+    const comments = new TextEncoder().encode(`: ${"x".repeat(1000)}\n\n`);
+    const endless = async () =>
+      new Response(
+        new ReadableStream({
+          start: (controller) => controller.enqueue(new TextEncoder().encode(HALF)),
+          pull: (controller) => controller.enqueue(comments),
+          cancel: () => {
+            cancelled = true;
+          },
+        }),
+      );
+    const answerLimit = { bytes: 64 * 1024, setting: "the limit" };
+    const events = await gather({ baseUrl: "http://endless/v1", fetch: endless, answerLimit });
+    expect(events.at(-1)).toMatchObject({
+      error: {
+        kind: "invalid_response",
+        message: expect.stringContaining(
+          "sent more than 64 KiB in one answer, so it was not read on; see what that server sends, or raise the limit.",
+        ),
+      },
+      partial: { content: [{ text: "Half" }], stopReason: "error" },
+    });
+    expect(cancelled).toBe(true);
+  });
+
   it("stops at once when aborted within the answer, with what had arrived", async () => {
     const server = await emulator({ answers: [{ fault: "hang", text: "Half" }] });
     const controller = new AbortController();

@@ -9,13 +9,26 @@ import { openAnswer } from "./shared/http.ts";
 import { silentOverflow } from "./shared/overflow.ts";
 import { ReplyBuilder } from "./shared/reply.ts";
 import { DEFAULT_RETRY, planRetry, type RetryNotice, type RetryOptions } from "./shared/retry.ts";
-import { abortError, type FailureOrigin, silentOverflowError } from "./shared/wire-errors.ts";
+import {
+  abortError,
+  answerTooLarge,
+  type FailureOrigin,
+  silentOverflowError,
+} from "./shared/wire-errors.ts";
 
 /**
  * Longest silence of a provider, in ms: a large local model may need minutes before its first
  * token.
  */
 export const DEFAULT_IDLE_TIMEOUT_MS = 240_000;
+
+/** How large an answer may be. */
+export interface AnswerLimit {
+  /** Of everything that is sent, whatever it says. */
+  bytes: number;
+  /** The setting that raises it, for the error's message. */
+  setting: string;
+}
 
 /** One call, where it goes, and how patient its caller is. */
 export interface StreamModelOptions {
@@ -27,6 +40,11 @@ export interface StreamModelOptions {
   fetch?: typeof globalThis.fetch;
   /** Longest wait for the answer to begin, and between two pieces of it; ms. Default: 240,000. */
   idleTimeoutMs?: number;
+  /**
+   * Most bytes of one answer, unpacked; one that is larger ends the call with what had arrived.
+   * Default: no limit.
+   */
+  answerLimit?: AnswerLimit;
   /** Default: twice, after 0.5 s and 1 s, never later than 30 s. */
   retry?: Partial<RetryOptions>;
   /** Told before each wait for a retry. Default: nobody is. */
@@ -108,6 +126,7 @@ async function* streamWire(
     now,
     random = Math.random,
     idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS,
+    answerLimit = { bytes: Infinity, setting: "" },
   } = options;
   const { maxRetries = options.retry?.maxRetries ?? DEFAULT_RETRY.maxRetries } = call;
   const retryOptions = { ...DEFAULT_RETRY, ...options.retry, maxRetries } satisfies RetryOptions;
@@ -129,13 +148,17 @@ async function* streamWire(
         contentType: answer.contentType,
         now,
       });
+      let bytes = 0;
       for await (const piece of answer.pieces) {
+        if (piece.kind === "bytes") bytes += piece.bytes.length;
         const events =
-          piece.kind === "bytes"
-            ? decoder.push(piece.bytes)
-            : piece.kind === "end"
-              ? decoder.end()
-              : decoder.fail(piece.error);
+          bytes > answerLimit.bytes
+            ? decoder.fail(answerTooLarge(answerLimit, origin))
+            : piece.kind === "bytes"
+              ? decoder.push(piece.bytes)
+              : piece.kind === "end"
+                ? decoder.end()
+                : decoder.fail(piece.error);
         for (const event of events) yield distrustSilentOverflow(event, call, origin);
         if (events.some(isFinal)) return;
       }

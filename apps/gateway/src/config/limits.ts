@@ -15,6 +15,15 @@ export const LimitsConfigSchema = z.object({
   replyBytes: bytes(KIB)
     .default(4 * MIB)
     .describe("Most bytes of one reply of a model; what is beyond ends the call."),
+  answerBytes: bytes(64 * KIB)
+    .default(64 * MIB)
+    .describe("Most bytes that a model server may send for one reply, unpacked."),
+  toolCallBytes: bytes(KIB)
+    .default(MIB)
+    .describe("Most bytes of a tool call's arguments; a call with more is not run."),
+  hookBytes: bytes(KIB)
+    .default(256 * KIB)
+    .describe("Most bytes of text that one plugin's hook may add to a turn."),
   toolResultBytes: bytes(KIB)
     .default(MIB)
     .describe("Most bytes of text in one tool result; the middle of a larger one is left out."),

@@ -18,7 +18,9 @@ import {
   createBuiltInCompaction,
 } from "../compaction/built-in.ts";
 import { waterOf } from "../config/compaction.ts";
+import type { LimitsConfig } from "../config/limits.ts";
 import { sessionPruneOf } from "../config/pruning.ts";
+import { limitToolCalls } from "../limits/tool-calls.ts";
 import { limitToolResults } from "../limits/tool-results.ts";
 import { LOCAL_API, OFFLINE_MODEL } from "../models/resolve.ts";
 import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
@@ -57,15 +59,14 @@ export async function prepareTurn(
         text: `Engine "${engineId}" failed (${operation}: ${reason}); another one answers.`,
       }),
   });
-  const hooks = plugins && turnHooks(plugins.hooks, session, setup.signal);
+  const { limits } = loaded.config.gateway;
+  const asked = { signal: setup.signal, limitBytes: limits.hookBytes };
+  const hooks = plugins && turnHooks(plugins.hooks, session, asked);
   const model = replacement?.modelRef ?? modelOf(parts, session.agentId).model;
   const following = followSuccessors(setup);
   const base =
     replacement?.tools ??
-    limitToolResults(
-      pluginTools({ base: parts.tools, tools: plugins?.tools ?? [], approve }),
-      loaded.config.gateway.limits.toolResultBytes,
-    );
+    limitTools(pluginTools({ base: parts.tools, tools: plugins?.tools ?? [], approve }), limits);
   const recalls = engineRecalls({
     owner: engine.guard.owner,
     tools: plugins?.tools ?? [],
@@ -105,6 +106,9 @@ export async function prepareTurn(
   };
   return { turn, hooks, compaction };
 }
+
+const limitTools = (tools: ToolPort, { toolCallBytes, toolResultBytes }: LimitsConfig): ToolPort =>
+  limitToolCalls(limitToolResults(tools, toolResultBytes), toolCallBytes);
 
 async function systemPromptOf(parts: HostParts, session: HostSession, tools: ToolPort) {
   const { workspace } = agentOf(parts, session.agentId);

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { requireMessageFits } from "./message.ts";
 import { limitReply } from "./reply.ts";
+import { limitToolCalls } from "./tool-calls.ts";
 import { limitToolResults } from "./tool-results.ts";
 
 describe("a message", () => {
@@ -67,6 +68,36 @@ describe("a reply", () => {
       },
       partial: { stopReason: "error" },
     });
+  });
+});
+
+describe("a tool call", () => {
+  it("whose arguments are too long is not run, and the model is told", async () => {
+    const ran: unknown[] = [];
+    const tools: ToolPort = {
+      list: () => [],
+      async run({ call }) {
+        ran.push(call.arguments);
+        return { content: [], isError: false };
+      },
+    };
+    const call = (text: string) =>
+      limitToolCalls(tools, 1024).run({
+        call: { type: "toolCall", id: "1", name: "write", arguments: { text } },
+        session: {} as HostSession,
+        signal: new AbortController().signal,
+      });
+    expect(await call("a".repeat(1000))).toEqual({ content: [], isError: false });
+    expect(await call("a".repeat(3000))).toEqual({
+      content: [
+        {
+          type: "text",
+          text: 'Tool "write" was not run: its arguments have 3 KiB, and at most 1 KiB are taken (gateway.limits.toolCallBytes); ask for less at once.',
+        },
+      ],
+      isError: true,
+    });
+    expect(ran).toHaveLength(1);
   });
 });
 

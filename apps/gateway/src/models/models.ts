@@ -31,7 +31,7 @@ export function createModels({ config, environment, log, windows }: ModelsOption
   };
   return {
     named,
-    port: createModelPort({ resolve: named, log, replyBytes: config.gateway.limits.replyBytes }),
+    port: createModelPort({ resolve: named, log, limits: config.gateway.limits }),
   };
 }
 

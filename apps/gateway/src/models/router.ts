@@ -3,6 +3,7 @@ import type { LogPort, ModelPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
 import { completeModel, type Endpoint, streamModel } from "@clew/providers";
+import type { LimitsConfig } from "../config/limits.ts";
 import { limitReply } from "../limits/reply.ts";
 import type { ResolvedModel } from "./resolve.ts";
 
@@ -10,13 +11,13 @@ import type { ResolvedModel } from "./resolve.ts";
 export function createModelPort({
   resolve,
   log,
-  replyBytes,
+  limits: { replyBytes, answerBytes },
 }: {
   resolve: (name: string) => ResolvedModel;
   log: LogPort;
-  /** Most bytes of one reply. */
-  replyBytes: number;
+  limits: Pick<LimitsConfig, "replyBytes" | "answerBytes">;
 }): ModelPort {
+  const answerLimit = { bytes: answerBytes, setting: "gateway.limits.answerBytes" };
   const optionsFor = (call: ModelCall) => {
     const name = `${call.model.provider}/${call.model.id}`;
     const endpoint: Endpoint = resolve(name).endpoint;
@@ -29,7 +30,7 @@ export function createModelPort({
       retry: number;
       delayMs: number;
     }) => log.warn(`model ${name}: ${error.kind}, retry ${retry} in ${Math.round(delayMs)} ms`);
-    return { call, endpoint, onRetry };
+    return { call, endpoint, onRetry, answerLimit };
   };
   return {
     stream: (call) => limitReply((each) => streamModel(optionsFor(each)), call, replyBytes),

@@ -523,7 +523,7 @@ describe("a reload", () => {
     const plugins = { load: { paths: [folder] }, allow: ["small"] };
     const goOn = Promise.withResolvers<void>();
     const look = async ({ hooks, tools }: PluginsInUse) => {
-      await hooks.additions({}, {});
+      await hooks.additions({}, {}, { limitBytes: 1000 });
       return tools.map(({ make }) => (make({}) as PluginTool).description);
     };
     const run = host.use(async (inUse) => {

@@ -69,6 +69,15 @@ export function invalidResponse(what: string, origin: FailureOrigin): ModelError
   return { kind: "invalid_response", message: `${who(origin)} sent ${what}` };
 }
 
+/** Whatever it says, it is more than a reply can be. */
+export function answerTooLarge(
+  { bytes, setting }: { bytes: number; setting: string },
+  origin: FailureOrigin,
+): ModelError {
+  const what = `more than ${Math.floor(bytes / 1024)} KiB in one answer, so it was not read on; see what that server sends, or raise ${setting}.`;
+  return invalidResponse(what, origin);
+}
+
 function describedError(
   body: string,
   status: number | undefined,

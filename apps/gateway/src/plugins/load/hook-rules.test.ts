@@ -80,12 +80,31 @@ describe("what hooks want added to a prompt", () => {
       log,
       runAs: (_pluginId, work) => work(),
     });
-    expect(await runner.additions({ prompt: "x" }, {})).toEqual({
+    expect(await runner.additions({ prompt: "x" }, {}, { limitBytes: 1000 })).toEqual({
       systemPrompt: "this",
       prependContext: "first\n\nsecond\n\nthird",
       toolsAllow: ["b"],
     });
     expect(log.lines).toEqual(["warn [plugins] broken: hook before_prompt_build failed: no idea"]);
+  });
+
+  it("leaves out whoever gives more text than is taken, and says so", async () => {
+    const hook = (pluginId: string, text: string) => ({
+      ...{ name: "before_prompt_build", pluginId, priority: 0 },
+      handler: () => ({ prependContext: text, systemPrompt: "" }),
+    });
+    const log = collectLog();
+    const runner = createHookRunner({
+      hooks: () => [hook("chatty", "ä".repeat(600)), hook("brief", "a".repeat(1000))],
+      log,
+      runAs: (_pluginId, work) => work(),
+    });
+    expect(await runner.additions({ prompt: "x" }, {}, { limitBytes: 1000 })).toEqual({
+      prependContext: "a".repeat(1000),
+    });
+    expect(log.lines).toEqual([
+      "warn [plugins] chatty: hook before_prompt_build gave 2 KiB of text, and at most 1 KiB are taken (gateway.limits.hookBytes), so nothing of it was added; let the plugin give less, or raise the limit",
+    ]);
   });
 
   it("is nothing when they want nothing", () => {

@@ -13,7 +13,7 @@ export interface TurnHooks {
 export function turnHooks(
   hooks: HookRunner,
   { agentId, sessionId, sessionKey, sessionFile }: HostSession,
-  signal: AbortSignal | undefined,
+  { signal, limitBytes }: { signal: AbortSignal | undefined; limitBytes: number },
 ): TurnHooks {
   const context = { agentId, sessionId, sessionKey };
   return {
@@ -43,7 +43,7 @@ export function turnHooks(
     // A list of their own: handlers may keep or change it.
     beforePromptBuild: async ({ prompt, messages }) =>
       hooks.has("before_prompt_build")
-        ? hooks.additions({ prompt, messages: [...messages] }, context, signal)
+        ? hooks.additions({ prompt, messages: [...messages] }, context, { signal, limitBytes })
         : {},
   };
 }
