@@ -7,6 +7,7 @@ import type { FileStamp, PlacedEntry } from "./checkpoint-lines.ts";
 import { durableFile } from "./durable-file.ts";
 import { formatEntries, formatHeader } from "./entry-lines.ts";
 import { keepEntry } from "./kept-entry.ts";
+import { replacesHistory, shownPart } from "./shown-part.ts";
 
 export interface BranchFile {
   /** Oldest first; the same array until something is written. */
@@ -28,6 +29,8 @@ export interface BranchFile {
   ): Promise<readonly TranscriptEntry[]>;
   /** Bytes of the file that are in memory. */
   heldBytes(): number;
+  /** Of these, what the compactions since it was opened left behind. */
+  spareBytes(): number;
   /** False until the first write of a new session. */
   exists(): boolean;
   close(): Promise<void>;
@@ -79,6 +82,7 @@ export async function openBranchFile({
   });
   let snapshot: readonly TranscriptEntry[] | undefined;
   let { header, heldBytes = loaded.size } = loaded;
+  let shownBytes = heldBytes;
   return {
     branch: () => {
       snapshot ??= branch.slice();
@@ -107,17 +111,30 @@ export async function openBranchFile({
       await file.append(head + lines.join(""));
       header = written;
       for (const line of lines) heldBytes += line.length;
+      for (const line of lines) shownBytes += line.length;
       branch.length = kept;
       for (const entry of entries) branch.push(entry);
       snapshot = undefined;
       await keeper.wrote({ entries, lines, head });
+      if (entries.some(replacesHistory))
+        shownBytes = bytesFrom(loaded.placed, shownPart(branch)[0]) ?? heldBytes;
       return entries;
     },
     heldBytes: () => heldBytes,
+    spareBytes: () => Math.max(0, heldBytes - shownBytes),
     exists: () => header !== undefined,
     async close() {
       await file.close();
       if (header !== undefined) await keeper.close(header);
     },
   };
+}
+
+/** From this entry to the end; undefined when nobody knows where it stands. */
+function bytesFrom(
+  placed: readonly PlacedEntry[] | undefined,
+  first: TranscriptEntry | undefined,
+): number | undefined {
+  const at = placed?.findLastIndex(({ entry }) => entry.id === first?.id) ?? -1;
+  return at < 0 ? undefined : placed!.slice(at).reduce((sum, { length }) => sum + length, 0);
 }

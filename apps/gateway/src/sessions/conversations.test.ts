@@ -6,9 +6,14 @@ import { createConversations } from "./conversations.ts";
 import { createSessionStore } from "./store.ts";
 
 async function conversations(
-  options: { maxOpen?: number; maxOpenBytes?: number; idleMs?: number } = {},
+  options: {
+    maxOpen?: number;
+    maxOpenBytes?: number;
+    maxSpareBytes?: number;
+    idleMs?: number;
+  } = {},
 ) {
-  const store = createSessionStore({ home: await temporaryHome() });
+  const store = createSessionStore({ home: await temporaryHome(), checkpointFrom: 0 });
   const opened: string[] = [];
   const closed: string[] = [];
   const all = createConversations({
@@ -81,6 +86,32 @@ describe("conversations", () => {
     await say("c", 20_000);
     await until(() => closed.length > 1);
     expect(closed).toEqual(["agent:main:b", "agent:main:a"]);
+    await all.close();
+  });
+
+  it("are closed when a compaction left much behind, and hold what it kept when opened again", async () => {
+    const { all, closed } = await conversations({ maxSpareBytes: 10_000 });
+    const said = (chars: number) => ({
+      type: "message" as const,
+      message: { role: "user" as const, content: "a".repeat(chars) },
+    });
+    await all.run("a", ({ session }) => session.append([said(20_000), said(300)]));
+    await all.run("a", async ({ session }) => {
+      const compaction = {
+        ...{ type: "compaction" as const, summary: "All a.", tokensBefore: 5000 },
+        firstKeptEntryId: session.branch()[1]!.id,
+      };
+      expect(session.spareBytes()).toBe(0);
+      await session.append([compaction]);
+      expect(session.spareBytes()).toBeGreaterThan(20_000);
+    });
+    await until(() => closed.length > 0);
+    await all.run("a", async ({ session }) => {
+      expect(session.branch()).toHaveLength(3);
+      expect(session.heldBytes()).toBeLessThan(3000);
+      expect(session.spareBytes()).toBe(0);
+    });
+    expect(closed).toHaveLength(1);
     await all.close();
   });
 

@@ -47,16 +47,20 @@ export interface ConversationsOptions {
   maxOpen?: number;
   /** What they may hold in memory, bytes; the one that is used stays open whatever it holds. */
   maxOpenBytes?: number;
+  /** What a compaction may leave behind in memory until the session is opened again, bytes. */
+  maxSpareBytes?: number;
   /** Time after its last use until a session is closed. */
   idleMs?: number;
 }
 
 const DEFAULT_MAX_OPEN = 256;
 const DEFAULT_MAX_OPEN_BYTES = 256 * 2 ** 20;
+const DEFAULT_MAX_SPARE_BYTES = 16 * 2 ** 20;
 const DEFAULT_IDLE_MS = 5 * 60_000;
 
 export function createConversations(options: ConversationsOptions): Conversations {
   const { canonical, onClosing, idleMs = DEFAULT_IDLE_MS } = options;
+  const { maxSpareBytes = DEFAULT_MAX_SPARE_BYTES } = options;
   const { maxOpen = DEFAULT_MAX_OPEN, maxOpenBytes = DEFAULT_MAX_OPEN_BYTES } = options;
   // In order of use: the first one was idle longest.
   const open: OpenConversations = new Map();
@@ -77,6 +81,7 @@ export function createConversations(options: ConversationsOptions): Conversation
     const found = open.get(key);
     if (found === undefined) return;
     found.idle = setTimeout(() => retire(key), idleMs).unref();
+    if (found.conversation.session.spareBytes() > maxSpareBytes) retire(key);
     for (const other of planClosing(open, { maxOpen, maxOpenBytes }))
       if (!pending.has(other) || other === key) retire(other);
   };

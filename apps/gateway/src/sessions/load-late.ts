@@ -5,6 +5,7 @@ import { type Checkpoint, currentCheckpoint } from "./checkpoint.ts";
 import { forEachRow, isLinear } from "./checkpoint-lines.ts";
 import { LateEntry } from "./late-entry.ts";
 import { fileLines } from "./line-source.ts";
+import { shownPart } from "./shown-part.ts";
 
 export interface LateTranscript {
   checkpoint: Checkpoint;
@@ -47,13 +48,4 @@ export async function loadLate(sessionFile: string): Promise<LateTranscript | un
     heldBytes += late.length;
   });
   return { checkpoint, placed, branch, heldBytes };
-}
-
-/** What the newest compaction or reset left of a branch, from the first entry that it kept on. */
-function shownPart(branch: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
-  const boundary = branch.findLastIndex(({ type }) => type === "compaction" || type === "reset");
-  const newest = branch[boundary];
-  if (newest?.type !== "compaction" && newest?.type !== "reset") return branch;
-  const keptFrom = branch.findLastIndex(({ id }) => id === newest.firstKeptEntryId);
-  return branch.slice(keptFrom < 0 ? boundary : Math.min(keptFrom, boundary));
 }

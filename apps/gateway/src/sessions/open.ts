@@ -31,6 +31,7 @@ import { oneAtATime } from "./queues.ts";
 import { type FileContent, type ReadOutcome, readSessionFile } from "./read-file.ts";
 import { repairFile } from "./repair.ts";
 import { planRewrite } from "./rewrite.ts";
+import { replacesHistory } from "./shown-part.ts";
 
 /**
  * A transcript as compactions and their undoing need it: what belongs together is durable together.
@@ -70,6 +71,8 @@ export interface OpenSession extends CompactableSession {
   readonly notes: readonly SessionNote[];
   /** Bytes of the transcript that are in memory. */
   heldBytes(): number;
+  /** Of these, what compactions left behind: it is in memory until the session is opened again. */
+  spareBytes(): number;
   /** Waits for appends under way, then gives up the lock. */
   close(): Promise<void>;
 }
@@ -143,7 +146,7 @@ async function loadWhole(file: string, checkpointFrom: number): Promise<Loaded> 
   await forgetLedger(file);
   const loaded = await keepWhole(await loadTranscript(file));
   const { header, placed, size, branch, notes } = loaded;
-  const isCompacted = branch.some(({ type }) => type === "compaction" || type === "reset");
+  const isCompacted = branch.some(replacesHistory);
   if (header === undefined || placed === undefined || !isCompacted || size < checkpointFrom)
     return loaded;
   await makeCheckpoint(file, { header, placed, size });
@@ -202,6 +205,7 @@ function createHandle(
     });
   return {
     ...{ session, branch, exists: file.exists, heldBytes: file.heldBytes, notes },
+    spareBytes: file.spareBytes,
     read: async (part) => file.read(part),
     ...(deliveries !== undefined && { deliveries }),
     compaction: {
