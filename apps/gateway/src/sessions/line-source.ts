@@ -8,7 +8,7 @@ export interface LineSource {
   read(place: LinePlace): string;
 }
 
-/** Lines that are asked for in order cost one reading of the file per block. */
+/** Lines asked for in order cost one reading of the file per block; others are read alone. */
 const BLOCK_BYTES = 256 * 1024;
 
 export function fileLines(file: string): LineSource {
@@ -17,7 +17,9 @@ export function fileLines(file: string): LineSource {
   return {
     read({ start, length }) {
       if (start < blockStart || start + length > blockStart + block.length) {
-        block = readBytes(file, start, Math.max(length, BLOCK_BYTES));
+        // At its end stands the line that was read last, or the beginning of the next one.
+        const isNext = start >= blockStart && start <= blockStart + block.length + 1;
+        block = readBytes(file, start, isNext ? Math.max(length, BLOCK_BYTES) : length);
         blockStart = start;
       }
       return block.toString("utf8", start - blockStart, start - blockStart + length);
