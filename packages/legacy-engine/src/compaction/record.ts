@@ -38,7 +38,7 @@ export async function ledgerOf(
   owner: { ledger?: LedgerKeeper },
   signal?: AbortSignal,
 ): Promise<LedgerState> {
-  const before = known.get(owner) ?? restoreLedger(await owner.ledger?.read());
+  const before = known.get(owner) ?? (await restored(owner, signal));
   const goesOn =
     before !== undefined &&
     before.entries > 0 &&
@@ -48,6 +48,18 @@ export async function ledgerOf(
   known.set(owner, state);
   await pause(signal);
   await owner.ledger?.write(saveLedger(state));
+  return state;
+}
+
+/** Some megabytes of JSON are read, and then checked. */
+async function restored(
+  { ledger }: { ledger?: LedgerKeeper },
+  signal: AbortSignal | undefined,
+): Promise<LedgerState | undefined> {
+  const saved = await ledger?.read();
+  await pause(signal);
+  const state = restoreLedger(saved);
+  await pause(signal);
   return state;
 }
 
