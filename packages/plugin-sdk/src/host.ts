@@ -18,6 +18,21 @@ export {
   type TokenBudget,
 } from "./budget.ts";
 export { APIS, findApi } from "./catalogue/apis.ts";
+export { modelProfile, type ProfileRequest } from "./catalogue/find-profile.ts";
+export type {
+  CacheProfile,
+  CallsProfile,
+  CostProfile,
+  ImagesProfile,
+  LimitsProfile,
+  ModelProfile,
+  ProfileChanges,
+  ReadableProducers,
+  ReasoningProfile,
+  ReasoningReplay,
+  TurnsProfile,
+} from "./catalogue/profile.ts";
+export { ProfileChangesSchema } from "./catalogue/profile-changes.ts";
 export { findProvider, PROVIDERS, providerAt } from "./catalogue/providers.ts";
 export type {
   ApiRecord,

@@ -1,5 +1,7 @@
 import { getEventListeners } from "node:events";
-import { createServer } from "node:net";
+import { createServer, type RequestListener } from "node:http";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { gzipSync } from "node:zlib";
 import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
 import { afterEach, describe, expect, it } from "vitest";
 import type { RetryNotice } from "./shared/retry.ts";
@@ -7,7 +9,7 @@ import { completeModel, type StreamModelOptions, streamModel } from "./stream.ts
 import { createOpenAIEmulator } from "./testing/emulators.ts";
 import type { Emulator, EmulatorOptions } from "./testing/server/options.ts";
 
-const servers: Emulator[] = [];
+const servers: Pick<Emulator, "close">[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
@@ -55,6 +57,19 @@ async function gather({ baseUrl, onEvent, ...settings }: Settings): Promise<Stre
   const finals = events.filter(({ type }) => type === "done" || type === "error");
   expect(finals).toEqual([events.at(-1)]);
   return events;
+}
+
+/** Base URL of a server that answers by hand. */
+async function listening(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  servers.push({
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 const HALF = 'data: {"choices":[{"delta":{"content":"Half"}}]}\n\n';
@@ -359,7 +374,7 @@ describe("streamModel over a real connection", () => {
   });
 
   it("says in one sentence where nothing listens and what to do", async () => {
-    const probe = createServer();
+    const probe = createTcpServer();
     const port = await new Promise<number>((resolve) =>
       probe.listen(0, "127.0.0.1", () => {
         const address = probe.address();
@@ -389,6 +404,51 @@ describe("streamModel over a real connection", () => {
         error: { kind: "invalid_request", message: expect.stringContaining("openai-completions") },
       },
     ]);
+  });
+
+  it("never follows a redirect, which would hand the key to somebody else", async () => {
+    const seen: unknown[] = [];
+    const thief = await listening((request, response) => {
+      seen.push(request.headers);
+      response.end();
+    });
+    const server = await listening((_request, response) => {
+      response.writeHead(307, { location: `${thief}/v1/steal` }).end();
+    });
+    const [event] = await gather({
+      baseUrl: server,
+      endpoint: { baseUrl: server, apiKey: "sk-secret-key-1" },
+    });
+    expect(event).toMatchObject({
+      type: "error",
+      error: { kind: "invalid_request", status: 307, message: expect.stringContaining(thief) },
+    });
+    expect(JSON.stringify(event)).not.toContain("secret");
+    expect(seen).toEqual([]);
+  });
+
+  it("stops reading an answer that is too large, however small it was packed", async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, "data: {}\n\n"));
+    const server = await listening((_request, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" }).end(bomb);
+    });
+    const answerLimit = { bytes: 1_000_000, setting: "the limit" };
+    expect((await gather({ baseUrl: server, answerLimit })).at(-1)).toMatchObject({
+      type: "error",
+      error: { kind: "invalid_response", message: expect.stringContaining("976 KiB") },
+    });
+  });
+
+  it("ends an answer that goes on and on, though it is never silent", async () => {
+    const server = await listening((_request, response) => {
+      const drip = setInterval(() => response.write(": still here\n\n"), 2);
+      response.on("close", () => clearInterval(drip));
+    });
+    const events = await gather({ baseUrl: server, idleTimeoutMs: 5000, maxDurationMs: 60 });
+    expect(events.at(-1)).toMatchObject({
+      type: "error",
+      error: { kind: "timeout", message: expect.stringContaining("0.06 s") },
+    });
   });
 
   it("tells of a request that breaks the wire's rules as the server does", async () => {

@@ -5,16 +5,11 @@ import { sleep } from "@clew/plugin-sdk/host";
 import { unknownApi } from "./build-request.ts";
 import { findDriver } from "./find-driver.ts";
 import type { Endpoint, WireDriver } from "./provider.ts";
-import { openAnswer } from "./shared/http.ts";
+import { type AnswerLimit, openAnswer } from "./shared/http.ts";
 import { silentOverflow } from "./shared/overflow.ts";
 import { ReplyBuilder } from "./shared/reply.ts";
 import { DEFAULT_RETRY, planRetry, type RetryNotice, type RetryOptions } from "./shared/retry.ts";
-import {
-  abortError,
-  answerTooLarge,
-  type FailureOrigin,
-  silentOverflowError,
-} from "./shared/wire-errors.ts";
+import { abortError, type FailureOrigin, silentOverflowError } from "./shared/wire-errors.ts";
 
 /**
  * Longest silence of a provider, in ms: a large local model may need minutes before its first
@@ -22,13 +17,14 @@ import {
  */
 export const DEFAULT_IDLE_TIMEOUT_MS = 240_000;
 
-/** How large an answer may be. */
-export interface AnswerLimit {
-  /** Of everything that is sent, whatever it says. */
-  bytes: number;
-  /** The setting that raises it, for the error's message. */
-  setting: string;
-}
+/** Longest a call may take, in ms: what goes on for longer than an hour does not end. */
+export const DEFAULT_MAX_DURATION_MS = 3_600_000;
+
+/** A hundred times what the longest replies of today come to. */
+export const DEFAULT_ANSWER_LIMIT: AnswerLimit = {
+  bytes: 256 * 1024 * 1024,
+  setting: "answerLimit",
+};
 
 /** One call, where it goes, and how patient its caller is. */
 export interface StreamModelOptions {
@@ -40,9 +36,11 @@ export interface StreamModelOptions {
   fetch?: typeof globalThis.fetch;
   /** Longest wait for the answer to begin, and between two pieces of it; ms. Default: 240,000. */
   idleTimeoutMs?: number;
+  /** Longest a call may take from its sending to its end, ms. Default: 3,600,000. */
+  maxDurationMs?: number;
   /**
    * Most bytes of one answer, unpacked; one that is larger ends the call with what had arrived.
-   * Default: no limit.
+   * Default: 256 MiB.
    */
   answerLimit?: AnswerLimit;
   /** Default: twice, after 0.5 s and 1 s, never later than 30 s. */
@@ -126,7 +124,8 @@ async function* streamWire(
     now,
     random = Math.random,
     idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS,
-    answerLimit = { bytes: Infinity, setting: "" },
+    maxDurationMs = DEFAULT_MAX_DURATION_MS,
+    answerLimit = DEFAULT_ANSWER_LIMIT,
   } = options;
   const { maxRetries = options.retry?.maxRetries ?? DEFAULT_RETRY.maxRetries } = call;
   const retryOptions = { ...DEFAULT_RETRY, ...options.retry, maxRetries } satisfies RetryOptions;
@@ -139,6 +138,8 @@ async function* streamWire(
       endpoint,
       fetch: options.fetch ?? globalThis.fetch,
       idleTimeoutMs,
+      maxDurationMs,
+      answerLimit,
       now,
     });
     if (answer.ok) {
@@ -148,17 +149,13 @@ async function* streamWire(
         contentType: answer.contentType,
         now,
       });
-      let bytes = 0;
       for await (const piece of answer.pieces) {
-        if (piece.kind === "bytes") bytes += piece.bytes.length;
         const events =
-          bytes > answerLimit.bytes
-            ? decoder.fail(answerTooLarge(answerLimit, origin))
-            : piece.kind === "bytes"
-              ? decoder.push(piece.bytes)
-              : piece.kind === "end"
-                ? decoder.end()
-                : decoder.fail(piece.error);
+          piece.kind === "bytes"
+            ? decoder.push(piece.bytes)
+            : piece.kind === "end"
+              ? decoder.end()
+              : decoder.fail(piece.error);
         for (const event of events) yield distrustSilentOverflow(event, call, origin);
         if (events.some(isFinal)) return;
       }

@@ -1,10 +1,11 @@
 // Says why a provider would reject a history, before anything is sent.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { isRecord } from "@clew/plugin-sdk/host";
+import { isRecord, type ModelProfile } from "@clew/plugin-sdk/host";
 import { explainImage } from "./images/wire-image.ts";
 import { isEmbeddedResult, isKnownRole } from "./passes/contract-shape.ts";
 import { isReadable } from "./passes/fit-wire.ts";
 import { isReasoningItem, itemId } from "./passes/responses.ts";
+import type { ModelTraits } from "./route.ts";
 import {
   asStored,
   blockText,
@@ -43,6 +44,12 @@ export interface ExplainRequest {
   modelApi: string;
   /** Default: "", a model of which nothing is known. */
   modelId?: string;
+  /** Provider id. Default: "", one of which nothing is known. */
+  provider?: string;
+  /** Default: nothing is known beyond the name. */
+  model?: ModelTraits;
+  /** What the host knows of the model, as in `ModelRef`. Default: what the catalogue says. */
+  profile?: ModelProfile;
 }
 
 type Tell = (fault: Fault, index: number, message: string) => void;
@@ -54,10 +61,11 @@ type Tell = (fault: Fault, index: number, message: string) => void;
  */
 export function explainInvalid({
   messages,
-  modelApi,
   modelId = "",
+  provider = "",
+  ...rest
 }: ExplainRequest): InvalidMessage[] {
-  const wire = wireRules({ modelApi, modelId });
+  const wire = wireRules({ ...rest, provider, modelId });
   const faults: InvalidMessage[] = [];
   const tell: Tell = (fault, index, message) =>
     faults.push({ rule: wire.ruleNames[fault] ?? fault, index, message });

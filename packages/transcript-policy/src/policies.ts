@@ -1,15 +1,7 @@
 // The flags of a transcript policy, and which of them each family sets.
 import { findProvider, type PolicyFamily } from "@clew/plugin-sdk/host";
-import {
-  isClaude,
-  isGemini,
-  isRoutedToNineIds,
-  namesClaude,
-  needsReasoningBack,
-  refusesOwnThinking,
-  takesNineIds,
-} from "./model-names.ts";
-import { isResponsesApi, isSignedThinkingApi, type Route, wireOf } from "./route.ts";
+import { isClaude, isGemini, isRoutedToNineIds, namesClaude, takesNineIds } from "./model-names.ts";
+import { isResponsesApi, isSignedThinkingApi, profileOf, type Route, wireOf } from "./route.ts";
 
 /** Which tool-call ids are accepted: letters and digits up to 40, or exactly nine of them. */
 export type ToolCallIdMode = "strict" | "strict9";
@@ -98,13 +90,16 @@ const PLAIN_TURNS: PolicyFlags = {
   validateAnthropicTurns: true,
 };
 
-const signedByModel = ({ modelId }: Route): PolicyFlags => ({
+/** True for a model that wants its earlier thinking while a tool turn is running only. */
+const forgetsThinking = (route: Route): boolean => profileOf(route).reasoning.replay === "tools";
+
+const signedByModel = (route: Route): PolicyFlags => ({
   sanitizeMode: "full",
   ...STRICT_IDS,
   preserveSignatures: true,
   validateAnthropicTurns: true,
   allowSyntheticToolResults: true,
-  dropThinkingBlocks: refusesOwnThinking(modelId),
+  dropThinkingBlocks: forgetsThinking(route),
 });
 
 const signedThinking = (route: Route): PolicyFlags => ({
@@ -123,14 +118,19 @@ const GEMINI: PolicyFlags = {
 
 const passthrough = ({ modelId }: Route): PolicyFlags => (isGemini(modelId) ? BASE64_THOUGHTS : {});
 
-const compatible =
-  (dropReasoningFromHistory: boolean) =>
-  ({ modelApi }: Route): PolicyFlags | undefined => {
-    const wire = wireOf(modelApi);
-    if (wire === "chat") return { ...STRICT_IDS, ...PLAIN_TURNS, dropReasoningFromHistory };
-    if (wire === "ollama") return { ...PLAIN_TURNS, dropReasoningFromHistory };
-    return wire === "responses" ? { ...STRICT_IDS, allowSyntheticToolResults: true } : undefined;
-  };
+const chat = (route: Route): PolicyFlags => ({
+  ...STRICT_IDS,
+  ...PLAIN_TURNS,
+  dropReasoningFromHistory: forgetsThinking(route),
+});
+
+function compatible(route: Route): PolicyFlags | undefined {
+  const wire = wireOf(route.modelApi);
+  if (wire === "chat") return chat(route);
+  if (wire === "ollama")
+    return { ...PLAIN_TURNS, dropReasoningFromHistory: forgetsThinking(route) };
+  return wire === "responses" ? { ...STRICT_IDS, allowSyntheticToolResults: true } : undefined;
+}
 
 /** What each family asks for; the provider catalogue says who belongs to which. */
 export const FAMILIES: Readonly<Record<PolicyFamily, ProviderPolicy>> = {
@@ -142,7 +142,7 @@ export const FAMILIES: Readonly<Record<PolicyFamily, ProviderPolicy>> = {
   "verified-thinking": (route) => ({ ...signedThinking(route), verifiesThinkingSignatures: true }),
   "signed-thinking": signedThinking,
   "signed-or-compatible": (route) =>
-    isSignedThinkingApi(route.modelApi) ? signedByModel(route) : compatible(true)(route),
+    isSignedThinkingApi(route.modelApi) ? signedByModel(route) : compatible(route),
   "native-gemini": { ...GEMINI, recordsBootstrap: true },
   gemini: GEMINI,
   passthrough,
@@ -154,21 +154,18 @@ export const FAMILIES: Readonly<Record<PolicyFamily, ProviderPolicy>> = {
     if (wireOf(modelApi) === "chat") return STRICT_IDS;
     return isResponsesApi(modelApi) ? { allowSyntheticToolResults: true } : {};
   },
-  compatible: compatible(true),
-  "compatible-reasoning": compatible(false),
-  chat: ({ modelId, model }) => ({
-    ...STRICT_IDS,
-    ...PLAIN_TURNS,
-    dropReasoningFromHistory: !(model?.reasoning === true || needsReasoningBack(modelId)),
-  }),
+  compatible,
+  chat,
   responses: ({ modelId }) => ({
     ...STRICT_IDS,
     allowSyntheticToolResults: true,
     validateAnthropicTurns: namesClaude(modelId),
   }),
   "nine-ids": NINE_IDS,
-  "unread-thinking": ({ modelId }) =>
-    isClaude(modelId) ? { dropThinkingBlocks: true, dropAllThinkingBlocks: true } : {},
+  "unread-thinking": (route) =>
+    isClaude(route.modelId) && profileOf(route).reasoning.replay === "strip"
+      ? { dropThinkingBlocks: true, dropAllThinkingBlocks: true }
+      : {},
 };
 
 /** Laid over the family's flags: what a model's name alone decides. */

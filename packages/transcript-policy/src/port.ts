@@ -90,12 +90,13 @@ export function createTranscriptPolicy(
   };
 }
 
-function routeOf({ provider, api, id, reasoning }: ModelRef): Route {
+function routeOf({ provider, api, id, reasoning, profile }: ModelRef): Route {
   return {
     provider,
     modelApi: api,
     modelId: id,
     ...(reasoning !== undefined && { model: { reasoning } }),
+    ...(profile !== undefined && { profile }),
   };
 }
 

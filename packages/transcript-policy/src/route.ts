@@ -1,5 +1,5 @@
 // Where a history is going, and which wire takes it there.
-import { findApi, type WireName } from "@clew/plugin-sdk/host";
+import { findApi, type ModelProfile, modelProfile, type WireName } from "@clew/plugin-sdk/host";
 
 /** What is known of a model beyond its name. */
 export interface ModelTraits {
@@ -21,17 +21,32 @@ export interface Route {
   modelId: string;
   /** Default: nothing is known beyond the name. */
   model?: ModelTraits;
+  /** What the host knows of the model, as in `ModelRef`. Default: what the catalogue says. */
+  profile?: ModelProfile;
 }
 
 /** Provider and model as the tables spell them: trimmed and in lower case. */
 export function normalizeRoute(route: Route): Route {
-  const { provider, modelApi, modelId, model } = route;
+  const { provider, modelApi, modelId, model, profile } = route;
   return {
     provider: (provider ?? "").trim().toLowerCase(),
     modelApi: modelApi ?? "",
     modelId: (modelId ?? "").toLowerCase(),
     ...(model !== undefined && { model }),
+    ...(profile !== undefined && { profile }),
   };
+}
+
+/** What is known of the model behind a route. */
+export function profileOf({ provider, modelApi, modelId, model, profile }: Route): ModelProfile {
+  if (profile !== undefined) return profile;
+  const reasoning = model?.reasoning;
+  return modelProfile({
+    provider: provider ?? "",
+    api: modelApi ?? "",
+    id: modelId ?? "",
+    ...(reasoning !== undefined && { reasoning }),
+  });
 }
 
 /** The message format of an api; undefined for an api the catalogue does not hold. */

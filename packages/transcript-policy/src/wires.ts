@@ -1,8 +1,7 @@
 // What each wire rejects in a list of messages.
-import type { WireName } from "@clew/plugin-sdk/host";
-import { isClaude, isRoutedToMessages } from "./model-names.ts";
+import type { ModelProfile, WireName } from "@clew/plugin-sdk/host";
 import type { ToolCallIdMode } from "./policies.ts";
-import { type Route, wireOf } from "./route.ts";
+import { profileOf, type Route, wireOf } from "./route.ts";
 
 /** A way in which messages can be unacceptable, whichever wire names it how. */
 export type Fault =
@@ -47,7 +46,7 @@ export interface WireRules {
    */
   thinking: "any" | "signed" | "none";
   /** Types, bytes after decoding and pixels of the longer side. */
-  images: { mimeTypes?: ReadonlySet<string>; maxBytes: number; maxSide: number };
+  images: ModelProfile["images"];
   /**
    * What the wire's own rules are called (spec "provider-wire"); a fault without a name here is
    * called by ours.
@@ -55,38 +54,9 @@ export interface WireRules {
   ruleNames: Partial<Record<Fault, string>>;
 }
 
-const MEGABYTE = 1024 * 1024;
-const PLAIN_NAME = /^[A-Za-z0-9_-]{1,64}$/;
-const NO_IMAGE_LIMIT = { maxBytes: 20 * MEGABYTE, maxSide: Number.POSITIVE_INFINITY };
-const FOUR_KINDS: ReadonlySet<string> = new Set([
-  "image/jpeg",
-  "image/png",
-  "image/gif",
-  "image/webp",
-]);
-
-const ANY_WIRE: WireRules = {
-  ids: /^.+$/s,
-  idMode: "strict",
-  names: /^[A-Za-z0-9_:.-]{1,64}$/,
-  startsWithUser: false,
-  endsWithAssistant: true,
-  alternates: "nobody",
-  thinking: "any",
-  images: NO_IMAGE_LIMIT,
-  ruleNames: {},
-};
-
-const MESSAGES_WIRE: WireRules = {
-  ...ANY_WIRE,
-  ids: /^[A-Za-z0-9_-]{1,64}$/,
-  names: PLAIN_NAME,
-  startsWithUser: true,
-  endsWithAssistant: false,
-  alternates: "everybody",
-  thinking: "signed",
-  images: { mimeTypes: FOUR_KINDS, maxBytes: 5 * MEGABYTE, maxSide: 8000 },
-  ruleNames: {
+/** Names of the wires' own rules. */
+const RULE_NAMES: Readonly<Record<WireName, WireRules["ruleNames"]>> = {
+  messages: {
     role: "role.invalid",
     content: "content.type",
     contentEmpty: "content.empty",
@@ -106,12 +76,7 @@ const MESSAGES_WIRE: WireRules = {
     thinkingSignature: "thinking.signature",
     thinkingEnd: "thinking.must_not_end",
   },
-};
-
-const CONVERSE_WIRE: WireRules = {
-  ...MESSAGES_WIRE,
-  images: { mimeTypes: FOUR_KINDS, maxBytes: 3.75 * MEGABYTE, maxSide: 8000 },
-  ruleNames: {
+  converse: {
     role: "role.invalid",
     content: "block.union",
     contentEmpty: "content.empty",
@@ -131,14 +96,7 @@ const CONVERSE_WIRE: WireRules = {
     thinkingSignature: "reasoning.signature",
     thinkingEnd: "reasoning.must_not_end",
   },
-};
-
-const CHAT_WIRE: WireRules = {
-  ...ANY_WIRE,
-  // 64 in newer reports, 40 in older ones and on compatible servers.
-  ids: /^.{1,40}$/s,
-  names: PLAIN_NAME,
-  ruleNames: {
+  chat: {
     role: "role.invalid",
     content: "content.type",
     contentEmpty: "content.empty_array",
@@ -153,14 +111,7 @@ const CHAT_WIRE: WireRules = {
     unanswered: "tool.missing",
     orphan: "tool.orphan",
   },
-};
-
-const RESPONSES_WIRE: WireRules = {
-  ...ANY_WIRE,
-  ids: /^call_[A-Za-z0-9_-]{1,59}(?:\|fc_[A-Za-z0-9_-]{1,61})?$/,
-  idMode: "responses",
-  names: PLAIN_NAME,
-  ruleNames: {
+  responses: {
     role: "message.role",
     content: "message.content",
     contentEmpty: "message.content_empty",
@@ -176,15 +127,7 @@ const RESPONSES_WIRE: WireRules = {
     itemOrphan: "reasoning.orphan",
     itemRepeated: "id.duplicate",
   },
-};
-
-const GEMINI_WIRE: WireRules = {
-  ...ANY_WIRE,
-  names: /^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$/,
-  startsWithUser: true,
-  endsWithAssistant: false,
-  alternates: "assistants",
-  ruleNames: {
+  gemini: {
     role: "role.invalid",
     contentEmpty: "parts.empty",
     block: "part.data",
@@ -198,15 +141,7 @@ const GEMINI_WIRE: WireRules = {
     unanswered: "response.count",
     orphan: "response.position",
   },
-};
-
-const MISTRAL_WIRE: WireRules = {
-  ...ANY_WIRE,
-  ids: /^[A-Za-z0-9]{9}$/,
-  idMode: "strict9",
-  names: PLAIN_NAME,
-  endsWithAssistant: false,
-  ruleNames: {
+  mistral: {
     role: "role.invalid",
     content: "content.type",
     contentEmpty: "assistant.empty",
@@ -220,29 +155,30 @@ const MISTRAL_WIRE: WireRules = {
     unanswered: "counts",
     orphan: "tool.unexpected",
   },
+  ollama: {},
+  antigravity: {},
+  offline: {},
 };
 
-const WIRES: Readonly<Record<WireName, WireRules>> = {
-  messages: MESSAGES_WIRE,
-  converse: CONVERSE_WIRE,
-  chat: CHAT_WIRE,
-  responses: RESPONSES_WIRE,
-  gemini: GEMINI_WIRE,
-  mistral: MISTRAL_WIRE,
-  ollama: ANY_WIRE,
-  antigravity: ANY_WIRE,
-  offline: ANY_WIRE,
-};
+const made = new WeakMap<ModelProfile, WireRules>();
 
 /** The rules of a route's wire; an unknown api gets those every api shares. */
-export function wireRules({ modelApi, modelId }: Pick<Route, "modelApi" | "modelId">): WireRules {
-  const wire = wireOf(modelApi);
-  if (wire === undefined) return ANY_WIRE;
-  const rules = WIRES[wire];
-  const model = modelId.toLowerCase();
-  // Converse serves models of many makers; only one of them reads signed thinking back.
-  if (wire === "converse" && !isClaude(model)) return { ...rules, thinking: "none" };
-  // A router hands these on to another wire, with its rules for ids.
-  if (wire === "chat" && isRoutedToMessages(model)) return { ...rules, ids: MESSAGES_WIRE.ids };
+export function wireRules(route: Route): WireRules {
+  const profile = profileOf(route);
+  const known = made.get(profile);
+  if (known !== undefined) return known;
+  const wire = wireOf(route.modelApi);
+  const { reasoning, calls, turns, images } = profile;
+  const signed = reasoning.replay === "strip" ? "none" : "signed";
+  const rules: WireRules = {
+    ...turns,
+    ids: new RegExp(calls.ids),
+    idMode: calls.idMode,
+    names: new RegExp(calls.names),
+    thinking: reasoning.carrier === "signed" ? signed : "any",
+    images,
+    ruleNames: wire === undefined ? {} : RULE_NAMES[wire],
+  };
+  made.set(profile, rules);
   return rules;
 }

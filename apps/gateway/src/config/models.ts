@@ -1,4 +1,5 @@
 // The settings of model servers, `models.providers.<id>`.
+import { ProfileChangesSchema } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 
 const price = z.number().nonnegative();
@@ -28,6 +29,9 @@ export const ModelConfigSchema = z.object({
     .optional()
     .describe("US dollars per million tokens."),
   api: z.string().optional().describe("Wire protocol of this model; unset = the server's."),
+  profile: ProfileChangesSchema.optional().describe(
+    "What is different about this model from what Clew's catalogue says of it.",
+  ),
 });
 
 export const ProviderConfigSchema = z.object({

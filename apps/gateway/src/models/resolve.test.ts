@@ -53,6 +53,8 @@ describe("a model name", () => {
         id: "m",
         contextWindow: 9000,
         maxOutputTokens: 100,
+        account: expect.any(String),
+        profile: expect.any(Object),
         acceptsImages: false,
       },
       endpoint: { baseUrl: "http://10.0.0.1/v1", apiKey: "k" },
@@ -104,5 +106,24 @@ describe("a model name", () => {
     expect(() => resolve("lab/m", { lab: { baseUrl: "http://x", api: "morse" } })).toThrow(
       /speaks "morse".*openai-completions, offline/,
     );
+  });
+
+  it("brings what the catalogue knows of the server that answers, under what is configured", () => {
+    const mine = {
+      baseUrl: "https://api.deepseek.com/v1",
+      apiKey: "sk-mine",
+      models: [{ id: "m", profile: { reasoning: { replay: "keep" } } }, { id: "n" }],
+    };
+    const replay = (name: string) => resolve(name, { mine }).model.profile?.reasoning.replay;
+    expect([replay("mine/m"), replay("mine/n")]).toEqual(["keep", "require"]);
+    const openai = resolve("openai/gpt-4.1", {}, { OPENAI_API_KEY: "k" }).model;
+    expect(openai.contextWindow).toBe(1_047_576);
+  });
+
+  it("names the account by a fingerprint that holds nothing of the key", () => {
+    const { model } = resolve("openai/m", {}, { OPENAI_API_KEY: "sk-very-secret" });
+    expect(model.account).toMatch(/^[0-9a-f]{12}$/);
+    expect(JSON.stringify(model)).not.toContain("secret");
+    expect(resolve("ollama/m").model).not.toHaveProperty("account");
   });
 });

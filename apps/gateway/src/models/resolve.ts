@@ -1,7 +1,15 @@
 // What model a name of the form provider/model means.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { findProvider, type ModelRef, PROVIDERS, type ProviderRecord } from "@clew/plugin-sdk/host";
-import type { Endpoint } from "@clew/providers";
+import {
+  findProvider,
+  type ModelProfile,
+  type ModelRef,
+  modelProfile,
+  PROVIDERS,
+  type ProviderRecord,
+  providerAt,
+} from "@clew/plugin-sdk/host";
+import { accountFingerprint, type Endpoint } from "@clew/providers";
 import { type Environment, expandVariables, keyNames } from "../config/environment.ts";
 import type { ModelConfig, ModelsConfig, ProviderConfig } from "../config/models.ts";
 import { nearestOf } from "../text/nearest.ts";
@@ -56,7 +64,10 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
     );
   const defaultWindow =
     record?.needsKey === undefined ? DEFAULT_CONTEXT_WINDOW : DEFAULT_HOSTED_WINDOW;
-  const window = listed?.contextWindow ?? defaultWindow;
+  const endpoint =
+    api === LOCAL_API ? { baseUrl: "" } : findEndpoint(providerId, configured, environment);
+  const profile = findProfile({ providerId, modelId, api, listed, endpoint });
+  const window = listed?.contextWindow ?? profile.limits.contextWindow ?? defaultWindow;
   return {
     name,
     model: {
@@ -68,10 +79,36 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
       ...(listed?.input !== undefined && { acceptsImages: listed.input.includes("image") }),
       ...(listed?.reasoning !== undefined && { reasoning: listed.reasoning }),
       ...(record?.cacheTtlMs !== undefined && { cacheTtlMs: record.cacheTtlMs }),
+      ...(endpoint.apiKey !== undefined && {
+        account: accountFingerprint({ provider: providerId, secret: endpoint.apiKey }),
+      }),
+      profile,
     },
-    endpoint:
-      api === LOCAL_API ? { baseUrl: "" } : findEndpoint(providerId, configured, environment),
+    endpoint,
   };
+}
+
+/** What the catalogue says of the server that answers, under what the configuration says. */
+function findProfile({
+  providerId,
+  modelId,
+  api,
+  listed,
+  endpoint,
+}: {
+  providerId: string;
+  modelId: string;
+  api: string;
+  listed: Partial<ModelConfig> | undefined;
+  endpoint: Endpoint;
+}): ModelProfile {
+  return modelProfile({
+    provider: providerAt(endpoint.baseUrl)?.id ?? providerId,
+    api,
+    id: modelId,
+    ...(listed?.reasoning !== undefined && { reasoning: listed.reasoning }),
+    ...(listed?.profile !== undefined && { changes: listed.profile }),
+  });
 }
 
 /** Where the provider answers, and with which key. Throws when either is missing. */

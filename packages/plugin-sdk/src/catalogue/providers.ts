@@ -23,7 +23,7 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     id: "sglang",
     apis: ["openai-completions"],
     baseUrl: "http://127.0.0.1:30000/v1",
-    policy: "compatible-reasoning",
+    policy: "compatible",
   },
   {
     id: "openai",
@@ -160,16 +160,23 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     flavor: "kimi",
   },
   {
+    id: "zai",
+    apis: ["openai-completions"],
+    baseUrl: "https://api.z.ai/api/paas/v4",
+    needsKey: ["ZAI_API_KEY"],
+    hosts: ["api.z.ai"],
+  },
+  {
     id: "xiaomi",
     apis: ["openai-completions"],
     needsKey: ["XIAOMI_API_KEY"],
-    policy: "compatible-reasoning",
+    policy: "compatible",
   },
   {
     id: "novita",
     apis: ["openai-completions"],
     needsKey: ["NOVITA_API_KEY"],
-    policy: "compatible-reasoning",
+    policy: "compatible",
   },
   {
     id: "github-copilot",

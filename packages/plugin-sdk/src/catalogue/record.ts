@@ -26,7 +26,6 @@ export type PolicyFamily =
   | "router"
   | "openai"
   | "compatible"
-  | "compatible-reasoning"
   | "chat"
   | "responses"
   | "nine-ids"

@@ -1,4 +1,5 @@
 // One model call as hosts and providers agree on it.
+import type { ModelProfile } from "../catalogue/profile.ts";
 import type { AgentMessage, AssistantMessage, ToolCallBlock, Usage } from "./message.ts";
 
 /** A tool as the model is told of it. */
@@ -37,6 +38,11 @@ export interface ModelRef {
    * and taken for the same as any.
    */
   account?: string;
+  /**
+   * What is known of the model on its route, with what the host's configuration says differently.
+   * Absent: what the catalogue says of provider, api and id.
+   */
+  profile?: ModelProfile;
 }
 
 /** How hard a model thinks, in the words most providers share; each takes the nearest it knows. */

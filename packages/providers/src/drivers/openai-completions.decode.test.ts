@@ -54,6 +54,7 @@ describe("the bytes of a Chat Completions answer", () => {
           stopReason: "stop",
           api: "openai-completions",
           provider: "local",
+          responseId: "chatcmpl-1",
           model: "m",
           usage: { input: 56, output: 7, cacheRead: 64, cacheWrite: 0, totalTokens: 127 },
           timestamp: 1000,
@@ -99,7 +100,7 @@ describe("the bytes of a Chat Completions answer", () => {
       message: {
         stopReason: "toolUse",
         content: [
-          { type: "thinking", thinking: "Two files." },
+          { type: "thinking", thinking: "Two files.", carrier: "reasoning" },
           { id: "call_x1", arguments: { path: "a" } },
           { id: "call_x2", arguments: { path: "b" } },
         ],
@@ -118,12 +119,48 @@ describe("the bytes of a Chat Completions answer", () => {
     expect(events.at(-1)).toMatchObject({
       message: {
         content: [
-          { type: "thinking", thinking: "Let me count." },
+          { type: "thinking", thinking: "Let me count.", carrier: "reasoning_content" },
           { type: "text", text: "Three." },
         ],
         usage: { input: 10, cacheRead: 20, output: 9 },
       },
     });
+  });
+
+  it("keep the details of reasoning, piece by piece, and the signature of a call", () => {
+    expect(decode(fixture("openrouter-details")).at(-1)).toMatchObject({
+      type: "done",
+      message: {
+        responseId: "gen-1",
+        content: [
+          {
+            type: "thinking",
+            thinking: "I must read it.",
+            carrier: "reasoning_details",
+            carried: [
+              {
+                type: "reasoning.text",
+                text: "I must read it.",
+                signature: "U0lH",
+                format: "anthropic-claude-v1",
+                index: 0,
+              },
+              { type: "reasoning.encrypted", data: "QUJD", id: "call_1", index: 0 },
+            ],
+          },
+          { type: "toolCall", id: "call_1", arguments: {}, thoughtSignature: "R09P" },
+        ],
+      },
+    });
+  });
+
+  it("survive calls that are none", () => {
+    const garbage = [7, null, "x", [], { function: "x" }, { id: 5, function: { name: 6 } }];
+    for (const tool_calls of [garbage, "none", { 0: {} }]) {
+      const chunk = { choices: [{ delta: { tool_calls }, finish_reason: "stop" }] };
+      const bytes = new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`);
+      expect(decode(bytes).at(-1)?.type).toMatch(/^(?:done|error)$/);
+    }
   });
 
   it("are a whole reply when the finish reason came, though [DONE] and the last empty line did not", () => {

@@ -1,4 +1,4 @@
-import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -40,9 +40,7 @@ function bodyOf(
   return JSON.parse(request.body) as { messages: unknown[] } & Record<string, unknown>;
 }
 
-const assistant = (
-  content: Extract<AgentMessage, { role: "assistant" }>["content"],
-): AgentMessage => ({
+const assistant = (content: AssistantMessage["content"]): AssistantMessage => ({
   role: "assistant",
   content,
   stopReason: "stop",
@@ -241,17 +239,153 @@ describe("a Chat Completions request", () => {
     ]);
   });
 
-  it("sends thinking back only where it is required", () => {
-    const messages = [
-      assistant([
-        { type: "thinking", thinking: "hm" },
-        { type: "text", text: "yes" },
-      ]),
-    ];
-    const sent = (flavor: string) => bodyOf(messages, { systemPrompt: "" }, flavor).messages[0];
-    expect(sent("kimi")).toEqual({ role: "assistant", content: "yes", reasoning_content: "hm" });
-    for (const flavor of ["openai", "groq", "compatible"])
-      expect(sent(flavor)).toEqual({ role: "assistant", content: "yes" });
+  describe("sends thinking back", () => {
+    const call_1 = { type: "toolCall" as const, id: "call_1", name: "read", arguments: {} };
+    const thought = { type: "thinking" as const, thinking: "hm" };
+    const answer = { type: "text" as const, text: "yes" };
+    const sent = (
+      blocks: Parameters<typeof assistant>[0],
+      { flavor, provider = "local" }: { flavor?: string; provider?: string } = {},
+    ) => {
+      const model = { ...call([]).model, provider };
+      const messages = [{ ...assistant(blocks), provider: "local" }];
+      return bodyOf(messages, { systemPrompt: "", model }, flavor).messages[0];
+    };
+
+    it("but not to a server that refuses fields it does not know", () => {
+      for (const flavor of ["openai", "groq"])
+        expect(sent([thought, answer], { flavor })).toEqual({ role: "assistant", content: "yes" });
+    });
+
+    it("in the field it arrived in, and else in the one its server reads", () => {
+      expect(sent([thought, answer])).toMatchObject({ reasoning_content: "hm" });
+      expect(sent([{ ...thought, carrier: "reasoning" }, answer])).toEqual({
+        role: "assistant",
+        content: "yes",
+        reasoning: "hm",
+      });
+      expect(
+        sent([{ ...thought, carrier: "reasoning" }, answer], {
+          flavor: "kimi",
+          provider: "moonshot",
+        }),
+      ).toMatchObject({ reasoning_content: "hm" });
+      expect(sent([thought, answer], { provider: "vllm" })).toMatchObject({ reasoning: "hm" });
+    });
+
+    it("and says that there is none where a call must tell, but never after real thinking", () => {
+      const flavor = "deepseek";
+      expect(sent([call_1], { flavor })).toMatchObject({ reasoning_content: "" });
+      expect(sent([answer], { flavor })).toEqual({ role: "assistant", content: "yes" });
+      expect(sent([thought, call_1], { flavor })).toMatchObject({ reasoning_content: "hm" });
+      expect(sent([call_1])).not.toHaveProperty("reasoning_content");
+    });
+
+    it("with the details it came with, to the router that sent them", () => {
+      const carried = [{ type: "reasoning.encrypted", id: "call_1", data: "QUJD", index: 0 }];
+      const blocks = [{ ...thought, carrier: "reasoning_details" as const, carried }, call_1];
+      const routed = { ...call([]).model, provider: "openrouter", id: "google/gemini-3-pro" };
+      const [own, foreign] = ["openrouter", "acme"].map(
+        (provider) =>
+          bodyOf([{ ...assistant(blocks), provider }], { systemPrompt: "", model: routed })
+            .messages[0],
+      );
+      expect(own).toMatchObject({ reasoning_details: carried });
+      expect(own).not.toHaveProperty("reasoning");
+      expect(foreign).toMatchObject({ reasoning: "hm" });
+      expect(foreign).not.toHaveProperty("reasoning_details");
+    });
+
+    it("with the signature of a call where calls are signed", () => {
+      const signed = { ...call_1, thoughtSignature: "QUJD" };
+      const model = { ...call([]).model, provider: "gemini", id: "gemini-3-pro" };
+      const [message] = bodyOf([assistant([signed])], { systemPrompt: "", model }).messages;
+      expect(message).toMatchObject({
+        tool_calls: [{ id: "call_1", extra_content: { google: { thought_signature: "QUJD" } } }],
+      });
+      expect(JSON.stringify(sent([signed]))).not.toContain("QUJD");
+    });
+  });
+
+  describe("asks for", () => {
+    const tools = [{ name: "read", description: "Reads.", parameters: { type: "object" } }];
+    const routed = {
+      ...call([]).model,
+      provider: "openrouter",
+      id: "anthropic/claude-opus-4.6",
+    };
+    const asked = (options: Partial<ModelCall>, url = baseUrl) =>
+      JSON.parse(openaiCompletions.buildRequest(call([], options), { baseUrl: url }).body);
+    const router = "https://openrouter.ai/api/v1/";
+
+    it("a tool, one call at a time, a form of the reply and a class of service", () => {
+      expect(
+        asked({
+          tools,
+          toolChoice: { name: "read" },
+          parallelToolCalls: false,
+          responseFormat: { type: "json_schema", name: "r", schema: { type: "object" } },
+          serviceTier: "flex",
+        }),
+      ).toMatchObject({
+        tool_choice: { type: "function", function: { name: "read" } },
+        parallel_tool_calls: false,
+        response_format: {
+          type: "json_schema",
+          json_schema: { name: "r", schema: { type: "object" } },
+        },
+        service_tier: "flex",
+      });
+    });
+
+    it("no choice of tools where there are none", () => {
+      const body = asked({ toolChoice: "required", parallelToolCalls: true });
+      expect(body).not.toHaveProperty("tool_choice");
+      expect(body).not.toHaveProperty("parallel_tool_calls");
+    });
+
+    it("thinking in each server's words, and of no server that nobody knows to take them", () => {
+      const openai = { ...call([]).model, provider: "openai", id: "gpt-5" };
+      const ask = (model: ModelCall["model"], reasoning: ModelCall["reasoning"], url?: string) => {
+        const { reasoning_effort: effort, reasoning: settings } = asked(
+          { model, ...(reasoning && { reasoning }) },
+          url,
+        );
+        return effort ?? settings;
+      };
+      expect(ask(openai, { effort: "max" })).toBe("xhigh");
+      expect(ask(openai, { effort: "off" })).toBe("none");
+      expect(ask(routed, { effort: "high", display: "none" }, router)).toEqual({
+        effort: "high",
+        exclude: true,
+      });
+      expect(ask(routed, { effort: "low", budgetTokens: 2000 }, router)).toEqual({
+        max_tokens: 2000,
+      });
+      expect(ask(routed, { effort: "off" }, router)).toEqual({ enabled: false });
+      expect(ask(call([]).model, { effort: "high" })).toBeUndefined();
+    });
+
+    it("no continuation of an answer of a Claude that thinks behind the router, and of no other", () => {
+      const history = [
+        { role: "user" as const, content: "q" },
+        assistant([{ type: "text", text: "a" }]),
+      ];
+      const roles = (options: Partial<ModelCall>, url: string) =>
+        (
+          JSON.parse(
+            openaiCompletions.buildRequest(call(history, { systemPrompt: "", ...options }), {
+              baseUrl: url,
+            }).body,
+          ) as { messages: { role: string }[] }
+        ).messages.map(({ role }) => role);
+      const reasoning = { effort: "low" as const };
+      expect(roles({ model: routed, reasoning }, router)).toEqual(["user"]);
+      expect(roles({ model: routed }, router)).toEqual(["user", "assistant"]);
+      expect(roles({ model: routed, reasoning }, baseUrl)).toEqual(["user", "assistant"]);
+      const other = { ...routed, id: "qwen/qwen3" };
+      expect(roles({ model: other, reasoning }, router)).toEqual(["user", "assistant"]);
+    });
   });
 
   it("names the output limit as the endpoint's flavor does, and the host tells the flavor", () => {

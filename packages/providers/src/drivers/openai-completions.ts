@@ -1,9 +1,11 @@
 // Speaks OpenAI Chat Completions to OpenAI and to every compatible server.
 import type { ModelCall } from "@clew/plugin-sdk/host";
+import { askFields, withoutPrefill } from "../openai-completions/ask.ts";
 import { createChatDecoder } from "../openai-completions/decode.ts";
 import { findFlavor } from "../openai-completions/flavors.ts";
 import { toChatMessages } from "../openai-completions/messages.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
+import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 
 /**
@@ -27,14 +29,16 @@ export const openaiCompletions: WireDriver = {
 function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
   const { model, tools, temperature, sessionId } = call;
   const flavor = findFlavor(endpoint);
+  const profile = profileFor(model, endpoint);
   const sendsTemperature =
     temperature !== undefined && !(flavor.fixedReasoningTemperature && model.reasoning === true);
   const body = {
     model: model.id,
     messages: toChatMessages({
       systemPrompt: call.systemPrompt,
-      messages: call.messages,
+      messages: withoutPrefill(call, endpoint, profile),
       model,
+      profile,
       flavor,
     }),
     ...(tools.length > 0 && {
@@ -45,6 +49,7 @@ function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
     }),
     ...(call.maxOutputTokens !== undefined && { [flavor.maxTokensField]: call.maxOutputTokens }),
     ...(sendsTemperature && { temperature }),
+    ...askFields(call, endpoint, profile),
     ...(flavor.promptCacheKey &&
       sessionId !== undefined && { prompt_cache_key: sessionId.slice(0, 64) }),
     stream: true,

@@ -1,6 +1,7 @@
 // Puts the deltas of tool calls together, whichever way a server numbers them.
 import type { ToolCallBlock } from "@clew/plugin-sdk/core";
-import type { ToolCallDelta } from "./chunk.ts";
+import { isRecord } from "@clew/plugin-sdk/host";
+import { type ToolCallDelta, thoughtSignatureOf } from "./chunk.ts";
 import { parseToolArguments } from "./tool-arguments.ts";
 
 interface OpenCall {
@@ -8,6 +9,7 @@ interface OpenCall {
   id: string;
   name: string;
   argumentsText: string;
+  thoughtSignature: string | undefined;
 }
 
 /** A call as it arrived; `call` is undefined when its arguments cannot be read. */
@@ -27,12 +29,16 @@ export class CallAssembler {
     this.#idPrefix = idPrefix;
   }
 
-  push(delta: ToolCallDelta): void {
-    const call = this.#find(delta) ?? this.#open(delta);
-    const { name, arguments: fragment } = delta.function ?? {};
-    call.id ||= delta.id ?? "";
+  /** `delta` is what a server sent as one; anything but an object is passed over. */
+  push(delta: unknown): void {
+    if (!isRecord(delta)) return;
+    const piece: ToolCallDelta = { ...delta, id: textOf(delta.id) };
+    const call = this.#find(piece) ?? this.#open(piece);
+    const { name, arguments: fragment } = piece.function ?? {};
+    call.id ||= piece.id ?? "";
     // Some servers repeat the name with every delta; none sends it in pieces.
-    call.name ||= name ?? "";
+    call.name ||= textOf(name);
+    call.thoughtSignature ??= thoughtSignatureOf(piece);
     // Some servers send the arguments as an object instead of text.
     if (typeof fragment === "string") call.argumentsText += fragment;
     else if (typeof fragment === "object" && fragment !== null)
@@ -41,7 +47,7 @@ export class CallAssembler {
 
   /** All calls, in order. */
   finish(): AssembledCall[] {
-    return this.#calls.map(({ id, name, argumentsText }, position) => {
+    return this.#calls.map(({ id, name, argumentsText, thoughtSignature }, position) => {
       const parsed = parseToolArguments(argumentsText);
       if (!parsed.ok || name === "") return { name, call: undefined };
       return {
@@ -51,6 +57,7 @@ export class CallAssembler {
           id: id || `${this.#idPrefix}${position}`,
           name,
           arguments: parsed.value,
+          ...(thoughtSignature !== undefined && { thoughtSignature }),
         },
       };
     });
@@ -71,8 +78,16 @@ export class CallAssembler {
   }
 
   #open({ index }: ToolCallDelta): OpenCall {
-    const call = { index: index ?? undefined, id: "", name: "", argumentsText: "" };
+    const call: OpenCall = {
+      index: index ?? undefined,
+      id: "",
+      name: "",
+      argumentsText: "",
+      thoughtSignature: undefined,
+    };
     this.#calls.push(call);
     return call;
   }
 }
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

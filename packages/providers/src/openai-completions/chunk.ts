@@ -1,11 +1,21 @@
 // The parts of a Chat Completions answer that we read.
 import type { Usage } from "@clew/plugin-sdk/core";
+import { isRecord } from "@clew/plugin-sdk/host";
 
 /** A delta of one call; servers leave out what they do not know. */
 export interface ToolCallDelta {
   index?: number | null;
   id?: string | null;
   function?: { name?: string | null; arguments?: unknown } | null;
+  /** Google's signature of the thought behind the call. */
+  extra_content?: unknown;
+}
+
+/** The signature in a call's `extra_content`; undefined when it has none. */
+export function thoughtSignatureOf({ extra_content: extra }: ToolCallDelta): string | undefined {
+  const google = isRecord(extra) ? extra.google : undefined;
+  const signature = isRecord(google) ? google.thought_signature : undefined;
+  return typeof signature === "string" && signature !== "" ? signature : undefined;
 }
 
 export interface Delta {
@@ -15,7 +25,10 @@ export interface Delta {
   reasoning_content?: string | null;
   /** Ollama, OpenRouter, Groq. */
   reasoning?: string | null;
-  tool_calls?: ToolCallDelta[] | null;
+  /** OpenRouter; beside `reasoning`, which says the same for people. */
+  reasoning_details?: unknown;
+  /** A list, as far as a server keeps to the wire. */
+  tool_calls?: unknown;
 }
 
 export interface Choice {
@@ -26,6 +39,7 @@ export interface Choice {
 }
 
 export interface Chunk {
+  id?: unknown;
   choices?: Choice[] | null;
   usage?: ChatUsage | null;
   error?: unknown;

@@ -1,5 +1,5 @@
 // Turns the bytes of a Chat Completions answer into stream events.
-import type { StopReason, ToolCallBlock } from "@clew/plugin-sdk/core";
+import type { StopReason, ThinkingCarrier, ToolCallBlock } from "@clew/plugin-sdk/core";
 import type { ModelError, StreamEvent } from "@clew/plugin-sdk/host";
 import { createParser } from "eventsource-parser";
 import type { DecoderOptions, StreamDecoder } from "../provider.ts";
@@ -7,6 +7,7 @@ import { ReplyBuilder } from "../shared/reply.ts";
 import { classifyError, type FailureOrigin, invalidResponse } from "../shared/wire-errors.ts";
 import { CallAssembler } from "./call-assembler.ts";
 import { type Chunk, type Delta, readUsage } from "./chunk.ts";
+import { DetailAssembler } from "./details.ts";
 
 /** What a finish reason means; one that is not here counts as "stop". */
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {
@@ -37,6 +38,7 @@ class ChatDecoder implements StreamDecoder {
   readonly #contentType: string;
   readonly #reply: ReplyBuilder;
   readonly #calls: CallAssembler;
+  readonly #details = new DetailAssembler();
   readonly #utf8 = new TextDecoder();
   readonly #sse = createParser({ onEvent: ({ data }) => this.#readData(data) });
   #events: StreamEvent[] = [];
@@ -84,7 +86,8 @@ class ChatDecoder implements StreamDecoder {
     else this.#readChunk(chunk);
   }
 
-  #readChunk({ usage, choices }: Chunk): void {
+  #readChunk({ id, usage, choices }: Chunk): void {
+    if (typeof id === "string" && id !== "") this.#reply.responseId ??= id;
     this.#reply.usage = readUsage(usage) ?? this.#reply.usage;
     const choice = choices?.[0];
     if (choice == null) return;
@@ -93,9 +96,11 @@ class ChatDecoder implements StreamDecoder {
   }
 
   #readDelta(delta: Delta): void {
-    const thinking = delta.reasoning_content || delta.reasoning;
+    const { reasoning_content: content, reasoning_details: details } = delta;
+    const thinking = content || delta.reasoning;
+    this.#details.push(details);
     if (typeof thinking === "string" && thinking !== "") {
-      this.#reply.thinking(thinking);
+      this.#reply.thinking(thinking, this.#carrierOf(delta));
       this.#events.push({ type: "thinking", delta: thinking });
     }
     const text = delta.content || delta.refusal;
@@ -103,7 +108,13 @@ class ChatDecoder implements StreamDecoder {
       this.#reply.text(text);
       this.#events.push({ type: "text", delta: text });
     }
-    for (const call of delta.tool_calls ?? []) this.#calls.push(call);
+    const calls: unknown = delta.tool_calls;
+    if (Array.isArray(calls)) for (const call of calls) this.#calls.push(call);
+  }
+
+  #carrierOf({ reasoning_content: content }: Delta): ThinkingCarrier {
+    if (this.#details.finish().length > 0) return "reasoning_details";
+    return content ? "reasoning_content" : "reasoning";
   }
 
   /**
@@ -129,6 +140,8 @@ class ChatDecoder implements StreamDecoder {
   }
 
   #done(calls: readonly ToolCallBlock[], stopReason: StopReason): void {
+    const details = this.#details.finish();
+    if (details.length > 0) this.#reply.carry("reasoning_details", details);
     for (const call of calls) {
       this.#reply.toolCall(call);
       this.#events.push({ type: "tool_call", call });

@@ -5,8 +5,6 @@ import type { Endpoint } from "../provider.ts";
 /** One dialect. */
 export interface ChatFlavor {
   maxTokensField: "max_tokens" | "max_completion_tokens";
-  /** Earlier thinking: left out, or sent as `reasoning_content` with every assistant message. */
-  thinking: "strip" | "require";
   /** True: user messages in a row are sent as one, for chat templates that must alternate. */
   mergeUserMessages: boolean;
   /** True: reasoning models of this server refuse a temperature. */
@@ -18,7 +16,6 @@ export interface ChatFlavor {
 /** Every server not known by name: Ollama, LM Studio, vLLM, llama.cpp and others. */
 const COMPATIBLE: ChatFlavor = {
   maxTokensField: "max_tokens",
-  thinking: "strip",
   mergeUserMessages: false,
   fixedReasoningTemperature: false,
   promptCacheKey: false,
@@ -34,8 +31,8 @@ export const CHAT_FLAVORS: Readonly<Record<ChatFlavorName, ChatFlavor>> = {
     promptCacheKey: true,
   },
   groq: { ...COMPATIBLE, maxTokensField: "max_completion_tokens" },
-  deepseek: { ...COMPATIBLE, thinking: "require" },
-  kimi: { ...COMPATIBLE, thinking: "require" },
+  deepseek: COMPATIBLE,
+  kimi: COMPATIBLE,
   template: { ...COMPATIBLE, mergeUserMessages: true },
 };
 

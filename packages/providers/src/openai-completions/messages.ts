@@ -7,10 +7,11 @@ import type {
   ToolResultMessage,
   UserMessage,
 } from "@clew/plugin-sdk/core";
-import type { ModelRef } from "@clew/plugin-sdk/host";
+import type { ModelProfile, ModelRef } from "@clew/plugin-sdk/host";
 import { toModelMessage } from "@clew/plugin-sdk/transcript";
 import { wellFormedJson } from "../shared/well-formed.ts";
 import type { ChatFlavor } from "./flavors.ts";
+import { type ReasoningFields, reasoningFields } from "./reasoning.ts";
 
 export type ChatPart =
   | { type: "text"; text: string }
@@ -19,18 +20,18 @@ export type ChatPart =
 export type ChatMessage =
   | { role: "system"; content: string }
   | { role: "user"; content: string | ChatPart[] }
-  | {
+  | ({
       role: "assistant";
       content: string | null;
-      reasoning_content?: string;
       tool_calls?: ChatToolCall[];
-    }
+    } & ReasoningFields)
   | { role: "tool"; tool_call_id: string; content: string };
 
 export interface ChatToolCall {
   id: string;
   type: "function";
   function: { name: string; arguments: string };
+  extra_content?: { google: { thought_signature: string } };
 }
 
 const NO_IMAGES = "[image left out: this model takes no images]";
@@ -42,9 +43,10 @@ export function toChatMessages(input: {
   systemPrompt: string;
   messages: readonly AgentMessage[];
   model: ModelRef;
+  profile: ModelProfile;
   flavor: ChatFlavor;
 }) {
-  const { systemPrompt, messages, model, flavor } = input;
+  const { systemPrompt, messages, model, profile, flavor } = input;
   const wire: ChatMessage[] =
     systemPrompt.trim() === "" ? [] : [{ role: "system", content: systemPrompt }];
   // A tool message may hold text only, and nothing may stand between results of one turn: images
@@ -69,7 +71,7 @@ export function toChatMessages(input: {
     }
     release();
     if (message.role === "user") wire.push({ role: "user", content: userContent(message, model) });
-    else wire.push(...assistantMessage(message, flavor));
+    else wire.push(...assistantMessage(message, model, profile));
   }
   release();
   return flavor.mergeUserMessages ? mergeUsers(wire) : wire;
@@ -88,7 +90,11 @@ function userContent({ content }: UserMessage, model: ModelRef): string | ChatPa
 }
 
 /** Nothing for an assistant that said and asked nothing: several servers refuse a blank one. */
-function assistantMessage(message: AssistantMessage, flavor: ChatFlavor): ChatMessage[] {
+function assistantMessage(
+  message: AssistantMessage,
+  model: ModelRef,
+  profile: ModelProfile,
+): ChatMessage[] {
   const texts = message.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
   const text = texts.join("\n");
   const calls = message.content.flatMap((block): ChatToolCall[] =>
@@ -98,19 +104,20 @@ function assistantMessage(message: AssistantMessage, flavor: ChatFlavor): ChatMe
             id: block.id,
             type: "function",
             function: { name: block.name, arguments: wellFormedJson(block.arguments) },
+            ...(profile.calls.signed !== "never" &&
+              block.thoughtSignature !== undefined && {
+                extra_content: { google: { thought_signature: block.thoughtSignature } },
+              }),
           },
         ]
       : [],
   );
   if (calls.length === 0 && text.trim() === "") return [];
-  const thinking = message.content
-    .flatMap((block) => (block.type === "thinking" ? [block.thinking] : []))
-    .join("\n");
   return [
     {
       role: "assistant",
       content: text.trim() === "" ? null : text,
-      ...(flavor.thinking === "require" && { reasoning_content: thinking }),
+      ...reasoningFields(message, model, profile),
       ...(calls.length > 0 && { tool_calls: calls }),
     },
   ];

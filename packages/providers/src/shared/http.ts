@@ -1,7 +1,23 @@
 // Sends one request and reads its answer piece by piece.
 import type { ModelCall, ModelError } from "@clew/plugin-sdk/host";
 import type { Endpoint, WireRequest } from "../provider.ts";
-import { abortError, classifyError, type FailureOrigin, idleError } from "./wire-errors.ts";
+import {
+  abortError,
+  answerTooLarge,
+  classifyError,
+  endlessError,
+  type FailureOrigin,
+  idleError,
+  redirectError,
+} from "./wire-errors.ts";
+
+/** How large an answer may be. */
+export interface AnswerLimit {
+  /** Of everything that is sent, unpacked, whatever it says. */
+  bytes: number;
+  /** The setting that raises it, for the error's message. */
+  setting: string;
+}
 
 export interface OpenAnswerOptions {
   request: WireRequest;
@@ -9,6 +25,9 @@ export interface OpenAnswerOptions {
   endpoint: Endpoint;
   fetch: typeof globalThis.fetch;
   idleTimeoutMs: number;
+  /** Longest a call may take from its sending to its end; ms. */
+  maxDurationMs: number;
+  answerLimit: AnswerLimit;
   now: () => number;
 }
 
@@ -32,7 +51,7 @@ const ERROR_BODY_LIMIT = 65_536;
 export async function openAnswer(options: OpenAnswerOptions): Promise<Answer> {
   const { request, call, endpoint } = options;
   const origin: FailureOrigin = { provider: call.model.provider, endpoint, now: options.now };
-  const watch = watchdog(call.signal, options.idleTimeoutMs, origin);
+  const watch = watchdog(call.signal, options, origin);
   const failed = (cause: unknown): Answer => {
     watch.stop();
     return { ok: false, error: watch.error() ?? classifyError({ kind: "network", cause }, origin) };
@@ -41,12 +60,24 @@ export async function openAnswer(options: OpenAnswerOptions): Promise<Answer> {
     const { method, headers, body } = request;
     // A fetch that ignores its signal must not hold the caller.
     const response = await Promise.race([
-      options.fetch(request.url, { method, headers, body, signal: watch.signal }),
+      // Never on to another address: the request holds the key and the conversation.
+      options.fetch(request.url, {
+        method,
+        headers,
+        body,
+        signal: watch.signal,
+        redirect: "manual",
+      }),
       watch.ended,
     ]);
     if (response === undefined) return failed(undefined);
     const reader = response.body?.getReader();
     watch.onEnd(() => void reader?.cancel().catch(() => {}));
+    if (isRedirect(response)) {
+      watch.stop();
+      reader?.cancel().catch(() => {});
+      return { ok: false, error: redirectError(response, origin) };
+    }
     if (!response.ok) {
       const text = reader === undefined ? "" : await readText(reader, watch.touch);
       watch.stop();
@@ -73,12 +104,16 @@ export async function openAnswer(options: OpenAnswerOptions): Promise<Answer> {
     return {
       ok: true,
       contentType: response.headers.get("content-type"),
-      pieces: readPieces(first, reader, watch, origin),
+      pieces: readPieces(first, reader, watch, origin, options.answerLimit),
     };
   } catch (cause) {
     return failed(cause);
   }
 }
+
+/** A browser tells no more of one than that it was one. */
+const isRedirect = ({ status, type }: Response): boolean =>
+  type === "opaqueredirect" || (status >= 300 && status < 400);
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 type Watchdog = ReturnType<typeof watchdog>;
@@ -88,18 +123,22 @@ async function* readPieces(
   reader: Reader,
   watch: Watchdog,
   origin: FailureOrigin,
+  limit: AnswerLimit,
 ): AsyncGenerator<AnswerPiece> {
   let ended = false;
+  let bytes = first.byteLength;
   try {
     yield { kind: "bytes", bytes: first };
     while (true) {
+      if (bytes > limit.bytes) return yield { kind: "error", error: answerTooLarge(limit, origin) };
       watch.touch();
       const { done, value } = await reader.read();
       const error = watch.error();
       ended = done;
       if (error !== undefined) return yield { kind: "error", error };
       if (done) return yield { kind: "end" };
-      yield { kind: "bytes", bytes: value };
+      bytes += value.byteLength;
+      if (bytes <= limit.bytes) yield { kind: "bytes", bytes: value };
     }
   } catch (cause) {
     yield {
@@ -136,16 +175,22 @@ async function readText(reader: Reader, touch: () => void): Promise<string> {
 }
 
 /**
- * Ends a request when the caller aborts or nothing arrives for `idleMs`; `touch` starts the wait
- * again.
+ * Ends a request when the caller aborts, when nothing arrives for `idleTimeoutMs`, and after
+ * `maxDurationMs` whatever arrives; `touch` starts the first wait again.
  */
-function watchdog(caller: AbortSignal, idleMs: number, origin: FailureOrigin) {
+function watchdog(
+  caller: AbortSignal,
+  { idleTimeoutMs: idleMs, maxDurationMs }: OpenAnswerOptions,
+  origin: FailureOrigin,
+) {
   const controller = new AbortController();
   const { signal } = controller;
   let reason: ModelError | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const longest = setTimeout(() => end(endlessError(maxDurationMs, origin)), maxDurationMs);
   const stop = () => {
     clearTimeout(timer);
+    clearTimeout(longest);
     caller.removeEventListener("abort", onAbort);
   };
   const end = (error: ModelError) => {

@@ -3,6 +3,7 @@ import type {
   AssistantBlock,
   AssistantMessage,
   StopReason,
+  ThinkingCarrier,
   ToolCallBlock,
   Usage,
 } from "@clew/plugin-sdk/core";
@@ -14,6 +15,8 @@ export class ReplyBuilder {
   readonly #now: () => number;
   #blocks: AssistantBlock[] = [];
   usage: Usage | undefined;
+  /** The provider's id of the reply. */
+  responseId: string | undefined;
 
   constructor(call: ModelCall, now: () => number) {
     this.#call = call;
@@ -28,20 +31,40 @@ export class ReplyBuilder {
     });
   }
 
-  thinking(delta: string): void {
+  /** Goes on with the last block when that is thinking of the same carrier. */
+  thinking(delta: string, carrier?: ThinkingCarrier): void {
     const last = this.#blocks.at(-1);
-    const grown =
-      last?.type === "thinking" ? { ...last, thinking: last.thinking + delta } : undefined;
-    this.#replaceLast(grown, { type: "thinking", thinking: delta });
+    const goesOn = last?.type === "thinking" && last.carrier === carrier;
+    this.#replaceLast(goesOn ? { ...last, thinking: last.thinking + delta } : undefined, {
+      type: "thinking",
+      thinking: delta,
+      ...(carrier !== undefined && { carrier }),
+    });
+  }
+
+  /** What the newest thinking of this carrier holds beside its text; a block of its own if none. */
+  carry(carrier: ThinkingCarrier, carried: unknown): void {
+    const at = this.#blocks.findLastIndex(
+      (block) => block.type === "thinking" && block.carrier === carrier,
+    );
+    const block = this.#blocks[at];
+    if (block?.type === "thinking") this.#blocks[at] = { ...block, carried };
+    else this.#blocks.unshift({ type: "thinking", thinking: "", carrier, carried });
   }
 
   toolCall(block: ToolCallBlock): void {
     this.#blocks.push(block);
   }
 
+  /** What only the provider of this call understands. */
+  opaque(kind: string, data: unknown): void {
+    const { api, provider, id: model } = this.#call.model;
+    this.#blocks.push({ type: "provider", api, provider, model, kind, data });
+  }
+
   /** The message so far. Usage is left out when the provider told none: unknown is not zero. */
   message(stopReason: StopReason, errorMessage?: string): AssistantMessage {
-    const { api, provider, id } = this.#call.model;
+    const { api, provider, id, account } = this.#call.model;
     return {
       role: "assistant",
       content: this.#blocks.slice(),
@@ -50,6 +73,8 @@ export class ReplyBuilder {
       api,
       provider,
       model: id,
+      ...(account !== undefined && { account }),
+      ...(this.responseId !== undefined && { responseId: this.responseId }),
       ...(this.usage !== undefined && { usage: this.usage }),
       timestamp: this.#now(),
     };

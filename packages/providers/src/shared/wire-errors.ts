@@ -54,6 +54,25 @@ export function idleError(idleMs: number, origin: FailureOrigin): ModelError {
   };
 }
 
+/** The answer went on and on. */
+export function endlessError(maxDurationMs: number, origin: FailureOrigin): ModelError {
+  const message = `${who(origin)} had not ended its answer after ${maxDurationMs / 1000} s; ask for less, or allow it more time.`;
+  return { kind: "timeout", message };
+}
+
+/** The server wants the request somewhere else: nothing is sent there, it would hold the key. */
+export function redirectError(
+  { status, headers }: { status: number; headers: { get(name: string): string | null } },
+  origin: FailureOrigin,
+): ModelError {
+  const target = headers.get("location") ?? "";
+  const where = URL.canParse(target, origin.endpoint.baseUrl)
+    ? `to ${new URL(target, origin.endpoint.baseUrl).origin} `
+    : "";
+  const message = `${who(origin)} sent the request on ${where}(${status}), which is not followed because it holds the key; if that address is right, make it the base URL.`;
+  return { kind: "invalid_request", message, ...(status > 0 && { status }) };
+}
+
 /** The provider took a prompt that did not fit, without a word. */
 export function silentOverflowError(
   observedTokens: number,

@@ -18,10 +18,10 @@ export function explainImage(
   const trueType = inspection.header?.mimeType ?? mimeType;
   if (inspection.block !== block || trueType !== mimeType)
     return `omitted image payload: it is not the ${String(block.mimeType)} it says`;
-  if (images.mimeTypes?.has(String(mimeType)) === false)
+  if (images.mimeTypes?.includes(String(mimeType)) === false)
     return `omitted image payload: ${String(mimeType)} is not supported`;
   const { width, height } = inspection.header?.size ?? { width: 0, height: 0 };
-  if (inspection.bytes > images.maxBytes || Math.max(width, height) > images.maxSide)
+  if (inspection.bytes > images.maxBytes || Math.max(width, height) > (images.maxSide ?? Infinity))
     return "omitted image payload: it is too large to send";
   accepted.set(block, images);
   return undefined;

@@ -19,9 +19,17 @@ import { fitText, fitThinking, settleContentForWire } from "./fit-wire.ts";
 import { removeBlankContent } from "./images.ts";
 import { dropTrailingFailures } from "./replay-content.ts";
 
-const messagesWire = wireRules({ modelApi: "anthropic-messages", modelId: "claude-opus-4-6" });
-const nineIdsWire = wireRules({ modelApi: "mistral-conversations", modelId: "mistral-large" });
-const anyWire = wireRules({ modelApi: "some-api", modelId: "x" });
+const messagesWire = wireRules({
+  provider: "",
+  modelApi: "anthropic-messages",
+  modelId: "claude-opus-4-6",
+});
+const nineIdsWire = wireRules({
+  provider: "",
+  modelApi: "mistral-conversations",
+  modelId: "mistral-large",
+});
+const anyWire = wireRules({ provider: "", modelApi: "some-api", modelId: "x" });
 const blocks = (message: AgentMessage | undefined) => (message as { content?: unknown }).content;
 
 describe("the shape of the contract", () => {

@@ -79,7 +79,7 @@ export interface RoutedModel {
 
 /**
  * Cuts the prefill off a Chat request that a router passes on to a Messages model with reasoning
- * on. No caller yet: for the Chat driver, once it sends a reasoning setting.
+ * on. For hosts that build requests themselves; the Chat driver looks at its call instead.
  */
 export function stripRoutedPrefillWhenReasoning<T extends MessagesPayload>(
   payload: T,

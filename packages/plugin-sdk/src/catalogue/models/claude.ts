@@ -1,0 +1,64 @@
+// What is recorded of Claude, wherever it is served.
+import type { ProfileRow } from "../profile.ts";
+
+const SIGNED_APIS = ["anthropic-messages", "bedrock-converse-stream"] as const;
+
+// Generations 1 to 3, as vendors and routers write them; what came later is not here.
+const OLD = /claude-(?:v?[123](?!\d)|instant)|claude.*(?:opus|sonnet|haiku)-[123](?!\d)/;
+// From here on a signature holds for one prefix only. Generations nobody has seen are counted in.
+const BOUND =
+  /(?:fable|mythos)-5[.-][12](?!\d)|(?:opus|sonnet|haiku)-5[.-]5(?!\d)|(?:claude|opus|sonnet|haiku|fable|mythos)-(?:[6-9]|\d\d)(?!\d)/;
+const ADAPTIVE = /claude.*(?:-5[.-]5(?!\d)|(?:fable|mythos)-5(?!\d))/;
+
+export const CLAUDE: readonly ProfileRow[] = [
+  {
+    when: { models: /claude/ },
+    set: { limits: { contextWindow: 200_000 }, cache: { how: "marks", marks: 4, minTokens: 1024 } },
+  },
+  { when: { apis: SIGNED_APIS, models: OLD }, set: { reasoning: { replay: "tools" } } },
+  {
+    when: { apis: SIGNED_APIS, models: BOUND },
+    set: { reasoning: { boundToPrefix: true }, calls: { canForce: false } },
+  },
+  {
+    when: { apis: SIGNED_APIS, models: ADAPTIVE },
+    set: { reasoning: { ask: "adaptive", canStop: false } },
+  },
+  {
+    when: { models: /claude.*(?:opus-4|4-opus)(?!\d)(?![.-]\d(?!\d))/ },
+    set: {
+      limits: { maxOutputTokens: 32_000 },
+      cost: { input: 15, output: 75, cacheRead: 1.5, cacheWrite: 18.75 },
+    },
+  },
+  {
+    when: { models: /claude.*opus-4[.-][56](?!\d)/ },
+    set: {
+      limits: { maxOutputTokens: 64_000 },
+      cost: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 },
+    },
+  },
+  {
+    when: { models: /claude.*sonnet-4(?!\d)/ },
+    set: {
+      limits: { maxOutputTokens: 64_000 },
+      cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
+    },
+  },
+  {
+    when: { models: /claude.*haiku-4[.-]5(?!\d)/ },
+    set: {
+      limits: { maxOutputTokens: 64_000 },
+      cost: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 },
+    },
+  },
+  // Converse serves models of many makers; only one of them reads signed thinking back.
+  {
+    when: { apis: ["bedrock-converse-stream"], models: /^(?!.*claude)/ },
+    set: { reasoning: { replay: "strip" } },
+  },
+  {
+    when: { providers: ["github-copilot"], models: /claude/ },
+    set: { reasoning: { replay: "strip" } },
+  },
+];

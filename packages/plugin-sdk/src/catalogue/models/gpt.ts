@@ -1,0 +1,33 @@
+// What is recorded of OpenAI's own models.
+import type { ProfileRow } from "../profile.ts";
+
+const PROVIDERS = ["openai", "azure-openai"] as const;
+
+export const GPT: readonly ProfileRow[] = [
+  { when: { providers: PROVIDERS }, set: { cache: { how: "automatic", minTokens: 1024 } } },
+  {
+    when: { providers: PROVIDERS, apis: ["openai-completions"] },
+    set: { reasoning: { ask: "effort" } },
+  },
+  {
+    when: { models: /^gpt-4\.1(?!\d)/ },
+    set: {
+      limits: { contextWindow: 1_047_576, maxOutputTokens: 32_768 },
+      cost: { input: 2, output: 8, cacheRead: 0.5, cacheWrite: 0 },
+    },
+  },
+  {
+    when: { models: /^gpt-4o(?!-mini)/ },
+    set: {
+      limits: { contextWindow: 128_000, maxOutputTokens: 16_384 },
+      cost: { input: 2.5, output: 10, cacheRead: 1.25, cacheWrite: 0 },
+    },
+  },
+  {
+    when: { models: /^gpt-5(?:$|-codex|-20)/ },
+    set: {
+      limits: { contextWindow: 400_000, maxOutputTokens: 128_000 },
+      cost: { input: 1.25, output: 10, cacheRead: 0.125, cacheWrite: 0 },
+    },
+  },
+];
