@@ -3,6 +3,7 @@ import type { Clock } from "./pass.ts";
 import { toContractShape } from "./passes/contract-shape.ts";
 import { fitToolCalls } from "./passes/fit-calls.ts";
 import { fitText, fitThinking, settleContentForWire } from "./passes/fit-wire.ts";
+import { dropForeignBlocks, dropForeignProofs } from "./passes/foreign.ts";
 import { annotateInterSessionUserMessages } from "./passes/inter-session.ts";
 import { sanitizeToolUseResultPairing } from "./passes/pair-tool-results.ts";
 import { stripTrailingAssistants } from "./passes/prefill.ts";
@@ -35,6 +36,7 @@ import {
   validateGeminiTurns,
 } from "./passes/turns.ts";
 import type { TranscriptPolicy } from "./policies.ts";
+import type { Reader } from "./readers.ts";
 import type { DerivedFlags } from "./select.ts";
 import { type Step, step } from "./steps.ts";
 import type { WireRules } from "./wires.ts";
@@ -90,12 +92,14 @@ export function replaySteps(flags: PassFlags): ReplaySteps {
  * Everything again, over a history and the running turn, ending with what the wire itself insists
  * on (spec §3 "outbound", §7).
  */
-export function outboundSteps(flags: PassFlags, wire: WireRules): Step[] {
+export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader): Step[] {
   const { policy, derived, clock } = flags;
   const pair = pairSteps(flags);
   return [
     step(toContractShape, {}),
     ...contentSteps(flags),
+    step(dropForeignBlocks, { wire, reader }),
+    step(dropForeignProofs, { wire, reader }),
     step(settleContentForWire, { wire }),
     ...thoughtSteps(flags),
     ...thinkingSteps(flags),

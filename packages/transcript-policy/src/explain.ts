@@ -4,7 +4,9 @@ import { isRecord, type ModelProfile } from "@clew/plugin-sdk/host";
 import { explainImage } from "./images/wire-image.ts";
 import { isEmbeddedResult, isKnownRole } from "./passes/contract-shape.ts";
 import { isReadable } from "./passes/fit-wire.ts";
+import { type ForeignOptions, hasForeignProof } from "./passes/foreign.ts";
 import { isReasoningItem, itemId } from "./passes/responses.ts";
+import { readerOf } from "./readers.ts";
 import type { ModelTraits } from "./route.ts";
 import {
   asStored,
@@ -50,6 +52,8 @@ export interface ExplainRequest {
   model?: ModelTraits;
   /** What the host knows of the model, as in `ModelRef`. Default: what the catalogue says. */
   profile?: ModelProfile;
+  /** Fingerprint of the account that is asked, as in `ModelRef`. Default: taken for any. */
+  account?: string;
 }
 
 type Tell = (fault: Fault, index: number, message: string) => void;
@@ -65,12 +69,15 @@ export function explainInvalid({
   provider = "",
   ...rest
 }: ExplainRequest): InvalidMessage[] {
-  const wire = wireRules({ ...rest, provider, modelId });
+  const route = { ...rest, provider, modelId };
+  const wire = wireRules(route);
+  const reader = readerOf(route);
   const faults: InvalidMessage[] = [];
   const tell: Tell = (fault, index, message) =>
     faults.push({ rule: wire.ruleNames[fault] ?? fault, index, message });
   const stored = asStored(messages);
-  for (const [index, message] of stored.entries()) explainMessage(message, index, wire, tell);
+  for (const [index, message] of stored.entries())
+    explainMessage(message, index, { wire, reader }, tell);
   explainPairs(stored, tell);
   explainOrder(stored, wire, tell);
   explainIds(stored, tell);
@@ -78,7 +85,13 @@ export function explainInvalid({
   return faults.toSorted((left, right) => left.index - right.index);
 }
 
-function explainMessage(message: StoredMessage, index: number, wire: WireRules, tell: Tell): void {
+function explainMessage(
+  message: StoredMessage,
+  index: number,
+  route: ForeignOptions,
+  tell: Tell,
+): void {
+  const { wire } = route;
   const role = roleOf(message);
   if (!isKnownRole(message)) {
     tell("role", index, "This is no message: it has no role anybody knows.");
@@ -93,7 +106,7 @@ function explainMessage(message: StoredMessage, index: number, wire: WireRules, 
   }
   if (!Array.isArray(content)) tell("content", index, "The content is no list of blocks.");
   else if (content.length === 0) tell("contentEmpty", index, "The message has no content.");
-  for (const block of storedBlocks(message)) explainBlock(block, message, index, wire, tell);
+  for (const block of storedBlocks(message)) explainBlock(block, message, index, route, tell);
   if (
     wire.thinking === "signed" &&
     role === "assistant" &&
@@ -106,7 +119,7 @@ function explainBlock(
   block: StoredBlock,
   message: StoredMessage,
   index: number,
-  wire: WireRules,
+  { wire, reader }: ForeignOptions,
   tell: Tell,
 ): void {
   const role = roleOf(message);
@@ -119,8 +132,12 @@ function explainBlock(
   } else if (role === "assistant" && isThinking(block)) {
     if (!isReadable(block, message, wire))
       tell("thinkingSignature", index, "Thinking has no signature this model can verify.");
+    else if (hasForeignProof(block, wire) && !reader.reads(message))
+      tell("thinkingForeign", index, "Another model, provider or account signed this thinking.");
   } else if (role === "assistant" && isToolCall(block)) explainCall(block, index, wire, tell);
-  else if (role !== "user" || !isEmbeddedResult(block))
+  else if (role === "assistant" && typeOf(block) === "provider") {
+    if (!reader.owns(block)) tell("block", index, "Only another route understands this block.");
+  } else if (role !== "user" || !isEmbeddedResult(block))
     tell("block", index, `A ${role} message cannot hold this kind of block.`);
 }
 

@@ -3,6 +3,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { outboundSteps, type PassFlags, pairSteps } from "./apply.ts";
 import type { Clock, PassResult } from "./pass.ts";
 import type { ReplayContentOptions } from "./passes/replay-content.ts";
+import { readerOf } from "./readers.ts";
 import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
 import { StepRunner } from "./steps.ts";
 import { wireRules } from "./wires.ts";
@@ -24,7 +25,10 @@ export function prepareOutboundMessages(request: OutboundRequest): PassResult {
   const { messages, clock = Date, silentReplies = "drop" } = request;
   const policy = resolveTranscriptPolicy(request);
   const flags: PassFlags = { policy, derived: deriveFlags(policy, request), clock, silentReplies };
-  return new StepRunner().settle(messages, outboundSteps(flags, wireRules(request)));
+  return new StepRunner().settle(
+    messages,
+    outboundSteps(flags, wireRules(request), readerOf(request)),
+  );
 }
 
 /**

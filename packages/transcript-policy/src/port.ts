@@ -90,13 +90,14 @@ export function createTranscriptPolicy(
   };
 }
 
-function routeOf({ provider, api, id, reasoning, profile }: ModelRef): Route {
+function routeOf({ provider, api, id, reasoning, profile, account }: ModelRef): Route {
   return {
     provider,
     modelApi: api,
     modelId: id,
     ...(reasoning !== undefined && { model: { reasoning } }),
     ...(profile !== undefined && { profile }),
+    ...(account !== undefined && { account }),
   };
 }
 

@@ -23,17 +23,20 @@ export interface Route {
   model?: ModelTraits;
   /** What the host knows of the model, as in `ModelRef`. Default: what the catalogue says. */
   profile?: ModelProfile;
+  /** Fingerprint of the account that is asked, as in `ModelRef`. Default: taken for any. */
+  account?: string;
 }
 
 /** Provider and model as the tables spell them: trimmed and in lower case. */
 export function normalizeRoute(route: Route): Route {
-  const { provider, modelApi, modelId, model, profile } = route;
+  const { provider, modelApi, modelId, model, profile, account } = route;
   return {
     provider: (provider ?? "").trim().toLowerCase(),
     modelApi: modelApi ?? "",
     modelId: (modelId ?? "").toLowerCase(),
     ...(model !== undefined && { model }),
     ...(profile !== undefined && { profile }),
+    ...(account !== undefined && { account }),
   };
 }
 

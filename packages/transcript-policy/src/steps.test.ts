@@ -7,6 +7,7 @@ import { DISTINCT_ROUTES, nameOf } from "./__fixtures__/routes.ts";
 import { outboundSteps, type PassFlags, pairSteps, replaySteps } from "./apply.ts";
 import { prepareOutboundMessages } from "./outbound.ts";
 import type { PassResult } from "./pass.ts";
+import { readerOf } from "./readers.ts";
 import type { Route } from "./route.ts";
 import { deriveFlags, resolveTranscriptPolicy } from "./select.ts";
 import { type Step, StepRunner } from "./steps.ts";
@@ -23,7 +24,7 @@ const stepsOf = (route: Route) => {
   const { content, history, turns } = replaySteps(flagsOf(route));
   return {
     replay: [...content, ...history, ...turns],
-    outbound: outboundSteps(flagsOf(route), wireRules(route)),
+    outbound: outboundSteps(flagsOf(route), wireRules(route), readerOf(route)),
   };
 };
 

@@ -33,6 +33,8 @@ export interface Traits {
   hasThoughtSignatures: boolean;
   /** A text block with a signature. */
   hasTextSignatures: boolean;
+  /** A block that only its provider understands. */
+  hasProviderBlocks: boolean;
 }
 
 /**
@@ -50,6 +52,7 @@ export function traitsOf(messages: readonly StoredMessage[]): Traits {
     hasDetails: false,
     hasThoughtSignatures: false,
     hasTextSignatures: false,
+    hasProviderBlocks: false,
   };
   let lastRole: string | undefined;
   for (const message of messages) {
@@ -67,6 +70,7 @@ export function traitsOf(messages: readonly StoredMessage[]): Traits {
       found.hasThinking ||= isThinking(block);
       found.hasTools ||= isToolCallLike(block);
       found.hasEmbeddedResults ||= type === "toolResult" || type === "tool_result";
+      found.hasProviderBlocks ||= type === "provider";
       found.hasTextSignatures ||= "textSignature" in block;
       found.hasThoughtSignatures ||= "thought_signature" in block || "thoughtSignature" in block;
     }

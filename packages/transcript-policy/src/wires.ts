@@ -24,6 +24,7 @@ export type Fault =
   | "itemOrphan"
   | "itemRepeated"
   | "thinkingSignature"
+  | "thinkingForeign"
   | "thinkingEnd";
 
 /** What one wire takes in a list of messages. */
@@ -45,6 +46,8 @@ export interface WireRules {
    * reads no thinking.
    */
   thinking: "any" | "signed" | "none";
+  /** Where thinking stands. */
+  carrier: ModelProfile["reasoning"]["carrier"];
   /** Types, bytes after decoding and pixels of the longer side. */
   images: ModelProfile["images"];
   /**
@@ -74,6 +77,7 @@ const RULE_NAMES: Readonly<Record<WireName, WireRules["ruleNames"]>> = {
     unanswered: "tool_use.unanswered",
     orphan: "tool_result.orphan",
     thinkingSignature: "thinking.signature",
+    thinkingForeign: "signature.foreign",
     thinkingEnd: "thinking.must_not_end",
   },
   converse: {
@@ -94,6 +98,7 @@ const RULE_NAMES: Readonly<Record<WireName, WireRules["ruleNames"]>> = {
     unanswered: "toolUse.unanswered",
     orphan: "toolResult.extra",
     thinkingSignature: "reasoning.signature",
+    thinkingForeign: "signature",
     thinkingEnd: "reasoning.must_not_end",
   },
   chat: {
@@ -126,6 +131,7 @@ const RULE_NAMES: Readonly<Record<WireName, WireRules["ruleNames"]>> = {
     orphan: "output.orphan",
     itemOrphan: "reasoning.orphan",
     itemRepeated: "id.duplicate",
+    thinkingForeign: "encrypted_content",
   },
   gemini: {
     role: "role.invalid",
@@ -176,6 +182,7 @@ export function wireRules(route: Route): WireRules {
     idMode: calls.idMode,
     names: new RegExp(calls.names),
     thinking: reasoning.carrier === "signed" ? signed : "any",
+    carrier: reasoning.carrier,
     images,
     ruleNames: wire === undefined ? {} : RULE_NAMES[wire],
   };

@@ -86,6 +86,9 @@ const image = fc.constantFrom(
 );
 const strange = fc.constantFrom<unknown>(
   null,
+  { type: "provider", api: "x", provider: "y", model: "z", kind: "search", data: { q: "a" } },
+  { type: "provider", kind: "half" },
+  { type: "thinking", thinking: "hm", carrier: "reasoning_details", carried: [{ index: 0 }] },
   { type: "audio", data: "x" },
   { type: "image", data: "x", mimeType: "image/png" },
 );
@@ -113,6 +116,9 @@ const assistant = record({
   ),
   stopReason: stopReasons,
   api: maybe(fc.constantFrom("anthropic-messages", "openai-responses", "google-generative-ai")),
+  provider: maybe(fc.constantFrom("anthropic", "openrouter", "acme")),
+  model: maybe(fc.constantFrom("claude-opus-4-6", "gpt-5.5")),
+  account: maybe(fc.constantFrom("aaaaaaaaaaaa", "bbbbbbbbbbbb")),
   usage: maybe(fc.constantFrom({ input: 0, output: 0 }, { input: 5, output: 1 })),
   timestamp,
 });

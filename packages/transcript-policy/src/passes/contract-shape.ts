@@ -103,8 +103,16 @@ export const isEmbeddedResult = (block: StoredBlock): boolean =>
 function shapeAssistantBlock(block: StoredBlock): StoredBlock | undefined {
   if (isThinking(block)) return shapeThinking(block);
   if (isToolCallLike(block)) return shapeCall(block);
-  return blockText(block) === undefined ? undefined : block;
+  return blockText(block) === undefined && !isProviderBlock(block) ? undefined : block;
 }
+
+/** True for an opaque block that tells where it came from. */
+const isProviderBlock = (block: StoredBlock): boolean =>
+  typeOf(block) === "provider" &&
+  [block.api, block.provider, block.model, block.kind].every(
+    (name) => nonBlank(name) !== undefined,
+  ) &&
+  "data" in block;
 
 function shapeThinking(block: StoredBlock): StoredBlock {
   if (typeOf(block) === "redacted_thinking") return block;

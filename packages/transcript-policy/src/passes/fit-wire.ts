@@ -1,4 +1,5 @@
 // Brings what the wire would surely reject into a form it takes.
+import { isRecord } from "@clew/plugin-sdk/host";
 import { renderImageFault } from "../images/wire-image.ts";
 import { definePass, mapChanged } from "../pass.ts";
 import { isSignedThinkingApi } from "../route.ts";
@@ -15,7 +16,7 @@ import {
 import { toWellFormed } from "../surrogates.ts";
 import { TEXTS } from "../texts.ts";
 import type { WireRules } from "../wires.ts";
-import { settleContent } from "./images.ts";
+import { isCutOffEmpty, settleContent } from "./images.ts";
 import { readReasoningItem } from "./responses.ts";
 
 /** The wire messages are about to take; see `wireRules`. */
@@ -34,6 +35,10 @@ export const settleContentForWire = definePass<WireOptions>(
     mapChanged(messages, (message, index) => {
       const blocks = storedBlocks(message);
       const shown = mapChanged(blocks, (block) => renderImageFault(block, wire) ?? block);
+      if (isRecord(message) && isCutOffEmpty(message)) {
+        report("changed", index, "an empty reply, which no provider takes back");
+        return { ...message, content: [textBlock(TEXTS.emptyContent)] };
+      }
       return settleContent(message, shown === blocks ? undefined : shown, report, index);
     }),
 );

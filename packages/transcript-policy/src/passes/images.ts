@@ -105,6 +105,7 @@ export function settleContent(
   const blocks = withImages ?? original;
   const kept = mapChanged(blocks, (block) => (isBlankText(block) ? undefined : block));
   if (kept.length === 0) {
+    if (isCutOffEmpty(message)) return message;
     const goes = roleOf(message) === "assistant";
     report(
       goes ? "dropped" : "changed",
@@ -125,6 +126,14 @@ export function settleContent(
     report("changed", index, "tool result content that was no list of blocks");
   return { ...message, content: kept };
 }
+
+/**
+ * True for a reply that reached its limit before it said anything: a fact of the session, which
+ * stays in its history.
+ * @internal
+ */
+export const isCutOffEmpty = ({ role, stopReason, content }: StoredMessage): boolean =>
+  role === "assistant" && stopReason === "length" && Array.isArray(content) && content.length === 0;
 
 async function sanitizeImage(
   block: StoredBlock,

@@ -25,9 +25,9 @@ export interface ReplayContentOptions {
 }
 
 /**
- * Drops blank users, delivery mirrors, silent replies, turns cut off while thinking and trailing
- * failures; wraps strings and single blocks in arrays, takes the host's context out of assistant
- * text and gives failed empty turns a text (rule R2).
+ * Drops blank user texts, delivery mirrors, silent replies, turns cut off while thinking and
+ * trailing failures; wraps strings and single blocks in arrays, takes the host's context out of
+ * assistant text and gives failed empty turns, and users of blank blocks only, a text (rule R2).
  */
 export const normalizeAssistantReplayContent = definePass<ReplayContentOptions>(
   "replay-content",
@@ -79,12 +79,9 @@ function normalizeUser(
   if (!Array.isArray(content)) return message;
   const kept = content.filter((block) => !isBlankText(block));
   if (kept.length === content.length && kept.length > 0) return message;
-  report(
-    kept.length === 0 ? "dropped" : "changed",
-    index,
-    kept.length === 0 ? "a blank user message" : "blank text in a user message",
-  );
-  return kept.length === 0 ? undefined : { ...message, content: kept };
+  report("changed", index, "blank text in a user message");
+  // The turn stays: without it two answers would stand side by side, and be taken for one.
+  return { ...message, content: kept.length === 0 ? [textBlock(TEXTS.emptyContent)] : kept };
 }
 
 function normalizeAssistant(

@@ -72,7 +72,11 @@ export const downgradeReasoningItems = definePass<{ modelChanged?: boolean }>(
   ({ hasThinking }) => hasThinking,
 );
 
-function forgetTextItem(block: StoredBlock): StoredBlock {
+/**
+ * The block without the id of its item; the phase of a reply stays.
+ * @internal
+ */
+export function forgetTextItem(block: StoredBlock): StoredBlock {
   if (typeOf(block) !== "text" || !("textSignature" in block)) return block;
   const item = readItem(block.textSignature);
   const phase = fieldOf(item, "phase");

@@ -102,10 +102,14 @@ describe("R2: only turns that say something are replayed", () => {
   const goes = (message: AgentMessage) =>
     normalizeAssistantReplayContent({ messages: [message, user("next")] }).messages.length === 1;
 
-  it("drops blank users and blank blocks of others", () => {
+  it("drops blank user texts and blank blocks of others", () => {
     expect(goes(user(" \u00a0"))).toBe(true);
-    expect(goes(user([text("")]))).toBe(true);
     expect(normalize(user([text(" "), text("a")]))).toEqual([text("a")]);
+  });
+  it("keeps the turn of a user who sent blank blocks only, so that no two answers are joined", () => {
+    const placeholder = [text(TEXTS.emptyContent)];
+    for (const content of [[text("")], [text(" "), text("\u00a0")], []])
+      expect(normalize(user(content))).toEqual(placeholder);
   });
   it("drops copies of what a channel delivered, for every provider", () => {
     expect(goes(assistant([text("a")], { provider: "openclaw", model: "gateway-injected" }))).toBe(
