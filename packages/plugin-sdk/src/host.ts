@@ -19,19 +19,6 @@ export {
 } from "./budget.ts";
 export { APIS, findApi } from "./catalogue/apis.ts";
 export { modelProfile, type ProfileRequest } from "./catalogue/find-profile.ts";
-export type {
-  CacheProfile,
-  CallsProfile,
-  CostProfile,
-  ImagesProfile,
-  LimitsProfile,
-  ModelProfile,
-  ProfileChanges,
-  ReadableProducers,
-  ReasoningProfile,
-  ReasoningReplay,
-  TurnsProfile,
-} from "./catalogue/profile.ts";
 export { ProfileChangesSchema } from "./catalogue/profile-changes.ts";
 export { findProvider, PROVIDERS, providerAt } from "./catalogue/providers.ts";
 export type {
@@ -72,6 +59,19 @@ export {
 } from "./contract/model.ts";
 export { type PluginsConfig, PluginsConfigSchema } from "./contract/plugins-config.ts";
 export type { PolicyChange, PolicySideRecord } from "./contract/policy.ts";
+export type {
+  CacheProfile,
+  CallsProfile,
+  CostProfile,
+  ImagesProfile,
+  LimitsProfile,
+  ModelProfile,
+  ProfileChanges,
+  ReadableProducers,
+  ReasoningProfile,
+  ReasoningReplay,
+  TurnsProfile,
+} from "./contract/profile.ts";
 export { declaredParams } from "./declared-params.ts";
 export {
   type CompactionSlot,

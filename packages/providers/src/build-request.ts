@@ -18,6 +18,9 @@ export function buildRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
   );
 }
 
+/** The body of a request as an object, to look into it or to check it against a vendor's types. */
+export const bodyOf = ({ body }: WireRequest): unknown => JSON.parse(body);
+
 /** One sentence for an api nobody speaks. */
 export function unknownApi(api: string): string {
   return `No driver speaks the model api "${api}"; use one of ${DRIVER_APIS.join(", ")}.`;

@@ -1,8 +1,7 @@
 // Streams or completes a model call, builds its request, and says why one failed.
-export { buildRequest } from "./build-request.ts";
+export { bodyOf, buildRequest } from "./build-request.ts";
 export { DRIVER_APIS } from "./find-driver.ts";
 export type { Endpoint, WireRequest } from "./provider.ts";
-export { accountFingerprint } from "./shared/account.ts";
 export type { AnswerLimit } from "./shared/http.ts";
 export type { RetryNotice, RetryOptions } from "./shared/retry.ts";
 export { classifyError, type Failure, type FailureOrigin } from "./shared/wire-errors.ts";

@@ -5,6 +5,7 @@ import { fitToolCalls } from "./passes/fit-calls.ts";
 import { fitText, fitThinking, settleContentForWire } from "./passes/fit-wire.ts";
 import { dropForeignBlocks, dropForeignProofs } from "./passes/foreign.ts";
 import { annotateInterSessionUserMessages } from "./passes/inter-session.ts";
+import { announceLateResults } from "./passes/late-results.ts";
 import { sanitizeToolUseResultPairing } from "./passes/pair-tool-results.ts";
 import { stripTrailingAssistants } from "./passes/prefill.ts";
 import {
@@ -49,6 +50,7 @@ export interface PassFlags {
   modelChanged?: boolean;
   allowedToolNames?: readonly string[];
   silentReplies?: NonNullable<ReplayContentOptions["silentReplies"]>;
+  appendOnly?: boolean;
 }
 
 const when = (condition: boolean, ...steps: Step[]): Step[] => (condition ? steps : []);
@@ -108,7 +110,7 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
     ...when(derived.isResponses, step(dropRepeatedItems, {})),
     ...when(policy.validateAnthropicTurns, step(dropForeignToolResultBlocks, {})),
     ...callSteps(flags, pair),
-    step(fitToolCalls, { wire }),
+    step(fitToolCalls, { wire, inOrder: flags.appendOnly === true }),
     step(stripToolResultDetails, {}),
     ...when(
       policy.validateGeminiTurns || wire.alternates === "assistants",
@@ -159,6 +161,7 @@ const thinkingSteps = ({ policy, derived }: PassFlags): Step[] => [
 
 function callSteps(flags: PassFlags, pair: readonly Step[]): Step[] {
   const { policy, derived, allowedToolNames = [], modelChanged = false } = flags;
+  const inOrder = flags.appendOnly === true;
   const { keepThinkingTurns, isResponses } = derived;
   const {
     toolCallIdMode: mode,
@@ -168,10 +171,12 @@ function callSteps(flags: PassFlags, pair: readonly Step[]): Step[] {
   const idOptions = {
     keepThinkingTurns,
     preserveNativeToolUseIds,
+    inOrder,
     ...(duplicateStyle && { duplicateStyle }),
   };
   return [
     step(sanitizeToolCallInputs, { allowedToolNames, keepThinkingTurns }),
+    ...when(inOrder, step(announceLateResults, {})),
     ...pair,
     ...when(
       isResponses,

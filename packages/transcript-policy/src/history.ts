@@ -30,6 +30,8 @@ export interface SanitizeRequest extends PolicyRequest, ImageOptions, ReplayCont
   };
   /** Stamps messages and records that are made up. Default: the wall clock. */
   clock?: Clock;
+  /** As for `prepareOutboundMessages`. Default: false. */
+  appendOnly?: boolean;
 }
 
 /** A history ready to be replayed. */
@@ -56,6 +58,7 @@ export async function sanitizeSessionHistory(request: SanitizeRequest): Promise<
     sessionState,
     allowedToolNames = [],
     silentReplies = "drop",
+    appendOnly = false,
   } = request;
   const policy = resolveTranscriptPolicy(request);
   const derived = deriveFlags(policy, request);
@@ -68,6 +71,7 @@ export async function sanitizeSessionHistory(request: SanitizeRequest): Promise<
     modelChanged,
     allowedToolNames,
     silentReplies,
+    appendOnly,
   };
 
   const runner = new StepRunner();

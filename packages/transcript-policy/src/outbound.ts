@@ -5,7 +5,7 @@ import type { Clock, PassResult } from "./pass.ts";
 import type { ReplayContentOptions } from "./passes/replay-content.ts";
 import { readerOf } from "./readers.ts";
 import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
-import { StepRunner } from "./steps.ts";
+import { type Step, StepRunner } from "./steps.ts";
 import { wireRules } from "./wires.ts";
 
 /** One model call's messages, and the route they take. */
@@ -14,6 +14,12 @@ export interface OutboundRequest extends PolicyRequest, ReplayContentOptions {
   messages: readonly AgentMessage[];
   /** Stamps messages that are made up. Default: the wall clock. */
   clock?: Clock;
+  /**
+   * True: what a model was sent before it answered stays as it was. Ids are decided by what stands
+   * before them, and a result that comes after its absence was answered is announced at its place.
+   * Default: false, the history is repaired as if nothing had been sent.
+   */
+  appendOnly?: boolean;
 }
 
 /**
@@ -22,13 +28,19 @@ export interface OutboundRequest extends PolicyRequest, ReplayContentOptions {
  * the replayed copy keep what it removes.
  */
 export function prepareOutboundMessages(request: OutboundRequest): PassResult {
-  const { messages, clock = Date, silentReplies = "drop" } = request;
+  return new StepRunner().settle(request.messages, stepsOf(request));
+}
+
+/**
+ * The steps a request's route takes.
+ * @internal
+ */
+export function stepsOf(request: Omit<OutboundRequest, "messages">): Step[] {
+  const { clock = Date, silentReplies = "drop", appendOnly = false } = request;
   const policy = resolveTranscriptPolicy(request);
-  const flags: PassFlags = { policy, derived: deriveFlags(policy, request), clock, silentReplies };
-  return new StepRunner().settle(
-    messages,
-    outboundSteps(flags, wireRules(request), readerOf(request)),
-  );
+  const derived = deriveFlags(policy, request);
+  const flags: PassFlags = { policy, derived, clock, silentReplies, appendOnly };
+  return outboundSteps(flags, wireRules(request), readerOf(request));
 }
 
 /**

@@ -4,6 +4,7 @@ export { stripInboundMetadata } from "./passes/channel-text.ts";
 export { toContractShape } from "./passes/contract-shape.ts";
 export { fitToolCalls } from "./passes/fit-calls.ts";
 export { fitText, fitThinking, settleContentForWire, type WireOptions } from "./passes/fit-wire.ts";
+export { dropForeignBlocks, dropForeignProofs, type ForeignOptions } from "./passes/foreign.ts";
 export {
   type ImageOptions,
   removeBlankContent,
@@ -14,6 +15,7 @@ export {
   annotateInterSessionUserMessages,
   stripInterSessionPromptPrefixForDisplay,
 } from "./passes/inter-session.ts";
+export { announceLateResults } from "./passes/late-results.ts";
 export { type PairingOptions, sanitizeToolUseResultPairing } from "./passes/pair-tool-results.ts";
 export {
   type MessagesPayload,

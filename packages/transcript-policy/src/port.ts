@@ -3,7 +3,8 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { type ModelSnapshot, type SanitizedHistory, sanitizeSessionHistory } from "./history.ts";
-import { prepareOutboundMessages, repairToolPairing } from "./outbound.ts";
+import { createOutbound } from "./incremental.ts";
+import { repairToolPairing } from "./outbound.ts";
 import type { Clock, PassResult } from "./pass.ts";
 import type { ImageOptions } from "./passes/images.ts";
 import type { ReplayContentOptions } from "./passes/replay-content.ts";
@@ -72,6 +73,7 @@ export interface TranscriptPolicyPort {
 export function createTranscriptPolicy(
   options: TranscriptPolicyOptions = {},
 ): TranscriptPolicyPort {
+  const prepareNext = createOutbound();
   return {
     sanitizeHistory: ({ messages, model, allowedToolNames = [], branch }) =>
       sanitizeSessionHistory({
@@ -80,13 +82,14 @@ export function createTranscriptPolicy(
         ...readSideRecords(branch),
         messages,
         allowedToolNames,
+        appendOnly: true,
       }),
     repairPairing: ({ messages, model }) =>
       repairToolPairing({ ...options, ...routeOf(model), messages }),
     // No filter by tool name: a call of a missing tool in the running turn has its answer, and must
     // keep it.
     prepareOutbound: ({ messages, model }) =>
-      prepareOutboundMessages({ ...options, ...routeOf(model), messages }),
+      prepareNext({ ...options, ...routeOf(model), messages }),
   };
 }
 

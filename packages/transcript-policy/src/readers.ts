@@ -1,4 +1,4 @@
-// Tells whose proofs a model can read: signatures, encrypted thoughts and opaque blocks.
+// Tells whose signatures, encrypted thoughts and opaque blocks a model can read.
 import { isRecord } from "@clew/plugin-sdk/host";
 import { normalizeRoute, profileOf, type Route } from "./route.ts";
 import { nonBlank, type StoredBlock, type StoredMessage } from "./stored.ts";

@@ -9,10 +9,11 @@ import {
   type ProviderRecord,
   providerAt,
 } from "@clew/plugin-sdk/host";
-import { accountFingerprint, type Endpoint } from "@clew/providers";
+import type { Endpoint } from "@clew/providers";
 import { type Environment, expandVariables, keyNames } from "../config/environment.ts";
 import type { ModelConfig, ModelsConfig, ProviderConfig } from "../config/models.ts";
 import { nearestOf } from "../text/nearest.ts";
+import { accountFingerprint } from "./account.ts";
 
 export interface ResolvedModel {
   /** "provider/model" as it was asked for. */

@@ -1,11 +1,17 @@
 // What is known of the model behind a route, put together from the rows that fit it.
+
+import type {
+  ModelProfile,
+  ProfileChanges,
+  ProfileMatch,
+  ProfileRow,
+} from "../contract/profile.ts";
 import { findApi } from "./apis.ts";
 import { CLAUDE } from "./models/claude.ts";
 import { GEMINI } from "./models/gemini.ts";
 import { GPT } from "./models/gpt.ts";
 import { OPEN } from "./models/open.ts";
 import { SERVERS } from "./models/servers.ts";
-import type { ModelProfile, ProfileChanges, ProfileMatch, ProfileRow } from "./profile.ts";
 import { findProvider } from "./providers.ts";
 import { ANY_WIRE, WIRE_PROFILES } from "./wire-profiles.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ProfileChanges } from "./profile.ts";
+import type { ProfileChanges } from "../contract/profile.ts";
 import { ProfileChangesSchema } from "./profile-changes.ts";
 
 describe("what a configuration may say of a model", () => {

@@ -1,5 +1,5 @@
 // What every model of a message format has in common, until a row says otherwise.
-import type { ModelProfile } from "./profile.ts";
+import type { ModelProfile } from "../contract/profile.ts";
 import type { WireName } from "./record.ts";
 
 const MEGABYTE = 1024 * 1024;

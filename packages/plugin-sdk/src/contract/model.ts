@@ -1,6 +1,6 @@
 // One model call as hosts and providers agree on it.
-import type { ModelProfile } from "../catalogue/profile.ts";
 import type { AgentMessage, AssistantMessage, ToolCallBlock, Usage } from "./message.ts";
+import type { ModelProfile } from "./profile.ts";
 
 /** A tool as the model is told of it. */
 export interface ToolDefinition {

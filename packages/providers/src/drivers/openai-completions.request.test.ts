@@ -388,6 +388,21 @@ describe("a Chat Completions request", () => {
     });
   });
 
+  it("is the same, byte for byte, whether a history grew or came at once", () => {
+    const endpoint = { baseUrl, flavor: "compatible" };
+    fc.assert(
+      fc.property(conversation, fc.nat(12), (messages, cut) => {
+        const frozen = messages.map((message) => Object.freeze(structuredClone(message)));
+        for (const message of frozen) if ("content" in message) Object.freeze(message.content);
+        const build = (list: readonly AgentMessage[]) =>
+          openaiCompletions.buildRequest(call(list), endpoint).body;
+        build(frozen.slice(0, cut));
+        expect(build(frozen)).toBe(build(messages));
+        expect(build(frozen.slice(0, cut))).toBe(build(messages.slice(0, cut)));
+      }),
+    );
+  });
+
   it("names the output limit as the endpoint's flavor does, and the host tells the flavor", () => {
     const body = (url: string) =>
       JSON.parse(

@@ -3,7 +3,7 @@ import type { ModelCall } from "@clew/plugin-sdk/host";
 import { askFields, withoutPrefill } from "../openai-completions/ask.ts";
 import { createChatDecoder } from "../openai-completions/decode.ts";
 import { findFlavor } from "../openai-completions/flavors.ts";
-import { toChatMessages } from "../openai-completions/messages.ts";
+import { writeChatMessages } from "../openai-completions/messages.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
 import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
@@ -32,15 +32,8 @@ function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
   const profile = profileFor(model, endpoint);
   const sendsTemperature =
     temperature !== undefined && !(flavor.fixedReasoningTemperature && model.reasoning === true);
-  const body = {
-    model: model.id,
-    messages: toChatMessages({
-      systemPrompt: call.systemPrompt,
-      messages: withoutPrefill(call, endpoint, profile),
-      model,
-      profile,
-      flavor,
-    }),
+  const { systemPrompt } = call;
+  const rest = {
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, parameters }) => ({
         type: "function",
@@ -55,6 +48,12 @@ function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
     stream: true,
     stream_options: { include_usage: true },
   };
+  const messages = [
+    ...(systemPrompt.trim() === ""
+      ? []
+      : [wellFormedJson({ role: "system", content: systemPrompt })]),
+    writeChatMessages(withoutPrefill(call, endpoint, profile), { model, profile, flavor }),
+  ].filter((text) => text !== "");
   return {
     method: "POST",
     url: `${endpoint.baseUrl.replace(/\/+$/, "")}/chat/completions`,
@@ -64,7 +63,8 @@ function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
       ...(endpoint.apiKey !== undefined && { authorization: `Bearer ${endpoint.apiKey}` }),
       ...lowerCaseNames(endpoint.headers ?? {}),
     },
-    body: wellFormedJson(body),
+    // The messages are text already, so that the old ones need not be written again.
+    body: `{"model":${wellFormedJson(model.id)},"messages":[${messages.join()}],${wellFormedJson(rest).slice(1)}`,
   };
 }
 

@@ -9,6 +9,7 @@ import type {
 } from "@clew/plugin-sdk/core";
 import type { ModelProfile, ModelRef } from "@clew/plugin-sdk/host";
 import { toModelMessage } from "@clew/plugin-sdk/transcript";
+import { writeGrowing } from "../shared/growing.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 import type { ChatFlavor } from "./flavors.ts";
 import { type ReasoningFields, reasoningFields } from "./reasoning.ts";
@@ -18,7 +19,6 @@ export type ChatPart =
   | { type: "image_url"; image_url: { url: string } };
 
 export type ChatMessage =
-  | { role: "system"; content: string }
   | { role: "user"; content: string | ChatPart[] }
   | ({
       role: "assistant";
@@ -36,46 +36,80 @@ export interface ChatToolCall {
 
 const NO_IMAGES = "[image left out: this model takes no images]";
 
-/**
- * The wire messages of a call. Pairing and order are the transcript policy's; this only translates.
- */
-export function toChatMessages(input: {
-  systemPrompt: string;
-  messages: readonly AgentMessage[];
+/** Whom messages are written for. */
+export interface ChatReader {
   model: ModelRef;
   profile: ModelProfile;
   flavor: ChatFlavor;
-}) {
-  const { systemPrompt, messages, model, profile, flavor } = input;
-  const wire: ChatMessage[] =
-    systemPrompt.trim() === "" ? [] : [{ role: "system", content: systemPrompt }];
-  // A tool message may hold text only, and nothing may stand between results of one turn: images
-  // follow after the last of them.
-  let heldImages: ChatPart[] = [];
-  const release = () => {
-    if (heldImages.length > 0)
-      wire.push({
-        role: "user",
-        content: [{ type: "text", text: "Images from the tool results above:" }, ...heldImages],
-      });
-    heldImages = [];
-  };
+}
+
+/**
+ * The messages of a call as JSON, joined by commas, without the system prompt. Pairing and order
+ * are the transcript policy's; this only translates.
+ */
+export function writeChatMessages(messages: readonly AgentMessage[], reader: ChatReader): string {
+  if (reader.flavor.mergeUserMessages) {
+    const wire: ChatMessage[] = [];
+    const held = toChatMessages(messages, [], reader, (message) => wire.push(message));
+    return mergeUsers([...wire, ...released(held)])
+      .map(wellFormedJson)
+      .join();
+  }
+  const { model, profile, flavor } = reader;
+  return writeGrowing<ChatPart[]>({
+    messages,
+    // Everything about a reader that its messages depend on.
+    shape: [profile, flavor, model.provider, model.acceptsImages],
+    before: [],
+    write: (fresh, held) => {
+      const pieces: string[] = [];
+      const still = toChatMessages(fresh, held, reader, (each) =>
+        pieces.push(wellFormedJson(each)),
+      );
+      return { text: pieces.join(), state: still };
+    },
+    end: (held) => released(held).map(wellFormedJson).join(),
+  });
+}
+
+/**
+ * Translates one message after the other. A tool message may hold text only, and nothing may stand
+ * between results of one turn: images follow after the last of them. Answers with those that still
+ * wait.
+ */
+function toChatMessages(
+  messages: readonly AgentMessage[],
+  before: readonly ChatPart[],
+  { model, profile }: ChatReader,
+  push: (message: ChatMessage) => void,
+): ChatPart[] {
+  let held = [...before];
   for (const original of messages) {
     const message = toModelMessage(original);
     if (message === undefined) continue;
     if (message.role === "toolResult") {
       const { text, images } = toolResult(message, model);
-      wire.push(text);
-      heldImages.push(...images);
+      push(text);
+      held.push(...images);
       continue;
     }
-    release();
-    if (message.role === "user") wire.push({ role: "user", content: userContent(message, model) });
-    else wire.push(...assistantMessage(message, model, profile));
+    released(held).forEach(push);
+    held = [];
+    if (message.role === "user") push({ role: "user", content: userContent(message, model) });
+    else assistantMessage(message, model, profile).forEach(push);
   }
-  release();
-  return flavor.mergeUserMessages ? mergeUsers(wire) : wire;
+  return held;
 }
+
+const released = (held: readonly ChatPart[]): ChatMessage[] =>
+  held.length === 0
+    ? []
+    : [
+        {
+          role: "user",
+          content: [{ type: "text", text: "Images from the tool results above:" }, ...held],
+        },
+      ];
 
 function userContent({ content }: UserMessage, model: ModelRef): string | ChatPart[] {
   if (typeof content === "string") return content;

@@ -13,15 +13,15 @@ import { canonicalId } from "./responses.ts";
 import { type Allocate, renameCalls, sanitizeToolCallId, uniqueId } from "./tool-ids.ts";
 
 /** Gives calls names and ids the wire takes, and ids that occur once. */
-export const fitToolCalls = definePass<{ wire: WireRules }>(
+export const fitToolCalls = definePass<{ wire: WireRules; inOrder?: boolean }>(
   "wire-calls",
-  (messages, { wire }, report) => {
+  (messages, { wire, inOrder = false }, report) => {
     const named = mapChanged(messages, (message, index) => {
       const renamed = nameCalls(message, wire);
       if (renamed !== message) report("changed", index, "a tool name the provider does not accept");
       return renamed;
     });
-    return renameCalls(named, allocateFor(named, wire), report);
+    return renameCalls(named, allocateFor(inOrder ? [] : named, wire), report);
   },
   ({ hasTools }) => hasTools,
 );
@@ -48,7 +48,10 @@ function legalName(name: unknown, wire: WireRules): string {
   return wire.names.test(plain) ? plain : `_${plain}`;
 }
 
-/** Legal ids stay at their first use; all others are replaced by new ones. */
+/**
+ * Legal ids stay at their first use; all others are replaced by new ones, out of the way of the
+ * legal ids of `messages`.
+ */
 function allocateFor(messages: readonly StoredMessage[], wire: WireRules): Allocate {
   const taken = new Set<string>();
   for (const message of messages)

@@ -15,8 +15,12 @@ import {
 import { explainInvalid } from "../explain.ts";
 import { sanitizeSessionHistory } from "../history.ts";
 import { prepareOutboundMessages } from "../outbound.ts";
+import { readerOf } from "../readers.ts";
 import type { Route } from "../route.ts";
 import { storedBlocks } from "../stored.ts";
+import { TEXTS } from "../texts.ts";
+import { wireRules } from "../wires.ts";
+import { dropForeignBlocks, dropForeignProofs } from "./foreign.ts";
 
 const FABLE: Route = {
   provider: "anthropic",
@@ -163,6 +167,22 @@ describe("what only one provider understands", () => {
   it("leaves a text where it was all there was", () => {
     const sent = send({ ...FABLE, provider: "acme" }, assistant([block]), user("n"));
     expect(sent.messages).toHaveLength(3);
+  });
+});
+
+describe("each of the two passes", () => {
+  const options = { wire: wireRules(FABLE), reader: readerOf(FABLE) };
+
+  it("gives back the very list when all of it is the reader's own", () => {
+    const messages = signed(by("anthropic", FABLE.modelId));
+    expect(dropForeignProofs({ ...options, messages }).messages).toBe(messages);
+    expect(dropForeignBlocks({ ...options, messages }).messages).toBe(messages);
+  });
+
+  it("leaves a text where nothing else was said", () => {
+    const messages = [assistant([thinking(SIGNATURE)], by("acme", "x"))];
+    const [message] = dropForeignProofs({ ...options, messages }).messages;
+    expect(storedBlocks(message as never)).toEqual([text(TEXTS.omittedReasoning)]);
   });
 });
 

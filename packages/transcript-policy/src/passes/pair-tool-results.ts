@@ -223,7 +223,11 @@ function makeResult(
   };
 }
 
-function isSynthetic(result: StoredMessage): boolean {
+/**
+ * True for a result that was made up.
+ * @internal
+ */
+export function isSynthetic(result: StoredMessage): boolean {
   if (result.isError !== true) return false;
   if (fieldOf(result.details as StoredBlock, SYNTHETIC_MARK) === true) return true;
   const text = blockText(storedBlocks(result)[0]);

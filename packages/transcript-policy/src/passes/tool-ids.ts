@@ -21,6 +21,8 @@ export interface ToolIdOptions {
   preserveNativeToolUseIds?: boolean;
   /** True: turns with thinking keep their ids as they are, and nobody else may take them. */
   keepThinkingTurns?: boolean;
+  /** True: only what stands before an id decides it. Default: kept ids are reserved first. */
+  inOrder?: boolean;
   /** "openai": the first use of a `call_*` id stays and repeats become fresh ones. */
   duplicateStyle?: "openai";
 }
@@ -62,12 +64,14 @@ const alphanumerics = (id: string): string => id.replace(/[^A-Za-z0-9]/g, "");
 export const sanitizeToolCallIds = definePass<ToolIdOptions>(
   "tool-call-ids",
   (messages, options, report) =>
-    renameCalls(
-      messages,
-      createAllocator(options, reservedIds(messages, options)),
-      report,
-      (message) => isVerbatim(message, options),
-    ),
+    options.inOrder === true
+      ? renameCalls(messages, allocatorInOrder(messages, options), report)
+      : renameCalls(
+          messages,
+          createAllocator(options, reservedIds(messages, options)),
+          report,
+          (message) => isVerbatim(message, options),
+        ),
   ({ hasTools }) => hasTools,
 );
 
@@ -164,6 +168,21 @@ function createAllocator(options: ToolIdOptions, taken: Set<string>): Allocate {
     if (keepsNative(id, use, options, taken)) return take(id);
     const isRepeat = options.duplicateStyle === "openai" && id.startsWith("call_") && use > 1;
     return take(isRepeat ? openaiRepeat(id, use, taken) : uniqueId(seed, options.mode, taken));
+  };
+}
+
+/** A turn with thinking keeps an id that nobody before it has taken. */
+function allocatorInOrder(messages: readonly StoredMessage[], options: ToolIdOptions): Allocate {
+  const verbatim = new WeakSet<StoredBlock>();
+  for (const message of messages)
+    if (roleOf(message) === "assistant" && isVerbatim(message, options))
+      for (const block of storedBlocks(message)) if (isToolCall(block)) verbatim.add(block);
+  const taken = new Set<string>();
+  const allocate = createAllocator(options, taken);
+  return (id, use, call) => {
+    if (call === undefined || !verbatim.has(call) || taken.has(id)) return allocate(id, use, call);
+    taken.add(id);
+    return id;
   };
 }
 

@@ -1,5 +1,5 @@
 // What is recorded of Claude, wherever it is served.
-import type { ProfileRow } from "../profile.ts";
+import type { ProfileRow } from "../../contract/profile.ts";
 
 const SIGNED_APIS = ["anthropic-messages", "bedrock-converse-stream"] as const;
 

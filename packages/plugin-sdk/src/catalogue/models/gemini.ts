@@ -1,5 +1,5 @@
 // What is recorded of Gemini, on its own wire and on others.
-import type { ProfileRow } from "../profile.ts";
+import type { ProfileRow } from "../../contract/profile.ts";
 
 export const GEMINI: readonly ProfileRow[] = [
   {

@@ -1,5 +1,5 @@
 // What is recorded of OpenAI's own models.
-import type { ProfileRow } from "../profile.ts";
+import type { ProfileRow } from "../../contract/profile.ts";
 
 const PROVIDERS = ["openai", "azure-openai"] as const;
 

@@ -1,5 +1,5 @@
 // What is recorded of models that think in plain text and are served by anybody.
-import type { ProfileRow } from "../profile.ts";
+import type { ProfileRow } from "../../contract/profile.ts";
 
 const CHAT = ["openai-completions", "ollama"] as const;
 

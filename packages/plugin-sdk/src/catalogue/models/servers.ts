@@ -1,5 +1,5 @@
 // What a server does with any model it serves, whatever the model's name says.
-import type { ProfileRow } from "../profile.ts";
+import type { ProfileRow } from "../../contract/profile.ts";
 
 const CHAT = ["openai-completions", "ollama"] as const;
 

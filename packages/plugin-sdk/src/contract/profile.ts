@@ -1,5 +1,5 @@
 // What is recorded of one model on one route.
-import type { ThinkingCarrier } from "../contract/message.ts";
+import type { ThinkingCarrier } from "./message.ts";
 
 /**
  * What becomes of thinking when a history is sent again: "strip" none goes back · "tools" only that
@@ -140,19 +140,22 @@ export type ProfileChanges = {
   readonly [Group in Exclude<keyof ModelProfile, "assumed" | "cost">]?:
     | Changes<ModelProfile[Group]>
     | undefined;
-} & { readonly cost?: CostProfile };
+} & {
+  /** All prices at once. Absent: as they were. */
+  readonly cost?: CostProfile;
+};
 
 type Changes<Group> = { readonly [Field in keyof Group]?: Group[Field] | undefined };
 
 /** Which routes a row is about: every part that it has must fit. */
 export interface ProfileMatch {
-  /** Provider ids. */
+  /** Provider ids. Absent: any. */
   readonly providers?: readonly string[];
-  /** Apis by name. */
+  /** Apis by name. Absent: any. */
   readonly apis?: readonly string[];
-  /** Pattern of model ids, in lower case. */
+  /** Pattern of model ids, in lower case. Absent: any. */
   readonly models?: RegExp;
-  /** Marked as a model that thinks, or not. */
+  /** Marked as a model that thinks, or not. Absent: either. */
   readonly reasoning?: boolean;
 }
 

@@ -1,0 +1,102 @@
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { deepFreeze, histories } from "./__fixtures__/histories.ts";
+import { asking, assistant, call, clock, result, text, user } from "./__fixtures__/messages.ts";
+import { DISTINCT_ROUTES, nameOf } from "./__fixtures__/routes.ts";
+import { explainInvalid } from "./explain.ts";
+import { createOutbound } from "./incremental.ts";
+import { prepareOutboundMessages } from "./outbound.ts";
+import { TEXTS } from "./texts.ts";
+
+const routes = DISTINCT_ROUTES.map((route) => [nameOf(route), route] as const);
+const turn = (at: number): AgentMessage[] => [
+  user(`question ${at}`),
+  asking([call(`toolu_${at}`)]),
+  result(`toolu_${at}`),
+  assistant([text(`answer ${at}`)]),
+];
+
+describe.each(routes)("calls of a growing history, sent to %s", (_name, route) => {
+  it("are what one look at the whole list would give, however it grows", () => {
+    fc.assert(
+      fc.property(histories, fc.array(fc.nat(3), { maxLength: 12 }), (messages, steps) => {
+        const prepare = createOutbound();
+        deepFreeze(messages);
+        let end = 0;
+        for (const more of [...steps, messages.length]) {
+          end = Math.min(messages.length, end + more + 1);
+          const request = { ...route, messages: messages.slice(0, end), clock };
+          const sent = prepare(request).messages;
+          expect(sent).toEqual(prepareOutboundMessages({ ...request, appendOnly: true }).messages);
+          expect(explainInvalid({ ...route, messages: sent })).toEqual([]);
+        }
+      }),
+    );
+  });
+
+  it("say again what was said before, object for object", () => {
+    const prepare = createOutbound();
+    const history = Array.from({ length: 20 }, (_, at) => turn(at)).flat();
+    let before: readonly AgentMessage[] = [];
+    for (let end = 1; end <= history.length; end += 2) {
+      const sent = prepare({ ...route, messages: history.slice(0, end), clock }).messages;
+      const last = before.length - 1;
+      expect(sent.slice(0, last).every((message, at) => message === before[at])).toBe(true);
+      before = sent;
+    }
+  });
+});
+
+describe("a result that comes after its absence was answered", () => {
+  const route = {
+    provider: "anthropic",
+    modelApi: "anthropic-messages",
+    modelId: "claude-opus-5-5",
+  };
+  const asked = [user("q"), asking([call("toolu_1")]), user("and?"), assistant([text("no news")])];
+  const late = result("toolu_1", { content: [text("here it is")] });
+
+  it("comes as news at its place, and what was sent stays", () => {
+    const request = { ...route, clock, appendOnly: true };
+    const before = prepareOutboundMessages({ ...request, messages: asked.slice(0, 3) }).messages;
+    const after = prepareOutboundMessages({ ...request, messages: [...asked, late] });
+    expect(JSON.stringify(before)).toContain(TEXTS.missingToolResult);
+    expect(after.messages.slice(0, before.length)).toEqual(before);
+    expect(after.messages.at(-1)).toMatchObject({
+      role: "custom",
+      customType: "late-tool-result",
+      content: [text("[Late result of tool call toolu_1 (read)]"), text("here it is")],
+    });
+    expect(after.changes.map(({ rule }) => rule)).toContain("late-results");
+  });
+
+  it("still takes its place where nobody had spoken since, or nothing was sent", () => {
+    const messages = [...asked.slice(0, 3), late];
+    for (const appendOnly of [true, false])
+      expect(
+        prepareOutboundMessages({ ...route, clock, appendOnly, messages }).messages[2],
+      ).toMatchObject({ role: "toolResult", isError: false });
+    expect(
+      prepareOutboundMessages({ ...route, clock, messages: [...asked, late] }).messages[2],
+    ).toMatchObject({ role: "toolResult", isError: false });
+  });
+});
+
+describe("an id that was sent", () => {
+  it("is not renamed by a later call that claims its form", () => {
+    const route = {
+      provider: "anthropic",
+      modelApi: "anthropic-messages",
+      modelId: "claude-opus-5-5",
+    };
+    const asksFor = (id: string) => [asking([call(id)]), result(id)];
+    const first = [user("q"), ...asksFor("functions.read!0")];
+    const request = { ...route, clock, appendOnly: true };
+    const before = prepareOutboundMessages({ ...request, messages: first }).messages;
+    const claim = (before[2] as { toolCallId: string }).toolCallId;
+    const after = prepareOutboundMessages({ ...request, messages: [...first, ...asksFor(claim)] });
+    expect(after.messages.slice(0, 3)).toEqual(before);
+    expect(explainInvalid({ ...route, messages: after.messages })).toEqual([]);
+  });
+});

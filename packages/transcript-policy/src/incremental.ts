@@ -1,0 +1,263 @@
+// Prepares the calls of a session one after the other, doing for each only what is new.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { isRecord, type PolicyChange } from "@clew/plugin-sdk/host";
+import { type OutboundRequest, stepsOf } from "./outbound.ts";
+import type { PassResult } from "./pass.ts";
+import { itemId } from "./passes/responses.ts";
+import { isBefore, latestCompaction } from "./passes/thinking.ts";
+import { type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
+import { type Step, StepRunner } from "./steps.ts";
+import {
+  asStored,
+  callId,
+  hasFailed,
+  isThinking,
+  isToolCall,
+  isToolCallLike,
+  nonBlank,
+  resultId,
+  roleOf,
+  type StoredMessage,
+  storedBlocks,
+  textBlock,
+} from "./stored.ts";
+import { traitsOf } from "./traits.ts";
+import { wireRules } from "./wires.ts";
+
+/** The calls of one session and route so far: what of them is settled for good. */
+interface Settled {
+  key: string;
+  profile: object;
+  steps: readonly Step[];
+  /** How much of each list is settled; both only ever grow. */
+  input: AgentMessage[];
+  output: AgentMessage[];
+  changes: PolicyChange[];
+  /** Ids that calls and items have there, before and after. */
+  ids: Set<string>;
+  compactedAt: number | undefined;
+  /** True while the output is the input. */
+  isClean: boolean;
+  /** What was sent of the part that is not settled, so that it is the same objects next time. */
+  open: readonly AgentMessage[];
+}
+
+/**
+ * `prepareOutboundMessages` for a host that sends a growing history again and again. Turns that can
+ * no longer change are prepared once; they are recognised by being the same objects in the same
+ * order, so messages must not be changed after they were handed over. What comes out is what
+ * `prepareOutboundMessages` with `appendOnly` makes of the whole list.
+ */
+export function createOutbound(): (request: OutboundRequest) => PassResult {
+  const sessions = new WeakMap<AgentMessage, Settled>();
+  return (request) => {
+    const { messages } = request;
+    const first = messages[0];
+    if (!isRecord(first)) return new StepRunner().settle(messages, begin(request).steps);
+    const known = sessions.get(first);
+    const settled = goesOn(known, request) ? known : begin(request);
+    sessions.set(first, settled);
+    const result = advance(settled, request);
+    if (result !== undefined) return result;
+    // Something new speaks of what was settled: all of it is looked at again.
+    const anew = begin(request);
+    sessions.set(first, anew);
+    return advance(anew, request) ?? new StepRunner().settle(messages, anew.steps);
+  };
+}
+
+function begin(request: OutboundRequest): Settled {
+  return {
+    key: keyOf(request),
+    profile: wireRules(request),
+    steps: stepsOf({ ...request, appendOnly: true }),
+    input: [],
+    output: [],
+    changes: [],
+    ids: new Set(),
+    compactedAt: undefined,
+    isClean: true,
+    open: [],
+  };
+}
+
+const keyOf = ({ provider, modelApi, modelId, account, silentReplies }: OutboundRequest): string =>
+  JSON.stringify([provider, modelApi, modelId, account, silentReplies]);
+
+function goesOn(settled: Settled | undefined, request: OutboundRequest): settled is Settled {
+  return (
+    settled !== undefined &&
+    settled.profile === wireRules(request) &&
+    settled.key === keyOf(request) &&
+    settled.input.length <= request.messages.length &&
+    settled.input.every((message, index) => message === request.messages[index])
+  );
+}
+
+/** Undefined: what is new touches what was settled. */
+function advance(settled: Settled, request: OutboundRequest): PassResult | undefined {
+  const rest = request.messages.slice(settled.input.length);
+  let before = settled.open;
+  const cut = settledEnd(settled, asStored(rest), request);
+  if (touches(settled, asStored(rest))) return undefined;
+  if (cut > 0) {
+    const chunk = rest.slice(0, cut);
+    const result = prepare(settled, [...chunk, BESIDE]);
+    if (
+      result?.messages.at(-1) === BESIDE &&
+      !touches(settled, asStored(result.messages.slice(0, -1)))
+    ) {
+      const messages = recognised(result.messages.slice(0, -1), before, chunk);
+      settle(settled, chunk, { ...result, messages });
+      before = before.slice(messages.length);
+      rest.splice(0, cut);
+      if (touches(settled, asStored(rest))) return undefined;
+    }
+  }
+  const open = prepare(settled, rest);
+  if (open === undefined || touches(settled, asStored(open.messages))) return undefined;
+  const sent = open.messages === rest ? rest : recognised(open.messages, before, rest);
+  settled.open = sent;
+  const changes = [...settled.changes, ...moved(open.changes, settled.input.length)];
+  if (settled.isClean && sent === rest) return { messages: request.messages, changes };
+  return { messages: [...settled.output, ...sent], changes };
+}
+
+/**
+ * The messages, with those that were sent like this before as the very objects that were sent. What
+ * the policy made is frozen: whoever writes it need not write it twice.
+ */
+function recognised(
+  messages: readonly AgentMessage[],
+  before: readonly AgentMessage[],
+  given: readonly AgentMessage[],
+): readonly AgentMessage[] {
+  const others = new Set(given);
+  return messages.map((message, at) => {
+    if (others.has(message)) return message;
+    const old = before[at];
+    if (old !== undefined && JSON.stringify(old) === JSON.stringify(message)) return old;
+    if ("content" in message) Object.freeze(message.content);
+    return Object.freeze(message);
+  });
+}
+
+function settle(settled: Settled, chunk: readonly AgentMessage[], result: PassResult): void {
+  const { messages, changes } = result;
+  settled.isClean &&=
+    messages.length === chunk.length && messages.every((message, at) => message === chunk[at]);
+  settled.compactedAt = latestOf(settled.compactedAt, latestCompaction(asStored(chunk)));
+  for (const id of [...idsOf(asStored(chunk)), ...idsOf(asStored(messages))]) settled.ids.add(id);
+  for (const change of moved(changes, settled.input.length)) settled.changes.push(change);
+  for (const message of messages) settled.output.push(message);
+  for (const message of chunk) settled.input.push(message);
+}
+
+/** Stands for what is left out of a part, before or behind it: a person who says something. */
+const BESIDE = { role: "user", content: [textBlock("(more)")] } as unknown as AgentMessage;
+
+/** The part as if it stood behind what is settled; undefined when that cannot be told. */
+function prepare(settled: Settled, part: readonly AgentMessage[]): PassResult | undefined {
+  const runner = new StepRunner();
+  const first = part[0];
+  if (
+    settled.input.length === 0 ||
+    first === undefined ||
+    roleOf(asStored(part)[0]) !== "assistant"
+  )
+    return runner.settle(part, settled.steps);
+  const { messages, changes } = runner.settle([BESIDE, ...part], settled.steps);
+  if (messages[0] !== BESIDE) return undefined;
+  const after = messages.slice(1);
+  const isSame = after.length === part.length && after.every((each, at) => each === part[at]);
+  return { messages: isSame ? part : after, changes: moved(changes, -1) };
+}
+
+/** How much of the rest cannot change any more, whatever follows; 0 = nothing. */
+function settledEnd(
+  settled: Settled,
+  rest: readonly StoredMessage[],
+  request: PolicyRequest,
+): number {
+  const { hasEmbeddedResults, hasThinking } = traitsOf(rest);
+  const policy = resolveTranscriptPolicy(request);
+  if (hasEmbeddedResults || (hasThinking && policy.dropThinkingBlocks)) return 0;
+  const compactedAt = latestOf(settled.compactedAt, latestCompaction(rest));
+  const dependsOnTurn =
+    hasThinking && (policy.dropReasoningFromHistory || rest.some(hasUnsignedThinking));
+  for (let cut = rest.length - 1; cut > 0; cut--) {
+    const role = roleOf(rest[cut]);
+    const before = roleOf(rest[cut - 1]);
+    if (isOlder(rest[cut], compactedAt)) return 0;
+    if (role === "user" ? !isSaid(rest[cut]!) : role !== "assistant" || dependsOnTurn) continue;
+    if (before !== "assistant" && before !== "toolResult") continue;
+    if (role !== before && isAnswered(rest, cut)) return cut;
+  }
+  return 0;
+}
+
+/** True for a person's message that is certainly sent: an answer before it is not the last one. */
+const isSaid = ({ content, excludeFromContext }: StoredMessage): boolean =>
+  excludeFromContext !== true && (Array.isArray(content) || nonBlank(content) !== undefined);
+
+const isOlder = (message: StoredMessage | undefined, compactedAt: number | undefined): boolean =>
+  isRecord(message) && isBefore(message, compactedAt);
+
+const hasUnsignedThinking = (message: StoredMessage): boolean =>
+  storedBlocks(message).some((block) => isThinking(block) && block.thinkingSignature === undefined);
+
+/**
+ * True when the newest reply before the cut waits for nothing: each call has its one result.
+ * Replies in a row may be one.
+ */
+function isAnswered(messages: readonly StoredMessage[], cut: number): boolean {
+  const end = lastThat(messages, cut, (role) => role !== "toolResult");
+  const start = lastThat(messages, end, (role) => role !== "assistant");
+  const replies = messages.slice(start, end);
+  if (replies.length === 0 || replies.some(hasFailed)) return false;
+  const calls = replies.flatMap(storedBlocks).filter(isToolCallLike);
+  const results = messages.slice(end, cut).map(resultId);
+  return (
+    calls.every(isToolCall) &&
+    calls.length === results.length &&
+    calls.every((call, index) => callId(call) === results[index])
+  );
+}
+
+/** The position behind the last message before `end` whose role does. */
+function lastThat(
+  messages: readonly StoredMessage[],
+  end: number,
+  does: (role: string | undefined) => boolean,
+): number {
+  let at = end;
+  while (at > 0 && !does(roleOf(messages[at - 1]))) at--;
+  return at;
+}
+
+/** True when a message names a call or an item of the settled part, or is older than a summary. */
+function touches({ ids, compactedAt }: Settled, messages: readonly StoredMessage[]): boolean {
+  if (messages.some((message) => isOlder(message, compactedAt))) return true;
+  for (const id of idsOf(messages)) if (ids.has(id)) return true;
+  return false;
+}
+
+function* idsOf(messages: readonly StoredMessage[]): Generator<string> {
+  for (const message of messages) {
+    if (roleOf(message) === "toolResult") yield resultId(message) ?? "";
+    if (roleOf(message) !== "assistant") continue;
+    for (const block of storedBlocks(message)) {
+      const item = itemId(block);
+      if (item !== undefined) yield item;
+      if (!isToolCallLike(block)) continue;
+      for (const part of callId(block).split("|")) yield part.trim();
+      yield callId(block).trim();
+    }
+  }
+}
+
+const latestOf = (left: number | undefined, right: number | undefined): number | undefined =>
+  left === undefined || right === undefined ? (left ?? right) : Math.max(left, right);
+
+const moved = (changes: readonly PolicyChange[], by: number): readonly PolicyChange[] =>
+  by === 0 ? changes : changes.map((change) => ({ ...change, index: change.index + by }));

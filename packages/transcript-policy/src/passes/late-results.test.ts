@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { asking, assistant, call, result, text, user } from "../__fixtures__/messages.ts";
+import { TEXTS } from "../texts.ts";
+import { announceLateResults } from "./late-results.ts";
+
+const madeUp = result("a", { isError: true, content: [text(TEXTS.missingToolResult)] });
+const kindsAfter = (...messages: Parameters<typeof announceLateResults>[0]["messages"]) =>
+  announceLateResults({ messages }).messages.map(({ role }) => role);
+
+describe("a late result", () => {
+  it("becomes a message of its own, with what identified it", () => {
+    const late = result("a", { __openclaw: { id: "e5" }, timestamp: 7 });
+    const { messages, changes } = announceLateResults({
+      messages: [user("q"), asking([call("a")]), user("and?"), assistant([text("no")]), late],
+    });
+    expect(messages.at(-1)).toEqual({
+      role: "custom",
+      customType: "late-tool-result",
+      content: [text("[Late result of tool call a (read)]"), text("ok")],
+      __openclaw: { id: "e5" },
+      timestamp: 7,
+    });
+    expect(changes).toEqual([
+      {
+        rule: "late-results",
+        action: "changed",
+        index: 4,
+        reason: "a tool result that came after the model had been told of none",
+      },
+    ]);
+  });
+
+  it("is news beside the made-up one that stands in its place, and only once", () => {
+    const told = [asking([call("a")]), madeUp, assistant([text("no")])];
+    expect(kindsAfter(...told, result("a"), result("a"))).toEqual([
+      ...["assistant", "toolResult", "assistant", "custom", "toolResult"],
+    ]);
+  });
+
+  it("is none where the model has not spoken since, where replies may be one, or where a real one came in time", () => {
+    const asked = asking([call("a")]);
+    expect(kindsAfter(asked, user("and?"), result("a"))).toEqual([
+      "assistant",
+      "user",
+      "toolResult",
+    ]);
+    expect(kindsAfter(asked, asking([call("b")]), result("a"), result("b"))).not.toContain(
+      "custom",
+    );
+    expect(kindsAfter(asked, result("a"), assistant([text("x")]), result("a"))).not.toContain(
+      "custom",
+    );
+    expect(
+      kindsAfter(
+        asking([call("a")], { stopReason: "aborted" }),
+        user("n"),
+        assistant([text("x")]),
+        result("a"),
+      ),
+    ).not.toContain("custom");
+  });
+});

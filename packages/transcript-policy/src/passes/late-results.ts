@@ -1,0 +1,63 @@
+// Decides what becomes of a tool result that arrives after its absence was answered.
+import { definePass, mapChanged } from "../pass.ts";
+import {
+  callId,
+  hasFailed,
+  isToolCall,
+  nonBlank,
+  resultId,
+  roleOf,
+  type StoredMessage,
+  storedBlocks,
+  textBlock,
+} from "../stored.ts";
+import { isSynthetic } from "./pair-tool-results.ts";
+
+/**
+ * Turns a late result into a message of its own, where it stands. A model that spoke after a call
+ * without a result was sent a made-up one, and what was sent stays: the real one comes as news.
+ */
+export const announceLateResults = definePass(
+  "late-results",
+  (messages, _options, report) => {
+    const calls = new Map<string, { at: number; answered: boolean }>();
+    let spoken = -1;
+    let others = -1;
+    return mapChanged(messages, (message, index) => {
+      const role = roleOf(message);
+      if (role === "assistant") {
+        // Replies in a row may be one: nothing was asked in between.
+        if (others > spoken) spoken = index;
+        const answered = hasFailed(message);
+        for (const block of storedBlocks(message).filter(isToolCall))
+          calls.set(callId(block).trim(), { at: index, answered });
+        return message;
+      }
+      others = index;
+      const id = role === "toolResult" ? resultId(message) : undefined;
+      const call = id === undefined ? undefined : calls.get(id);
+      if (id === undefined || call === undefined || call.answered) return message;
+      if (call.at >= spoken) {
+        call.answered = !isSynthetic(message);
+        return message;
+      }
+      if (isSynthetic(message)) return message;
+      call.answered = true;
+      report("changed", index, "a tool result that came after the model had been told of none");
+      return announced(message, id);
+    });
+  },
+  ({ hasTools }) => hasTools,
+);
+
+function announced(result: StoredMessage, id: string): StoredMessage {
+  const { __openclaw, timestamp } = result;
+  const heading = `[Late result of tool call ${id} (${nonBlank(result.toolName) ?? "unknown"})]`;
+  return {
+    role: "custom",
+    customType: "late-tool-result",
+    content: [textBlock(heading), ...storedBlocks(result)],
+    ...(__openclaw !== undefined && { __openclaw }),
+    ...(timestamp !== undefined && { timestamp }),
+  };
+}
