@@ -39,6 +39,7 @@ export function passesModule(): { path: string; text: string } {
     "pass",
     "traits",
     "wires",
+    "readers",
     "texts",
     ...passFiles().map((file) => `passes/${file.slice(0, -3)}`),
   ];
@@ -49,8 +50,8 @@ export function passesModule(): { path: string; text: string } {
     return names.length === 0 ? [] : [`export { ${names.join(", ")} } from "./${file}.ts";`];
   });
   const head = "// Every pass by name, as `pnpm run docs` finds them in the folder.";
-  // Named in the signature of a pass.
-  const stored = 'export type { StoredBlock } from "./stored.ts";';
+  // Named in the signatures of passes.
+  const stored = 'export type { StoredBlock, StoredMessage } from "./stored.ts";';
   return { path, text: formatted(path, [head, ...lines, stored].join("\n")) };
 }
 

@@ -27,6 +27,7 @@ const options = {
   ...{ clock, wire: exported.wireRules(DISTINCT_ROUTES[0]!), silentReplies: "drop" as const },
   ...{ keepLast: false, base64Only: true, includeCamelCase: true, allowedToolNames: ["read"] },
   ...{ mode: "strict" as const, modelChanged: true, failedTurns: "drop" as const },
+  ...{ reader: exported.readerOf(DISTINCT_ROUTES[0]!), inOrder: true },
 };
 const isPass = (value: unknown): value is Pass<typeof options> =>
   typeof value === "function" && "applies" in value;

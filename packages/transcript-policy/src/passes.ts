@@ -62,7 +62,8 @@ export {
   validateAnthropicTurns,
   validateGeminiTurns,
 } from "./passes/turns.ts";
-export type { StoredBlock } from "./stored.ts";
+export { type Reader, readerOf } from "./readers.ts";
+export type { StoredBlock, StoredMessage } from "./stored.ts";
 export { TEXTS } from "./texts.ts";
 export type { Traits } from "./traits.ts";
 export { type Fault, type WireRules, wireRules } from "./wires.ts";

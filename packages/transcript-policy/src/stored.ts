@@ -13,6 +13,7 @@ export interface StoredBlock {
  * the guards below.
  */
 export interface StoredMessage {
+  /** Nothing is sure of a field before it was looked at. */
   readonly [field: string]: unknown;
 }
 
