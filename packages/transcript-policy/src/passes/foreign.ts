@@ -66,11 +66,11 @@ export const dropForeignBlocks = definePass<ForeignOptions>(
   (messages, { reader }, report) =>
     mapChanged(messages, (message, index) => {
       const blocks = storedBlocks(message);
-      const kept = mapChanged(blocks, (block) =>
-        typeOf(block) === "provider" && !reader.owns(block) ? undefined : block,
-      );
+      const isForeign = (block: StoredBlock) =>
+        typeOf(block) === "provider" && !reader.owns(block);
+      const kept = mapChanged(blocks, (block) => (isForeign(block) ? undefined : block));
       if (kept === blocks) return message;
-      const kinds = blocks.flatMap((block) => nonBlank(block.kind) ?? []);
+      const kinds = blocks.filter(isForeign).flatMap((block) => nonBlank(block.kind) ?? []);
       report("changed", index, `a part only another route understands (${[...new Set(kinds)]})`);
       return withContent(message, kept);
     }),
