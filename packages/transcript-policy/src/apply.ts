@@ -69,7 +69,7 @@ export function replaySteps(flags: PassFlags): ReplaySteps {
   const { policy, derived, clock } = flags;
   const pair = pairSteps(flags);
   return {
-    content: contentSteps(flags),
+    content: contentSteps(flags, flags.appendOnly === true ? "keep" : "drop"),
     history: [
       ...thoughtSteps(flags),
       ...thinkingSteps(flags),
@@ -80,7 +80,7 @@ export function replaySteps(flags: PassFlags): ReplaySteps {
       ...when(derived.isResponses, ...pair),
       ...when(policy.applyGoogleTurnOrdering, step(bootstrapFirstTurn, { clock })),
       // Earlier steps may have laid a failed turn bare at the end.
-      step(dropTrailingFailures, {}),
+      ...when(flags.appendOnly !== true, step(dropTrailingFailures, {})),
     ],
     turns: [
       ...when(policy.validateGeminiTurns, step(validateGeminiTurns, {})),
@@ -99,7 +99,7 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
   const pair = pairSteps(flags);
   return [
     step(toContractShape, {}),
-    ...contentSteps(flags),
+    ...contentSteps(flags, "drop"),
     step(dropForeignBlocks, { wire, reader }),
     step(dropForeignProofs, { wire, reader }),
     step(settleContentForWire, { wire }),
@@ -134,9 +134,12 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
   ];
 }
 
-const contentSteps = ({ silentReplies = "drop" }: PassFlags): Step[] => [
+const contentSteps = (
+  { silentReplies = "drop" }: PassFlags,
+  trailingFailures: "drop" | "keep",
+): Step[] => [
   step(annotateInterSessionUserMessages, {}),
-  step(normalizeAssistantReplayContent, { silentReplies }),
+  step(normalizeAssistantReplayContent, { silentReplies, trailingFailures }),
 ];
 
 function thoughtSteps({ policy }: PassFlags): Step[] {

@@ -7,6 +7,7 @@ import { DISTINCT_ROUTES, nameOf } from "./__fixtures__/routes.ts";
 import { explainInvalid } from "./explain.ts";
 import { createOutbound } from "./incremental.ts";
 import { prepareOutboundMessages } from "./outbound.ts";
+import { createTranscriptPolicy } from "./port.ts";
 import { TEXTS } from "./texts.ts";
 
 const routes = DISTINCT_ROUTES.map((route) => [nameOf(route), route] as const);
@@ -33,6 +34,26 @@ describe.each(routes)("calls of a growing history, sent to %s", (_name, route) =
         }
       }),
     );
+  });
+
+  it("keep a turn that failed before it said anything, before the next prompt and ever after", async () => {
+    const policy = createTranscriptPolicy({ clock });
+    const { provider, modelApi: api, modelId: id, model: traits } = route;
+    const model = { ...traits, provider, api, id, contextWindow: 200_000, maxOutputTokens: 8192 };
+    const sent = async (stored: AgentMessage[], prompt: AgentMessage) => {
+      const history = await policy.sanitizeHistory({ messages: stored, model, branch: [] });
+      return policy.prepareOutbound({ messages: [...history.messages, prompt], model }).messages;
+    };
+    const failed: AgentMessage[] = [
+      user("one"),
+      assistant([text("fine")]),
+      user("two"),
+      assistant([], { stopReason: "error" }),
+    ];
+    const before = await sent(failed, user("three"));
+    const after = await sent([...failed, user("three"), assistant([text("ok")])], user("four"));
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(JSON.stringify(before)).toContain(TEXTS.streamErrorFallback);
   });
 
   it("say again what was said before, object for object", () => {

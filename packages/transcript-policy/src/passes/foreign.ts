@@ -66,8 +66,7 @@ export const dropForeignBlocks = definePass<ForeignOptions>(
   (messages, { reader }, report) =>
     mapChanged(messages, (message, index) => {
       const blocks = storedBlocks(message);
-      const isForeign = (block: StoredBlock) =>
-        typeOf(block) === "provider" && !reader.owns(block);
+      const isForeign = (block: StoredBlock) => typeOf(block) === "provider" && !reader.owns(block);
       const kept = mapChanged(blocks, (block) => (isForeign(block) ? undefined : block));
       if (kept === blocks) return message;
       const kinds = blocks.filter(isForeign).flatMap((block) => nonBlank(block.kind) ?? []);

@@ -24,12 +24,20 @@ export interface ReplayContentOptions {
   silentReplies?: "drop" | "keep";
 }
 
+interface TrailingFailures {
+  /**
+   * Turns at the end that failed before they said anything are dropped (default), or kept because a
+   * request follows: what stands before it then is what stands before it in every later call.
+   */
+  trailingFailures?: "drop" | "keep";
+}
+
 /**
  * Drops blank user texts, delivery mirrors, silent replies, turns cut off while thinking and
  * trailing failures; wraps strings and single blocks in arrays, takes the host's context out of
  * assistant text and gives failed empty turns, and users of blank blocks only, a text (rule R2).
  */
-export const normalizeAssistantReplayContent = definePass<ReplayContentOptions>(
+export const normalizeAssistantReplayContent = definePass<ReplayContentOptions & TrailingFailures>(
   "replay-content",
   (messages, options, report) => {
     const kept: number[] = [];
@@ -38,6 +46,7 @@ export const normalizeAssistantReplayContent = definePass<ReplayContentOptions>(
       if (normalized !== undefined) kept.push(index);
       return normalized;
     });
+    if (options.trailingFailures === "keep") return replayed;
     return dropTrailing(replayed, (position) =>
       report("dropped", kept[position] ?? position, "a failed turn at the end that said nothing"),
     );
