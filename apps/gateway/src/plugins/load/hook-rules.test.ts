@@ -103,7 +103,7 @@ describe("what hooks want added to a prompt", () => {
       prependContext: "a".repeat(1000),
     });
     expect(log.lines).toEqual([
-      "warn [plugins] chatty: hook before_prompt_build gave 2 KiB of text, and at most 1 KiB are taken (gateway.limits.hookBytes), so nothing of it was added; let the plugin give less, or raise the limit",
+      "warn [plugins] chatty: hook before_prompt_build gave 1.2 KiB of text, and at most 1 KiB are taken (gateway.limits.hookBytes), so nothing of it was added; let the plugin give less, or raise the limit",
     ]);
   });
 
