@@ -1,6 +1,7 @@
 // Every driver there is, as `pnpm run docs` finds them in the folder.
+import { anthropicMessages } from "./drivers/anthropic-messages.ts";
 import { offline } from "./drivers/offline.ts";
 import { openaiCompletions } from "./drivers/openai-completions.ts";
 import type { Driver } from "./provider.ts";
 
-export const DRIVER_TABLE: readonly Driver[] = [offline, openaiCompletions];
+export const DRIVER_TABLE: readonly Driver[] = [anthropicMessages, offline, openaiCompletions];

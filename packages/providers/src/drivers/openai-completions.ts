@@ -5,6 +5,7 @@ import { createChatDecoder } from "../openai-completions/decode.ts";
 import { findFlavor } from "../openai-completions/flavors.ts";
 import { writeChatMessages } from "../openai-completions/messages.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
+import { addressAt, bearer, headersOf } from "../shared/headers.ts";
 import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 
@@ -56,21 +57,9 @@ function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
   ].filter((text) => text !== "");
   return {
     method: "POST",
-    url: `${endpoint.baseUrl.replace(/\/+$/, "")}/chat/completions`,
-    headers: {
-      "content-type": "application/json",
-      accept: "text/event-stream",
-      ...(endpoint.apiKey !== undefined && { authorization: `Bearer ${endpoint.apiKey}` }),
-      ...lowerCaseNames(endpoint.headers ?? {}),
-    },
+    url: addressAt(endpoint, "chat/completions"),
+    headers: headersOf(endpoint, bearer(endpoint)),
     // The messages are text already, so that the old ones need not be written again.
     body: `{"model":${wellFormedJson(model.id)},"messages":[${messages.join()}],${wellFormedJson(rest).slice(1)}`,
   };
-}
-
-/** One spelling per header, so that a person's own replaces the driver's instead of joining it. */
-function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
-  );
 }

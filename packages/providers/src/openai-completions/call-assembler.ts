@@ -1,8 +1,8 @@
 // Puts the deltas of tool calls together, whichever way a server numbers them.
 import type { ToolCallBlock } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
+import { parseToolArguments } from "../shared/tool-arguments.ts";
 import { type ToolCallDelta, thoughtSignatureOf } from "./chunk.ts";
-import { parseToolArguments } from "./tool-arguments.ts";
 
 interface OpenCall {
   index: number | undefined;

@@ -1,6 +1,7 @@
 // The parts of a Chat Completions answer that we read.
 import type { Usage } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
+import { tokenCount } from "../shared/token-count.ts";
 
 /** A delta of one call; servers leave out what they do not know. */
 export interface ToolCallDelta {
@@ -64,15 +65,15 @@ interface ChatUsage {
 export function readUsage(usage: ChatUsage | null | undefined): Usage | undefined {
   if (typeof usage?.prompt_tokens !== "number" && typeof usage?.completion_tokens !== "number")
     return undefined;
-  const prompt = count(usage.prompt_tokens);
-  const output = count(usage.completion_tokens);
+  const prompt = tokenCount(usage.prompt_tokens);
+  const output = tokenCount(usage.completion_tokens);
   const cacheRead = Math.min(
     prompt,
-    count(usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens),
+    tokenCount(usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens),
   );
   const cacheWrite = Math.min(
     prompt - cacheRead,
-    count(usage.prompt_tokens_details?.cache_write_tokens),
+    tokenCount(usage.prompt_tokens_details?.cache_write_tokens),
   );
   const input = prompt - cacheRead - cacheWrite;
   return {
@@ -80,9 +81,6 @@ export function readUsage(usage: ChatUsage | null | undefined): Usage | undefine
     output,
     cacheRead,
     cacheWrite,
-    totalTokens: count(usage.total_tokens) || prompt + output,
+    totalTokens: tokenCount(usage.total_tokens) || prompt + output,
   };
 }
-
-const count = (value: unknown) =>
-  typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;

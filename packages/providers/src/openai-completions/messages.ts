@@ -10,6 +10,7 @@ import type {
 import type { ModelProfile, ModelRef } from "@clew/plugin-sdk/host";
 import { toModelMessage } from "@clew/plugin-sdk/transcript";
 import { writeGrowing } from "../shared/growing.ts";
+import { NO_IMAGES } from "../shared/no-images.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 import type { ChatFlavor } from "./flavors.ts";
 import { type ReasoningFields, reasoningFields } from "./reasoning.ts";
@@ -33,8 +34,6 @@ export interface ChatToolCall {
   function: { name: string; arguments: string };
   extra_content?: { google: { thought_signature: string } };
 }
-
-const NO_IMAGES = "[image left out: this model takes no images]";
 
 /** Whom messages are written for. */
 export interface ChatReader {

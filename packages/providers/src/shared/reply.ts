@@ -14,6 +14,8 @@ export class ReplyBuilder {
   readonly #call: ModelCall;
   readonly #now: () => number;
   #blocks: AssistantBlock[] = [];
+  /** Blocks before this place are whole. */
+  #begin = 0;
   usage: Usage | undefined;
   /** The provider's id of the reply. */
   responseId: string | undefined;
@@ -23,8 +25,13 @@ export class ReplyBuilder {
     this.#now = now;
   }
 
+  /** What comes next does not go on with the block before it. */
+  endBlock(): void {
+    this.#begin = this.#blocks.length;
+  }
+
   text(delta: string): void {
-    const last = this.#blocks.at(-1);
+    const last = this.#open();
     this.#replaceLast(last?.type === "text" ? { ...last, text: last.text + delta } : undefined, {
       type: "text",
       text: delta,
@@ -33,13 +40,35 @@ export class ReplyBuilder {
 
   /** Goes on with the last block when that is thinking of the same carrier. */
   thinking(delta: string, carrier?: ThinkingCarrier): void {
-    const last = this.#blocks.at(-1);
+    const last = this.#open();
     const goesOn = last?.type === "thinking" && last.carrier === carrier;
     this.#replaceLast(goesOn ? { ...last, thinking: last.thinking + delta } : undefined, {
       type: "thinking",
       thinking: delta,
       ...(carrier !== undefined && { carrier }),
     });
+  }
+
+  /** The proof of the thinking that is arriving; a block of its own where nothing was told of it. */
+  sign(thinkingSignature: string, carrier: ThinkingCarrier): void {
+    const last = this.#open();
+    this.#replaceLast(last?.type === "thinking" ? { ...last, thinkingSignature } : undefined, {
+      type: "thinking",
+      thinking: "",
+      thinkingSignature,
+      carrier,
+    });
+  }
+
+  /** Thinking that only the provider can read. */
+  redacted(data: string): void {
+    this.#blocks.push({ type: "redacted_thinking", data });
+  }
+
+  /** The provider's own proof of the text that is arriving. */
+  signText(textSignature: string): void {
+    const last = this.#open();
+    if (last?.type === "text") this.#blocks[this.#blocks.length - 1] = { ...last, textSignature };
   }
 
   /** What the newest thinking of this carrier holds beside its text; a block of its own if none. */
@@ -54,6 +83,14 @@ export class ReplyBuilder {
 
   toolCall(block: ToolCallBlock): void {
     this.#blocks.push(block);
+  }
+
+  calls(): ToolCallBlock[] {
+    return this.#blocks.filter((block) => block.type === "toolCall");
+  }
+
+  dropCalls(): void {
+    this.#blocks = this.#blocks.filter((block) => block.type !== "toolCall");
   }
 
   /** What only the provider of this call understands. */
@@ -78,6 +115,11 @@ export class ReplyBuilder {
       ...(this.usage !== undefined && { usage: this.usage }),
       timestamp: this.#now(),
     };
+  }
+
+  /** The block that may still grow. */
+  #open(): AssistantBlock | undefined {
+    return this.#blocks.length > this.#begin ? this.#blocks.at(-1) : undefined;
   }
 
   #replaceLast(grown: AssistantBlock | undefined, fresh: AssistantBlock): void {

@@ -157,12 +157,15 @@ const NEEDS_PAYMENT = new Set([
   "billing_hard_limit_reached",
   "invalid_api_key",
   "authentication_error",
+  "billing_error",
+  "permission_error",
 ]);
 const UNAVAILABLE_CODES = new Set([
   "server_error",
   "internal_server_error",
   "overloaded_error",
   "api_error",
+  "timeout_error",
   "service_unavailable",
 ]);
 

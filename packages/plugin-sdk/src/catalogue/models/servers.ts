@@ -33,6 +33,11 @@ export const SERVERS: readonly ProfileRow[] = [
   { when: { providers: ["ollama"], apis: CHAT }, set: { reasoning: { carrier: "reasoning" } } },
   // From 0.20 on it reads this field only; earlier ones passed over what they did not know.
   { when: { providers: ["vllm"], apis: CHAT }, set: { reasoning: { carrier: "reasoning" } } },
+  // Its own models decide how much they think, and take no budget.
+  {
+    when: { providers: ["minimax", "minimax-portal"], apis: ["anthropic-messages"] },
+    set: { reasoning: { ask: "adaptive" } },
+  },
   // A router hands these on to another wire, with its rules for ids.
   {
     when: { apis: ["openai-completions"], models: /^(?:openrouter\/)?anthropic\// },

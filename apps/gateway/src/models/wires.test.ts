@@ -1,0 +1,205 @@
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { bodyOf, buildRequest, DRIVER_APIS } from "@clew/providers";
+import {
+  checkRequest,
+  createEmulator,
+  EMULATED_APIS,
+  type EmulatorOptions,
+} from "@clew/providers/testing";
+import { prepareOutboundMessages, sanitizeSessionHistory } from "@clew/transcript-policy";
+import fc from "fast-check";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startTestGateway } from "../testing/gateway.ts";
+
+/** A model of each wire, and of what differs among its servers. */
+const ROUTES = [
+  ["anthropic", "anthropic-messages", "claude-opus-4-5"],
+  ["anthropic", "anthropic-messages", "claude-opus-5-5"],
+  ["proxy-x", "anthropic-messages", "claude-3-7-sonnet"],
+  ["minimax", "anthropic-messages", "MiniMax-M3", "minimax"],
+  ["deepseek", "openai-completions", "deepseek-reasoner", "deepseek"],
+  ["openai", "openai-completions", "gpt-4.1", "openai"],
+] as const;
+
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mM4IScHAAK2AQUKW6YGAAAAAElFTkSuQmCC";
+const words = fc.constantFrom("hello", "नमस्ते 👋", "half \ud800 of it", "", " ", "x\n");
+const ids = fc.constantFrom("call_1", "toolu_1", "call_1|fc_1", "a b", "x".repeat(80), "abcdefghi");
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+const textBlock = fc.record({ type: fc.constant("text"), text: words });
+const image = fc.constantFrom(
+  { type: "image", data: PNG, mimeType: "image/png" },
+  { type: "image", data: "%%", mimeType: "image/png" },
+  { type: "image", data: "aGVsbG8=", mimeType: "image/bmp" },
+);
+const said = fc.oneof(
+  { weight: 3, arbitrary: textBlock as fc.Arbitrary<unknown> },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant("toolCall"),
+      id: ids,
+      name: fc.constantFrom("read", "look", "bad name!"),
+      arguments: fc.constantFrom<unknown>({ path: "a" }, {}, undefined, "text"),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant("thinking"),
+      thinking: words,
+      thinkingSignature: maybe(
+        fc.constantFrom("c2ln", "", '{"id":"rs_1","type":"reasoning","summary":[]}'),
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<unknown>(
+      { type: "redacted_thinking", data: "b3BhcXVl" },
+      { type: "redacted_thinking" },
+      { type: "provider", api: "x", provider: "y", model: "z", kind: "k", data: { type: "k" } },
+      null,
+    ),
+  },
+);
+const message = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      role: fc.constant("assistant"),
+      content: fc.array(said, { maxLength: 4 }),
+      stopReason: fc.constantFrom("stop", "toolUse", "length", "error", "aborted"),
+      api: maybe(fc.constantFrom("anthropic-messages", "openai-responses", "openai-completions")),
+      provider: maybe(fc.constantFrom("anthropic", "openai", "minimax")),
+      model: maybe(fc.constantFrom("claude-opus-4-5", "gpt-5.6")),
+    }) as fc.Arbitrary<unknown>,
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      role: fc.constant("user"),
+      content: fc.oneof(
+        words as fc.Arbitrary<unknown>,
+        fc.array(fc.oneof(textBlock, image), { maxLength: 3 }),
+      ),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      role: fc.constant("toolResult"),
+      toolCallId: ids,
+      toolName: fc.constantFrom("read", "look"),
+      content: fc.array(fc.oneof(textBlock, image), { maxLength: 2 }),
+      isError: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<unknown>(
+      { role: "compactionSummary", summary: "Before.", timestamp: 100 },
+      { role: "custom", customType: "note", content: "remember" },
+      { role: "bashExecution", command: "ls", output: "a" },
+    ),
+  },
+);
+/** Whatever a host may have stored; the person has the last word. */
+const histories = fc
+  .array(message, { maxLength: 14 })
+  .map((messages) => [...messages, { role: "user", content: "Go on" }] as AgentMessage[]);
+
+const asked = fc.record(
+  {
+    reasoning: fc.record({ effort: fc.constantFrom("off", "minimal", "medium", "max") }),
+    toolChoice: fc.constantFrom("auto", "none", "required", { name: "read" }),
+    parallelToolCalls: fc.boolean(),
+    temperature: fc.constantFrom(0, 0.5, 1, 1.4),
+    cache: fc.record({
+      retention: fc.constantFrom("none", "short", "long"),
+      stableMessages: fc.nat(4),
+    }),
+    maxOutputTokens: fc.constantFrom(10, 1024, 8000),
+  },
+  { requiredKeys: [] },
+);
+
+describe("any history, after the policy", () => {
+  it("is tried on every wire that can be emulated", () => {
+    const wires = DRIVER_APIS.filter((api) => EMULATED_APIS.includes(api));
+    expect(new Set(ROUTES.map(([, api]) => api))).toEqual(new Set(wires));
+  });
+
+  it.each(ROUTES)(
+    "breaks no rule of %s over %s with %s",
+    async (provider, api, id, flavor?: string) => {
+      const route = { provider, modelApi: api, modelId: id };
+      await fc.assert(
+        fc.asyncProperty(histories, asked, async (stored, more) => {
+          const replay = await sanitizeSessionHistory({ ...route, messages: stored });
+          const { messages } = prepareOutboundMessages({ ...route, messages: replay.messages });
+          const request = buildRequest(
+            {
+              model: { provider, api, id, contextWindow: 200_000, maxOutputTokens: 8000 },
+              systemPrompt: "Be brief.",
+              messages,
+              tools: ["read", "look"].map((name) => ({
+                name,
+                description: "A tool.",
+                parameters: { type: "object", properties: { path: { type: "string" } } },
+              })),
+              signal: new AbortController().signal,
+              ...(more as object),
+            },
+            { baseUrl: "http://127.0.0.1:9/v1" },
+          );
+            const found = checkRequest({
+            api,
+            body: bodyOf(request),
+            headers: request.headers,
+            ...(flavor !== undefined && { flavor }),
+          });
+          expect(found).toEqual([]);
+        }),
+      );
+    },
+  );
+});
+
+/** The configuration of a person whose model of this api is an emulated one. */
+async function emulatedGateway(api: string, id: string, options: EmulatorOptions) {
+  const server = await createEmulator(api, { cacheMinimumTokens: 1, ...options });
+  onTestFinished(() => server.close());
+  const [provider] = ROUTES.find((route) => route[1] === api)!;
+  const gateway = await startTestGateway({
+    agents: { defaults: { model: `${provider}/${id}` } },
+    models: {
+      providers: {
+        [provider]: { api, baseUrl: server.baseUrl, apiKey: "key-1", models: [{ id }] },
+      },
+    },
+  });
+  return { server, gateway };
+}
+
+describe("a gateway", () => {
+  it.each([["anthropic-messages", "claude-opus-5-5"]])(
+    "talks over %s to the model a configuration names",
+    async (api, id) => {
+      const { server, gateway } = await emulatedGateway(api, id, {
+        answers: [
+          { thinking: "I look.", toolCalls: [{ name: "read_file", arguments: { path: "x" } }] },
+          { thinking: "Good.", text: "There you are." },
+          { text: "Again." },
+        ],
+        keys: ["key-1"],
+      });
+      expect((await gateway.say("What is here?")).text).toBe("There you are.");
+      expect((await gateway.say("And now?")).text).toBe("Again.");
+      expect(server.violations).toEqual([]);
+      expect(server.requests).toHaveLength(3);
+      expect(server.requests.flatMap(({ changes }) => changes)).toEqual([]);
+      expect(server.requests[2]!.bill!.read).toBeGreaterThan(0);
+    },
+  );
+});

@@ -1,0 +1,122 @@
+// What a call asks of the model, in the fields of the Messages wire.
+import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
+import {
+  type ModelCall,
+  type ModelProfile,
+  providerAt,
+  type ReasoningEffort,
+} from "@clew/plugin-sdk/host";
+import type { Endpoint } from "../provider.ts";
+import { assistantBlocks } from "./blocks.ts";
+import { forcesCall } from "./tools.ts";
+
+/** Fields beside messages, tools and system prompt, and the betas that they need. */
+export interface Ask {
+  fields: Record<string, unknown>;
+  betas: readonly string[];
+}
+
+const BINDING_CONTROLS = "thinking-binding-controls-2026-08-01";
+/** The provider takes no budget below it. */
+const LEAST_BUDGET = 1024;
+
+/** What of a reply may be thought, where a model takes tokens instead of a word. */
+const SHARE: Readonly<Record<Exclude<ReasoningEffort, "off">, number>> = {
+  minimal: 0,
+  low: 0.2,
+  medium: 0.5,
+  high: 0.7,
+  xhigh: 0.8,
+  max: 0.8,
+};
+
+export function planAsk(call: ModelCall, endpoint: Endpoint, profile: ModelProfile): Ask {
+  const { temperature, serviceTier, responseFormat } = call;
+  const thinking = thinkingField(call, profile);
+  const thinks = thinking === undefined ? !profile.reasoning.canStop : thinking.type !== "disabled";
+  const binds =
+    thinking?.type === "adaptive" &&
+    profile.reasoning.boundToPrefix &&
+    isFirstParty(call, endpoint);
+  const output = {
+    ...(thinking?.type === "adaptive" && effortField(call)),
+    ...(responseFormat?.type === "json_schema" && {
+      format: { type: "json_schema", schema: responseFormat.schema },
+    }),
+  };
+  return {
+    fields: {
+      ...(thinking !== undefined && {
+        thinking: binds
+          ? { ...thinking, block_binding: { prefix_mismatch_behavior: "drop_block" } }
+          : thinking,
+      }),
+      ...(Object.keys(output).length > 0 && { output_config: output }),
+      // A model that thinks takes only the usual one; none takes more than 1.
+      ...(temperature !== undefined && !thinks && { temperature: Math.min(temperature, 1) }),
+      ...(serviceTier !== undefined && { service_tier: serviceTier }),
+    },
+    betas: binds ? [BINDING_CONTROLS] : [],
+  };
+}
+
+type Thinking =
+  | { type: "disabled" }
+  | { type: "adaptive"; display?: string }
+  | { type: "enabled"; budget_tokens: number; display?: string };
+
+/** Undefined: nothing is said, and the model does what it usually does. */
+function thinkingField(call: ModelCall, profile: ModelProfile): Thinking | undefined {
+  const {
+    reasoning: { ask, canStop },
+  } = profile;
+  const { effort, budgetTokens, display } = call.reasoning ?? {};
+  const isAsked = effort !== undefined || budgetTokens !== undefined;
+  const isOff = effort === "off" && budgetTokens === undefined;
+  if (isOff && canStop && ask !== "none") return { type: "disabled" };
+  // A model that thinks in any case is told how; a forced call forbids to mention it.
+  if (ask === "none" || forcesCall(call, profile) || (canStop && (!isAsked || isOff)))
+    return undefined;
+  const shown = display === undefined ? {} : { display: DISPLAY[display] };
+  if (ask !== "budget") return { type: "adaptive", ...shown };
+  const budget = budgetOf(call);
+  if (budget === undefined || isInsideUnthoughtStep(call, profile)) return undefined;
+  return { type: "enabled", budget_tokens: budget, ...shown };
+}
+
+const DISPLAY = { full: "summarized", summary: "summarized", none: "omitted" } as const;
+
+function effortField({ reasoning }: ModelCall): { effort?: string } {
+  const effort = reasoning?.effort;
+  if (effort === undefined) return {};
+  return { effort: effort === "off" || effort === "minimal" ? "low" : effort };
+}
+
+/** Tokens; undefined when the reply has no room for the least budget. */
+function budgetOf({ model, maxOutputTokens, reasoning }: ModelCall): number | undefined {
+  const most = maxOutputTokens ?? model.maxOutputTokens;
+  const { effort = "medium", budgetTokens } = reasoning ?? {};
+  const wanted = budgetTokens ?? most * (effort === "off" ? 0 : SHARE[effort]);
+  const budget = Math.max(LEAST_BUDGET, Math.min(Math.floor(wanted), most - 1));
+  return budget < most ? budget : undefined;
+}
+
+/**
+ * True when results are about to be sent to a step that began without thinking, which another model
+ * or a call without it wrote: with a budget the provider refuses to go on there.
+ */
+function isInsideUnthoughtStep({ messages, model }: ModelCall, profile: ModelProfile): boolean {
+  const at = messages.findLastIndex(({ role }) => role === "assistant");
+  const step = messages[at];
+  if (step === undefined || !isAssistant(step)) return false;
+  if (!messages.slice(at + 1).some(({ role }) => role === "toolResult")) return false;
+  const type = assistantBlocks(step, { model, profile })[0]?.type;
+  return type !== "thinking" && type !== "redacted_thinking";
+}
+
+const isAssistant = (message: AgentMessage): message is AssistantMessage =>
+  message.role === "assistant";
+
+/** Others may not know the betas of the maker. */
+const isFirstParty = ({ model }: ModelCall, { baseUrl }: Endpoint): boolean =>
+  (providerAt(baseUrl)?.id ?? model.provider) === "anthropic";
