@@ -1,7 +1,15 @@
 // Every driver there is, as `pnpm run docs` finds them in the folder.
 import { anthropicMessages } from "./drivers/anthropic-messages.ts";
 import { offline } from "./drivers/offline.ts";
+import { openaiChatgptResponses } from "./drivers/openai-chatgpt-responses.ts";
 import { openaiCompletions } from "./drivers/openai-completions.ts";
+import { openaiResponses } from "./drivers/openai-responses.ts";
 import type { Driver } from "./provider.ts";
 
-export const DRIVER_TABLE: readonly Driver[] = [anthropicMessages, offline, openaiCompletions];
+export const DRIVER_TABLE: readonly Driver[] = [
+  anthropicMessages,
+  offline,
+  openaiChatgptResponses,
+  openaiCompletions,
+  openaiResponses,
+];

@@ -19,6 +19,10 @@ const ROUTES = [
   ["minimax", "anthropic-messages", "MiniMax-M3", "minimax"],
   ["deepseek", "openai-completions", "deepseek-reasoner", "deepseek"],
   ["openai", "openai-completions", "gpt-4.1", "openai"],
+  ["openai", "openai-responses", "gpt-5.6"],
+  ["openai", "openai-responses", "gpt-4.1"],
+  ["proxy-x", "openai-responses", "gpt"],
+  ["openai", "openai-chatgpt-responses", "gpt-5.6-codex"],
 ] as const;
 
 const PNG =
@@ -153,7 +157,7 @@ describe("any history, after the policy", () => {
             },
             { baseUrl: "http://127.0.0.1:9/v1" },
           );
-            const found = checkRequest({
+          const found = checkRequest({
             api,
             body: bodyOf(request),
             headers: request.headers,
@@ -183,23 +187,24 @@ async function emulatedGateway(api: string, id: string, options: EmulatorOptions
 }
 
 describe("a gateway", () => {
-  it.each([["anthropic-messages", "claude-opus-5-5"]])(
-    "talks over %s to the model a configuration names",
-    async (api, id) => {
-      const { server, gateway } = await emulatedGateway(api, id, {
-        answers: [
-          { thinking: "I look.", toolCalls: [{ name: "read_file", arguments: { path: "x" } }] },
-          { thinking: "Good.", text: "There you are." },
-          { text: "Again." },
-        ],
-        keys: ["key-1"],
-      });
-      expect((await gateway.say("What is here?")).text).toBe("There you are.");
-      expect((await gateway.say("And now?")).text).toBe("Again.");
-      expect(server.violations).toEqual([]);
-      expect(server.requests).toHaveLength(3);
-      expect(server.requests.flatMap(({ changes }) => changes)).toEqual([]);
-      expect(server.requests[2]!.bill!.read).toBeGreaterThan(0);
-    },
-  );
+  it.each([
+    ["anthropic-messages", "claude-opus-5-5"],
+    ["openai-responses", "gpt-5.6"],
+    ["openai-chatgpt-responses", "gpt-5.6-codex"],
+  ])("talks over %s to the model a configuration names", async (api, id) => {
+    const { server, gateway } = await emulatedGateway(api, id, {
+      answers: [
+        { thinking: "I look.", toolCalls: [{ name: "read_file", arguments: { path: "x" } }] },
+        { thinking: "Good.", text: "There you are." },
+        { text: "Again." },
+      ],
+      keys: ["key-1"],
+    });
+    expect((await gateway.say("What is here?")).text).toBe("There you are.");
+    expect((await gateway.say("And now?")).text).toBe("Again.");
+    expect(server.violations).toEqual([]);
+    expect(server.requests).toHaveLength(3);
+    expect(server.requests.flatMap(({ changes }) => changes)).toEqual([]);
+    expect(server.requests[2]!.bill!.read).toBeGreaterThan(0);
+  });
 });

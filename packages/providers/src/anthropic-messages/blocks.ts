@@ -92,8 +92,7 @@ export function toolResultBlocks(
 export const isMarkable = ({ type }: WireBlock): boolean =>
   type === "text" || type === "image" || type === "tool_use" || type === "tool_result";
 
-const textBlocks = (text: string): WireBlock[] =>
-  /\S/.test(text) ? [{ type: "text", text }] : [];
+const textBlocks = (text: string): WireBlock[] => (/\S/.test(text) ? [{ type: "text", text }] : []);
 
 function imageBlock({ data, mimeType }: ImageBlock, model: ModelRef): WireBlock {
   return model.acceptsImages === false

@@ -14,7 +14,9 @@ const PNG =
 /** A model of each wire that thinks, and whose thinking is the most particular. */
 const MODELS: Readonly<Record<string, { provider: string; id: string }>> = {
   "anthropic-messages": { provider: "anthropic", id: "claude-opus-5-5" },
+  "openai-chatgpt-responses": { provider: "openai", id: "gpt-5.6-codex" },
   "openai-completions": { provider: "deepseek", id: "deepseek-reasoner" },
+  "openai-responses": { provider: "openai", id: "gpt-5.6" },
 };
 const WIRES = DRIVER_TABLE.filter(({ kind }) => kind === "wire").map(({ api }) => api);
 
@@ -39,7 +41,7 @@ function callOf(api: string, messages: readonly AgentMessage[]): ModelCall {
       description: `What ${name} does.`,
       parameters: { type: "object", properties: { path: { type: "string" } } },
     })),
-    reasoning: { effort: "high" },
+    reasoning: { effort: "high", display: "summary" },
     sessionId: "session-1",
     signal: new AbortController().signal,
   };
@@ -196,7 +198,7 @@ describe.each(WIRES)("a session over %s", (api) => {
       endpoint: endpointOf(server),
       retry: { maxRetries: 0 },
       idleTimeoutMs: 100,
-      maxReplyBytes: 100_000,
+      answerLimit: { bytes: 100_000, setting: "answerLimit" },
     });
     const last = events.at(-1);
     expect(last).toMatchObject({ type: "error", error: { kind } });

@@ -49,7 +49,7 @@ export class ReplyBuilder {
     });
   }
 
-  /** The proof of the thinking that is arriving; a block of its own where nothing was told of it. */
+  /** The proof of the thinking that arrives; a block of its own where nothing was told of it. */
   sign(thinkingSignature: string, carrier: ThinkingCarrier): void {
     const last = this.#open();
     this.#replaceLast(last?.type === "thinking" ? { ...last, thinkingSignature } : undefined, {

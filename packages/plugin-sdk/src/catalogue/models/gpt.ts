@@ -3,11 +3,27 @@ import type { ProfileRow } from "../../contract/profile.ts";
 
 const PROVIDERS = ["openai", "azure-openai"] as const;
 
+const RESPONSES = [
+  "openai-responses",
+  "openai-chatgpt-responses",
+  "azure-openai-responses",
+] as const;
+
 export const GPT: readonly ProfileRow[] = [
   { when: { providers: PROVIDERS }, set: { cache: { how: "automatic", minTokens: 1024 } } },
   {
     when: { providers: PROVIDERS, apis: ["openai-completions"] },
     set: { reasoning: { ask: "effort" } },
+  },
+  // These do not think, and refuse to be asked.
+  {
+    when: { apis: RESPONSES, models: /(?:^|\/)(?:chatgpt-|gpt-[34])|gpt-5[^/]*-chat/ },
+    set: { reasoning: { ask: "none" } },
+  },
+  // These cannot be told not to.
+  {
+    when: { apis: RESPONSES, models: /(?:^|\/)(?:o\d|gpt-5(?![.\d]))/ },
+    set: { reasoning: { canStop: false } },
   },
   {
     when: { models: /^gpt-4\.1(?!\d)/ },

@@ -1,0 +1,21 @@
+// What a Responses answer was billed for.
+import type { Usage } from "@clew/plugin-sdk/core";
+import { isRecord } from "@clew/plugin-sdk/host";
+import { tokenCount } from "../shared/token-count.ts";
+
+/** Undefined when the server told none. Its `input_tokens` hold what came from the cache. */
+export function readUsage(usage: unknown): Usage | undefined {
+  if (!isRecord(usage)) return undefined;
+  const prompt = tokenCount(usage.input_tokens);
+  const output = tokenCount(usage.output_tokens);
+  const details = isRecord(usage.input_tokens_details) ? usage.input_tokens_details : {};
+  const cacheRead = Math.min(prompt, tokenCount(details.cached_tokens));
+  const cacheWrite = Math.min(prompt - cacheRead, tokenCount(details.cache_write_tokens));
+  return {
+    input: prompt - cacheRead - cacheWrite,
+    output,
+    cacheRead,
+    cacheWrite,
+    totalTokens: tokenCount(usage.total_tokens) || prompt + output,
+  };
+}
