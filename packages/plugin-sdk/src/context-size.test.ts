@@ -259,6 +259,34 @@ describe("a session that is compacted as the plan says", () => {
     expect([121_600, 121_601, 128_001].map(at)).toEqual(["unpaid", "full", "over"]);
   });
 
+  it("says finite numbers of whatever it is told, and its marks stand in order", () => {
+    const odd = fc.oneof(
+      fc.constantFrom(0, -0, -1, Number.NaN, Infinity, -Infinity, 1e-9, 0.5, 1, 7, 1e9),
+      fc.integer({ min: -10, max: 300_000 }),
+    );
+    const maybe = fc.option(odd, { nil: undefined });
+    const told = fc.record({
+      ...{ contextWindow: odd, reserveTokens: odd, fixedTokens: odd },
+      messages: fc.record({
+        estimate: odd,
+        counted: fc.option(fc.record({ tokens: odd, after: odd })),
+      }),
+      ...{ tokenRatio: maybe, engineEstimate: maybe, newestTokens: maybe },
+      water: fc.record({ highWaterTokens: maybe, lowWaterTokens: maybe, costFirst: fc.boolean() }),
+    });
+    fc.assert(
+      fc.property(told, (input) => {
+        const { water, source: _, verdict, ...numbers } = planContextSize(input);
+        for (const value of [...Object.values(numbers), water.high, water.low]) {
+          expect(Number.isFinite(value)).toBe(true);
+          expect(value).toBeGreaterThanOrEqual(0);
+        }
+        expect(water.low).toBeLessThan(water.high);
+        expect(verdict === "over").toBe(numbers.overflow > 0);
+      }),
+    );
+  });
+
   it("costs less than a third to half of sending everything, when it is long", () => {
     const shares = [32_000, 64_000, 128_000].map((promptBudget) => {
       const growth = new Array<number>(300).fill(800);

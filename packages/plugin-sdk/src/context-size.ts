@@ -78,27 +78,29 @@ const SURELY_FITS = 0.95;
  * The one size: threshold, check before a request, recovery, built-in compaction, `/status` and
  * previews all ask here. The provider's count is taken where there is one and the model's ratio
  * corrects the rest, never the count. The one margin is on what is fixed, and an engine's budget
- * takes it off: an engine that fills its budget fits.
+ * takes it off: an engine that fills its budget fits. What is no positive number counts as 0, a
+ * ratio as 1.
  */
 export function planContextSize(input: ContextSizeInput): ContextSize {
-  const { contextWindow, reserveTokens, fixedTokens, messages, unwindowed, pace } = input;
+  const { reserveTokens, messages, unwindowed, pace } = input;
+  const contextWindow = tokensOf(input.contextWindow);
   const { reserve, promptBudget } = planBudget({ contextWindow, reserveTokens });
-  const ratio = input.tokenRatio ?? 1;
-  const fixed = Math.ceil(ESTIMATE_MARGIN * ratio * fixedTokens);
-  const sent = wholeTokens(messages, fixed, ratio, input.engineEstimate ?? 0);
+  const ratio = tokensOf(input.tokenRatio) || 1;
+  const fixed = Math.ceil(ESTIMATE_MARGIN * ratio * tokensOf(input.fixedTokens));
+  const sent = wholeTokens(messages, fixed, ratio, tokensOf(input.engineEstimate));
   const all = unwindowed === undefined ? 0 : wholeTokens(unwindowed, fixed, ratio, 0);
   const tokens = Math.max(sent, all);
   // What a provider counted holds no margin: beside the messages it is what remains.
   const isCounted = messages.counted !== null && all <= sent;
   const beside = isCounted
-    ? Math.min(fixed, Math.max(0, tokens - Math.ceil(ratio * messages.estimate)))
+    ? Math.min(fixed, Math.max(0, tokens - Math.ceil(ratio * tokensOf(messages.estimate))))
     : fixed;
   const shrinkable = Math.max(0, tokens - beside);
   const water = planWater({
     budget: promptBudget - fixed,
     settings: input.water,
-    newestTokens: Math.ceil(ratio * (input.newestTokens ?? 0)),
-    growthTokens: Math.ceil(ratio * (pace?.growthTokens ?? 0)),
+    newestTokens: Math.ceil(ratio * tokensOf(input.newestTokens)),
+    growthTokens: Math.ceil(ratio * tokensOf(pace?.growthTokens)),
   });
   const overflow = Math.max(0, tokens - promptBudget);
   const mayWait =
@@ -128,8 +130,12 @@ const wholeTokens = (
   engineEstimate: number,
 ) =>
   counted === null
-    ? Math.ceil(Math.max(ratio * estimate, engineEstimate)) + fixed
-    : counted.tokens + Math.ceil(ratio * counted.after);
+    ? Math.ceil(Math.max(ratio * tokensOf(estimate), engineEstimate)) + fixed
+    : tokensOf(counted.tokens) + Math.ceil(ratio * tokensOf(counted.after));
+
+/** What is no positive number counts as nothing: engines and config files are asked for these. */
+const tokensOf = (value: number | null | undefined): number =>
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 
 /** A message on its way to the model, and what it is known by. */
 export interface SizedMessage {

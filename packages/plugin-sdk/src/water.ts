@@ -53,7 +53,8 @@ export function planWater(input: {
 }): WaterMarks {
   const { settings = {}, newestTokens = 0, growthTokens = 0 } = input;
   const budget = Math.max(1, input.budget);
-  const { highWaterTokens, lowWaterTokens } = settings;
+  const highWaterTokens = numberOf(settings.highWaterTokens);
+  const lowWaterTokens = numberOf(settings.lowWaterTokens);
   const [tableHigh, tableLow] = marksOf(budget);
   const costFirst = settings.costFirst === true && growthTokens > 0;
   const share = costFirst ? COST_FIRST_LOW : 1;
@@ -70,6 +71,8 @@ export function planWater(input: {
   const low = Math.max(wantedLow < high ? wantedLow : share * lowBelow(high), newestTokens);
   return { high, low: Math.max(0, Math.min(Math.floor(low), high - 1)) };
 }
+
+const numberOf = (value: number | undefined) => (Number.isNaN(value) ? undefined : value);
 
 /** The low mark that belongs to a high one, whatever the budget. */
 function lowBelow(high: number): number {
