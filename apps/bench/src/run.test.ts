@@ -31,6 +31,11 @@ describe("pnpm bench", () => {
 
   it("explains itself, and fails with the names there are when it is told none or a wrong one", () => {
     expect(bench("--help")).toMatchObject({ status: 0, stderr: "" });
+    expect(bench("stalls", "--help").stdout).toMatch(/^stalls: \d+ sessions chat .*\n\nUsage:/);
+    expect(bench("tokens", "--json", folder)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("is a folder"),
+    });
     expect(bench()).toMatchObject({ status: 2, stdout: "" });
     expect(bench("tokenz")).toMatchObject({
       status: 2,
@@ -96,6 +101,24 @@ describe("pnpm bench", () => {
     expect(replay(join(folder, "nowhere"))).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("There is no folder"),
+    });
+    expect(replay("--plugin", join(folder, "no-plugin"))).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("no-plugin"),
+    });
+    expect(replay("--json", join(folder, "nowhere", "out.json"))).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("cannot be written (ENOENT)"),
+    });
+    expect(replay("--only", "zzz", "--generated", "0")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('no session to replay whose name contains "zzz"'),
+    });
+    const strange = mkdtempSync(join(folder, "strange-"));
+    writeFileSync(join(strange, "notes.jsonl"), '{"note":"no session"}\n');
+    expect(replay(strange, "--generated", "0")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("notes.jsonl holds no call of a model"),
     });
     expect(replay("--budget", "many").status).toBe(2);
     expect(replay("--wrong").status).toBe(2);

@@ -6,6 +6,7 @@ import { findBenches, findCommands, loadBench, loadCommand } from "./runner/find
 import { describeMachine } from "./runner/machine.ts";
 import { DEFAULTS, measure } from "./runner/measure.ts";
 import { formatMachine, formatResults } from "./runner/print.ts";
+import { whyNotWritable } from "./shared/output-file.ts";
 
 const USAGE = `Usage: pnpm bench NAME… [FOLDER] [options]
        pnpm bench COMMAND … (--help tells its own options)
@@ -37,7 +38,7 @@ export async function main(args: readonly string[]): Promise<number> {
     },
   });
   const files = findBenches(import.meta.dirname);
-  if (values.help) return say(USAGE);
+  if (values.help) return help(positionals, files);
   if (values.list) return list(files);
   const folder = positionals.find((name) => !files.has(name) && isFolder(name));
   const names = positionals.filter((name) => name !== folder);
@@ -50,6 +51,9 @@ export async function main(args: readonly string[]): Promise<number> {
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
   if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0))
     return complain(`--rounds takes a whole number above 0, not "${values.rounds}".`);
+
+  const unwritable = whyNotWritable(values.json);
+  if (unwritable !== undefined) return complain(unwritable);
 
   const quiet = values.json === "-";
   const machine = describeMachine();
@@ -88,6 +92,15 @@ export async function main(args: readonly string[]): Promise<number> {
 
 const isFolder = (path: string) =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** With what the named benches are about. */
+async function help(names: readonly string[], files: ReadonlyMap<string, string>): Promise<number> {
+  for (const name of names) {
+    const file = files.get(name);
+    if (file !== undefined) say(`${name}: ${(await loadBench(name, file)).description}\n\n`);
+  }
+  return say(USAGE);
+}
 
 async function list(files: ReadonlyMap<string, string>): Promise<number> {
   for (const [name, file] of files)

@@ -5,6 +5,7 @@ import { isAbort } from "@clew/plugin-sdk/core";
 import { loadExactCounter } from "@clew/plugin-sdk/tokens";
 import { describeMachine } from "../runner/machine.ts";
 import { formatMachine } from "../runner/print.ts";
+import { whyNotWritable } from "../shared/output-file.ts";
 import { readRecordings } from "../shared/recordings.ts";
 import { CONTROLS, type EvaluatedSession, type Evaluation, evaluateSession } from "./evaluate.ts";
 import { generateSessions } from "./generate/sessions.ts";
@@ -74,8 +75,11 @@ function readOptions(args: readonly string[]): Options | string {
   if (values.help) return USAGE;
   const [folder, ...more] = positionals;
   if (more.length > 0) return `Name one FOLDER at most, not "${more.join('", "')}".\n`;
-  if (folder !== undefined && statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
-    return `There is no folder "${folder}".\n`;
+  const folders = [...(folder === undefined ? [] : [folder]), ...values.plugin];
+  const missing = folders.find((name) => !isFolder(name));
+  if (missing !== undefined) return `There is no folder "${missing}".\n`;
+  const unwritable = whyNotWritable(values.json);
+  if (unwritable !== undefined) return `${unwritable}\n`;
   const seed = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed);
   const numbers = [...values.budget.map(Number), seed, Number(values.generated)];
   if (numbers.some((number) => !Number.isInteger(number) || number < 0))
@@ -95,6 +99,9 @@ function readOptions(args: readonly string[]): Options | string {
     json: values.json,
   };
 }
+
+const isFolder = (path: string) =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 async function run({ folder, evaluation, only, seed, generated, json }: Options): Promise<number> {
   const isQuiet = json === "-";
@@ -122,6 +129,10 @@ async function run({ folder, evaluation, only, seed, generated, json }: Options)
     if (sessions.length > 0) done.push({ title, sessions });
   }
   process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+  if (done.length === 0 && !stop.signal.aborted) {
+    note(`There was no session to replay${only === "" ? "" : ` whose name contains "${only}"`}.\n`);
+    return 2;
+  }
   const engines = evaluation.engines.map(({ name }) => name);
   const controls = Object.keys(CONTROLS);
   for (const { title, sessions } of done)

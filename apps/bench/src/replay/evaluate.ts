@@ -47,12 +47,17 @@ export const CONTROLS: Readonly<Record<string, Control>> = {
 
 const ENDLESS = 1_000_000_000;
 
+/** Nothing of a session in which no model was asked. */
 export async function evaluateSession(
   source: ReplaySource,
   evaluation: Evaluation,
 ): Promise<EvaluatedSession[]> {
-  const { budgets, engines, counter, onProgress, route } = evaluation;
+  const { budgets, engines, counter, onProgress, onTrouble, route } = evaluation;
   const script = readScript(source);
+  if (script.calls.length === 0) {
+    onTrouble(`${source.name} holds no call of a model; it is left out`);
+    return [];
+  }
   const table = createShownTable(script, counter);
   const scores: EvaluatedSession[] = [];
   onProgress(`${source.name}: everything`);
