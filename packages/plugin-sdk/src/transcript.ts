@@ -78,6 +78,7 @@ export {
   type PrunePlan,
   planPrune,
   planPruneSteps,
+  prunePlaceholderWith,
 } from "./transcript/prune.ts";
 export {
   PRUNE_ENTRY_TYPE,

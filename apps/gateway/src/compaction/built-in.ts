@@ -26,6 +26,8 @@ export interface BuiltInCompactionOptions {
   fixedTokens: () => number;
   /** Counted / estimated tokens of the session's model. */
   tokenRatio: number;
+  /** The tool that shows a message by its id; undefined = it is switched off. */
+  reader: string | undefined;
   /** Which models were away when they were last asked to summarise. */
   rest: SummariserRest;
   clock: ClockPort;
@@ -51,7 +53,7 @@ export function createBuiltInCompaction(given: BuiltInCompactionOptions): BuiltI
     options,
     fixedTokens: fixedTokens(),
     tokenRatio: given.tokenRatio,
-    rest: given.rest,
+    ...{ rest: given.rest, reader: given.reader },
     now: () => clock.now(),
   });
   return {

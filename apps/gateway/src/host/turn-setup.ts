@@ -27,6 +27,7 @@ import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
 import type { PluginsInUse } from "../plugins/live-generation.ts";
 import { engineRecalls } from "../plugins/offer/engine-recall.ts";
 import { type TurnHooks, turnHooks } from "../plugins/offer/turn-hooks.ts";
+import { SESSION_TOOLS } from "../recall/record-text.ts";
 import { type SessionToolsRequest, withSessionTools } from "../recall/session-tools.ts";
 import type { CompactableSession } from "../sessions/open.ts";
 import { workspaceRoot } from "../tools/workspace-files.ts";
@@ -85,6 +86,7 @@ export async function prepareTurn(
     transcript: following.transcript,
     options: { ...loaded.config.agents.defaults.compaction, ...settings.water },
     tokenRatio: settings.tokenRatio ?? 1,
+    reader: loaded.config.session.recall ? SESSION_TOOLS.read : undefined,
     // Neither does a recording wait for a model, nor do its failures tell of one.
     rest: setup.replacement === undefined ? parts.rest : createSummariserRest(),
     fixedTokens: () => fixedTokensOf(systemPrompt, tools.list(session)),

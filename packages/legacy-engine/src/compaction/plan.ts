@@ -36,6 +36,8 @@ export interface PlanInput extends CompactionAsk {
   fixedTokens?: number | undefined;
   /** Counted / estimated tokens of the session's model. Default 1. */
   tokenRatio?: number | undefined;
+  /** The tool that shows a cleared result by its id. Default none. */
+  reader?: string | undefined;
 }
 
 export type CompactionPlan = NothingPlan | PrunePlan | SummaryPlan;
@@ -131,7 +133,9 @@ export function* compactionSteps(
     water: options,
   });
   const low = (message: AgentMessage) => count(message).low;
-  const prune = options.prune ? yield* pruneSteps({ items, options, count: low }) : undefined;
+  const prune = options.prune
+    ? yield* pruneSteps({ items, options, reader: input.reader, count: low })
+    : undefined;
   const view =
     prune === undefined ? shown : yield* shownSteps(prune.messages, contextWindow, count);
   const pruned: PrunePlan | undefined = prune && {

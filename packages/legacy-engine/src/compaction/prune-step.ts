@@ -9,6 +9,7 @@ import {
   type PrunePlan,
   planPruneSteps,
   pruneEntry,
+  prunePlaceholderWith,
   pruneRecordOf,
   supersededResults,
   type TranscriptEntry,
@@ -35,10 +36,13 @@ const REASON = "compaction";
 export function* pruneSteps({
   items,
   options,
+  reader,
   count,
 }: {
   items: readonly ContextItem[];
   options: CompactionOptions;
+  /** The tool that shows a cleared result; undefined = there is none. */
+  reader: string | undefined;
   /** Least tokens of a message. */
   count: (message: AgentMessage) => number;
 }): Steps<PruneStep | undefined> {
@@ -48,6 +52,7 @@ export function* pruneSteps({
     protectTokens: pruneProtectTokens,
     minimumTokens: pruneMinimumTokens,
     protectedTools: pruneProtectedTools,
+    ...(reader !== undefined && { placeholder: prunePlaceholderWith(reader) }),
   };
   const required = yield* planPruneSteps(messages, settings, count);
   const plan = options.agentPrune ? withSuperseded(messages, required, settings, count) : required;

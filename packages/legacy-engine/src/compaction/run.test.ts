@@ -1,7 +1,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
-import { SUMMARY_HEADINGS, splitRecord } from "@clew/plugin-sdk/transcript";
+import { SUMMARY_HEADINGS, splitRecord, textOf } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { prose } from "../__fixtures__/histories.ts";
 import {
@@ -445,6 +445,28 @@ describe("bad input", () => {
       compacted: false,
       code: "nothing-to-compact",
     });
+  });
+});
+
+describe("what a compaction clears", () => {
+  it("says by which tool it is read again, where there is one", async () => {
+    const output = Array.from({ length: 12 }, (_, index) => {
+      const call = toolCall("read", { path: `f${index}` }, `c${index}`);
+      return [assistant([call]), toolResult(call, prose(6_000, index))];
+    }).flat();
+    const { session, request } = setup([user("go"), ...output, user("and?"), user("on")], {
+      options: { pruneProtectTokens: 0, prune: true },
+      reader: "session_read",
+    });
+    expect(await compactTranscript(request)).toMatchObject({ code: "pruned-only" });
+    const cleared = session.context().filter(({ role }) => role === "toolResult");
+    const ids = new Set(session.branch().map(({ id }) => id));
+    for (const message of cleared) {
+      const [, id] = /^\[output pruned .* session_read with id "(\w+)" shows it\]$/.exec(
+        textOf(message),
+      )!;
+      expect(ids).toContain(id);
+    }
   });
 });
 

@@ -59,6 +59,11 @@ export interface CompactTranscriptRequest
   /** Counted / estimated tokens of the session's model. Absent: 1. */
   tokenRatio?: number | undefined;
   /**
+   * The tool by which the model can read a message by its id: what is cleared names it. Absent: it
+   * has none.
+   */
+  reader?: string | undefined;
+  /**
    * Which models were away when they were last asked to summarise; one object for all sessions of a
    * host. Absent: every compaction finds out for itself.
    */

@@ -3,7 +3,13 @@ import { conversation } from "../testing/messages.ts";
 import { activeBranch } from "./branch.ts";
 import { buildContext } from "./context.ts";
 import type { NewTranscriptEntry, TranscriptEntry } from "./entries.ts";
-import { planPrune } from "./prune.ts";
+import {
+  applyPrune,
+  PRUNE_PLACEHOLDER,
+  type PruneOptions,
+  planPrune,
+  prunePlaceholderWith,
+} from "./prune.ts";
 import { applyPruneRecords, pruneEntry, pruneRecordOf } from "./prune-records.ts";
 import { textOf } from "./text.ts";
 
@@ -27,14 +33,14 @@ function transcript() {
 
 const OPTIONS = { protectTokens: 100, minimumTokens: 0 };
 
-function prunedSession() {
+function prunedSession(options: PruneOptions = OPTIONS) {
   const session = transcript();
   for (const message of conversation({ turns: 6, tools: 2, toolResultChars: 2_000 }))
     session.append({ type: "message", message });
   const unpruned = buildContext(activeBranch(session.entries));
   const plan = planPrune(
     unpruned.items.map(({ message }) => message),
-    OPTIONS,
+    options,
   );
   const last = session.entries.at(-1)!;
   session.append(pruneEntry(unpruned.items, plan, "threshold"));
@@ -58,6 +64,23 @@ describe("a recorded prune", () => {
       JSON.stringify(context.items),
     );
     expect(JSON.stringify(session.entries)).toBe(written);
+  });
+
+  it("names each result by its id where a tool shows it, always in the same bytes", () => {
+    const placeholder = prunePlaceholderWith("session_read");
+    const { session, plan } = prunedSession({ ...OPTIONS, placeholder });
+    const context = buildContext(activeBranch(session.entries));
+    for (const index of plan.clear) {
+      const { id, message } = context.items[index]!;
+      const said = `[output pruned for context; session_read with id "${id}" shows it]`;
+      expect(textOf(message)).toBe(said);
+    }
+    const messages = context.items.map(({ message }) => message);
+    for (const later of [{ ...OPTIONS, placeholder }, OPTIONS])
+      expect(planPrune(messages, later).clear).toEqual([]);
+    const nameless = conversation({ turns: 6, tools: 2, toolResultChars: 2_000 });
+    const bare = applyPrune(nameless, planPrune(nameless, { ...OPTIONS, placeholder }));
+    expect(bare.map(textOf)).toContain(PRUNE_PLACEHOLDER);
   });
 
   it("is seen by a context that grows, which otherwise keeps its items", () => {

@@ -3,11 +3,19 @@ import type { AgentMessage, ToolResultMessage } from "../contract/message.ts";
 import { blocksOf } from "../messages/blocks.ts";
 import { type Steps, stepsAtOnce } from "../slices.ts";
 import { estimateMessage } from "../tokens/message.ts";
+import { messageId } from "./message-id.ts";
 import { pairToolCalls } from "./tool-pairs.ts";
 import { isUserTurn } from "./turns.ts";
 
 /** Constant, so that a cleared result has the same bytes in every later request. */
 export const PRUNE_PLACEHOLDER = "[output pruned for context]";
+
+/** In a placeholder it stands for the message's id, which never changes either. */
+const ID_MARK = "{id}";
+
+/** A placeholder that says how `reader`, a tool, shows what was cleared. */
+export const prunePlaceholderWith = (reader: string): string =>
+  `[output pruned for context; ${reader} with id "${ID_MARK}" shows it]`;
 
 /** Their results are never cleared; configuration can only add to them. Exact names. */
 export const ALWAYS_PROTECTED_TOOLS: readonly string[] = [
@@ -28,8 +36,8 @@ export interface PruneOptions {
    */
   protectedTools?: readonly string[];
   /**
-   * What a cleared result says; the same for all sessions, or caches break. Absent:
-   * PRUNE_PLACEHOLDER.
+   * What a cleared result says, the message's id in place of `{id}`; the same for all sessions, or
+   * caches break. Absent: PRUNE_PLACEHOLDER.
    */
   placeholder?: string;
 }
@@ -139,6 +147,13 @@ export function applyPrune(
   return view;
 }
 
+/** A message that was never stored has no id to name. */
+function placeholderOf(message: ToolResultMessage, placeholder: string): string {
+  const id = messageId(message);
+  if (!placeholder.includes(ID_MARK)) return placeholder;
+  return id === undefined ? PRUNE_PLACEHOLDER : placeholder.replaceAll(ID_MARK, () => id);
+}
+
 /** A tool result without its output: the pair stays whole, `details` go too. */
 export function clearedResult(
   message: ToolResultMessage,
@@ -148,7 +163,7 @@ export function clearedResult(
   const { details: _details, ...kept } = message;
   return {
     ...kept,
-    content: [{ type: "text", text: placeholder }],
+    content: [{ type: "text", text: placeholderOf(message, placeholder) }],
     ...(prunedAt !== undefined && { prunedAt }),
   };
 }
@@ -197,7 +212,9 @@ function isSummaryBoundary(message: AgentMessage): boolean {
 function isCleared(message: ToolResultMessage, placeholder: string): boolean {
   if (message.prunedAt !== undefined) return true;
   const blocks = blocksOf(message.content);
-  return blocks.length === 1 && blocks[0]!.type === "text" && blocks[0]!.text === placeholder;
+  const [first, ...others] = blocks;
+  if (first?.type !== "text" || others.length > 0) return false;
+  return first.text === PRUNE_PLACEHOLDER || first.text === placeholderOf(message, placeholder);
 }
 
 /**
