@@ -98,7 +98,12 @@ export { type MaintenanceLane, settleMaintenance } from "./session/maintenance-l
 export { type RetriedSession, retrySession } from "./session/retry-session.ts";
 export type { SessionLock, WhenBusy } from "./session/session-lock.ts";
 export { createSessionState, type SessionState } from "./session/session-state.ts";
-export { type CompactSessionRequest, compactSession } from "./turn/compact-session.ts";
+export {
+  type CompactSessionRequest,
+  type CountedSession,
+  compactSession,
+  countSession,
+} from "./turn/compact-session.ts";
 export type { CompactionOutcome } from "./turn/compaction.ts";
 export { lifecycleOf } from "./turn/lifecycle.ts";
 export {

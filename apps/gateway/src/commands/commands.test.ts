@@ -180,6 +180,35 @@ describe("/compact", () => {
     });
   });
 
+  it("tells the sizes that /status and /context tell, as the provider counts", async () => {
+    // It counts two and a half times what is estimated.
+    const prompt = (number: number) => 800 + 2500 * number;
+    const server = await createOpenAIEmulator({
+      answers: [1, 2, 3, 4, 5, 6].map((number) => ({
+        text: "Noted.",
+        usage: { prompt: prompt(number), completion: 5 },
+      })),
+    });
+    onTestFinished(() => server.close());
+    const host = await startTestGateway(emulatedModel(server.baseUrl));
+    for (let number = 1; number <= 6; number++) await host.say(notes(number));
+    const status = (await answer(host, "/status")).data as {
+      context: { tokens: number; messages: number };
+    };
+    expect(status.context.tokens).toBe(prompt(6) + 5);
+    const { data } = await answer(host, "/context");
+    const { tokens } = data as { tokens: number };
+    // The stand-in for the next message is in it.
+    expect(tokens - status.context.tokens).toBeLessThan(50);
+    const dry = (await answer(host, "/compact --dry-run")).data as { tokensBefore: number };
+    expect(dry.tokensBefore).toBe(status.context.messages);
+    const { text } = await answer(host, "/compact");
+    const [, before] = /^Compacted: ([\d,]+) →/.exec(text)!;
+    expect(Number(before!.replaceAll(",", ""))).toBe(status.context.messages);
+    const after = await answer(host, "/status");
+    expect(after.text).toContain(`of ${before} tokens of messages`);
+  });
+
   it("with an option that there is not does nothing, and says what there is", async () => {
     const host = await startTestGateway(smallWindow);
     for (let number = 1; number <= 8; number++) await host.say(notes(number));

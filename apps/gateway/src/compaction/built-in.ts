@@ -8,7 +8,7 @@ import {
   previewCompaction,
   type SummariserRest,
 } from "@clew/legacy-engine";
-import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
+import type { CompactionAsk, ModelCall, ModelRef } from "@clew/plugin-sdk/host";
 import type { CompactableSession } from "../sessions/open.ts";
 
 export interface BuiltInCompactionOptions {
@@ -35,7 +35,7 @@ export interface BuiltInCompactionOptions {
 
 export interface BuiltInCompaction extends CompactionPort {
   /** What `/compact` would do; asks no model and writes nothing. */
-  preview(focus: string | undefined): Promise<CompactionPreview>;
+  preview(ask: Pick<CompactionAsk, "focus" | "currentTokenCount">): Promise<CompactionPreview>;
 }
 
 export function createBuiltInCompaction(given: BuiltInCompactionOptions): BuiltInCompaction {
@@ -58,7 +58,7 @@ export function createBuiltInCompaction(given: BuiltInCompactionOptions): BuiltI
   });
   return {
     compact: (ask, options) => compactTranscript({ ...request(), ...ask, ...options }),
-    preview: (focus) => previewCompaction({ ...request(), trigger: "manual", focus }),
+    preview: (ask) => previewCompaction({ ...request(), ...ask, trigger: "manual" }),
   };
 }
 

@@ -1,6 +1,7 @@
 // Runs turns, compactions and previews for whoever asks a composed host.
 import {
   compactSession,
+  countSession,
   previewRequest,
   retrySession,
   runTurn,
@@ -28,7 +29,9 @@ export function createHost(parts: HostParts): Host {
     answer: (request) => prepared(parts, request, (ready) => answer(parts, request, ready)),
     compact: (request) => prepared(parts, request, (ready) => compact(request, ready)),
     previewCompaction: (request, focus) =>
-      prepared(parts, request, async ({ compaction }) => compaction.preview(focus)),
+      prepared(parts, request, async ({ turn, compaction }) =>
+        compaction.preview({ focus, currentTokenCount: await countSession(turn) }),
+      ),
     sizing: (session) =>
       parts.plugins === undefined
         ? sizingOf(parts, session, undefined)

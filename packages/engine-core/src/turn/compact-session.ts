@@ -12,8 +12,8 @@ import { openTurn } from "./open-turn.ts";
 import { planTurn } from "./order.ts";
 import { reportOf } from "./report-of.ts";
 import { runEffects } from "./run-effects.ts";
-import { newTurn, type TurnSetup } from "./turn.ts";
-import type { TurnRequest } from "./turn-request.ts";
+import { newTurn } from "./turn.ts";
+import { DEFAULT_TURN_SETTINGS, type TurnRequest } from "./turn-request.ts";
 
 /** A turn's request without a prompt: what `/compact` needs. */
 export interface CompactSessionRequest
@@ -51,7 +51,7 @@ async function compactNow(
     trigger: "manual",
     target: "threshold",
     tokenBudget: setup.budget.promptBudget,
-    currentTokenCount: await usedTokens(request, setup),
+    currentTokenCount: await countSession(request),
     ...(request.customInstructions !== undefined && { focus: request.customInstructions }),
   };
   const { turn, facts, close } = await runEffects(
@@ -78,11 +78,22 @@ async function compactNow(
   return { result, report };
 }
 
-/** What would be sent of what is stored, as every decision sees it. */
-async function usedTokens(
-  { state, ports }: CompactSessionRequest,
-  { model, settings, fixedTokens }: TurnSetup,
-): Promise<number> {
+/** What `countSession` needs of a request. */
+export type CountedSession = Pick<CompactSessionRequest, "state" | "model" | "settings"> & {
+  ports: Pick<CompactSessionRequest["ports"], "transcript">;
+};
+
+/**
+ * Tokens of what would be sent of what is stored, as every decision sees it: what a compaction is
+ * told. System prompt and tools are part of it where the provider counted them.
+ */
+export async function countSession({
+  state,
+  ports,
+  model,
+  settings,
+}: CountedSession): Promise<number> {
+  const { reserveTokens, tokenRatio } = { ...DEFAULT_TURN_SETTINGS, ...settings };
   await readBranch(state, ports.transcript);
   refreshContext(state);
   await pause();
@@ -90,9 +101,9 @@ async function usedTokens(
   await pause();
   return planContextSize({
     contextWindow: model.contextWindow,
-    reserveTokens: settings.reserveTokens,
-    fixedTokens,
-    tokenRatio: settings.tokenRatio,
+    reserveTokens,
+    fixedTokens: 0,
+    tokenRatio,
     messages: sizeOf(state, messages),
   }).tokens;
 }
