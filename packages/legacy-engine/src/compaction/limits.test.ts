@@ -62,4 +62,14 @@ describe("the limits of one compaction", () => {
   ])("%o", (change, expected) => {
     expect(planLimits({ ...input, ...change })).toMatchObject(expected);
   });
+
+  it("leave a record as much room in the model's tokens, however it counts", () => {
+    const { recordRoom, keepTokens } = planLimits(input);
+    const counted = planLimits({ ...input, tokenRatio: 1.8 });
+    expect(counted.keepTokens).toBe(keepTokens);
+    for (const part of ["ledger", "anchors", "pins"] as const)
+      expect(1.8 * counted.recordRoom[part]).toBeCloseTo(recordRoom[part], -1);
+    // What counts less is given no more: its estimates are not wrong in that direction.
+    expect(planLimits({ ...input, tokenRatio: 0.7 }).recordRoom).toEqual(recordRoom);
+  });
 });

@@ -40,7 +40,7 @@ export interface CompactionLimits {
   /** Output of one summary request. */
   summaryTokens: number;
   summaryChars: number;
-  /** Of the record beside the summary. */
+  /** Of the record beside the summary, as its writer estimates. */
   recordRoom: RecordRoom;
   /** Above what the threshold compacts, and how far. As the model counts. */
   water: WaterMarks;
@@ -89,11 +89,12 @@ export function planLimits({
   const { water } = sizeIn(promptBudget, 0);
   const room = Math.max(reserve, reserveOf(contextWindow, LIMITS.leastSummaryRoom));
   const longestReply = wholeOf(maxOutputTokens) ?? Number.POSITIVE_INFINITY;
-  const recordRoom = withinTokens(
-    recordRoomOf(Math.max(0, promptBudget - fixedTokens)),
+  const ratio = Math.max(1, tokenRatio ?? 1);
+  const counted = withinTokens(
+    recordRoomOf(Math.max(0, promptBudget - ratio * fixedTokens)),
     RECORD_SHARE * water.low,
   );
-  const recordTokens = recordRoom.ledger + recordRoom.anchors + recordRoom.pins;
+  const recordTokens = counted.ledger + counted.anchors + counted.pins;
   const summaryTokens = Math.max(
     1,
     Math.min(Math.floor(LIMITS.summaryShareOfRoom * room), longestReply),
@@ -110,7 +111,7 @@ export function planLimits({
     promptBudget,
     summaryTokens,
     summaryChars,
-    recordRoom,
+    recordRoom: withinTokens(counted, recordTokens / ratio),
     water,
     keepTokens: Math.max(Math.floor(LEAST_TAIL_SHARE * water.low), water.low - recordTokens),
     tailTokens: Math.floor(TAIL_SHARE * free),
