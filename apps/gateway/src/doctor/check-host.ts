@@ -62,7 +62,7 @@ export async function checkHost(
       text: '"clew engine check" tests the engine against the contract',
     },
     ...checkCompaction(environment, loaded),
-    ...checkWater(loaded, modelOf(environment, loaded)),
+    ...checkWater(environment, loaded),
     ...checkImages(),
     ...(await checkModel(modelOf(environment, loaded))),
     ...checkModelWindows(environment.home),

@@ -1,26 +1,31 @@
 // Checks whether the marks at which contexts are compacted can hold.
 import { planContextSize } from "@clew/plugin-sdk/host";
+import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import {
   COMPACTION_SECTION,
   type CompactionConfig,
   describeWaterConflicts,
   waterOf,
 } from "../config/compaction.ts";
+import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
-import type { ResolvedModel } from "../models/resolve.ts";
+import { modelRequest } from "../models/model-request.ts";
+import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
 import { number } from "../text/number.ts";
 import type { Finding } from "./finding.ts";
 
-/** Nothing where they hold; `resolve` gives the default agent's model, and may throw. */
+/** Nothing where they hold. */
 export function checkWater(
+  environment: Environment,
   { config }: Pick<LoadedConfig, "config">,
-  resolve: () => ResolvedModel,
 ): Finding[] {
   const { compaction } = config.agents.defaults;
+  const resolve = (name: string) => resolveModel({ ...modelRequest(config, environment), name });
+  const answers = agentSettings(config, environment.home, defaultAgentId(config)).model;
   const texts = [
     ...describeWaterConflicts(compaction).map((text) => `${text}; the low one is ignored`),
-    ...modelNames(compaction),
-    ...marksOfModel(compaction, resolve),
+    ...modelNames(compaction, resolve),
+    ...marksOfModel(compaction, () => resolve(answers)),
   ];
   return texts.map((text) => ({
     level: "warning",
@@ -31,13 +36,19 @@ export function checkWater(
 }
 
 /** Names under which no model can be found. */
-const modelNames = ({ models }: CompactionConfig): string[] =>
-  Object.keys(models)
-    .filter((name) => !/^[^/\s]+\/\S+$/.test(name))
-    .map(
-      (name) =>
-        `${COMPACTION_SECTION}.models["${name}"] changes nothing: models are named "provider/model"`,
-    );
+const modelNames = (
+  { models }: CompactionConfig,
+  resolve: (name: string) => ResolvedModel,
+): string[] =>
+  Object.keys(models).flatMap((name) => {
+    try {
+      resolve(name);
+      return [];
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return [`${COMPACTION_SECTION}.models["${name}"] changes nothing: ${why}`];
+    }
+  });
 
 /** What the budget of the model that answers makes of the marks. */
 function marksOfModel(compaction: CompactionConfig, resolve: () => ResolvedModel): string[] {
