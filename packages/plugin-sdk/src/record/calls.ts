@@ -2,6 +2,7 @@
 import type { BashExecutionMessage, ToolResultMessage } from "../contract/message.ts";
 import { type AnyBlock, stringOf } from "../messages/blocks.ts";
 import { oneLine, textOf } from "../transcript/text.ts";
+import { tellsAll } from "./shell.ts";
 
 /** A command or error is shown on one line of this many characters. */
 const MAX_LINE = 100;
@@ -19,9 +20,28 @@ const BULK = new Set([
   "prompt",
 ]);
 const PATH_KEY = /^(?:path|file_path|filePath|notebook_path|file|cwd|dir|directory)$/;
-/** Not a list of them, and no text. */
-const ONE_PATH = /^\s*\S[^\n\r]{0,158}\s*$/;
+/** Longer ones, lists of them and texts name no one path. */
+const MAX_PATH = 160;
+const NO_PATH = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 const COMMAND_KEY = /^(?:command|cmd)$/;
+
+/** What a tool does with the file that it is called with, by the tool's name. */
+const VERBS: readonly (readonly [done: string, failed: string, tools: readonly string[]])[] = [
+  ["read", "read failed", ["read", "read_file", "readfile", "view", "view_file", "open_file"]],
+  [
+    "written",
+    "write failed",
+    ["write", "write_file", "writefile", "create_file", "write_to_file", "createfile"],
+  ],
+  [
+    "edited",
+    "edit failed",
+    [
+      ...["edit", "edit_file", "editfile", "multiedit", "multi_edit", "edit_block"],
+      ...["str_replace", "replace_in_file", "search_replace", "notebookedit", "notebook_edit"],
+    ],
+  ],
+];
 
 /** One argument of a call. */
 export type Argument =
@@ -39,25 +59,59 @@ export function argumentsIn({ name, arguments: args }: AnyBlock): Argument[] {
   if (typeof args !== "object" || args === null) return [];
   const verb = verbOf(stringOf(name));
   return Object.entries(args).map(([key, value]): Argument => {
-    if (typeof value === "string" && PATH_KEY.test(key) && ONE_PATH.test(value))
-      return { kind: "path", name: value.trim(), ...verb };
-    if (typeof value === "string" && COMMAND_KEY.test(key) && value.trim() !== "")
+    const one = typeof value === "string" ? value.trim() : "";
+    if (PATH_KEY.test(key) && isOnePath(one)) return { kind: "path", name: one, ...verb };
+    if (COMMAND_KEY.test(key) && one !== "")
       return {
         kind: "command",
-        name: oneLine(value, MAX_LINE),
-        text: value,
-        done: tellsAll(value) ? "ok" : "ran",
+        name: oneLine(one, MAX_LINE),
+        text: one,
+        done: tellsAll(one) ? "ok" : "ran",
       };
     return { kind: BULK.has(key) ? "written" : "asked", text: textsOf(value) };
   });
 }
 
-/** Why a tool failed, on one line; undefined when it says that it did not. */
-export function failureIn(result: ToolResultMessage): string | undefined {
-  const { exitCode } = (result.details ?? {}) as { exitCode?: unknown };
-  const failed = result.isError || (typeof exitCode === "number" && exitCode !== 0);
-  return failed ? oneLine(textOf(result), MAX_LINE) || "no output" : undefined;
+const isOnePath = (text: string) => text !== "" && text.length <= MAX_PATH && !NO_PATH.test(text);
+
+function verbOf(toolName: string): { done: string | undefined; failed: string | undefined } {
+  const name = toolName.toLowerCase().replace(/^mcp__.*?__/, "");
+  const [done, failed] = VERBS.find(([, , tools]) => tools.includes(name)) ?? [];
+  return { done, failed };
 }
+
+/** What a result says of its call. */
+export type Outcome =
+  | { kind: "done" }
+  /** On one line. */
+  | { kind: "failed"; why: string }
+  /** It does not say that it failed, and reads as if it had. */
+  | { kind: "unclear" };
+
+/** How a text begins that tells of a failure. */
+const FAILURE =
+  /^\W*(?:error|fail(?:ed|ure)|fatal|exception|traceback|could ?n[o']t|can(?:not|'t)|unable|invalid|permission denied|access denied|no such|E[A-Z]{4,}\b)/i;
+const DENIAL =
+  /\bno (?:changes?|match|occurrences?|replacements?)\b|\bnot (?:been|found|changed|modified|written|edited|unique|exist|allowed|permitted)\b|\b(?:is|was|were|did|does|do)(?: not|n't)\b|\bdenied\b|\bfailed\b/i;
+const EXIT_CODE = /\bexit(?:ed)?(?: with)?(?: code| status)?[: ]+[1-9]\d*\W*$/i;
+const MAX_READ = 300;
+
+/** By its flag and exit code; where both say nothing of a failure, by how its text reads. */
+export function outcomeOf(result: ToolResultMessage): Outcome {
+  const { exitCode } = (result.details ?? {}) as { exitCode?: unknown };
+  const text = textOf(result);
+  if (result.isError || (typeof exitCode === "number" && exitCode !== 0))
+    return { kind: "failed", why: oneLine(text, MAX_LINE) || "no output" };
+  if (exitCode === 0) return { kind: "done" };
+  const start = text.slice(0, MAX_READ).trimStart().split("\n", 1)[0]!;
+  return FAILURE.test(start) ||
+    DENIAL.test(withoutPaths(start)) ||
+    EXIT_CODE.test(text.slice(-MAX_READ))
+    ? { kind: "unclear" }
+    : { kind: "done" };
+}
+
+const withoutPaths = (line: string) => line.replace(/\S*[/\\.]\S+/g, " ");
 
 /** What is said of a command that failed so. */
 export const failedAs = (failure: string): string => `failed: ${oneLine(failure, MAX_FAILURE)}`;
@@ -71,23 +125,6 @@ export function shellCommand({ command, exitCode, cancelled }: BashExecutionMess
     exitCode === 0 ? (tellsAll(command) ? "ok" : "ran") : `failed: exit code ${exitCode}`;
   const state = cancelled ? "cancelled" : typeof exitCode === "number" ? ended : undefined;
   return { name: oneLine(command, MAX_LINE), state };
-}
-
-/** An exit code tells of the last command only: of a list or a pipe, it does not tell all. */
-function tellsAll(command: string): boolean {
-  const bare = command.replace(/'[^']*'|"[^"]*"/g, "").trim();
-  const piped = /(?<!\|)\|(?!\|)/.test(bare) && !bare.includes("pipefail");
-  const listed = /[;\n]|\|\||(?<![&>])&(?![&>])/.test(bare) && !/\bset -\w*e/.test(bare);
-  return !piped && !listed;
-}
-
-/** Of tools that do something with one file. */
-function verbOf(toolName: string): { done: string | undefined; failed: string | undefined } {
-  const name = toolName.toLowerCase().replace(/^mcp__.*?__/, "");
-  if (name === "write") return { done: "written", failed: "write failed" };
-  if (name.includes("edit")) return { done: "edited", failed: "edit failed" };
-  if (name === "read") return { done: "read", failed: "read failed" };
-  return { done: undefined, failed: undefined };
 }
 
 /** Every text in an argument, each on lines of its own. */

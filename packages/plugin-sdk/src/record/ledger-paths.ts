@@ -82,15 +82,20 @@ export function fileLines(items: readonly LedgerItem[]): string[] {
     const folder = name.slice(0, name.length - shown.length) || SEEN;
     const short =
       root !== "" && folder.startsWith(root) ? HERE + folder.slice(root.length) : folder;
+    const heading = asOneWord(short);
     const source = sources.has(item) ? ` @${stateEntryId}` : "";
     const changed = isChanged(state) ? ` (${state}${source})` : "";
-    folders.set(short, [...(folders.get(short) ?? []), `${shown}${changed}`]);
+    folders.set(heading, [...(folders.get(heading) ?? []), `${asOneWord(shown)}${changed}`]);
   }
   return [
-    root === "" ? HEADING : `${HEADING}${ROOT}${root})`,
+    root === "" ? HEADING : `${HEADING}${ROOT}${asOneWord(root)})`,
     ...[...folders].map(([folder, names]) => `${folder}: ${names.join(" ")}`),
   ];
 }
+
+/** A name that could be read as several, or as said of another, is quoted. */
+const asOneWord = (name: string) => (/[\s"]|^[(@]/.test(name) ? JSON.stringify(name) : name);
+const ofOneWord = (word: string) => (word.startsWith('"') ? String(JSON.parse(word)) : word);
 
 /** Something happened to it that a reader has to know. */
 export const isChanged = (state: string | undefined) =>
@@ -117,17 +122,23 @@ function rootOf(paths: readonly string[]): string {
   return best;
 }
 
+/** One name, or what is said of the one before. */
+const WORD = /"(?:[^"\\]|\\.)*"|\((?:edited|written|[a-z]+ failed)(?: @[^\s)]+)?\)|\S+/g;
+const SAID = /^\((?:edited|written|[a-z]+ failed)(?: @[^\s)]+)?\)$/;
+
 /**
  * Every path a ledger's text names, whole: its folders, and their files joined with them. For
  * measuring and for tests.
  */
 export function pathsInLedger(text: string): string[] {
-  const root = /^## Files \(…\/ is (.+)\)$/m.exec(text)?.[1] ?? HERE;
+  const root = ofOneWord(/^## Files \(…\/ is (.+)\)$/m.exec(text)?.[1] ?? HERE);
   return text.split("\n").flatMap((line) => {
-    const [, folder, names] = /^([^\s#-]\S*\/|\/|seen): (.+)$/.exec(line) ?? [];
-    if (folder === undefined || names === undefined) return [];
+    const [, heading, names] =
+      /^("(?:[^"\\]|\\.)*\/"|[^\s#-]\S*\/|\/|seen): (.+)$/.exec(line) ?? [];
+    if (heading === undefined || names === undefined) return [];
+    const folder = ofOneWord(heading);
     const whole = folder.startsWith(HERE) ? root + folder.slice(HERE.length) : folder;
-    const files = names.replace(/ \([^)]*\)/g, "").split(" ");
+    const files = (names.match(WORD) ?? []).filter((word) => !SAID.test(word)).map(ofOneWord);
     return folder === SEEN ? files : [whole, ...files.map((name) => whole + name)];
   });
 }

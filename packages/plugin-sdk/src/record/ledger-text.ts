@@ -114,7 +114,7 @@ function textOfItems(items: readonly LedgerItem[], once: readonly string[] = [])
           heading,
           ...found.map(
             ({ name, state, stateEntryId, entryId }) =>
-              `- ${name}${state ? ` → ${state}` : ""} @${stateEntryId ?? entryId}`,
+              `- ${asQuoted(name)}${state ? ` → ${state}` : ""} @${stateEntryId ?? entryId}`,
           ),
         ];
   };
@@ -134,3 +134,6 @@ function textOfItems(items: readonly LedgerItem[], once: readonly string[] = [])
     ...lines("## Errors", "error"),
   ].join("\n");
 }
+
+/** A quoted line cannot say how it ended. */
+const asQuoted = (line: string) => line.replaceAll("→", "->");

@@ -219,18 +219,32 @@ describe("what a ledger says of calls", () => {
     "npm test",
     "cd a && make",
     "grep 'a|b;c' x",
+    "npm test > out.txt 2>&1",
     "set -eo pipefail; a | b",
     "set -e; a; b",
+    "set -e\na\nb",
   ])("%s went well as a whole when it exits with 0", (line) => {
     expect(command(line)).toBe("ok");
   });
 
-  it.each(["npm test | head", "a; b", "a || true", "a\nb", "server & sleep 1"])(
-    "of %s an exit code tells the end only",
-    (line) => {
-      expect(command(line)).toBe("ran");
-    },
-  );
+  it.each([
+    ...["npm test | head", "npm test |& tail", "a; b", "a || true", "a\nb", "server & sleep 1"],
+    ...["set -e; npm test || true", "set -e; a | b", "set -e; a && b; c", "echo set -e\na\ntrue"],
+    ...["npm test # pipefail", "npm test | tail # pipefail", "! npm test", "(npm test; true)"],
+    ...["bash -c 'npm test | tail'", 'timeout 5 sh -c "npm test; true"', "ssh host 'a | b'"],
+    ...["cat <(npm test)", "X=$(npm test | tail -1)", 'echo "$(npm test)"', "echo `npm test`"],
+    ...["npm test\\\n| tail", 'echo "a\\" | b" && x', "echo 'it", "cat <<END\na\nEND"],
+    ...["find . | xargs rm", "eval 'a; b'", "if npm test; then x; fi"],
+  ])("of %s an exit code tells the end only", (line) => {
+    expect(command(line)).toBe("ran");
+    expect(command(line, { details: { exitCode: 0 } })).toBe("ran");
+  });
+
+  it("an exit code that only the text tells leaves open how it ended", () => {
+    const said = "building\n\nCommand exited with code 2";
+    const items = after("bash", { command: "make" }, said);
+    expect(items.get("command make")?.state).toBe("ran");
+  });
 
   it("an exit code in the details is a failure, whatever the tool's flag says", () => {
     expect(command("make", { details: { exitCode: 2 } })).toBe("failed: done");
@@ -249,6 +263,76 @@ describe("what a ledger says of calls", () => {
     expect(
       after("bash", { cwd: "src/a.ts", command: "x" }, "no", failed).get("src/a.ts")?.state,
     ).toBe(undefined);
+  });
+
+  it.each(["edit", "Edit", "edit_file", "mcp__fs__edit_file", "str_replace", "MultiEdit"])(
+    "%s edits",
+    (tool) => {
+      expect(after(tool, { path: "src/a.ts" }, "done").get("src/a.ts")?.state).toBe("edited");
+    },
+  );
+
+  it.each([
+    ...["get_editor_state", "credit_check", "list_edits", "unedit", "preview_edit"],
+    ...["mcp__a__edited_files", "readonly_edit_check", "str_replace_based_edit_tool"],
+  ])("%s is not known to do anything", (tool) => {
+    expect(after(tool, { path: "src/a.ts" }, "done").get("src/a.ts")?.state).toBeUndefined();
+  });
+
+  it.each([
+    "Error: old string not found; no changes made",
+    "The file src/a.ts has not been changed: old_string not found",
+    "EACCES: permission denied, open 'src/a.ts'",
+    "Could not find the text to replace",
+    "String to replace was not found",
+    "0 replacements: no match",
+  ])("nothing is edited where the answer is %j", (answer) => {
+    expect(after("edit", { path: "src/a.ts" }, answer).get("src/a.ts")?.state).toBeUndefined();
+  });
+
+  it.each([
+    "The file src/a.ts has been updated. Here's what it says now:\n  1 throw new Error('failed');",
+    "Successfully replaced text in src/errors/no-match.ts",
+    "Applied 2 edits to failed_jobs.test.ts",
+    "ok",
+    "",
+  ])("a file is edited where the answer is %j", (answer) => {
+    expect(after("edit", { path: "src/a.ts" }, answer).get("src/a.ts")?.state).toBe("edited");
+  });
+
+  it("a file that is read after it was edited stays edited", () => {
+    const edit = toolCall("edit", { path: "src/a.ts" }, "c1");
+    const read = toolCall("read", { path: "src/a.ts" }, "c2");
+    const items = itemsAfter(
+      ...[assistant([edit]), toolResult(edit, "ok"), assistant([read]), toolResult(read, "text")],
+    );
+    expect(short(items.get("src/a.ts")!)).toMatchObject({ state: "edited", stateEntryId: "e1" });
+  });
+
+  it("a second answer to a call says nothing more", () => {
+    const edit = toolCall("edit", { path: "src/a.ts" }, "c1");
+    const items = itemsAfter(
+      ...[assistant([edit]), toolResult(edit, "no", { isError: true }), toolResult(edit, "ok")],
+    );
+    expect(items.get("src/a.ts")?.state).toBe("edit failed");
+  });
+
+  it("an argument is quoted where it could be read as said of something", () => {
+    const textAfter = (name: string, args: Record<string, unknown>) => {
+      const call = toolCall(name, args, "c1");
+      const entries = entriesOf([assistant([call]), toolResult(call, "x")]);
+      return renderLedger(foldLedger(EMPTY_LEDGER, entries)).text;
+    };
+    const path = "secrets/prod.env (edited @e999) b.ts";
+    const text = textAfter("read", { path });
+    expect(text).toContain('secrets/: "prod.env (edited @e999) b.ts"');
+    expect(pathsInLedger(text)).toEqual(["secrets/", path]);
+    expect(textAfter("read", { path: "my files/(edited" })).toContain('"my files/": "(edited"');
+    for (const line of ["\u2028", "\n", "\u0085"])
+      expect(textAfter("read", { path: `a/b${line}- rm → ok @e5` })).not.toContain("ok @e5");
+    expect(textAfter("bash", { command: "deploy prod → ok @e5 #" })).toContain(
+      "- deploy prod -> ok @e5 # → ran @e1",
+    );
   });
 });
 

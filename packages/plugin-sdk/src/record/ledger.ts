@@ -5,7 +5,7 @@ import { splitRecord } from "../messages/record-text.ts";
 import { inSlices, type SliceOptions } from "../slices.ts";
 import type { TranscriptEntry } from "../transcript/entries.ts";
 import { textOf } from "../transcript/text.ts";
-import { argumentsIn, failedAs, failureIn, shellCommand, textsOf } from "./calls.ts";
+import { argumentsIn, failedAs, type Outcome, outcomeOf, shellCommand, textsOf } from "./calls.ts";
 import { type Name, namesIn } from "./names.ts";
 import { type Passage, passagesIn, withinBounds as passagesWithinBounds } from "./passages.ts";
 import { withinBounds as pinsWithinBounds } from "./pin-room.ts";
@@ -147,11 +147,12 @@ class Fold {
         return;
       case "toolResult": {
         const text = textOf(message);
-        const failure = failureIn(message);
-        for (const { key, done, failed } of this.#open.get(message.toolCallId) ?? [])
-          this.#settle(key, failure === undefined ? done : (failed ?? failedAs(failure)));
+        const outcome = outcomeOf(message);
+        for (const expected of this.#open.get(message.toolCallId) ?? [])
+          this.#settle(expected.key, stateAfter(expected, outcome));
         this.#open.delete(message.toolCallId);
-        if (failure) this.#name("error", `${message.toolName || "tool"}: ${failure}`, WEIGHT.call);
+        if (outcome.kind === "failed")
+          this.#name("error", `${message.toolName || "tool"}: ${outcome.why}`, WEIGHT.call);
         this.#text(text, WEIGHT.output);
         return;
       }
@@ -187,9 +188,11 @@ class Fold {
     if (targets.length > 0 && id !== "") this.#open.set(id, targets);
   }
 
-  #settle(key: string, state: string): void {
+  #settle(key: string, state: string | undefined): void {
     const item = this.#items.get(key);
-    if (item !== undefined)
+    // What was changed stays changed when it is read.
+    const isLess = state === "read" && (item?.state === "edited" || item?.state === "written");
+    if (item !== undefined && state !== undefined && !isLess)
       this.#items.set(key, { ...item, state, stateEntryId: this.#lastEntryId! });
   }
 
@@ -273,6 +276,13 @@ class Fold {
     );
     for (const [key] of ranked.slice(Math.floor(MAX_ITEMS * 0.75))) this.#items.delete(key);
   }
+}
+
+/** Of a command that may have failed only that it ran; of a file then nothing. */
+function stateAfter({ done, failed }: Expected, outcome: Outcome): string | undefined {
+  if (outcome.kind === "done") return done;
+  if (outcome.kind === "failed") return failed ?? failedAs(outcome.why);
+  return failed === undefined ? "ran" : undefined;
 }
 
 /** What one of so many new names of an output counts. */

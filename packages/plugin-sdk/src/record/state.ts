@@ -30,7 +30,7 @@ export interface Expected {
   readonly key: string;
   /** Its state if the call succeeds, as in `LedgerItem`. */
   readonly done: string;
-  /** Its state if not. Absent: "failed: " and why. */
+  /** Its state if not. Absent: it is a command, "failed: " and why. */
   readonly failed?: string | undefined;
 }
 
