@@ -1,5 +1,6 @@
 // Every driver there is, as `pnpm run docs` finds them in the folder.
 import { anthropicMessages } from "./drivers/anthropic-messages.ts";
+import { mistralConversations } from "./drivers/mistral-conversations.ts";
 import { offline } from "./drivers/offline.ts";
 import { openaiChatgptResponses } from "./drivers/openai-chatgpt-responses.ts";
 import { openaiCompletions } from "./drivers/openai-completions.ts";
@@ -8,6 +9,7 @@ import type { Driver } from "./provider.ts";
 
 export const DRIVER_TABLE: readonly Driver[] = [
   anthropicMessages,
+  mistralConversations,
   offline,
   openaiChatgptResponses,
   openaiCompletions,

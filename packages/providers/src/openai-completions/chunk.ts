@@ -20,7 +20,8 @@ export function thoughtSignatureOf({ extra_content: extra }: ToolCallDelta): str
 }
 
 export interface Delta {
-  content?: string | null;
+  /** Text; with Mistral also a list of texts and thoughts. */
+  content?: string | readonly unknown[] | null;
   refusal?: string | null;
   /** DeepSeek, vLLM, llama.cpp. */
   reasoning_content?: string | null;
@@ -44,6 +45,9 @@ export interface Chunk {
   choices?: Choice[] | null;
   usage?: ChatUsage | null;
   error?: unknown;
+  /** "error" with Mistral, which tells the HTTP status beside it. */
+  object?: unknown;
+  raw_status_code?: unknown;
 }
 
 interface ChatUsage {

@@ -1,5 +1,6 @@
 // Turns the bytes of a Chat Completions answer into stream events.
 import type { StopReason, ThinkingCarrier } from "@clew/plugin-sdk/core";
+import { isRecord } from "@clew/plugin-sdk/host";
 import type { DecoderOptions, StreamDecoder } from "../provider.ts";
 import { type Answer, createAnswerDecoder, type EventReader } from "../shared/answer.ts";
 import { CallAssembler } from "./call-assembler.ts";
@@ -38,8 +39,12 @@ class ChunkReader implements EventReader {
     this.#calls = new CallAssembler(idPrefix);
   }
 
-  read({ id, usage, choices }: Chunk): void {
+  read(chunk: Chunk): void {
+    const { id, usage, choices } = chunk;
     const { reply } = this.#answer;
+    // Mistral tells of an error by the object itself.
+    if (chunk.object === "error")
+      this.#answer.failAsTold({ ...chunk, code: chunk.raw_status_code });
     if (typeof id === "string" && id !== "") reply.responseId ??= id;
     reply.usage = readUsage(usage) ?? reply.usage;
     const choice = choices?.[0];
@@ -51,9 +56,22 @@ class ChunkReader implements EventReader {
   #readDelta(delta: Delta): void {
     this.#details.push(delta.reasoning_details);
     this.#answer.thinking(delta.reasoning_content || delta.reasoning, this.#carrierOf(delta));
-    this.#answer.text(delta.content || delta.refusal);
+    if (Array.isArray(delta.content)) for (const piece of delta.content) this.#readPiece(piece);
+    else this.#answer.text(delta.content || delta.refusal);
     const calls: unknown = delta.tool_calls;
     if (Array.isArray(calls)) for (const call of calls) this.#calls.push(call);
+  }
+
+  /** Mistral's content: a text, or a thought in texts of its own. */
+  #readPiece(piece: unknown): void {
+    if (!isRecord(piece)) return;
+    if (piece.type === "text") this.#answer.text(piece.text);
+    const thoughts: readonly unknown[] = Array.isArray(piece.thinking) ? piece.thinking : [];
+    for (const thought of thoughts)
+      if (isRecord(thought)) this.#answer.thinking(thought.text, "chunk");
+    const { signature } = piece;
+    if (typeof signature === "string" && signature !== "")
+      this.#answer.reply.sign(signature, "chunk");
   }
 
   #carrierOf({ reasoning_content: content }: Delta): ThinkingCarrier {
