@@ -2,6 +2,7 @@
 import { constants } from "node:fs";
 import { access, rm, stat } from "node:fs/promises";
 import type { QuarantineRecord } from "@clew/engine-core";
+import { buildRequest } from "@clew/providers";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
@@ -139,13 +140,11 @@ async function checkModel(resolve: () => ResolvedModel): Promise<Finding[]> {
   const about = `${name}, window ${model.contextWindow} tokens`;
   if (endpoint.baseUrl === "")
     return [{ level: "ok", code: "model", subject: "model", text: `${about}; needs no network` }];
-  const headers = {
-    ...(endpoint.apiKey !== undefined && { authorization: `Bearer ${endpoint.apiKey}` }),
-    ...endpoint.headers,
-  };
   try {
     const answer = await fetch(`${endpoint.baseUrl.replace(/\/$/, "")}/models`, {
-      headers,
+      headers: signIn(resolved),
+      // Nowhere else: the headers hold the key.
+      redirect: "manual",
       signal: AbortSignal.timeout(PROBE_MS),
     });
     await answer.body?.cancel();
@@ -177,6 +176,13 @@ async function checkModel(resolve: () => ResolvedModel): Promise<Finding[]> {
       },
     ];
   }
+}
+
+/** The headers of a call: every api has a way of its own to take the key. */
+function signIn({ model, endpoint }: ResolvedModel): Record<string, string> {
+  const { signal } = new AbortController();
+  const call = { model, systemPrompt: "", messages: [], tools: [], signal };
+  return buildRequest(call, endpoint).headers;
 }
 
 function checkRunning(lookup: GatewayLookup): Finding {

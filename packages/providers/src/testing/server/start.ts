@@ -40,16 +40,17 @@ export async function startEmulator<View, A extends Accepted>(
   const server = createServer((incoming, response) => {
     const url = new URL(incoming.url ?? "/", "http://127.0.0.1");
     const path = decoded(url.pathname);
-    if (incoming.method === "GET" && wire.isModels(path)) {
-      response.writeHead(200, { "content-type": "application/json" });
-      response.end(JSON.stringify(wire.models(models)));
-      return;
-    }
-    if (incoming.method !== "POST" || !wire.isCall(path))
+    const isList = incoming.method === "GET" && wire.isModels(path);
+    if (!isList && (incoming.method !== "POST" || !wire.isCall(path)))
       return sendFailure(wire, response, wire.failures.route(incoming.method ?? "", path));
     const key = wire.keyOf(incoming.headers, url);
     if (options.keys !== undefined && !options.keys.includes(key ?? ""))
       return sendFailure(wire, response, wire.failures.key());
+    if (isList) {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify(wire.models(models)));
+      return;
+    }
     const call: Call = {
       path,
       headers: incoming.headers,

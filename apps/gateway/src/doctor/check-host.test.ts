@@ -1,0 +1,31 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createEmulator } from "@clew/providers/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { readEnvironment } from "../config/environment.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { checkHost } from "./check-host.ts";
+
+/** What is found of a model that speaks this api, asked with this key. */
+async function foundOf(api: string, apiKey: string): Promise<string[]> {
+  const server = await createEmulator(api, { keys: ["right"] });
+  onTestFinished(() => server.close());
+  const home = await temporaryHome();
+  const config = {
+    agents: { defaults: { model: "house/m" } },
+    models: { providers: { house: { api, baseUrl: server.baseUrl, apiKey } } },
+  };
+  await writeFile(join(home, "clew.json"), JSON.stringify(config));
+  const findings = await checkHost(readEnvironment({ CLEW_HOME: home }));
+  return findings.filter(({ subject }) => subject === "model").map(({ code }) => code);
+}
+
+describe("the doctor, asking a model's server", () => {
+  it.each(["anthropic-messages", "openai-completions", "openai-responses"])(
+    "signs in the way %s wants it",
+    async (api) => {
+      expect(await foundOf(api, "right")).toEqual(["model"]);
+      expect(await foundOf(api, "wrong")).toEqual(["model-key-refused"]);
+    },
+  );
+});
