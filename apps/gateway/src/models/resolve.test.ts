@@ -90,6 +90,18 @@ describe("a model name", () => {
     expect(resolve("anthropic/claude", { anthropic }).model.api).toBe("openai-completions");
   });
 
+  it("of a provider with several apis speaks its first at home, and the common one elsewhere", () => {
+    const apiOf = (baseUrl: string) =>
+      resolveModel({
+        name: "openai/gpt",
+        models: ModelsConfigSchema.parse({ providers: { openai: { baseUrl } } }),
+        environment: readEnvironment({ OPENAI_API_KEY: "k" }),
+        apis: ["openai-completions", "openai-responses"],
+      }).model.api;
+    expect(apiOf("https://api.openai.com/v1")).toBe("openai-responses");
+    expect(apiOf("http://127.0.0.1:4000/v1")).toBe("openai-completions");
+  });
+
   it("that is not known is answered with those that are", () => {
     expect(() => resolve("olama/x")).toThrow(
       /unknown provider "olama"; known: offline, ollama.*Did you mean "ollama"/,

@@ -139,16 +139,20 @@ function findEndpoint(
 }
 
 /**
- * The first api of a provider that can be spoken; a server of a person's own speaks the common one.
+ * The first api of a provider that can be spoken; a server of a person's own speaks the common one,
+ * also where it stands in for a provider that has it.
  */
 function usualApi(
   record: ProviderRecord | undefined,
   configured: ProviderConfig | undefined,
   apis: readonly string[],
 ): string {
-  const spoken = record?.apis.find((api) => apis.includes(api));
-  if (spoken !== undefined) return spoken;
-  return configured?.baseUrl === undefined ? (record?.apis[0] ?? COMMON_API) : COMMON_API;
+  const baseUrl = configured?.baseUrl;
+  const spoken = (record?.apis ?? []).filter((api) => apis.includes(api));
+  const isStandIn = baseUrl !== undefined && providerAt(baseUrl)?.id !== record?.id;
+  if (isStandIn && spoken.includes(COMMON_API)) return COMMON_API;
+  if (spoken[0] !== undefined) return spoken[0];
+  return baseUrl === undefined ? (record?.apis[0] ?? COMMON_API) : COMMON_API;
 }
 
 /** What is known of the model; undefined = any name is taken. Throws for one that is not listed. */
