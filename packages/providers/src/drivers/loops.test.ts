@@ -203,7 +203,7 @@ describe.each(WIRES)("a session over %s", (api) => {
       call: callOf(api, [{ role: "user", content: "Hi" }]),
       endpoint: endpointOf(server),
       retry: { maxRetries: 0 },
-      idleTimeoutMs: 100,
+      ...(fault.fault === "hang" && { idleTimeoutMs: 100 }),
       answerLimit: { bytes: 100_000, setting: "answerLimit" },
     });
     const last = events.at(-1);
