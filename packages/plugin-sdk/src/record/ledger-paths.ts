@@ -82,7 +82,7 @@ export function fileLines(items: readonly LedgerItem[]): string[] {
     const folder = name.slice(0, name.length - shown.length) || SEEN;
     const short =
       root !== "" && folder.startsWith(root) ? HERE + folder.slice(root.length) : folder;
-    const heading = asOneWord(short);
+    const heading = /\s/.test(short) ? asOneWord(short) : short;
     const source = sources.has(item) ? ` @${stateEntryId}` : "";
     const changed = isChanged(state) ? ` (${state}${source})` : "";
     folders.set(heading, [...(folders.get(heading) ?? []), `${asOneWord(shown)}${changed}`]);

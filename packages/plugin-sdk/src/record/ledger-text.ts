@@ -56,10 +56,12 @@ export function renderLedger(
   const count = fitting(chosen.length, (some) => textOfItems(chosen.slice(0, some)));
   const items = chosen.slice(0, count);
   if (count === 0 || count < chosen.length) return { text: textOfItems(items), items };
-  const rest = [...state.once]
-    .slice(-MAX_ONCE)
-    .filter((name) => isTelling(name) && !without.has(name))
-    .toReversed();
+  const once = [...state.once].slice(-MAX_ONCE).toReversed();
+  const isFree = (name: string) => !without.has(name);
+  const [telling = [], other = []] = [true, false].map((wanted) =>
+    once.filter((name) => isFree(name) && isTelling(name) === wanted),
+  );
+  const rest = [...telling, ...other];
   const textWith = (some: number) => textOfItems(items, rest.slice(0, some));
   return { text: textWith(fitting(rest.length, textWith)), items };
 }

@@ -389,6 +389,17 @@ describe("renderLedger", () => {
     expect(text).not.toContain("b.ts");
   });
 
+  it("fills the room that is left with names that were said once", () => {
+    const state = foldLedger(
+      EMPTY_LEDGER,
+      entriesOf([user("hi"), assistant("claude-opus-4-6 ran at 2024-11-03 with --no-verify")]),
+    );
+    expect(renderLedger(state).text).toBe("");
+    const more = foldLedger(state, entriesOf([user("see src/a.ts")]));
+    for (const name of ["claude-opus-4-6", "2024-11-03", "--no-verify"])
+      expect(renderLedger(more).text).toContain(name);
+  });
+
   it("stays within its tokens at every size, newest and most used names first", () => {
     const many = Array.from({ length: 400 }, (_, n) =>
       toolResult(

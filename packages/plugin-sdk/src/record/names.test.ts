@@ -19,6 +19,26 @@ describe("namesIn", () => {
     ]);
   });
 
+  it.each([
+    ["文件src/a.ts已修改", ["src/a.ts"]],
+    ["请看src/组件/登录页面.tsx文件", ["src/组件/登录页面.tsx"]],
+    ["src/a.ts를 고쳐", ["src/a.ts"]],
+    ["函数getUserById返回", ["getUserById"]],
+    ["ملف src/a.ts، ثم src/b.ts؛", ["src/a.ts", "src/b.ts"]],
+    ["¿src/a.ts? —src/b.ts—", ["src/a.ts", "src/b.ts"]],
+    ["src/a.ts\u200b \u202esrc/b.ts\u202c", ["src/a.ts", "src/b.ts"]],
+    ["see src/a.ts#L12 and src/b.ts#L3-L9", ["src/a.ts", "src/b.ts"]],
+    ["path=src/a.ts --config=src/b.ts", ["src/a.ts", "--config", "src/b.ts"]],
+    ["call(src/a.ts), [x](src/b.ts)", ["src/a.ts", "src/b.ts"]],
+  ])("finds in %j the names alone", (text, names) => {
+    expect(namesIn(text).map(({ name }) => name)).toEqual(names);
+  });
+
+  it("takes times, scopes of one letter and plain pairs for no addresses", () => {
+    for (const text of ["12:30:45", "a::b", "error:404", "logger.info", "this.app", "and.so.on"])
+      expect(namesIn(text).filter(({ kind, weak }) => kind === "id" && !weak)).toEqual([]);
+  });
+
   it("takes what is called or is a member of something for no file", () => {
     expect(namesIn("registry.Lock(x); app.log(1) console.log process.env mutex.Lock")).toEqual([]);
     expect(namesIn("yarn.lock app.log README.MD")).toHaveLength(3);

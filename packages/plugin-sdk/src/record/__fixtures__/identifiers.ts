@@ -74,6 +74,10 @@ export const IDENTIFIERS = [
     "req_8f3kd92k",
     "OWZ4XL",
   ],
+  ...[".env.local", "Dockerfile.prod", "R&D/plan.md", "100%_fertig.txt", "foo~bar.txt"],
+  ...["src/[id]/page.tsx", "src/(group)/layout.tsx", "app/[[...slug]]/x.tsx", "/api/users/:id"],
+  ...["api.example.com", "db.eu.internal", "fe80::1ff:fe23:4567:890a", "2001:db8::1", "0xDEADBEEF"],
+  ...["std::vector", "crate::store::Open", "com.acme.domain.OrderService", "Order#total"],
   ...["$dir/file.mod", "~/notes/today", "./scripts/run", "../shared/util.ts", "feature/x-1"],
 ];
 /** Their shape alone says little: kept when a person says them. */
@@ -86,5 +90,6 @@ export const WEAK_IDENTIFIERS = [
     "$1,234.50",
     "€19.99",
   ],
+  ...["nginx:1.25-alpine", "my_table.my_column", "acme.com"],
   ...["--max-old-space-size", "gpt-5.1-mini", "eu-central-1"],
 ];
