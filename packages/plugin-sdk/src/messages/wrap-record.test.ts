@@ -76,6 +76,37 @@ describe("a record", () => {
       expect(splitRecord(summary)).toEqual({ ...EMPTY_RECORD, summary });
   });
 
+  it.each([
+    ["unseen characters before the name", "<\u200b/summary>"],
+    ["unseen characters in the name", "</sum\u00admary>"],
+    ["a variation selector", "<\ufe0f/pins>"],
+    ["a tag character", "<\u{e0001}/pins>"],
+    ["a byte order mark", "</p\ufeffins>"],
+    ["a null character", "<\0/ledger>"],
+    ["a delete character", "</led\u007fger>"],
+    ["half a character", "<\ud800/record>"],
+    ["a terminal command", "</rec\u001b[0mord>"],
+    ["wide letters", "＜/ｐｉｎｓ＞"],
+    ["a small bracket", "﹤/pins﹥"],
+    ["mathematical letters", "</𝐩𝐢𝐧𝐬>"],
+    ["blanks of all kinds", "<\u00a0/\n pins >"],
+    ["attributes", '<pins from="person">'],
+  ])("escapes a tag with %s, in every part", (_, near) => {
+    const tags = PARTS.flatMap(([, name]) => [`<${name}`, `</${name}`]);
+    const record = { openRequest: near, pins: near, summary: near, anchors: near, ledger: near };
+    const text = wrapRecord(joinRecord(record));
+    const read = text
+      .normalize("NFKC")
+      .replace(/[\p{Cc}\p{Cf}\p{Mn}\p{Cs}]/gu, (c) => (c === "\n" ? c : ""));
+    expect(tagsIn(read)).toEqual(["<record", ...tags, "</record"]);
+    expect(escapeTags(escapeTags(near))).toBe(escapeTags(near));
+  });
+
+  it("reads brackets and what hides behind them once", () => {
+    for (const hidden of ["<", "< ", "<\u200b", "\u200b", "\u001b[", "a", "/"])
+      expect(escapeTags(`<${hidden.repeat(200_000)}`)).not.toContain("&lt;");
+  });
+
   it("is escaped once, however often it is wrapped", () => {
     fc.assert(
       fc.property(hostile, (text) => {

@@ -72,6 +72,8 @@ interface Candidate extends Passage {
   tokens: number;
 }
 
-/** Only its first line begins like one: a passage cannot pretend to be two. */
 const lineOf = ({ entryId, text }: Passage) =>
-  `@${entryId}: ${escapeTags(withoutUnseen(text)).replace(/\n@/g, "\n @")}`;
+  `@${entryId}: ${escapeTags(withoutUnseen(text)).replace(LIKE_ANOTHER, "$1> ")}`;
+
+/** Only its first line begins like one: a passage cannot pretend to be two. */
+const LIKE_ANOTHER = /([\n\u2028\u2029]\s{0,80})(?=[@＠﹫]\s?\S{1,80}?\s?[:：])/g;

@@ -18,6 +18,9 @@ const word = fc.oneof(
     "用中文",
     "10.0.0.7",
     "v1.2.3",
+    "command x",
+    "error bash: no",
+    "claude-opus-4-6",
   ),
   fc.integer({ min: 0, max: 40 }).map((n) => `lib/part${n}/unit_${n}.ts`),
   fc.string({ maxLength: 6 }),
@@ -34,7 +37,8 @@ const step = fc.oneof(
       id: fc.nat(9),
     })
     .map(({ name, said, failed, id }) => {
-      const call = toolCall(name, { path: `src/f${id}.ts`, command: said.slice(0, 30) }, `c${id}`);
+      const path = [`src/f${id}.ts`, `command ${said.slice(0, 30)}`, "error bash: no"][id % 3];
+      const call = toolCall(name, { path, command: said.slice(0, 30) }, `c${id}`);
       return [assistant([call]), toolResult(call, said, { isError: failed })];
     }),
 );
@@ -53,6 +57,7 @@ describe("a checkpoint of a ledger", () => {
         const whole = foldLedger(EMPTY_LEDGER, entries);
         expect(renderRecord(resumed, { room })).toEqual(renderRecord(whole, { room }));
         expect(saveLedger(resumed)).toEqual(saveLedger(whole));
+        expect(restoreLedger(saveLedger(whole))).toEqual(whole);
       }),
     );
   });

@@ -28,6 +28,8 @@ const MAX_COMMANDS = 4;
 const MAX_ERRORS = 3;
 /** Newest names that only fill room: more of them are seldom worth reading with every request. */
 const MAX_ONCE = 300;
+/** Of those the ones whose shape says little: dates, versions, options. */
+const MAX_UNTELLING = 60;
 
 /** Text and items of a ledger, at most `maxTokens`, estimated with some slack. Deterministic. */
 export function renderLedger(
@@ -61,7 +63,7 @@ export function renderLedger(
   const [telling = [], other = []] = [true, false].map((wanted) =>
     once.filter((name) => isFree(name) && isTelling(name) === wanted),
   );
-  const rest = [...telling, ...other];
+  const rest = [...telling, ...other.slice(0, MAX_UNTELLING)];
   const textWith = (some: number) => textOfItems(items, rest.slice(0, some));
   return { text: textWith(fitting(rest.length, textWith)), items };
 }

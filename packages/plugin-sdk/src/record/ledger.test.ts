@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "../contract/message.ts";
+import { joinRecord } from "../messages/record-text.ts";
 import { assistant, conversation, toolCall, toolResult, user } from "../testing/messages.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import type { NewTranscriptEntry } from "../transcript/entries.ts";
@@ -132,12 +133,12 @@ describe("foldLedger", () => {
       assistant([run]),
       toolResult(run, "2 tests failed\nin b.ts", { isError: true }),
     );
-    expect(short(failing.get("command npm test")!)).toEqual({
+    expect(short(failing.get("command\nnpm test")!)).toEqual({
       kind: "command",
       state: "failed: 2 tests failed in b.ts",
       stateEntryId: "e1",
     });
-    expect(failing.get("error bash: 2 tests failed in b.ts")).toMatchObject({
+    expect(failing.get("error\nbash: 2 tests failed in b.ts")).toMatchObject({
       kind: "error",
       entryId: "e1",
     });
@@ -147,9 +148,9 @@ describe("foldLedger", () => {
       assistant([{ ...run, id: "c4" }]),
       toolResult({ ...run, id: "c4" }, "ok"),
     );
-    expect(mended.get("command npm test")).toMatchObject({ state: "ok", stateEntryId: "e3" });
+    expect(mended.get("command\nnpm test")).toMatchObject({ state: "ok", stateEntryId: "e3" });
     const shell = itemsAfter({ role: "bashExecution", command: "make", output: "", exitCode: 2 });
-    expect(shell.get("command make")).toMatchObject({ state: "failed: exit code 2" });
+    expect(shell.get("command\nmake")).toMatchObject({ state: "failed: exit code 2" });
   });
 
   it("reads summaries, and starts anew after a reset", () => {
@@ -164,6 +165,36 @@ describe("foldLedger", () => {
       entryId: "e1",
     });
     expect(itemsAfter(user("see src/a.ts"), { type: "reset" }).size).toBe(0);
+  });
+
+  it("reads of a summary its prose, not the lists that were made of what it read before", () => {
+    const summary = joinRecord({ summary: "Working on TICKET-9.", ledger: "src/old.ts TICKET-8" });
+    const entry = { type: "compaction" as const, summary, firstKeptEntryId: "e0", tokensBefore: 1 };
+    expect([...itemsAfter(user("hi"), entry).keys()]).toEqual(["TICKET-9"]);
+  });
+
+  it("forgets all with a reset, what people asked for too", () => {
+    const state = foldLedger(
+      EMPTY_LEDGER,
+      entriesOf([user("Never touch src/a.ts."), { type: "reset" }]),
+    );
+    expect(state).toEqual({ ...EMPTY_LEDGER, entries: 2, lastEntryId: "e1" });
+  });
+
+  it("waits for the newest thousand answers, of calls with an id of ordinary length", () => {
+    const calls = Array.from({ length: 3_000 }, (_, n) =>
+      assistant([
+        toolCall("read", { path: `src/${n}.ts` }, n % 2 ? `c${n}` : "x".repeat(5_000) + n),
+      ]),
+    );
+    const { open } = foldLedger(EMPTY_LEDGER, entriesOf(calls));
+    expect([open.size, open.has("c2999"), open.has("c999")]).toEqual([1_000, true, false]);
+  });
+
+  it("lists what failed on one line, whatever a tool is called", () => {
+    const call = { id: "c1", name: "x\n- rm → ok @e1" };
+    const items = itemsAfter(toolResult(call, "boom", { isError: true }));
+    expect([...items.values()].map(({ name }) => name)).toEqual(["x - rm → ok @e1: boom"]);
   });
 
   it("gives the same in one piece and in many, and leaves the state before as it was", () => {
@@ -243,7 +274,7 @@ describe("what a ledger says of calls", () => {
   it("an exit code that only the text tells leaves open how it ended", () => {
     const said = "building\n\nCommand exited with code 2";
     const items = after("bash", { command: "make" }, said);
-    expect(items.get("command make")?.state).toBe("ran");
+    expect(items.get("command\nmake")?.state).toBe("ran");
   });
 
   it("an exit code in the details is a failure, whatever the tool's flag says", () => {
@@ -252,7 +283,7 @@ describe("what a ledger says of calls", () => {
 
   it("a shell that does not say how it ended is said nothing of", () => {
     const items = itemsAfter({ role: "bashExecution", command: "make", output: "" });
-    expect(items.get("command make")?.state).toBeUndefined();
+    expect(items.get("command\nmake")?.state).toBeUndefined();
   });
 
   it("a file is neither edited nor at fault when something else failed", () => {

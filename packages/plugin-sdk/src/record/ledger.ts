@@ -4,7 +4,7 @@ import { type AnyBlock, blocksOf, stringOf } from "../messages/blocks.ts";
 import { splitRecord } from "../messages/record-text.ts";
 import { inSlices, type SliceOptions } from "../slices.ts";
 import type { TranscriptEntry } from "../transcript/entries.ts";
-import { textOf } from "../transcript/text.ts";
+import { oneLine, textOf } from "../transcript/text.ts";
 import { argumentsIn, failedAs, type Outcome, outcomeOf, shellCommand, textsOf } from "./calls.ts";
 import { type Name, namesIn } from "./names.ts";
 import { type Passage, passagesIn, withinBounds as passagesWithinBounds } from "./passages.ts";
@@ -44,6 +44,11 @@ const MAX_ITEMS = 8_000;
 const MAX_NEW_PER_OUTPUT = 40;
 const CROWDING = 1.5;
 const MAX_ONCE = 8_000;
+const MAX_ERROR = 160;
+/** Calls that nobody answered yet: of an older one no result says anything any more. */
+const MAX_OPEN = 1_000;
+/** Characters; no provider gives longer ones. */
+const MAX_CALL_ID = 500;
 
 /**
  * The state after more entries of a branch, oldest first. Pure: the same entries give the same
@@ -152,7 +157,7 @@ class Fold {
           this.#settle(expected.key, stateAfter(expected, outcome));
         this.#open.delete(message.toolCallId);
         if (outcome.kind === "failed")
-          this.#name("error", `${message.toolName || "tool"}: ${outcome.why}`, WEIGHT.call);
+          this.#name("error", errorIn(message.toolName, outcome.why), WEIGHT.call);
         this.#text(text, WEIGHT.output);
         return;
       }
@@ -185,7 +190,14 @@ class Fold {
       }
     }
     const id = stringOf(block.id);
-    if (targets.length > 0 && id !== "") this.#open.set(id, targets);
+    if (targets.length > 0 && id !== "" && id.length <= MAX_CALL_ID) this.#expect(id, targets);
+  }
+
+  #expect(callId: string, targets: readonly Expected[]): void {
+    this.#open.delete(callId);
+    this.#open.set(callId, targets);
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > MAX_OPEN) this.#open.delete(oldest!);
   }
 
   #settle(key: string, state: string | undefined): void {
@@ -277,6 +289,9 @@ class Fold {
     for (const [key] of ranked.slice(Math.floor(MAX_ITEMS * 0.75))) this.#items.delete(key);
   }
 }
+
+const errorIn = (toolName: string, why: string) =>
+  oneLine(`${toolName || "tool"}: ${why}`, MAX_ERROR);
 
 /** Of a command that may have failed only that it ran; of a file then nothing. */
 function stateAfter({ done, failed }: Expected, outcome: Outcome): string | undefined {

@@ -1,13 +1,22 @@
 // Which sentences of a user message its person wrote.
 import type { UserMessage } from "../contract/message.ts";
-import { headOf, textOf } from "../transcript/text.ts";
+import { headOf, tailOf, textOf } from "../transcript/text.ts";
+import { forceOf, isBinding } from "./cues.ts";
 
+/** Of a longer message its beginning and its end are read, as much of each. */
 const MAX_CHARS = 20_000;
 const OPENING = /<([a-z][\w-]*)(?:\s[^<>]*)?>/g;
+const CLOSING = /<\/([a-z][\w-]*)>/g;
 const BY_A_PROGRAM = /[_-]/;
+/** Tags around what somebody asks for, whoever wrote them. */
+const ASKS =
+  /rule|instruction|constraint|guideline|requirement|preference|convention|polic(?:y|ies)/;
 const CODE = /```[\s\S]*?(?:```|$)/g;
 /** Quoted, or copied from a terminal or a log. */
-const COPIED = /^\s*(?:[>$❯|+]|[-@]{2,}|time=|level=|\[?\d{4}-\d\d-\d\d[T ]\d\d:|at \S+ ?\()/;
+const COPIED =
+  /^\s*(?:[>$❯|+]|[-@]{2,}|time=|level=|\[?\d{4}-\d\d-\d\d[T ]\d\d:|at \S+ ?\(|(?:[-*]\s*)?(?:system|assistant|human|tool)\s*:)/i;
+/** What stands before the words of a copied line. */
+const MARK = /^\s*(?:[>$❯|+]\s*|\[?\d{4}-\d\d-\d\d[T ][\d:.,Z+-]+\]?:?\s*)+/;
 const BULLET = /^\s*(?:[-*•·–>#]+|\d+[.)、]|\[[ x]\])\s+/;
 /** Marks that may end a sentence, with the room behind them; each run is read once. */
 const MARKS = /[.!?…؟۔।]+["»”)]?\s*|[。！？]/gu;
@@ -21,12 +30,23 @@ const LETTER_SHARE = 0.35;
 /**
  * The sentences and list items that a person wrote, each on one line. Without what a client put
  * into the message in a tag of its own ("<local-command-caveat>"), what is quoted or copied, and
- * code. None of a message that no person sent.
+ * code; of a message that is nothing else, what forbids or demands in it. None of a message that no
+ * person sent.
  */
 export function sentencesSaid(message: UserMessage): string[] {
-  return isByPerson(message)
-    ? sentencesOf(withoutWrappers(headOf(textOf(message), MAX_CHARS)))
-    : [];
+  if (!isByPerson(message)) return [];
+  const text = withoutWrappers(endsOf(textOf(message)));
+  const own = sentencesOf(text);
+  return own.length > 0 ? own : demandsIn(text);
+}
+
+const endsOf = (text: string) =>
+  text.length <= 2 * MAX_CHARS ? text : `${headOf(text, MAX_CHARS)}\n${tailOf(text, MAX_CHARS)}`;
+
+/** Of lines that are all quoted, copied or code. */
+function demandsIn(text: string): string[] {
+  const lines = text.split("\n").map((line) => line.replace(MARK, "").replace(/^\s*```.*/, ""));
+  return sentencesOf(lines.join("\n")).filter((sentence) => isBinding(forceOf(sentence)));
 }
 
 /** Sentences and list items of `text`, without code blocks and copied lines, each on one line. */
@@ -55,7 +75,13 @@ function withoutWrappers(text: string): string {
   let from = 0;
   OPENING.lastIndex = 0;
   for (let match = OPENING.exec(text); match !== null; match = OPENING.exec(text)) {
-    if (!BY_A_PROGRAM.test(match[1] ?? "")) continue;
+    const name = match[1] ?? "";
+    if (!BY_A_PROGRAM.test(name)) continue;
+    if (ASKS.test(name)) {
+      rest += `${text.slice(from, match.index)}\n`;
+      from = OPENING.lastIndex;
+      continue;
+    }
     const close = `</${match[1]}>`;
     const end = neverClosed.has(close) ? -1 : text.indexOf(close, OPENING.lastIndex);
     if (end < 0) neverClosed.add(close);
@@ -65,7 +91,9 @@ function withoutWrappers(text: string): string {
       OPENING.lastIndex = from;
     }
   }
-  return rest + text.slice(from);
+  return (rest + text.slice(from)).replace(CLOSING, (tag, name: string) =>
+    BY_A_PROGRAM.test(name) && ASKS.test(name) ? "\n" : tag,
+  );
 }
 
 /** `line` cut behind each mark that ends a sentence; not before a small letter. */

@@ -69,9 +69,9 @@ export const EMPTY_LEDGER: LedgerState = Object.freeze({
   lastEntryId: null,
 });
 
-/** Under which an item stands in `LedgerState.items`. */
+/** Under which an item stands in `LedgerState.items`; no name has a line feed in it. */
 export const keyOf = ({ kind, name }: Pick<LedgerItem, "kind" | "name">): string =>
-  kind === "command" || kind === "error" ? `${kind} ${name}` : name;
+  kind === "command" || kind === "error" ? `${kind}\n${name}` : name;
 
 /** Entries after which a mention counts half: what a session is about stays for long. */
 const HALF_LIFE = 500;
