@@ -7,6 +7,7 @@ import type {
 import { delegateCompactionToRuntime } from "@clew/plugin-sdk/core";
 import type { CompactionAsk, ModelError } from "@clew/plugin-sdk/host";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
+import { textOf } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import {
   callTool,
@@ -250,25 +251,31 @@ describe("overflow recovery", () => {
     );
 
     it.each([4, 8, 16, 40])(
-      "%i results of one reply are cut until the request fits",
+      "%i results of one reply are cut until the request fits, and those of the next one too",
       async (count) => {
         const dense = Array.from({ length: 60 }, (_, n) => `src/mod_${n}/file_${n}.ts:${n} E${n}`);
         const call = (n: number) => callTool("read", { n }, `call_${n}`).content[0]!;
-        const many: Reply = {
+        const many = (from: number): Reply => ({
           ...{ role: "assistant", stopReason: "toolUse" },
-          content: Array.from({ length: count }, (_, n) => call(n)),
-        };
+          content: Array.from({ length: count }, (_, n) => call(from + n)),
+        });
         const engine = passThrough({ compact: () => NO_HELP });
         const host = testHost({
-          ...{ engine, replies: [many, "fine"] },
-          tools: tools({ read: () => dense.join("\n") }),
+          ...{ engine, replies: [many(0), many(count), "fine"] },
+          tools: tools({ read: ({ n }) => `${n}\n${dense.join("\n")}` }),
         });
         const { outcome, report } = await host.say("read them all", {
           model: { ...MODEL, contextWindow: 8_000 },
         });
         expect(outcome).toBe("completed");
-        const sent = estimateMessages(host.ports.model.calls.at(-1)!.messages).estimate;
-        expect(sent).toBeLessThanOrEqual(6_000);
+        for (const { messages } of host.ports.model.calls) {
+          expect(estimateMessages(messages).estimate).toBeLessThanOrEqual(6_000);
+          for (const message of messages) {
+            if (message.role !== "toolResult") continue;
+            const own = message.toolCallId.replace("call_", "");
+            expect(textOf(message)).toMatch(new RegExp(`^(${own}\n|\n\\[)`));
+          }
+        }
         expect(report.cut?.results ?? 0).toBeGreaterThanOrEqual(count > 4 ? 1 : 0);
       },
     );

@@ -95,11 +95,11 @@ export interface Assembly {
   readonly promptAuthority: NonNullable<AssembleResult["promptAuthority"]>;
 }
 
-/** What a run has already tried; overflow attempts start again after each successful model call. */
+/** What a run has already tried; attempts and cuts start again after each successful model call. */
 export interface RecoveryState {
   readonly overflowAttempts: number;
   readonly timeoutCompactions: number;
-  /** Old tool results were cut in bulk. */
+  /** Old tool results were cut in bulk since the last successful model call. */
   readonly cut: boolean;
   /** Built-in compaction already ran since the last successful model call. */
   readonly autoCompacted: boolean;

@@ -207,8 +207,11 @@ export async function cutResults(
   world: World,
   { freeTokens, leastTokens, mustFreeTokens }: Asked<"cut-results">,
 ): Promise<Answered<"cut">> {
-  const { state, setup, ports } = world;
-  const items = refreshContext(state);
+  const { state, setup, ports, transcript } = world;
+  // The turn's own results, and what an earlier cut left.
+  await readBranch(state, transcript);
+  refreshContext(state);
+  const items = contextItems(state, 0);
   const reader = readerAmong(setup.tools);
   const { contextWindow } = setup.model;
   const { cuts, freedTokens } = planBulkCut(messagesOf(items), {

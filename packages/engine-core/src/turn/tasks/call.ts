@@ -57,6 +57,7 @@ const answeredTurn = (turn: Turn): Turn => ({
   recovery: {
     ...turn.recovery,
     overflowAttempts: 0,
+    cut: false,
     autoCompacted: false,
     providerDecides: false,
     compactedFor: null,
