@@ -73,7 +73,7 @@ export async function evaluateSession(
     });
     for (const [system, control] of Object.entries(CONTROLS)) {
       onProgress(`${source.name}, ${promptBudget / 1000}k: ${system}`);
-      const judge = createJudge(frame, route.api);
+      const judge = createJudge(frame, route);
       for (const request of control(frame)) await judge.see(request);
       scores.push({ system, promptBudget, ...judge.score() });
     }
@@ -131,7 +131,7 @@ async function playEngine(
 ): Promise<SessionScore> {
   const { script, table, contextWindow, promptBudget } = frame;
   const { route, signal, counter, pluginFolders, config: base, onTrouble } = evaluation;
-  const judge = createJudge(frame, route.api);
+  const judge = createJudge(frame, route);
   const summaries = watchSummaries(engine, counter);
   const where = `${script.source.name}, ${promptBudget / 1000}k, ${engine.name}`;
   const { failures, engineMs, hostMs, ...played } = await replaySession({

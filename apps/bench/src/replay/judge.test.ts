@@ -1,3 +1,4 @@
+import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
 import {
   everything,
@@ -5,6 +6,7 @@ import {
   made,
   RULE,
   reworded,
+  SMALL_ROUTE,
   smallFrame,
 } from "./__fixtures__/small-session.ts";
 import { createJudge, type JudgedRequest } from "./judge.ts";
@@ -190,9 +192,28 @@ describe("a planted fault", () => {
     expect(score.fault).toMatch(/:/);
   });
 
+  it("finds no fault in thinking that the asked model signed itself, only in another's", async () => {
+    const frame = await smallFrame();
+    const requests = everything(frame);
+    const signedBy = (model: string): JudgedRequest[] =>
+      requests.map((request) => ({
+        ...request,
+        shown: request.shown.map((one) =>
+          one.message.role === "assistant"
+            ? { ...one, message: thoughtBy(one.message, model) }
+            : one,
+        ),
+      }));
+    const own = await judged(frame, signedBy(SMALL_ROUTE.id));
+    const foreign = await judged(frame, signedBy("claude-opus-4-8"));
+    expect(own.figures.invalid).toBe(0);
+    expect(foreign.figures.invalid).toBeGreaterThan(0);
+    expect(foreign.score.fault).toMatch(/^signature.foreign/);
+  });
+
   it("adds what summaries cost, and what engine and host took", async () => {
     const frame = await smallFrame();
-    const judge = createJudge(frame, "anthropic-messages");
+    const judge = createJudge(frame, SMALL_ROUTE);
     for (const request of everything(frame)) await judge.see(request);
     const all = frame.calls.reduce((sum, one) => sum + one!.all, 0);
     const { tally } = judge.score({ summaries: all, engineMs: 15, hostMs: 30 });
@@ -200,4 +221,13 @@ describe("a planted fault", () => {
     expect([ratio("cost"), ratio("costSummaries")]).toEqual([1, 2]);
     expect([ratio("engineMs"), ratio("hostMs")]).toEqual([1, 2]);
   });
+});
+
+const thoughtBy = (message: AssistantMessage, model: string): AssistantMessage => ({
+  ...message,
+  ...{ provider: SMALL_ROUTE.provider, model },
+  content: [
+    { type: "thinking", thinking: "so", thinkingSignature: "c2ln" },
+    ...(typeof message.content === "string" ? [] : message.content),
+  ],
 });

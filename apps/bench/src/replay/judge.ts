@@ -1,4 +1,5 @@
 // Judges the requests of one session, one after the other, by nothing but what was sent.
+import type { ModelRef } from "@clew/plugin-sdk/host";
 import { explainInvalid } from "@clew/transcript-policy";
 import { type Frame, namesIn, type SentRequest, tokensOf } from "./frame.ts";
 import {
@@ -52,7 +53,8 @@ const RECALL_TOKENS = 300;
 /** Requests that only append to the one before are checked for validity one in so many. */
 const CHECKED_OF_APPENDED = 8;
 
-export function createJudge(frame: Frame, modelApi: string): Judge {
+/** `route`: where the requests went, whose own signatures are no fault. */
+export function createJudge(frame: Frame, route: Pick<ModelRef, "provider" | "api" | "id">): Judge {
   const { script } = frame;
   const tally = emptyTally();
   const fetchAt = placesToFetch(frame);
@@ -87,7 +89,9 @@ export function createJudge(frame: Frame, modelApi: string): Judge {
   const check = ({ shown }: SentRequest) => {
     const appends = before.length > 0 && commonLength(before, shown) === before.length;
     if (appends && seen % CHECKED_OF_APPENDED !== 0) return;
-    const [first] = explainInvalid({ messages: shown.map(({ message }) => message), modelApi });
+    const { provider, api: modelApi, id: modelId } = route;
+    const messages = shown.map(({ message }) => message);
+    const [first] = explainInvalid({ messages, provider, modelApi, modelId });
     fault ??= first && `${first.rule}: ${first.message}`;
     count("invalid", first === undefined ? 0 : 1);
   };

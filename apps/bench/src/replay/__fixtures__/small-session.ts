@@ -50,9 +50,16 @@ const stored = (message: AgentMessage, at: number) => withMessageId(message, `m$
 export const everything = ({ calls }: Frame): JudgedRequest[] =>
   calls.map((one, call) => ({ call, shown: one!.whole, recall: undefined }));
 
+/** Where the requests of a test go. */
+export const SMALL_ROUTE = {
+  provider: "anthropic",
+  api: "anthropic-messages",
+  id: "claude-opus-4-6",
+};
+
 /** The figures of requests a test made. */
 export async function judged(frame: Frame, requests: readonly JudgedRequest[]) {
-  const judge = createJudge(frame, "anthropic-messages");
+  const judge = createJudge(frame, SMALL_ROUTE);
   for (const request of requests) await judge.see(request);
   const score = judge.score();
   const sum = addTallies([score.tally]);
