@@ -86,6 +86,7 @@ export {
   normalizePromptText,
   provideMemoryPromptSection,
 } from "./memory-prompt.ts";
+export { MAX_LEVELS, withoutDeepParts } from "./nesting.ts";
 export { type CallCount, countCalls, growthPerCall, type SessionPace } from "./pace.ts";
 export {
   createSlices,

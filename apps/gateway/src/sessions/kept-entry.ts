@@ -1,5 +1,5 @@
 // Makes entries that stay as they were stored, whoever is handed them.
-import { inSlices, pause } from "@clew/plugin-sdk/host";
+import { inSlices, MAX_LEVELS, pause, withoutDeepParts } from "@clew/plugin-sdk/host";
 import { originsOf, type TranscriptEntry, withOrigin } from "@clew/plugin-sdk/transcript";
 
 /** Entries and messages that are the store's own plain data, frozen to the last block. */
@@ -41,21 +41,34 @@ export async function keepRead(branch: readonly TranscriptEntry[]): Promise<Tran
   return entries;
 }
 
-/** An entry that nobody else has. */
-export function keepOwn(entry: TranscriptEntry): TranscriptEntry {
-  freeze(entry);
+/**
+ * An entry that nobody else has. Where it is nested deeper than `MAX_LEVELS` a text stands instead,
+ * and the line in the file stays as it is.
+ */
+export function keepOwn(own: TranscriptEntry): TranscriptEntry {
+  const entry = freeze(own, MAX_LEVELS) ? own : { ...own, ...withoutDeepParts(own) };
+  if (entry !== own) freeze(entry, MAX_LEVELS);
   kept.add(entry);
   if (entry.type === "message") kept.add(entry.message);
   return entry;
 }
 
-/** All of what only we have: what is frozen in there was frozen here, to the last block. */
-function freeze(value: unknown): void {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
-  if (Array.isArray(value)) for (const child of value) freeze(child);
+/**
+ * All of what only we have: what is frozen in there was frozen here, to the last block. False, and
+ * not all of it, when it is nested deeper than that.
+ */
+function freeze(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return true;
+  if (levels === 0) return false;
+  if (Array.isArray(value)) {
+    for (const child of value) if (!freeze(child, levels - 1)) return false;
+  }
   // Not Object.values: a session of 10,000 messages would make 80,000 lists.
-  else for (const key in value) freeze((value as Record<string, unknown>)[key]);
+  else
+    for (const key in value)
+      if (!freeze((value as Record<string, unknown>)[key], levels - 1)) return false;
   Object.freeze(value);
+  return true;
 }
 
 const copyOf = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;

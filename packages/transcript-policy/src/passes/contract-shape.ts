@@ -1,6 +1,5 @@
 // Writes the messages of any host as the contract spells them.
-import { isRecord } from "@clew/plugin-sdk/host";
-import { MAX_LEVELS, withoutDeepParts } from "../nesting.ts";
+import { isRecord, MAX_LEVELS, withoutDeepParts } from "@clew/plugin-sdk/host";
 import { definePass, mapChanged } from "../pass.ts";
 import {
   blockText,

@@ -1,6 +1,6 @@
 // Replaces what is nested so deep in a value that no scan of it can be relied on.
 
-/** Objects and lists inside one another, at most. */
+/** Objects and lists inside one another, at most, in what a host keeps and sends. */
 export const MAX_LEVELS = 200;
 
 const LEFT_OUT = `[left out: nested deeper than ${MAX_LEVELS} levels]`;
