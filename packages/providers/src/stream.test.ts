@@ -146,7 +146,7 @@ describe("streamModel over a real connection", () => {
     const server = await emulator({ answers: [{ fault: "status", status: 503 }] });
     expect((await gather(server)).at(-1)).toMatchObject({
       type: "error",
-      error: { kind: "unavailable", status: 503 },
+      error: { kind: "overloaded", status: 503 },
     });
     expect(server.requests).toHaveLength(3);
   });
@@ -204,7 +204,7 @@ describe("streamModel over a real connection", () => {
   it("keeps what had arrived when the connection breaks, and does not try again", async () => {
     const server = await emulator({ answers: [{ fault: "cut", text: "Half" }] });
     expect((await gather(server)).at(-1)).toMatchObject({
-      error: { kind: "unavailable" },
+      error: { kind: "network" },
       partial: {
         stopReason: "error",
         content: [{ text: "Half" }],
@@ -387,7 +387,7 @@ describe("streamModel over a real connection", () => {
     expect(events).toMatchObject([
       {
         error: {
-          kind: "unavailable",
+          kind: "network",
           message: `${baseUrl} refused the connection (ECONNREFUSED); start the model server there or correct the base URL.`,
         },
       },
@@ -396,7 +396,7 @@ describe("streamModel over a real connection", () => {
 
   it("answers an address that is none, and an unknown api, with an error event", async () => {
     expect(await gather({ baseUrl: "nonsense" })).toMatchObject([
-      { type: "error", error: { kind: "unavailable" } },
+      { type: "error", error: { kind: "network" } },
     ]);
     const model = { ...call().model, api: "telepathy" };
     expect(await gather({ baseUrl: "", call: call({ model }) })).toMatchObject([
@@ -463,7 +463,7 @@ describe("streamModel over a real connection", () => {
       },
     ];
     expect((await gather({ ...server, call: call({ messages }) })).at(-1)).toMatchObject({
-      error: { kind: "invalid_request", status: 400 },
+      error: { kind: "pairing", status: 400 },
     });
     expect(server.violations).toMatchObject([{ rule: "tool.orphan" }]);
   });

@@ -157,7 +157,7 @@ describe("a message over HTTP", () => {
     expect(events.at(-1)).toMatchObject({
       type: "done",
       outcome: "failed",
-      error: { kind: "unavailable", message: expect.stringContaining(String(port)) },
+      error: { kind: "network", message: expect.stringContaining(String(port)) },
     });
     expect((await messagesOf(get))[0]!.message.content).toBe("hi");
   });

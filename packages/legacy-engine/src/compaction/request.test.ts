@@ -59,7 +59,9 @@ describe("one summary request", () => {
   });
 
   it.each([
-    ["an overloaded provider", failing("unavailable"), 300_000],
+    ["an overloaded provider", failing("overloaded"), 300_000],
+    ["a broken provider", failing("unavailable"), 300_000],
+    ["a network that is down", failing("network"), 300_000],
     ["rate limiting", failing("rate_limited"), 300_000],
     ["a short rate limit", failing("rate_limited", { retryAfterMs: 1500 }), 300_000],
     ["a provider's abort", failing("aborted"), 300_000],
@@ -79,6 +81,8 @@ describe("one summary request", () => {
   it.each([
     ["a timeout", failing("timeout"), 300_000],
     ["a refused key", failing("auth"), 300_000],
+    ["an unpaid bill", failing("billing"), 300_000],
+    ["a model that is not there", failing("not_found"), 300_000],
     ["a refused request", failing("invalid_request"), undefined],
     ["a long rate limit", failing("rate_limited", { retryAfterMs: 30_000 }), 30_000],
     ["a day's rate limit", failing("rate_limited", { retryAfterMs: 86_400_000 }), 3_600_000],

@@ -192,13 +192,23 @@ function judgeError(error: ModelError): AttemptOutcome {
     case "overflow":
       return { ok: false, kind: "overflow", reason };
     case "invalid_request":
+    case "refused":
+    case "signature":
+    case "encrypted_content":
+    case "pairing":
+    case "reasoning_required":
+    case "cache_rejected":
       return { ok: false, kind: "terminal", reason };
     case "timeout":
     case "auth":
+    case "billing":
+    case "not_found":
       return { ok: false, kind: "terminal", reason, restMs: REST_MS };
     case "rate_limited":
       return judgeLimit(reason, error.retryAfterMs);
+    case "overloaded":
     case "unavailable":
+    case "network":
     case "aborted":
       return { ok: false, kind: "again", reason, restMs: REST_MS };
     case "invalid_response":

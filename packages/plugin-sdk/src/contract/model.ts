@@ -151,11 +151,37 @@ export type ModelError = {
       /** How long the provider asks to wait, ms. Absent: it did not say. */
       retryAfterMs?: number;
     }
+  /** The provider has too much to do now. */
+  | { kind: "overloaded" }
+  /** The provider failed by itself. */
   | { kind: "unavailable" }
+  /** It could not be reached, or the connection broke. */
+  | { kind: "network" }
+  /** It was waited for long enough. */
   | { kind: "timeout" }
+  /** The key does not let the caller in. */
   | { kind: "auth" }
+  /** Somebody has to pay first. */
+  | { kind: "billing" }
+  /** There is no such model, or nothing at that address. */
+  | { kind: "not_found" }
+  /** The provider does not answer this. */
+  | { kind: "refused" }
+  /** Thinking that was sent back is not taken: another prefix, model or account. */
+  | { kind: "signature" }
+  /** Encrypted parts that were sent back cannot be read. */
+  | { kind: "encrypted_content" }
+  /** A tool call without its one result, or a result without its call. */
+  | { kind: "pairing" }
+  /** Thinking is wanted back, and did not come. */
+  | { kind: "reasoning_required" }
+  /** What was asked of the prompt cache is not taken. */
+  | { kind: "cache_rejected" }
+  /** Anything else about the request. */
   | { kind: "invalid_request" }
+  /** What came is no reply. */
   | { kind: "invalid_response" }
+  /** The caller ended it. */
   | { kind: "aborted" }
 );
 

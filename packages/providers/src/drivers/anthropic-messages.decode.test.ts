@@ -223,13 +223,13 @@ describe("a Messages answer that is no reply", () => {
 
   it.each<[string, object[], string]>([
     ["without its last event", [start, ...half, ending("end_turn")[0]!], "invalid_response"],
-    ["refused", [start, ...half, ...ending("refusal")], "invalid_request"],
+    ["refused", [start, ...half, ...ending("refusal")], "refused"],
     [
       "with a call nobody can read",
       [start, ...calling('{"a'), ...ending("tool_use")],
       "invalid_response",
     ],
-    ["overloaded", [start, ...half, told("overloaded_error")], "unavailable"],
+    ["overloaded", [start, ...half, told("overloaded_error")], "overloaded"],
     ["throttled", [start, told("rate_limit_error")], "rate_limited"],
     ["without the right to ask", [start, told("permission_error")], "auth"],
     ["too late", [start, told("timeout_error")], "unavailable"],

@@ -163,7 +163,7 @@ describe("an answer of Mistral's chat", () => {
   it("tells of an error by itself, with the status it would have had", () => {
     const told = { object: "error", message: "busy", type: "x", raw_status_code: 503 };
     expect(decode(new TextEncoder().encode(`data: ${JSON.stringify(told)}\n\n`))).toMatchObject([
-      { type: "error", error: { kind: "unavailable" } },
+      { type: "error", error: { kind: "overloaded" } },
     ]);
   });
 });

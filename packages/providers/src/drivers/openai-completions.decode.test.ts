@@ -213,7 +213,7 @@ describe("the bytes of a Chat Completions answer", () => {
   it("are an error when a content filter stopped the reply", () => {
     expect(decode(fixture("content-filter")).at(-1)).toMatchObject({
       type: "error",
-      error: { kind: "invalid_request" },
+      error: { kind: "refused" },
     });
   });
 

@@ -304,7 +304,7 @@ describe("the bytes of a Responses answer", () => {
     [
       "filtered",
       [ended({ status: "incomplete", incomplete_details: { reason: "content_filter" } })],
-      { error: { kind: "invalid_request" } },
+      { error: { kind: "refused" } },
     ],
     [
       "failed",

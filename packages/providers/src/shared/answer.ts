@@ -113,8 +113,8 @@ export class Answer {
   /** Fails it because the provider does not let the model say this. */
   failAsFiltered(): void {
     this.fail({
-      kind: "invalid_request",
-      message: `The content filter of provider "${this.#origin.provider}" stopped the reply; change the request.`,
+      kind: "refused",
+      message: `The content filter of provider "${this.#origin.provider}" stopped the reply; say it differently.`,
     });
   }
 

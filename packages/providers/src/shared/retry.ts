@@ -54,5 +54,12 @@ export function planRetry(input: {
  */
 function isTransient(error: ModelError): boolean {
   if (error.kind === "timeout") return error.status !== undefined;
-  return error.kind === "rate_limited" || error.kind === "unavailable";
+  return TRANSIENT.has(error.kind);
 }
+
+const TRANSIENT: ReadonlySet<ModelError["kind"]> = new Set([
+  "rate_limited",
+  "overloaded",
+  "unavailable",
+  "network",
+]);

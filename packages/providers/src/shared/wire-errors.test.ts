@@ -19,18 +19,18 @@ describe("classifyError", () => {
   it.each([
     [400, "invalid_request"],
     [401, "auth"],
-    [402, "auth"],
+    [402, "billing"],
     [403, "auth"],
-    [404, "invalid_request"],
+    [404, "not_found"],
     [408, "timeout"],
     [413, "overflow"],
     [422, "invalid_request"],
     [429, "rate_limited"],
     [500, "unavailable"],
     [502, "unavailable"],
-    [503, "unavailable"],
+    [503, "overloaded"],
     [504, "timeout"],
-    [529, "unavailable"],
+    [529, "overloaded"],
   ] as const)("knows status %i as %s", (status, kind) => {
     expect(http(status)).toMatchObject({ kind, status });
   });
@@ -90,13 +90,13 @@ describe("classifyError", () => {
   it("takes an empty account for a matter of the account, not of waiting", () => {
     expect(
       http(429, openai("You exceeded your current quota", "insufficient_quota")),
-    ).toMatchObject({ kind: "auth" });
+    ).toMatchObject({ kind: "billing" });
   });
 
   it.each([
-    ["ECONNREFUSED", "unavailable", "refused the connection"],
-    ["ENOTFOUND", "unavailable", "cannot be resolved"],
-    ["ECONNRESET", "unavailable", "closed the connection"],
+    ["ECONNREFUSED", "network", "refused the connection"],
+    ["ENOTFOUND", "network", "cannot be resolved"],
+    ["ECONNRESET", "network", "closed the connection"],
     ["UND_ERR_HEADERS_TIMEOUT", "timeout", "did not answer in time"],
     ["ETIMEDOUT", "timeout", "did not answer in time"],
   ] as const)("says what %s means and names the address", (code, kind, words) => {
@@ -151,7 +151,7 @@ describe("classifyError", () => {
         text: '{"error":{"type":"overloaded_error","message":"Overloaded"}}',
       }),
     ).toMatchObject({
-      kind: "unavailable",
+      kind: "overloaded",
     });
     expect(classify({ kind: "text", text: "context_length_exceeded" })).toMatchObject({
       kind: "overflow",

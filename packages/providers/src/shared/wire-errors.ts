@@ -2,6 +2,15 @@
 import type { ModelError } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "../provider.ts";
 import { isOverflow, isRequestCeiling, namedWindow, observedTokens } from "./overflow.ts";
+import {
+  isBilling,
+  isContentRefusal,
+  isNotFound,
+  isOverloaded,
+  isSignIn,
+  REFUSAL_ADVICE,
+  refusalKind,
+} from "./refusals.ts";
 
 /** What went wrong, as far as it is known. */
 export type Failure =
@@ -104,12 +113,18 @@ function describedError(
   origin: FailureOrigin,
 ): ModelError {
   const { words, code } = errorWords(body);
+  const told = { words, code, status };
   const detail = clip(redact(words, origin.endpoint.apiKey));
   const base = (next: string) => ({
     message: `${who(origin)} answered ${status === undefined ? "with an error" : status}${detail === "" ? "" : `: ${detail}`}; ${next}.`,
     ...(status !== undefined && { status }),
   });
-  if (NEEDS_PAYMENT.has(code) || status === 401 || status === 402 || status === 403)
+  if (isBilling(told))
+    return {
+      kind: "billing",
+      ...base(`see to the bill of the account at provider "${origin.provider}"`),
+    };
+  if (isSignIn(told))
     return { kind: "auth", ...base(`check the key and account of provider "${origin.provider}"`) };
   if (isRequestCeiling(words))
     return {
@@ -140,33 +155,26 @@ function describedError(
     };
   }
   if (status === 408 || status === 504) return { kind: "timeout", ...base("try again") };
-  if (status === 404)
-    return { kind: "invalid_request", ...base("check the model's name and the base URL") };
-  if (status !== undefined && status >= 500)
+  if (isOverloaded(told)) return { kind: "overloaded", ...base("try again later") };
+  if ((status !== undefined && status >= 500) || UNAVAILABLE_CODES.has(code))
     return { kind: "unavailable", ...base("try again later") };
-  if (UNAVAILABLE_CODES.has(code)) return { kind: "unavailable", ...base("try again later") };
+  const refusal = refusalKind(`${code} ${words}`);
+  if (refusal !== undefined) return { kind: refusal, ...base(REFUSAL_ADVICE[refusal]) };
+  if (isContentRefusal(told))
+    return { kind: "refused", ...base("it does not answer this: say it differently") };
+  if (isNotFound(told))
+    return { kind: "not_found", ...base("check the model's name and the base URL") };
   return {
     kind: "invalid_request",
     ...base("the request must be changed before it is sent again"),
   };
 }
 
-// Structured codes only: the words of a throttling answer speak of quota and billing too.
-const NEEDS_PAYMENT = new Set([
-  "insufficient_quota",
-  "billing_hard_limit_reached",
-  "invalid_api_key",
-  "authentication_error",
-  "billing_error",
-  "permission_error",
-]);
 const UNAVAILABLE_CODES = new Set([
   "server_error",
   "internal_server_error",
-  "overloaded_error",
   "api_error",
   "timeout_error",
-  "service_unavailable",
 ]);
 
 /** Network failures by the code of the error or of one of its causes. */
@@ -199,12 +207,12 @@ function networkError(cause: unknown, started: boolean, origin: FailureOrigin): 
     };
   if (started) {
     const message = `${baseUrl} broke off in the middle of its answer${code === undefined ? "" : ` (${code})`}; try again.`;
-    return { kind: "unavailable", message };
+    return { kind: "network", message };
   }
   const known = code === undefined ? undefined : NETWORK_CODES[code];
   const why = known === undefined ? `gave no answer (${clip(words(cause))})` : `${known} (${code})`;
   return {
-    kind: "unavailable",
+    kind: "network",
     message: `${baseUrl} ${why}; start the model server there or correct the base URL.`,
   };
 }

@@ -8,6 +8,8 @@ export type EmulatorFault =
   | { fault: "overflow"; window: number; observedTokens?: number }
   /** 429 in the provider's words; it says how long to wait where the provider does. */
   | { fault: "rate-limit"; retryAfterMs?: number }
+  /** A refusal in these words, in the provider's shape; default 400. */
+  | { fault: "refusal"; message: string; code?: string; status?: number }
   /** The provider has no room: 529 or 503. */
   | { fault: "overloaded" }
   /** A page of a proxy; default 502. */

@@ -61,6 +61,11 @@ export function sendFault<A extends Accepted>(delivery: Delivery<A>, fault: Emul
     case "rate-limit":
       sendFailure(wire, response, failures.rateLimit(fault.retryAfterMs));
       break;
+    case "refusal": {
+      const { fault: _fault, status = 400, ...failure } = fault;
+      sendFailure(wire, response, { status, ...failure });
+      break;
+    }
     case "overloaded":
       sendFailure(wire, response, failures.overloaded());
       break;
