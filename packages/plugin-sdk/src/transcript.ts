@@ -5,7 +5,12 @@ export { type ModelMessage, toModelMessage } from "./messages/model-view.ts";
 export { joinRecord, type SessionRecord, splitRecord } from "./messages/record-text.ts";
 export { escapeTags } from "./messages/wrap-record.ts";
 export { type BulkCut, type BulkCutOptions, planBulkCut } from "./record/bulk-cut.ts";
-export { type LedgerCheckpoint, restoreLedger, saveLedger } from "./record/checkpoint.ts";
+export {
+  type LedgerCheckpoint,
+  restoreLedger,
+  restoreSteps,
+  saveLedger,
+} from "./record/checkpoint.ts";
 export type { Force } from "./record/cues.ts";
 export { isData } from "./record/data-text.ts";
 export {

@@ -7,7 +7,7 @@ import {
   type LedgerState,
   type RecordParts,
   recordSteps,
-  restoreLedger,
+  restoreSteps,
   saveLedger,
   type TranscriptEntry,
   withinTokens,
@@ -51,16 +51,14 @@ export async function ledgerOf(
   return state;
 }
 
-/** Some megabytes of JSON are read, and then checked. */
+/** Some megabytes of JSON are read, and then checked, one by one. */
 async function restored(
   { ledger }: { ledger?: LedgerKeeper },
   signal: AbortSignal | undefined,
 ): Promise<LedgerState | undefined> {
   const saved = await ledger?.read();
   await pause(signal);
-  const state = restoreLedger(saved);
-  await pause(signal);
-  return state;
+  return stepsInSlices(restoreSteps(saved), { signal });
 }
 
 /**

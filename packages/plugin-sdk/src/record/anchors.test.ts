@@ -7,8 +7,9 @@ import { renderAnchors } from "./anchors.ts";
 import { foldLedger } from "./ledger.ts";
 import { namesIn } from "./names.ts";
 import { passagesIn } from "./passages.ts";
+import { groundOf } from "./rank.ts";
 import { renderRecord } from "./render.ts";
-import { EMPTY_LEDGER } from "./state.ts";
+import { EMPTY_LEDGER, type LedgerState } from "./state.ts";
 
 const prose = "Nothing of note happens in this part of the text. ".repeat(8);
 const dense =
@@ -63,6 +64,29 @@ const fill = (count: number) =>
     ),
   );
 
+/** The lines of the passages that gain most, where each is weighed again before each choice. */
+function chosenOneByOne(state: LedgerState, maxTokens: number, near: ReadonlySet<string>) {
+  const named = new Set(near);
+  let rest = [...state.passages.values()].map((passage, order) => {
+    const line = `@${passage.entryId}: ${passage.text}`;
+    return { ...passage, order, line, tokens: estimateText(line).estimate + 1 };
+  });
+  const chosen: typeof rest = [];
+  for (let left = maxTokens; ; ) {
+    rest = rest.filter((one) => one.tokens <= left && !chosen.includes(one));
+    const gains = rest.map(
+      ({ names, tokens }) =>
+        names.reduce((sum, one) => sum + (named.has(one) ? 0 : groundOf(one, state)), 0) / tokens,
+    );
+    const best = rest[gains.indexOf(Math.max(...gains))];
+    if (best === undefined || Math.max(...gains) <= 0) break;
+    chosen.push(best);
+    left -= best.tokens;
+    for (const one of best.names) named.add(one);
+  }
+  return chosen.sort((a, b) => a.order - b.order).map(({ line }) => line);
+}
+
 describe("anchors", () => {
   it("stay within their tokens, and prefer what the session is about", () => {
     const state = foldLedger(
@@ -82,6 +106,34 @@ describe("anchors", () => {
     expect(text).toContain(dense);
     expect(names.has("src/store/users.ts")).toBe(true);
     expect(renderAnchors(state, { maxTokens: 120 })).toEqual({ text, names });
+  });
+
+  it("are those that weighing all that are left, again for each, would choose", () => {
+    const name = fc.nat(30).map((n) => `src/part${n}.ts`);
+    const drawn = fc.array(
+      fc.record({
+        names: fc.uniqueArray(name, { minLength: 1, maxLength: 6 }),
+        words: fc.integer({ min: 5, max: 30 }),
+      }),
+      { maxLength: 40 },
+    );
+    fc.assert(
+      fc.property(drawn, fc.nat(1_500), fc.uniqueArray(name), (passages, maxTokens, near) => {
+        const mentions = passages.flatMap(({ names }) => names).map((one) => user(`See ${one}`));
+        const state: LedgerState = {
+          ...foldLedger(EMPTY_LEDGER, entriesOf(mentions)),
+          passages: new Map(
+            passages.map(({ names, words }, index) => {
+              const text = `${index} ${"word ".repeat(words)}${names.join(" ")}`;
+              return [text, { entryId: `e${index}`, text, names }];
+            }),
+          ),
+        };
+        const without = new Set(near);
+        const { text } = renderAnchors(state, { maxTokens, without });
+        expect(text.split("\n").filter(Boolean)).toEqual(chosenOneByOne(state, maxTokens, without));
+      }),
+    );
   });
 
   it("are one each: a quoted text cannot begin another", () => {

@@ -1,4 +1,5 @@
 // Decides by a sentence's words how binding it is.
+import { type Steps, stepsAtOnce } from "../slices.ts";
 import {
   RULE_PARTS,
   RULE_WORDS,
@@ -20,8 +21,12 @@ export type Force = "standing" | "rule" | "wish" | "amount" | "plain" | "task";
 /** Forbids or demands. */
 export const isBinding = (force: Force) => force === "standing" || force === "rule";
 
-const oneOf = (words: readonly string[], parts: string) =>
-  new RegExp(`(?<![\\p{L}\\p{M}])(?:${words.join("|")})(?![\\p{L}\\p{M}])|${parts}`, "iu");
+/** One for each language: one for all takes 50 to 100 ms to compile. */
+const oneOf = (words: readonly string[], parts: string): readonly RegExp[] =>
+  [
+    ...words.map((ofLanguage) => `(?<![\\p{L}\\p{M}])(?:${ofLanguage})(?![\\p{L}\\p{M}])`),
+    parts,
+  ].map((source) => new RegExp(source, "giu"));
 const STANDING = oneOf(STANDING_WORDS, STANDING_PARTS);
 const RULE = oneOf(RULE_WORDS, RULE_PARTS);
 const WISH = oneOf(WISH_WORDS, WISH_PARTS);
@@ -32,21 +37,69 @@ const QUESTION = /[?？؟]\P{L}*$/u;
 const OPTIONAL_MARKS = /[\u0591-\u05c7\u0640\u064b-\u0652]/g;
 const MAX_READ = 400;
 
-const CUES = new RegExp([STANDING, RULE, WISH].map(({ source }) => source).join("|"), "giu");
+const CUES = [...STANDING, ...RULE, ...WISH];
 
 /** What a sentence's words say of it, from its first 400 characters. */
-export function forceOf(sentence: string): Force {
+export const forceOf = (sentence: string): Force => stepsAtOnce(forceSteps(sentence));
+
+/** The same in steps: the first time it takes some milliseconds to compile each language. */
+export function* forceSteps(sentence: string): Steps<Force> {
   const read = readable(sentence);
   const isQuestion = QUESTION.test(read);
-  if (STANDING.test(read)) return isQuestion ? "rule" : "standing";
-  if (RULE.test(read)) return "rule";
-  if (WISH.test(read)) return "wish";
+  if (yield* holdsSteps(read, STANDING)) return isQuestion ? "rule" : "standing";
+  if (yield* holdsSteps(read, RULE)) return "rule";
+  if (yield* holdsSteps(read, WISH)) return "wish";
   if (isQuestion || namesIn(read).length > 0) return "task";
   return AMOUNT.test(read) ? "amount" : "plain";
 }
 
-/** The first 400 characters of a sentence without the words that say how binding it is. */
-export const withoutCues = (sentence: string): string => readable(sentence).replace(CUES, " ");
+function* holdsSteps(text: string, cues: readonly RegExp[]): Steps<boolean> {
+  for (const cue of cues) {
+    yield;
+    if (matchFrom(text, cue, 0) !== undefined) return true;
+  }
+  return false;
+}
+
+/**
+ * The first 400 characters of a sentence without the words that say how binding it is: of those
+ * that begin first the one that comes first in our lists.
+ */
+export function* withoutCuesSteps(sentence: string): Steps<string> {
+  const text = readable(sentence);
+  const next: { cue: RegExp; match: Match }[] = [];
+  for (const cue of CUES) {
+    yield;
+    const match = matchFrom(text, cue, 0);
+    if (match !== undefined) next.push({ cue, match });
+  }
+  let rest = "";
+  let end = 0;
+  for (;;) {
+    let first: Match | undefined;
+    for (const one of next) {
+      if (one.match.start < end) one.match = matchFrom(text, one.cue, end) ?? NOWHERE;
+      if (one.match.start < (first?.start ?? NOWHERE.start)) first = one.match;
+    }
+    if (first === undefined) return rest + text.slice(end);
+    rest += `${text.slice(end, first.start)} `;
+    end = first.end;
+  }
+}
+
+interface Match {
+  start: number;
+  end: number;
+}
+
+const NOWHERE: Match = { start: Infinity, end: Infinity };
+
+/** The first at `from` or later. */
+function matchFrom(text: string, cue: RegExp, from: number): Match | undefined {
+  cue.lastIndex = from;
+  const found = cue.exec(text);
+  return found === null ? undefined : { start: found.index, end: cue.lastIndex };
+}
 
 const readable = (sentence: string) =>
   sentence.slice(0, MAX_READ).normalize("NFC").replace(OPTIONAL_MARKS, "");

@@ -85,7 +85,10 @@ export function fileLines(items: readonly LedgerItem[]): string[] {
     const heading = /\s/.test(short) ? asOneWord(short) : short;
     const source = sources.has(item) ? ` @${stateEntryId}` : "";
     const changed = isChanged(state) ? ` (${state}${source})` : "";
-    folders.set(heading, [...(folders.get(heading) ?? []), `${asOneWord(shown)}${changed}`]);
+    const names = folders.get(heading);
+    const shownName = `${asOneWord(shown)}${changed}`;
+    if (names === undefined) folders.set(heading, [shownName]);
+    else names.push(shownName);
   }
   return [
     root === "" ? HEADING : `${HEADING}${ROOT}${asOneWord(root)})`,

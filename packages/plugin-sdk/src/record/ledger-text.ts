@@ -1,4 +1,5 @@
 // How a ledger reads to a model within a number of tokens.
+import { type Steps, stepsAtOnce } from "../slices.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { fileLines, isChanged, lastPart, mergeSuffixes, withoutFolders } from "./ledger-paths.ts";
 import { namesIn } from "./names.ts";
@@ -31,33 +32,42 @@ const MAX_ONCE = 300;
 /** Of those the ones whose shape says little: dates, versions, options. */
 const MAX_UNTELLING = 60;
 
+/** How long a ledger may be. */
+interface LedgerOptions {
+  maxTokens?: number;
+  /** Names that stand beside it: listed only where more is known of them. Absent: none. */
+  without?: ReadonlySet<string>;
+}
+
 /** Text and items of a ledger, at most `maxTokens`, estimated with some slack. Deterministic. */
-export function renderLedger(
+export const renderLedger = (state: LedgerState, options: LedgerOptions = {}): LedgerText =>
+  stepsAtOnce(ledgerSteps(state, options));
+
+/** The same in steps. */
+export function* ledgerSteps(
   state: LedgerState,
-  {
-    maxTokens = DEFAULT_LEDGER_TOKENS,
-    without = new Set(),
-  }: {
-    maxTokens?: number;
-    /** Names that stand beside it: listed only where more is known of them. Absent: none. */
-    without?: ReadonlySet<string>;
-  } = {},
-): LedgerText {
+  { maxTokens = DEFAULT_LEDGER_TOKENS, without = new Set() }: LedgerOptions,
+): Steps<LedgerText> {
   const names = [...state.items.values()]
     .filter(({ name, state: known }) => !without.has(name) || isChanged(known))
     .map((item) => ({ item, worth: worthOf(item, state.entries) }));
-  const ranked = mergeSuffixes(names)
+  yield;
+  const merged = mergeSuffixes(names);
+  yield;
+  const ranked = merged
     .map(({ item, worth }) => ({ item, rank: worth / roomOf(item) }))
     .sort(
       (a, b) => b.rank - a.rank || b.item.at - a.item.at || (a.item.name < b.item.name ? -1 : 1),
     )
     .map(({ item }) => item);
+  yield;
   const chosen = withoutFolders(limited(ranked));
   const fitting = (count: number, textOf: (count: number) => string) =>
-    mostThat(count, (some) => estimateText(textOf(some)).estimate <= maxTokens * SLACK);
-  const count = fitting(chosen.length, (some) => textOfItems(chosen.slice(0, some)));
+    mostThatSteps(count, (some) => estimateText(textOf(some)).estimate <= maxTokens * SLACK);
+  const count = yield* fitting(chosen.length, (some) => textOfItems(chosen.slice(0, some)));
   const items = chosen.slice(0, count);
   if (count === 0 || count < chosen.length) return { text: textOfItems(items), items };
+  yield;
   const once = [...state.once].slice(-MAX_ONCE).toReversed();
   const isFree = (name: string) => !without.has(name);
   const [telling = [], other = []] = [true, false].map((wanted) =>
@@ -65,13 +75,14 @@ export function renderLedger(
   );
   const rest = [...telling, ...other.slice(0, MAX_UNTELLING)];
   const textWith = (some: number) => textOfItems(items, rest.slice(0, some));
-  return { text: textWith(fitting(rest.length, textWith)), items };
+  return { text: textWith(yield* fitting(rest.length, textWith)), items };
 }
 
 /** The largest number up to `most` that passes, where all below one that passes do; 0 = none. */
-function mostThat(most: number, passes: (count: number) => boolean): number {
+function* mostThatSteps(most: number, passes: (count: number) => boolean): Steps<number> {
   let found = 0;
   for (let low = 1, high = most; low <= high; ) {
+    yield;
     const middle = (low + high) >> 1;
     if (passes(middle)) {
       found = middle;

@@ -2,14 +2,14 @@
 import type { AgentMessage, UserMessage } from "../contract/message.ts";
 import { type AnyBlock, blocksOf, stringOf } from "../messages/blocks.ts";
 import { splitRecord } from "../messages/record-text.ts";
-import { inSlices, type SliceOptions } from "../slices.ts";
+import { type SliceOptions, type Steps, stepsAtOnce, stepsInSlices } from "../slices.ts";
 import type { TranscriptEntry } from "../transcript/entries.ts";
 import { oneLine, textOf } from "../transcript/text.ts";
 import { argumentsIn, failedAs, type Outcome, outcomeOf, shellCommand, textsOf } from "./calls.ts";
 import { type Name, namesIn } from "./names.ts";
 import { type Passage, passagesIn, withinBounds as passagesWithinBounds } from "./passages.ts";
-import { withinBounds as pinsWithinBounds } from "./pin-room.ts";
-import { type Pin, pinsIn } from "./pins.ts";
+import { withinBoundsSteps as pinsWithinBoundsSteps } from "./pin-room.ts";
+import { type Pin, pinnedSteps } from "./pins.ts";
 import {
   type Expected,
   keyOf,
@@ -58,19 +58,22 @@ export function foldLedger(
   state: LedgerState,
   entries: TranscriptEntry | readonly TranscriptEntry[],
 ): LedgerState {
-  const fold = new Fold(state);
-  for (const entry of [entries].flat()) fold.entry(entry);
-  return fold.state();
+  return stepsAtOnce(foldSteps(state, [entries].flat()));
 }
 
 /** The same in slices, for a branch that takes long; rejects with the reason of an abort. */
-export async function foldLedgerInSlices(
+export const foldLedgerInSlices = (
   state: LedgerState,
   entries: readonly TranscriptEntry[],
   options: SliceOptions = {},
-): Promise<LedgerState> {
+): Promise<LedgerState> => stepsInSlices(foldSteps(state, entries), options);
+
+function* foldSteps(state: LedgerState, entries: readonly TranscriptEntry[]): Steps<LedgerState> {
   const fold = new Fold(state);
-  await inSlices(entries, (entry) => fold.entry(entry), options);
+  for (const entry of entries) {
+    yield;
+    yield* fold.entrySteps(entry);
+  }
   return fold.state();
 }
 
@@ -105,7 +108,7 @@ class Fold {
     };
   }
 
-  entry(entry: TranscriptEntry): void {
+  *entrySteps(entry: TranscriptEntry): Steps<void> {
     this.#entries++;
     this.#lastEntryId = entry.id;
     switch (entry.type) {
@@ -130,22 +133,24 @@ class Fold {
         );
         break;
       case "message":
-        this.#message(entry.message);
+        yield* this.#messageSteps(entry.message);
     }
     if (this.#items.size > MAX_ITEMS) this.#forget();
     this.#passages = passagesWithinBounds(this.#passages, (name) => this.#scoreOf(name));
-    this.#pins = pinsWithinBounds(this.#pins);
+    this.#pins = yield* pinsWithinBoundsSteps(this.#pins);
   }
 
-  #message(message: AgentMessage): void {
+  *#messageSteps(message: AgentMessage): Steps<void> {
     switch (message.role) {
       case "user":
         this.#text(textOf(message), WEIGHT.person);
-        this.#pin(message);
+        yield;
+        yield* this.#pinSteps(message);
         return;
       case "assistant":
         this.#text(textOf(message), WEIGHT.model);
         for (const block of blocksOf(message.content)) {
+          yield;
           if (block.type === "thinking") this.#text(stringOf(block.thinking), WEIGHT.thought);
           if (block.type === "toolCall") this.#call(block);
         }
@@ -242,8 +247,9 @@ class Fold {
     }
   }
 
-  #pin(message: UserMessage): void {
-    for (const pin of pinsIn(message, { entryId: this.#lastEntryId!, at: this.#entries })) {
+  *#pinSteps(message: UserMessage): Steps<void> {
+    const where = { entryId: this.#lastEntryId!, at: this.#entries };
+    for (const pin of yield* pinnedSteps(message, where)) {
       this.#pins.delete(pin.text);
       this.#pins.set(pin.text, pin);
     }
@@ -283,10 +289,10 @@ class Fold {
   }
 
   #forget(): void {
-    const ranked = [...this.#items].sort(
-      ([, a], [, b]) => ledgerScore(b, this.#entries) - ledgerScore(a, this.#entries),
-    );
-    for (const [key] of ranked.slice(Math.floor(MAX_ITEMS * 0.75))) this.#items.delete(key);
+    const ranked = [...this.#items]
+      .map(([key, item]) => ({ key, score: ledgerScore(item, this.#entries) }))
+      .sort((a, b) => b.score - a.score);
+    for (const { key } of ranked.slice(Math.floor(MAX_ITEMS * 0.75))) this.#items.delete(key);
   }
 }
 

@@ -1,9 +1,10 @@
 // Which pins come into the room there is.
 import { escapeTags } from "../messages/wrap-record.ts";
+import { type Steps, stepsAtOnce } from "../slices.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { type Force, isBinding } from "./cues.ts";
 import type { Pin } from "./pins.ts";
-import { replacements } from "./replaced.ts";
+import { replacementSteps } from "./replaced.ts";
 
 const MAX_PINS = 600;
 /** Most binding first, each with the share of a room that is its own. */
@@ -21,9 +22,10 @@ const MORE_SHARE = 0.25;
 const MAX_MORE_IDS = 3;
 
 /** `pins` with those that must go taken out: those stay that would come first into a record. */
-export function withinBounds(pins: Map<string, Pin>): Map<string, Pin> {
+export function* withinBoundsSteps(pins: Map<string, Pin>): Steps<Map<string, Pin>> {
   if (pins.size <= MAX_PINS) return pins;
-  const kept = choose(ranked([...pins.values()]), MAX_PINS * 0.75, () => 1);
+  const ranks = yield* rankSteps([...pins.values()]);
+  const kept = yield* chooseSteps(ranks, MAX_PINS * 0.75, () => 1);
   return new Map([...pins].filter(([, pin]) => kept.has(pin)));
 }
 
@@ -33,28 +35,44 @@ export function withinBounds(pins: Map<string, Pin>): Map<string, Pin> {
  * oldest in turns, and each force has a share that no other takes. What forbids or demands and has
  * no room is counted on the last line, with the entries that say it. Deterministic.
  */
-export function renderPins(
+export const renderPins = (pins: ReadonlyMap<string, Pin>, options: PinOptions): string =>
+  stepsAtOnce(pinSteps(pins, options));
+
+/** How much may be listed. */
+interface PinOptions {
+  maxTokens: number;
+  /** An entry that stands beside them as a message. Absent: none. */
+  without?: string | undefined;
+}
+
+/** The same in steps. */
+export function* pinSteps(
   pins: ReadonlyMap<string, Pin>,
-  { maxTokens, without }: { maxTokens: number; without?: string | undefined },
-): string {
-  const ranks = ranked([...pins.values()], without);
-  const render = (room: number) => {
-    const chosen = choose(ranks, room, costOf);
+  { maxTokens, without }: PinOptions,
+): Steps<string> {
+  const ranks = yield* rankSteps([...pins.values()], without);
+  const costs = new Map<Pin, number>();
+  const costOf = (pin: Pin) => {
+    const cost = costs.get(pin) ?? estimateText(lineOf(pin)).estimate + 1;
+    costs.set(pin, cost);
+    return cost;
+  };
+  function* render(room: number) {
+    const chosen = yield* chooseSteps(ranks, room, costOf);
     const lines = [...pins.values()].filter((pin) => chosen.has(pin));
     return { chosen: lines, more: moreIn(ranks, chosen) };
-  };
+  }
   const listOf = (chosen: readonly Pin[], more: string) =>
     [...chosen.map(lineOf), ...(more === "" ? [] : [more])].join("\n");
-  const all = render(maxTokens);
+  const all = yield* render(maxTokens);
   const price = estimateText(all.more).estimate + 4;
   if (all.more === "" || price > MORE_SHARE * maxTokens) return listOf(all.chosen, "");
-  const { chosen, more } = render(maxTokens - price);
+  const { chosen, more } = yield* render(maxTokens - price);
   const text = listOf(chosen, more);
   return estimateText(text).estimate <= maxTokens ? text : listOf(chosen, "");
 }
 
 const lineOf = ({ text }: Pin) => `- ${escapeTags(text)}`;
-const costOf = (pin: Pin) => estimateText(lineOf(pin)).estimate + 1;
 
 /** Pins by the order in which they come into a room. */
 interface Ranks {
@@ -65,8 +83,8 @@ interface Ranks {
 }
 
 /** Without those of the entry `without`, which stand there as a message. */
-function ranked(pins: readonly Pin[], without?: string): Ranks {
-  const replaced = replacements(pins);
+function* rankSteps(pins: readonly Pin[], without?: string): Steps<Ranks> {
+  const replaced = yield* replacementSteps(pins);
   const isHere = ({ entryId }: Pin) => entryId !== without;
   const current = Map.groupBy(
     pins.filter((pin) => isHere(pin) && !replaced.has(pin)),
@@ -93,16 +111,17 @@ function inTurns(pins: readonly Pin[]): Pin[] {
     });
 }
 
-function choose(
+function* chooseSteps(
   { current, outdated }: Ranks,
   room: number,
   cost: (pin: Pin) => number,
-): ReadonlySet<Pin> {
+): Steps<ReadonlySet<Pin>> {
   const chosen = new Set<Pin>();
   let left = room;
-  const take = (pins: readonly Pin[], share: number) => {
+  function* take(pins: readonly Pin[], share: number) {
     let own = Math.min(left, share);
     for (const pin of pins) {
+      yield;
       if (chosen.has(pin)) continue;
       const price = cost(pin);
       if (price > own) continue;
@@ -110,12 +129,12 @@ function choose(
       left -= price;
       chosen.add(pin);
     }
-  };
-  for (const [force, share] of SHARES) take(current.get(force) ?? [], share * room);
-  for (const [force] of SHARES) take(current.get(force) ?? [], left);
-  take(current.get("task") ?? [], left);
+  }
+  for (const [force, share] of SHARES) yield* take(current.get(force) ?? [], share * room);
+  for (const [force] of SHARES) yield* take(current.get(force) ?? [], left);
+  yield* take(current.get("task") ?? [], left);
   for (const { pin, newer } of outdated)
-    if (newer === undefined || chosen.has(newer)) take([pin], left);
+    if (newer === undefined || chosen.has(newer)) yield* take([pin], left);
   return chosen;
 }
 

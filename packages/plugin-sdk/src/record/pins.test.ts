@@ -1,12 +1,22 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "../contract/message.ts";
+import { stepsAtOnce } from "../slices.ts";
 import { assistant, user } from "../testing/messages.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { entriesOf } from "./__fixtures__/entries.ts";
-import { forceOf } from "./cues.ts";
+import {
+  RULE_PARTS,
+  RULE_WORDS,
+  STANDING_PARTS,
+  STANDING_WORDS,
+  WISH_PARTS,
+  WISH_WORDS,
+} from "./cue-words.ts";
+import { forceOf, withoutCuesSteps } from "./cues.ts";
 import { foldLedger } from "./ledger.ts";
 import { renderPins } from "./pin-room.ts";
-import { replacements } from "./replaced.ts";
+import { replacementSteps } from "./replaced.ts";
 import { sentencesOf, sentencesSaid } from "./speech.ts";
 import { EMPTY_LEDGER } from "./state.ts";
 
@@ -122,6 +132,46 @@ describe("forceOf", () => {
   });
 });
 
+describe("withoutCuesSteps", () => {
+  it("takes out, language by language, what one expression of all languages would", () => {
+    const groups: readonly (readonly [readonly string[], string])[] = [
+      [STANDING_WORDS, STANDING_PARTS],
+      [RULE_WORDS, RULE_PARTS],
+      [WISH_WORDS, WISH_PARTS],
+    ];
+    const sources = groups.map(
+      ([words, parts]) => `(?<![\\p{L}\\p{M}])(?:${words.join("|")})(?![\\p{L}\\p{M}])|${parts}`,
+    );
+    const all = new RegExp(sources.join("|"), "giu");
+    const word = fc.constantFrom(
+      ...[
+        "must",
+        "not",
+        "never",
+        "don’t",
+        "do",
+        "leave",
+        "it",
+        "alone",
+        "Ann",
+        "12",
+        "file…",
+        "😀",
+      ],
+      ...["nicht", "löschen", "darf", "nur", "wenn", "ne", "pas", "не", "удаляй", "только", "если"],
+      ...["لا", "تحذف", "אל", "תמחק", "不要", "必须", "决定", "ないで", "\n", "a\u0301"],
+    );
+    const sentence = fc
+      .tuple(fc.array(word, { maxLength: 20 }), fc.constantFrom(" ", " ", ""))
+      .map(([words, between]) => words.join(between).normalize("NFC"));
+    fc.assert(
+      fc.property(sentence, (text) => {
+        expect(stepsAtOnce(withoutCuesSteps(text))).toBe(text.replace(all, " "));
+      }),
+    );
+  });
+});
+
 describe("pins", () => {
   it("hold what people asked, not what models and tools say", () => {
     const text = pinsAfter([
@@ -195,11 +245,10 @@ describe("pins", () => {
 
   it("take what is about something else for no change", () => {
     const said = ["Never delete the backups of March.", "Never rename the backups of March."];
-    expect(replacements(said.map((text, at) => ({ text, at }))).size).toBe(0);
-    expect(
-      replacements(["绝对不要删除数据库。", "绝对不要删除日志。"].map((text, at) => ({ text, at })))
-        .size,
-    ).toBe(0);
+    const replaced = (texts: readonly string[]) =>
+      stepsAtOnce(replacementSteps(texts.map((text, at) => ({ text, at })))).size;
+    expect(replaced(said)).toBe(0);
+    expect(replaced(["绝对不要删除数据库。", "绝对不要删除日志。"])).toBe(0);
     const rules = ["Never send mail to Ann.", "Never send mail to Bob."];
     expect(pinsAfter(rules.map((rule) => user(rule)))).toBe(`- ${rules.join("\n- ")}`);
   });

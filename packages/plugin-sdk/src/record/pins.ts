@@ -1,8 +1,9 @@
 // Keeps, in their own words, what people asked a session to hold to.
 import type { UserMessage } from "../contract/message.ts";
+import type { Steps } from "../slices.ts";
 import { oneLine, ownText } from "../transcript/text.ts";
-import { type Force, forceOf, isBinding } from "./cues.ts";
-import { sentencesSaid } from "./speech.ts";
+import { type Force, forceSteps, isBinding } from "./cues.ts";
+import { sentenceSteps } from "./speech.ts";
 
 /** A sentence that a person said. */
 export interface Pin {
@@ -34,19 +35,20 @@ const MAX_PER_MESSAGE: Readonly<Record<Force, number>> = {
 const LEAST_WIDTH = 8;
 const WIDE = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}]/gu;
 
-/** What `message` pins. */
-export function pinsIn(
+/** What `message` pins, in steps. */
+export function* pinnedSteps(
   message: UserMessage,
   { entryId, at }: { entryId: string; at: number },
-): Pin[] {
+): Steps<Pin[]> {
   const said = new Map<Force, number>();
-  const kept = sentencesSaid(message).flatMap((sentence) => {
-    const force = forceOf(sentence);
-    if ((force === "plain" || force === "task") && widthOf(sentence) < LEAST_WIDTH) return [];
+  const kept: { sentence: string; force: Force; nth: number }[] = [];
+  for (const sentence of yield* sentenceSteps(message)) {
+    const force = yield* forceSteps(sentence);
+    if ((force === "plain" || force === "task") && widthOf(sentence) < LEAST_WIDTH) continue;
     const nth = said.get(force) ?? 0;
     said.set(force, nth + 1);
-    return nth < MAX_PER_MESSAGE[force] ? [{ sentence, force, nth }] : [];
-  });
+    if (nth < MAX_PER_MESSAGE[force]) kept.push({ sentence, force, nth });
+  }
   const unkept = [...said].reduce(
     (sum, [force, count]) =>
       isBinding(force) ? sum + Math.max(0, count - MAX_PER_MESSAGE[force]) : sum,

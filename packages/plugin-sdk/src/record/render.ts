@@ -5,11 +5,11 @@ import type { SessionRecord } from "../messages/record-text.ts";
 import { type Steps, stepsAtOnce } from "../slices.ts";
 import type { OpenRequest } from "../transcript/open-request.ts";
 import { textOf } from "../transcript/text.ts";
-import { renderAnchors } from "./anchors.ts";
+import { anchorSteps } from "./anchors.ts";
 import { textsOf } from "./calls.ts";
-import { renderLedger } from "./ledger-text.ts";
+import { ledgerSteps } from "./ledger-text.ts";
 import { namesIn } from "./names.ts";
-import { renderPins } from "./pin-room.ts";
+import { pinSteps } from "./pin-room.ts";
 import type { RecordRoom } from "./room.ts";
 import type { LedgerState } from "./state.ts";
 
@@ -38,32 +38,36 @@ export interface RecordOptions {
   kept?: readonly AgentMessage[];
 }
 
-/** `renderRecord` in steps: of a long session each part takes some milliseconds. */
+/** `renderRecord` in steps. */
 export function* recordSteps(
   state: LedgerState,
   { room, openRequest, kept = [] }: RecordOptions,
 ): Steps<RecordParts> {
-  const near = namesOf(kept);
-  yield;
-  const anchors = renderAnchors(state, { maxTokens: room.anchors, without: near });
-  yield;
+  const near = yield* nameSteps(kept);
+  const anchors = yield* anchorSteps(state, { maxTokens: room.anchors, without: near });
   for (const name of anchors.names) near.add(name);
-  const pins = renderPins(state.pins, { maxTokens: room.pins, without: openRequest?.entryId });
-  yield;
+  const without = openRequest?.entryId;
+  const pins = yield* pinSteps(state.pins, { maxTokens: room.pins, without });
+  const ledger = yield* ledgerSteps(state, { maxTokens: room.ledger, without: near });
   return {
     openRequest: openRequest === undefined ? "" : textOf(openRequest.message),
-    ...{ pins, anchors: anchors.text },
-    ledger: renderLedger(state, { maxTokens: room.ledger, without: near }).text,
+    ...{ pins, anchors: anchors.text, ledger: ledger.text },
   };
 }
 
 /** Everything the messages name, calls included. */
-function namesOf(messages: readonly AgentMessage[]): Set<string> {
-  const texts = messages.flatMap((message) => [
+function* nameSteps(messages: readonly AgentMessage[]): Steps<Set<string>> {
+  const names = new Set<string>();
+  const textsIn = (message: AgentMessage) => [
     textOf(message),
     ...(message.role === "assistant"
       ? blocksOf(message.content).map((block) => textsOf(block.arguments))
       : []),
-  ]);
-  return new Set(texts.flatMap((text) => namesIn(text).map(({ name }) => name)));
+  ];
+  for (const message of messages)
+    for (const text of textsIn(message)) {
+      yield;
+      for (const { name } of namesIn(text)) names.add(name);
+    }
+  return names;
 }

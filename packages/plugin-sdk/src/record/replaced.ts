@@ -1,5 +1,6 @@
 // Which sentences a later one says anew, changes or takes back.
-import { type Force, withoutCues } from "./cues.ts";
+import type { Steps } from "../slices.ts";
+import { type Force, withoutCuesSteps } from "./cues.ts";
 
 /** A sentence that was said, and when. */
 interface Said {
@@ -35,21 +36,28 @@ const GAPLESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=
 /**
  * By a sentence the newest one after it that is the same but for its values, or about the same: it
  * has all of its words, and names nothing else. What it says of that nobody looks at, so that no
- * language is needed. Linear, but for sentences that share their rarest word.
+ * language is needed. In steps; linear, but for sentences that share their rarest word.
  */
-export function replacements<One extends Said>(said: readonly One[]): ReadonlyMap<One, One> {
+export function* replacementSteps<One extends Said>(
+  said: readonly One[],
+): Steps<ReadonlyMap<One, One>> {
   const inOrder = said.toSorted((a, b) => a.at - b.at);
-  const subjects = new Map(inOrder.map((one) => [one, subjectOf(one)]));
+  const subjects = new Map<One, Subject>();
   const holders = new Map<string, One[]>();
-  for (const one of inOrder)
-    for (const word of subjects.get(one)!.words) {
+  for (const one of inOrder) {
+    yield;
+    const subject = yield* subjectSteps(one);
+    subjects.set(one, subject);
+    for (const word of subject.words) {
       const others = holders.get(word);
       if (others === undefined) holders.set(word, [one]);
       else others.push(one);
     }
+  }
   const replaced = new Map<One, One>();
   const newest = new Map(inOrder.map((one) => [patternOf(one.text, one), one]));
   for (const one of inOrder) {
+    yield;
     const again = newest.get(patternOf(one.text, one))!;
     // Many numbers in one message are a list.
     if (again.at > one.at) replaced.set(one, again);
@@ -58,10 +66,13 @@ export function replacements<One extends Said>(said: readonly One[]): ReadonlyMa
     const [rarest] = [...subject.words].sort(
       (a, b) => holders.get(a)!.length - holders.get(b)!.length,
     );
-    const newer = holders
-      .get(rarest!)!
-      .findLast((other) => other.at > one.at && isAbout(subjects.get(other)!, subject));
-    if (newer !== undefined) replaced.set(one, newer);
+    const others = holders.get(rarest!)!;
+    // They stand in order.
+    for (let index = others.length - 1; others[index]!.at > one.at; index--)
+      if (isAbout(subjects.get(others[index]!)!, subject)) {
+        replaced.set(one, others[index]!);
+        break;
+      }
   }
   return replaced;
 }
@@ -78,14 +89,14 @@ function holdsAll(words: ReadonlySet<string>, wanted: ReadonlySet<string>): bool
 
 const known = new WeakMap<Said, Subject>();
 
-function subjectOf(one: Said): Subject {
-  const subject = known.get(one) ?? readSubject(one);
+function* subjectSteps(one: Said): Steps<Subject> {
+  const subject = known.get(one) ?? (yield* readSteps(one));
   known.set(one, subject);
   return subject;
 }
 
-function readSubject(one: Said): Subject {
-  const read = withoutCues(one.text);
+function* readSteps(one: Said): Steps<Subject> {
+  const read = yield* withoutCuesSteps(one.text);
   const lower = read.toLowerCase();
   const words = lower.replace(NAMED, " ").match(WORD) ?? [];
   return {

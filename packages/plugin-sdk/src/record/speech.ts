@@ -1,7 +1,8 @@
 // Which sentences of a user message its person wrote.
 import type { UserMessage } from "../contract/message.ts";
+import { type Steps, stepsAtOnce } from "../slices.ts";
 import { headOf, tailOf, textOf } from "../transcript/text.ts";
-import { forceOf, isBinding } from "./cues.ts";
+import { forceSteps, isBinding } from "./cues.ts";
 
 /** Of a longer message its beginning and its end are read, as much of each. */
 const MAX_CHARS = 20_000;
@@ -33,20 +34,30 @@ const LETTER_SHARE = 0.35;
  * code; of a message that is nothing else, what forbids or demands in it. None of a message that no
  * person sent.
  */
-export function sentencesSaid(message: UserMessage): string[] {
+export const sentencesSaid = (message: UserMessage): string[] =>
+  stepsAtOnce(sentenceSteps(message));
+
+/** The same in steps. */
+export function* sentenceSteps(message: UserMessage): Steps<string[]> {
   if (!isByPerson(message)) return [];
   const text = withoutWrappers(endsOf(textOf(message)));
+  yield;
   const own = sentencesOf(text);
-  return own.length > 0 ? own : demandsIn(text);
+  yield;
+  return own.length > 0 ? own : yield* demandSteps(text);
 }
 
 const endsOf = (text: string) =>
   text.length <= 2 * MAX_CHARS ? text : `${headOf(text, MAX_CHARS)}\n${tailOf(text, MAX_CHARS)}`;
 
 /** Of lines that are all quoted, copied or code. */
-function demandsIn(text: string): string[] {
+function* demandSteps(text: string): Steps<string[]> {
   const lines = text.split("\n").map((line) => line.replace(MARK, "").replace(/^\s*```.*/, ""));
-  return sentencesOf(lines.join("\n")).filter((sentence) => isBinding(forceOf(sentence)));
+  yield;
+  const demands: string[] = [];
+  for (const sentence of sentencesOf(lines.join("\n")))
+    if (isBinding(yield* forceSteps(sentence))) demands.push(sentence);
+  return demands;
 }
 
 /** Sentences and list items of `text`, without code blocks and copied lines, each on one line. */
