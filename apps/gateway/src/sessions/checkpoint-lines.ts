@@ -163,12 +163,16 @@ export function forEachRow(
 ): void {
   let start = from;
   let previous = before;
-  for (const [index, id] of ids.entries()) {
+  // Plain, because there may be a hundred thousand.
+  for (let index = 0; index < ids.length; index++) {
+    const id = ids[index]!;
     const length = lengths[index]!;
     const parentId = parents?.[index];
     const entry = small?.[index] as TranscriptEntry | undefined;
     take({
-      ...{ id, start, length },
+      id,
+      start,
+      length,
       parentId: parentId === undefined ? previous : parentId,
       origin: origins?.[index] ?? id,
       role: ROLES[roles[index]!],

@@ -1,5 +1,6 @@
 import {
   appendFile,
+  chmod,
   readdir,
   readFile,
   rm,
@@ -253,6 +254,26 @@ describe("a checkpoint", () => {
     await utimes(file, atime, mtime);
     expect((await stat(file)).size).toBe(text.length);
     expect(await currentCheckpoint(file)).toBeUndefined();
+  });
+
+  it("is not made of a file that could not be repaired, so that it is tried again", async () => {
+    const { open, file } = await closedSession();
+    const lines = (await readFile(file, "utf8")).split("\n");
+    const last = JSON.parse(lines.at(-2)!) as TranscriptEntry;
+    await appendFile(file, `${JSON.stringify({ ...last, id: "f00d", parentId: "gone" })}\n`);
+    await chmod(file, 0o444);
+    for (const _ of ["at first", "and again"]) {
+      const session = await open();
+      expect(session.notes).toMatchObject([{ kind: "not-repaired" }]);
+      await session.close();
+      expect(await currentCheckpoint(file)).toBeUndefined();
+    }
+    await chmod(file, 0o644);
+    const session = await open();
+    expect(session.notes).toMatchObject([{ kind: "repaired", report: { relinkedEntries: 1 } }]);
+    expect(session.branch()).toHaveLength(4);
+    await session.close();
+    expect(await currentCheckpoint(file)).toBeDefined();
   });
 
   it("grows by a line with each write, and says the same as one that is made anew", async () => {

@@ -1,37 +1,24 @@
 // Opens one session for writing.
-import { mkdir, open as openFile, readFile, truncate } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { DeliveryPort, HostSession, TranscriptPort } from "@clew/engine-core";
 import type { LedgerKeeper } from "@clew/legacy-engine";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { pause } from "@clew/plugin-sdk/host";
 import {
-  activeBranch,
   type NewTranscriptEntry,
   placeEntry,
   TRANSCRIPT_VERSION,
   type TranscriptEntry,
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
-import writeFileAtomic from "write-file-atomic";
 import { acquireLock, type Lock, type LockOwner } from "../locks/lock.ts";
-import { storageFailed } from "../storage-error.ts";
-import { type BranchFile, type LoadedFile, openBranchFile } from "./branch-file.ts";
-import { makeCheckpoint } from "./checkpoint.ts";
-import type { LinePlace, PlacedEntry } from "./checkpoint-lines.ts";
+import { type BranchFile, openBranchFile } from "./branch-file.ts";
 import { openDeliveries } from "./deliveries.ts";
-import { keepBeside } from "./durable-file.ts";
-import { formatEntries, formatHeader } from "./entry-lines.ts";
-import { readFilePart } from "./file-lines.ts";
-import { keepRead } from "./kept-entry.ts";
-import { forgetLedger, keepLedger } from "./ledger-file.ts";
-import { loadLate } from "./load-late.ts";
+import { keepLedger } from "./ledger-file.ts";
+import { loadSession } from "./load-session.ts";
 import type { SessionNote } from "./notes.ts";
 import { oneAtATime } from "./queues.ts";
-import { type FileContent, type ReadOutcome, readSessionFile } from "./read-file.ts";
-import { repairFile } from "./repair.ts";
 import { planRewrite } from "./rewrite.ts";
-import { replacesHistory } from "./shown-part.ts";
 
 /**
  * A transcript as compactions and their undoing need it: what belongs together is durable together.
@@ -103,7 +90,7 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
   try {
     const { checkpointFrom = CHECKPOINT_FROM } = request;
     const path = session.sessionFile;
-    const loaded = (await loadByCheckpoint(path)) ?? (await loadWhole(path, checkpointFrom));
+    const loaded = await loadSession(path, checkpointFrom);
     const takenOver = lock.takenFrom === undefined ? [] : [noteOfTaking(lock.takenFrom)];
     const opened =
       request.deliveriesFile === undefined
@@ -117,59 +104,6 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
     await lock.release();
     throw error;
   }
-}
-
-interface Loaded extends LoadedFile {
-  notes: SessionNote[];
-}
-
-interface ReadWhole extends Pick<Loaded, "header" | "size" | "notes"> {
-  /** In file order. */
-  entries: TranscriptEntry[];
-  /** Where each stands, in the same order; undefined when not every line is an entry. */
-  places: readonly LinePlace[] | undefined;
-}
-
-/** A file that is as we left it was mended then. */
-async function loadByCheckpoint(file: string): Promise<Loaded | undefined> {
-  const late = await loadLate(file);
-  if (late === undefined) return undefined;
-  const { checkpoint, branch, placed, heldBytes } = late;
-  const { header, stamp, lines } = checkpoint;
-  const ids = () => new Set(placed.map(({ entry }) => entry.id));
-  const current = { stamp, lines: lines.length };
-  return { header, branch, placed, ids, size: stamp.size, heldBytes, notes: [], current };
-}
-
-/** What lies before a compaction need not stay in memory, once there is a checkpoint. */
-async function loadWhole(file: string, checkpointFrom: number): Promise<Loaded> {
-  await forgetLedger(file);
-  const loaded = await keepWhole(await loadTranscript(file));
-  const { header, placed, size, branch, notes } = loaded;
-  const isCompacted = branch.some(replacesHistory);
-  if (header === undefined || placed === undefined || !isCompacted || size < checkpointFrom)
-    return loaded;
-  await makeCheckpoint(file, { header, placed, size });
-  const late = await loadByCheckpoint(file);
-  return late === undefined ? loaded : { ...late, notes };
-}
-
-/** A file that was read whole, its entries as they are kept. */
-async function keepWhole({ entries, places, ...loaded }: ReadWhole): Promise<Loaded> {
-  await pause();
-  const path = activeBranch(entries);
-  await pause();
-  const branch = await keepRead(path);
-  await pause();
-  const ids = new Set(entries.map(({ id }) => id));
-  const kept = new Map(branch.map((entry) => [entry.id, entry]));
-  await pause();
-  const placed = places?.map(({ start, length }, index): PlacedEntry => {
-    const entry = entries[index]!;
-    return { entry: kept.get(entry.id) ?? entry, start, length };
-  });
-  const isClear = ids.size === entries.length;
-  return { ...loaded, branch, placed: isClear ? placed : undefined, ids: () => ids };
 }
 
 interface OpenedParts {
@@ -305,114 +239,4 @@ function movedError(session: HostSession): ContextEngineError {
     "TRANSCRIPT_MOVED",
     `Session ${session.sessionKey} has grown in the meantime; nothing was changed, try again.`,
   );
-}
-
-/**
- * Reads a session file, mended. One order: first the repair, since what looks like an interrupted
- * write may hold entries that can be read; then what an interrupted write left, and older versions.
- * Of those a line's number means something, so they are brought to the current one before. Loses
- * nothing: what is cut off or taken out is kept beside it.
- */
-async function loadTranscript(file: string): Promise<ReadWhole> {
-  const found = await readIfThere(file);
-  const isOlder = found.kind === "transcript" && found.content.version < TRANSCRIPT_VERSION;
-  const migrated = isOlder ? await mend(file, found) : undefined;
-  const { note, changed } = await repairFile(file);
-  const notes = note === undefined ? [] : [note];
-  if (!changed) {
-    const loaded = migrated ?? (await mend(file, found));
-    return { ...loaded, notes: [...loaded.notes, ...notes] };
-  }
-  const earlier = migrated?.notes.filter(({ kind }) => kind !== "unreadable-lines") ?? [];
-  const again = await mend(file, await readIfThere(file));
-  return { ...again, notes: [...earlier, ...notes, ...again.notes] };
-}
-
-/**
- * The lines: an interrupted write cut off, an older version brought to the current one, a
- * missing line feed added.
- */
-async function mend(file: string, found: ReadOutcome): Promise<ReadWhole> {
-  switch (found.kind) {
-    case "not-a-transcript":
-      throw new ContextEngineError(
-        "TRANSCRIPT_UNREADABLE",
-        `${file} is not a session transcript: ${found.reason}; move it away or name another session.`,
-      );
-    case "empty": {
-      const notes = await setAside(file, { from: 0, to: found.fileBytes });
-      return { header: undefined, entries: [], places: [], size: 0, notes };
-    }
-    case "transcript": {
-      const { content, fileBytes } = found;
-      const { header, entries, goodBytes } = content;
-      const notes = [
-        ...(await setAside(file, { from: goodBytes, to: fileBytes })),
-        ...unreadableNote(content),
-      ];
-      if (content.version < TRANSCRIPT_VERSION)
-        return { header, ...(await replaceMigrated(file, content, notes)) };
-      const size = content.missingNewline ? await endLine(file, goodBytes) : goodBytes;
-      const places = content.missingNewline ? undefined : content.places;
-      return { header, entries, places, size, notes };
-    }
-  }
-}
-
-function unreadableNote({ unreadableLines }: FileContent): SessionNote[] {
-  return unreadableLines.length > 0 ? [{ kind: "unreadable-lines", lines: unreadableLines }] : [];
-}
-
-/** Cuts the file at `from`; what was behind is durable in a file of its own first. */
-async function setAside(
-  file: string,
-  { from, to }: { from: number; to: number },
-): Promise<SessionNote[]> {
-  if (from === to) return [];
-  const torn = await readFilePart(file, from, to);
-  const keptIn = await keepBeside(file, "torn", torn);
-  await truncate(file, from);
-  return [{ kind: "torn-tail", bytes: torn.length, keptIn }];
-}
-
-async function endLine(file: string, size: number): Promise<number> {
-  const handle = await openFile(file, "r+");
-  try {
-    await handle.write("\n", size);
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
-  return size + 1;
-}
-
-/**
- * The file in the current version, with the original beside it: appended entries must
- * find their parents by id.
- */
-async function replaceMigrated(
-  file: string,
-  { header, entries: read, version }: FileContent,
-  notes: SessionNote[],
-) {
-  const original = `${file}.v${version}`;
-  const entries = read.map((entry) => placeEntry(entry, entry));
-  await writeFileAtomic(original, await readFile(file), { mode: 0o600 });
-  const text = formatHeader(header) + formatEntries(entries).join("");
-  await writeFileAtomic(file, text, { mode: 0o600 });
-  return {
-    entries,
-    places: undefined,
-    size: Buffer.byteLength(text),
-    notes: [...notes, { kind: "migrated", fromVersion: version, original } satisfies SessionNote],
-  };
-}
-
-async function readIfThere(file: string): Promise<ReadOutcome> {
-  try {
-    return await readSessionFile(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { fileBytes: 0, kind: "empty" };
-    throw storageFailed(`The session file ${file} cannot be read`, error);
-  }
 }
