@@ -58,7 +58,7 @@ export {
   ZERO_USAGE,
 } from "./contract/model.ts";
 export { type PluginsConfig, PluginsConfigSchema } from "./contract/plugins-config.ts";
-export type { PolicyChange, PolicySideRecord } from "./contract/policy.ts";
+export type { PolicyChange, PolicySideRecord, RefusedParts } from "./contract/policy.ts";
 export type {
   CacheProfile,
   CallsProfile,

@@ -1,4 +1,5 @@
 // The order of the passes, before a replay and before each model call.
+import type { RefusedParts } from "@clew/plugin-sdk/host";
 import type { Clock } from "./pass.ts";
 import { toContractShape } from "./passes/contract-shape.ts";
 import { fitToolCalls } from "./passes/fit-calls.ts";
@@ -27,6 +28,7 @@ import {
   stripStaleThinkingSignatures,
 } from "./passes/thinking.ts";
 import { sanitizeThoughtSignatures } from "./passes/thought-signatures.ts";
+import { tellCallsAsText } from "./passes/told-calls.ts";
 import { sanitizeToolCallInputs } from "./passes/tool-calls.ts";
 import { clearStaleUsage, stripToolResultDetails } from "./passes/tool-details.ts";
 import { sanitizeToolCallIds } from "./passes/tool-ids.ts";
@@ -51,6 +53,7 @@ export interface PassFlags {
   allowedToolNames?: readonly string[];
   silentReplies?: NonNullable<ReplayContentOptions["silentReplies"]>;
   appendOnly?: boolean;
+  refused?: RefusedParts;
 }
 
 const when = (condition: boolean, ...steps: Step[]): Step[] => (condition ? steps : []);
@@ -99,6 +102,7 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
   const pair = pairSteps(flags);
   return [
     step(toContractShape, {}),
+    ...toldSteps(flags),
     ...contentSteps(flags, "drop"),
     step(dropForeignBlocks, { wire, reader }),
     step(dropForeignProofs, { wire, reader }),
@@ -133,6 +137,9 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
     step(fitText, { wire }),
   ];
 }
+
+const toldSteps = ({ refused }: PassFlags): Step[] =>
+  refused?.callsUntil === undefined ? [] : [step(tellCallsAsText, { until: refused.callsUntil })];
 
 const contentSteps = (
   { silentReplies = "drop" }: PassFlags,

@@ -81,8 +81,14 @@ function begin(request: OutboundRequest): Settled {
   };
 }
 
-const keyOf = ({ provider, modelApi, modelId, account, silentReplies }: OutboundRequest): string =>
-  JSON.stringify([provider, modelApi, modelId, account, silentReplies]);
+const keyOf = (request: OutboundRequest): string => {
+  const { provider, modelApi, modelId, account, silentReplies, refused = {} } = request;
+  const { proofsUntil, callsUntil } = refused;
+  return JSON.stringify([
+    ...[provider, modelApi, modelId, account, silentReplies],
+    ...[proofsUntil, callsUntil],
+  ]);
+};
 
 function goesOn(settled: Settled | undefined, request: OutboundRequest): settled is Settled {
   return (

@@ -1,5 +1,6 @@
 // Makes the messages of one model call acceptable to its wire.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { RefusedParts } from "@clew/plugin-sdk/host";
 import { outboundSteps, type PassFlags, pairSteps } from "./apply.ts";
 import type { Clock, PassResult } from "./pass.ts";
 import type { ReplayContentOptions } from "./passes/replay-content.ts";
@@ -20,6 +21,8 @@ export interface OutboundRequest extends PolicyRequest, ReplayContentOptions {
    * Default: false, the history is repaired as if nothing had been sent.
    */
   appendOnly?: boolean;
+  /** What the provider refused of the history before. Default: nothing. */
+  refused?: RefusedParts;
 }
 
 /**
@@ -39,8 +42,9 @@ export function stepsOf(request: Omit<OutboundRequest, "messages">): Step[] {
   const { clock = Date, silentReplies = "drop", appendOnly = false } = request;
   const policy = resolveTranscriptPolicy(request);
   const derived = deriveFlags(policy, request);
-  const flags: PassFlags = { policy, derived, clock, silentReplies, appendOnly };
-  return outboundSteps(flags, wireRules(request), readerOf(request));
+  const refused = request.refused ?? {};
+  const flags: PassFlags = { policy, derived, clock, silentReplies, appendOnly, refused };
+  return outboundSteps(flags, wireRules(request), readerOf(request, refused.proofsUntil));
 }
 
 /**

@@ -53,6 +53,7 @@ export {
   sanitizeThoughtSignatures,
   type ThoughtSignatureOptions,
 } from "./passes/thought-signatures.ts";
+export { type ToldCallsOptions, tellCallsAsText } from "./passes/told-calls.ts";
 export { sanitizeToolCallInputs, type ToolCallOptions } from "./passes/tool-calls.ts";
 export { clearStaleUsage, stripToolResultDetails } from "./passes/tool-details.ts";
 export { sanitizeToolCallId, sanitizeToolCallIds, type ToolIdOptions } from "./passes/tool-ids.ts";

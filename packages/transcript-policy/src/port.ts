@@ -1,6 +1,6 @@
 // Connects the whole policy to a host in one line.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import type { ModelRef } from "@clew/plugin-sdk/host";
+import type { ModelRef, RefusedParts } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { type ModelSnapshot, type SanitizedHistory, sanitizeSessionHistory } from "./history.ts";
 import { createOutbound } from "./incremental.ts";
@@ -28,6 +28,8 @@ export interface TranscriptPolicyInput {
   model: ModelRef;
   /** Calls of other tools are dropped from history; absent or empty = no filter. */
   allowedToolNames?: readonly string[];
+  /** What its provider refused before; looked at before a call only. Absent: nothing. */
+  refused?: RefusedParts;
 }
 
 /** Fits engine-core's `PolicyPort`. */
@@ -88,8 +90,8 @@ export function createTranscriptPolicy(
       repairToolPairing({ ...options, ...routeOf(model), messages }),
     // No filter by tool name: a call of a missing tool in the running turn has its answer, and must
     // keep it.
-    prepareOutbound: ({ messages, model }) =>
-      prepareNext({ ...options, ...routeOf(model), messages }),
+    prepareOutbound: ({ messages, model, refused = {} }) =>
+      prepareNext({ ...options, ...routeOf(model), messages, refused }),
   };
 }
 

@@ -16,6 +16,20 @@ export interface PolicyChange {
   count?: number;
 }
 
+/** What a provider refused of a history, by when it was made; what came later is sent as it is. */
+export interface RefusedParts {
+  /**
+   * Signatures, encrypted thoughts and opaque blocks of messages made until then stay out, ms since
+   * the epoch. Absent: none do.
+   */
+  proofsUntil?: number;
+  /**
+   * Tool calls made until then, and their results, are told as text, ms since the epoch. Absent:
+   * none are.
+   */
+  callsUntil?: number;
+}
+
 /** A custom transcript entry the host must append for the policy to remember something. */
 export interface PolicySideRecord {
   /** `customType` of the entry; the policy finds it again by this. */

@@ -38,7 +38,11 @@ export const dropForeignProofs = definePass<ForeignOptions>(
       const blocks = storedBlocks(message);
       const kept = mapChanged(blocks, (block) => withoutProof(block, wire));
       if (kept === blocks) return message;
-      report("changed", index, "a signature this model could not read: another one wrote it");
+      report(
+        "changed",
+        index,
+        "a signature this model could not read: another one wrote it, or it refused it",
+      );
       return withContent(message, kept);
     }),
   ({ hasThinking, hasThoughtSignatures, hasTextSignatures }) =>
@@ -66,7 +70,8 @@ export const dropForeignBlocks = definePass<ForeignOptions>(
   (messages, { reader }, report) =>
     mapChanged(messages, (message, index) => {
       const blocks = storedBlocks(message);
-      const isForeign = (block: StoredBlock) => typeOf(block) === "provider" && !reader.owns(block);
+      const isForeign = (block: StoredBlock) =>
+        typeOf(block) === "provider" && !reader.owns(block, message);
       const kept = mapChanged(blocks, (block) => (isForeign(block) ? undefined : block));
       if (kept === blocks) return message;
       const kinds = blocks.filter(isForeign).flatMap((block) => nonBlank(block.kind) ?? []);
