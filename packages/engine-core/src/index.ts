@@ -72,6 +72,8 @@ export type {
   TranscriptPort,
   TranscriptStep,
 } from "./ports.ts";
+export type { ModelChoice } from "./recovery/plan-fallback.ts";
+export type { Remedy } from "./recovery/remedy.ts";
 export type {
   BudgetReport,
   CompactionReport,
@@ -81,6 +83,7 @@ export type {
   ItemCode,
   ItemSource,
   ModelCallReport,
+  RecoveryReport,
   ReportItem,
   ReportParts,
   TurnReport,

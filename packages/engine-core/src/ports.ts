@@ -15,6 +15,7 @@ import type {
   ModelRef,
   PolicyChange,
   PolicySideRecord,
+  RefusedParts,
   StreamEvent,
   ToolDefinition,
 } from "@clew/plugin-sdk/host";
@@ -173,6 +174,8 @@ export interface PolicyInput {
   model: ModelRef;
   /** Calls of other tools are dropped. Absent: none are; no caller yet. */
   allowedToolNames?: readonly string[];
+  /** What this model refused of the session; for `prepareOutbound` alone. Absent: nothing. */
+  refused?: RefusedParts;
 }
 
 /**

@@ -6,6 +6,7 @@ import type {
   ModelError,
   PolicyChange,
 } from "@clew/plugin-sdk/host";
+import type { Remedy } from "./recovery/remedy.ts";
 
 /** Where an item of a request comes from. */
 export type ItemSource =
@@ -84,6 +85,12 @@ export interface ModelCallReport {
   windowTokens?: number;
   /** Repetitions before the first byte arrived. */
   retries: number;
+  /** "provider/model" that was asked. Absent: the report's `model.resolved`. */
+  model?: string;
+  /** How it failed, for programs; `error` says it for people. Absent: there is a reply. */
+  failure?: { kind: ModelError["kind"]; retryAfterMs?: number };
+  /** What was sent differently because the model had refused something. Absent: nothing. */
+  remedies?: Remedy["kind"][];
 }
 
 /** Why another engine answers than the chosen one. */
@@ -157,6 +164,24 @@ export interface CompactionReport {
   durationMs: number;
 }
 
+/** What was done about a failed model call, besides compactions. */
+export interface RecoveryReport {
+  /** "provider/model" that failed. */
+  model: string;
+  /** How. */
+  kind: ModelError["kind"];
+  /** "remedy": it was asked again, differently · "fallback": another one was asked. */
+  action: "remedy" | "fallback";
+  /** What was sent differently. Absent: another model was asked. */
+  remedy?: Remedy["kind"];
+  /** "provider/model" that was asked instead. Absent: it was asked again itself. */
+  to?: string;
+  /** How long its provider wants to be left alone, ms. Absent: it did not say. */
+  retryAfterMs?: number;
+  /** What the provider said, for people. */
+  message: string;
+}
+
 /** Whose failure a turn without a reply is: the model call's, the engine's, or the host's. */
 export type FailureKind = ModelError["kind"] | "engine" | "host";
 
@@ -183,7 +208,13 @@ export interface TurnReport {
   /** The same for people. */
   reason: string | null;
   /** As asked for, as it answered, and by which wire. */
-  model: { requested: string; resolved: string; api: string };
+  model: {
+    requested: string;
+    resolved: string;
+    api: string;
+    /** Why another one answered than was asked for. Absent: none did, or a person chose it. */
+    fallback?: ModelError["kind"];
+  };
   /** Which engine the slot names, which one answered, and why. */
   engine: {
     /** The slot's value; null = not configured. */
@@ -219,6 +250,8 @@ export interface TurnReport {
   historyChanges: PolicyChange[];
   /** In order, tool loop included. */
   modelCalls: ModelCallReport[];
+  /** What was done about failed calls, in order. Absent: nothing had to be. */
+  recoveries?: RecoveryReport[];
   /** In order. */
   toolCalls: { name: string; durationMs: number; isError: boolean }[];
   /** In order. */

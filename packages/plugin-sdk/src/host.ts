@@ -46,6 +46,7 @@ export { type PluginManifest, PluginManifestSchema } from "./contract/manifest.t
 export { AgentMessageSchema } from "./contract/message.ts";
 export {
   type CacheRequest,
+  type CallAsk,
   type ModelCall,
   type ModelError,
   type ModelRef,

@@ -136,7 +136,8 @@ function explainBlock(
       tell("thinkingForeign", index, "Another model, provider or account signed this thinking.");
   } else if (role === "assistant" && isToolCall(block)) explainCall(block, index, wire, tell);
   else if (role === "assistant" && typeOf(block) === "provider") {
-    if (!reader.owns(block, message)) tell("block", index, "Only another route understands this block.");
+    if (!reader.owns(block, message))
+      tell("block", index, "Only another route understands this block.");
   } else if (role !== "user" || !isEmbeddedResult(block))
     tell("block", index, `A ${role} message cannot hold this kind of block.`);
 }

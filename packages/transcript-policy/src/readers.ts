@@ -14,8 +14,8 @@ export interface Reader {
 /**
  * The reader of a route. A proof is taken from whoever the profile's readable set holds: same
  * provider, same model, same account, or those it names besides. What a message does not tell is
- * taken for the same, as it was stored before anybody told. Of what was made until `refusedUntil` (ms since the
- * epoch) it has refused something, so it is given none of that any more.
+ * taken for the same, as it was stored before anybody told. Of what was made until `refusedUntil`
+ * (ms since the epoch) it has refused something, so it is given none of that any more.
  */
 export function readerOf(route: Route, refusedUntil?: number): Reader {
   const { provider, modelApi, modelId } = normalizeRoute(route);

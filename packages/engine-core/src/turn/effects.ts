@@ -3,11 +3,13 @@ import type { AgentMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
 import type { ContextSize, ToolDefinition } from "@clew/plugin-sdk/host";
 import type { NewTranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { CompactionHookEvent, DeliveryChange } from "../ports.ts";
+import type { Remedy } from "../recovery/remedy.ts";
 import type { EngineFailure } from "../report.ts";
 import type { SystemPart } from "../request/request-items.ts";
 import type { ViewItem } from "../request/view-item.ts";
 import type { CompactionRequest } from "./compaction.ts";
 import type { Delivery } from "./delivery.ts";
+import type { RefusedRequest } from "./turn.ts";
 import type { PromptAdditions, TurnEvent } from "./turn-request.ts";
 
 /** When the engine may tidy up. */
@@ -54,8 +56,10 @@ export type Ask =
       tools: readonly ToolDefinition[];
       /** As it was composed. */
       size: ContextSize | null;
-      /** Hash of a request that is not sent again. */
-      refused: string | null;
+      /** What is sent differently because the model refused something. */
+      remedies: readonly Remedy[];
+      /** A request that is not sent again. */
+      refused: RefusedRequest | null;
     }
   | { do: "run-tool"; call: ToolCallBlock }
   | {

@@ -11,6 +11,7 @@ import type {
 import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
 import type { SessionProjection, TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { HostSession, ToolOutcome } from "../ports.ts";
+import type { Remedy } from "../recovery/remedy.ts";
 import type { EngineCallReport, EngineFailure, ModelCallReport, ReportParts } from "../report.ts";
 import type { ViewItem } from "../request/view-item.ts";
 import type { PendingTurn } from "../session/pending-turns.ts";
@@ -59,6 +60,8 @@ export type Answer =
       history: readonly ViewItem[];
       changes: readonly PolicyChange[];
       sideRecords: readonly PolicySideRecord[];
+      /** What the session remembers that the model refused. */
+      remedies: readonly Remedy[];
       projections: readonly SessionProjection[];
     }
   | { type: "assembled"; choice: Choice; turn: readonly ViewItem[]; again: boolean }
@@ -82,6 +85,10 @@ export type Answer =
       call: ModelCallReport | null;
       parts: ReportParts;
       requestHash: string;
+      /** When it ended, ms since the epoch. */
+      at: number;
+      /** Something of the reply was shown to a person. */
+      shown: boolean;
       outcome:
         | { ok: true; message: AssistantMessage }
         | { ok: false; error: ModelError; partial: AssistantMessage };

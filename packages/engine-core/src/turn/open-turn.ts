@@ -50,6 +50,7 @@ export function openTurn(asked: TurnRequest, purpose: TurnSetup["purpose"]): Ope
       const { transcript } = ports;
       world = {
         ...{ setup, request, ports, state, engine, signal, transcript, occurred },
+        isWatched: asked.onEvent !== undefined,
         held: [],
         delegated: null,
         rewriting: Promise.resolve(),
@@ -104,6 +105,9 @@ function setupOf(
     lifecycle: lifecycleOf(info, { keepsDeliveries: transcript.deliveries !== undefined }),
     model,
     requestedModel: request.requestedModel ?? modelName(model),
+    ask: request.ask ?? {},
+    fallbacks: purpose === "turn" ? (request.fallbacks ?? []) : [],
+    fallback: request.fallback ?? null,
     settings,
     systemPrompt,
     prompt,

@@ -143,13 +143,14 @@ function describeCall(
   turn: Turn,
 ): { call: ModelCallReport; parts: ReportParts } | null {
   if (turn.failure !== null || turn.error !== null) return null;
-  const { setup, composed, assembly } = turn;
+  const { setup, composed, assembly, remedies } = turn;
   const prepared = prepareRequest(
     { ports, state, setup },
     {
       items: composed.items,
       system: assembly?.system ?? setup.systemPrompt,
       tools: setup.tools,
+      remedies,
     },
   );
   const { parts, requestHash, system, tools, messages } = prepared.described;

@@ -20,8 +20,8 @@ import {
   tools,
 } from "../__fixtures__/host.ts";
 import { type CompactionPort, compactSession, resolveContextEngine } from "../index.ts";
-import { planRecovery } from "./tasks/recover.ts";
-import { type LoopFailure, NO_RECOVERY_YET } from "./turn.ts";
+import { planRecovery } from "./tasks/plan-recovery.ts";
+import { type LoopFailure, NO_RECOVERY_YET, type RecoveryState } from "./turn.ts";
 
 const overflow = (observedTokens?: number): { error: ModelError } => ({
   error: {
@@ -750,7 +750,15 @@ describe("planRecovery", () => {
     ...(heldBack && { heldBack }),
   });
 
-  it.each([
+  const sent = { hash: "h", at: 7, shown: false };
+  const LARGER = { ...MODEL, provider: "third", contextWindow: 2 * MODEL.contextWindow };
+
+  it.each<{
+    name: string;
+    given: LoopFailure & { others?: true };
+    tried: Partial<RecoveryState>;
+    step: object;
+  }>([
     {
       name: "a provider's overflow compacts",
       given: failure("overflow"),
@@ -782,13 +790,76 @@ describe("planRecovery", () => {
       step: { kind: "surface" },
     },
     {
-      name: "other errors are told at once",
+      name: "and a model that holds more is asked before that",
+      given: { ...failure("overflow"), others: true },
+      tried: { overflowAttempts: 3, cut: true },
+      step: { kind: "fall-back", to: 1 },
+    },
+    {
+      name: "also instead of sending what is only estimated as too large",
+      given: { ...failure("overflow", true), others: true },
+      tried: { overflowAttempts: 3, cut: true },
+      step: { kind: "fall-back", to: 1 },
+    },
+    {
+      name: "which is sent where nobody holds more",
+      given: failure("overflow", true),
+      tried: { overflowAttempts: 3, cut: true },
+      step: { kind: "send" },
+    },
+    {
+      name: "a failed model gives way to the next",
+      given: { ...failure("overloaded"), others: true },
+      tried: {},
+      step: { kind: "fall-back", to: 0 },
+    },
+    {
+      name: "without a next one the person is told at once",
       given: failure("auth"),
       tried: {},
       step: { kind: "surface" },
     },
+    {
+      name: "a refusal is answered by its remedy, before anybody else is asked",
+      given: { ...failure("encrypted_content"), sent, others: true },
+      tried: {},
+      step: { kind: "remedy", remedy: { kind: "without-proofs", until: 7 } },
+    },
+    {
+      name: "once",
+      given: { ...failure("encrypted_content"), sent, others: true },
+      tried: { remedies: ["without-proofs" as const] },
+      step: { kind: "fall-back", to: 0 },
+    },
+    {
+      name: "what a person has seen the beginning of is not asked again",
+      given: { ...failure("network"), sent: { ...sent, shown: true }, others: true },
+      tried: {},
+      step: { kind: "surface" },
+    },
+    {
+      name: "nor is it made smaller",
+      given: { ...failure("overflow"), sent: { ...sent, shown: true }, others: true },
+      tried: {},
+      step: { kind: "surface" },
+    },
+    {
+      name: "an abort is nobody's failure",
+      given: { ...failure("aborted"), sent, others: true },
+      tried: {},
+      step: { kind: "surface" },
+    },
   ])("$name", ({ given, tried, step }) => {
-    const facts = { fill: 0, compacts: false, isUnwindowed: false };
+    const facts = {
+      fill: 0,
+      compacts: false,
+      isUnwindowed: false,
+      model: MODEL,
+      candidates:
+        given.others !== true
+          ? []
+          : [{ model: { ...MODEL, provider: "other" } }, { model: LARGER }],
+    };
     expect(planRecovery(given, { ...NO_RECOVERY_YET, ...tried }, facts)).toMatchObject(step);
   });
 });

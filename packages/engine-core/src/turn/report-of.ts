@@ -1,12 +1,18 @@
 // Adds a turn's facts up to its report.
-import type { BudgetReport, CompactionReport, ReportParts, TurnReport } from "../report.ts";
+import type {
+  BudgetReport,
+  CompactionReport,
+  ModelCallReport,
+  ReportParts,
+  TurnReport,
+} from "../report.ts";
 import type { Fact } from "./facts.ts";
 import { modelName } from "./perform/model.ts";
 import type { Turn, TurnSetup } from "./turn.ts";
 
 /** A fold: nothing else knows more of the turn. */
 export function reportOf(
-  { setup, error, engine, session, prompt }: Turn,
+  { setup, error, engine, session, prompt, recoveries }: Turn,
   facts: readonly Fact[],
 ): TurnReport {
   const closed = facts.find((fact) => fact.type === "closed");
@@ -30,6 +36,7 @@ export function reportOf(
       requested: setup.requestedModel,
       resolved: modelName(setup.model),
       api: setup.model.api,
+      ...(setup.fallback !== null && { fallback: setup.fallback }),
     },
     engine: {
       configured: setup.engine.configured,
@@ -48,8 +55,9 @@ export function reportOf(
     replyEntryId: replyOf(facts),
     historyChanges: facts.flatMap(historyChangesIn),
     modelCalls: facts.flatMap((fact) =>
-      fact.type === "answered" && fact.call !== null ? [fact.call] : [],
+      fact.type === "answered" && fact.call !== null ? [namedCall(fact.call, setup)] : [],
     ),
+    ...(recoveries.length > 0 && { recoveries: [...recoveries] }),
     toolCalls: facts.flatMap((fact) =>
       fact.type === "tool-ran"
         ? [{ name: fact.name, durationMs: fact.ms, isError: fact.outcome.isError }]
@@ -60,6 +68,11 @@ export function reportOf(
     ...viewNotes(facts, engine.badViews),
     ...deliveryNotes(facts),
   };
+}
+
+/** A call names its model where that is not the one that answered. */
+function namedCall({ model, ...call }: ModelCallReport, { model: answering }: TurnSetup) {
+  return model === undefined || model === modelName(answering) ? call : { ...call, model };
 }
 
 /** Contents the report names by hash. */

@@ -63,6 +63,7 @@ export async function runEffects(
     facts.push(fact);
     const step = next(turn, fact);
     turn = step.turn;
+    world.setup = turn.setup;
     return step.effects;
   };
   for (;;) {

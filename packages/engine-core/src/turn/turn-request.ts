@@ -6,12 +6,13 @@ import type {
   ToolCallBlock,
   UserMessage,
 } from "@clew/plugin-sdk/core";
-import type { ModelRef } from "@clew/plugin-sdk/host";
+import type { CallAsk, ModelError, ModelRef } from "@clew/plugin-sdk/host";
 import { DEFAULT_RESERVE_TOKENS, type WaterSettings } from "@clew/plugin-sdk/host";
 import type { SessionPruneSettings } from "@clew/plugin-sdk/transcript";
 import type { LlmPolicy } from "../engine/llm.ts";
 import type { ResolvedEngine } from "../engine/resolve.ts";
 import type { HostPorts } from "../ports.ts";
+import type { ModelChoice } from "../recovery/plan-fallback.ts";
 import type { FailureKind, ReportParts, TurnReport } from "../report.ts";
 import type { SystemPart } from "../request/request-items.ts";
 import type { WhenBusy } from "../session/session-lock.ts";
@@ -90,6 +91,18 @@ export interface TurnRequest {
   model: ModelRef;
   /** "provider/id" as the person asked for it. Absent: the model's own. */
   requestedModel?: string;
+  /** What each call asks besides its messages. Absent: the provider's defaults. */
+  ask?: CallAsk;
+  /**
+   * Who answers where `model` cannot, in order; each gets the history by its own policy. Absent:
+   * nobody.
+   */
+  fallbacks?: readonly ModelChoice[];
+  /**
+   * Why `model` answers in place of the requested one from the start: how that one failed before.
+   * Absent: it does not.
+   */
+  fallback?: ModelError["kind"];
   /** In order; the same parts each turn keep caches warm. */
   systemPrompt: readonly SystemPart[];
   /**

@@ -7,6 +7,7 @@ import type {
   UserMessage,
 } from "@clew/plugin-sdk/core";
 import type {
+  CallAsk,
   ContextSize,
   EngineMethod,
   ModelError,
@@ -16,7 +17,9 @@ import type {
 } from "@clew/plugin-sdk/host";
 import type { SessionProjection } from "@clew/plugin-sdk/transcript";
 import type { HostSession } from "../ports.ts";
-import type { EngineFailure, TurnReport } from "../report.ts";
+import type { ModelChoice } from "../recovery/plan-fallback.ts";
+import type { Remedy, RemedyRecord } from "../recovery/remedy.ts";
+import type { EngineFailure, RecoveryReport, TurnReport } from "../report.ts";
 import type { SystemPart } from "../request/request-items.ts";
 import type { ViewItem } from "../request/view-item.ts";
 import type { CompactionOutcome, CompactionRequest } from "./compaction.ts";
@@ -72,8 +75,15 @@ export interface TurnSetup {
     readonly source: "configured" | "default";
   };
   readonly lifecycle: TurnReport["lifecycle"];
+  /** Who is asked now; another one after a fallback. */
   readonly model: ModelRef;
   readonly requestedModel: string;
+  /** What calls of it ask besides their messages. */
+  readonly ask: CallAsk;
+  /** Who may answer where it cannot, in order. */
+  readonly fallbacks: readonly ModelChoice[];
+  /** Why it answers in place of the model that was asked for; null = it does not. */
+  readonly fallback: ModelError["kind"] | null;
   readonly settings: TurnSettings;
   readonly systemPrompt: readonly SystemPart[];
   readonly prompt: Omit<UserMessage, "role">;
@@ -113,6 +123,8 @@ export interface RecoveryState {
   readonly compactedFor: readonly ViewItem[] | null;
   /** Nothing is left to try: whatever the estimate says, the provider is the judge. */
   readonly providerDecides: boolean;
+  /** Remedies that were tried since the last successful model call. */
+  readonly remedies: readonly Remedy["kind"][];
 }
 
 export const NO_RECOVERY_YET: RecoveryState = {
@@ -125,6 +137,7 @@ export const NO_RECOVERY_YET: RecoveryState = {
   hostCannot: false,
   compactedFor: null,
   providerDecides: false,
+  remedies: [],
 };
 
 /** A model call without a reply, or one that was held back. */
@@ -133,6 +146,20 @@ export interface LoopFailure {
   readonly partial: AssistantMessage;
   /** Set when the host held the request back before sending it. */
   readonly heldBack?: true;
+  /** What was sent. Absent: nothing was. */
+  readonly sent?: {
+    readonly hash: string;
+    /** When it had failed, ms since the epoch. */
+    readonly at: number;
+    /** Something of the reply was shown to a person. */
+    readonly shown: boolean;
+  };
+}
+
+/** A request by its hash, and why it was refused. */
+export interface RefusedRequest {
+  readonly hash: string;
+  readonly error: ModelError;
 }
 
 /** A compaction under way, and what came of it. */
@@ -190,8 +217,14 @@ export interface Turn {
     readonly failure: string | null;
   } | null;
   readonly recovery: RecoveryState;
-  /** Hash of the request the provider refused as too large: it is not sent again as it is. */
-  readonly refusedRequest: string | null;
+  /** What is sent differently to the model that is asked now. */
+  readonly remedies: readonly Remedy[];
+  /** Remedies of this turn that the session does not remember yet. */
+  readonly helped: readonly RemedyRecord[];
+  /** What was done about failed calls so far, for the report. */
+  readonly recoveries: readonly RecoveryReport[];
+  /** The request the provider refused: it is not sent again as it is. */
+  readonly refusedRequest: RefusedRequest | null;
   readonly failure: LoopFailure | null;
   readonly compaction: CompactionUnderWay | null;
   /** Why the last compaction did not help. */
@@ -223,6 +256,9 @@ export function newTurn(setup: TurnSetup, todo: readonly TaskName[]): Turn {
     toolsAborted: false,
     delivery: null,
     recovery: NO_RECOVERY_YET,
+    remedies: [],
+    helped: [],
+    recoveries: [],
     refusedRequest: null,
     failure: null,
     compaction: null,

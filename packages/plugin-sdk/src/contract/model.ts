@@ -133,6 +133,12 @@ export interface ModelCall {
   onRetry?: (retry: { error: ModelError; delayMs: number }) => void;
 }
 
+/** What a host chooses about calls, whatever they are about. */
+export type CallAsk = Pick<
+  ModelCall,
+  "maxOutputTokens" | "temperature" | "reasoning" | "cache" | "serviceTier" | "parallelToolCalls"
+>;
+
 /** Why a call failed, as data: hosts decide by `kind`, people read `message`. */
 export type ModelError = {
   message: string;

@@ -1,4 +1,4 @@
-// Tells tool calls and their results as text, where a provider refused how they belong together.
+// Tells tool calls and results as text where a provider refused their pairing.
 import { definePass, mapChanged } from "../pass.ts";
 import { isMadeUntil } from "../readers.ts";
 import {

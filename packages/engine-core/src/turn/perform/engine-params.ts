@@ -14,6 +14,7 @@ import { CLEW_EMBEDDED_HOST } from "../../engine/host-support.ts";
 import { completeForEngine, type LlmBinding } from "../../engine/llm.ts";
 import { pluginOf } from "../../engine/resolve.ts";
 import { buildRuntimeSettings } from "../../engine/runtime-settings.ts";
+import { reasonCodeOf } from "../../recovery/plan-fallback.ts";
 import { rewriteEntries } from "./rewrite.ts";
 import { sessionOf, type World } from "./world.ts";
 
@@ -59,7 +60,7 @@ function sessionTargetOf(world: World): SessionTarget {
 }
 
 function settingsFor({ setup }: World, { degradedReason }: HostParamOptions): RuntimeSettings {
-  const { engine, model, requestedModel, turnId, budget } = setup;
+  const { engine, model, requestedModel, turnId, budget, fallback } = setup;
   return buildRuntimeSettings({
     requestedModel,
     resolvedModel: `${model.provider}/${model.id}`,
@@ -71,6 +72,7 @@ function settingsFor({ setup }: World, { degradedReason }: HostParamOptions): Ru
     promptTokenBudget: budget.promptBudget,
     maxOutputTokens: budget.reserve,
     degradedReason,
+    fallbackReason: fallback === null ? null : reasonCodeOf(fallback),
   });
 }
 

@@ -1,6 +1,8 @@
 // Makes one model call and describes what was sent, item by item.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { ContextSize, ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
+import { refusedParts, remediedAsk, remediedModel } from "../../recovery/remedy.ts";
+import type { ModelCallReport } from "../../report.ts";
 import { advanceRequest, type RequestDescription } from "../../request/request-items.ts";
 import { measure } from "../../request/request-size.ts";
 import { itemFinder } from "../../request/resolve-view.ts";
@@ -17,12 +19,18 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
   const { ports, state, signal } = world;
   const { described, wanted, messages, policyChanges } = prepareRequest(world, asked);
   const { requestHash, parts } = described;
-  if (requestHash === asked.refused)
-    return { type: "answered", ms: 0, call: null, parts: {}, requestHash, outcome: SAME_AGAIN };
+  const at = () => ports.clock.now();
+  if (requestHash === asked.refused?.hash) {
+    const outcome = sameAgain(asked.refused.error);
+    return {
+      type: "answered",
+      ...{ ms: 0, call: null, parts: {}, requestHash, at: at(), shown: false, outcome },
+    };
+  }
 
   const started = ports.clock.monotonic();
   let retries = 0;
-  const outcome = await stream(world, asked, messages, ({ error, delayMs }) => {
+  const { outcome, shown } = await stream(world, asked, messages, ({ error, delayMs }) => {
     retries++;
     const text = `${error.message} Trying again in ${Math.ceil(delayMs / 1000)} s.`;
     world.request.onEvent?.({ type: "notice", text });
@@ -40,6 +48,10 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     index: state.modelCalls++,
     durationMs: ms,
     policyChanges: [...policyChanges],
+    model: modelName(world.setup.model),
+    ...(asked.remedies.length > 0 && {
+      remedies: [...new Set(asked.remedies.map(({ kind }) => kind))],
+    }),
   };
   return {
     type: "answered",
@@ -47,6 +59,8 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     call,
     parts,
     requestHash,
+    at: at(),
+    shown,
     outcome: signal.aborted && !outcome.ok ? { ...outcome, error: CANCELLED } : outcome,
   };
 }
@@ -54,10 +68,14 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
 /** The messages as the provider wants them, and the list of what they are. */
 export function prepareRequest(
   { ports, state, setup }: Pick<World, "ports" | "state" | "setup">,
-  { items, system, tools }: Pick<CallModel, "items" | "system" | "tools">,
+  { items, system, tools, remedies }: Pick<CallModel, "items" | "system" | "tools" | "remedies">,
 ) {
   const wanted = messagesOf(items);
-  const prepared = ports.policy?.prepareOutbound({ messages: wanted, model: setup.model });
+  const prepared = ports.policy?.prepareOutbound({
+    messages: wanted,
+    model: remediedModel(setup.model, remedies),
+    refused: refusedParts(remedies),
+  });
   const messages = prepared?.messages ?? wanted;
   const described = advanceRequest({
     model: modelName(setup.model),
@@ -101,21 +119,28 @@ function unanswered(error: ModelError): Outcome {
 }
 
 /** The provider has refused exactly this request: sending it again would only cost. */
-const SAME_AGAIN = unanswered({
-  kind: "overflow",
-  message:
-    "The request is the one the provider already refused as too large; it was not sent again.",
-});
+const sameAgain = (error: ModelError): Outcome =>
+  unanswered(
+    error.kind === "overflow"
+      ? {
+          kind: "overflow",
+          message:
+            "The request is the one the provider already refused as too large; it was not sent again.",
+        }
+      : error,
+  );
 
 async function stream(
   world: World,
-  { system, tools }: CallModel,
+  { system, tools, remedies }: CallModel,
   messages: readonly AgentMessage[],
   onRetry: NonNullable<ModelCall["onRetry"]>,
-): Promise<Outcome> {
+): Promise<{ outcome: Outcome; shown: boolean }> {
   const { ports, setup, signal, request } = world;
-  const call = {
-    model: setup.model,
+  let shown = false;
+  const call: ModelCall = {
+    ...remediedAsk(setup.ask, remedies),
+    model: remediedModel(setup.model, remedies),
     systemPrompt: system.map((part) => part.text).join("\n\n"),
     messages,
     tools,
@@ -124,14 +149,16 @@ async function stream(
     onRetry,
   };
   for await (const event of ports.model.stream(call)) {
-    if (event.type === "done") return { ok: true, message: stamped(world, event.message) };
-    if (event.type === "error") return { ok: false, error: event.error, partial: event.partial };
-    if (event.type !== "tool_call") request.onEvent?.(event satisfies StreamEvent);
+    if (event.type === "done")
+      return { outcome: { ok: true, message: stamped(world, event.message) }, shown };
+    if (event.type === "error")
+      return { outcome: { ok: false, error: event.error, partial: event.partial }, shown };
+    if (event.type === "tool_call") continue;
+    shown ||= world.isWatched;
+    request.onEvent?.(event satisfies StreamEvent);
   }
-  return unanswered({
-    kind: "invalid_response",
-    message: "The model's stream ended without a final event.",
-  });
+  const message = "The model's stream ended without a final event.";
+  return { outcome: unanswered({ kind: "invalid_response", message }), shown };
 }
 
 /** Every stored reply says when it was made and in which run, so that engines can recognise it. */
@@ -142,6 +169,12 @@ function stamped({ ports, setup }: World, message: AssistantMessage): AssistantM
     __openclaw: { runId: setup.turnId, ...message.__openclaw },
   };
 }
+
+const failureOf = (error: ModelError): NonNullable<ModelCallReport["failure"]> => ({
+  kind: error.kind,
+  ...(error.kind === "rate_limited" &&
+    error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+});
 
 const listed = ({ system, tools, messages, requestHash }: RequestDescription) => ({
   system,
@@ -163,6 +196,7 @@ const ended = (outcome: Outcome) =>
         usage: outcome.partial.usage ?? null,
         stopReason: null,
         error: outcome.error.message,
+        failure: failureOf(outcome.error),
         ...(outcome.error.kind === "overflow" &&
           outcome.error.windowTokens !== undefined && {
             windowTokens: outcome.error.windowTokens,

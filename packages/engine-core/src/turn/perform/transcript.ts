@@ -9,6 +9,7 @@ import {
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
 import type { DeliveryLine, DeliveryPort, TranscriptPort } from "../../ports.ts";
+import { remediesIn } from "../../recovery/remedy.ts";
 import { withoutIdleHeartbeats } from "../../request/heartbeats.ts";
 import { readerAmong } from "../../request/reader.ts";
 import { resolveView } from "../../request/resolve-view.ts";
@@ -132,6 +133,7 @@ export async function read(
     history: resolveView(history, raw, state.table, MADE_BY_POLICY).items,
     changes: [...(sanitized?.changes ?? []), ...(paired?.changes ?? [])],
     sideRecords: sanitized?.sideRecords ?? [],
+    remedies: remediesIn(state.branch, `${model.provider}/${model.id}`),
     projections:
       settings.sessionPrune?.mode === undefined || settings.sessionPrune.mode === "off"
         ? []

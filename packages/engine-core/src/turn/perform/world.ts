@@ -15,12 +15,15 @@ import type { TurnSetup } from "../turn.ts";
 import type { TurnRequest } from "../turn-request.ts";
 
 export interface World {
-  readonly setup: TurnSetup;
+  /** As the turn has it now: another model may have to answer. */
+  setup: TurnSetup;
   readonly request: TurnRequest;
   readonly ports: HostPorts;
   readonly state: SessionState;
   readonly engine: GuardedEngine;
   readonly signal: AbortSignal;
+  /** Somebody is shown what arrives. */
+  readonly isWatched: boolean;
   /** A compaction may move the session to a successor. */
   transcript: TranscriptPort;
   /** What the engine acknowledged or refused just now, for a store that takes it with an append. */

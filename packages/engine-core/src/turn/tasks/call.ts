@@ -1,5 +1,6 @@
 // Asks the model, and stores its reply.
 import type { AssistantMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
+import { remedyEntry } from "../../recovery/remedy.ts";
 import type { Answer } from "../facts.ts";
 import { AFTER_THE_REPLY, TO_THE_NEXT_CALL } from "../order.ts";
 import { ask, done, doneOnly, failed, failure, type Step, type Task } from "../step.ts";
@@ -7,7 +8,7 @@ import type { Turn } from "../turn.ts";
 
 export const call: Task = {
   begin(turn) {
-    const { setup, calls, composed, assembly, additions, refusedRequest: refused } = turn;
+    const { setup, calls, composed, assembly, additions, refusedRequest: refused, remedies } = turn;
     if (calls >= setup.settings.maxModelCalls)
       return failed(
         turn,
@@ -26,6 +27,7 @@ export const call: Task = {
         allowed === undefined
           ? setup.tools
           : setup.tools.filter((tool) => allowed.includes(tool.name)),
+      remedies,
       refused,
     });
   },
@@ -38,7 +40,10 @@ export const call: Task = {
               {
                 do: "append",
                 as: "reply",
-                entries: [{ type: "message", message: answer.outcome.message }],
+                entries: [
+                  { type: "message", message: answer.outcome.message },
+                  ...turn.helped.map(remedyEntry),
+                ],
               },
             )
           : unanswered(turn, answer);
@@ -54,6 +59,7 @@ const answeredTurn = (turn: Turn): Turn => ({
   ...turn,
   calls: turn.calls + 1,
   freshAssembly: false,
+  helped: [],
   recovery: {
     ...turn.recovery,
     overflowAttempts: 0,
@@ -61,23 +67,23 @@ const answeredTurn = (turn: Turn): Turn => ({
     autoCompacted: false,
     providerDecides: false,
     compactedFor: null,
+    remedies: [],
   },
 });
 
 function unanswered(
   turn: Turn,
-  { call: report, outcome, requestHash }: Extract<Answer, { type: "answered" }>,
+  { call: report, outcome, requestHash: hash, at, shown }: Extract<Answer, { type: "answered" }>,
 ): Step {
   if (outcome.ok) return done(turn);
   const { error, partial } = outcome;
-  const overflow = error.kind === "overflow";
   return failed(
     {
       ...turn,
       calls: turn.calls + (report === null ? 0 : 1),
-      refusedRequest: overflow ? requestHash : turn.refusedRequest,
+      refusedRequest: error.kind === "overflow" ? { hash, error } : turn.refusedRequest,
     },
-    { error, partial },
+    { error, partial, sent: { hash, at, shown } },
   );
 }
 

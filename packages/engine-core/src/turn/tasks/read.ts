@@ -6,11 +6,12 @@ export const read: Task = {
   begin: (turn) => ask(turn, { do: "read", promptId: turn.prompt?.id }),
   take(turn, answer) {
     if (answer.type !== "read") return done(turn);
-    const { history, projections, sideRecords } = answer;
+    const { history, projections, sideRecords, remedies } = answer;
     const informed = {
       ...turn,
       history,
       projections,
+      remedies: [...remedies, ...turn.helped.map(({ remedy }) => remedy)],
       assembly: null,
       view: null,
       freshAssembly: true,

@@ -1,78 +1,16 @@
-// Decides what is done about a request that does not fit, or a model that timed out.
+// Does what was decided about a failed model call, or a request that does not fit.
 import { planBudget } from "@clew/plugin-sdk/host";
 import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
-import { MAX_OVERFLOW_ATTEMPTS } from "../compaction.ts";
 import type { Ask } from "../effects.ts";
 import { TO_THE_MODEL } from "../order.ts";
 import { ask, done, doneOnly, type Step, type Task } from "../step.ts";
 import type { CompactionUnderWay, LoopFailure, RecoveryState, Turn } from "../turn.ts";
+import { fallBack } from "./fall-back.ts";
+import { planRecovery, type RecoveryStep } from "./plan-recovery.ts";
+import { applyRemedy } from "./remedy.ts";
 
-export const MAX_TIMEOUT_COMPACTIONS = 2;
-/**
- * A timeout with the context fuller than this share of the budget is taken for a sign
- * of size (contract §3.7).
- */
-const TIMEOUT_COMPACTION_SHARE = 0.65;
 /** Of the prompt budget: to cut less is not worth what it costs to send the rest anew. */
 const LEAST_CUT_SHARE = 0.2;
-
-export type RecoveryStep =
-  /** Compaction ran already: assemble and send again. */
-  | { kind: "retry" }
-  /** Send it all the same: the provider is the judge. */
-  | { kind: "send" }
-  /** Shorten old tool results in bulk. */
-  | { kind: "cut" }
-  | {
-      kind: "compact";
-      by: "engine" | "built-in";
-      trigger: "budget" | "overflow" | "timeout_recovery";
-      attempt: number;
-    }
-  | { kind: "surface" };
-
-export interface RecoveryFacts {
-  /** The last prompt's share of the budget. */
-  fill: number;
-  /** This host has a compaction of its own that the engine does not reach anyway. */
-  compacts: boolean;
-  /** What does not fit is the history that the engine chose from, not what it chose. */
-  isUnwindowed: boolean;
-}
-
-/**
- * The next thing to try. `tried` is the state before it. The engine is asked first, then the host's
- * own compaction; only then are results cut, once.
- */
-export function planRecovery(
-  failure: Pick<LoopFailure, "error" | "heldBack">,
-  tried: RecoveryState,
-  { fill, compacts, isUnwindowed }: RecoveryFacts,
-): RecoveryStep {
-  if (failure.error.kind === "timeout") {
-    const worthIt =
-      fill > TIMEOUT_COMPACTION_SHARE && tried.timeoutCompactions < MAX_TIMEOUT_COMPACTIONS;
-    return worthIt
-      ? {
-          kind: "compact",
-          by: "engine",
-          trigger: "timeout_recovery",
-          attempt: tried.timeoutCompactions + 1,
-        }
-      : { kind: "surface" };
-  }
-  if (failure.error.kind !== "overflow") return { kind: "surface" };
-  if (isUnwindowed && tried.engineCannot) return { kind: "retry" };
-  if (tried.overflowAttempts < MAX_OVERFLOW_ATTEMPTS) {
-    if (tried.autoCompacted) return { kind: "retry" };
-    const trigger = failure.heldBack ? "budget" : "overflow";
-    const attempt = tried.overflowAttempts + 1;
-    if (!tried.engineCannot) return { kind: "compact", by: "engine", trigger, attempt };
-    if (compacts && !tried.hostCannot) return { kind: "compact", by: "built-in", trigger, attempt };
-  }
-  if (!tried.cut) return { kind: "cut" };
-  return failure.heldBack && !tried.providerDecides ? { kind: "send" } : { kind: "surface" };
-}
 
 export const recover: Task = {
   begin(turn) {
@@ -84,6 +22,8 @@ export const recover: Task = {
       fill: composed.lastPromptTokens / setup.budget.promptBudget,
       compacts: setup.host.compacts && setup.engine.id !== FALLBACK_ENGINE_ID,
       isUnwindowed: failure.heldBack === true && composed.size?.source === "unwindowed",
+      model: setup.model,
+      candidates: setup.fallbacks,
     });
     return take(known, failure, step);
   },
@@ -98,6 +38,10 @@ function take(turn: Turn, failure: LoopFailure, step: RecoveryStep): Step {
   switch (step.kind) {
     case "surface":
       return doneOnly(turn, ["refuse"]);
+    case "remedy":
+      return applyRemedy(turn, failure, step.remedy);
+    case "fall-back":
+      return fallBack(turn, failure, step.to);
     case "send":
       return doneOnly({ ...turn, recovery: { ...recovery, providerDecides: true } }, TO_THE_MODEL);
     case "retry": {

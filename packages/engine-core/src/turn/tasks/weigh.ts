@@ -3,7 +3,8 @@ import type { CompactionOutcome } from "../compaction.ts";
 import { TO_THE_MODEL } from "../order.ts";
 import { done, doneOnly, type Task } from "../step.ts";
 import type { CompactionUnderWay, Turn } from "../turn.ts";
-import { MAX_TIMEOUT_COMPACTIONS, whoCannot } from "./recover.ts";
+import { MAX_TIMEOUT_COMPACTIONS } from "./plan-recovery.ts";
+import { whoCannot } from "./recover.ts";
 
 export const weigh: Task = {
   begin(turn) {
