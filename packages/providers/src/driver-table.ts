@@ -1,5 +1,6 @@
 // Every driver there is, as `pnpm run docs` finds them in the folder.
 import { anthropicMessages } from "./drivers/anthropic-messages.ts";
+import { bedrockConverseStream } from "./drivers/bedrock-converse-stream.ts";
 import { mistralConversations } from "./drivers/mistral-conversations.ts";
 import { offline } from "./drivers/offline.ts";
 import { openaiChatgptResponses } from "./drivers/openai-chatgpt-responses.ts";
@@ -9,6 +10,7 @@ import type { Driver } from "./provider.ts";
 
 export const DRIVER_TABLE: readonly Driver[] = [
   anthropicMessages,
+  bedrockConverseStream,
   mistralConversations,
   offline,
   openaiChatgptResponses,

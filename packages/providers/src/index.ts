@@ -4,6 +4,7 @@ export { DRIVER_APIS } from "./find-driver.ts";
 export type { Endpoint, WireRequest } from "./provider.ts";
 export type { AnswerLimit } from "./shared/http.ts";
 export type { RetryNotice, RetryOptions } from "./shared/retry.ts";
+export type { RequestSigner } from "./shared/sign.ts";
 export { classifyError, type Failure, type FailureOrigin } from "./shared/wire-errors.ts";
 export {
   type CompleteResult,

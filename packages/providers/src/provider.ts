@@ -8,7 +8,7 @@ export interface Endpoint {
    * it.
    */
   baseUrl: string;
-  /** Default: none is sent. */
+  /** Default: none is sent; the request may be signed instead. */
   apiKey?: string;
   /** Sent with every request; they win over the driver's own. Default: none. */
   headers?: Readonly<Record<string, string>>;

@@ -9,6 +9,7 @@ import { type AnswerLimit, openAnswer } from "./shared/http.ts";
 import { silentOverflow } from "./shared/overflow.ts";
 import { ReplyBuilder } from "./shared/reply.ts";
 import { DEFAULT_RETRY, planRetry, type RetryNotice, type RetryOptions } from "./shared/retry.ts";
+import { type RequestSigner, signRequest } from "./shared/sign.ts";
 import { abortError, type FailureOrigin, silentOverflowError } from "./shared/wire-errors.ts";
 
 /**
@@ -32,6 +33,11 @@ export interface StreamModelOptions {
   call: ModelCall;
   /** Where; a local driver ignores it. */
   endpoint: Endpoint;
+  /**
+   * Signs each try, where a provider wants more than a key in a header. Default: requests are sent
+   * as they are built.
+   */
+  sign?: RequestSigner;
   /** Default: the platform's. */
   fetch?: typeof globalThis.fetch;
   /** Longest wait for the answer to begin, and between two pieces of it; ms. Default: 240,000. */
@@ -132,8 +138,10 @@ async function* streamWire(
   const origin: FailureOrigin = { provider: call.model.provider, endpoint, now };
   const request = driver.buildRequest(call, endpoint);
   for (let retriesDone = 0; ; retriesDone++) {
+    const signed = await signRequest(request, options.sign, call.signal);
+    if (!signed.ok) return yield errorEvent(call, now, signed.error);
     const answer = await openAnswer({
-      request,
+      request: signed.request,
       call,
       endpoint,
       fetch: options.fetch ?? globalThis.fetch,

@@ -24,6 +24,11 @@ const ROUTES = [
   ["proxy-x", "openai-responses", "gpt"],
   ["openai", "openai-chatgpt-responses", "gpt-5.6-codex"],
   ["mistral", "mistral-conversations", "magistral-medium-latest"],
+  ["amazon-bedrock", "bedrock-converse-stream", "us.anthropic.claude-opus-5-5-v1:0"],
+  ["amazon-bedrock", "bedrock-converse-stream", "anthropic.claude-opus-4-5-20251101-v1:0"],
+  ["proxy-x", "bedrock-converse-stream", "eu.anthropic.claude-3-7-sonnet-20250219-v1:0"],
+  ["amazon-bedrock", "bedrock-converse-stream", "global.amazon.nova-2-lite-v1:0"],
+  ["amazon-bedrock", "bedrock-converse-stream", "us.meta.llama3-3-70b-instruct-v1:0"],
 ] as const;
 
 const PNG =
@@ -162,6 +167,7 @@ describe("any history, after the policy", () => {
             api,
             body: bodyOf(request),
             headers: request.headers,
+            path: new URL(request.url).pathname,
             ...(flavor !== undefined && { flavor }),
           });
           // Only older models of Mistral refuse text beside calls.

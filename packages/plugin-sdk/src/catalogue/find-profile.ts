@@ -7,6 +7,7 @@ import type {
   ProfileRow,
 } from "../contract/profile.ts";
 import { findApi } from "./apis.ts";
+import { BEDROCK } from "./models/bedrock.ts";
 import { CLAUDE } from "./models/claude.ts";
 import { GEMINI } from "./models/gemini.ts";
 import { GPT } from "./models/gpt.ts";
@@ -21,6 +22,7 @@ export const PROFILE_ROWS: readonly ProfileRow[] = [
   ...GPT,
   ...GEMINI,
   ...OPEN,
+  ...BEDROCK,
   ...SERVERS,
 ];
 

@@ -48,6 +48,7 @@ export const ProfileChangesSchema = z.object({
       signed: z
         .enum(["never", "kept", "required"])
         .describe("Whether calls carry signatures: never, sent back, or refused without."),
+      streamed: z.boolean().describe("Whether a reply that may hold calls is streamed."),
     })
     .partial()
     .optional()

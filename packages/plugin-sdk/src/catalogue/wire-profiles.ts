@@ -22,6 +22,7 @@ export const ANY_WIRE: ModelProfile = {
     names: "^[A-Za-z0-9_:.-]{1,64}$",
     canForce: true,
     signed: "never",
+    streamed: true,
   },
   turns: {
     startsWithUser: false,

@@ -52,6 +52,8 @@ export interface CallsProfile {
    * there is one · "required" the first call of each step is refused without.
    */
   readonly signed: "never" | "kept" | "required";
+  /** False: a reply that may hold calls is not streamed; it comes in one piece. */
+  readonly streamed: boolean;
 }
 
 /** Who may speak after whom. */

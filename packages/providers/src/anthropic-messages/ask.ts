@@ -32,14 +32,13 @@ const SHARE: Readonly<Record<Exclude<ReasoningEffort, "off">, number>> = {
 
 export function planAsk(call: ModelCall, endpoint: Endpoint, profile: ModelProfile): Ask {
   const { temperature, serviceTier, responseFormat } = call;
-  const thinking = thinkingField(call, profile);
-  const thinks = thinking === undefined ? !profile.reasoning.canStop : thinking.type !== "disabled";
+  const { thinking, effort, thinks } = planThinking(call, profile);
   const binds =
     thinking?.type === "adaptive" &&
     profile.reasoning.boundToPrefix &&
     isFirstParty(call, endpoint);
   const output = {
-    ...(thinking?.type === "adaptive" && effortField(call)),
+    ...(effort !== undefined && { effort }),
     ...(responseFormat?.type === "json_schema" && {
       format: { type: "json_schema", schema: responseFormat.schema },
     }),
@@ -60,12 +59,30 @@ export function planAsk(call: ModelCall, endpoint: Endpoint, profile: ModelProfi
   };
 }
 
-type Thinking =
+/** How a model of this maker is told to think, on whichever wire. */
+export interface ThinkingPlan {
+  /** Undefined: nothing is said, and the model does what it usually does. */
+  thinking: Thinking | undefined;
+  /** How hard, where the model decides how long. */
+  effort: string | undefined;
+  /** True: it will think, or may. */
+  thinks: boolean;
+}
+
+export function planThinking(call: ModelCall, profile: ModelProfile): ThinkingPlan {
+  const thinking = thinkingField(call, profile);
+  return {
+    thinking,
+    effort: thinking?.type === "adaptive" ? effortOf(call) : undefined,
+    thinks: thinking === undefined ? !profile.reasoning.canStop : thinking.type !== "disabled",
+  };
+}
+
+export type Thinking =
   | { type: "disabled" }
   | { type: "adaptive"; display?: string }
   | { type: "enabled"; budget_tokens: number; display?: string };
 
-/** Undefined: nothing is said, and the model does what it usually does. */
 function thinkingField(call: ModelCall, profile: ModelProfile): Thinking | undefined {
   const {
     reasoning: { ask, canStop },
@@ -86,10 +103,9 @@ function thinkingField(call: ModelCall, profile: ModelProfile): Thinking | undef
 
 const DISPLAY = { full: "summarized", summary: "summarized", none: "omitted" } as const;
 
-function effortField({ reasoning }: ModelCall): { effort?: string } {
+function effortOf({ reasoning }: ModelCall): string | undefined {
   const effort = reasoning?.effort;
-  if (effort === undefined) return {};
-  return { effort: effort === "off" || effort === "minimal" ? "low" : effort };
+  return effort === "off" || effort === "minimal" ? "low" : effort;
 }
 
 /** Tokens; undefined when the reply has no room for the least budget. */

@@ -44,10 +44,10 @@ function choiceField(call: ModelCall, profile: ModelProfile): object | undefined
 const UNIONS = ["anyOf", "oneOf", "allOf"] as const;
 
 /**
- * The schema as an object with properties: the wire takes no choice between several at the root.
+ * The schema as an object with properties: no choice between several is taken at the root.
  * Of those each property may be given and none must; the tool checks what it gets.
  */
-function inputSchema(parameters: Record<string, unknown>): Record<string, unknown> {
+export function inputSchema(parameters: Record<string, unknown>): Record<string, unknown> {
   const { anyOf, oneOf, allOf, ...rest } = parameters;
   const variants = [anyOf, oneOf, allOf].flat().filter(isRecord);
   const isUnion = UNIONS.some((key) => key in parameters);

@@ -14,6 +14,10 @@ const PNG =
 /** A model of each wire that thinks, and whose thinking is the most particular. */
 const MODELS: Readonly<Record<string, { provider: string; id: string }>> = {
   "anthropic-messages": { provider: "anthropic", id: "claude-opus-5-5" },
+  "bedrock-converse-stream": {
+    provider: "amazon-bedrock",
+    id: "us.anthropic.claude-opus-5-5-v1:0",
+  },
   "mistral-conversations": { provider: "mistral", id: "magistral-medium-latest" },
   "openai-chatgpt-responses": { provider: "openai", id: "gpt-5.6-codex" },
   "openai-completions": { provider: "deepseek", id: "deepseek-reasoner" },

@@ -18,21 +18,55 @@ export interface EventReader {
   finish(): void;
 }
 
+/** What the bytes of a streamed answer say, piece by piece. */
+export interface EventFeed {
+  /** Cuts may fall anywhere. */
+  feed(bytes: Uint8Array): void;
+  /** Nothing more comes. */
+  end(): void;
+}
+
+/** Where the events of a feed go. */
+export interface EventSink {
+  /** JSON of one event. */
+  data(json: string): void;
+  /** An event as it was read. */
+  event(event: Record<string, unknown>): void;
+  /** The bytes are no such stream, or no longer. */
+  broken(): void;
+}
+
+/** How events are framed. */
+export type Framing = (sink: EventSink) => EventFeed;
+
 /** A decoder of the wire named `wire`; `read` is given the answer it fills. */
 export function createAnswerDecoder(
   options: DecoderOptions,
   wire: string,
   reader: (answer: Answer) => EventReader,
+  framing: Framing = serverSentEvents,
 ): StreamDecoder {
   const answer = new Answer(options);
-  return new AnswerDecoder(answer, options.contentType, wire, reader(answer));
+  return new AnswerDecoder(answer, options.contentType, wire, reader(answer), framing);
 }
+
+const serverSentEvents: Framing = ({ data }) => {
+  const utf8 = new TextDecoder();
+  const parser = createParser({ onEvent: (event) => data(event.data) });
+  return {
+    feed: (bytes) => parser.feed(utf8.decode(bytes, { stream: true })),
+    // The last event may lack its closing empty line.
+    end: () => parser.feed("\n\n"),
+  };
+};
 
 /** What an answer can be instead of a reply; each completes "… sent". */
 const NOT_A_REPLY = {
   page: "a web page instead of a model's answer; check that the base URL ends in the API's version path, such as /v1.",
   noJson: (wire: string) =>
     `a piece of its answer that is no JSON; try again, or check that this server speaks ${wire}.`,
+  noStream: (wire: string) =>
+    `an answer that is damaged, or in another format; try again, or check that this server speaks ${wire}.`,
   gaveUp: "half an answer and said that it stopped because of an error; try again.",
   brokenOff: "an answer that broke off before its end; try again.",
 };
@@ -141,29 +175,39 @@ class AnswerDecoder implements StreamDecoder {
   readonly #contentType: string;
   readonly #wire: string;
   readonly #utf8 = new TextDecoder();
-  readonly #sse = createParser({ onEvent: ({ data }) => this.#read(data) });
+  readonly #feed: EventFeed;
   #unstreamed = "";
 
-  constructor(answer: Answer, contentType: string | null, wire: string, reader: EventReader) {
+  constructor(
+    answer: Answer,
+    contentType: string | null,
+    wire: string,
+    reader: EventReader,
+    framing: Framing,
+  ) {
     this.#answer = answer;
     this.#reader = reader;
     this.#wire = wire;
+    this.#feed = framing({
+      data: (json) => this.#read(json),
+      event: (event) => this.#readEvent(event),
+      broken: () => this.#answer.failAsInvalid(NOT_A_REPLY.noStream(this.#wire)),
+    });
     this.#contentType = contentType?.split(";")[0]?.trim().toLowerCase() ?? "";
   }
 
   push(bytes: Uint8Array): StreamEvent[] {
-    const text = this.#utf8.decode(bytes, { stream: true });
     // A server that knows no streaming answers with one JSON document.
-    if (this.#contentType === "application/json") this.#unstreamed += text;
+    if (this.#contentType === "application/json")
+      this.#unstreamed += this.#utf8.decode(bytes, { stream: true });
     else if (this.#contentType === "text/html") this.#answer.failAsInvalid(NOT_A_REPLY.page);
-    else this.#sse.feed(text);
+    else this.#feed.feed(bytes);
     return this.#answer.take();
   }
 
   end(): StreamEvent[] {
     if (this.#unstreamed !== "") this.#read(this.#unstreamed);
-    // The last event may lack its closing empty line.
-    else this.#sse.feed("\n\n");
+    else this.#feed.end();
     this.#finish();
     this.#answer.failAsInvalid(NOT_A_REPLY.brokenOff);
     return this.#answer.take();
@@ -179,7 +223,12 @@ class AnswerDecoder implements StreamDecoder {
     const event = data.trim() === "[DONE]" ? "done" : parseEvent(data);
     if (event === "done") this.#finish();
     else if (event === undefined) this.#answer.failAsInvalid(NOT_A_REPLY.noJson(this.#wire));
-    else if (event.error != null) this.#answer.failAsTold(event.error);
+    else this.#readEvent(event);
+  }
+
+  #readEvent(event: Record<string, unknown>): void {
+    if (this.#answer.hasEnded) return;
+    if (event.error != null) this.#answer.failAsTold(event.error);
     else this.#reader.read(event);
   }
 

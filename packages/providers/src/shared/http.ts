@@ -1,6 +1,7 @@
 // Sends one request and reads its answer piece by piece.
 import type { ModelCall, ModelError } from "@clew/plugin-sdk/host";
 import type { Endpoint, WireRequest } from "../provider.ts";
+import { secretsOf } from "./sign.ts";
 import {
   abortError,
   answerTooLarge,
@@ -50,7 +51,12 @@ const ERROR_BODY_LIMIT = 65_536;
  */
 export async function openAnswer(options: OpenAnswerOptions): Promise<Answer> {
   const { request, call, endpoint } = options;
-  const origin: FailureOrigin = { provider: call.model.provider, endpoint, now: options.now };
+  const origin: FailureOrigin = {
+    provider: call.model.provider,
+    endpoint,
+    now: options.now,
+    secrets: secretsOf(request.headers),
+  };
   const watch = watchdog(call.signal, options, origin);
   const failed = (cause: unknown): Answer => {
     watch.stop();

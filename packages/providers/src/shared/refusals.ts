@@ -44,7 +44,11 @@ const REFUSALS: readonly (readonly [RefusalKind, readonly RegExp[]])[] = [
   ],
   [
     "cache_rejected",
-    [/\bcache_control\b/i, /\bcachePoints?\b|\bcache points?\b/i, /\bprompt_cache_\w+/i],
+    [
+      /\bcache_control\b/i,
+      /\bcachePoints?\b|\bcache points?\b|did not allow prompt caching/i,
+      /\bprompt_cache_\w+/i,
+    ],
   ],
   [
     "pairing",

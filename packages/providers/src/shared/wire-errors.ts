@@ -29,6 +29,8 @@ export interface FailureOrigin {
   endpoint: Endpoint;
   /** ms since the epoch, for a Retry-After that is a date. Default: the wall clock. */
   now?: () => number;
+  /** What no message may repeat, beside the endpoint's key. Default: nothing else. */
+  secrets?: readonly string[];
 }
 
 /** Characters of a provider's own words that a message repeats. */
@@ -114,7 +116,7 @@ function describedError(
 ): ModelError {
   const { words, code } = errorWords(body);
   const told = { words, code, status };
-  const detail = clip(redact(words, origin.endpoint.apiKey));
+  const detail = clip(redact(words, [origin.endpoint.apiKey ?? "", ...(origin.secrets ?? [])]));
   const base = (next: string) => ({
     message: `${who(origin)} answered ${status === undefined ? "with an error" : status}${detail === "" ? "" : `: ${detail}`}; ${next}.`,
     ...(status !== undefined && { status }),
@@ -156,7 +158,8 @@ function describedError(
   }
   if (status === 408 || status === 504) return { kind: "timeout", ...base("try again") };
   if (isOverloaded(told)) return { kind: "overloaded", ...base("try again later") };
-  if ((status !== undefined && status >= 500) || UNAVAILABLE_CODES.has(code))
+  // 424: the model behind the provider failed.
+  if ((status !== undefined && (status >= 500 || status === 424)) || UNAVAILABLE_CODES.has(code))
     return { kind: "unavailable", ...base("try again later") };
   const refusal = refusalKind(`${code} ${words}`);
   if (refusal !== undefined) return { kind: refusal, ...base(REFUSAL_ADVICE[refusal]) };
@@ -296,8 +299,11 @@ const who = (origin: FailureOrigin) => `Model provider "${origin.provider}" (${a
 /** The base URL without a user name and password in it. */
 const address = ({ endpoint }: FailureOrigin) => endpoint.baseUrl.replace(/\/\/[^/@]*@/, "//");
 
-function redact(text: string, apiKey: string | undefined): string {
-  const known = apiKey === undefined || apiKey.length < 4 ? text : text.replaceAll(apiKey, "[key]");
+function redact(text: string, secrets: readonly string[]): string {
+  const known = secrets.reduce(
+    (rest, secret) => (secret.length < 4 ? rest : rest.replaceAll(secret, "[key]")),
+    text,
+  );
   return known.replace(/\b(sk|pk|gsk|xai)-[\w-]{8,}/g, "[key]");
 }
 

@@ -5,6 +5,7 @@ const SIGNED_APIS = ["anthropic-messages", "bedrock-converse-stream"] as const;
 
 // Generations 1 to 3, as vendors and routers write them; what came later is not here.
 const OLD = /claude-(?:v?[123](?!\d)|instant)|claude.*(?:opus|sonnet|haiku)-[123](?!\d)/;
+const UNTHINKING = /claude-(?:v?[12](?!\d)|instant|3[.-]5|3-(?:opus|sonnet|haiku))/;
 // From here on a signature holds for one prefix only. Generations nobody has seen are counted in.
 const BOUND =
   /(?:fable|mythos)-5[.-][12](?!\d)|(?:opus|sonnet|haiku)-5[.-]5(?!\d)|(?:claude|opus|sonnet|haiku|fable|mythos)-(?:[6-9]|\d\d)(?!\d)/;
@@ -16,6 +17,8 @@ export const CLAUDE: readonly ProfileRow[] = [
     set: { limits: { contextWindow: 200_000 }, cache: { how: "marks", marks: 4, minTokens: 1024 } },
   },
   { when: { apis: SIGNED_APIS, models: OLD }, set: { reasoning: { replay: "tools" } } },
+  // These do not think, and refuse to be asked.
+  { when: { apis: SIGNED_APIS, models: UNTHINKING }, set: { reasoning: { ask: "none" } } },
   {
     when: { apis: SIGNED_APIS, models: BOUND },
     set: { reasoning: { boundToPrefix: true }, calls: { canForce: false } },
@@ -51,11 +54,6 @@ export const CLAUDE: readonly ProfileRow[] = [
       limits: { maxOutputTokens: 64_000 },
       cost: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 },
     },
-  },
-  // Converse serves models of many makers; only one of them reads signed thinking back.
-  {
-    when: { apis: ["bedrock-converse-stream"], models: /^(?!.*claude)/ },
-    set: { reasoning: { replay: "strip" } },
   },
   {
     when: { providers: ["github-copilot"], models: /claude/ },

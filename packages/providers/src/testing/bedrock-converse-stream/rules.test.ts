@@ -6,6 +6,8 @@ import { CONVERSE_WIRE } from "./wire.ts";
 
 const CLAUDE = "/model/us.anthropic.claude-opus-4-5-v1:0/converse-stream";
 const NOVA = "/model/amazon.nova-pro-v1:0/converse-stream";
+const LLAMA = "/model/us.meta.llama3-3-70b-instruct-v1:0/converse-stream";
+const ALWAYS = "/model/us.anthropic.claude-opus-5-5-v1:0/converse-stream";
 const user = (...content: object[]) => ({ role: "user", content });
 const model = (...content: object[]) => ({ role: "assistant", content });
 const said = (text: string) => ({ text });
@@ -26,7 +28,9 @@ const hi = user(said("hi"));
 const toolConfig = {
   tools: [{ toolSpec: { name: "read", inputSchema: { json: { type: "object" } } } }],
 };
-const THINKS = { additionalModelRequestFields: { thinking: { type: "enabled" } } };
+const own = (fields: object) => ({ additionalModelRequestFields: fields });
+const THINKS = own({ thinking: { type: "enabled", budget_tokens: 2000 } });
+const choosing = (toolChoice: object) => ({ toolConfig: { ...toolConfig, toolChoice } });
 
 const on = (path: string, change: object, ...messages: object[]) => ({
   body: { messages, toolConfig, ...change },
@@ -50,7 +54,11 @@ describeRules({
         MARK,
       ),
     ),
-    on(NOVA, {}, hi, model(reasoning({}), use("a")), user(result("a"), MARK)),
+    on(NOVA, {}, hi, model(reasoning({}), use("a")), user(result("a"))),
+    on(NOVA, { system: [said("Be brief."), MARK] }, user(said("hi"), MARK)),
+    on(NOVA, choosing({ any: {} }), hi),
+    on(LLAMA.replace(/-stream$/, ""), {}, hi),
+    on(CLAUDE, own({ tool_choice: { type: "none" } }), hi),
     talk(hi, model(said("so"))),
   ],
   broken: {
@@ -118,6 +126,40 @@ describeRules({
     "toolResult.error_text_only": talk(
       ...asked(use("a")),
       user(result("a", { status: "error", content: [image()] })),
+    ),
+    "cachePoint.model": [
+      on(NOVA, { toolConfig: { tools: [...toolConfig.tools, MARK] } }, hi),
+      on(NOVA, {}, ...asked(use("a")), user(result("a"), MARK)),
+      on(LLAMA.replace(/-stream$/, ""), { system: [said("x"), MARK] }, hi),
+    ],
+    "toolConfig.streaming": on(LLAMA, {}, hi),
+    "toolChoice.model": [
+      on(LLAMA.replace(/-stream$/, ""), choosing({ any: {} }), hi),
+      on(ALWAYS, choosing({ tool: { name: "read" } }), hi),
+    ],
+    "toolChoice.twice": on(
+      CLAUDE,
+      { ...choosing({ any: {} }), ...own({ tool_choice: { type: "auto" } }) },
+      hi,
+    ),
+    "thinking.model": [
+      on(NOVA, THINKS, hi),
+      on(ALWAYS, THINKS, hi),
+      on(ALWAYS, own({ thinking: { type: "disabled" } }), hi),
+    ],
+    "thinking.budget": [
+      on(CLAUDE, own({ thinking: { type: "enabled", budget_tokens: 100 } }), hi),
+      on(CLAUDE, { ...THINKS, inferenceConfig: { maxTokens: 2000 } }, hi),
+    ],
+    "thinking.temperature": on(CLAUDE, { ...THINKS, inferenceConfig: { temperature: 0 } }, hi),
+    "thinking.tool_choice": on(CLAUDE, { ...THINKS, ...choosing({ any: {} }) }, hi),
+    "reasoningConfig.high": on(
+      NOVA,
+      {
+        ...own({ reasoningConfig: { type: "enabled", maxReasoningEffort: "high" } }),
+        inferenceConfig: { maxTokens: 10 },
+      },
+      hi,
     ),
     "mixed.turn": on(NOVA, {}, ...asked(use("a")), user(result("a"), said("x"))),
     "document.empty_key": talk(

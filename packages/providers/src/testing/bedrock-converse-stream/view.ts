@@ -25,6 +25,7 @@ export interface ConverseView {
   body: JsonObject;
   model: string;
   isClaude: boolean;
+  streams: boolean;
   traits: ModelTraits;
   messages: readonly MessageAt[];
   blocks: readonly Block[];
@@ -45,6 +46,7 @@ export function createView(body: JsonObject, { path }: Pick<Call, "path">): Conv
     body,
     model,
     isClaude: model.includes("anthropic") || model.includes("claude"),
+    streams: path.endsWith("/converse-stream"),
     traits: modelTraits(model),
     messages,
     blocks: messages.flatMap(({ blocks }) => blocks),

@@ -3,6 +3,7 @@ import { bearer, type EmulatedWire, type Failure, header } from "../server/wire.
 import { encodeMessage, exception } from "./event-stream.ts";
 import { type ConverseAccepted, createMemory, segmentsOf } from "./memory.ts";
 import { document, frames } from "./reply.ts";
+import { ASK_RULES } from "./rules/asks.ts";
 import { BLOCK_RULES } from "./rules/blocks.ts";
 import { SHAPE_RULES } from "./rules/shape.ts";
 import { TOOL_RULES } from "./rules/tools.ts";
@@ -32,7 +33,7 @@ export const CONVERSE_WIRE: EmulatedWire<ConverseView, ConverseAccepted> = {
   }),
   keyOf: (headers) =>
     bearer(headers) ?? /Credential=([^/,]+)/.exec(header(headers, "authorization") ?? "")?.[1],
-  rules: [...SHAPE_RULES, ...BLOCK_RULES, ...TOOL_RULES],
+  rules: [...SHAPE_RULES, ...BLOCK_RULES, ...TOOL_RULES, ...ASK_RULES],
   view: createView,
   modelOf: (_body, { path }) => modelOf(path),
   streams: (_body, { path }) => path.endsWith("/converse-stream"),

@@ -1,0 +1,91 @@
+// Writes a history as turns of two roles, of which the newest is held open.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { writeGrowing } from "./growing.ts";
+import { wellFormedJson } from "./well-formed.ts";
+
+/** A message of the wire that what follows may still belong to. */
+export interface Turn<Block> {
+  readonly role: "user" | "assistant";
+  /** Answers to calls: they stand before everything else. */
+  readonly results: readonly Block[];
+  readonly others: readonly Block[];
+}
+
+/** How the turns of one wire are written. */
+export interface TurnWriter<Block> {
+  /** Everything the turns depend on besides the messages, compared one by one. */
+  shape: readonly unknown[];
+  /** How many messages from the first on are expected to stay; 0 = not told. */
+  stableMessages: number;
+  /** Undefined for a message that says nothing. */
+  turnOf(message: AgentMessage): Turn<Block> | undefined;
+  /** With the mark for the cache at its end. */
+  markEnd(turn: Turn<Block>): Turn<Block>;
+  /**
+   * What stands between results and what a person says behind them, where one turn may not hold
+   * both. Default: one may.
+   */
+  between?: Turn<Block>;
+}
+
+interface Progress<Block> {
+  /** Messages seen so far. */
+  readonly count: number;
+  readonly open: Turn<Block> | undefined;
+}
+
+/**
+ * The turns as JSON, joined by commas. The newest is written at the end only, with its mark, so
+ * that the text of those before it never changes.
+ */
+export function writeTurns<Block>(
+  messages: readonly AgentMessage[],
+  writer: TurnWriter<Block>,
+): string {
+  return writeGrowing<Progress<Block>>({
+    messages,
+    shape: [...writer.shape, writer.stableMessages],
+    before: { count: 0, open: undefined },
+    write: (fresh, progress) => writeFresh(fresh, progress, writer),
+    end: ({ open }) => (open === undefined ? "" : json([writer.markEnd(open)])),
+  });
+}
+
+function writeFresh<Block>(
+  messages: readonly AgentMessage[],
+  { count, open }: Progress<Block>,
+  writer: TurnWriter<Block>,
+): { text: string; state: Progress<Block> } {
+  const whole: Turn<Block>[] = [];
+  let last = open;
+  messages.forEach((message, index) => {
+    const isStableEnd = count + index + 1 === writer.stableMessages;
+    const turn = writer.turnOf(message);
+    if (turn === undefined) return;
+    const marked = isStableEnd ? writer.markEnd(turn) : turn;
+    if (last?.role !== "user" || turn.role !== "user") {
+      if (last !== undefined) whole.push(last);
+      last = marked;
+    } else if (writer.between === undefined || hasResults(last) === hasResults(turn))
+      last = joined(last, marked);
+    else {
+      whole.push(last, writer.between);
+      last = marked;
+    }
+  });
+  return { text: json(whole), state: { count: count + messages.length, open: last } };
+}
+
+const hasResults = ({ results }: Turn<unknown>): boolean => results.length > 0;
+
+const joined = <Block>(first: Turn<Block>, second: Turn<Block>): Turn<Block> => ({
+  role: first.role,
+  results: [...first.results, ...second.results],
+  others: [...first.others, ...second.others],
+});
+
+/** In one go: that is faster than one by one. */
+const json = (turns: readonly Turn<unknown>[]): string =>
+  wellFormedJson(
+    turns.map(({ role, results, others }) => ({ role, content: [...results, ...others] })),
+  ).slice(1, -1);
