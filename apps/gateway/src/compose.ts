@@ -7,6 +7,7 @@ import type { Host, HostOptions } from "./host/host.ts";
 import { agentOf, type HostParts } from "./host/parts.ts";
 import { completeForPlugins } from "./host/plugin-llm.ts";
 import { installedImageCodec } from "./models/image-codec.ts";
+import { createModelRests } from "./models/model-rests.ts";
 import { createModelWindows } from "./models/model-windows.ts";
 import { createModels } from "./models/models.ts";
 import { createTokenRatios } from "./models/token-ratios.ts";
@@ -29,6 +30,7 @@ export function composeHost(options: HostOptions): Host {
     engines,
     models: createModels({ config, environment, log, windows }),
     windows,
+    rests: createModelRests({ home: environment.home, log }),
     policy: createTranscriptPolicy({
       ...installedImageCodec(),
       imageLimits: { maxDimensionPx: config.agents.defaults.imageMaxDimensionPx },

@@ -273,12 +273,15 @@ function logNotes(log: LogPort, { session }: Conversation, notes: readonly Sessi
 }
 
 function logTurn(log: LogPort, { outcome, report }: TurnResult): void {
-  const { sessionKey, durationMs, hostMs, engine, modelCalls } = report;
+  const { sessionKey, durationMs, hostMs, engine, modelCalls, model } = report;
   const degraded =
     engine.degraded === null
       ? ""
       : ` (${engine.configured} set aside: ${engine.degraded.operation}: ${engine.degraded.reason})`;
-  log.info(`turn ${outcome}: ${modelCalls.length} model calls, engine ${engine.ran}${degraded}`, {
+  const instead =
+    model.fallback === undefined ? "" : ` in place of ${model.requested} (${model.fallback})`;
+  const answered = `${modelCalls.length} model calls, ${model.resolved}${instead}`;
+  log.info(`turn ${outcome}: ${answered}, engine ${engine.ran}${degraded}`, {
     sessionKey,
     durationMs: Math.round(durationMs),
     hostMs: Math.round(hostMs * 10) / 10,

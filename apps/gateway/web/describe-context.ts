@@ -121,7 +121,9 @@ export function describeTurn(view: ContextView): Fact[] {
       `engine ${formatDuration(engineMs)}`,
       `host ${formatDuration(turn.hostMs)}`,
     ]),
+    describeModel(view.model),
     fact("Model calls", formatCount(turn.modelCalls), retryLines(call.retries)),
+    describeRecoveries(turn.recoveries),
     usage === null ? null : fact("Provider counted", usage, []),
     turn.toolCalls.length === 0
       ? null
@@ -156,6 +158,25 @@ export function describeTurn(view: ContextView): Fact[] {
 function fact(label: string, value: string, lines: readonly string[], isBad = false): Fact {
   return { label, value, lines, isBad };
 }
+
+/** Mentioned where another model answered than was asked for. */
+function describeModel({ requested, resolved, fallback }: ContextView["model"]): Fact | null {
+  if (fallback === undefined) return null;
+  return fact("Model", resolved, [`in place of ${requested} (${words(fallback)})`], true);
+}
+
+/** What was done about failed calls. */
+function describeRecoveries(recoveries: ContextView["turn"]["recoveries"]): Fact | null {
+  if (recoveries === undefined) return null;
+  const lines = recoveries.map(({ model, kind, remedy, to, message }) =>
+    to === undefined
+      ? `${model} was asked again ${words(remedy ?? "")} (${words(kind)}): ${message}`
+      : `${to} was asked in place of ${model} (${words(kind)}): ${message}`,
+  );
+  return fact("Recovered", formatNumberOf(lines.length, "time"), lines);
+}
+
+const words = (code: string): string => code.replaceAll(/[-_]/g, " ");
 
 function retryLines(retries: number): string[] {
   return retries === 0 ? [] : [`the last one was retried ${formatNumberOf(retries, "time")}`];

@@ -1,5 +1,12 @@
-// Runs `clew models`, which lists and forgets learned windows.
+// Runs `clew models`, which tells who answers and forgets what was learned of models.
+import { agentSettings, defaultAgentId } from "../config/agent.ts";
+import { loadConfig } from "../config/load.ts";
+import { describeRest } from "../models/describe-rest.ts";
+import { modelRequest } from "../models/model-request.ts";
+import { createModelRests } from "../models/model-rests.ts";
 import { createModelWindows } from "../models/model-windows.ts";
+import { planChain, restOf } from "../models/plan-rest.ts";
+import { resolveModel } from "../models/resolve.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
@@ -41,4 +48,63 @@ export async function forgetWindow(
       ),
     );
   return forgotten ? EXIT.done : EXIT.failed;
+}
+
+/** Each agent's models in the order in which they are asked now. */
+export async function modelStatus(
+  { json = false }: { json?: boolean },
+  { environment, output }: Shell,
+): Promise<number> {
+  const { config } = await loadConfig(environment.configFile);
+  const rests = createModelRests({ home: environment.home, log: silent }).all();
+  const now = Date.now();
+  const agents = [...new Set([defaultAgentId(config), ...config.agents.list.map(({ id }) => id)])];
+  const rows = agents.flatMap((agent) => {
+    const { model, fallbacks } = agentSettings(config, environment.home, agent);
+    const { order } = planChain([model, ...fallbacks], rests, now);
+    return order.map((name) => ({
+      ...{ agent, model: name },
+      problem: problemOf(() => resolveModel({ ...modelRequest(config, environment), name })),
+      rest: restOf(rests, name, now) ?? null,
+    }));
+  });
+  const stateOf = ({ problem, rest }: (typeof rows)[number]) =>
+    problem ?? (rest === null ? "ready" : describeRest(rest));
+  if (json) output.json({ models: rows });
+  else
+    output.line(
+      formatTable(
+        ["agent", "model", "state"],
+        rows.map((row) => [row.agent, row.model, stateOf(row)].map(printable)),
+      ),
+    );
+  return EXIT.done;
+}
+
+function problemOf(resolve: () => unknown): string | null {
+  try {
+    resolve();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Exit code 1 when it was not left alone. A running gateway knows at its next turn. */
+export function retryModel(
+  name: string,
+  { json = false }: { json?: boolean },
+  { environment, output }: Shell,
+): number {
+  const ended = createModelRests({ home: environment.home, log: silent }).end(name);
+  if (json) output.json({ model: name, ended });
+  else
+    output.line(
+      printable(
+        ended
+          ? `${name} is asked again from the next turn on.`
+          : `${name} is not left alone; "clew models status" lists what is.`,
+      ),
+    );
+  return ended ? EXIT.done : EXIT.failed;
 }

@@ -225,7 +225,22 @@ const addPolicy: Add = (program, shell, done) => {
 const addModels: Add = (program, shell, done) => {
   const models = program
     .command("models")
-    .description("tell and forget how much models hold, as their providers said");
+    .description("tell who answers, and forget what was learned of models");
+  models
+    .command("status")
+    .description("list each agent's models in the order in which they are asked, and their state")
+    .addOption(json())
+    .action(async (options) =>
+      done(await (await import("./models.ts")).modelStatus(options, shell)),
+    );
+  models
+    .command("retry")
+    .description("ask a model again that is left alone after a failure; exit code 1 if it is not")
+    .argument("<provider/model>")
+    .addOption(json())
+    .action(async (name: string, options) =>
+      done((await import("./models.ts")).retryModel(name, options, shell)),
+    );
   models
     .command("windows")
     .description("list the windows that providers named when they refused a request as too large")

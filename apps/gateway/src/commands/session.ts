@@ -85,7 +85,8 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
 async function statusOf(options: CommandSessionOptions): ReturnType<CommandSession["status"]> {
   const { home, key, agentId, host, known } = options;
   const found = await known.read(key);
-  const { model } = host.model(agentId);
+  const { answering, because, fallbacks } = host.models(agentId);
+  const { model } = answering;
   const { info, ...engine } = await host.inspectEngine(agentId, key);
   const last = found && (await readLastRequest(agentPaths(home, agentId).reports, found.sessionId));
   const session = { agentId, sessionKey: key, sessionId: found?.sessionId ?? "" };
@@ -94,6 +95,8 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
   const facts = await stepsInSlices(contextFacts(context, { sizing, lastRequest: last, model }));
   return {
     ...{ key, model },
+    resting: because && { ...because, model: host.model(agentId).name },
+    fallbacks: fallbacks.map(({ name }) => name),
     learnedWindow: learnedOf(host, model),
     engine: {
       ...engine,

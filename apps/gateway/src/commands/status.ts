@@ -13,13 +13,20 @@ import {
   type Steps,
 } from "@clew/plugin-sdk/host";
 import type { CompactionEntry, TranscriptContext } from "@clew/plugin-sdk/transcript";
+import { timeOf, WHAT_HAPPENED } from "../models/describe-rest.ts";
 import type { LearnedWindow } from "../models/model-windows.ts";
+import type { Rest } from "../models/plan-rest.ts";
 import type { LastRequest } from "../reports/expand.ts";
 import { number } from "../text/number.ts";
 
 export interface StatusFacts {
   key: string;
+  /** Who answers now. */
   model: ModelRef;
+  /** The model of the settings, and why it does not answer; null = it does. */
+  resting: (Rest & { model: string }) | null;
+  /** Who answers where it cannot, in order. */
+  fallbacks: readonly string[];
   /** What its provider said that it holds; null = nothing that was news. */
   learnedWindow: LearnedWindow | null;
   engine: {
@@ -117,6 +124,8 @@ function triggerOf({ details }: CompactionEntry): string | null {
 /** Pure. Always five lines. */
 export function describeStatus({
   model,
+  resting,
+  fallbacks,
   learnedWindow,
   engine,
   lifecycle,
@@ -132,13 +141,21 @@ export function describeStatus({
       ? ""
       : `; the last at ${last.at.slice(0, 19).replace("T", " ")}${last.trigger === null ? "" : ` (${last.trigger})`}, of ${number(last.tokensBefore)} tokens of messages`;
   return [
-    `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens${learnedText(model, learnedWindow)}`,
+    `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens${learnedText(model, learnedWindow)}${restText(resting)}${chainText(fallbacks)}`,
     `Engine: ${engine.engineId}, ${whyEngine(engine)}`,
     `Lifecycle: ${lifecycle}; ${engine.ownsCompaction ? "the engine compacts for itself" : "the host compacts"}`,
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
     `Compactions: ${count}${newest}; ${dueText(context, engine)}`,
   ].join("\n");
 }
+
+const restText = (resting: StatusFacts["resting"]): string =>
+  resting === null
+    ? ""
+    : `; in place of ${resting.model}, which ${WHAT_HAPPENED[resting.kind]} and is left alone until ${timeOf(resting.until)} ("clew models retry ${resting.model}" asks it again)`;
+
+const chainText = (fallbacks: readonly string[]): string =>
+  fallbacks.length === 0 ? "" : `; then ${fallbacks.join(", ")}`;
 
 function learnedText({ provider, id }: ModelRef, learned: LearnedWindow | null): string {
   if (learned === null) return "";

@@ -9,6 +9,8 @@ export interface AgentSettings {
   id: string;
   /** "provider/model". */
   model: string;
+  /** The same of those that answer where it cannot, in order. */
+  fallbacks: readonly string[];
   /** Absolute; it need not exist. */
   workspace: string;
 }
@@ -22,6 +24,7 @@ export function agentSettings(config: Config, home: string, agentId: string): Ag
   return {
     id: agentId,
     model: (own?.model ?? defaults.model).primary,
+    fallbacks: own?.model?.fallbacks ?? defaults.model.fallbacks ?? [],
     workspace:
       workspace === undefined ? agentPaths(home, agentId).workspace : expandHome(workspace),
   };

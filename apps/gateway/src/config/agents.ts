@@ -9,11 +9,19 @@ const modelName = z
   .regex(/^[^/\s]+\/\S+$/, 'must be "provider/model", for example "ollama/qwen3:8b"')
   .describe('Which model answers, as "provider/model".');
 
+const fallbacks = z
+  .array(modelName)
+  .optional()
+  .describe(
+    "Who answers where the primary model cannot, in order; unset for an agent = those of the defaults, [] = nobody.",
+  );
+
 /** A name alone is short for `{ primary }`. */
 const ModelChoiceSchema = z.union([
-  modelName.transform((primary) => ({ primary })),
-  z.object({ primary: modelName }),
+  modelName.transform((primary): z.infer<typeof ModelChainSchema> => ({ primary })),
+  z.object({ primary: modelName, fallbacks }),
 ]);
+const ModelChainSchema = z.object({ primary: modelName, fallbacks });
 
 export const AgentDefaultsSchema = z.object({
   model: ModelChoiceSchema.prefault({ primary: "offline/offline" }).describe(

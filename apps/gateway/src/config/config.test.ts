@@ -311,7 +311,7 @@ describe("an import", () => {
   it("takes what both programs have and lists the rest", () => {
     const text = `{
       // OpenClaw
-      agents: { defaults: { model: { primary: "anthropic/claude", fallbacks: [] }, heartbeat: { every: "30m" }, compaction: { mode: "safeguard" } } },
+      agents: { defaults: { model: { primary: "anthropic/claude", fallbacks: ["openai/gpt", "sonnet"] }, heartbeat: { every: "30m" }, compaction: { mode: "safeguard" } } },
       channels: { telegram: { botToken: "t" } },
       gateway: { port: 18789, bind: "lan", auth: { token: "x" } },
       models: { providers: { lab: { baseUrl: "http://10.0.0.1/v1", apiKey: { source: "env" }, models: [{ id: "m", contextWindow: 8000 }, { name: "no id" }] } } },
@@ -320,7 +320,10 @@ describe("an import", () => {
     const plan = planImport(text, "openclaw.json");
     expect(plan.config).toEqual({
       agents: {
-        defaults: { model: { primary: "anthropic/claude" }, compaction: { mode: "safeguard" } },
+        defaults: {
+          model: { primary: "anthropic/claude", fallbacks: ["openai/gpt"] },
+          compaction: { mode: "safeguard" },
+        },
       },
       models: {
         providers: {
@@ -334,7 +337,7 @@ describe("an import", () => {
     });
     expect(plan.ignored.map(({ path }) => path).sort()).toEqual([
       "agents.defaults.heartbeat",
-      "agents.defaults.model.fallbacks",
+      "agents.defaults.model.fallbacks[1]",
       "channels",
       "gateway.auth.token",
       "gateway.bind",

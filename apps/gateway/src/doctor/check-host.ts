@@ -19,6 +19,7 @@ import { shortName } from "../sessions/keys.ts";
 import { checkCompaction } from "./check-compaction.ts";
 import { checkEngineAndPlugins } from "./check-engine.ts";
 import { checkImages } from "./check-images.ts";
+import { checkModelChains } from "./check-model-chains.ts";
 import { checkModelWindows } from "./check-model-windows.ts";
 import { checkTokenEstimates } from "./check-token-estimates.ts";
 import { checkWater } from "./check-water.ts";
@@ -66,6 +67,7 @@ export async function checkHost(
     ...checkWater(environment, loaded),
     ...checkImages(),
     ...(await checkModel(modelOf(environment, loaded))),
+    ...checkModelChains(environment, loaded),
     ...checkModelWindows(environment.home),
     ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
     checkRunning(lookup),

@@ -44,6 +44,8 @@ export type FindingCode =
   | "model-unusable"
   | "model-key-refused"
   | "model-server-away"
+  | "model-resting"
+  | "model-fallback-unusable"
   | "images-not-reduced"
   | "token-ratio"
   | "learned-window"

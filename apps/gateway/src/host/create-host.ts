@@ -12,7 +12,7 @@ import { readRecentTurns } from "../plugins/engines/recent-turns.ts";
 import { inPluginScope } from "../plugins/load/scope.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import type { AnswerRequest, Host, TurnSetup } from "./host.ts";
-import { agentOf, type HostParts, modelOf } from "./parts.ts";
+import { agentOf, type HostParts, modelOf, modelsOf } from "./parts.ts";
 import { type PreparedTurn, prepareTurn, sizingOf } from "./turn-setup.ts";
 import { withTimeout } from "./turn-timeout.ts";
 
@@ -24,6 +24,7 @@ export function createHost(parts: HostParts): Host {
     engineIds: () => registry.list().map(({ engineId }) => engineId),
     engineFactory: (engineId) => registry.get(engineId)?.factory,
     model: (agentId) => modelOf(parts, agentId),
+    models: (agentId) => modelsOf(parts, agentId),
     learnedWindows: () => parts.windows.all(),
     workspace: (agentId) => agentOf(parts, agentId).workspace,
     answer: (request) => prepared(parts, request, (ready) => answer(parts, request, ready)),
@@ -87,7 +88,7 @@ async function prepared<Result>(
 }
 
 async function answer(
-  { loaded, tokenRatios, windows }: HostParts,
+  { loaded, tokenRatios, windows, rests }: HostParts,
   request: AnswerRequest,
   { turn, hooks }: PreparedTurn,
 ): Promise<TurnResult> {
@@ -99,9 +100,17 @@ async function answer(
   );
   if (replacement === undefined) {
     await tokenRatios.learn(transcript.session.agentId, result.report);
-    await windows.learn(result.report, turn.model.contextWindow);
+    await windows.learn(result.report, (name) => windowOf(turn, name));
+    if (turn.fallbacks !== undefined && turn.fallbacks.length > 0) rests.learn(result.report);
   }
   return result;
+}
+
+/** What a model of the chain was known to hold. */
+function windowOf({ model, fallbacks = [] }: PreparedTurn["turn"], name: string): number {
+  const models = [model, ...fallbacks.map((choice) => choice.model)];
+  const found = models.find(({ provider, id }) => `${provider}/${id}` === name);
+  return (found ?? model).contextWindow;
 }
 
 async function compact(

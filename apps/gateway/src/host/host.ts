@@ -22,6 +22,7 @@ import type { ContextSizeInput, ModelRef } from "@clew/plugin-sdk/host";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import type { AgentModels } from "../models/agent-models.ts";
 import type { ModelWindows } from "../models/model-windows.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 import type { AskedSession, EngineStatus } from "../plugins/engines/engine-status.ts";
@@ -45,6 +46,8 @@ export interface Host {
   engineFactory(engineId: string): ContextEngineFactory | undefined;
   /** The model of an agent. Throws CONFIG_INVALID. */
   model(agentId: string): ResolvedModel;
+  /** Who answers an agent now, why, and who is there for when that one cannot. Throws the same. */
+  models(agentId: string): AgentModels;
   /** What providers said that their models hold, by "provider/model". */
   learnedWindows(): ReturnType<ModelWindows["all"]>;
   workspace(agentId: string): string;

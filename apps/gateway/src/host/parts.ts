@@ -2,6 +2,8 @@
 import type { PolicyPort, ToolPort } from "@clew/engine-core";
 import type { SummariserRest } from "@clew/legacy-engine";
 import { type AgentSettings, agentSettings } from "../config/agent.ts";
+import { type AgentModels, agentModels } from "../models/agent-models.ts";
+import type { ModelRests } from "../models/model-rests.ts";
 import type { ModelWindows } from "../models/model-windows.ts";
 import type { Models } from "../models/models.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
@@ -20,6 +22,8 @@ export interface HostParts extends HostOptions {
   pluginTools: PluginTools;
   tokenRatios: TokenRatios;
   windows: ModelWindows;
+  /** Models that failed lately. */
+  rests: ModelRests;
   /** Summarising models that were away lately. */
   rest: SummariserRest;
 }
@@ -31,4 +35,10 @@ export function agentOf({ loaded, environment }: HostParts, agentId: string): Ag
 /** Throws CONFIG_INVALID. */
 export function modelOf(parts: HostParts, agentId: string): ResolvedModel {
   return parts.models.named(agentOf(parts, agentId).model);
+}
+
+/** Throws CONFIG_INVALID for the model of the settings. */
+export function modelsOf(parts: HostParts, agentId: string): AgentModels {
+  const { models, rests } = parts;
+  return agentModels(agentOf(parts, agentId), { models, rests: rests.all(), now: Date.now() });
 }

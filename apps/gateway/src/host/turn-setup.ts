@@ -4,6 +4,7 @@ import { join } from "node:path";
 import {
   type HostPorts,
   type HostSession,
+  type ModelChoice,
   pluginOf,
   type SuccessorPort,
   type ToolPort,
@@ -22,6 +23,8 @@ import type { LimitsConfig } from "../config/limits.ts";
 import { sessionPruneOf } from "../config/pruning.ts";
 import { limitToolCalls } from "../limits/tool-calls.ts";
 import { limitToolResults } from "../limits/tool-results.ts";
+import type { AgentModels } from "../models/agent-models.ts";
+import type { Rest } from "../models/plan-rest.ts";
 import { LOCAL_API, OFFLINE_MODEL } from "../models/resolve.ts";
 import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
 import type { PluginsInUse } from "../plugins/live-generation.ts";
@@ -32,7 +35,7 @@ import { type SessionToolsRequest, withSessionTools } from "../recall/session-to
 import type { CompactableSession } from "../sessions/open.ts";
 import { workspaceRoot } from "../tools/workspace-files.ts";
 import type { TurnSetup } from "./host.ts";
-import { agentOf, type HostParts, modelOf } from "./parts.ts";
+import { agentOf, type HostParts, modelsOf } from "./parts.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { readWorkspaceInstructions } from "./workspace-instructions.ts";
 
@@ -63,7 +66,8 @@ export async function prepareTurn(
   const { limits } = loaded.config.gateway;
   const asked = { signal: setup.signal, limitBytes: limits.hookBytes };
   const hooks = plugins && turnHooks(plugins.hooks, session, asked);
-  const model = replacement?.modelRef ?? modelOf(parts, session.agentId).model;
+  const chain = modelsOf(parts, session.agentId);
+  const model = replacement?.modelRef ?? chain.answering.model;
   const following = followSuccessors(setup);
   const base =
     replacement?.tools ??
@@ -103,6 +107,7 @@ export async function prepareTurn(
     },
     settings,
     runtimeFacts: runtimeFacts(parts, session),
+    ...(replacement === undefined && (await chainSettings(parts, session.agentId, chain))),
     llmPolicy: llmPolicyOf(engines.settings(), pluginOf(engine.guard.owner)),
     ...(onEvent !== undefined && { onEvent }),
   };
@@ -198,6 +203,27 @@ async function turnSettings(
   };
 }
 
+/** Who was asked for, why another one answers, and who may answer besides. */
+async function chainSettings(
+  parts: HostParts,
+  agentId: string,
+  { because, fallbacks }: AgentModels,
+): Promise<Pick<TurnRequest, "requestedModel" | "fallback" | "fallbacks">> {
+  const choices = fallbacks.map(async ({ model }): Promise<ModelChoice> => {
+    const { tokenRatio, water } = await sizeSettings(parts, agentId, model);
+    return { model, tokenRatio, water };
+  });
+  return {
+    requestedModel: agentOf(parts, agentId).model,
+    ...(because !== null && { fallback: failureOf(because) }),
+    fallbacks: await Promise.all(choices),
+  };
+}
+
+/** Failures of engine and host make no model rest. */
+const failureOf = ({ kind }: Rest): NonNullable<TurnRequest["fallback"]> =>
+  kind === "engine" || kind === "host" ? "unavailable" : kind;
+
 async function sizeSettings(
   { loaded, tokenRatios }: HostParts,
   agentId: string,
@@ -218,7 +244,7 @@ export async function sizingOf(
   session: HostSession,
   plugins: PluginsInUse | undefined,
 ): Promise<Omit<ContextSizeInput, "messages">> {
-  const { model } = modelOf(parts, session.agentId);
+  const { model } = modelsOf(parts, session.agentId).answering;
   const ofPlugins = plugins?.tools ?? [];
   const base = parts.pluginTools({ base: parts.tools, tools: ofPlugins });
   const { contextWindow } = model;

@@ -1,5 +1,5 @@
 // Sends the events of one turn to a client without ever making the turn wait.
-import type { TurnEvent, TurnResult } from "@clew/engine-core";
+import type { TurnEvent, TurnReport, TurnResult } from "@clew/engine-core";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 import type { CommandAnswer } from "../commands/answer.ts";
 
@@ -15,6 +15,8 @@ export type StreamedEvent =
       error: TurnResult["error"];
       turnId: string | null;
       replyEntryId: string | null;
+      /** Who was asked for, who answered, and why another one did. Absent: no model was asked. */
+      model?: TurnReport["model"];
     }
   | { type: "error"; error: { code: string; message: string } };
 

@@ -11,6 +11,7 @@ import { createModelWindows, namedIn } from "./model-windows.ts";
 
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 const now = () => Date.UTC(2026, 10, 22);
+const known = () => 32_000;
 const report = (...windows: (number | undefined)[]) =>
   ({
     model: { requested: "p/m", resolved: "p/m", api: "x" },
@@ -19,17 +20,19 @@ const report = (...windows: (number | undefined)[]) =>
 
 describe("a window that a provider named", () => {
   it("is news when it is smaller than what was known, the newest first", () => {
-    expect(namedIn(report(8192), 32_000)).toBe(8192);
-    expect(namedIn(report(8192, undefined, 4096, undefined), 32_000)).toBe(4096);
+    expect(namedIn(report(8192), known)).toEqual({ model: "p/m", tokens: 8192 });
+    expect(namedIn(report(8192, undefined, 4096, undefined), known)).toMatchObject({
+      tokens: 4096,
+    });
     for (const none of [report(), report(undefined), report(32_000), report(64_000)])
-      expect(namedIn(none, 32_000)).toBeUndefined();
+      expect(namedIn(none, known)).toBeUndefined();
   });
 
   it("is kept across restarts, for its model alone, until it is forgotten", async () => {
     const home = await temporaryHome();
     const windows = createModelWindows({ home, log, now });
-    await windows.learn(report(8192), 32_000);
-    await windows.learn(report(9000), 8192);
+    await windows.learn(report(8192), known);
+    await windows.learn(report(9000), () => 8192);
     const again = createModelWindows({ home, log });
     expect(again.all()).toEqual({ "p/m": { tokens: 8192, at: "2026-11-22T00:00:00.000Z" } });
     expect(await again.forget("p/other")).toBe(false);
@@ -45,7 +48,7 @@ describe("a window that a provider named", () => {
       ...report(8192),
       model: { requested: resolved, resolved, api: "x" },
     }));
-    await Promise.all(taught.map((each) => windows.learn(each, 32_000)));
+    await Promise.all(taught.map((each) => windows.learn(each, known)));
     expect(Object.keys(windows.all())).toEqual(names);
   });
 
@@ -63,6 +66,14 @@ describe("a window that a provider named", () => {
       await writeFile(join(home, "model-windows.json"), text);
       expect(createModelWindows({ home, log }).all()).toEqual({});
     }
+  });
+});
+
+describe("a window that a model of the chain was refused at", () => {
+  it("is that model's, not the one's that answered", () => {
+    const calls = [{ model: "p/first", windowTokens: 8192 }, { windowTokens: undefined }];
+    const mixed = { ...report(), modelCalls: calls } as Parameters<typeof namedIn>[0];
+    expect(namedIn(mixed, known)).toEqual({ model: "p/first", tokens: 8192 });
   });
 });
 

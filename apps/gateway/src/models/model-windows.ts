@@ -22,10 +22,13 @@ export interface ModelWindows {
    */
   all(): Readonly<Record<string, LearnedWindow>>;
   /**
-   * Learns from the calls of one turn what is less than `known` (tokens). A file that cannot be
-   * written is logged.
+   * Learns from the calls of one turn what is less than is known of a model (tokens). A file that
+   * cannot be written is logged.
    */
-  learn(report: Pick<TurnReport, "model" | "modelCalls">, known: number): Promise<void>;
+  learn(
+    report: Pick<TurnReport, "model" | "modelCalls">,
+    known: (model: string) => number,
+  ): Promise<void>;
   /** False: nothing was known of this model. Throws what the disk throws. */
   forget(model: string): Promise<boolean>;
 }
@@ -50,9 +53,9 @@ export function createModelWindows({
   return {
     all,
     async learn(report, known) {
-      const tokens = namedIn(report, known);
-      if (tokens === undefined) return;
-      const model = report.model.resolved;
+      const named = namedIn(report, known);
+      if (named === undefined) return;
+      const { model, tokens } = named;
       try {
         write({ ...all(), [model]: { tokens, at: new Date(now()).toISOString() } });
         log.info(
@@ -75,11 +78,13 @@ export function createModelWindows({
 
 /** Pure. What the newest refusal of a turn says that the model holds, where that is news. */
 export function namedIn(
-  { modelCalls }: Pick<TurnReport, "modelCalls">,
-  known: number,
-): number | undefined {
-  const named = modelCalls.findLast(({ windowTokens }) => windowTokens !== undefined)?.windowTokens;
-  return named !== undefined && named < known ? named : undefined;
+  { modelCalls, model: { resolved } }: Pick<TurnReport, "model" | "modelCalls">,
+  known: (model: string) => number,
+): { model: string; tokens: number } | undefined {
+  const call = modelCalls.findLast(({ windowTokens }) => windowTokens !== undefined);
+  if (call?.windowTokens === undefined) return undefined;
+  const { model = resolved, windowTokens: tokens } = call;
+  return tokens < known(model) ? { model, tokens } : undefined;
 }
 
 function readWindows(file: string): Readonly<Record<string, LearnedWindow>> {

@@ -76,13 +76,14 @@ export function createTokenRatios({ home, log }: { home: string; log: LogPort })
   };
 }
 
-/** Pure. A call that failed or was cut off says nothing. */
+/** Pure. A call that failed, was cut off or went to another model says nothing. */
 export function learnFrom(
   known: TokenRatio,
   { modelCalls }: Pick<TurnReport, "modelCalls">,
 ): TokenRatio {
-  return modelCalls.reduce((ratio, { system, tools, messages, usage, error, stopReason }) => {
-    if (usage === null) return ratio;
+  return modelCalls.reduce((ratio, call) => {
+    const { system, tools, messages, usage, error, stopReason, model } = call;
+    if (usage === null || model !== undefined) return ratio;
     const fixed = [...system, ...tools].reduce((sum, { tokens }) => sum + tokens, 0);
     return learnRatio(ratio, {
       measured: promptTokensOf(usage),

@@ -31,7 +31,14 @@ export interface ContextView {
   budget: TurnReport["budget"];
   call: Pick<
     ModelCallReport,
-    "index" | "durationMs" | "usage" | "stopReason" | "error" | "requestHash" | "retries"
+    | "index"
+    | "durationMs"
+    | "usage"
+    | "stopReason"
+    | "error"
+    | "requestHash"
+    | "retries"
+    | "remedies"
   >;
   /** The whole turn the call belongs to; `modelCalls` counts its calls. */
   turn: Pick<
@@ -42,6 +49,7 @@ export interface ContextView {
     | "engineCalls"
     | "toolCalls"
     | "compactions"
+    | "recoveries"
     | "historyChanges"
     | "deliveries"
     | "views"
@@ -87,7 +95,10 @@ export async function describeContext(folder: string, source: Source): Promise<C
     model,
     engine,
     budget,
-    call: { index, durationMs, usage, stopReason, error, requestHash, retries },
+    call: {
+      ...{ index, durationMs, usage, stopReason, error, requestHash, retries },
+      ...(call.remedies !== undefined && { remedies: call.remedies }),
+    },
     turn: {
       durationMs: report.durationMs,
       hostMs,
@@ -96,6 +107,7 @@ export async function describeContext(folder: string, source: Source): Promise<C
       toolCalls,
       compactions,
       historyChanges,
+      ...(report.recoveries !== undefined && { recoveries: report.recoveries }),
       ...(deliveries !== undefined && { deliveries }),
       ...(views !== undefined && { views }),
       modelCalls: report.modelCalls.length,

@@ -94,6 +94,6 @@ async function answer(request: {
     allowTools.includes("*") || allowTools.includes(call.name);
   const sent = { key, content: line?.text ?? content, signal, onEvent, approve };
   const { outcome, error, report } = await gateway.send(sent);
-  const { turnId, replyEntryId } = report;
-  stream.send({ type: "done", outcome, error, turnId, replyEntryId });
+  const { turnId, replyEntryId, model } = report;
+  stream.send({ type: "done", outcome, error, turnId, replyEntryId, model });
 }

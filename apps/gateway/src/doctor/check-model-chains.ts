@@ -1,0 +1,56 @@
+// Says which fallbacks cannot be used, and which models are left alone after a failure.
+import { agentSettings, defaultAgentId } from "../config/agent.ts";
+import type { Environment } from "../config/environment.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { describeRest } from "../models/describe-rest.ts";
+import { modelRequest } from "../models/model-request.ts";
+import { createModelRests } from "../models/model-rests.ts";
+import { resolveModel } from "../models/resolve.ts";
+import type { Finding } from "./finding.ts";
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} };
+
+export function checkModelChains(
+  environment: Environment,
+  { config }: Pick<LoadedConfig, "config">,
+  now = Date.now(),
+): Finding[] {
+  const rests = createModelRests({ home: environment.home, log: silent }).all();
+  return [
+    ...fallbacksOf(config, environment.home).flatMap((name) => unusable(name, config, environment)),
+    ...Object.entries(rests)
+      .filter(([, { until }]) => Date.parse(until) > now)
+      .map(
+        ([model, rest]): Finding => ({
+          level: "warning",
+          code: "model-resting",
+          subject: "model",
+          text: `${model} ${describeRest(rest)}; ask it again: clew models retry ${model}`,
+        }),
+      ),
+  ];
+}
+
+/** Of all agents, each once. */
+export function fallbacksOf(config: Config, home: string): string[] {
+  const agents = [defaultAgentId(config), ...config.agents.list.map(({ id }) => id)];
+  return [...new Set(agents.flatMap((id) => agentSettings(config, home, id).fallbacks))];
+}
+
+function unusable(name: string, config: Config, environment: Environment): Finding[] {
+  try {
+    resolveModel({ ...modelRequest(config, environment), name });
+    return [];
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [
+      {
+        level: "warning",
+        code: "model-fallback-unusable",
+        subject: "model",
+        text: `the fallback ${name} is passed over: ${why}`,
+      },
+    ];
+  }
+}

@@ -1,0 +1,204 @@
+import { writeFile } from "node:fs/promises";
+import { createEmulator, type Emulator, type EmulatorFault } from "@clew/providers/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { clew } from "../testing/command.ts";
+import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
+
+const WIRES = [
+  "anthropic-messages",
+  "mistral-conversations",
+  "openai-chatgpt-responses",
+  "openai-completions",
+  "openai-responses",
+];
+/** Models that think, and sign or carry it. */
+const MODELS: Readonly<Record<string, string>> = {
+  "anthropic-messages": "claude-opus-4-6",
+  "openai-responses": "gpt-5.5",
+  "openai-chatgpt-responses": "gpt-5.5",
+};
+
+type Answers = NonNullable<NonNullable<Parameters<typeof createEmulator>[1]>["answers"]>;
+
+async function serve(api: string, answers: Answers, more: object = {}) {
+  const server = await createEmulator(api, { answers, tolerant: true, ...more });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+const provider = (api: string, { baseUrl }: { baseUrl: string }, id: string) => ({
+  ...{ baseUrl, api, apiKey: "key-for-tests" },
+  models: [{ id, contextWindow: 100_000, maxTokens: 4096, reasoning: true }],
+});
+
+/** A model of `api`, and one of Chat Completions behind it. */
+const chained = (
+  api: string,
+  { first, second, id }: { first: Emulator; second: Emulator; id: string },
+) => ({
+  agents: { defaults: { model: { primary: `lab/${id}`, fallbacks: ["spare/m"] } } },
+  models: {
+    providers: {
+      lab: provider(api, first, id),
+      spare: provider("openai-completions", second, "m"),
+    },
+  },
+});
+
+const contextOf = async ({ get }: TestGateway) =>
+  (await (await get("/api/sessions/main/context")).json()) as {
+    model: object;
+    turn: { recoveries?: object[] };
+    call: { remedies?: string[] };
+  };
+
+/** Carriers that hold nothing but text: there is nothing in them that a provider could refuse. */
+const WITHOUT_PROOFS = new Set(["openai-completions", "mistral-conversations"]);
+
+/** Failures of the third call, and what is done: a remedy, another model, or nothing. */
+const FAILURES: readonly (readonly [EmulatorFault, string, (api: string) => string])[] = [
+  [
+    { fault: "refusal", message: "Invalid `signature` in `thinking` block" },
+    "signature",
+    (api) =>
+      api === "openai-completions"
+        ? "without-reasoning"
+        : WITHOUT_PROOFS.has(api)
+          ? "fallback"
+          : "without-proofs",
+  ],
+  [
+    { fault: "refusal", message: "The encrypted content gAAAA could not be verified." },
+    "encrypted_content",
+    (api) => (WITHOUT_PROOFS.has(api) ? "fallback" : "without-proofs"),
+  ],
+  [
+    { fault: "refusal", message: "`tool_use` ids were found without `tool_result` blocks: x" },
+    "pairing",
+    () => "calls-as-text",
+  ],
+  [
+    { fault: "refusal", message: "cache_control: not supported for this model" },
+    "cache_rejected",
+    () => "without-cache",
+  ],
+  [{ fault: "refusal", message: "flagged for our usage policies" }, "refused", () => "nothing"],
+  [{ fault: "refusal", message: "something else is odd" }, "invalid_request", () => "nothing"],
+  [{ fault: "refusal", status: 401, message: "no" }, "auth", () => "fallback"],
+  [{ fault: "refusal", status: 402, message: "pay" }, "billing", () => "fallback"],
+  [{ fault: "refusal", status: 404, message: "no such model" }, "not_found", () => "fallback"],
+  [{ fault: "rate-limit", retryAfterMs: 120_000 }, "rate_limited", () => "fallback"],
+  [{ fault: "html", status: 200 }, "invalid_response", () => "fallback"],
+];
+
+describe.each(WIRES)("a gateway whose model speaks %s", (api) => {
+  it.each(FAILURES)("does what helps after %o", async (fault, kind, expected) => {
+    const id = MODELS[api] ?? "m";
+    const first = await serve(api, [
+      { thinking: "Look.", toolCalls: [{ name: "look", arguments: {} }] },
+      { thinking: "Hm.", text: "one" },
+      fault,
+      { text: "two" },
+    ]);
+    const second = await serve("openai-completions", [{ text: "from the second" }]);
+    const gateway = await startTestGateway(chained(api, { first, second, id }));
+    expect((await gateway.say("hi")).text).toBe("one");
+    const { text, events } = await gateway.say("more");
+    const { model, turn } = await contextOf(gateway);
+    const done = events.at(-1)!;
+    switch (expected(api)) {
+      case "nothing":
+        expect(done).toMatchObject({ outcome: "failed", error: { kind } });
+        break;
+      case "fallback":
+        expect(text).toBe("from the second");
+        expect(model).toMatchObject({ resolved: "spare/m", fallback: kind });
+        expect(turn.recoveries?.at(-1)).toMatchObject({ kind, action: "fallback", to: "spare/m" });
+        expect(done).toMatchObject({ outcome: "completed", model: { fallback: kind } });
+        break;
+      default:
+        expect(text).toBe("two");
+        expect(turn.recoveries).toMatchObject([{ kind, action: "remedy", remedy: expected(api) }]);
+        // And the next turn does not meet the refusal again.
+        expect((await gateway.say("again")).text).toBe("two");
+        expect((await contextOf(gateway)).turn).not.toHaveProperty("recoveries");
+    }
+    expect(second.requests).toHaveLength(expected(api) === "fallback" ? 1 : 0);
+  });
+
+  it("says half an answer once, whatever happens then", async () => {
+    const id = MODELS[api] ?? "m";
+    const first = await serve(api, [{ fault: "cut", text: "Half an" }, { text: "never" }]);
+    const second = await serve("openai-completions", [{ text: "never" }]);
+    const gateway = await startTestGateway(chained(api, { first, second, id }));
+    const { text, events } = await gateway.say("hi");
+    expect(text).toBe("Half an");
+    expect(events.at(-1)).toMatchObject({ outcome: "failed", error: { kind: "network" } });
+    expect([first.requests.length, second.requests.length]).toEqual([1, 0]);
+  });
+});
+
+describe("a model that failed", () => {
+  const chain = async () => {
+    const first = await serve("openai-completions", [
+      { fault: "refusal", status: 404, message: "no such model" },
+      { text: "I am back" },
+    ]);
+    const second = await serve("openai-completions", [{ text: "from the second" }]);
+    const config = {
+      agents: { defaults: { model: { primary: "lab/m", fallbacks: ["spare/m", "none/m"] } } },
+      models: {
+        providers: {
+          lab: provider("openai-completions", first, "m"),
+          spare: provider("openai-completions", second, "m"),
+        },
+      },
+    };
+    return { first, second, gateway: await startTestGateway(config), config };
+  };
+
+  it("is left alone for a while, which everybody is told, and asked again when told to", async () => {
+    const { first, second, gateway } = await chain();
+    const notices = (turn: Awaited<ReturnType<TestGateway["say"]>>) =>
+      turn.events.flatMap(({ type, text }) => (type === "notice" ? [text] : []));
+    expect(notices(await gateway.say("hi"))).toEqual([
+      "lab/m is not there; spare/m answers instead.",
+    ]);
+    const later = await gateway.say("more");
+    expect(later.text).toBe("from the second");
+    expect(later.events.at(-1)).toMatchObject({
+      model: { requested: "lab/m", resolved: "spare/m", fallback: "not_found" },
+    });
+    expect([first.requests.length, second.requests.length]).toEqual([1, 2]);
+    const status = (await gateway.gateway.command("main", {
+      kind: "command",
+      name: "status",
+      args: "",
+    })) as { text: string };
+    expect(status.text).toMatch(
+      /^Model: spare\/m.*in place of lab\/m, which is not there and is left alone until .*; then lab\/m/,
+    );
+    const { home } = gateway;
+    expect((await clew(home, ["models", "retry", "lab/m"])).output).toBe(
+      "lab/m is asked again from the next turn on.",
+    );
+    expect((await gateway.say("and now?")).text).toBe("I am back");
+    expect((await clew(home, ["models", "retry", "lab/m"])).code).toBe(1);
+  });
+
+  it("is listed by commands, with fallbacks that cannot be used", async () => {
+    const { gateway, config } = await chain();
+    await gateway.say("hi");
+    const { home } = gateway;
+    await gateway.stop();
+    await writeFile(`${home}/clew.json`, JSON.stringify(config));
+    const doctor = (await clew(home, ["doctor"])).output;
+    expect(doctor).toMatch(/warning +model: lab\/m is not there; left alone until .* UTC/);
+    expect(doctor).toMatch(
+      /warning +model: the fallback none\/m is passed over: .*unknown provider/,
+    );
+    const { output } = await clew(home, ["models", "status"]);
+    expect(output).toMatch(/main +spare\/m +ready/);
+    expect(output).toMatch(/main +lab\/m +is not there; left alone until/);
+  });
+});
