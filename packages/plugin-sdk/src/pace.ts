@@ -47,13 +47,24 @@ export function growthPerCall(branch: readonly TranscriptEntry[], contextWindow:
   for (let index = branch.length - 1; index >= 0 && grown.length < RECENT_CALLS; index--) {
     const message = messageOf(branch[index]);
     if (message === undefined) continue;
-    sum += estimateMessage(capToolResults([message], contextWindow)[0]!).estimate;
+    sum += shownTokens(message, contextWindow);
     if (message.role !== "assistant") continue;
     grown.push(sum);
     sum = 0;
   }
   grown.sort((left, right) => left - right);
   return grown[Math.floor(grown.length / 2)] ?? 0;
+}
+
+/** What was last found of a message: each of a long turn's calls asks for the same ones again. */
+const known = new WeakMap<AgentMessage, { contextWindow: number; tokens: number }>();
+
+function shownTokens(message: AgentMessage, contextWindow: number): number {
+  const found = known.get(message);
+  if (found?.contextWindow === contextWindow) return found.tokens;
+  const tokens = estimateMessage(capToolResults([message], contextWindow)[0]!).estimate;
+  known.set(message, { contextWindow, tokens });
+  return tokens;
 }
 
 const messageOf = (entry: TranscriptEntry | undefined): AgentMessage | undefined =>

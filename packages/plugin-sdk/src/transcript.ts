@@ -63,7 +63,13 @@ export {
 export { type FreshTail, type FreshTailOptions, freshTail } from "./transcript/fresh-tail.ts";
 export { withMessageId } from "./transcript/message-id.ts";
 export { type OpenRequest, openRequest } from "./transcript/open-request.ts";
-export { type EntryPlace, originsOf, placeEntry, withOrigin } from "./transcript/origin.ts";
+export {
+  type EntryPlace,
+  originSteps,
+  originsOf,
+  placeEntry,
+  withOrigin,
+} from "./transcript/origin.ts";
 export {
   type BadLine,
   createTranscriptReader,

@@ -1,6 +1,6 @@
 // What a pass is, and how one is made.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import type { PolicyChange } from "@clew/plugin-sdk/host";
+import { inSlices, type PolicyChange } from "@clew/plugin-sdk/host";
 import { asAgentMessages, asStored, type StoredMessage } from "./stored.ts";
 import type { Traits } from "./traits.ts";
 
@@ -113,6 +113,19 @@ export function mapChanged<T>(
     if (mapped !== undefined) copy.push(mapped);
   }
   return copy ?? items;
+}
+
+/**
+ * The same while others have their turn.
+ * @internal
+ */
+export async function mapChangedInSlices<T>(
+  items: readonly T[],
+  map: (item: T, index: number) => T | undefined,
+): Promise<readonly T[]> {
+  const mapped: (T | undefined)[] = [];
+  await inSlices(items, (item) => mapped.push(map(item, mapped.length)));
+  return mapChanged(items, (_, index) => mapped[index]);
 }
 
 function isSameList<T>(before: readonly T[], after: readonly T[]): boolean {

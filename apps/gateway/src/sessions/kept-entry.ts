@@ -1,6 +1,6 @@
 // Makes entries that stay as they were stored, whoever is handed them.
-import { inSlices, MAX_LEVELS, pause, withoutDeepParts } from "@clew/plugin-sdk/host";
-import { originsOf, type TranscriptEntry, withOrigin } from "@clew/plugin-sdk/transcript";
+import { inSlices, MAX_LEVELS, stepsInSlices, withoutDeepParts } from "@clew/plugin-sdk/host";
+import { originSteps, type TranscriptEntry, withOrigin } from "@clew/plugin-sdk/transcript";
 
 /** Entries and messages that are the store's own plain data, frozen to the last block. */
 const kept = new WeakSet<object>();
@@ -30,8 +30,7 @@ export function keepEntry(entry: TranscriptEntry): TranscriptEntry {
  * are frozen as they are; others have their turn meanwhile.
  */
 export async function keepRead(branch: readonly TranscriptEntry[]): Promise<TranscriptEntry[]> {
-  const origins = originsOf(branch);
-  await pause();
+  const origins = await stepsInSlices(originSteps(branch));
   const entries: TranscriptEntry[] = [];
   await inSlices(branch, (entry) =>
     entries.push(

@@ -1,5 +1,5 @@
 // What the next model call would send, found out without sending or storing anything.
-import type { ContextSize } from "@clew/plugin-sdk/host";
+import { type ContextSize, pause } from "@clew/plugin-sdk/host";
 import {
   type NewTranscriptEntry,
   placeEntry,
@@ -114,7 +114,8 @@ async function previewNow(request: PreviewRequest): Promise<RequestPreview> {
     stopBefore: STOP_BEFORE,
   });
   signal.throwIfAborted();
-  const described = describeCall(imagined, turn);
+  await pause();
+  const described = await describeCall(imagined, turn);
   return {
     call: described?.call ?? null,
     size: turn.composed.size,
@@ -138,13 +139,13 @@ function shrinkingOf(turn: Turn, stoppedBefore: Ask | null): PreviewedStep | nul
 }
 
 /** The call as it would be reported; null when it would not be made. */
-function describeCall(
+async function describeCall(
   { ports, state }: TurnRequest,
   turn: Turn,
-): { call: ModelCallReport; parts: ReportParts } | null {
+): Promise<{ call: ModelCallReport; parts: ReportParts } | null> {
   if (turn.failure !== null || turn.error !== null) return null;
   const { setup, composed, assembly, remedies } = turn;
-  const prepared = prepareRequest(
+  const prepared = await prepareRequest(
     { ports, state, setup },
     {
       items: composed.items,

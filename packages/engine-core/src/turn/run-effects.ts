@@ -75,12 +75,13 @@ export async function runEffects(
       const stoppedBefore = asked ?? null;
       return { turn, facts, stoppedBefore, close: (ended) => storeEnd(world, ended) };
     }
-    // Of a long session every effect looks at much, and one follows the other at once.
+    // Of a long session every effect looks at much, and so does what decides the next one.
     await pause();
     const answer = await observed(observers, world.setup, asked, () =>
       answerTo(world, asked, options.signal),
     );
     await world.rewriting;
+    await pause();
     for (const fact of [...waiting.splice(0), ...setAside(world, turn)]) take(fact);
     effects = take(answer);
   }

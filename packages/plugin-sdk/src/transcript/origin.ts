@@ -1,4 +1,5 @@
 // Which entry first said what an entry says, however often it was appended again.
+import { type Steps, stepsAtOnce } from "../slices.ts";
 import { type NewTranscriptEntry, ORIGIN, type TranscriptEntry } from "./entries.ts";
 import { messageId, withMessageId } from "./message-id.ts";
 
@@ -17,9 +18,20 @@ export function placeEntry(entry: NewTranscriptEntry, place: EntryPlace): Transc
  * Ids of what the entries of a whole branch say, by entry id: the entry that first said it. Whoever
  * appends entries again keeps these by `withOrigin`.
  */
-export function originsOf(branch: readonly TranscriptEntry[]): ReadonlyMap<string, string> {
-  const origins = claimOrigins(branch, new Set());
-  return new Map(branch.map(({ id }, index) => [id, origins[index]!]));
+export const originsOf = (branch: readonly TranscriptEntry[]): ReadonlyMap<string, string> =>
+  stepsAtOnce(originSteps(branch));
+
+/** The same in steps, for a branch that takes long. */
+export function* originSteps(
+  branch: readonly TranscriptEntry[],
+): Steps<ReadonlyMap<string, string>> {
+  const taken = new Set<string>();
+  const origins = new Map<string, string>();
+  for (const entry of branch) {
+    yield;
+    origins.set(entry.id, claimOrigin(entry, taken));
+  }
+  return origins;
 }
 
 /** The entry as what `origin` first said; the very entry when it says so already. */
@@ -42,15 +54,17 @@ export function claimOrigins(
   entries: readonly TranscriptEntry[],
   taken: Set<string>,
 ): readonly string[] {
-  return entries.map((entry) => {
-    if (!holdsMessage(entry)) return claimedBy(entry);
-    const claimed = claimedBy(entry);
-    let origin = taken.has(claimed) ? entry.id : claimed;
-    // Only a file written to mislead has an entry whose own id an earlier one claims.
-    while (taken.has(origin)) origin += "~";
-    taken.add(origin);
-    return origin;
-  });
+  return entries.map((entry) => claimOrigin(entry, taken));
+}
+
+function claimOrigin(entry: TranscriptEntry, taken: Set<string>): string {
+  const claimed = claimedBy(entry);
+  if (!holdsMessage(entry)) return claimed;
+  let origin = taken.has(claimed) ? entry.id : claimed;
+  // Only a file written to mislead has an entry whose own id an earlier one claims.
+  while (taken.has(origin)) origin += "~";
+  taken.add(origin);
+  return origin;
 }
 
 function claimedBy(entry: TranscriptEntry): string {

@@ -1,4 +1,5 @@
 // Decides which images are sent as they are, made smaller or replaced by a text.
+import { inSlices } from "@clew/plugin-sdk/host";
 import { decodeBase64 } from "../images/base64.ts";
 import { ContentCache } from "../images/cache.ts";
 import {
@@ -9,7 +10,13 @@ import {
 } from "../images/codec.ts";
 import { inspectImage, isImageBlock } from "../images/inspect.ts";
 import { type Reduction, reduceImage } from "../images/reduce.ts";
-import { defineAsyncPass, definePass, mapChanged, type Report } from "../pass.ts";
+import {
+  defineAsyncPass,
+  definePass,
+  mapChanged,
+  mapChangedInSlices,
+  type Report,
+} from "../pass.ts";
 import { isBlankText, roleOf, type StoredBlock, type StoredMessage, textBlock } from "../stored.ts";
 import { TEXTS } from "../texts.ts";
 
@@ -53,16 +60,18 @@ export async function sanitizeContentBlocksImages<T extends object>(
 export const sanitizeSessionMessagesImages = defineAsyncPass<ImageOptions>(
   "images",
   async (messages, options, report) => {
-    const replaced = new Map<StoredMessage, readonly StoredBlock[]>();
-    for (const message of messages) {
+    const withImages: { message: StoredMessage; blocks: readonly StoredBlock[] }[] = [];
+    await inSlices(messages, (message) => {
       const blocks = hasContent(message) ? contentOf(message) : undefined;
-      if (blocks?.some(isImageBlock))
-        replaced.set(
-          message,
-          (await sanitizeContentBlocksImages(blocks, options)) as readonly StoredBlock[],
-        );
-    }
-    return mapChanged(messages, (message, index) =>
+      if (blocks?.some(isImageBlock)) withImages.push({ message, blocks });
+    });
+    const replaced = new Map<StoredMessage, readonly StoredBlock[]>();
+    for (const { message, blocks } of withImages)
+      replaced.set(
+        message,
+        (await sanitizeContentBlocksImages(blocks, options)) as readonly StoredBlock[],
+      );
+    return mapChangedInSlices(messages, (message, index) =>
       settleContent(message, replaced.get(message), report, index),
     );
   },

@@ -4,6 +4,7 @@ import {
   countCalls,
   growthPerCall,
   newestTokensOf,
+  pause,
   promptTokensOf,
   type SessionPace,
 } from "@clew/plugin-sdk/host";
@@ -23,20 +24,26 @@ import type { PromptAdditions } from "../turn-request.ts";
 import { runningTurn } from "./transcript.ts";
 import type { World } from "./world.ts";
 
-/** The chosen history, the running turn with what hooks added, every tool result capped. */
-export function compose(
+/**
+ * The chosen history, the running turn with what hooks added, every tool result capped. Every step
+ * looks at all of it.
+ */
+export async function compose(
   world: World,
   asked: Extract<Ask, { do: "compose" }>,
-): Extract<Answer, { type: "composed" }> {
+): Promise<Extract<Answer, { type: "composed" }>> {
   const { state } = world;
   const turn = runningTurn(world, asked.promptId);
   const whole = asked.addTurn ? joinItems(asked.items, turn) : asked.items;
   const items = cap(world, withAdditions(world, whole, asked));
   const messages = messagesOf(items);
+  await pause();
+  const size = sizeOf(state, messages);
+  await pause();
   return {
     type: "composed",
     items,
-    size: sizeOf(state, messages),
+    size,
     unwindowed:
       asked.unwindowed === null
         ? null

@@ -1,5 +1,6 @@
 // Calls of the engine, and what the host makes of their results.
 import type { AgentMessage, AssembleResult, TranscriptEntryAnchor } from "@clew/plugin-sdk/core";
+import { pause } from "@clew/plugin-sdk/host";
 import { textOf, withMessageId } from "@clew/plugin-sdk/transcript";
 import { describeError } from "../../engine/quarantine.ts";
 import type { HostSession } from "../../ports.ts";
@@ -57,7 +58,7 @@ export async function assemble(
       type: "assembled",
       again: asked.again,
       turn,
-      choice: choiceOf(world, result, given),
+      choice: await choiceOf(world, result, given),
     };
   } catch (error) {
     throwIfFatal(world, error);
@@ -106,17 +107,26 @@ function roomFor(
   return Math.max(1, budget.tokenBudget - Math.ceil(excess + added));
 }
 
-function choiceOf(world: World, result: AssembleResult, given: readonly ViewItem[]): Choice {
+/** Every step looks at the whole view. */
+async function choiceOf(
+  world: World,
+  result: AssembleResult,
+  given: readonly ViewItem[],
+): Promise<Choice> {
   const { ports, setup, state } = world;
+  await pause();
   const resolved = resolveView(result.messages, given, state.table);
   const chosen = withEngineReasons(resolved.items, result.reasons);
   const messages = messagesOf(chosen);
+  await pause();
   const repaired = ports.policy?.repairPairing({ messages, model: setup.model });
+  await pause();
   const items =
     repaired === undefined || repaired.messages === messages
       ? chosen
       : resolveView(repaired.messages, chosen, state.table, MADE_BY_POLICY).items;
   const { contextProjection: projection } = result;
+  await pause();
   return {
     items,
     aligned: resolved.aligned,

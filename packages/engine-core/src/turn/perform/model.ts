@@ -1,6 +1,12 @@
 // Makes one model call and describes what was sent, item by item.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
-import type { ContextSize, ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
+import {
+  type ContextSize,
+  type ModelCall,
+  type ModelError,
+  pause,
+  type StreamEvent,
+} from "@clew/plugin-sdk/host";
 import { refusedParts, remediedAsk, remediedModel } from "../../recovery/remedy.ts";
 import type { ModelCallReport } from "../../report.ts";
 import { advanceRequest, type RequestDescription } from "../../request/request-items.ts";
@@ -17,7 +23,7 @@ type Outcome = Answered["outcome"];
 
 export async function callModel(world: World, asked: CallModel): Promise<Answered> {
   const { ports, state, signal } = world;
-  const { described, wanted, messages, policyChanges } = prepareRequest(world, asked);
+  const { described, wanted, messages, policyChanges } = await prepareRequest(world, asked);
   const { requestHash, parts } = described;
   const at = () => ports.clock.now();
   if (requestHash === asked.refused?.hash) {
@@ -65,8 +71,8 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
   };
 }
 
-/** The messages as the provider wants them, and the list of what they are. */
-export function prepareRequest(
+/** The messages as the provider wants them, and the list of what they are; in two steps. */
+export async function prepareRequest(
   { ports, state, setup }: Pick<World, "ports" | "state" | "setup">,
   { items, system, tools, remedies }: Pick<CallModel, "items" | "system" | "tools" | "remedies">,
 ) {
@@ -77,6 +83,7 @@ export function prepareRequest(
     refused: refusedParts(remedies),
   });
   const messages = prepared?.messages ?? wanted;
+  await pause();
   const described = advanceRequest({
     model: modelName(setup.model),
     system,
