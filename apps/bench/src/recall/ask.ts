@@ -28,6 +28,8 @@ export interface Asked {
   kind: FactKind;
   question: string;
   answer: string;
+  /** What tools gave back, with the calls that asked for it. */
+  given: string;
   isRight: boolean;
   /** True: what was asked for stood in what tools gave back, whatever the model made of it. */
   isFound: boolean;
@@ -108,5 +110,5 @@ export function judge(
 ): Asked {
   const isFound = given.includes(expected);
   const isRight = answer.includes(expected) && !wrong.some((other) => answer.includes(other));
-  return { kind, question: text, answer, isRight, isFound, ...cost };
+  return { kind, question: text, answer, given, isRight, isFound, ...cost };
 }

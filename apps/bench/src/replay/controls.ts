@@ -2,7 +2,7 @@
 import { atomicGroups, textOf } from "@clew/plugin-sdk/transcript";
 import { namesInText } from "../shared/evidence.ts";
 import { type Frame, type FrameCall, type SentRequest, tokensOf } from "./frame.ts";
-import type { Recall } from "./recall.ts";
+import type { Recall, Recalled } from "./recall.ts";
 import type { Shown } from "./shown.ts";
 
 /** A control's choice for one call, and what its reader could ask for. */
@@ -38,14 +38,13 @@ export const yardstick: Control = function* (frame) {
   const read = namesOnce();
   const recall: Recall = {
     find: async (name, { named, history }) => {
-      if (!named.has(name)) return [];
-      let place = history - 1;
+      let place = named.has(name) ? history - 1 : -1;
       while (place >= 0 && !table.recorded(place).named.includes(name)) place--;
-      return place < 0 ? [] : table.recorded(place).texts;
+      return recalled(place < 0 ? [] : table.recorded(place).texts);
     },
     read: async (place) => {
       const { texts } = table.recorded(place);
-      return Buffer.byteLength(texts.join("")) <= 2 * PAGE_BYTES ? texts : [];
+      return recalled(Buffer.byteLength(texts.join("")) <= 2 * PAGE_BYTES ? texts : []);
     },
   };
   let start = 0;
@@ -59,6 +58,8 @@ export const yardstick: Control = function* (frame) {
     yield { call, shown: [...head, ...full.slice(start)], recall };
   }
 };
+
+const recalled = (texts: readonly string[]): Recalled => ({ texts, answer: texts.join("\n") });
 
 function* callsOf({ calls }: Frame): Generator<[number, FrameCall]> {
   for (const [call, one] of calls.entries()) if (one !== undefined) yield [call, one];

@@ -64,25 +64,29 @@ export function placesToFetch({ calls }: Frame): ReadonlySet<number> {
   );
 }
 
-/** Bytes of the history that are shown whole or come back whole; of how many. */
+/** Bytes of the history that are shown whole or come back whole, and what reading them took. */
 export async function bytesBack(
   { script }: Frame,
   { call, shown }: SentRequest,
-  recall: Recall | undefined,
-): Promise<{ part: number; whole: number }> {
+  { recall, count }: { recall: Recall | undefined; count: (text: string) => number },
+): Promise<Record<"bytes" | "readTokens", { part: number; whole: number }>> {
   const inView = new Set(shown.flatMap(({ texts }) => texts));
   const sum = { part: 0, whole: 0 };
+  const read = { part: 0, whole: 0 };
   for (let place = 0; place < script.calls[call]!.history; place++) {
     const texts = textsOf(script.messages[place]!);
     const bytes = texts.reduce((total, text) => total + Buffer.byteLength(text), 0);
     sum.whole += bytes;
     if (bytes === 0) continue;
-    const isBack =
-      texts.every((text) => inView.has(text)) ||
-      (recall !== undefined && holdsAll(await recall.read(place), texts));
-    if (isBack) sum.part += bytes;
+    if (texts.every((text) => inView.has(text))) sum.part += bytes;
+    else if (recall !== undefined) {
+      const back = await recall.read(place);
+      if (holdsAll(back.texts, texts)) sum.part += bytes;
+      read.part += count(back.answer);
+      read.whole++;
+    }
   }
-  return sum;
+  return { bytes: sum, readTokens: read };
 }
 
 const holdsAll = (answers: readonly string[], texts: readonly string[]): boolean =>

@@ -111,9 +111,10 @@ describe("a planted fault", () => {
 
   it("lets a tool ground what is not in view, within one call", async () => {
     const frame = await smallFrame();
+    const recalled = (texts: readonly string[]) => ({ texts, answer: texts.join(" ") });
     const recall = {
-      find: async () => frame.script.messages.flatMap(textsOf),
-      read: async (place: number) => textsOf(frame.script.messages[place]!),
+      find: async () => recalled(frame.script.messages.flatMap(textsOf)),
+      read: async (place: number) => recalled(textsOf(frame.script.messages[place]!)),
     };
     const requests = everything(frame).map((request) => ({
       ...request,

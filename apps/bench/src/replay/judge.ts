@@ -2,6 +2,7 @@
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import { explainInvalid } from "@clew/transcript-policy";
 import { type Frame, namesIn, type SentRequest, tokensOf } from "./frame.ts";
+import { orderFaults } from "./judge-order.ts";
 import {
   bytesBack,
   countConstraints,
@@ -55,7 +56,7 @@ const CHECKED_OF_APPENDED = 8;
 
 /** `route`: where the requests went, whose own signatures are no fault. */
 export function createJudge(frame: Frame, route: Pick<ModelRef, "provider" | "api" | "id">): Judge {
-  const { script } = frame;
+  const { script, table } = frame;
   const tally = emptyTally();
   const fetchAt = placesToFetch(frame);
   const nameJudge = createNameJudge(frame);
@@ -106,9 +107,17 @@ export function createJudge(frame: Frame, route: Pick<ModelRef, "provider" | "ap
       const found = findRequest(shown, script.messages[script.calls[call]!.request]);
       count("missing", found === "missing" ? 1 : 0);
       count("cutShort", found === "shortened" ? 1 : 0);
+      const faults = orderFaults(frame.calls[call]!.full, shown);
+      count("disordered", faults.isDisordered ? 1 : 0);
+      count("unpaired", faults.isUnpaired ? 1 : 0);
+      count("newest", faults.lacksNewest ? 1 : 0);
+      count("unmarked", faults.isUnmarked ? 1 : 0);
       add("constraints", countConstraints(frame, request));
       check(request);
-      if (fetchAt.has(call)) add("bytes", await bytesBack(frame, request, recall));
+      if (fetchAt.has(call)) {
+        const back = await bytesBack(frame, request, { recall, count: table.count });
+        for (const [id, one] of Object.entries(back)) add(id as MeasureId, one);
+      }
       before = shown;
       seen++;
     },
@@ -126,7 +135,7 @@ export function createJudge(frame: Frame, route: Pick<ModelRef, "provider" | "ap
 }
 
 type NameCounts = Record<
-  "names" | "oldNames" | "grounded" | "oldGrounded" | "groundedOne",
+  "names" | "oldNames" | "grounded" | "oldGrounded" | "groundedOne" | "findTokens",
   { part: number; whole: number }
 >;
 
@@ -135,11 +144,17 @@ function createNameJudge(frame: Frame) {
   const { script, table } = frame;
   const found = new Set<number>();
 
-  const isFound = async (name: number, request: JudgedRequest, named: ReadonlySet<number>) => {
+  const isFound = async (
+    name: number,
+    request: JudgedRequest,
+    { named, spent }: { named: ReadonlySet<number>; spent: { part: number; whole: number } },
+  ) => {
     if (found.has(name)) return true;
     if (request.recall === undefined) return false;
     const { history } = script.calls[request.call]!;
-    const texts = await request.recall.find(name, { named, history });
+    const { texts, answer } = await request.recall.find(name, { named, history });
+    spent.part += table.count(answer);
+    spent.whole++;
     const content = texts.map((text) => ({ type: "text" as const, text }));
     const isGrounded =
       table.of({ role: "user", content }, history).grounded.includes(name) ||
@@ -168,15 +183,17 @@ function createNameJudge(frame: Frame) {
       whole: isJudged ? names.length : 0,
     });
     const groundedOne = share(needed, grounded);
+    const findTokens = { part: 0, whole: 0 };
     if (isJudged)
       for (const name of needed)
-        if (!grounded.has(name) && (await isFound(name, request, named))) groundedOne.part++;
+        if (!grounded.has(name) && (await isFound(name, request, { named, spent: findTokens })))
+          groundedOne.part++;
     return {
       names: share(needed, named),
       oldNames: share(old, named),
       grounded: share(needed, grounded),
       oldGrounded: share(old, grounded),
-      groundedOne,
+      ...{ groundedOne, findTokens },
       misses: used.filter((name) => !named.has(name)).length,
     };
   };

@@ -10,6 +10,7 @@ import { composeHost } from "../../../gateway/src/compose.ts";
 import { readEnvironment } from "../../../gateway/src/config/environment.ts";
 import { checkConfigText } from "../../../gateway/src/config/load.ts";
 import type { AnswerRequest, Host } from "../../../gateway/src/host/host.ts";
+import { createPluginTools } from "../../../gateway/src/plugins/offer/tools.ts";
 import { startPlugins } from "../../../gateway/src/plugins/start.ts";
 import { SESSION_TOOLS } from "../../../gateway/src/recall/record-text.ts";
 import { withSessionTools } from "../../../gateway/src/recall/session-tools.ts";
@@ -18,6 +19,7 @@ import { openReportLog } from "../../../gateway/src/reports/report-log.ts";
 import type { OpenSession } from "../../../gateway/src/sessions/open.ts";
 import { agentPaths } from "../../../gateway/src/sessions/paths.ts";
 import { createSessionStore } from "../../../gateway/src/sessions/store.ts";
+import { engineRecall } from "./engine-recall.ts";
 import { type Recall, sessionRecall } from "./recall.ts";
 import type { Script } from "./script.ts";
 
@@ -72,7 +74,10 @@ export async function replaySession(request: ReplayRequest): Promise<ReplayOutco
     const { agentId, sessionId } = session.session;
     const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);
     try {
-      const watched = watch(host, session, request);
+      const engineTools = createPluginTools({ log: silent, runAs: plugins.runAs })({
+        ...{ base: NO_TOOLS, tools: plugins.tools() },
+      });
+      const watched = watch(host, { session, engineTools }, request);
       const turns = script.turns;
       const result = await runReplay({ host: watched, session, reports, model, turns, signal });
       return {
@@ -95,12 +100,20 @@ export async function replaySession(request: ReplayRequest): Promise<ReplayOutco
 const NO_TOOLS: ToolPort = { list: () => [], run: async () => ({ content: [], isError: true }) };
 
 /** The host, with everything its turns send seen. */
-function watch(host: Host, session: OpenSession, request: ReplayRequest): Host {
+function watch(
+  host: Host,
+  { session, engineTools }: { session: OpenSession; engineTools: ToolPort },
+  request: ReplayRequest,
+): Host {
   const { turns } = request.script;
   const reported = reportWatch(session);
   const { contextWindow } = request.model;
   const tools = withSessionTools({ base: NO_TOOLS, branch: session.branch, contextWindow });
-  const recall = sessionRecall(request.script, session, tools, request.signal);
+  const { script, signal } = request;
+  // As everywhere, an engine's own way back stands in place of the host's.
+  const recall = () =>
+    engineRecall(script, session, engineTools, signal) ??
+    sessionRecall(script, session, tools, signal);
   // Turns that a person began and the model answered are run, in order.
   const run = turns.filter(({ prompt, steps }) => prompt !== null && steps.length > 0);
   let turn = -1;
@@ -122,7 +135,7 @@ function watch(host: Host, session: OpenSession, request: ReplayRequest): Host {
           const isOffered = call.tools.some(({ name }) => name === SESSION_TOOLS.search);
           input = await request.onCall({
             ...{ call: first + step, request: call, isReported },
-            recall: isOffered ? recall : undefined,
+            recall: isOffered ? recall() : undefined,
           });
         }
         step++;

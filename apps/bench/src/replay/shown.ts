@@ -32,6 +32,8 @@ export interface ShownTable {
   of(message: AgentMessage, history: number): Shown;
   /** The recorded message at this place. */
   recorded(index: number): Shown;
+  /** Exact tokens of a text. */
+  count(text: string): number;
 }
 
 interface TextFacts {
@@ -69,7 +71,11 @@ export function createShownTable(script: Script, counter: ExactCounter): ShownTa
       grounded: union(facts.map(({ grounded }) => grounded)),
     };
   };
-  return { of, recorded: (index) => of(script.messages[index]!, index) };
+  return {
+    of,
+    recorded: (index) => of(script.messages[index]!, index),
+    count: (text) => counter.count(text),
+  };
 }
 
 const union = (lists: readonly (readonly number[])[]) => [...new Set(lists.flat())];

@@ -9,6 +9,7 @@ import {
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
 import { nameOf } from "../messages/name.ts";
+import { isRecall } from "../messages/quoting.ts";
 import { ledgerOf, type StoredCut } from "../store/cuts.ts";
 import type { Store } from "../store/store.ts";
 
@@ -69,8 +70,12 @@ function newestKnown(
   return { state: EMPTY_LEDGER, from: 0, covered: 0 };
 }
 
-/** A run that the host began by itself says nothing that a session has to hold to. */
-const isTalk = (message: AgentMessage) => message.__openclaw?.kind !== "heartbeat";
+/**
+ * A run that the host began by itself says nothing that a session has to hold to. What was looked
+ * up stands where it was said first, and may have changed since.
+ */
+const isTalk = (message: AgentMessage) =>
+  message.__openclaw?.kind !== "heartbeat" && !isRecall(message);
 
 function asEntry(message: AgentMessage): TranscriptEntry {
   const id = nameOf(message);

@@ -1,6 +1,7 @@
 // Which passage of a text answers some terms best, and how well.
 import type { Match } from "./pattern/matcher.ts";
 import type { SearchTerm } from "./terms.ts";
+import type { Span } from "./times.ts";
 
 /** A term, and what it counts: the fewer messages hold it, the more. */
 export interface Weighed {
@@ -11,12 +12,9 @@ export interface Weighed {
 /** A part of a name tells less than the whole. */
 const PART = 0.5;
 
-/** `holders`: how many of `of` messages hold each of the terms. */
-export const weigh = (holders: ReadonlyMap<SearchTerm, number>, of: number): Weighed[] =>
-  [...holders].map(([term, held]) => ({
-    term,
-    weight: (term.isPart ? PART : 1) * Math.log(1 + Math.max(of, held) / (0.5 + held)),
-  }));
+/** What a term counts that `held` of `of` messages hold; as in BM25. */
+export const weightOf = ({ isPart }: SearchTerm, held: number, of: number): number =>
+  (isPart ? PART : 1) * Math.log(1 + (Math.max(of, held) - held + 0.5) / (held + 0.5));
 
 /** Characters of a passage. */
 const PASSAGE_CHARS = 260;
@@ -25,18 +23,18 @@ const MOST_PLACES = 200;
 /** What the terms of the whole text count, beside those of its best passage. */
 const AROUND = 0.3;
 
-/** Undefined: none of the terms stands in `text`. `day`: when it was said, "2026-01-31". */
+/** Undefined: none of the terms stands in `text`. `time`: when it was said, ms. */
 export function bestPassage(
   text: string,
   terms: readonly Weighed[],
-  day: string | undefined,
-): { match: Match; score: number } | undefined {
+  time: number | undefined,
+): { match: Match; score: number; held: ReadonlySet<Weighed> } | undefined {
   const lower = text.toLowerCase();
   const places = terms
-    .flatMap((one) => placesOf(lower, one.term.stem).map((start) => ({ start, one })))
+    .flatMap((one) => placesOf(lower, one.term).map((start) => ({ start, one })))
     .sort((a, b) => a.start - b.start);
-  const onDay = terms.filter(({ term }) => term.kind === "day" && term.stem === day);
-  if (places.length === 0 && onDay.length === 0) return undefined;
+  const inTime = terms.filter(({ term: { span } }) => isIn(span, time));
+  if (places.length === 0 && inTime.length === 0) return undefined;
   const inside = new Map<Weighed, number>();
   let [weight, from, line] = [0, 0, lineAt(lower, places[0]?.start ?? 0)];
   let best = { score: 0, match: { start: 0, end: 0 } };
@@ -56,11 +54,14 @@ export function bestPassage(
     if (score > best.score + 1e-9)
       best = { score, match: { start: places[from]!.start, end: start + one.term.stem.length } };
   }
-  const held = new Set([...places.map(({ one }) => one), ...onDay]);
+  const held = new Set([...places.map(({ one }) => one), ...inTime]);
   const around = [...held].reduce((sum, one) => sum + one.weight, 0);
-  const ofDay = onDay.reduce((sum, one) => sum + one.weight, 0);
-  return { match: best.match, score: best.score + ofDay + AROUND * around };
+  const ofTime = inTime.reduce((sum, one) => sum + one.weight, 0);
+  return { match: best.match, score: best.score + ofTime + AROUND * around, held };
 }
+
+const isIn = (span: Span | undefined, time: number | undefined) =>
+  span !== undefined && time !== undefined && time >= span.from && time < span.to;
 
 /** Where the line ends that `at` stands in, and how much its words tell. */
 function lineAt(lower: string, at: number): { start: number; end: number; telling: number } {
@@ -85,16 +86,27 @@ const MOST_SIGNS = 8;
 const densityOf = (chars: number) =>
   (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * chars) / PASSAGE_CHARS));
 
-function placesOf(lower: string, stem: string): number[] {
+function placesOf(lower: string, { stem, kind }: SearchTerm): number[] {
   const places: number[] = [];
   for (
     let at = lower.indexOf(stem);
     at >= 0 && places.length < MOST_PLACES;
     at = lower.indexOf(stem, at + stem.length)
   )
-    if (isBoundary(lower[at - 1]) && (stem.length > 2 || isBoundary(lower[at + stem.length])))
-      places.push(at);
+    if (isBoundary(lower[at - 1]) && isEnding(kind, stem, lower, at + stem.length)) places.push(at);
   return places;
+}
+
+/** What may follow the stem of an English word: "move", "moves", "moved", "moving", "mover". */
+const ENDING = /^(?:e|y|ie)?(?:s|d|r|rs|n|ed|er|ers|ing|ings|ly)?(?![\p{L}\p{N}])/u;
+const LONGEST_ENDING = 8;
+
+/** The word of a stem may end so; other languages have endings that are not known here. */
+function isEnding(kind: SearchTerm["kind"], stem: string, lower: string, end: number): boolean {
+  if (isBoundary(lower[end])) return true;
+  if (kind !== "word") return stem.length > 2;
+  if (!/^[a-z]+$/.test(stem)) return stem.length > 2;
+  return stem.length > 2 && ENDING.test(lower.slice(end, end + LONGEST_ENDING));
 }
 
 /** A word may begin or end beside it. */

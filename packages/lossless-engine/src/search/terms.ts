@@ -1,4 +1,6 @@
 // What a ranked search looks for, from the words of a query.
+import { isCommon } from "./common-words.ts";
+import { type Span, timesIn } from "./times.ts";
 
 /** One thing that is looked for. */
 export interface SearchTerm {
@@ -6,28 +8,34 @@ export interface SearchTerm {
   readonly word: string;
   /** Stands in a text that has the word, in whatever form. */
   readonly stem: string;
-  /** "day" is when something was said; "name" is text as it stands, such as a path or two words. */
-  readonly kind: "word" | "name" | "day";
+  /** "time" is when something was said; "name" is text as it stands, such as a path or two words. */
+  readonly kind: "word" | "name" | "time";
   /** True: only a part of a longer name of the query. */
   readonly isPart: boolean;
+  /** Of a time. */
+  readonly span?: Span;
 }
 
 const MOST_TERMS = 32;
-const DAY = /\b\d{4}-\d\d-\d\d\b/g;
 const WORD = /[\p{L}\p{M}\p{N}_]+(?:[-./:@\\][\p{L}\p{M}\p{N}_]+)*/gu;
 const PARTS = /[^\p{L}\p{N}\p{Co}]+/u;
 const LEAST_PART = 3;
+/** "Mara's", and what is left of "doesn't". */
+const APOSTROPHE = /['’](?:s|t|re|ve|ll|d|m)?\b/g;
 
-/** Each once, in the order of the query. */
-export function termsOf(query: string): SearchTerm[] {
+/** Each once, in the order of the query. `now`: what a time without a year is read by, ms. */
+export function termsOf(query: string, now: number): SearchTerm[] {
   const terms = new Map<string, SearchTerm>();
   const add = (term: SearchTerm) => {
     if (!terms.has(term.stem)) terms.set(term.stem, term);
   };
-  const lower = query.toLowerCase();
-  for (const [day] of lower.matchAll(DAY))
-    add({ word: day, stem: day, kind: "day", isPart: false });
-  const words = [...lower.replace(DAY, " ").matchAll(WORD)];
+  let lower = query.toLowerCase().replace(APOSTROPHE, " ");
+  for (const { start, end, span } of timesIn(lower, now)) {
+    const word = lower.slice(start, end);
+    add({ word, stem: word, kind: "time", isPart: false, span });
+    lower = `${lower.slice(0, start)}${" ".repeat(end - start)}${lower.slice(end)}`;
+  }
+  const words = telling([...lower.matchAll(WORD)]);
   for (const [word] of words) {
     const parts = word.split(PARTS).filter((part) => part !== "");
     const kind = parts.length > 1 ? "name" : "word";
@@ -44,6 +52,12 @@ export function termsOf(query: string): SearchTerm[] {
     add({ word: stem, stem, kind: "name", isPart: false });
   }
   return [...terms.values()].slice(0, MOST_TERMS);
+}
+
+/** Without the words of asking; all of them where there are no others. */
+function telling(words: RegExpExecArray[]): RegExpExecArray[] {
+  const rest = words.filter(([word]) => !isCommon(word));
+  return rest.length === 0 ? words : rest;
 }
 
 /** Singular and plural, "move" and "moved" begin alike. English only. */

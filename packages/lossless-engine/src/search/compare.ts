@@ -1,0 +1,216 @@
+// Compares the messages that hold some terms by their best passages.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { searchTextOf } from "../messages/search-text.ts";
+import { patiently } from "../patiently.ts";
+import {
+  type Range,
+  saidBetween,
+  unindexed,
+  withTrigrams,
+  withWords,
+} from "../store/candidates.ts";
+import { messagesBySeq, type Scope } from "../store/recall.ts";
+import { type StoredMessage, timeOf } from "../store/rows.ts";
+import type { Store } from "../store/store.ts";
+import { othersTurn, pieceOfTime } from "../turns.ts";
+import { bestPassage, type Weighed, weightOf } from "./passage.ts";
+import type { Hit } from "./search.ts";
+import type { SearchTerm } from "./terms.ts";
+
+/** A message that was found, and how well it answers. */
+export interface RankedHit extends Hit {
+  readonly score: number;
+  /** The terms that stand in it. */
+  readonly held: ReadonlySet<Weighed>;
+}
+
+/** Which messages are compared, and for how long. */
+export interface ComparisonRequest {
+  readonly scope: Scope;
+  /** How many messages there are. */
+  readonly of: number;
+  readonly accepts: (message: StoredMessage) => boolean;
+  /** True: of two that hold as much, the newer counts for more. */
+  readonly prefersNew: boolean;
+  /** True: no time is left. */
+  readonly isOver: () => boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One search, in which no message is read twice. */
+export interface Comparison {
+  /** Only terms that somebody holds, of those with `mostHolders` only what no more messages hold. */
+  weigh(terms: readonly SearchTerm[], mostHolders?: number): Promise<Weighed[]>;
+  /** Of the messages that hold any of these, the best first; the same passage once. */
+  best(terms: readonly Weighed[]): Promise<RankedHit[]>;
+  /** How many messages were read. */
+  read(): number;
+  /** True: not all that should have been were. */
+  isTimeUp(): boolean;
+}
+
+/** Newest messages that are looked at for each word. */
+const MOST_HOLDERS = 2_000;
+/** Messages that no index holds, newest first. */
+const MOST_UNINDEXED = 100;
+/** Messages whose texts are compared; by their words alone all others are worse. */
+const MOST_READ = 300;
+/** What a message said this share of all messages ago counts, beside one said now. */
+const HALF_LIFE_SHARE = 0.25;
+/** What a summary counts: it quotes what is stored itself. */
+const QUOTING = 0.3;
+/** Two passages that begin alike for so many characters are the same. */
+const ALIKE_CHARS = 160;
+
+export function createComparison(store: Store, request: ComparisonRequest): Comparison {
+  const { scope, of, accepts, prefersNew, signal } = request;
+  const holders = new Map<string, readonly number[]>();
+  const texts = new Map<number, { message: StoredMessage; text: string } | null>();
+  let isTimeUp = false;
+  const range = { conversations: scope, limit: MOST_HOLDERS };
+
+  const holdersFor = async (term: SearchTerm) => {
+    const known =
+      holders.get(term.stem) ?? (await patiently(() => holdersOf(store, term, range), signal));
+    holders.set(term.stem, known);
+    return known;
+  };
+
+  const textOf = async (seq: number) => {
+    const known = texts.get(seq);
+    if (known !== undefined) return known;
+    const [message] = await patiently(() => messagesBySeq(store, [seq]), signal);
+    const isWanted = message !== undefined && accepts(message);
+    const found = isWanted ? { message, text: searchTextOf(message.message) } : null;
+    texts.set(seq, found);
+    return found;
+  };
+
+  return {
+    read: () => texts.size,
+    isTimeUp: () => isTimeUp,
+
+    async weigh(terms, mostHolders = Infinity) {
+      const weighed: Weighed[] = [];
+      for (const term of terms) {
+        const held = heldBy(await holdersFor(term), of);
+        if (held <= mostHolders) weighed.push({ term, weight: weightOf(term, held, of) });
+      }
+      return weighed;
+    },
+
+    async best(terms) {
+      for (const { term } of terms) await holdersFor(term);
+      const bulk = await patiently(
+        () => unindexed(store, { ...range, limit: MOST_UNINDEXED }),
+        signal,
+      );
+      const candidates = [...new Set([...planCandidates(terms, holders), ...bulk])];
+      const newest = Math.max(0, ...candidates);
+      const found: RankedHit[] = [];
+      let isPieceOver = pieceOfTime();
+      for (const seq of candidates) {
+        if (request.isOver()) {
+          isTimeUp = true;
+          break;
+        }
+        if (isPieceOver()) {
+          await othersTurn();
+          signal?.throwIfAborted();
+          isPieceOver = pieceOfTime();
+        }
+        const one = await textOf(seq);
+        if (one === null) continue;
+        const { message, text } = one;
+        const best = bestPassage(text, terms, timeOf(message.message) ?? undefined);
+        if (best === undefined) continue;
+        const age = (newest - seq) / Math.max(1, HALF_LIFE_SHARE * of);
+        const score = best.score * saying(message.message) * (prefersNew ? 1 + 0.5 ** age : 1);
+        found.push({ message, text, match: best.match, score, held: best.held });
+      }
+      return byWhatTheyAdd(eachOnce(found.sort(byScore)));
+    },
+  };
+}
+
+/** Newest first. */
+function holdersOf(store: Store, { word, kind, span }: SearchTerm, range: Range): number[] {
+  switch (kind) {
+    case "word":
+      return withWords(store, word, range);
+    case "name":
+      return withTrigrams(store, word, range);
+    case "time":
+      return span === undefined ? [] : saidBetween(store, { ...range, ...span });
+  }
+}
+
+/** How many messages hold a term; where only the newest were named, as many as that says. */
+function heldBy(holders: readonly number[], of: number): number {
+  const [newest, oldest] = [holders[0], holders.at(-1)];
+  if (holders.length < MOST_HOLDERS || newest === undefined || oldest === undefined)
+    return holders.length;
+  return Math.min(of, Math.round((holders.length * newest) / (newest - oldest + 1)));
+}
+
+const saying = ({ role }: AgentMessage) =>
+  role === "compactionSummary" || role === "branchSummary" ? QUOTING : 1;
+
+const byScore = (a: RankedHit, b: RankedHit) => b.score - a.score || b.message.seq - a.message.seq;
+
+/** Hits that are put in order by what they add. */
+const MOST_ORDERED = 60;
+/** What a term still counts in a hit behind one that holds it. */
+const SEEN = 0.6;
+
+/** Pure. The best first, then what holds most of the terms that those before it do not. */
+function byWhatTheyAdd(hits: readonly RankedHit[]): RankedHit[] {
+  const left = new Set(hits.slice(0, MOST_ORDERED));
+  const counts = new Map<Weighed, number>();
+  const ordered: RankedHit[] = [];
+  while (left.size > 0) {
+    let [next, most] = [undefined as RankedHit | undefined, -1];
+    for (const hit of left) {
+      const adds = hit.score * freshness(hit.held, counts);
+      if (adds > most) [next, most] = [hit, adds];
+    }
+    left.delete(next!);
+    ordered.push({ ...next!, score: most });
+    for (const one of next!.held) counts.set(one, (counts.get(one) ?? 1) * SEEN);
+  }
+  return [...ordered, ...hits.slice(MOST_ORDERED)];
+}
+
+/** The share of what the terms count that is left. */
+function freshness(held: ReadonlySet<Weighed>, counts: ReadonlyMap<Weighed, number>): number {
+  let [left, all] = [0, 0];
+  for (const one of held) {
+    left += one.weight * (counts.get(one) ?? 1);
+    all += one.weight;
+  }
+  return all === 0 ? 0 : left / all;
+}
+
+function eachOnce(hits: readonly RankedHit[]): RankedHit[] {
+  const shown = new Set<string>();
+  return hits.filter(({ text, match: { start } }) => {
+    const from = text.lastIndexOf("\n", start - 1) + 1;
+    const passage = text.slice(Math.max(from, start - ALIKE_CHARS), start + ALIKE_CHARS);
+    return !shown.has(passage) && shown.add(passage);
+  });
+}
+
+/** Pure. Those that hold the weightiest terms, of equals the newest. */
+function planCandidates(
+  terms: readonly Weighed[],
+  holders: ReadonlyMap<string, readonly number[]>,
+): number[] {
+  const weights = new Map<number, number>();
+  for (const { term, weight } of terms)
+    for (const seq of holders.get(term.stem) ?? [])
+      weights.set(seq, (weights.get(seq) ?? 0) + weight);
+  return [...weights]
+    .sort(([a, one], [b, other]) => other - one || b - a)
+    .slice(0, MOST_READ)
+    .map(([seq]) => seq);
+}

@@ -1,0 +1,70 @@
+import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
+import { describe, expect, it } from "vitest";
+import { session, setUpRecall } from "../testing/recall.ts";
+
+const asked = (pattern: string) => ({ pattern, sort: "relevance" });
+/** The numbers of what was found, best first. */
+const numbersIn = (answer: string) => [...answer.matchAll(/ n="(\d+)"/g)].map(([, n]) => Number(n));
+
+describe("a search by relevance", () => {
+  it("follows a name that the best hit holds to what answers the rest of the question", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([
+      user("Paula Quist looks after the service Falcon-100."),
+      user("The service Falcon-100 answers on port 4549."),
+      ...[4, 16, 40, 88].map((at) => user(`The service Falcon-${at} answers on port ${at}77.`)),
+      user("Paula Quist called about the port and the service, without a result."),
+      user("Hana Quist looks after the service Dunlin-34."),
+    ]);
+    const question = "Which port does the service that Paula Quist looks after answer on?";
+    const found = numbersIn(await call("lcm_grep", asked(question)));
+    expect(found).toContain(2);
+    expect(found[0]).toBe(1);
+  });
+
+  it("puts what only quotes the past behind what was said, and shows equal passages once", async () => {
+    const { tell, call } = setUpRecall();
+    const looked = toolCall("session_search", { query: "badge of Elif" }, "c1");
+    const fact = "The badge of Elif Petrov has the number 7701.";
+    await tell([
+      user(fact),
+      { role: "compactionSummary", summary: `- ${fact}\n- Somebody called.` },
+      assistant([looked]),
+      toolResult(looked, fact),
+      user("We talked with Elif Petrov about a badge for a while."),
+      user("We talked with Elif Petrov about a badge for a while."),
+      user("What number does the badge of Elif Petrov have?"),
+    ]);
+    expect(numbersIn(await call("lcm_grep", asked("number badge Elif Petrov")))).toEqual([1, 6, 2]);
+  });
+
+  it("finds what was said in a month, and endings of a word but no longer words", async () => {
+    const { tell, call } = setUpRecall();
+    const at = (date: string) => ({ timestamp: Date.parse(date) });
+    await tell([
+      user("We moved the boat.", at("2026-01-10")),
+      user("We moved the boat again.", at("2026-02-10")),
+      user("A movie about boats.", at("2026-02-11")),
+      user("Thanks."),
+    ]);
+    const found = await call("lcm_grep", asked("When did we move it in January?"));
+    expect(numbersIn(found)[0]).toBe(1);
+    expect(numbersIn(await call("lcm_grep", asked("move")))).toEqual([1, 2]);
+  });
+
+  it("does not quote in a record what was looked up: it may have changed since", async () => {
+    const { engine, tell } = setUpRecall();
+    const looked = toolCall("lcm_grep", { pattern: "badge" }, "c1");
+    const messages = [
+      user("Which badge?"),
+      assistant([looked]),
+      toolResult(looked, "The badge of Elif Petrov has the number merlin-7701."),
+      ...Array.from({ length: 60 }, (_, index) => user(`Log ${index}. ${"Low tide. ".repeat(90)}`)),
+    ].map((message, index) => ({ ...message, __openclaw: { id: `m${index}` } }));
+    await tell(messages);
+    const { messages: view } = await engine.assemble({ ...session, messages, tokenBudget: 16_000 });
+    const [record] = view;
+    expect(record?.role).toBe("compactionSummary");
+    expect(JSON.stringify(view)).not.toContain("merlin-7701");
+  });
+});
