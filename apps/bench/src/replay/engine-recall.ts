@@ -1,4 +1,4 @@
-// Asks an engine's own recall tools as a model would: a search for a name, pages of a message.
+// Asks an engine's own recall tools for names and whole messages, as a model would.
 import type { ToolPort } from "@clew/engine-core";
 import type { OpenSession } from "../../../gateway/src/sessions/open.ts";
 import { messageAt, READS, type Recall, recordsIn } from "./recall.ts";

@@ -1,4 +1,4 @@
-// Whether a request is an honest part of the history: in order, unaltered, and saying so.
+// Whether a request is an honest part of the history, in order and unaltered.
 import { pairToolCalls } from "@clew/plugin-sdk/transcript";
 import type { Shown } from "./shown.ts";
 

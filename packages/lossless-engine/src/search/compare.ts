@@ -39,7 +39,7 @@ export interface ComparisonRequest {
 
 /** One search, in which no message is read twice. */
 export interface Comparison {
-  /** Only terms that somebody holds, of those with `mostHolders` only what no more messages hold. */
+  /** What each counts; terms that more than `mostHolders` messages hold are left out. */
   weigh(terms: readonly SearchTerm[], mostHolders?: number): Promise<Weighed[]>;
   /** Of the messages that hold any of these, the best first; the same passage once. */
   best(terms: readonly Weighed[]): Promise<RankedHit[]>;

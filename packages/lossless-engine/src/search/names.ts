@@ -4,7 +4,7 @@ import type { SearchTerm } from "./terms.ts";
 const TOKEN = /[\p{L}\p{N}_]+(?:[-./:@][\p{L}\p{N}_]+)*/gu;
 const LEAST = 3;
 
-/** What looks like a name, and is none of the query's words; each once, in the order of the text. */
+/** What looks like a name, and is none of the query's words; each once, in their order. */
 export function newNamesIn(text: string, terms: readonly SearchTerm[]): string[] {
   const found = new Set<string>();
   for (const { 0: token, index } of text.matchAll(TOKEN)) {

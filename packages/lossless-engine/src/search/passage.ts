@@ -23,6 +23,9 @@ const MOST_PLACES = 200;
 /** What the terms of the whole text count, beside those of its best passage. */
 const AROUND = 0.3;
 
+/** What a time that a query names counts, beside all its other terms. */
+const TIMELY = 0.8;
+
 /** Undefined: none of the terms stands in `text`. `time`: when it was said, ms. */
 export function bestPassage(
   text: string,
@@ -56,7 +59,9 @@ export function bestPassage(
   }
   const held = new Set([...places.map(({ one }) => one), ...inTime]);
   const around = [...held].reduce((sum, one) => sum + one.weight, 0);
-  const ofTime = inTime.reduce((sum, one) => sum + one.weight, 0);
+  // Who names a time seldom wants what was said at another.
+  const all = terms.reduce((sum, one) => sum + one.weight, 0);
+  const ofTime = inTime.length === 0 ? 0 : TIMELY * all;
   return { match: best.match, score: best.score + ofTime + AROUND * around, held };
 }
 

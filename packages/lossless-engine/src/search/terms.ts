@@ -1,5 +1,6 @@
 // What a ranked search looks for, from the words of a query.
 import { isCommon } from "./common-words.ts";
+import { otherForms } from "./irregular.ts";
 import { type Span, timesIn } from "./times.ts";
 
 /** One thing that is looked for. */
@@ -8,7 +9,7 @@ export interface SearchTerm {
   readonly word: string;
   /** Stands in a text that has the word, in whatever form. */
   readonly stem: string;
-  /** "time" is when something was said; "name" is text as it stands, such as a path or two words. */
+  /** "time": when it was said; "name": text as it stands, such as a path or two words. */
   readonly kind: "word" | "name" | "time";
   /** True: only a part of a longer name of the query. */
   readonly isPart: boolean;
@@ -40,6 +41,7 @@ export function termsOf(query: string, now: number): SearchTerm[] {
     const parts = word.split(PARTS).filter((part) => part !== "");
     const kind = parts.length > 1 ? "name" : "word";
     add({ word, stem: kind === "word" ? stemOf(word) : word, kind, isPart: false });
+    for (const other of otherForms(word)) add({ word: other, stem: other, kind, isPart: false });
     if (kind === "name")
       for (const part of parts.filter(({ length }) => length >= LEAST_PART))
         add({ word: part, stem: stemOf(part), kind: "word", isPart: true });

@@ -19,5 +19,13 @@ export function labelOf({ seq, name, turn, conversation, message, isHeartbeat }:
   ].join(" · ");
 }
 
+/** Shorter, for many at once: its number, who says it, and the day. */
+export function timeLabelOf({ seq, message }: StoredMessage): string {
+  const { role, timestamp } = message;
+  const isTime = typeof timestamp === "number" && Math.abs(timestamp) < MOST_MS;
+  const day = isTime ? ` ${new Date(timestamp).toISOString().slice(0, 10)}` : "";
+  return `#${seq}${day} ${role === "toolResult" ? `result of ${message.toolName}` : role}`;
+}
+
 /** Of a date. */
 const MOST_MS = 8.64e15;

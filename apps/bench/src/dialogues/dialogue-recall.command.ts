@@ -1,0 +1,163 @@
+// The command `pnpm bench dialogue-recall`, which asks about long dialogues in plain words.
+import { parseArgs } from "node:util";
+import { type ExactCounter, loadExactCounter } from "@clew/plugin-sdk/tokens";
+import { formatTable } from "../../../gateway/src/terminal/table.ts";
+import { describeMachine } from "../runner/machine.ts";
+import { formatMachine } from "../runner/print.ts";
+import { bm25Of } from "./bm25.ts";
+import { type Dialogue, KINDS, makeDialogue, type QuestionKind } from "./dialogue.ts";
+import { lineOf, openRecallCall } from "./recall-call.ts";
+import type { TopicSet } from "./topics.ts";
+import { TOPICS_ONE } from "./topics-one.ts";
+import { TOPICS_TWO } from "./topics-two.ts";
+
+export const description =
+  "long dialogues: whether one plain call of recall gives back the turns that answer a question";
+
+const USAGE = `Usage: pnpm bench dialogue-recall [options]
+
+  --seed N         of the first dialogue (default: a new one, printed)
+  --dialogues N    how many of each set of topics (default: 8)
+  --tokens N       of what may be given back (default: 2048)
+  --missed         also print the questions whose answers were not given back
+  --help           this text
+
+BM25 over the turns, each with its day and speaker, and one call of lcm_expand_query with the
+question as it is: whatever is longer than the tokens is cut off. "all" is the share of questions
+whose every turn of evidence stands in what is left, "some" the share of those turns. The search was
+tuned on the first set of topics; the second was never looked at.
+`;
+
+/** Exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seed: { type: "string", default: String(Date.now() % 1_000_000) },
+      dialogues: { type: "string", default: "8" },
+      tokens: { type: "string", default: "2048" },
+      missed: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+  if (values.help) return say(USAGE);
+  const [seed, count, tokens] = [values.seed, values.dialogues, values.tokens].map(Number) as [
+    number,
+    number,
+    number,
+  ];
+  if (![seed, count, tokens].every((number) => Number.isInteger(number) && number >= 0)) {
+    process.stderr.write("--seed, --dialogues and --tokens take whole numbers.\n");
+    return 2;
+  }
+  const counter = await loadExactCounter();
+  say(`${formatMachine(describeMachine())}\nseed ${seed}, ${tokens} tokens\n`);
+  const sets: [string, TopicSet][] = [
+    ["topics that the search was tuned on", TOPICS_ONE],
+    ["topics that it was not", TOPICS_TWO],
+  ];
+  for (const [title, topics] of sets) {
+    const asked: Asked[] = [];
+    for (let at = 0; at < count; at++)
+      asked.push(...(await askDialogue(makeDialogue(seed + at, topics), { counter, tokens })));
+    say(`\n${title}: ${count} dialogues\n\n${formatAsked(asked)}\n`);
+    if (values.missed)
+      for (const { system, kind, text, found } of asked)
+        if (system === "lossless" && found.some((one) => !one))
+          say(`${kind}: ${text} ${found.filter(Boolean).length} of ${found.length}\n`);
+  }
+  return 0;
+}
+
+/** One question, as one system answered it. */
+export interface Asked {
+  system: string;
+  kind: QuestionKind;
+  text: string;
+  /** Of each turn of evidence. */
+  found: readonly boolean[];
+}
+
+/** Both systems, with the same turns and the same room. */
+export async function askDialogue(
+  { turns, questions }: Dialogue,
+  { counter, tokens }: { counter: ExactCounter; tokens: number },
+): Promise<Asked[]> {
+  const day = (timestamp: number) => new Date(timestamp).toISOString().slice(0, 10);
+  const months = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
+  const lines = turns.map((turn) => `${day(turn.timestamp)} ${lineOf(turn)}`);
+  // It may find a day or month by its name, too.
+  const bm25 = bm25Of(turns.map((turn) => `${months.format(turn.timestamp)} ${lineOf(turn)}`));
+  const recall = await openRecallCall(turns);
+  const asked: Asked[] = [];
+  try {
+    for (const { kind, text, evidence } of questions) {
+      const answers = {
+        BM25: withinTokens(
+          bm25(text).map((at) => `${lines[at]}\n`),
+          { counter, tokens },
+        ),
+        lossless: withinTokens([await recall.ask(text, tokens)], { counter, tokens }),
+      };
+      for (const [system, answer] of Object.entries(answers)) {
+        const found = evidence.map((at) => answer.includes(lineOf(turns[at]!)));
+        asked.push({ system, kind, text, found });
+      }
+    }
+  } finally {
+    await recall.close();
+  }
+  return asked;
+}
+
+/** As much of the pieces as the tokens hold, by an exact count. Pure. */
+export function withinTokens(
+  pieces: readonly string[],
+  { counter, tokens }: { counter: ExactCounter; tokens: number },
+): string {
+  let kept = "";
+  let left = tokens;
+  for (const piece of pieces) {
+    const size = counter.count(piece);
+    if (size > left) return kept + headWithin(piece, { counter, tokens: left });
+    kept += piece;
+    left -= size;
+  }
+  return kept;
+}
+
+function headWithin(text: string, { counter, tokens }: { counter: ExactCounter; tokens: number }) {
+  let [low, high] = [0, text.length];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (counter.count(text.slice(0, middle)) <= tokens) low = middle;
+    else high = middle - 1;
+  }
+  return text.slice(0, low);
+}
+
+/** Pure. */
+export function formatAsked(asked: readonly Asked[]): string {
+  const share = (some: readonly Asked[], of: (one: Asked) => number) =>
+    some.length === 0
+      ? "–"
+      : ((100 * some.reduce((sum, one) => sum + of(one), 0)) / some.length).toFixed(1);
+  const isAll = ({ found }: Asked) => (found.every(Boolean) ? 1 : 0);
+  const part = ({ found }: Asked) => found.filter(Boolean).length / found.length;
+  const rows = [...KINDS, "all"].map((kind) => {
+    const of = (system: string) =>
+      asked.filter((one) => one.system === system && (kind === "all" || one.kind === kind));
+    const [bm25, lossless] = [of("BM25"), of("lossless")];
+    return [
+      kind,
+      String(bm25.length),
+      ...[bm25, lossless].flatMap((some) => [share(some, isAll), share(some, part)]),
+    ];
+  });
+  return formatTable(["kind", "asked", "BM25 all", "some", "lossless all", "some"], rows);
+}
+
+function say(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
