@@ -10,12 +10,8 @@ if (major < 24 || (major === 24 && minor < 11)) {
   process.exit(1);
 }
 
-// `clew sessions show main | head` ends when head does, without a complaint.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0);
-  throw error;
-});
-
+const { watchReaders } = await import("./terminal/lost-reader.ts");
+watchReaders();
 const { runCli } = await import("./cli/program.ts");
 process.exitCode = await runCli(process.argv.slice(2));
 // A plugin may leave a timer or a connection behind: the command is over all the same.

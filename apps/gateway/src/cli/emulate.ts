@@ -8,6 +8,7 @@ import {
   type EmulatorAnswer,
   type ReceivedRequest,
 } from "@clew/providers/testing";
+import { outliveReaders } from "../terminal/lost-reader.ts";
 import { type Output, printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
@@ -46,6 +47,7 @@ export async function emulate(
       servers.push(await createEmulator(api, settings).catch((error) => inUse(error, port)));
     }
     const stop = listenForStop();
+    outliveReaders(() => {});
     greet(output, servers, json);
     return (await stop.ending).exitCode;
   } finally {

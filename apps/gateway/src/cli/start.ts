@@ -9,6 +9,7 @@ import type { GatewayLog } from "../log/log.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { describeThrown, type StrayErrors, stackOf } from "../plugins/stray-errors.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
+import { outliveReaders } from "../terminal/lost-reader.ts";
 import type { Output } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
@@ -49,6 +50,7 @@ async function serve(
     // Before anybody is told that it runs: whoever learns it may stop it at once.
     const stop = listenForStop();
     surviveErrors(strayErrors, { log, server, stop });
+    outliveReaders((stream) => log.info(`nobody reads the ${stream} of the gateway any more`));
     announce(server.port);
     const model = loaded.config.agents.defaults.model.primary;
     const engine = loaded.config.plugins.slots?.contextEngine ?? "legacy";
