@@ -23,8 +23,8 @@ const LINE_FEED = 10;
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * Tells of each line, without its line feed, and where it begins. Others have their turn between
- * two pieces. Throws what the file system throws.
+ * Tells of each line, without its line feed, and where it begins; its bytes hold until it returns.
+ * Others have their turn between two pieces. Throws what the file system throws.
  */
 export async function readFileLines(
   file: string,
@@ -45,7 +45,8 @@ export async function readFileLines(
         start = feed + 1;
         lineStart = at + start;
       }
-      if (start < bytes.length) rest.push(bytes.subarray(start));
+      // A copy: the next piece is read to where this one is.
+      if (start < bytes.length) rest.push(Buffer.from(bytes.subarray(start)));
     }
     return { bytes: Buffer.concat(rest), start: lineStart, end };
   } finally {
@@ -53,7 +54,7 @@ export async function readFileLines(
   }
 }
 
-/** The bytes of a part, piece by piece. */
+/** The bytes of a part, piece by piece, each to be looked at before the next one is asked for. */
 export async function* readFilePieces(file: string, from: number, to: number) {
   const handle = await open(file, "r");
   try {
@@ -63,12 +64,12 @@ export async function* readFilePieces(file: string, from: number, to: number) {
   }
 }
 
+/** All in the same memory: a file of any size takes no more than one piece. */
 async function* piecesOf(handle: FileHandle, from: number, end: number) {
+  const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(PIECE_BYTES, end - from)));
   for (let at = from; at < end; ) {
-    const { buffer, bytesRead } = await handle.read({
-      buffer: Buffer.allocUnsafe(Math.min(PIECE_BYTES, end - at)),
-      position: at,
-    });
+    const length = Math.min(buffer.length, end - at);
+    const { bytesRead } = await handle.read({ buffer, length, position: at });
     if (bytesRead === 0) return;
     yield { bytes: buffer.subarray(0, bytesRead), at };
     at += bytesRead;
@@ -78,6 +79,6 @@ async function* piecesOf(handle: FileHandle, from: number, end: number) {
 /** The bytes of a part. */
 export async function readFilePart(file: string, from: number, to: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  for await (const { bytes } of readFilePieces(file, from, to)) pieces.push(bytes);
+  for await (const { bytes } of readFilePieces(file, from, to)) pieces.push(Buffer.from(bytes));
   return Buffer.concat(pieces);
 }

@@ -86,20 +86,29 @@ interface Found {
 /** Most words of any text; not "Makefile". */
 const PLAIN = /^(?:[a-z]+|[A-Z](?![a-z]*file$)[a-z]+|\d{1,6})$/;
 const NONE: readonly Found[] = [];
-/** Texts say the same words again and again. */
-const remembered = new Map<string, readonly Found[]>();
-const MAX_REMEMBERED = 20_000;
+/**
+ * Texts say the same words again and again; those that were said lately, and before that. Few, so
+ * that what is forgotten was never old enough to wait for a large garbage collection.
+ */
+let lately = new Map<string, readonly Found[]>();
+let before = new Map<string, readonly Found[]>();
+const MAX_LATELY = 1_000;
 const MAX_REMEMBERED_CHARS = 80;
 
 function namesOfWord(word: string): readonly Found[] {
   if (word.length < 3 || word.length > MAX_UNBROKEN || PLAIN.test(word)) return NONE;
-  const before = remembered.get(word);
-  if (before !== undefined) return before;
+  const known = lately.get(word);
+  if (known !== undefined) return known;
+  const earlier = before.get(word);
   const own = ownText(word);
-  const found = readNames(own);
-  if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-  if (own.length <= MAX_REMEMBERED_CHARS) remembered.set(own, found);
+  const found = earlier ?? readNames(own);
+  if (own.length <= MAX_REMEMBERED_CHARS) remember(own, found);
   return found;
+}
+
+function remember(word: string, found: readonly Found[]): void {
+  if (lately.size >= MAX_LATELY) [before, lately] = [lately, new Map()];
+  lately.set(word, found);
 }
 
 function readNames(raw: string): readonly Found[] {
