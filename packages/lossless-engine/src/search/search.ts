@@ -8,7 +8,7 @@ import type { Store } from "../store/store.ts";
 import { othersTurn, pieceOfTime } from "../turns.ts";
 import { catchUp } from "./catch-up.ts";
 import { literalsOf } from "./pattern/literals.ts";
-import { type Match, matcherOf } from "./pattern/matcher.ts";
+import { type Match, type Matcher, matcherOf } from "./pattern/matcher.ts";
 import { parsePattern } from "./pattern/parse.ts";
 
 /** What to look for, and where. */
@@ -45,6 +45,8 @@ export interface SearchResult {
   readonly of: number;
   /** Number of the message up to which was looked; null = to the oldest. */
   readonly stoppedAt: number | null;
+  /** Number of a message that the pattern could not be looked for in, in all the time there was. */
+  readonly tooSlowFor?: number | undefined;
 }
 
 /** A message that may hold it; of a sure one the index says that it does. */
@@ -76,7 +78,8 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
   for (;;) {
     const page = await patiently(() => candidates(before, PAGE), signal);
     for (const { seq, isSure } of page) {
-      if (hits.length >= limit || performance.now() >= end)
+      // At least one, however little time there is: the next page has to begin further on.
+      if (hits.length >= limit || (read > 0 && performance.now() >= end))
         return { hits, read, of, stoppedAt: before };
       if (isOver()) {
         await othersTurn();
@@ -89,24 +92,54 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
       read++;
       if (!accepts(message)) continue;
       const text = searchTextOf(message.message);
-      const match = matchIn(text) ?? (isSure ? NOWHERE : undefined);
+      const looked = await lookedInTime(matchIn(text), { end, signal });
+      if (!looked.isDone)
+        // The next page begins with it, and has more time for it, unless this one began with it.
+        return {
+          hits,
+          of,
+          read,
+          ...(read > 1 ? { stoppedAt: seq + 1 } : { stoppedAt: seq, tooSlowFor: seq }),
+        };
+      const match = looked.match ?? (isSure ? NOWHERE : undefined);
       if (match !== undefined) hits.push({ message, text, match });
     }
     if (page.length < PAGE) return { hits, read, of, stoppedAt: null };
   }
 }
 
+/** Others have their turn meanwhile. */
+async function lookedInTime(
+  steps: ReturnType<Matcher>,
+  { end, signal }: { end: number; signal?: AbortSignal | undefined },
+): Promise<{ isDone: true; match: Match | undefined } | { isDone: false }> {
+  let isOver = pieceOfTime();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return { isDone: true, match: value };
+    if (performance.now() >= end) return { isDone: false };
+    if (!isOver()) continue;
+    await othersTurn();
+    signal?.throwIfAborted();
+    isOver = pieceOfTime();
+  }
+}
+
 function planSearch(
   store: Store,
   { mode, query, scope }: SearchRequest,
-): { candidates: Candidates; matchIn: (text: string) => Match | undefined } {
+): { candidates: Candidates; matchIn: Matcher } {
   const range = (before: number, limit: number) => ({ conversations: scope, before, limit });
   const bulk: Candidates = (before, limit) => unsure(unindexed(store, range(before, limit)));
   if (mode === "words") {
     const words = wordsOf(query);
     const indexed: Candidates = (before, limit) =>
       withWords(store, query, range(before, limit)).map((seq) => ({ seq, isSure: true }));
-    return { candidates: newestOf(indexed, bulk), matchIn: (text) => firstOf(words, text) };
+    // biome-ignore lint/correctness/useYield: words are found in one step
+    const matchIn: Matcher = function* first(text) {
+      return firstOf(words, text);
+    };
+    return { candidates: newestOf(indexed, bulk), matchIn };
   }
   const pattern = parsePattern(query);
   const matchIn = matcherOf(pattern);

@@ -12,7 +12,8 @@ const PASSAGE_CHARS = 260;
 const LEAD_CHARS = 80;
 
 /** Newest first. */
-export function describeNewest({ hits, read, of, stoppedAt }: SearchResult, limit: number): string {
+export function describeNewest(found: SearchResult, limit: number): string {
+  const { hits, read, of, stoppedAt, tooSlowFor } = found;
   const lines = linesOf(hits, (hit) => `${labelOf(hit.message)}\n${around(hit)}`);
   const shown = hits.slice(0, lines.length);
   const oldest = shown.at(-1)?.message.seq ?? stoppedAt;
@@ -22,7 +23,11 @@ export function describeNewest({ hits, read, of, stoppedAt }: SearchResult, limi
     : shown.length === hits.length && hits.length < limit
       ? `Time was up after ${read} of ${of} messages; for older ones add olderThan: ${stoppedAt}.`
       : `There may be more; for older ones add olderThan: ${oldest}.`;
-  return page(lines, `${counted(lines, "newest first")} ${searched}`);
+  const slow =
+    tooSlowFor === undefined
+      ? ""
+      : ` Message #${tooSlowFor} was not searched: this pattern takes too long there; ask for a simpler one.`;
+  return page(lines, `${counted(lines, "newest first")} ${searched}${slow}`);
 }
 
 /** Best first; `skip` were passed over. */

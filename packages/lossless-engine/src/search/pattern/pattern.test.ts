@@ -1,10 +1,11 @@
+import { stepsAtOnce } from "@clew/plugin-sdk/host";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { literalsOf } from "./literals.ts";
 import { matcherOf } from "./matcher.ts";
 import { PatternError, parsePattern } from "./parse.ts";
 
-const find = (pattern: string, text: string) => matcherOf(parsePattern(pattern))(text);
+const find = (pattern: string, text: string) => stepsAtOnce(matcherOf(parsePattern(pattern))(text));
 
 /** Patterns of the syntax that is offered, with their meaning left to the platform. */
 const { pattern } = fc.letrec((tie) => ({
@@ -47,7 +48,19 @@ describe("a pattern", () => {
         fc.string({ unit: fc.constantFrom("a", "b", "A", "1", "_", " ", "\n", ".", "é", "😀") }),
         (source, text) => {
           const theirs = new RegExp(source, "imu").exec(text);
-          expect(find(source, text)?.start).toBe(theirs?.index);
+          const ours = find(source, text);
+          expect(ours?.start).toBe(theirs?.index);
+          if (ours === undefined) return;
+          // Theirs takes the first of several ways, ours the longest.
+          const points = (end: number) => [...text.slice(0, end)].length;
+          const [start, all] = [points(ours.start), points(text.length)];
+          const endsAt = (end: number) => {
+            const whole = new RegExp(`(?:${source})(?=[^]{${all - end}}(?![^]))`, "imuy");
+            whole.lastIndex = ours.start;
+            return whole.test(text);
+          };
+          const ends = Array.from({ length: all - start + 1 }, (_, more) => start + more);
+          expect(points(ours.end)).toBe(ends.findLast(endsAt));
         },
       ),
     );
@@ -58,6 +71,24 @@ describe("a pattern", () => {
     expect(find("(a+)+b", text)).toBeUndefined();
     expect(find("(a|a)*c", text)).toBeUndefined();
     expect(find("(.*)(.*)(.*)(.*)x", text)).toBeUndefined();
+  });
+
+  it("with many repetitions gives others their turn, however long the text", () => {
+    for (const source of [
+      "(?:a|aa|aaa|aaaa){1,200}Q",
+      "(a|b|ab|ba|aa){0,99}q",
+      "[^\\n]{1,1000}ZZZ",
+      ".{0,200}needleQ",
+      "[ab]{300}[ab]{0,300}c",
+    ]) {
+      const random = "abbabaabbaababba".repeat(10_000);
+      const steps = matcherOf(parsePattern(source))(random);
+      // What is done from one step to the next is counted, not timed.
+      let count = 0;
+      while (count < 5_000 && !steps.next().done) count++;
+      expect(count).toBeGreaterThan(1);
+      expect(count).toBeLessThan(2_000);
+    }
   });
 
   it("finds letters whatever their case, in other scripts too", () => {
