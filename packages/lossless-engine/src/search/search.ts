@@ -1,15 +1,18 @@
 // Finds messages by words or by a pattern, newest first, and says how far it looked.
+import type { Steps } from "@clew/plugin-sdk/host";
 import { searchTextOf } from "../messages/search-text.ts";
 import { patiently } from "../patiently.ts";
-import { unindexed, withTrigrams, withWords, wordsOf } from "../store/candidates.ts";
+import { unindexed, withTrigrams, withWords } from "../store/candidates.ts";
 import { countMessages, messagesBySeq, numbersBefore, type Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
+import { queryWords } from "../store/word-text.ts";
 import { othersTurn, pieceOfTime } from "../turns.ts";
 import { catchUp } from "./catch-up.ts";
 import { literalsOf } from "./pattern/literals.ts";
-import { type Match, type Matcher, matcherOf } from "./pattern/matcher.ts";
+import { type Match, matcherOf } from "./pattern/matcher.ts";
 import { parsePattern } from "./pattern/parse.ts";
+import { placeIn } from "./words-in.ts";
 
 /** What to look for, and where. */
 export interface SearchRequest {
@@ -59,8 +62,9 @@ interface Candidate {
 type Candidates = (before: number, limit: number) => Candidate[];
 
 const PAGE = 64;
-/** The index knows a word by its stem and without its accents: it may not be found as it is. */
-const NOWHERE: Match = { start: 0, end: 0 };
+/** Looks for it in the text of a candidate, in steps. */
+type Looking = (text: string, isSure: boolean) => Steps<Match | undefined>;
+
 /** A shorter text stands in no index. */
 const INDEXED_LITERAL = 3;
 
@@ -92,7 +96,7 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
       read++;
       if (!accepts(message)) continue;
       const text = searchTextOf(message.message);
-      const looked = await lookedInTime(matchIn(text), { end, signal });
+      const looked = await lookedInTime(matchIn(text, isSure), { end, signal });
       if (!looked.isDone)
         // The next page begins with it, and has more time for it, unless this one began with it.
         return {
@@ -101,8 +105,7 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
           read,
           ...(read > 1 ? { stoppedAt: seq + 1 } : { stoppedAt: seq, tooSlowFor: seq }),
         };
-      const match = looked.match ?? (isSure ? NOWHERE : undefined);
-      if (match !== undefined) hits.push({ message, text, match });
+      if (looked.match !== undefined) hits.push({ message, text, match: looked.match });
     }
     if (page.length < PAGE) return { hits, read, of, stoppedAt: null };
   }
@@ -110,7 +113,7 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
 
 /** Others have their turn meanwhile. */
 async function lookedInTime(
-  steps: ReturnType<Matcher>,
+  steps: Steps<Match | undefined>,
   { end, signal }: { end: number; signal?: AbortSignal | undefined },
 ): Promise<{ isDone: true; match: Match | undefined } | { isDone: false }> {
   let isOver = pieceOfTime();
@@ -128,16 +131,16 @@ async function lookedInTime(
 function planSearch(
   store: Store,
   { mode, query, scope }: SearchRequest,
-): { candidates: Candidates; matchIn: Matcher } {
+): { candidates: Candidates; matchIn: Looking } {
   const range = (before: number, limit: number) => ({ conversations: scope, before, limit });
   const bulk: Candidates = (before, limit) => unsure(unindexed(store, range(before, limit)));
   if (mode === "words") {
-    const words = wordsOf(query);
+    const words = queryWords(query);
     const indexed: Candidates = (before, limit) =>
       withWords(store, query, range(before, limit)).map((seq) => ({ seq, isSure: true }));
     // biome-ignore lint/correctness/useYield: words are found in one step
-    const matchIn: Matcher = function* first(text) {
-      return firstOf(words, text);
+    const matchIn: Looking = function* (text, isSure) {
+      return placeIn(text, words, isSure);
     };
     return { candidates: newestOf(indexed, bulk), matchIn };
   }
@@ -168,17 +171,3 @@ const newestOf =
     ]
       .sort((a, b) => b.seq - a.seq)
       .slice(0, limit);
-
-/** The place of the first of `words`, where the beginning of each stands somewhere in `text`. */
-function firstOf(words: readonly string[], text: string): Match | undefined {
-  const lower = text.toLowerCase();
-  const places = words.map((word) => {
-    const stem = word.toLowerCase().slice(0, Math.max(3, word.length - ENDING));
-    return { start: lower.indexOf(stem), end: lower.indexOf(stem) + stem.length };
-  });
-  if (places.length === 0 || places.some(({ start }) => start < 0)) return undefined;
-  return places.reduce((first, place) => (place.start < first.start ? place : first));
-}
-
-/** Letters that a stem may lack or change: "running" and "run", "studies" and "study". */
-const ENDING = 4;

@@ -1,6 +1,7 @@
 // Names the messages that may hold what is searched for, newest first.
 import { indexable } from "./search-index.ts";
 import type { Sql, Store } from "./store.ts";
+import { type IndexedWord, queryWords } from "./word-text.ts";
 
 /** Where to look, and how far back. */
 export interface Range {
@@ -12,9 +13,12 @@ export interface Range {
   readonly limit: number;
 }
 
-/** Messages of the index that hold each word of `text`, whatever its ending. */
+/**
+ * Messages of the index that hold each word of `text`, whatever its ending; of text without spaces
+ * between its words: every two characters that follow each other there.
+ */
 export function withWords(store: Store, text: string, range: Range): number[] {
-  return store.read((sql) => matches(sql, "words", wordsOf(text), range));
+  return store.read((sql) => matches(sql, "words", queryWords(text).indexed, range));
 }
 
 /**
@@ -39,25 +43,24 @@ export const saidBetween = (
     numbers(sql, "message", "seq", "AND message.time >= ? AND message.time < ?", [from, to], range),
   );
 
-/** As the index cuts them: what is neither letter nor number parts two words. */
-export const wordsOf = (text: string): string[] =>
-  text.split(/[^\p{L}\p{N}\p{Co}]+/u).filter((word) => word !== "");
-
 /** Every three code points in a row, each once. */
-function trigramsOf(text: string): string[] {
+function trigramsOf(text: string): IndexedWord[] {
   const points = [...indexable(text)];
-  return [...new Set(points.slice(2).map((_, at) => points.slice(at, at + 3).join("")))];
+  const trigrams = new Set(points.slice(2).map((_, at) => points.slice(at, at + 3).join("")));
+  return [...trigrams].map((trigram) => ({ text: trigram, isPrefix: false }));
 }
 
 function matches(
   sql: Sql,
   table: "words" | "trigrams",
-  terms: readonly string[],
+  terms: readonly IndexedWord[],
   range: Range,
 ): number[] {
   if (terms.length === 0) return [];
   // Quoted, so that nothing of it is taken for an operator.
-  const query = terms.map((term) => `"${term.replaceAll('"', '""')}"`).join(" AND ");
+  const query = terms
+    .map(({ text, isPrefix }) => `"${text.replaceAll('"', '""')}"${isPrefix ? "*" : ""}`)
+    .join(" AND ");
   return numbers(sql, table, "rowid", `AND ${table} MATCH ?`, [query], range);
 }
 

@@ -107,4 +107,11 @@ export const MIGRATIONS: readonly string[] = [
     UNIQUE (conversation, name)
   ) STRICT;
   `,
+  `
+  -- Words of scripts without spaces are cut otherwise now: both indexes are made again.
+  INSERT INTO words (words) VALUES ('delete-all');
+  INSERT INTO trigrams (trigrams) VALUES ('delete-all');
+  DELETE FROM unindexed;
+  UPDATE watermark SET indexed = 0;
+  `,
 ];

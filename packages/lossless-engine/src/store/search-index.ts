@@ -3,6 +3,7 @@ import { isData } from "@clew/plugin-sdk/transcript";
 import { searchTextOf } from "../messages/search-text.ts";
 import { messageOf } from "./rows.ts";
 import type { Sql, Store } from "./store.ts";
+import { wordText } from "./word-text.ts";
 
 /** Characters of one message that are indexed; what stands behind them is found by reading it. */
 export const INDEXED_CHARS = 100_000;
@@ -54,7 +55,7 @@ function addToIndexes(sql: Sql, seq: number, text: string): void {
     sql("INSERT INTO unindexed (message) VALUES (?)").run(seq);
   if (isBulk || text === "") return;
   const head = indexable(text.slice(0, INDEXED_CHARS));
-  sql("INSERT INTO words (rowid, text) VALUES (?, ?)").run(seq, head);
+  sql("INSERT INTO words (rowid, text) VALUES (?, ?)").run(seq, wordText(head));
   sql("INSERT INTO trigrams (rowid, text) VALUES (?, ?)").run(seq, head);
 }
 

@@ -1,13 +1,16 @@
 // The tool that finds messages by words or by a pattern.
 import type { PluginToolResult, SessionRef } from "@clew/plugin-sdk/core";
 import { patiently } from "../patiently.ts";
-import { PatternError } from "../search/pattern/parse.ts";
+import { looksLikePattern } from "../search/looks-like-pattern.ts";
+import { matcherOf } from "../search/pattern/matcher.ts";
+import { PatternError, parsePattern } from "../search/pattern/parse.ts";
 import { searchRanked } from "../search/ranked.ts";
-import { search } from "../search/search.ts";
+import { type SearchResult, search } from "../search/search.ts";
 import { messagesWithFile } from "../store/files.ts";
 import { newestRequest, type Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
+import { queryWords } from "../store/word-text.ts";
 import { describeNewest, describeRanked } from "./found.ts";
 import { type Asked, scopeOf } from "./reach.ts";
 import { textResult } from "./result.ts";
@@ -39,7 +42,8 @@ export const GREP_PARAMETERS = {
     mode: {
       type: "string",
       enum: ["regex", "full_text"],
-      description: "full_text (default): messages that hold every word, whatever its ending.",
+      description:
+        'full_text: messages that hold every word, whatever its ending; what stands in "quotes" as it is. Default: regex where the pattern looks like one.',
     },
     sort: {
       type: "string",
@@ -79,7 +83,8 @@ export async function grep(
   asked: GrepArguments,
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<PluginToolResult> {
-  const { pattern, mode = "full_text", sort = "recency" } = asked;
+  const { pattern, sort = "recency" } = asked;
+  const mode = modeOf(asked);
   const isRanked = mode === "full_text" && sort !== "recency";
   const { limit = isRanked ? DEFAULT_BEST : DEFAULT_LIMIT } = asked;
   if (asked.scope === "summaries")
@@ -117,13 +122,44 @@ export async function grep(
       mode: mode === "regex" ? "pattern" : "words",
       before: asked.olderThan,
     });
-    return textResult(describeNewest(found, limit));
+    return textResult(`${describeNewest(found, limit)}${hintOf(asked, mode, found)}`);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     return textResult(
       `This pattern cannot be searched for: ${error.message}. mode "full_text" takes plain words.`,
     );
   }
+}
+
+/** As asked; otherwise as it looks, where it can be searched for as that. */
+function modeOf({ pattern, mode, sort }: GrepArguments): "regex" | "full_text" {
+  if (mode !== undefined || (sort !== undefined && sort !== "recency")) return mode ?? "full_text";
+  if (!looksLikePattern(pattern)) return "full_text";
+  try {
+    matcherOf(parsePattern(pattern));
+    return "regex";
+  } catch (error) {
+    if (error instanceof PatternError) return "full_text";
+    throw error;
+  }
+}
+
+/** What else there is to try, when nothing was found. */
+function hintOf(
+  { pattern, mode: asked }: GrepArguments,
+  mode: "regex" | "full_text",
+  { hits }: SearchResult,
+): string {
+  if (hits.length > 0) return "";
+  if (mode === "regex")
+    return asked === undefined
+      ? ' It was taken for a regular expression; mode "full_text" takes it for words.'
+      : "";
+  if (looksLikePattern(pattern))
+    return ' It was taken for plain words; mode "regex" takes it for a regular expression.';
+  return queryWords(pattern).words.length > 1
+    ? ' A message has to hold every word; sort "relevance" finds those that hold most of them.'
+    : "";
 }
 
 /** Which messages the asked files, or any, are in. */

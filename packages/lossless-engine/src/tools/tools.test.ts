@@ -52,6 +52,75 @@ describe("lcm_grep", () => {
     );
   });
 
+  it("finds parts of sentences that nobody parts by spaces, and pictures", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([
+      user("绝对不要删除 src/组件/登录页面.tsx 文件。"),
+      user("数据库端口是5432。明天开会。🦊"),
+      user("ราคากรุงเทพมหานคร"),
+      user("한국어데이터베이스를 지우지 마세요"),
+      user("東京タワーで会いましょう"),
+      user("The port is 5432, 除 and 删."),
+    ]);
+    const found: Record<string, number[]> = {
+      删除: [1],
+      不要删除: [1],
+      登录页面: [1],
+      端口: [2],
+      数据库: [2],
+      "端口 5432": [2],
+      "5432": [6, 2],
+      明天: [2],
+      删: [6, 1],
+      除: [6, 1],
+      "🦊": [2],
+      กรุงเทพ: [3],
+      한국어: [4],
+      데이터베이스: [4],
+      東京: [5],
+      タワー: [5],
+      京都: [],
+    };
+    for (const [pattern, numbers] of Object.entries(found)) {
+      const shown = await call("lcm_grep", { pattern });
+      const named = [...shown.matchAll(/^#(\d+) · /gm)].map(([, seq]) => Number(seq));
+      expect([pattern, named]).toEqual([pattern, numbers]);
+    }
+  });
+
+  it("finds what stands in quotes as it is, and no word in data that only has its beginning", async () => {
+    const { tell, call } = setUpRecall();
+    const base64 = Array.from({ length: 80 }, (_, line) =>
+      Buffer.from(`pkg line ${line}`.padStart(45, "777")).toString("base64"),
+    ).join("\n");
+    await tell([
+      user(`${base64}\npkgABC 777`),
+      user("line 77 7, then line 777 of it"),
+      user("line 7 has 777"),
+      user(`${"needle1 ".repeat(3_000)}needle777 ${"needle2 ".repeat(3_000)}`),
+    ]);
+    expect(await call("lcm_grep", { pattern: '"line 777"' })).toMatch(/^1 found[\s\S]*\n#2 · /);
+    expect(await call("lcm_grep", { pattern: "pkg777" })).toMatch(/^Nothing found/);
+    expect(await call("lcm_grep", { pattern: "needle777" })).toContain("needle777");
+  });
+
+  it("takes for a regular expression what looks like one, and says what else to try", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([user("db_port=5432"), user("the KEY is here"), user("[ERROR] it failed")]);
+    expect(await call("lcm_grep", { pattern: "KEY|db_.*port" })).toMatch(/^2 found/);
+    expect(await call("lcm_grep", { pattern: "db_\\w+" })).toMatch(/^1 found/);
+    expect(await call("lcm_grep", { pattern: "[ERROR] failed" })).toMatch(/^1 found/);
+    expect(await call("lcm_grep", { pattern: "nope|never" })).toContain(
+      'It was taken for a regular expression; mode "full_text" takes it for words.',
+    );
+    expect(await call("lcm_grep", { pattern: "db_\\w+x", mode: "full_text" })).toContain(
+      'mode "regex" takes it for a regular expression.',
+    );
+    expect(await call("lcm_grep", { pattern: "what is the db_port of it" })).toContain(
+      'sort "relevance" finds those that hold most of them.',
+    );
+  });
+
   it("answers in pages that name the next", async () => {
     const { tell, call } = setUpRecall();
     await tell(Array.from({ length: 30 }, (_, index) => user(`note number ${index}`)));

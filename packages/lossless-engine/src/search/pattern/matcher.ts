@@ -1,4 +1,4 @@
-// Searches a text for a pattern, in steps, and in time that grows with the text in proportion.
+// Searches a text for a pattern in steps whose number grows in proportion to the text.
 import type { Steps } from "@clew/plugin-sdk/host";
 import { Alphabet } from "./alphabet.ts";
 import { Automaton } from "./automaton.ts";
