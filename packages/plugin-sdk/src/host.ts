@@ -82,6 +82,7 @@ export {
   runtimeCompactionSlot,
 } from "./delegate.ts";
 export { isRecord } from "./is-record.ts";
+export { decodeSteps, parseJsonSteps } from "./long-json.ts";
 export {
   type MemoryPromptSection,
   normalizePromptText,

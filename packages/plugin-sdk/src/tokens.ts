@@ -5,6 +5,7 @@ export {
   chars4Message,
   countMessage,
   estimateMessage,
+  estimateMessageSteps,
   estimateMessages,
 } from "./tokens/message.ts";
 export {

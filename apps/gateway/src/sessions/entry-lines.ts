@@ -9,12 +9,17 @@ import type { LineGroups } from "@clew/transcript-policy/session-file";
 const GROUP_KEY = "__clew";
 /** How a file shows that it holds such a mark. */
 const GROUP_TEXT = `"${GROUP_KEY}":{"group":`;
+const LAST_MARK = new RegExp(`,${GROUP_TEXT}(\\d{1,9})\\}\\}\\s*$`);
+const MARK_CHARS = 100;
+/** Longer lines are not searched. */
+const LONG_CHARS = 2 ** 20;
 
 /**
  * How many lines belong together with this one; undefined when it has no mark, or one that is part
  * of a message.
  */
 export function groupSize(line: string): number | undefined {
+  if (line.length > LONG_CHARS) return groupSizeAtEnd(line.slice(-MARK_CHARS));
   if (!line.includes(GROUP_TEXT)) return undefined;
   try {
     const size: unknown = JSON.parse(line)[GROUP_KEY]?.group;
@@ -24,9 +29,19 @@ export function groupSize(line: string): number | undefined {
   }
 }
 
+/** Parsing a long line again takes long, and the mark is the last thing that we write on a line. */
+function groupSizeAtEnd(end: string): number | undefined {
+  const size = LAST_MARK.exec(end)?.[1];
+  return size === undefined ? undefined : Number(size);
+}
+
 /** How a repair keeps the lines of one write together, when some of them are gone. */
 export const LINE_GROUPS: LineGroups = {
-  sizeOf: (line) => (line.includes(GROUP_TEXT) ? groupSize(line.toString("utf8")) : undefined),
+  sizeOf(line) {
+    if (line.length > LONG_CHARS)
+      return groupSizeAtEnd(line.toString("utf8", line.length - MARK_CHARS));
+    return line.includes(GROUP_TEXT) ? groupSize(line.toString("utf8")) : undefined;
+  },
   resize(line, size) {
     // The mark is the last thing that was written on the line.
     const start = line.lastIndexOf(GROUP_TEXT) + GROUP_TEXT.length;

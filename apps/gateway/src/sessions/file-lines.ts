@@ -23,13 +23,14 @@ const LINE_FEED = 10;
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * Tells of each line, without its line feed, and where it begins; its bytes hold until it returns.
- * Others have their turn between two pieces. Throws what the file system throws.
+ * Tells of each line, without its line feed, and where it begins, and waits for what it may be
+ * promised; the line's bytes hold until then. Others have their turn between two pieces. Throws
+ * what the file system throws.
  */
 export async function readFileLines(
   file: string,
   { from = 0, to }: FilePart,
-  onLine: (line: Buffer, start: number) => void,
+  onLine: (line: Buffer, start: number) => unknown,
 ): Promise<UnfinishedLine> {
   const handle = await open(file, "r");
   try {
@@ -40,7 +41,8 @@ export async function readFileLines(
       let start = 0;
       for (let feed = bytes.indexOf(LINE_FEED); feed >= 0; feed = bytes.indexOf(LINE_FEED, start)) {
         const tail = bytes.subarray(start, feed);
-        onLine(rest.length === 0 ? tail : Buffer.concat([...rest, tail]), lineStart);
+        const waits = onLine(rest.length === 0 ? tail : Buffer.concat([...rest, tail]), lineStart);
+        if (waits instanceof Promise) await waits;
         rest = [];
         start = feed + 1;
         lineStart = at + start;

@@ -1,4 +1,5 @@
 // What a session file holds, and where its last complete write ends.
+import { createSlices, decodeSteps, parseJsonSteps, stepsInSlices } from "@clew/plugin-sdk/host";
 import {
   createTranscriptReader,
   parseTranscriptLine,
@@ -80,11 +81,15 @@ async function readPart(file: string, to?: number): Promise<PartRead> {
     if (size !== undefined) open = { start, left: size };
     if (open !== undefined && --open.left <= 0) open = undefined;
   };
+  const take = (text: string, place: LinePlace, parsed?: { value: unknown }) => {
+    look(text, place.start);
+    const entry = reader.add(text, parsed);
+    if (entry !== undefined) placed.push({ entry, ...place });
+  };
   const unfinished = await readFileLines(file, to === undefined ? {} : { to }, (line, start) => {
-    const text = line.toString("utf8");
-    look(text, start);
-    const entry = reader.add(text);
-    if (entry !== undefined) placed.push({ entry, start, length: line.length });
+    const place = { start, length: line.length };
+    if (line.length < LONG_BYTES) return take(line.toString("utf8"), place);
+    return parseLong(line).then(({ text, value }) => take(text, place, { value }));
   });
   const rest = unfinished.bytes.toString("utf8");
   const read = reader.end(rest);
@@ -98,6 +103,18 @@ async function readPart(file: string, to?: number): Promise<PartRead> {
     places: isWhole(read.entries, placed) ? placed : undefined,
     fileBytes: unfinished.end,
   };
+}
+
+/** Longer lines take long to parse. */
+const LONG_BYTES = 2 ** 20;
+
+/** `value` is undefined when it is no JSON. */
+async function parseLong(line: Buffer): Promise<{ text: string; value: unknown }> {
+  // To put the line together took its time, too.
+  await createSlices().next();
+  const text = await stepsInSlices(decodeSteps(line));
+  const value = await stepsInSlices(parseJsonSteps(text)).catch(() => undefined);
+  return { text, value };
 }
 
 const isWhole = (entries: readonly TranscriptEntry[], placed: readonly PlacedEntry[]) =>

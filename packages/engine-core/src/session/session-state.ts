@@ -1,8 +1,8 @@
 // What a host keeps in memory per open session between turns.
 import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
 import type { CallCount } from "@clew/plugin-sdk/host";
-import { inSlices, stepsInSlices } from "@clew/plugin-sdk/host";
-import { estimateMessage } from "@clew/plugin-sdk/tokens";
+import { type Steps, stepsInSlices } from "@clew/plugin-sdk/host";
+import { estimateMessageSteps } from "@clew/plugin-sdk/tokens";
 import {
   buildContext,
   type ContextItem,
@@ -191,12 +191,22 @@ async function lookAtWhole(
 ): Promise<{ context: TranscriptContext; items: ViewItem[] }> {
   const context = await stepsInSlices(contextSteps(branch));
   const items: ViewItem[] = [];
-  await inSlices(context.items, (item) => {
-    const known = itemOf(item, table);
-    estimateMessage(known.message);
-    items.push(known);
-  });
+  await stepsInSlices(itemSteps(context.items, table, items));
   return { context, items };
+}
+
+/** The items, estimated, are added to `found`. */
+function* itemSteps(
+  given: readonly ContextItem[],
+  table: MessageTable,
+  found: ViewItem[],
+): Steps<void> {
+  for (const item of given) {
+    yield;
+    const known = itemOf(item, table);
+    yield* estimateMessageSteps(known.message);
+    found.push(known);
+  }
 }
 
 /** The messages of the branch as it was read; costs as much as grew since the last call. */

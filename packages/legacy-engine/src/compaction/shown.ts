@@ -1,7 +1,7 @@
 // What a compaction sees of a context, as requests show it, and how large each message is.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { Steps } from "@clew/plugin-sdk/host";
-import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
+import { estimateMessage, estimateMessageSteps, type TokenEstimate } from "@clew/plugin-sdk/tokens";
 import { capToolResultSteps } from "@clew/plugin-sdk/transcript";
 import { LIMITS } from "./limits.ts";
 
@@ -22,7 +22,7 @@ export function* sizeSteps(messages: readonly AgentMessage[], count: CountTokens
   let [estimate, low, high] = [0, 0, 0];
   for (const message of messages) {
     yield;
-    const one = count(message);
+    const one = count === estimateMessage ? yield* estimateMessageSteps(message) : count(message);
     tokens.push(one);
     estimate += one.estimate;
     low += one.low;

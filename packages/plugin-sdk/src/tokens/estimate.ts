@@ -1,5 +1,6 @@
 // Estimates the tokens of a text in one pass, with bounds.
-import { FEATURE, scanText } from "./scan.ts";
+import type { Steps } from "../slices.ts";
+import { FEATURE, scanSteps, scanText, type TextScan } from "./scan.ts";
 
 /** Tokens. Decisions that risk an overflow use `high`, decisions that discard content use `low`. */
 export interface TokenEstimate {
@@ -69,9 +70,15 @@ const WEIGHT_OF = Object.entries(FEATURE)
  * true
  * ```
  */
-export function estimateText(text: string): TokenEstimate {
-  if (text === "") return NOTHING;
-  const { features, bytes } = scanText(text);
+export const estimateText = (text: string): TokenEstimate =>
+  text === "" ? NOTHING : weigh(scanText(text));
+
+/** The same in steps, for a text that takes long. */
+export function* estimateSteps(text: string): Steps<TokenEstimate> {
+  return text === "" ? NOTHING : weigh(yield* scanSteps(text));
+}
+
+function weigh({ features, bytes }: TextScan): TokenEstimate {
   let tokens = 0;
   for (let i = 0; i < features.length; i++) tokens += features[i]! * WEIGHT_OF[i]!;
   const estimate = Math.min(bytes, Math.max(1, Math.round(tokens)));

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyCodePoint } from "../__fixtures__/code-points.ts";
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../contract/message.ts";
+import { stepsAtOnce } from "../slices.ts";
 import { byteBound, chars4, estimator } from "./counter.ts";
 import { estimateText } from "./estimate.ts";
 import {
@@ -9,6 +10,7 @@ import {
   chars4Message,
   countMessage,
   estimateMessage,
+  estimateMessageSteps,
   estimateMessages,
   IMAGE_TOKENS,
   MESSAGE_OVERHEAD,
@@ -133,5 +135,40 @@ describe("chars4", () => {
       ],
     };
     expect(chars4Message(twoBlocks)).toBe(1202);
+  });
+});
+
+describe("estimateMessageSteps", () => {
+  it("gives in pieces what estimateMessage gives at once", () => {
+    const piece = fc.constantFrom(
+      ...[
+        "word ",
+        "HTMLElement",
+        "a1B2c3D4",
+        "====",
+        "    ",
+        "\n\n\n\n\n\n",
+        "不要删除",
+        "😀",
+        "\ud83d",
+      ],
+      ...["\ude00", "é", "Привет ", "!!!!!", "12345", "xxxxxxxx", "العربية"],
+    );
+    const repeated = fc.tuple(piece, fc.nat(60_000)).map(([text, times]) => text.repeat(times));
+    fc.assert(
+      fc.property(fc.array(repeated, { maxLength: 4 }), (texts) => {
+        const content = texts.map((text) => ({ type: "text" as const, text }));
+        expect(stepsAtOnce(estimateMessageSteps({ role: "user", content }))).toEqual(
+          estimateMessage({ role: "user", content }),
+        );
+      }),
+      { numRuns: fc.readConfigureGlobal().numRuns! / 10 },
+    );
+  });
+
+  it("lets others have their turn in a text of megabytes, the first time", () => {
+    const message = { role: "user" as const, content: "word ".repeat(400_000) };
+    expect([...estimateMessageSteps(message)].length).toBeGreaterThan(5);
+    expect([...estimateMessageSteps(message)]).toEqual([]);
   });
 });

@@ -1,7 +1,14 @@
 // How many tokens a message costs.
 import type { AgentMessage } from "../contract/message.ts";
+import type { Steps } from "../slices.ts";
 import type { TokenCounter } from "./counter.ts";
-import { addEstimates, estimateText, NOTHING, type TokenEstimate } from "./estimate.ts";
+import {
+  addEstimates,
+  estimateSteps,
+  estimateText,
+  NOTHING,
+  type TokenEstimate,
+} from "./estimate.ts";
 import { messageParts } from "./parts.ts";
 
 /** Tokens a wire adds around each message (role, ids). */
@@ -25,7 +32,22 @@ export function estimateMessage(message: AgentMessage): TokenEstimate {
   if (before !== undefined) return before;
   const parts = messageParts(message);
   const estimate =
-    parts === undefined ? NOTHING : Object.freeze(addEstimates(costs(parts.texts, parts.images)));
+    parts === undefined
+      ? NOTHING
+      : Object.freeze(addEstimates(around(parts.texts.map(estimateText), parts.images)));
+  known.set(message, estimate);
+  return estimate;
+}
+
+/** `estimateMessage` in steps: of a message of many megabytes it takes long the first time. */
+export function* estimateMessageSteps(message: AgentMessage): Steps<TokenEstimate> {
+  const before = known.get(message);
+  if (before !== undefined) return before;
+  const parts = messageParts(message);
+  const estimates: TokenEstimate[] = [];
+  for (const text of parts?.texts ?? []) estimates.push(yield* estimateSteps(text));
+  const estimate =
+    parts === undefined ? NOTHING : Object.freeze(addEstimates(around(estimates, parts.images)));
   known.set(message, estimate);
   return estimate;
 }
@@ -83,11 +105,12 @@ export function chars4Message(message: AgentMessage): number {
   }
 }
 
-function* costs(texts: readonly string[], images: number): Generator<TokenEstimate> {
+/** With what a wire adds. */
+function* around(texts: readonly TokenEstimate[], images: number): Generator<TokenEstimate> {
   yield MESSAGE_OVERHEAD;
   for (const text of texts) {
     yield BLOCK_OVERHEAD;
-    yield estimateText(text);
+    yield text;
   }
   for (let i = 0; i < images; i++) {
     yield BLOCK_OVERHEAD;

@@ -1,4 +1,5 @@
 // Counts in one pass the features of a text that its token count depends on.
+import type { Steps } from "../slices.ts";
 
 /** What is counted; the number is the position of its weight. */
 export const FEATURE = {
@@ -63,107 +64,147 @@ export interface TextScan {
   bytes: number;
 }
 
+/** A text that is scanned piece by piece, and what was found so far. */
+class Scan implements TextScan {
+  readonly features = new Float64Array(FEATURE_COUNT);
+  bytes = 0;
+  #previousClass = -1;
+  #previousCode = -1;
+  #run = 0;
+  #same = 0;
+
+  /** From where the last piece ended to `to`, or one more; gives where it ended. */
+  goOn(text: string, from: number, to: number): number {
+    const { features } = this;
+    let bytes = this.bytes;
+    let previousClass = this.#previousClass;
+    let previousCode = this.#previousCode;
+    let run = this.#run;
+    let same = this.#same;
+    let i = from;
+    for (; i < to; i++) {
+      let code = text.charCodeAt(i);
+      bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : 3;
+      let kind = CLASS_OF[code]!;
+      if ((code & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) {
+        code = 0x10000 + ((code & 0x3ff) << 10) + (text.charCodeAt(++i) & 0x3ff);
+        bytes++;
+      }
+      same = code === previousCode ? same + 1 : 0;
+      previousCode = code;
+      // Latin letters beyond ASCII belong to the word around them.
+      if (kind === CLASS.latin) {
+        features[FEATURE.latinExtended]!++;
+        kind = CLASS.lower;
+      }
+      const starts = kind !== previousClass;
+      // A digit beside a capital is the mark of random ids and base64.
+      if (
+        starts &&
+        kind + previousClass === CLASS.digit + CLASS.upper &&
+        (kind === CLASS.digit || kind === CLASS.upper)
+      ) {
+        features[FEATURE.digitBesideCapital]!++;
+      }
+      const runBefore = run;
+      run = starts ? 1 : run + 1;
+      // The fourth equal character and on: tokenisers know rules and fillings ("====",
+      // "────", "xxxx") as few tokens.
+      if (same >= 3 && mergesWhenRepeated(code, kind)) {
+        features[
+          kind === CLASS.lower || kind === CLASS.upper ? FEATURE.repeatedLetters : FEATURE.rules
+        ]!++;
+        continue;
+      }
+      switch (kind) {
+        case CLASS.lower:
+          if (starts) {
+            features[FEATURE.words]!++;
+            // The capital before a word belongs to it ("Word", "HTMLElement").
+            if (previousClass === CLASS.upper && runBefore === 1) features[FEATURE.capitals]!--;
+          } else if (run > 8) features[FEATURE.lettersBeyond8]!++;
+          else if (run > 4) features[FEATURE.wordChars5to8]!++;
+          break;
+        case CLASS.upper:
+          if (starts) features[FEATURE.capitals]!++;
+          else if (run > 8) features[FEATURE.lettersBeyond8]!++;
+          break;
+        case CLASS.digit:
+          if (run % 3 === 1) features[FEATURE.digitGroups]!++;
+          break;
+        case CLASS.space:
+          if (run === 2) features[FEATURE.spaceRuns]!++;
+          else if (run > 16) features[FEATURE.moreSpaces]!++;
+          break;
+        case CLASS.newline:
+          if (run > 4) features[FEATURE.moreNewlines]!++;
+          break;
+        case CLASS.punctuation:
+          features[
+            starts
+              ? FEATURE.punctuation
+              : run > 4
+                ? FEATURE.punctuation5up
+                : FEATURE.morePunctuation
+          ]!++;
+          break;
+        case CLASS.han:
+          features[FEATURE.han]!++;
+          break;
+        case CLASS.kana:
+          features[FEATURE.kana]!++;
+          break;
+        case CLASS.hangul:
+          features[FEATURE.hangul]!++;
+          break;
+        case CLASS.cyrillic:
+          if (starts) features[FEATURE.cyrillicWords]!++;
+          else if (run > 16) features[FEATURE.lettersBeyond8]!++;
+          break;
+        case CLASS.arabic:
+          features[FEATURE.arabic]!++;
+          break;
+        case CLASS.indic:
+          features[FEATURE.indic]!++;
+          break;
+        case CLASS.hebrew:
+          features[FEATURE.hebrew]!++;
+          break;
+        case CLASS.symbol:
+          features[FEATURE.symbols]!++;
+          break;
+        default:
+          features[code > 0xffff ? FEATURE.astral : FEATURE.otherBmp]!++;
+      }
+      previousClass = kind;
+    }
+    this.bytes = bytes;
+    this.#previousClass = previousClass;
+    this.#previousCode = previousCode;
+    this.#run = run;
+    this.#same = same;
+    return i;
+  }
+}
+
 /** Scans `text` once; linear, whatever the text. */
 export function scanText(text: string): TextScan {
-  const features = new Float64Array(FEATURE_COUNT);
-  let bytes = 0;
-  let previousClass = -1;
-  let previousCode = -1;
-  let run = 0;
-  let same = 0;
-  for (let i = 0; i < text.length; i++) {
-    let code = text.charCodeAt(i);
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : 3;
-    let kind = CLASS_OF[code]!;
-    if ((code & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) {
-      code = 0x10000 + ((code & 0x3ff) << 10) + (text.charCodeAt(++i) & 0x3ff);
-      bytes++;
-    }
-    same = code === previousCode ? same + 1 : 0;
-    previousCode = code;
-    // Latin letters beyond ASCII belong to the word around them.
-    if (kind === CLASS.latin) {
-      features[FEATURE.latinExtended]!++;
-      kind = CLASS.lower;
-    }
-    const starts = kind !== previousClass;
-    // A digit beside a capital is the mark of random ids and base64.
-    if (
-      starts &&
-      kind + previousClass === CLASS.digit + CLASS.upper &&
-      (kind === CLASS.digit || kind === CLASS.upper)
-    ) {
-      features[FEATURE.digitBesideCapital]!++;
-    }
-    const runBefore = run;
-    run = starts ? 1 : run + 1;
-    // The fourth equal character and on: tokenisers know rules and fillings ("====",
-    // "────", "xxxx") as few tokens.
-    if (same >= 3 && mergesWhenRepeated(code, kind)) {
-      features[
-        kind === CLASS.lower || kind === CLASS.upper ? FEATURE.repeatedLetters : FEATURE.rules
-      ]!++;
-      continue;
-    }
-    switch (kind) {
-      case CLASS.lower:
-        if (starts) {
-          features[FEATURE.words]!++;
-          // The capital before a word belongs to it ("Word", "HTMLElement").
-          if (previousClass === CLASS.upper && runBefore === 1) features[FEATURE.capitals]!--;
-        } else if (run > 8) features[FEATURE.lettersBeyond8]!++;
-        else if (run > 4) features[FEATURE.wordChars5to8]!++;
-        break;
-      case CLASS.upper:
-        if (starts) features[FEATURE.capitals]!++;
-        else if (run > 8) features[FEATURE.lettersBeyond8]!++;
-        break;
-      case CLASS.digit:
-        if (run % 3 === 1) features[FEATURE.digitGroups]!++;
-        break;
-      case CLASS.space:
-        if (run === 2) features[FEATURE.spaceRuns]!++;
-        else if (run > 16) features[FEATURE.moreSpaces]!++;
-        break;
-      case CLASS.newline:
-        if (run > 4) features[FEATURE.moreNewlines]!++;
-        break;
-      case CLASS.punctuation:
-        features[
-          starts ? FEATURE.punctuation : run > 4 ? FEATURE.punctuation5up : FEATURE.morePunctuation
-        ]!++;
-        break;
-      case CLASS.han:
-        features[FEATURE.han]!++;
-        break;
-      case CLASS.kana:
-        features[FEATURE.kana]!++;
-        break;
-      case CLASS.hangul:
-        features[FEATURE.hangul]!++;
-        break;
-      case CLASS.cyrillic:
-        if (starts) features[FEATURE.cyrillicWords]!++;
-        else if (run > 16) features[FEATURE.lettersBeyond8]!++;
-        break;
-      case CLASS.arabic:
-        features[FEATURE.arabic]!++;
-        break;
-      case CLASS.indic:
-        features[FEATURE.indic]!++;
-        break;
-      case CLASS.hebrew:
-        features[FEATURE.hebrew]!++;
-        break;
-      case CLASS.symbol:
-        features[FEATURE.symbols]!++;
-        break;
-      default:
-        features[code > 0xffff ? FEATURE.astral : FEATURE.otherBmp]!++;
-    }
-    previousClass = kind;
+  const scan = new Scan();
+  scan.goOn(text, 0, text.length);
+  return scan;
+}
+
+/** Characters of a piece: about a millisecond. */
+const PIECE_CHARS = 256 * 1024;
+
+/** The same in steps. */
+export function* scanSteps(text: string): Steps<TextScan> {
+  const scan = new Scan();
+  for (let at = 0; at < text.length; ) {
+    at = scan.goOn(text, at, Math.min(text.length, at + PIECE_CHARS));
+    yield;
   }
-  return { features, bytes };
+  return scan;
 }
 
 function mergesWhenRepeated(code: number, kind: number): boolean {

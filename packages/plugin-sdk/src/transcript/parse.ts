@@ -105,9 +105,10 @@ export function parseTranscript(text: string): ParsedTranscript {
 export interface TranscriptReader {
   /**
    * The next line, without its line feed. Gives its entry where that is known at once; a file of an
-   * older version is understood only as a whole.
+   * older version is understood only as a whole. `parsed`: what a long one is as JSON, parsed while
+   * others had their turn; undefined in there = it is none.
    */
-  add(line: string): TranscriptEntry | undefined;
+  add(line: string, parsed?: { value: unknown }): TranscriptEntry | undefined;
   /** What follows the last line feed, or nothing; then what all lines came to. Called once. */
   end(unfinished?: string): ParsedTranscript;
 }
@@ -137,7 +138,7 @@ export function createTranscriptReader(): TranscriptReader {
     entries.push(placed);
     return entry;
   };
-  const add = (text: string) => {
+  const add = (text: string, parsed?: { value: unknown }) => {
     line++;
     if (line === 1) {
       const first = parseTranscriptLine(text);
@@ -146,7 +147,7 @@ export function createTranscriptReader(): TranscriptReader {
       return undefined;
     }
     if (header === undefined || text.trim() === "") return undefined;
-    const record = toRecord(text);
+    const record = parsed === undefined ? toRecord(text) : asRecord(parsed.value);
     if (!isOlder(header)) return take(line, record, record ?? UNREADABLE);
     older.push({ line, record });
     return undefined;
@@ -185,12 +186,13 @@ const UNREADABLE: FileRecord = { type: "unreadable" };
 
 function toRecord(line: string): FileRecord | undefined {
   try {
-    const value: unknown = JSON.parse(line);
-    return isRecord(value) ? (value as FileRecord) : undefined;
+    return asRecord(JSON.parse(line));
   } catch {
     return undefined;
   }
 }
+
+const asRecord = (value: unknown) => (isRecord(value) ? (value as FileRecord) : undefined);
 
 /** Checked, but kept as it is: unknown keys belong to whoever wrote them. */
 function isEntry(record: unknown): record is TranscriptEntry {

@@ -1,5 +1,11 @@
 // Decides whether a piece of a session file is an entry.
-import { isRecord } from "@clew/plugin-sdk/host";
+import {
+  decodeSteps,
+  isRecord,
+  parseJsonSteps,
+  type Steps,
+  stepsAtOnce,
+} from "@clew/plugin-sdk/host";
 import { nonBlank, parseJson, type StoredBlock, type StoredMessage } from "../stored.ts";
 import { isSpace, ObjectScan } from "./scan.ts";
 
@@ -10,8 +16,27 @@ export type Entry = StoredBlock;
  * The entry on a line; undefined when the line is no entry, or a message entry without a message.
  */
 export function parseEntry(bytes: Buffer): Entry | undefined {
+  const known = ahead.get(bytes);
+  if (known !== undefined) return entryIn(known.value);
   if (mayNestDeeply(bytes) && !isWhole(bytes)) return undefined;
-  const entry = parseJson(bytes.toString("utf8"));
+  return entryIn(parseJson(bytes.toString("utf8")));
+}
+
+/** Lines that were parsed before they are looked at. */
+const ahead = new WeakMap<Buffer, { value: unknown }>();
+
+/** Parses a line of many megabytes in steps, for `parseEntry`. */
+export function* parseAheadSteps(bytes: Buffer): Steps<void> {
+  if ((yield* nestingSteps(bytes)) && !isWhole(bytes)) return;
+  const text = yield* decodeSteps(bytes);
+  try {
+    ahead.set(bytes, { value: yield* parseJsonSteps(text) });
+  } catch {
+    ahead.set(bytes, { value: undefined });
+  }
+}
+
+function entryIn(entry: unknown): Entry | undefined {
   if (!isRecord(entry)) return undefined;
   return entry.type !== "message" || hasMessage(entry) ? entry : undefined;
 }
@@ -20,14 +45,22 @@ export function parseEntry(bytes: Buffer): Entry | undefined {
 const SAFE_DEPTH = 1000;
 
 /** May be wrong about braces in texts, and costs next to nothing. */
-function mayNestDeeply(bytes: Buffer): boolean {
-  if (bytes.length < 5 * SAFE_DEPTH) return false;
+const mayNestDeeply = (bytes: Buffer): boolean =>
+  bytes.length >= 5 * SAFE_DEPTH && stepsAtOnce(nestingSteps(bytes));
+
+const PIECE_BYTES = 2 ** 20;
+
+function* nestingSteps(bytes: Buffer): Steps<boolean> {
   let depth = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === 0x7b || byte === 0x5b) {
-      if (++depth > SAFE_DEPTH) return true;
-    } else if (byte === 0x7d || byte === 0x5d) depth--;
+  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
+    const end = Math.min(bytes.length, from + PIECE_BYTES);
+    for (let at = from; at < end; at++) {
+      const byte = bytes[at];
+      if (byte === 0x7b || byte === 0x5b) {
+        if (++depth > SAFE_DEPTH) return true;
+      } else if (byte === 0x7d || byte === 0x5d) depth--;
+    }
+    yield;
   }
   return false;
 }

@@ -1,6 +1,6 @@
 // Decides which entries get another id or parent, so that no history is out of reach.
-import { hash } from "node:crypto";
-import { inSlices } from "@clew/plugin-sdk/host";
+import { createHash, hash } from "node:crypto";
+import { inSlices, type Steps } from "@clew/plugin-sdk/host";
 import { type Entry, entryId } from "./entry.ts";
 
 /** What is written instead of an entry's id and its parent's. */
@@ -154,4 +154,20 @@ export class Links {
 }
 
 /** Equal for equal lines; for others of the same id, not in our lifetime. */
-const numberOf = (line: Uint8Array): number => hash("sha1", line, "buffer").readUIntBE(0, 6);
+const numberOf = (line: Uint8Array): number =>
+  ahead.get(line) ?? hash("sha1", line, "buffer").readUIntBE(0, NUMBER_BYTES);
+
+const NUMBER_BYTES = 6;
+/** Numbers of lines that are not seen yet. */
+const ahead = new WeakMap<Uint8Array, number>();
+const PIECE_BYTES = 2 ** 20;
+
+/** Numbers a line of many megabytes in steps, before it is seen. */
+export function* numberAheadSteps(line: Uint8Array): Steps<void> {
+  const sum = createHash("sha1");
+  for (let at = 0; at < line.length; at += PIECE_BYTES) {
+    yield;
+    sum.update(line.subarray(at, at + PIECE_BYTES));
+  }
+  ahead.set(line, sum.digest().readUIntBE(0, NUMBER_BYTES));
+}

@@ -1,10 +1,18 @@
 // Decides what a repair of a session file writes, from its lines alone.
+import { createSlices, type Steps, stepsInSlices } from "@clew/plugin-sdk/host";
 import { isBlank, roleOf, type StoredBlock } from "../stored.ts";
-import { type Entry, isHeader, isSurelyEntry, messageOf, parseEntry } from "./entry.ts";
+import {
+  type Entry,
+  isHeader,
+  isSurelyEntry,
+  messageOf,
+  parseAheadSteps,
+  parseEntry,
+} from "./entry.ts";
 import { isBrokenHeader, isHeaderLike, planHeader } from "./header.ts";
 import { Joins, type Rest } from "./joins.ts";
 import type { Line } from "./lines.ts";
-import { Links, type NewLinks } from "./links.ts";
+import { Links, type NewLinks, numberAheadSteps } from "./links.ts";
 import { type MendCounts, planMend } from "./mend-entry.ts";
 import { withReadableTexts } from "./mend-texts.ts";
 import { MissingResults } from "./missing-results.ts";
@@ -70,8 +78,24 @@ export async function planRepair(
   options: PlanOptions,
 ): Promise<RepairPlan> {
   const planner = new Planner(options);
-  for await (const lines of pieces) for (const line of lines) planner.add(line);
+  for await (const lines of pieces)
+    for (const line of lines) {
+      if (line.bytes.length >= LONG_BYTES) {
+        // To put it together took its time, too.
+        await createSlices().next();
+        await stepsInSlices(lookAheadSteps(line.bytes));
+      }
+      planner.add(line);
+    }
   return planner.end();
+}
+
+/** A longer line takes long to parse and to number. */
+const LONG_BYTES = 2 ** 20;
+
+function* lookAheadSteps(bytes: Buffer): Steps<void> {
+  yield* parseAheadSteps(bytes);
+  yield* numberAheadSteps(bytes);
 }
 
 interface Group {
