@@ -2,8 +2,13 @@
 import { inSlices, MAX_LEVELS, stepsInSlices, withoutDeepParts } from "@clew/plugin-sdk/host";
 import { originSteps, type TranscriptEntry, withOrigin } from "@clew/plugin-sdk/transcript";
 
-/** Entries and messages that are the store's own plain data, frozen to the last block. */
-const kept = new WeakSet<object>();
+/**
+ * Under this key entries and messages say that they are the store's own plain data, frozen to the
+ * last block. No copy has it. A set of them all would be slow: V8 sorts through a large weak set
+ * at the first addition after a garbage collection, for 100 ms.
+ */
+const KEPT = Symbol("kept");
+const isKept = (value: object) => Object.hasOwn(value, KEPT);
 
 /**
  * Under this key a frozen entry that reads what it holds when it is asked says who reads for it. A
@@ -19,10 +24,10 @@ const isLate = (entry: TranscriptEntry & { [READER]?: { entry: TranscriptEntry }
  * Costs what is new: of a message that is kept only the entry around it is made again.
  */
 export function keepEntry(entry: TranscriptEntry): TranscriptEntry {
-  if (kept.has(entry) || isLate(entry)) return entry;
+  if (isKept(entry) || isLate(entry)) return entry;
   if (entry.type !== "message") return keepOwn(copyOf(entry));
   const { message, ...around } = entry;
-  return keepOwn({ ...copyOf(around), message: kept.has(message) ? message : copyOf(message) });
+  return keepOwn({ ...copyOf(around), message: isKept(message) ? message : copyOf(message) });
 }
 
 /**
@@ -45,11 +50,19 @@ export async function keepRead(branch: readonly TranscriptEntry[]): Promise<Tran
  * and the line in the file stays as it is.
  */
 export function keepOwn(own: TranscriptEntry): TranscriptEntry {
-  const entry = freeze(own, MAX_LEVELS) ? own : { ...own, ...withoutDeepParts(own) };
-  if (entry !== own) freeze(entry, MAX_LEVELS);
-  kept.add(entry);
-  if (entry.type === "message") kept.add(entry.message);
+  markAsKept(own);
+  if (freeze(own, MAX_LEVELS)) return own;
+  const entry = { ...own, ...withoutDeepParts(own) };
+  markAsKept(entry);
+  freeze(entry, MAX_LEVELS);
   return entry;
+}
+
+/** To be frozen at once. */
+function markAsKept(entry: TranscriptEntry): void {
+  const parts = entry.type === "message" ? [entry, entry.message] : [entry];
+  for (const part of parts)
+    if (!Object.isFrozen(part)) Object.defineProperty(part, KEPT, { value: true });
 }
 
 /**
