@@ -6,6 +6,8 @@ import type {
   RetriedSession,
 } from "@clew/engine-core";
 import type { CompactionPreview, UndoResult } from "@clew/legacy-engine";
+import type { ThinkingLevel } from "../config/params.ts";
+import type { AskSettings } from "../models/call-ask.ts";
 import type { StatusFacts } from "./status.ts";
 
 export interface CommandAnswer {
@@ -45,6 +47,11 @@ export interface CommandSession {
    */
   renew(): Promise<string | null>;
   reset(): Promise<void>;
+  /**
+   * What calls ask of the model now. A level says how hard it thinks from here on, null that the
+   * settings decide again; absent: nothing changes.
+   */
+  think(level?: ThinkingLevel | null): Promise<AskSettings>;
   /** The answer of a plugin's command; undefined when no plugin has it. */
   plugin(line: string): Promise<string | undefined>;
   /** Words of plugins' commands, and what they say they do. */

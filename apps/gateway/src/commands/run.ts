@@ -8,6 +8,7 @@ import { parseCompact, runCompact } from "./compact.ts";
 import { describeContextSummary, summarizePreview } from "./context.ts";
 import { parseEngine, runEngine } from "./engine.ts";
 import { describeStatus } from "./status.ts";
+import { parseThink, runThink } from "./think.ts";
 
 interface Command {
   usage: string;
@@ -41,6 +42,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     description: "replace older history by a summary, undo the last one, or say what it would do",
     alone: true,
     run: (args, session) => runCompact(parseCompact(args), session),
+  },
+  think: {
+    usage: "/think [level | default]",
+    description: "how hard the model thinks in this session: off, minimal, low, medium, high, …",
+    alone: (args) => parseThink(args).kind === "set",
+    run: (args, session) => runThink(parseThink(args), session),
   },
   new: {
     usage: "/new",

@@ -3,8 +3,10 @@ import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core"
 import { abortable, type ModelRef, stepsInSlices } from "@clew/plugin-sdk/host";
 import { buildContext, contextSteps } from "@clew/plugin-sdk/transcript";
 import { undoLastCompaction } from "../compaction/undo.ts";
+import type { ThinkingLevel } from "../config/params.ts";
 import type { KnownSessions } from "../gateway/known-sessions.ts";
 import type { Host } from "../host/host.ts";
+import type { AskSettings } from "../models/call-ask.ts";
 import { describeEngine, pluginProblem } from "../plugins/engines/describe-engine.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
@@ -13,6 +15,7 @@ import { readLastRequest } from "../reports/report-log.ts";
 import type { Conversation, Conversations } from "../sessions/conversations.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import type { SessionStore } from "../sessions/store.ts";
+import { thinkingLevelEntry } from "../sessions/thinking-level.ts";
 import type { CommandSession } from "./answer.ts";
 import { contextFacts } from "./status.ts";
 
@@ -76,10 +79,23 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
         await tellPlugins(options, conversation, "reset");
         await conversation.session.append([{ type: "reset" }]);
       }),
+    think: (level) => thinkIn(options, inSession, level),
     // A command that does not end must not keep whoever cancels it waiting.
     plugin: (line) => abortable(signal, () => askPlugins(options, line)),
     pluginCommands: () => (plugins?.commands() ?? []).flatMap(describeCommand),
   };
+}
+
+async function thinkIn(
+  { key, agentId, host, known }: CommandSessionOptions,
+  inSession: <Result>(work: (conversation: Conversation) => Promise<Result>) => Promise<Result>,
+  level: ThinkingLevel | null | undefined,
+): Promise<AskSettings> {
+  if (level !== undefined)
+    await inSession(async ({ session }) => {
+      await session.append([thinkingLevelEntry(level)]);
+    });
+  return host.asks(agentId, (await known.read(key))?.branch ?? []);
 }
 
 async function statusOf(options: CommandSessionOptions): ReturnType<CommandSession["status"]> {
@@ -97,6 +113,7 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
     ...{ key, model },
     resting: because && { ...because, model: host.model(agentId).name },
     fallbacks: fallbacks.map(({ name }) => name),
+    asks: host.asks(agentId, found?.branch ?? []),
     learnedWindow: learnedOf(host, model),
     engine: {
       ...engine,

@@ -13,6 +13,7 @@ import {
   type Steps,
 } from "@clew/plugin-sdk/host";
 import type { CompactionEntry, TranscriptContext } from "@clew/plugin-sdk/transcript";
+import type { AskSettings } from "../models/call-ask.ts";
 import { timeOf, WHAT_HAPPENED } from "../models/describe-rest.ts";
 import type { LearnedWindow } from "../models/model-windows.ts";
 import type { Rest } from "../models/plan-rest.ts";
@@ -27,6 +28,8 @@ export interface StatusFacts {
   resting: (Rest & { model: string }) | null;
   /** Who answers where it cannot, in order. */
   fallbacks: readonly string[];
+  /** What calls ask of it, and which setting decided that. */
+  asks: AskSettings;
   /** What its provider said that it holds; null = nothing that was news. */
   learnedWindow: LearnedWindow | null;
   engine: {
@@ -121,11 +124,12 @@ function triggerOf({ details }: CompactionEntry): string | null {
   return typeof trigger === "string" ? trigger : null;
 }
 
-/** Pure. Always five lines. */
+/** Pure. Five lines, and one more where something is asked of the model. */
 export function describeStatus({
   model,
   resting,
   fallbacks,
+  asks,
   learnedWindow,
   engine,
   lifecycle,
@@ -142,6 +146,7 @@ export function describeStatus({
       : `; the last at ${last.at.slice(0, 19).replace("T", " ")}${last.trigger === null ? "" : ` (${last.trigger})`}, of ${number(last.tokensBefore)} tokens of messages`;
   return [
     `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens${learnedText(model, learnedWindow)}${restText(resting)}${chainText(fallbacks)}`,
+    ...(asks.because.length === 0 ? [] : [`Asked of it: ${asks.because.join(", ")}`]),
     `Engine: ${engine.engineId}, ${whyEngine(engine)}`,
     `Lifecycle: ${lifecycle}; ${engine.ownsCompaction ? "the engine compacts for itself" : "the host compacts"}`,
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { isSafeId } from "../sessions/keys.ts";
 import { CompactionConfigSchema } from "./compaction.ts";
+import { ParamsSchema, ThinkingLevelSchema } from "./params.ts";
 import { ContextPruningSchema } from "./pruning.ts";
 
 const modelName = z
@@ -26,6 +27,19 @@ const ModelChainSchema = z.object({ primary: modelName, fallbacks });
 export const AgentDefaultsSchema = z.object({
   model: ModelChoiceSchema.prefault({ primary: "offline/offline" }).describe(
     'The model that answers, as "provider/model".',
+  ),
+  models: z
+    .record(
+      modelName,
+      z.object({
+        params: ParamsSchema.optional().describe("What calls of this model ask of it."),
+      }),
+    )
+    .default({})
+    .describe('What differs for one model, by "provider/model".'),
+  params: ParamsSchema.optional().describe("What calls ask of every model."),
+  thinkingDefault: ThinkingLevelSchema.optional().describe(
+    'How hard models think, unless "/think" says otherwise; unset = as the provider does.',
   ),
   workspace: z
     .string()
@@ -73,6 +87,12 @@ export const AgentSchema = z.object({
   name: z.string().optional().describe("A name for people."),
   default: z.boolean().optional().describe("True: this agent answers when none is named."),
   model: ModelChoiceSchema.optional().describe("Its model; unset = the default one."),
+  params: ParamsSchema.optional().describe(
+    "What its calls ask of any model; wins over the defaults, key by key.",
+  ),
+  thinkingDefault: ThinkingLevelSchema.optional().describe(
+    "How hard its models think; unset = as the defaults say.",
+  ),
   workspace: z.string().min(1).optional().describe("Its folder; unset = the default one."),
 });
 

@@ -12,7 +12,7 @@ import { readRecentTurns } from "../plugins/engines/recent-turns.ts";
 import { inPluginScope } from "../plugins/load/scope.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import type { AnswerRequest, Host, TurnSetup } from "./host.ts";
-import { agentOf, type HostParts, modelOf, modelsOf } from "./parts.ts";
+import { agentOf, asksOf, type HostParts, modelOf, modelsOf } from "./parts.ts";
 import { type PreparedTurn, prepareTurn, sizingOf } from "./turn-setup.ts";
 import { withTimeout } from "./turn-timeout.ts";
 
@@ -25,6 +25,8 @@ export function createHost(parts: HostParts): Host {
     engineFactory: (engineId) => registry.get(engineId)?.factory,
     model: (agentId) => modelOf(parts, agentId),
     models: (agentId) => modelsOf(parts, agentId),
+    asks: (agentId, branch) =>
+      asksOf(parts, { agentId, branch, asked: modelsOf(parts, agentId).answering }),
     learnedWindows: () => parts.windows.all(),
     workspace: (agentId) => agentOf(parts, agentId).workspace,
     answer: (request) => prepared(parts, request, (ready) => answer(parts, request, ready)),

@@ -19,10 +19,12 @@ import type {
 import type { CompactionPreview } from "@clew/legacy-engine";
 import type { ContextEngineFactory, ContextEngineInfo } from "@clew/plugin-sdk/core";
 import type { ContextSizeInput, ModelRef } from "@clew/plugin-sdk/host";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { AgentModels } from "../models/agent-models.ts";
+import type { AskSettings } from "../models/call-ask.ts";
 import type { ModelWindows } from "../models/model-windows.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 import type { AskedSession, EngineStatus } from "../plugins/engines/engine-status.ts";
@@ -48,6 +50,8 @@ export interface Host {
   model(agentId: string): ResolvedModel;
   /** Who answers an agent now, why, and who is there for when that one cannot. Throws the same. */
   models(agentId: string): AgentModels;
+  /** What calls of an agent ask of the model that answers, in a session with this branch. */
+  asks(agentId: string, branch: readonly TranscriptEntry[]): AskSettings;
   /** What providers said that their models hold, by "provider/model". */
   learnedWindows(): ReturnType<ModelWindows["all"]>;
   workspace(agentId: string): string;

@@ -1,14 +1,18 @@
 // What one host is made of.
 import type { PolicyPort, ToolPort } from "@clew/engine-core";
 import type { SummariserRest } from "@clew/legacy-engine";
+import { providerAt } from "@clew/plugin-sdk/host";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { type AgentSettings, agentSettings } from "../config/agent.ts";
 import { type AgentModels, agentModels } from "../models/agent-models.ts";
+import { type AskSettings, planAsk } from "../models/call-ask.ts";
 import type { ModelRests } from "../models/model-rests.ts";
 import type { ModelWindows } from "../models/model-windows.ts";
 import type { Models } from "../models/models.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 import type { TokenRatios } from "../models/token-ratios.ts";
 import type { PluginTools } from "../plugins/offer/tools.ts";
+import { thinkingLevelIn } from "../sessions/thinking-level.ts";
 import type { Engines } from "./engines.ts";
 import type { HostOptions } from "./host.ts";
 
@@ -35,6 +39,22 @@ export function agentOf({ loaded, environment }: HostParts, agentId: string): Ag
 /** Throws CONFIG_INVALID. */
 export function modelOf(parts: HostParts, agentId: string): ResolvedModel {
   return parts.models.named(agentOf(parts, agentId).model);
+}
+
+/** What calls of a model ask, in a session with this branch. */
+export function asksOf(
+  { loaded }: HostParts,
+  {
+    agentId,
+    branch,
+    asked,
+  }: { agentId: string; branch: readonly TranscriptEntry[]; asked: ResolvedModel },
+): AskSettings {
+  const { name, model, endpoint } = asked;
+  const isRouter = providerAt(endpoint.baseUrl)?.isRouter === true;
+  const canBeTold = isRouter || model.profile?.reasoning.ask !== "none";
+  const level = thinkingLevelIn(branch);
+  return planAsk(loaded.config, { agentId, model: name, level, canBeTold });
 }
 
 /** Throws CONFIG_INVALID for the model of the settings. */

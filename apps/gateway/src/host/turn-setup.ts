@@ -25,7 +25,7 @@ import { limitToolCalls } from "../limits/tool-calls.ts";
 import { limitToolResults } from "../limits/tool-results.ts";
 import type { AgentModels } from "../models/agent-models.ts";
 import type { Rest } from "../models/plan-rest.ts";
-import { LOCAL_API, OFFLINE_MODEL } from "../models/resolve.ts";
+import { LOCAL_API, OFFLINE_MODEL, type ResolvedModel } from "../models/resolve.ts";
 import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
 import type { PluginsInUse } from "../plugins/live-generation.ts";
 import { engineRecalls } from "../plugins/offer/engine-recall.ts";
@@ -35,7 +35,7 @@ import { type SessionToolsRequest, withSessionTools } from "../recall/session-to
 import type { CompactableSession } from "../sessions/open.ts";
 import { workspaceRoot } from "../tools/workspace-files.ts";
 import type { TurnSetup } from "./host.ts";
-import { agentOf, type HostParts, modelsOf } from "./parts.ts";
+import { agentOf, asksOf, type HostParts, modelsOf } from "./parts.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { readWorkspaceInstructions } from "./workspace-instructions.ts";
 
@@ -107,7 +107,7 @@ export async function prepareTurn(
     },
     settings,
     runtimeFacts: runtimeFacts(parts, session),
-    ...(replacement === undefined && (await chainSettings(parts, session.agentId, chain))),
+    ...(replacement === undefined && (await chainSettings(parts, transcript, chain))),
     llmPolicy: llmPolicyOf(engines.settings(), pluginOf(engine.guard.owner)),
     ...(onEvent !== undefined && { onEvent }),
   };
@@ -206,14 +206,19 @@ async function turnSettings(
 /** Who was asked for, why another one answers, and who may answer besides. */
 async function chainSettings(
   parts: HostParts,
-  agentId: string,
-  { because, fallbacks }: AgentModels,
-): Promise<Pick<TurnRequest, "requestedModel" | "fallback" | "fallbacks">> {
-  const choices = fallbacks.map(async ({ model }): Promise<ModelChoice> => {
+  transcript: CompactableSession,
+  { answering, because, fallbacks }: AgentModels,
+): Promise<Pick<TurnRequest, "ask" | "requestedModel" | "fallback" | "fallbacks">> {
+  const { agentId } = transcript.session;
+  const branch = transcript.compaction.branch();
+  const askOf = (asked: ResolvedModel) => asksOf(parts, { agentId, branch, asked }).ask;
+  const choices = fallbacks.map(async (choice): Promise<ModelChoice> => {
+    const { model } = choice;
     const { tokenRatio, water } = await sizeSettings(parts, agentId, model);
-    return { model, tokenRatio, water };
+    return { model, ask: askOf(choice), tokenRatio, water };
   });
   return {
+    ask: askOf(answering),
     requestedModel: agentOf(parts, agentId).model,
     ...(because !== null && { fallback: failureOf(because) }),
     fallbacks: await Promise.all(choices),

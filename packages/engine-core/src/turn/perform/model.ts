@@ -1,6 +1,7 @@
 // Makes one model call and describes what was sent, item by item.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import {
+  type CallAsk,
   type ContextSize,
   type ModelCall,
   type ModelError,
@@ -12,6 +13,7 @@ import type { ModelCallReport } from "../../report.ts";
 import { advanceRequest, type RequestDescription } from "../../request/request-items.ts";
 import { measure } from "../../request/request-size.ts";
 import { itemFinder } from "../../request/resolve-view.ts";
+import { stableMessages } from "../../request/stable-messages.ts";
 import { MADE_BY_POLICY, messagesOf, type ViewItem, type Why } from "../../request/view-item.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
@@ -139,14 +141,14 @@ const sameAgain = (error: ModelError): Outcome =>
 
 async function stream(
   world: World,
-  { system, tools, remedies }: CallModel,
+  { items, system, tools, remedies }: CallModel,
   messages: readonly AgentMessage[],
   onRetry: NonNullable<ModelCall["onRetry"]>,
 ): Promise<{ outcome: Outcome; shown: boolean }> {
   const { ports, setup, signal, request } = world;
   let shown = false;
   const call: ModelCall = {
-    ...remediedAsk(setup.ask, remedies),
+    ...askWithPlaces(remediedAsk(setup.ask, remedies), stableMessages(items, messages)),
     model: remediedModel(setup.model, remedies),
     systemPrompt: system.map((part) => part.text).join("\n\n"),
     messages,
@@ -167,6 +169,12 @@ async function stream(
   const message = "The model's stream ended without a final event.";
   return { outcome: unanswered({ kind: "invalid_response", message }), shown };
 }
+
+/** The driver's default where the host asks for nothing of the cache. */
+const askWithPlaces = (ask: CallAsk, stable: number): CallAsk =>
+  stable === 0
+    ? ask
+    : { ...ask, cache: { retention: ask.cache?.retention ?? "short", stableMessages: stable } };
 
 /** Every stored reply says when it was made and in which run, so that engines can recognise it. */
 function stamped({ ports, setup }: World, message: AssistantMessage): AssistantMessage {

@@ -1,0 +1,119 @@
+import { createEmulator, type JsonObject } from "@clew/providers/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startTestGateway } from "../testing/gateway.ts";
+
+/** How each wire says what the settings ask: thinking hard, a long cache, a class of service. */
+const WIRES: readonly (readonly [string, string, object])[] = [
+  [
+    "anthropic-messages",
+    "claude-opus-4-6",
+    { thinking: { type: "enabled" }, service_tier: "flex", max_tokens: 8000 },
+  ],
+  [
+    "openai-responses",
+    "gpt-5.5",
+    { reasoning: { effort: "high" }, service_tier: "flex", max_output_tokens: 8000 },
+  ],
+  ["openai-chatgpt-responses", "gpt-5.5", { reasoning: { effort: "high" }, service_tier: "flex" }],
+  ["openai-completions", "gpt-5.5", { reasoning_effort: "high", service_tier: "flex" }],
+  ["mistral-conversations", "magistral-medium", { reasoning_effort: "high", max_tokens: 8000 }],
+];
+
+async function start(api: string, id: string, defaults: object) {
+  const server = await createEmulator(api, {
+    answers: [{ text: "Fine." }],
+    tolerant: true,
+    check: true,
+  });
+  onTestFinished(() => server.close());
+  const gateway = await startTestGateway({
+    agents: { defaults: { model: `lab/${id}`, ...defaults } },
+    models: {
+      providers: {
+        lab: {
+          ...{ api, baseUrl: server.baseUrl, apiKey: "key-for-tests" },
+          models: [
+            {
+              ...{ id, contextWindow: 100_000, maxTokens: 16_000, reasoning: true },
+              ...(api === "openai-completions" && { profile: { reasoning: { ask: "effort" } } }),
+            },
+          ],
+        },
+      },
+    },
+  });
+  const command = async (name: string, args = "") =>
+    (await gateway.gateway.command("main", { kind: "command", name, args })) as {
+      ok: boolean;
+      text: string;
+    };
+  const bodies = () => server.requests.map(({ body }) => body as JsonObject);
+  return { ...gateway, command, bodies };
+}
+
+describe.each(WIRES)("settings of calls, over %s", (api, id, expected) => {
+  const settings = {
+    thinkingDefault: "low",
+    params: { cacheRetention: "long", serviceTier: "flex", maxTokens: 8000 },
+    models: { [`lab/${id}`]: { params: { thinking: "high" } } },
+  };
+
+  it("reach the provider, and /status says which one decided", async () => {
+    const { say, bodies, command } = await start(api, id, settings);
+    expect((await say("hi")).text).toBe("Fine.");
+    expect(bodies().at(-1)).toMatchObject(expected);
+    expect((await command("status")).text).toContain(
+      `Asked of it: thinking high (agents.defaults.models["lab/${id}"].params), cache long (agents.defaults.params), service tier flex (agents.defaults.params), tokens of a reply 8000 (agents.defaults.params)`,
+    );
+  });
+});
+
+describe("/think", () => {
+  it("holds for the session until it is told otherwise", async () => {
+    const { say, bodies, command } = await start("openai-responses", "gpt-5.5", {
+      thinkingDefault: "low",
+    });
+    const effort = async () => {
+      await say("hi");
+      return (bodies().at(-1)?.reasoning as JsonObject | undefined)?.effort;
+    };
+    expect(await effort()).toBe("low");
+    expect((await command("think")).text).toBe("Thinking: low (agents.defaults.thinkingDefault).");
+    expect((await command("think", "xhigh")).text).toBe("Thinking: xhigh (/think).");
+    expect(await effort()).toBe("xhigh");
+    expect((await command("think", "default")).text).toContain("low (agents.defaults");
+    expect(await effort()).toBe("low");
+    expect(await command("think", "hihg")).toMatchObject({
+      ok: false,
+      text: expect.stringContaining('Did you mean "high"?'),
+    });
+  });
+
+  it("may be said before anything else", async () => {
+    const { say, bodies, command } = await start("openai-responses", "gpt-5.5", {});
+    expect((await command("think")).text).toContain("as the provider does by default");
+    await command("think", "high");
+    await say("hi");
+    expect(bodies().at(-1)).toMatchObject({ reasoning: { effort: "high" } });
+  });
+});
+
+describe("what an engine keeps unchanged", () => {
+  it("is marked for the provider's cache", async () => {
+    const { say, bodies, command } = await start("anthropic-messages", "claude-opus-4-6", {
+      compaction: { keepRecentTokens: 50 },
+      params: { cacheRetention: "long" },
+    });
+    for (let turn = 0; turn < 6; turn++)
+      await say(`Note ${turn}. ${"The tide was high. ".repeat(60)}`);
+    expect(await command("compact")).toMatchObject({ ok: true });
+    await say("What was it?");
+    const body = bodies().at(-1) ?? {};
+    const messages = body.messages as { content: JsonObject[] }[];
+    const marked = messages.flatMap(({ content }, index) =>
+      content.some(({ cache_control }) => cache_control !== undefined) ? [index] : [],
+    );
+    expect(marked).toEqual([0, messages.length - 1]);
+    expect(JSON.stringify(body)).toContain('"ttl":"1h"');
+  });
+});

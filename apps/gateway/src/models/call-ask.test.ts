@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { ConfigSchema } from "../config/schema.ts";
+import { planAsk } from "./call-ask.ts";
+
+const plan = (agents: object, more: { agentId?: string; level?: "low" | "off" } = {}) =>
+  planAsk(ConfigSchema.parse({ agents }), {
+    agentId: more.agentId ?? "main",
+    model: "a/m",
+    level: more.level,
+  });
+
+describe("what a call asks", () => {
+  it("is nothing unless a setting says so", () => {
+    expect(plan({})).toEqual({ ask: {}, because: [] });
+  });
+
+  it("comes from the session, then the agent, then the model, then the defaults", () => {
+    const defaults = {
+      thinkingDefault: "minimal",
+      params: { cacheRetention: "long", serviceTier: "flex", maxTokens: 100 },
+      models: { "a/m": { params: { serviceTier: "priority", thinking: "high" } } },
+    };
+    expect(plan({ defaults })).toEqual({
+      ask: {
+        reasoning: { effort: "high" },
+        cache: { retention: "long" },
+        serviceTier: "priority",
+        maxOutputTokens: 100,
+      },
+      because: [
+        'thinking high (agents.defaults.models["a/m"].params)',
+        "cache long (agents.defaults.params)",
+        'service tier priority (agents.defaults.models["a/m"].params)',
+        "tokens of a reply 100 (agents.defaults.params)",
+      ],
+    });
+    const list = [{ id: "main", thinkingDefault: "max", params: { cacheRetention: "none" } }];
+    expect(plan({ defaults, list }).ask).toMatchObject({
+      reasoning: { effort: "max" },
+      cache: { retention: "none" },
+    });
+    expect(plan({ defaults, list }, { agentId: "other" }).ask).toMatchObject({
+      reasoning: { effort: "high" },
+    });
+    const said = plan({ defaults, list }, { level: "off" });
+    expect(said.ask.reasoning).toEqual({ effort: "off" });
+    expect(said.because[0]).toBe("thinking off (/think)");
+  });
+
+  it("leaves thinking to the model when it is adaptive", () => {
+    const config = ConfigSchema.parse({ agents: { defaults: { thinkingDefault: "high" } } });
+    const asked = { agentId: "main", model: "a/m", level: undefined, canBeTold: false };
+    expect(planAsk(config, asked).because).toEqual([
+      "thinking high (agents.defaults.thinkingDefault), which this model cannot be told",
+    ]);
+    const found = plan({ defaults: { thinkingDefault: "adaptive" } });
+    expect(found.ask).toEqual({});
+    expect(found.because).toEqual(["thinking adaptive (agents.defaults.thinkingDefault)"]);
+  });
+});

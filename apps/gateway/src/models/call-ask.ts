@@ -1,0 +1,87 @@
+// Decides what the calls of an agent ask of a model, and says which setting decided it.
+import type { CallAsk } from "@clew/plugin-sdk/host";
+import type { Params, ThinkingLevel } from "../config/params.ts";
+import type { Config } from "../config/schema.ts";
+
+/** What calls ask, and where each of it was decided, for people. */
+export interface AskSettings {
+  ask: CallAsk;
+  /** "thinking high (/think)", "cache long (agents.defaults.params)", … */
+  because: readonly string[];
+}
+
+export interface AskRequest {
+  agentId: string;
+  /** "provider/model". */
+  model: string;
+  /** The session's own; undefined: the settings decide. */
+  level: ThinkingLevel | undefined;
+  /** False: nothing is known of how to tell this model how hard to think. Default: true. */
+  canBeTold?: boolean;
+}
+
+interface Layer {
+  /** The setting's place. */
+  name: string;
+  params: Params;
+}
+
+/** Pure. The session's own level wins, then the agent, then the model, then the defaults. */
+export function planAsk(
+  config: Config,
+  { agentId, model, level, canBeTold = true }: AskRequest,
+): AskSettings {
+  const { defaults, list } = config.agents;
+  const place = list.findIndex(({ id }) => id === agentId);
+  const own = list[place];
+  const layers: Layer[] = [
+    thinking("/think", level),
+    { name: `agents.list[${place}].params`, params: own?.params ?? {} },
+    thinking(`agents.list[${place}].thinkingDefault`, own?.thinkingDefault),
+    {
+      name: `agents.defaults.models["${model}"].params`,
+      params: Object.hasOwn(defaults.models, model) ? (defaults.models[model]?.params ?? {}) : {},
+    },
+    { name: "agents.defaults.params", params: defaults.params ?? {} },
+    thinking("agents.defaults.thinkingDefault", defaults.thinkingDefault),
+  ];
+  const set = <Key extends keyof Params>(key: Key) => {
+    const layer = layers.find(({ params }) => params[key] !== undefined);
+    return layer && { value: layer.params[key] as NonNullable<Params[Key]>, from: layer.name };
+  };
+  const effort = set("thinking");
+  const retention = set("cacheRetention");
+  const tier = set("serviceTier");
+  const temperature = set("temperature");
+  const tokens = set("maxTokens");
+  const parallel = set("parallelToolCalls");
+  return {
+    ask: {
+      ...(effort !== undefined &&
+        effort.value !== "adaptive" && { reasoning: { effort: effort.value } }),
+      ...(retention && { cache: { retention: retention.value } }),
+      ...(tier && { serviceTier: tier.value }),
+      ...(temperature && { temperature: temperature.value }),
+      ...(tokens && { maxOutputTokens: tokens.value }),
+      ...(parallel && { parallelToolCalls: parallel.value }),
+    },
+    because: [
+      ...told("thinking", effort).map((text) =>
+        canBeTold ? text : `${text}, which this model cannot be told`,
+      ),
+      ...told("cache", retention),
+      ...told("service tier", tier),
+      ...told("temperature", temperature),
+      ...told("tokens of a reply", tokens),
+      ...told("parallel calls", parallel),
+    ],
+  };
+}
+
+const thinking = (name: string, level: ThinkingLevel | undefined): Layer => ({
+  name,
+  params: level === undefined ? {} : { thinking: level },
+});
+
+const told = (what: string, set: { value: unknown; from: string } | undefined): string[] =>
+  set === undefined ? [] : [`${what} ${set.value} (${set.from})`];
