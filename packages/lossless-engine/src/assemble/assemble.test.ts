@@ -1,9 +1,10 @@
 import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
 import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
-import { pairToolCalls, splitRecord } from "@clew/plugin-sdk/transcript";
+import { pairToolCalls, textOf } from "@clew/plugin-sdk/transcript";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { nameOf } from "../messages/name.ts";
 import { isOwn } from "../messages/own.ts";
 import { temporaryStore, withIds } from "../testing/stored.ts";
 import { assemblyOf, viewOf } from "./assemble.ts";
@@ -78,8 +79,14 @@ describe("a view", () => {
               if (isSaid) expect(estimateMessages(messages).high).toBeLessThanOrEqual(tokenBudget);
               const given = messages.filter((one) => !isOwn(one));
               expect(messages.length - given.length).toBe(view.record === null ? 0 : 1);
-              if (given.length < history.length && isSaid) expect(isOwn(messages[0]!)).toBe(true);
-              const places = given.map((one) => history.indexOf(one));
+              const names = history.map(nameOf);
+              if (given.length < history.length) expect(isOwn(messages[0]!)).toBe(true);
+              const request = history.findLast(({ role }) => role === "user")!;
+              expect(names.filter((name) => name === nameOf(request))).toHaveLength(1);
+              expect(given.map(nameOf)).toContain(nameOf(request));
+              for (const { message, why } of view.items)
+                if (why === "kept") expect(history).toContain(message);
+              const places = given.map((one) => names.indexOf(nameOf(one)));
               expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
               expect(places.at(-1)).toBe(history.length - 1);
               expect(pairToolCalls(messages).orphanResults).toEqual([]);
@@ -151,19 +158,88 @@ describe("a view", () => {
     expect(shown[1]).toBe(messages[6]);
   });
 
-  it("quotes a request that is too long to be shown", async () => {
+  it("shows both ends of a request that is too long, and by which id the whole is read", async () => {
     const store = newStore();
-    const request = user(`Begin with the parser. ${"Then more of it. ".repeat(3_000)}`);
+    const request = user(`Begin with the parser. ${"Then more of it. ".repeat(3_000)} End there.`);
     const steps = Array.from({ length: 40 }, (_, step) => {
       const call = toolCall("read", { path: `src/step${step}.ts` }, `c${step}`);
       return [assistant([call]), toolResult(call, `step ${step} `.repeat(300))];
     }).flat();
-    const { messages, view } = await assembleIn(store, withIds([request, ...steps]), 16_000);
-    expect(view.items.map(({ why }) => why)).not.toContain("request");
-    const [record] = messages;
-    expect(record?.role === "compactionSummary" && splitRecord(record.summary).openRequest).toMatch(
-      /^Begin with the parser\./,
+    const history = withIds([request, ...steps]);
+    const { messages, view, promptAuthority } = await assembleIn(store, history, 16_000);
+    expect([promptAuthority, view.items[1]!.why]).toEqual([undefined, "request"]);
+    expect(textOf(messages[1]!)).toMatch(
+      /^Begin with the parser\..*characters cut here.*with id "e0".* End there\.$/s,
     );
+    expect(bytesOf((await assembleIn(store, history, 16_000)).messages)).toEqual(bytesOf(messages));
+  });
+
+  it("of one step with more results than fit shows the request whole, a record, and both ends of each", async () => {
+    const store = newStore();
+    const calls = Array.from({ length: 6 }, (_, index) => toolCall("read", {}, `p${index}`));
+    const results = calls.map((call, index) =>
+      toolResult(
+        call,
+        `first line of ${index}\n${"more words of it ".repeat(2_000)}\nend of ${index}`,
+      ),
+    );
+    const request = user("Compare the six files, please.");
+    const history = withIds([...conversation({ turns: 3 }), request, assistant(calls), ...results]);
+    for (const budget of [12_000, 24_000]) {
+      const { messages, view, promptAuthority } = await assembleIn(store, history, budget);
+      expect(promptAuthority).toBeUndefined();
+      expect(estimateMessages(messages).high).toBeLessThanOrEqual(budget);
+      expect(view.items.map(({ why }) => why)).toEqual([
+        ...["record", "request", "kept"],
+        ...results.map(() => "shortened"),
+      ]);
+      expect(messages[1]).toBe(history[6]);
+      for (const [index, message] of messages.slice(3).entries())
+        expect(textOf(message)).toMatch(
+          new RegExp(`^first line of ${index}.*with id "e${8 + index}".*end of ${index}$`, "s"),
+        );
+      expect(bytesOf((await assembleIn(store, history, budget)).messages)).toEqual(
+        bytesOf(messages),
+      );
+    }
+  });
+
+  it("of a turn that outgrew it goes on showing what it shortened in the same bytes", async () => {
+    const store = newStore();
+    const call = toolCall("read", {}, "long");
+    const history = withIds([
+      user("Read it."),
+      assistant([call]),
+      toolResult(call, "word ".repeat(9_000)),
+    ]);
+    const first = await assembleIn(store, history, 8_000);
+    const later = [...history, ...withIds([assistant("Read."), user("And now?")], "later")];
+    const next = await assembleIn(store, later, 8_000);
+    expect(bytesOf(next.messages).slice(0, first.messages.length)).toEqual(bytesOf(first.messages));
+  });
+
+  it("shows a request that is a picture whenever it fits, and says so where it does not", async () => {
+    for (const [budget, fits] of [
+      [4_000, true],
+      [16_000, true],
+      [1_500, false],
+    ] as const) {
+      const store = newStore();
+      const picture = { type: "image" as const, data: "QUJD".repeat(2_000), mimeType: "image/png" };
+      const request: AgentMessage = { role: "user", content: [picture], timestamp: 1 };
+      const history = withIds([...conversation({ turns: 12 }), request]);
+      for (let step = 0; step < 40; step++) {
+        const call = toolCall("bash", { command: `ls ${step}` }, `c${step}`);
+        history.push(
+          ...withIds([assistant([call]), toolResult(call, `out ${step} `.repeat(12))], `s${step}-`),
+        );
+        const { messages, promptAuthority } = await assembleIn(store, history, budget);
+        expect(promptAuthority).toBeUndefined();
+        const shown = messages.find(({ role }) => role === "user")!;
+        if (fits) expect(messages).toContain(history[24]);
+        else expect(textOf(shown)).toContain("picture left out");
+      }
+    }
   });
 
   it("of a small budget is forgotten when there is room again", async () => {

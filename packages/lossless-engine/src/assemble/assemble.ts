@@ -71,6 +71,7 @@ function reasonsOf(
     record: `stands for ${covered} earlier messages, all of them kept`,
     request: "the request that what follows belongs to",
     kept: "came after what the record stands for",
+    shortened: "came after it too, and all of it would not fit",
   };
   return items.flatMap(({ why }, from) =>
     from > 0 && items[from - 1]!.why === why ? [] : [{ from, reason: says[why] }],

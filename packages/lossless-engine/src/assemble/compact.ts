@@ -4,8 +4,8 @@ import { patiently } from "../patiently.ts";
 import { cutsOf, recordOf } from "../store/cuts.ts";
 import type { Store } from "../store/store.ts";
 import { budgetOf, byFirst, type ViewRequest } from "./assemble.ts";
-import { makeCut } from "./make-cut.ts";
-import { marksOf, planCut, planView } from "./plan.ts";
+import { type CutRequest, makeCut } from "./make-cut.ts";
+import { marksOf, type NewCut, planCut, planView, sum } from "./plan.ts";
 import { counter, show, type View } from "./show.ts";
 
 /** A history whose view shall get smaller. */
@@ -23,18 +23,26 @@ export async function compactView(store: Store, request: CompactRequest): Promis
   const count = counter(request.contextWindow);
   const cuts = byFirst(await patiently(() => cutsOf(store, session), signal));
   const before = await viewAsItIs(store, { ...request, cuts, count });
-  const budget = Math.min(budgetOf(request.tokenBudget), Math.max(1, before.view.tokens.estimate));
+  const limit = budgetOf(request.tokenBudget);
+  const budget = Math.min(limit, Math.max(1, before.view.tokens.estimate));
   const { low } = marksOf({ budget, messages, count });
   const to = { messages, count, budget, ceiling: Infinity };
+  const isSmaller = (view: View) => view.tokens.estimate < before.view.tokens.estimate;
+  const of = { session, messages, budget, count, cuts, signal, isWanted: isSmaller };
   const cut = [low, ...(isOverflow ? [low / 2] : [])]
     .map((mark) => planCut({ ...to, low: mark }))
     .find(({ from }) => from > before.from);
-  if (cut === undefined)
+  const ways = [
+    ...(cut === undefined ? [] : [{ ...of, cut, limit }]),
+    ...(isOverflow ? halfOfNewest({ ...of, budget: limit }, planCut({ ...to, low: 0 })) : []),
+  ];
+  if (ways.length === 0)
     return nothingDone("nothing-to-compact", "only the newest messages are shown as they are");
-  const isSmaller = (view: View) => view.tokens.estimate < before.view.tokens.estimate;
-  const of = { session, messages, budget, count, cuts, cut, signal, isWanted: isSmaller };
-  const after = await makeCut(store, of);
-  if (after.record === null || !isSmaller(after))
+  const after = await firstOf(ways, async (way) => {
+    const view = await makeCut(store, way);
+    return view.record !== null && isSmaller(view) ? { view, record: view.record } : undefined;
+  });
+  if (after === undefined)
     return nothingDone("no-gain", "what would stand for the older messages is not shorter");
   return {
     ok: true,
@@ -42,9 +50,30 @@ export async function compactView(store: Store, request: CompactRequest): Promis
     result: {
       summary: after.record.record,
       tokensBefore: before.view.tokens.estimate,
-      tokensAfter: after.tokens.estimate,
+      tokensAfter: after.view.tokens.estimate,
     },
   };
+}
+
+/** Of a budget: newest messages that take less are not why a request did not fit. */
+const SMALL = 0.25;
+
+/** Less of each of the newest messages is shown, once; not where they are small. */
+function halfOfNewest(of: Omit<CutRequest, "cut">, cut: NewCut): CutRequest[] {
+  const { high } = sum(of.messages.slice(cut.from), of.count);
+  if (high < SMALL * of.budget) return [];
+  return [{ ...of, cut, budget: Math.floor(Math.min(of.budget, high) / 2) }];
+}
+
+async function firstOf<Way, Found>(
+  ways: readonly Way[],
+  find: (way: Way) => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  for (const way of ways) {
+    const found = await find(way);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 const nothingDone = (code: NonNullable<CompactResult["code"]>, reason: string): CompactResult => ({

@@ -1,16 +1,17 @@
 // Writes the record of a new cut, keeps it, and shows what is left.
 import { createHash } from "node:crypto";
-import type { AgentMessage, SessionRef, UserMessage } from "@clew/plugin-sdk/core";
+import type { AgentMessage, SessionRef } from "@clew/plugin-sdk/core";
 import { saveLedger } from "@clew/plugin-sdk/transcript";
 import { named, nameOf } from "../messages/name.ts";
 import { asFarAsPossible, patiently } from "../patiently.ts";
 import { type StoredCut, storeCut } from "../store/cuts.ts";
 import { timeOf } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
+import { planFit } from "./fit.ts";
 import { knownBefore } from "./ledger.ts";
-import { type NewCut, requestBefore, sum } from "./plan.ts";
-import { type Count, type Standing, show, type View } from "./show.ts";
-import { writeRecord } from "./write-record.ts";
+import { type NewCut, sum } from "./plan.ts";
+import { type Count, type Standing, show, shownBy, type View } from "./show.ts";
+import { leastRecord, writeRecord } from "./write-record.ts";
 
 /** Where to cut what. */
 export interface CutRequest {
@@ -18,6 +19,8 @@ export interface CutRequest {
   readonly messages: readonly AgentMessage[];
   /** Tokens. */
   readonly budget: number;
+  /** See `FitInput`. */
+  readonly limit?: number | undefined;
   readonly count: Count;
   /** Those that were made before, by the names of their first messages. */
   readonly cuts: ReadonlyMap<string, StoredCut>;
@@ -30,14 +33,16 @@ export interface CutRequest {
 /** Messages of each end by which a successor of a known transcript is recognised. */
 const SAMPLE = 16;
 
-/** A cut for whose record there is no room is not kept. */
+/** The view behind the cut, which is kept unless nobody wants it or nothing was hidden. */
 export async function makeCut(store: Store, request: CutRequest): Promise<View> {
   const { session, messages, count, cut, signal, isWanted = () => true } = request;
   const { from, ceiling } = cut;
   const { record, ledger } = await standingFor(store, request);
+  if (record.record === "" && record.parts.size === 0)
+    return show(messages, { from, record: null, count });
   const view = show(messages, { from, record, count });
-  if (record === null || !isWanted(view)) return view;
-  const kept = sum(messages.slice(from), count);
+  if (!isWanted(view)) return view;
+  const kept = sum(messages.slice(from).map(shownBy(record.parts)), count);
   const tokens = {
     estimate: view.tokens.estimate - kept.estimate,
     high: view.tokens.high - kept.high,
@@ -53,27 +58,28 @@ export async function makeCut(store: Store, request: CutRequest): Promise<View> 
 
 async function standingFor(
   store: Store,
-  { messages, budget, count, cuts, cut: { from }, signal }: CutRequest,
-): Promise<{ record: Standing | null; ledger: string }> {
-  const room = budget - sum(messages.slice(from), count).high;
-  const asked = messages[requestBefore(messages, from)] as UserMessage | undefined;
-  const cost = asked === undefined ? 0 : count(asked).high;
-  const isShown = asked !== undefined && cost <= room / 2;
+  { messages, budget, limit, count, cuts, cut: { from }, signal }: CutRequest,
+): Promise<{ record: Standing; ledger: string }> {
   const { state, covered } = await knownBefore(store, { messages, end: from, cuts, signal });
-  const record = writeRecord({
-    ...{ state, covered, budget },
-    kept: [...(isShown ? [asked] : []), ...messages.slice(from)],
-    request: isShown ? undefined : asked,
-    left: isShown ? room - cost : room,
+  const fit = planFit({
+    ...{ messages, from, budget, limit, count },
+    leastRecord: covered === 0 ? 0 : leastRecord(covered),
   });
-  if (record === undefined) return { record: null, ledger: "" };
+  const asked = messages[fit.request];
+  const parts = new Map([...fit.parts].map(([index, part]) => [nameOf(messages[index]!), part]));
+  const kept = [...(asked === undefined ? [] : [asked]), ...messages.slice(from)];
+  const record =
+    covered === 0
+      ? ""
+      : writeRecord({ state, covered, budget, kept: kept.map(shownBy(parts)), left: fit.left });
   const first = nameOf(messages[from]!);
-  const name = createHash("sha256").update(`${first}\n${record}`).digest("hex").slice(0, 16);
+  const whole = [first, record, ...(parts.size === 0 ? [] : [JSON.stringify([...parts])])];
+  const name = createHash("sha256").update(whole.join("\n")).digest("hex").slice(0, 16);
   return {
     record: {
-      ...{ name, record, covered },
+      ...{ name, record, covered, parts },
       time: from > 0 ? timeOf(messages[from - 1]!) : (cuts.get(first)?.time ?? null),
-      request: isShown ? nameOf(asked) : null,
+      request: asked === undefined ? null : nameOf(asked),
     },
     ledger: JSON.stringify(saveLedger(state)),
   };

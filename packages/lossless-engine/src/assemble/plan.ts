@@ -4,6 +4,7 @@ import { planContextSize } from "@clew/plugin-sdk/host";
 import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
 import { atomicGroups, recordRoomOf } from "@clew/plugin-sdk/transcript";
 import { nameOf } from "../messages/name.ts";
+import { type Part, type Parts, shortened } from "../messages/shorten.ts";
 
 /** A place in a history before which a record stands for everything. */
 export interface Cut {
@@ -16,6 +17,8 @@ export interface Cut {
   readonly ceiling: number;
   /** Of the record, and of the request that is shown behind it. */
   readonly tokens: Pick<TokenEstimate, "estimate" | "high">;
+  /** What is shown of messages that had no room as they are. */
+  readonly parts: Parts;
 }
 
 /** What there is to choose from. */
@@ -68,9 +71,8 @@ export function planView<Known extends Cut>(input: PlanInput<Known>): ViewPlan<K
     ...{ messages, count, budget },
     ...{ low: marks.low, ceiling: OUTGROWN * marks.high },
   });
-  // The same place again: only a smaller record could help, and only where it has to.
-  const helps = next.from > from || (!fits && cut !== undefined);
-  return helps ? next : asItIs;
+  // The same place again: only showing less of it could help, and only where it has to.
+  return next.from > from || !fits ? next : asItIs;
 }
 
 /** A cut that leaves what `low` allows beside a record, at least the newest exchange. */
@@ -89,10 +91,12 @@ export function planCut({
   const tail = low - room.ledger - room.anchors - room.pins;
   const groups = atomicGroups(messages);
   let from = groups.at(-1)?.start ?? 0;
-  let tokens = 0;
+  let [estimate, high] = [0, 0];
   for (const { start, end } of groups.toReversed()) {
-    tokens += sum(messages.slice(start, end), count).estimate;
-    if (tokens > tail) break;
+    const tokens = sum(messages.slice(start, end), count);
+    estimate += tokens.estimate;
+    high += tokens.high;
+    if (estimate > tail || high > budget) break;
     from = start;
   }
   return { kind: "cut", from, ceiling };
@@ -140,21 +144,51 @@ function reach<Known extends Cut>(
   { messages, budget, cuts, count }: PlanInput<Known>,
   highMark: number,
 ) {
+  const holding = new Map([...cuts].filter(([, { ceiling }]) => ceiling >= highMark));
+  const parts = partsOf(holding);
   let [estimate, high] = [0, 0];
   for (let from = messages.length - 1; from >= 0; from--) {
     const message = messages[from]!;
-    const tokens = count(message);
+    const name = holding.size === 0 ? undefined : nameOf(message);
+    const part = name === undefined ? undefined : parts.get(name);
+    const tokens = count(part === undefined ? message : shortened(message, part));
     estimate += tokens.estimate;
     high += tokens.high;
-    const cut = cuts.size === 0 ? undefined : cuts.get(nameOf(message));
-    if (cut !== undefined && cut.ceiling >= highMark) {
-      const of = { estimate: estimate + cut.tokens.estimate, high: high + cut.tokens.high };
+    const cut = name === undefined ? undefined : holding.get(name);
+    if (cut !== undefined) {
+      const kept = parts.size === 0 ? { estimate, high } : keptBy(cut, messages.slice(from), count);
+      const of = {
+        estimate: kept.estimate + cut.tokens.estimate,
+        high: kept.high + cut.tokens.high,
+      };
       return { from, cut, tokens: of };
     }
     if (high > budget) break;
   }
-  return { from: 0, cut: undefined, tokens: { estimate, high } };
+  // On another branch the cut that shortened a message may not stand.
+  const tokens = parts.size === 0 ? { estimate, high } : sum(messages, count);
+  return { from: 0, cut: undefined, tokens };
 }
+
+/** The least that any cut shows of a message, so that none is passed by before it is met. */
+function partsOf(cuts: ReadonlyMap<string, Cut>): Parts {
+  const least = new Map<string, Part>();
+  for (const { parts } of cuts.values())
+    for (const [name, part] of parts)
+      if (part.chars <= (least.get(name)?.chars ?? Infinity)) least.set(name, part);
+  return least;
+}
+
+const keptBy = ({ parts }: Cut, kept: readonly AgentMessage[], count: Count) =>
+  sum(
+    kept.map((message) => {
+      const part = parts.size === 0 ? undefined : parts.get(nameOf(message));
+      return part === undefined ? message : shortened(message, part);
+    }),
+    count,
+  );
+
+type Count = PlanInput<Cut>["count"];
 
 /** The newest request, where it is older than what is shown; -1 = it is among that. */
 export function requestBefore(messages: readonly AgentMessage[], from: number): number {

@@ -2,7 +2,7 @@ import { loadExactCounter } from "@clew/plugin-sdk/tokens";
 import { describe, expect, it } from "vitest";
 import { promptAddition } from "./prompt-addition.ts";
 
-const record = { name: "r", record: "…", time: null, covered: 3, request: null };
+const record = { name: "r", record: "…", time: null, covered: 3, request: null, parts: new Map() };
 const view = { items: [], tokens: { estimate: 0, low: 0, high: 0 }, hidden: 3 };
 const params = { sessionId: "s", messages: [], availableTools: new Set(["lcm_grep"]) };
 

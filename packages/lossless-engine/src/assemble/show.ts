@@ -4,11 +4,13 @@ import { estimateMessage, type TokenEstimate } from "@clew/plugin-sdk/tokens";
 import { capToolResults } from "@clew/plugin-sdk/transcript";
 import { nameOf } from "../messages/name.ts";
 import { ownRecord } from "../messages/own.ts";
+import { type Parts, shortened } from "../messages/shorten.ts";
 import { sum } from "./plan.ts";
 
-/** What stands for the beginning of a history. */
+/** What stands for the beginning of a history, and what is shown of the rest. */
 export interface Standing {
   readonly name: string;
+  /** Empty: nothing is hidden. */
   readonly record: string;
   /** When the last message was made that it stands for, ms; null = not known. */
   readonly time: number | null;
@@ -16,13 +18,16 @@ export interface Standing {
   readonly covered: number;
   /** Name of the request that is shown behind it; null = none is. */
   readonly request: string | null;
+  /** What is shown of messages that have no room as they are. */
+  readonly parts: Parts;
 }
 
 /**
  * Why a message is shown: "record" it stands for those that are not · "request" it began the turn
- * that the rest belongs to · "kept" it is what came since.
+ * that the rest belongs to · "kept" it is what came since · "shortened" it came since, but all of
+ * it would not fit.
  */
-export type Why = "record" | "request" | "kept";
+export type Why = "record" | "request" | "kept" | "shortened";
 
 /** A message of a view. */
 export interface ViewItem {
@@ -62,10 +67,16 @@ export function show(
     record === null || record.request === null
       ? -1
       : messages.slice(0, from).findLastIndex((message) => nameOf(message) === record.request);
+  const shown = shownBy(record?.parts);
   const items: ViewItem[] = [
-    ...(record === null ? [] : [{ message: recordMessage(record), why: "record" as const }]),
-    ...(request < 0 ? [] : [{ message: messages[request]!, why: "request" as const }]),
-    ...messages.slice(from).map((message) => ({ message, why: "kept" as const })),
+    ...(record === null || record.record === ""
+      ? []
+      : [{ message: recordMessage(record), why: "record" as const }]),
+    ...(request < 0 ? [] : [{ message: shown(messages[request]!), why: "request" as const }]),
+    ...messages.slice(from).map((message): ViewItem => {
+      const part = shown(message);
+      return { message: part, why: part === message ? "kept" : "shortened" };
+    }),
   ];
   return {
     items,
@@ -75,6 +86,15 @@ export function show(
     ),
     record,
     hidden: from - (request < 0 ? 0 : 1),
+  };
+}
+
+/** What is shown of a message. */
+export function shownBy(parts: Parts | undefined): (message: AgentMessage) => AgentMessage {
+  if (parts === undefined || parts.size === 0) return (message) => message;
+  return (message) => {
+    const part = parts.get(nameOf(message));
+    return part === undefined ? message : shortened(message, part);
   };
 }
 

@@ -2,6 +2,7 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { SessionRef } from "@clew/plugin-sdk/core";
 import type { NamedMessage } from "../messages/name.ts";
+import type { Part, Parts } from "../messages/shorten.ts";
 import { makePlace, placeOf } from "./conversations.ts";
 import { nameAndTime } from "./rows.ts";
 import type { Store } from "./store.ts";
@@ -23,6 +24,8 @@ export interface StoredCut {
   readonly time: number | null;
   /** How many messages it stands for. */
   readonly covered: number;
+  /** What is shown of messages behind it that had no room as they are. */
+  readonly parts: Parts;
 }
 
 /** A cut to keep. */
@@ -43,7 +46,7 @@ export function cutsOf(store: Store, session: SessionRef): StoredCut[] {
     const place = placeOf(sql, session);
     if (place === undefined) return [];
     return sql(`
-      SELECT id, name, first, request, ceiling, estimate, high, time, covered FROM cut
+      SELECT id, name, first, request, ceiling, estimate, high, time, covered, parts FROM cut
       WHERE conversation = ? ORDER BY id DESC
     `)
       .all(place.conversation)
@@ -56,6 +59,7 @@ export function cutsOf(store: Store, session: SessionRef): StoredCut[] {
         tokens: { estimate: Number(row.estimate), high: Number(row.high) },
         time: row.time === null ? null : Number(row.time),
         covered: Number(row.covered),
+        parts: new Map(JSON.parse(String(row.parts ?? "[]")) as [string, Part][]),
       }));
   });
 }
@@ -86,14 +90,16 @@ export function storeCut(
     const { conversation } = makePlace(sql, session, messages.map(nameAndTime));
     sql(`
       INSERT INTO cut
-        (conversation, name, first, request, ceiling, estimate, high, time, covered, record, ledger)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        (conversation, name, first, request, ceiling, estimate, high, time, covered, parts, record,
+          ledger)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (conversation, name) DO UPDATE SET ceiling = excluded.ceiling
         WHERE ceiling IS NOT NULL AND (excluded.ceiling IS NULL OR excluded.ceiling > ceiling)
     `).run(
       ...[conversation, cut.name, cut.first, cut.request],
       ...[cut.ceiling === Infinity ? null : cut.ceiling, cut.tokens.estimate, cut.tokens.high],
-      ...[cut.time, cut.covered, cut.record, zstdCompressSync(cut.ledger)],
+      ...[cut.time, cut.covered, cut.parts.size === 0 ? null : JSON.stringify([...cut.parts])],
+      ...[cut.record, zstdCompressSync(cut.ledger)],
     );
     const older = "SELECT id FROM cut WHERE conversation = ? ORDER BY id DESC LIMIT -1 OFFSET ?";
     sql(`DELETE FROM cut WHERE id IN (${older})`).run(conversation, MOST_CUTS);

@@ -114,4 +114,10 @@ export const MIGRATIONS: readonly string[] = [
   DELETE FROM unindexed;
   UPDATE watermark SET indexed = 0;
   `,
+  `
+  -- parts is the JSON of what is shown of messages behind the record that are not shown whole.
+  ALTER TABLE cut ADD COLUMN parts TEXT;
+  -- Few messages are said in runs that a host begins by itself.
+  CREATE INDEX message_heartbeat ON message (conversation) WHERE flags & 2;
+  `,
 ];
