@@ -151,6 +151,28 @@ describe("where the database cannot be used", () => {
     expect(storedIn(agentDir)).toEqual(messages);
   });
 
+  it("a compaction says that nothing was compacted, and one that says it was is in the next view", async () => {
+    const agentDir = temporaryFolder();
+    const engine = createLosslessEngine({ agentDir });
+    onTestFinished(() => engine.dispose?.());
+    const messages = withIds(conversation({ turns: 40, tools: 1, toolResultChars: 900 }));
+    await engine.ingestBatch!({ ...session, messages });
+    const shown = async () =>
+      (await engine.assemble({ ...session, messages, tokenBudget: 100_000 })).messages.length;
+    const other = new DatabaseSync(databaseOf(agentDir));
+    other.exec("BEGIN IMMEDIATE");
+    const compact = { ...session, force: true, tokenBudget: 50_000 };
+    expect(await engine.compact(compact)).toMatchObject({
+      ...{ ok: false, compacted: false, code: "not-written" },
+      reason: expect.stringMatching(/another program is writing to it/),
+    });
+    other.exec("ROLLBACK");
+    other.close();
+    expect(await shown()).toBe(messages.length);
+    expect(await engine.compact(compact)).toMatchObject({ ok: true, compacted: true });
+    expect(await shown()).toBeLessThan(messages.length);
+  });
+
   it.skipIf(process.getuid?.() === 0)(
     "a view is shown all the same, and storing says why it failed",
     async () => {

@@ -1,9 +1,11 @@
 // Chooses what a model is shown of a history, and says so in the terms of the contract.
 import type { AgentMessage, AssembleResult, SessionRef } from "@clew/plugin-sdk/core";
 import { isOwn } from "../messages/own.ts";
-import { patiently } from "../patiently.ts";
+import { asFarAsPossible, patiently } from "../patiently.ts";
 import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
+import { heartbeatNames } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
+import { talkOf } from "./heartbeats.ts";
 import { makeCut } from "./make-cut.ts";
 import { planView } from "./plan.ts";
 import { counter, show, type View, type ViewItem, type Why } from "./show.ts";
@@ -24,7 +26,8 @@ export interface ViewRequest {
 export async function viewOf(store: Store, request: ViewRequest): Promise<View> {
   const { session, signal } = request;
   // A host may hand back the view it was given.
-  const messages = request.messages.filter((message) => !isOwn(message));
+  const given = request.messages.filter((message) => !isOwn(message));
+  const { messages, aside } = talkOf(given, await heartbeatsOf(store, session, signal));
   const budget = budgetOf(request.tokenBudget);
   const count = counter(request.contextWindow);
   const cuts = byFirst(await patiently(() => cutsOf(store, session), signal));
@@ -37,10 +40,21 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
       const record = await patiently(() => recordOf(store, cut.id), signal);
       return show(messages, { from, record: { ...cut, record }, count });
     }
-    case "cut":
-      return makeCut(store, { session, messages, budget, count, cuts, cut: plan, signal });
+    case "cut": {
+      const of = { session, messages, budget, count, cuts, cut: plan, aside, signal };
+      const { view, keep } = await makeCut(store, of);
+      if (keep !== null) await asFarAsPossible(keep);
+      return view;
+    }
   }
 }
+
+/** Names of the messages that were told as those of runs that the host began by itself. */
+export const heartbeatsOf = (
+  store: Store,
+  session: SessionRef,
+  signal: AbortSignal | undefined,
+): Promise<ReadonlySet<string>> => patiently(() => heartbeatNames(store, session), signal);
 
 /** What `assemble` answers for a view of `messages`. */
 export function assemblyOf(

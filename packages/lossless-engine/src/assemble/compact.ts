@@ -1,9 +1,10 @@
 // Makes the context smaller when a person or the host asks for it.
-import type { CompactResult } from "@clew/plugin-sdk/core";
+import { type CompactResult, ContextEngineError } from "@clew/plugin-sdk/core";
 import { patiently } from "../patiently.ts";
 import { cutsOf, recordOf } from "../store/cuts.ts";
 import type { Store } from "../store/store.ts";
-import { budgetOf, byFirst, type ViewRequest } from "./assemble.ts";
+import { budgetOf, byFirst, heartbeatsOf, type ViewRequest } from "./assemble.ts";
+import { talkOf } from "./heartbeats.ts";
 import { type CutRequest, makeCut } from "./make-cut.ts";
 import { marksOf, type NewCut, planCut, planView, sum } from "./plan.ts";
 import { counter, show, type View } from "./show.ts";
@@ -16,19 +17,20 @@ export interface CompactRequest extends ViewRequest {
 
 /** Cuts down to the low mark; a second time, because that was not enough, to half of it. */
 export async function compactView(store: Store, request: CompactRequest): Promise<CompactResult> {
-  const { session, messages, signal, isOverflow = false } = request;
+  const { session, signal, isOverflow = false } = request;
   signal?.throwIfAborted();
+  const { messages, aside } = talkOf(request.messages, await heartbeatsOf(store, session, signal));
   if (messages.length === 0)
     return nothingDone("no-conversation", "nothing was said in this session yet");
   const count = counter(request.contextWindow);
   const cuts = byFirst(await patiently(() => cutsOf(store, session), signal));
-  const before = await viewAsItIs(store, { ...request, cuts, count });
+  const before = await viewAsItIs(store, { ...request, messages, cuts, count });
   const limit = budgetOf(request.tokenBudget);
   const budget = Math.min(limit, Math.max(1, before.view.tokens.estimate));
   const { low } = marksOf({ budget, messages, count });
   const to = { messages, count, budget, ceiling: Infinity };
   const isSmaller = (view: View) => view.tokens.estimate < before.view.tokens.estimate;
-  const of = { session, messages, budget, count, cuts, signal, isWanted: isSmaller };
+  const of = { session, messages, budget, count, cuts, aside, signal };
   const cut = [low, ...(isOverflow ? [low / 2] : [])]
     .map((mark) => planCut({ ...to, low: mark }))
     .find(({ from }) => from > before.from);
@@ -39,16 +41,23 @@ export async function compactView(store: Store, request: CompactRequest): Promis
   if (ways.length === 0)
     return nothingDone("nothing-to-compact", "only the newest messages are shown as they are");
   const after = await firstOf(ways, async (way) => {
-    const view = await makeCut(store, way);
-    return view.record !== null && isSmaller(view) ? { view, record: view.record } : undefined;
+    const made = await makeCut(store, way);
+    return made.keep !== null && isSmaller(made.view) ? made : undefined;
   });
   if (after === undefined)
     return nothingDone("no-gain", "what would stand for the older messages is not shorter");
+  try {
+    await after.keep!();
+  } catch (error) {
+    if (!ContextEngineError.is(error, "STORAGE_FAILED")) throw error;
+    // A view that nobody can find again is no compaction.
+    return { ok: false, compacted: false, code: "not-written", reason: error.message };
+  }
   return {
     ok: true,
     compacted: true,
     result: {
-      summary: after.record.record,
+      summary: after.view.record?.record ?? "",
       tokensBefore: before.view.tokens.estimate,
       tokensAfter: after.view.tokens.estimate,
     },

@@ -31,23 +31,28 @@ export async function knownBefore(
     messages,
     end,
     cuts,
+    aside,
     signal,
   }: {
     messages: readonly AgentMessage[];
     end: number;
     cuts: ReadonlyMap<string, StoredCut>;
+    /** See `Talk`. */
+    aside: ReadonlySet<AgentMessage>;
     signal?: AbortSignal | undefined;
   },
 ): Promise<Known> {
   const base = newestKnown(store, messages, end, cuts);
   let { state } = base;
+  // What was looked up stands where it was said first, and may have changed since.
+  const isSaid = (message: AgentMessage) => !aside.has(message) && !isRecall(message);
   const pieces: AgentMessage[][] = [];
   for (let at = base.from; at < end; at += PIECE)
     pieces.push(messages.slice(at, Math.min(end, at + PIECE)));
   await inSlices(
     pieces,
     (piece) => {
-      state = foldLedger(state, piece.filter(isTalk).map(asEntry));
+      state = foldLedger(state, piece.filter(isSaid).map(asEntry));
     },
     { signal },
   );
@@ -69,13 +74,6 @@ function newestKnown(
     }
   return { state: EMPTY_LEDGER, from: 0, covered: 0 };
 }
-
-/**
- * A run that the host began by itself says nothing that a session has to hold to. What was looked
- * up stands where it was said first, and may have changed since.
- */
-const isTalk = (message: AgentMessage) =>
-  message.__openclaw?.kind !== "heartbeat" && !isRecall(message);
 
 function asEntry(message: AgentMessage): TranscriptEntry {
   const id = nameOf(message);

@@ -1,9 +1,9 @@
-// Writes the record of a new cut, keeps it, and shows what is left.
+// Writes the record of a new cut, shows what is left, and keeps the cut.
 import { createHash } from "node:crypto";
 import type { AgentMessage, SessionRef } from "@clew/plugin-sdk/core";
 import { saveLedger } from "@clew/plugin-sdk/transcript";
 import { named, nameOf } from "../messages/name.ts";
-import { asFarAsPossible, patiently } from "../patiently.ts";
+import { patiently } from "../patiently.ts";
 import { type StoredCut, storeCut } from "../store/cuts.ts";
 import { timeOf } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
@@ -25,23 +25,29 @@ export interface CutRequest {
   /** Those that were made before, by the names of their first messages. */
   readonly cuts: ReadonlyMap<string, StoredCut>;
   readonly cut: NewCut;
+  /** See `Talk`. */
+  readonly aside: ReadonlySet<AgentMessage>;
   readonly signal?: AbortSignal | undefined;
-  /** Whether a view is worth being kept. Absent: any is. */
-  readonly isWanted?: (view: View) => boolean;
+}
+
+/** A view behind a new cut. */
+export interface CutView {
+  readonly view: View;
+  /** Stores the cut, so that later views stand on it. Null: nothing was hidden or shortened. */
+  readonly keep: (() => Promise<void>) | null;
 }
 
 /** Messages of each end by which a successor of a known transcript is recognised. */
 const SAMPLE = 16;
 
-/** The view behind the cut, which is kept unless nobody wants it or nothing was hidden. */
-export async function makeCut(store: Store, request: CutRequest): Promise<View> {
-  const { session, messages, count, cut, signal, isWanted = () => true } = request;
+/** Nothing is stored yet. */
+export async function makeCut(store: Store, request: CutRequest): Promise<CutView> {
+  const { session, messages, count, cut, signal } = request;
   const { from, ceiling } = cut;
   const { record, ledger } = await standingFor(store, request);
   if (record.record === "" && record.parts.size === 0)
-    return show(messages, { from, record: null, count });
+    return { view: show(messages, { from, record: null, count }), keep: null };
   const view = show(messages, { from, record, count });
-  if (!isWanted(view)) return view;
   const kept = sum(messages.slice(from).map(shownBy(record.parts)), count);
   const tokens = {
     estimate: view.tokens.estimate - kept.estimate,
@@ -50,17 +56,20 @@ export async function makeCut(store: Store, request: CutRequest): Promise<View> 
   const first = nameOf(messages[from]!);
   const sample = [...messages.slice(0, SAMPLE), ...messages.slice(-SAMPLE)].map(named);
   const stored = { ...record, first, ceiling, tokens, ledger };
-  await asFarAsPossible(() =>
-    patiently(() => storeCut(store, { session, messages: sample, cut: stored }), signal),
-  );
-  return view;
+  return {
+    view,
+    keep: () =>
+      patiently(() => storeCut(store, { session, messages: sample, cut: stored }), signal),
+  };
 }
 
 async function standingFor(
   store: Store,
-  { messages, budget, limit, count, cuts, cut: { from }, signal }: CutRequest,
+  { messages, budget, limit, count, cuts, cut: { from }, aside, signal }: CutRequest,
 ): Promise<{ record: Standing; ledger: string }> {
-  const { state, covered } = await knownBefore(store, { messages, end: from, cuts, signal });
+  const { state, covered } = await knownBefore(store, {
+    ...{ messages, end: from, cuts, aside, signal },
+  });
   const fit = planFit({
     ...{ messages, from, budget, limit, count },
     leastRecord: covered === 0 ? 0 : leastRecord(covered),

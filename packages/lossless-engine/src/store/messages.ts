@@ -62,6 +62,18 @@ export function knownNames(
   });
 }
 
+/** Names of the conversation's messages that were said in runs that the host began by itself. */
+export function heartbeatNames(store: Store, session: SessionRef): ReadonlySet<string> {
+  return store.read((sql) => {
+    const place = placeOf(sql, session);
+    if (place === undefined) return new Set();
+    const rows = sql("SELECT id FROM message WHERE conversation = ? AND flags & 2").all(
+      place.conversation,
+    );
+    return new Set(rows.map(({ id }) => String(id)));
+  });
+}
+
 /** Messages of a conversation from number `from` on, in the order in which they came. */
 export function readMessages(
   store: Store,
@@ -110,6 +122,8 @@ function storeEach(
       added++;
     } else if (from === "told" && (Number(known.flags) & FLAGS.seen) !== 0)
       replace(sql, Number(known.seq), { name, message, flags, compresses });
+    else if (isHeartbeat)
+      sql("UPDATE message SET flags = flags | ? WHERE seq = ?").run(FLAGS.heartbeat, known.seq!);
   }
   if (turn !== before)
     sql("UPDATE conversation SET turns = ? WHERE id = ?").run(turn, conversation);
