@@ -18,9 +18,11 @@ import { promptAddition } from "./assemble/prompt-addition.ts";
 import type { Why } from "./assemble/show.ts";
 import { describeStore } from "./commands/describe-store.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
+import { anchored } from "./ingest/anchored.ts";
 import { historyOf } from "./ingest/history.ts";
 import { importFile } from "./ingest/import-file.ts";
 import { storeTold, type Told } from "./ingest/ingest.ts";
+import { callOf, isMessage, refuse } from "./ingest/refuse.ts";
 import { storeSeen } from "./ingest/seen.ts";
 import { asFarAsPossible } from "./patiently.ts";
 import { catchUp, catchUpAPiece } from "./search/catch-up.ts";
@@ -34,7 +36,7 @@ const DURABLE = {
   turnAdvancementIdempotency: "atomic-idempotent-v1",
 } as const;
 const NOTHING_REWRITTEN = { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
-const IGNORED: Storing = { added: 0, isDuplicate: false };
+const IGNORED: Storing = { added: 0, isDuplicate: false, refused: [] };
 
 /** Why a view holds what it holds. */
 export interface Explanation {
@@ -90,8 +92,10 @@ export function engineOn(
   async function tell(told: Told): Promise<Storing> {
     const store = stores.of(told.session);
     if (store === null) return IGNORED;
-    const storing = await storeTold(store, told);
+    const messages = told.messages.filter(isMessage);
+    const storing = await storeTold(store, { ...told, messages });
     await asFarAsPossible(() => catchUpAPiece(store));
+    refuse(storing.refused, told.messages.length - messages.length);
     return storing;
   }
 
@@ -133,29 +137,41 @@ export function engineOn(
       return NOTHING_REWRITTEN;
     },
 
-    async ingest({ message, isHeartbeat, ...session }) {
+    async ingest(params) {
+      const { message, isHeartbeat, ...session } = callOf("ingest", params);
       const { added } = await tell({ session: refOf(session), messages: [message], isHeartbeat });
       return { ingested: added > 0 };
     },
 
-    async ingestBatch({ messages, isHeartbeat, ...session }) {
+    async ingestBatch(params) {
+      const { messages, isHeartbeat, ...session } = callOf("ingestBatch", params);
       const { added } = await tell({ session: refOf(session), messages, isHeartbeat });
       return { ingestedCount: added };
     },
 
-    async afterTurn({ messages, prePromptMessageCount, sessionFile, isHeartbeat, ...session }) {
-      const fresh = messages.slice(prePromptMessageCount);
-      await tell({ session: refOf(session), messages: fresh, sessionFile, isHeartbeat });
+    async afterTurn(params) {
+      const { messages, prePromptMessageCount, sessionFile, isHeartbeat, ...session } = callOf(
+        "afterTurn",
+        params,
+      );
+      await tell({
+        session: refOf(session),
+        messages: messages.slice(prePromptMessageCount),
+        before: messages.slice(0, prePromptMessageCount),
+        ...{ sessionFile, isHeartbeat },
+      });
     },
 
-    async commitTurn({ messages, advancementKey, isHeartbeat, ...session }) {
+    async commitTurn(params) {
+      const { advancementKey, isHeartbeat, ...session } = callOf("commitTurn", params);
+      const messages = anchored(params);
       const told = { session: refOf(session), messages, advancementKey, isHeartbeat };
       const { isDuplicate } = await tell(told);
       return { status: isDuplicate ? "duplicate" : "committed" };
     },
 
     async assemble(params) {
-      const session = refOf(params);
+      const session = refOf(callOf("assemble", params));
       const { messages, tokenBudget } = params;
       const store = stores.of(session);
       if (store === null) return { messages, estimatedTokens: estimateMessages(messages).estimate };

@@ -1,9 +1,15 @@
 // Chooses what a model is shown of a history, and says so in the terms of the contract.
-import type { AgentMessage, AssembleResult, SessionRef } from "@clew/plugin-sdk/core";
+import {
+  type AgentMessage,
+  type AssembleResult,
+  messageId,
+  type SessionRef,
+} from "@clew/plugin-sdk/core";
+import { withoutNamesakes } from "../messages/name.ts";
 import { isOwn } from "../messages/own.ts";
 import { asFarAsPossible, patiently } from "../patiently.ts";
 import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
-import { heartbeatNames } from "../store/messages.ts";
+import { heartbeatNames, printsOf } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
 import { talkOf } from "./heartbeats.ts";
 import { makeCut } from "./make-cut.ts";
@@ -26,11 +32,11 @@ export interface ViewRequest {
 export async function viewOf(store: Store, request: ViewRequest): Promise<View> {
   const { session, signal } = request;
   // A host may hand back the view it was given.
-  const given = request.messages.filter((message) => !isOwn(message));
+  const given = withoutNamesakes(request.messages.filter((message) => !isOwn(message)));
   const { messages, aside } = talkOf(given, await heartbeatsOf(store, session, signal));
   const budget = budgetOf(request.tokenBudget);
   const count = counter(request.contextWindow);
-  const cuts = byFirst(await patiently(() => cutsOf(store, session), signal));
+  const cuts = await cutsAmong(store, { session, messages, signal });
   const plan = planView({ messages, budget, cuts, count });
   switch (plan.kind) {
     case "whole":
@@ -96,6 +102,29 @@ function reasonsOf(
 export const budgetOf = (tokenBudget = Infinity): number =>
   Number.isNaN(tokenBudget) ? 0 : Math.max(0, tokenBudget);
 
-/** Of two with the same first message the newer one counts. */
-export const byFirst = (cuts: readonly StoredCut[]): ReadonlyMap<string, StoredCut> =>
-  new Map(cuts.toReversed().map((cut) => [cut.first, cut]));
+/**
+ * By the names of the messages behind their records, as these messages give them; of two with the
+ * same first message the newer one counts.
+ */
+export async function cutsAmong(
+  store: Store,
+  { session, messages, signal }: Pick<ViewRequest, "session" | "messages" | "signal">,
+): Promise<ReadonlyMap<string, StoredCut>> {
+  const cuts = (await patiently(() => cutsOf(store, session), signal)).toReversed();
+  const byFirst = new Map(cuts.map((cut) => [cut.first, cut]));
+  if (cuts.length === 0 || messages.every((message) => messageId(message) !== undefined))
+    return byFirst;
+  const names = cuts.flatMap(({ first, request, parts }) => [
+    ...[first, ...parts.keys()],
+    ...(request === null ? [] : [request]),
+  ]);
+  const prints = await patiently(() => printsOf(store, session, names), signal);
+  const printed = (name: string) => prints.get(name) ?? name;
+  for (const cut of cuts) {
+    const first = printed(cut.first);
+    const request = cut.request === null ? null : printed(cut.request);
+    const parts = new Map([...cut.parts].map(([name, part]) => [printed(name), part]));
+    byFirst.set(first, { ...cut, first, request, parts });
+  }
+  return byFirst;
+}

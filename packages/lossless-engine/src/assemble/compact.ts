@@ -1,9 +1,10 @@
 // Makes the context smaller when a person or the host asks for it.
 import { type CompactResult, ContextEngineError } from "@clew/plugin-sdk/core";
+import { withoutNamesakes } from "../messages/name.ts";
 import { patiently } from "../patiently.ts";
-import { cutsOf, recordOf } from "../store/cuts.ts";
+import { recordOf, type StoredCut } from "../store/cuts.ts";
 import type { Store } from "../store/store.ts";
-import { budgetOf, byFirst, heartbeatsOf, type ViewRequest } from "./assemble.ts";
+import { budgetOf, cutsAmong, heartbeatsOf, type ViewRequest } from "./assemble.ts";
 import { talkOf } from "./heartbeats.ts";
 import { type CutRequest, makeCut } from "./make-cut.ts";
 import { marksOf, type NewCut, planCut, planView, sum } from "./plan.ts";
@@ -19,11 +20,14 @@ export interface CompactRequest extends ViewRequest {
 export async function compactView(store: Store, request: CompactRequest): Promise<CompactResult> {
   const { session, signal, isOverflow = false } = request;
   signal?.throwIfAborted();
-  const { messages, aside } = talkOf(request.messages, await heartbeatsOf(store, session, signal));
+  const { messages, aside } = talkOf(
+    withoutNamesakes(request.messages),
+    await heartbeatsOf(store, session, signal),
+  );
   if (messages.length === 0)
     return nothingDone("no-conversation", "nothing was said in this session yet");
   const count = counter(request.contextWindow);
-  const cuts = byFirst(await patiently(() => cutsOf(store, session), signal));
+  const cuts = await cutsAmong(store, { session, messages, signal });
   const before = await viewAsItIs(store, { ...request, messages, cuts, count });
   const limit = budgetOf(request.tokenBudget);
   const budget = Math.min(limit, Math.max(1, before.view.tokens.estimate));
@@ -100,7 +104,7 @@ async function viewAsItIs(
     cuts,
     count,
     signal,
-  }: CompactRequest & { cuts: ReturnType<typeof byFirst>; count: ReturnType<typeof counter> },
+  }: CompactRequest & { cuts: ReadonlyMap<string, StoredCut>; count: ReturnType<typeof counter> },
 ): Promise<{ view: View; from: number }> {
   const plan = planView({ messages, budget: Infinity, cuts, count });
   if (plan.kind !== "kept")

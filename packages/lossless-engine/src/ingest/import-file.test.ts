@@ -215,9 +215,13 @@ describe("what a view shows", () => {
     expect(conversationMessages(store, session)).toEqual(messages);
   });
 
-  it("of a host without ids is left to the calls that tell of it", async () => {
+  it("of a host without ids and times is left to the calls that tell of it", async () => {
     const store = temporaryStore();
-    await storeSeen(store, { session, messages: conversation({ turns: 5 }) });
+    const messages = conversation({ turns: 5 });
+    const timeless = messages.map(({ timestamp: _, ...rest }) => rest as AgentMessage);
+    await storeSeen(store, { session, messages: timeless });
     expect(conversationMessages(store, session)).toEqual([]);
+    await storeSeen(store, { session, messages });
+    expect(conversationMessages(store, session)).toEqual(messages);
   });
 });

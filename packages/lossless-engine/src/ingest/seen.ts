@@ -1,17 +1,21 @@
 // Stores what a view shows and nobody told of, such as notes.
 import { type AgentMessage, messageId, type SessionRef } from "@clew/plugin-sdk/core";
-import { named } from "../messages/name.ts";
+import { named, nameOf } from "../messages/name.ts";
 import { isOwn } from "../messages/own.ts";
 import { patiently } from "../patiently.ts";
 import { knownNames, storeMessages } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
+import { isAnonymous } from "./told-again.ts";
 
 /** Messages that are looked up, and stored, at once. */
 const BATCH = 32;
 
+/** Where some have no ids so many are looked at: one that is known says little of those before. */
+const MOST_NAMELESS = 256;
+
 /**
- * From the newest message back to the first that is known. Messages without ids are left to the
- * calls that tell of them: in a view nothing says which is which.
+ * From the newest message back to the first that is known. Messages without ids and times are left
+ * to the calls that tell of them: in a view nothing says which is which.
  */
 export async function storeSeen(
   store: Store,
@@ -19,15 +23,17 @@ export async function storeSeen(
 ): Promise<void> {
   const unknown: AgentMessage[] = [];
   for (let end = messages.length; end > 0; end -= BATCH) {
+    const start = Math.max(0, end - BATCH);
     const batch = messages
-      .slice(Math.max(0, end - BATCH), end)
-      .filter((message) => messageId(message) !== undefined && !isOwn(message));
+      .slice(start, end)
+      .filter((message) => !isOwn(message) && !isAnonymous(message));
     if (batch.length === 0) break;
-    const names = batch.map((message) => messageId(message)!);
-    const known = await patiently(() => knownNames(store, session, names));
+    const names = batch.map(nameOf);
+    const { known, hasNameless } = await patiently(() => knownNames(store, session, names));
     const newest = names.findLastIndex((name) => known.has(name));
-    unknown.unshift(...batch.slice(newest + 1));
-    if (newest >= 0) break;
+    const isMixed = hasNameless || batch.some((message) => messageId(message) === undefined);
+    unknown.unshift(...batch.filter((_, at) => (isMixed ? !known.has(names[at]!) : at > newest)));
+    if (isMixed ? messages.length - start >= MOST_NAMELESS : newest >= 0) break;
   }
   for (let at = 0; at < unknown.length; at += BATCH) {
     const seen = unknown.slice(at, at + BATCH).map(named);

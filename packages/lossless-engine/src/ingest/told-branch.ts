@@ -7,7 +7,7 @@ import {
   type TranscriptEntry,
   withMessageId,
 } from "@clew/plugin-sdk/transcript";
-import type { NamedMessage } from "../messages/name.ts";
+import { keyOf, type NamedMessage } from "../messages/name.ts";
 
 /** A message of a branch, and the entry of the branch that holds it now. */
 export interface ToldMessage extends NamedMessage {
@@ -30,7 +30,7 @@ export function toldBranch(entries: readonly TranscriptEntry[]): ToldMessage[] {
     const message = messageIn(first?.type === entry.type ? first : entry, name);
     if (message === undefined) return [];
     if (message.role === "user") isHeartbeat = message.__openclaw?.kind === "heartbeat";
-    return [{ entryId: entry.id, name, message, ...(isHeartbeat && { isHeartbeat }) }];
+    return [{ entryId: entry.id, name: keyOf(name), message, ...(isHeartbeat && { isHeartbeat }) }];
   });
 }
 

@@ -23,7 +23,7 @@ export function packMessage(message: AgentMessage): PackedMessage {
   const whole = JSON.stringify(message);
   if (whole.length < PAYLOAD_CHARS) return { body: whole, payloads: [] };
   const payloads: Payload[] = [];
-  const rest = takeOut(message, [], payloads);
+  const rest = takeOut(message, [], payloads, MOST_LEVELS);
   return { body: payloads.length === 0 ? whole : JSON.stringify(rest), payloads };
 }
 
@@ -34,21 +34,30 @@ export function unpackMessage({ body, payloads }: PackedMessage): AgentMessage {
   return message as AgentMessage;
 }
 
+/** What lies deeper stays where it is: JSON goes deeper than calls can. */
+const MOST_LEVELS = 100;
+
 /** `value` without its long texts; the same value when it holds none. */
-function takeOut(value: unknown, place: Payload["place"], found: Payload[]): unknown {
+function takeOut(
+  value: unknown,
+  place: Payload["place"],
+  found: Payload[],
+  levels: number,
+): unknown {
   if (typeof value === "string") {
     // Half of a surrogate pair is no text that a database keeps as it is; JSON escapes it.
     if (value.length < PAYLOAD_CHARS || !value.isWellFormed()) return value;
     found.push({ place, text: value });
     return "";
   }
+  if (levels === 0) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item, index) => takeOut(item, [...place, index], found));
+    const items = value.map((item, index) => takeOut(item, [...place, index], found, levels - 1));
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
   if (!isPlain(value)) return value;
   const changed = Object.entries(value).flatMap(([key, item]) => {
-    const left = key === "__proto__" ? item : takeOut(item, [...place, key], found);
+    const left = key === "__proto__" ? item : takeOut(item, [...place, key], found, levels - 1);
     return left === item ? [] : [[key, left] as const];
   });
   return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };

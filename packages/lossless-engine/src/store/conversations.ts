@@ -1,5 +1,6 @@
 // Which conversation a transcript tells, and which ones belong to one session.
 import type { SessionRef } from "@clew/plugin-sdk/core";
+import { keyOf } from "../messages/name.ts";
 import type { Sql } from "./store.ts";
 
 /** What tells a message from all others of its conversation. */
@@ -18,7 +19,8 @@ export interface Place {
 }
 
 /** Undefined as long as nothing of the transcript was stored. */
-export function placeOf(sql: Sql, { sessionId, sessionKey = "" }: SessionRef): Place | undefined {
+export function placeOf(sql: Sql, session: SessionRef): Place | undefined {
+  const { sessionId, sessionKey } = keysOf(session);
   const row = sql(`
     SELECT id, conversation, session_key FROM transcript
     WHERE session_id = ? AND (session_key = ? OR session_key = '' OR ? = '')
@@ -42,7 +44,7 @@ const SAMPLE = 16;
 export function makePlace(sql: Sql, session: SessionRef, messages: readonly MessageName[]): Place {
   const known = placeOf(sql, session);
   if (known !== undefined) return known;
-  const { sessionId, sessionKey = "" } = session;
+  const { sessionId, sessionKey } = keysOf(session);
   const conversation =
     predecessorOf(sql, sessionKey, messages) ??
     Number(sql("INSERT INTO conversation DEFAULT VALUES").run().lastInsertRowid);
@@ -74,7 +76,7 @@ function predecessorOf(
 /** The conversations of the session, newest first: after a reset it has another one. */
 export function conversationsOf(sql: Sql, session: SessionRef): number[] {
   const own = placeOf(sql, session)?.conversation;
-  const { sessionKey = "" } = session;
+  const { sessionKey } = keysOf(session);
   const rows =
     sessionKey === ""
       ? []
@@ -84,3 +86,8 @@ export function conversationsOf(sql: Sql, session: SessionRef): number[] {
   const family = rows.map(({ conversation }) => Number(conversation));
   return own === undefined || family.includes(own) ? family : [own, ...family];
 }
+
+const keysOf = ({ sessionId, sessionKey = "" }: SessionRef) => ({
+  sessionId: keyOf(sessionId),
+  sessionKey: keyOf(sessionKey),
+});

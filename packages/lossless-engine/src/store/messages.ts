@@ -1,11 +1,12 @@
 // Stores messages, each once, and reads them back as they were.
 import type { AgentMessage, SessionRef } from "@clew/plugin-sdk/core";
-import type { NamedMessage } from "../messages/name.ts";
+import { type NamedMessage, printOf, withName } from "../messages/name.ts";
 import { searchTextOf } from "../messages/search-text.ts";
-import { packMessage } from "./body.ts";
+import { type PackedMessage, packMessage } from "./body.ts";
 import { makePlace, type Place, placeOf } from "./conversations.ts";
 import { type Cursor, moveCursor } from "./cursors.ts";
 import { keptText } from "./kept-text.ts";
+import { findRow, hasNameless } from "./known-rows.ts";
 import { storePayloads } from "./payloads.ts";
 import { FLAGS, messageOf, nameAndTime, type StoredMessage, timeOf } from "./rows.ts";
 import { indexAgain } from "./search-index.ts";
@@ -33,6 +34,15 @@ export interface Storing {
   readonly added: number;
   /** True: the turn of that key is there already, and nothing was stored. */
   readonly isDuplicate: boolean;
+  /** Those that cannot be written; all others are stored. */
+  readonly refused: readonly Refusal[];
+}
+
+/** A message that is not stored. */
+export interface Refusal {
+  readonly name: string;
+  /** What writing it came to. */
+  readonly why: string;
 }
 
 /** All of it at once, or nothing. A message that was told before is left as it is. */
@@ -41,24 +51,34 @@ export function storeMessages(store: Store, request: NewMessages): Storing {
     const { session, messages, advancementKey, cursor } = request;
     const place = makePlace(sql, session, messages.map(nameAndTime));
     if (advancementKey !== undefined && !takeKey(sql, place, advancementKey))
-      return { added: 0, isDuplicate: true };
-    const added = storeEach(sql, place, { ...request, compresses: store.compresses });
+      return { added: 0, isDuplicate: true, refused: [] };
+    const stored = storeEach(sql, place, { ...request, compresses: store.compresses });
     if (cursor !== undefined) moveCursor(sql, place, cursor);
-    return { added, isDuplicate: false };
+    return { ...stored, isDuplicate: false };
   });
 }
 
-/** Those of `names` that the transcript's conversation holds. */
+/** What a transcript's conversation holds. */
+export interface KnownNames {
+  /** Those that were asked for. */
+  readonly known: ReadonlySet<string>;
+  /** True: some message is stored without an id. */
+  readonly hasNameless: boolean;
+}
+
 export function knownNames(
   store: Store,
   session: SessionRef,
   names: readonly string[],
-): ReadonlySet<string> {
+): KnownNames {
   return store.read((sql) => {
     const place = placeOf(sql, session);
-    if (place === undefined) return new Set();
+    if (place === undefined) return { known: new Set(), hasNameless: false };
     const find = sql("SELECT 1 FROM message WHERE conversation = ? AND id = ?");
-    return new Set(names.filter((name) => find.get(place.conversation, name) !== undefined));
+    return {
+      known: new Set(names.filter((name) => find.get(place.conversation, name) !== undefined)),
+      hasNameless: hasNameless(sql, place.conversation),
+    };
   });
 }
 
@@ -71,6 +91,25 @@ export function heartbeatNames(store: Store, session: SessionRef): ReadonlySet<s
       place.conversation,
     );
     return new Set(rows.map(({ id }) => String(id)));
+  });
+}
+
+/** By the names of messages: what they are known by where a host gives no ids. */
+export function printsOf(
+  store: Store,
+  session: SessionRef,
+  names: readonly string[],
+): ReadonlyMap<string, string> {
+  return store.read((sql) => {
+    const place = placeOf(sql, session);
+    if (place === undefined) return new Map();
+    const find = sql("SELECT * FROM message WHERE conversation = ? AND id = ?");
+    return new Map(
+      names.flatMap((name) => {
+        const row = find.get(place.conversation, name);
+        return row === undefined ? [] : [[name, printOf(messageOf(sql, row).message)] as const];
+      }),
+    );
   });
 }
 
@@ -93,7 +132,19 @@ export function conversationMessages(store: Store, session: SessionRef): AgentMe
     if (place === undefined) return [];
     return sql("SELECT * FROM message WHERE conversation = ? ORDER BY seq")
       .all(place.conversation)
-      .map((row) => messageOf(sql, row).message);
+      .map((row) => withName(messageOf(sql, row)));
+  });
+}
+
+/** Names of the newest messages of the transcript's conversation, oldest first. */
+export function newestNames(store: Store, session: SessionRef, limit: number): string[] {
+  return store.read((sql) => {
+    const place = placeOf(sql, session);
+    if (place === undefined) return [];
+    return sql("SELECT id FROM message WHERE conversation = ? ORDER BY seq DESC LIMIT ?")
+      .all(place.conversation, limit)
+      .map(({ id }) => String(id))
+      .reverse();
   });
 }
 
@@ -107,41 +158,64 @@ function storeEach(
   sql: Sql,
   { conversation }: Place,
   { messages, from, compresses }: NewMessages & Pick<Store, "compresses">,
-): number {
+): Pick<Storing, "added" | "refused"> {
   const before = turnsOf(sql, conversation);
   let turn = before;
   let added = 0;
-  for (const { name, message, isHeartbeat = false } of messages) {
+  const refused: Refusal[] = [];
+  const lookup = { sql, conversation, from, taken: new Set<number>() };
+  for (const told of messages) {
+    const { name, message, isHeartbeat = false } = told;
     const flags = (from === "seen" ? FLAGS.seen : 0) | (isHeartbeat ? FLAGS.heartbeat : 0);
-    const known = sql("SELECT seq, flags FROM message WHERE conversation = ? AND id = ?").get(
-      ...[conversation, name],
-    );
-    if (known === undefined) {
+    const found = findRow(lookup, told);
+    if (found.row === undefined) {
+      const packed = packedOr(message, name, refused);
+      if (packed === undefined) continue;
       if (message.role === "user") turn++;
-      insert(sql, { conversation, name, message, turn, flags, compresses });
+      const row = { conversation, name: found.name, message, turn, flags, compresses };
+      lookup.taken.add(insert(sql, row, packed));
       added++;
-    } else if (from === "told" && (Number(known.flags) & FLAGS.seen) !== 0)
-      replace(sql, Number(known.seq), { name, message, flags, compresses });
-    else if (isHeartbeat)
-      sql("UPDATE message SET flags = flags | ? WHERE seq = ?").run(FLAGS.heartbeat, known.seq!);
+    } else if (from === "told" && (found.row.flags & FLAGS.seen) !== 0) {
+      const packed = packedOr(message, name, refused);
+      if (packed !== undefined) replace(sql, found.row.seq, { message, flags, compresses }, packed);
+    } else if (isHeartbeat)
+      sql("UPDATE message SET flags = flags | ? WHERE seq = ?").run(
+        ...[FLAGS.heartbeat, found.row.seq],
+      );
   }
   if (turn !== before)
     sql("UPDATE conversation SET turns = ? WHERE id = ?").run(turn, conversation);
-  return added;
+  return { added, refused };
 }
 
-interface Row extends NamedMessage, Pick<Store, "compresses"> {
+/** A message nested so deep that nothing can write it keeps no other from being stored. */
+function packedOr(
+  message: AgentMessage,
+  name: string,
+  refused: Refusal[],
+): PackedMessage | undefined {
+  try {
+    return packMessage(message);
+  } catch (error) {
+    refused.push({ name, why: error instanceof Error ? error.message : String(error) });
+    return undefined;
+  }
+}
+
+interface Row extends Pick<Store, "compresses"> {
+  message: AgentMessage;
   flags: number;
 }
 
 interface NewRow extends Row {
+  name: string;
   conversation: number;
   turn: number;
 }
 
-function insert(sql: Sql, row: NewRow): void {
+/** Its number. */
+function insert(sql: Sql, row: NewRow, { body, payloads }: PackedMessage): number {
   const { conversation, name, message, turn, flags, compresses } = row;
-  const { body, payloads } = packMessage(message);
   const { lastInsertRowid } = sql(`
     INSERT INTO message (conversation, id, turn, role, time, flags, body)
     VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -150,17 +224,22 @@ function insert(sql: Sql, row: NewRow): void {
     ...[flagsWith(flags, payloads), keptText(body, compresses)],
   );
   storePayloads(sql, Number(lastInsertRowid), { payloads, compresses });
+  return Number(lastInsertRowid);
 }
 
 /** The message as its host tells it, in place of what was seen of it. */
-function replace(sql: Sql, seq: number, { message, flags, compresses }: Row): void {
+function replace(
+  sql: Sql,
+  seq: number,
+  { message, flags, compresses }: Row,
+  { body, payloads }: PackedMessage,
+): void {
   const row = sql("SELECT * FROM message WHERE seq = ?").get(seq)!;
   if (JSON.stringify(messageOf(sql, row).message) === JSON.stringify(message)) {
     const kept = Number(row.flags) & FLAGS.hasPayloads;
     sql("UPDATE message SET flags = ? WHERE seq = ?").run(flags | kept, seq);
     return;
   }
-  const { body, payloads } = packMessage(message);
   sql("DELETE FROM payload_use WHERE message = ?").run(seq);
   sql("UPDATE message SET body = ?, flags = ? WHERE seq = ?").run(
     ...[keptText(body, compresses), flagsWith(flags, payloads), seq],

@@ -1,5 +1,6 @@
 // Answers what recall asks of the stored messages.
 import type { SessionRef } from "@clew/plugin-sdk/core";
+import { keyOf } from "../messages/name.ts";
 import { conversationsOf, placeOf } from "./conversations.ts";
 import { messageOf, type StoredMessage } from "./rows.ts";
 import type { Store } from "./store.ts";
@@ -44,8 +45,8 @@ export const numbersBefore = (
 export const numberOf = (store: Store, scope: Scope, name: string): number | undefined =>
   store.read((sql) => {
     const row = sql(
-      `SELECT seq FROM message WHERE id = ? ${within(scope, "AND")} ORDER BY seq DESC LIMIT 1`,
-    ).get(name, ...values(scope));
+      `SELECT seq FROM message WHERE id IN (?, ?) ${within(scope, "AND")} ORDER BY seq DESC LIMIT 1`,
+    ).get(name, keyOf(name), ...values(scope));
     return row === undefined ? undefined : Number(row.seq);
   });
 
