@@ -1,4 +1,5 @@
 // The plugin that offers the engine to its host, configured by the operator.
+import { isAbsolute, join } from "node:path";
 import { definePluginEntry, type LlmCompleteParams, type PluginEntry } from "@clew/plugin-sdk/core";
 import { losslessCommand } from "./commands/lossless.ts";
 import { type EngineSettings, engineOn } from "./engine.ts";
@@ -20,14 +21,11 @@ const plugin: PluginEntry = definePluginEntry({
   register(api) {
     // Hosts check it against the manifest's schema.
     const settings = (api.pluginConfig ?? {}) as EngineSettings;
-    const databasePath = settings.databasePath && api.resolvePath(settings.databasePath);
-    api.registerContextEngine(LOSSLESS_ENGINE_ID, (context) =>
-      engineOn(reach.watching(createStores(context?.agentDir, { ...settings, databasePath })), {
-        ...settings,
-        grants,
-        onWindow: reach.noteWindow,
-      }),
-    );
+    api.registerContextEngine(LOSSLESS_ENGINE_ID, (context) => {
+      const databasePath = databaseFile(settings.databasePath, context?.agentDir, api.resolvePath);
+      const stores = createStores(context?.agentDir, { ...settings, databasePath });
+      return engineOn(reach.watching(stores), { ...settings, grants, onWindow: reach.noteWindow });
+    });
     api.registerCommand(losslessCommand(reach));
     // One by one: some hosts take a single tool of a factory.
     const llm = api.runtime?.llm;
@@ -36,5 +34,16 @@ const plugin: PluginEntry = definePluginEntry({
       api.registerTool(tool.of, { names: [tool.name] });
   },
 });
+
+/** Pure. A host's relative paths begin in the plugin's own folder, which goes with the next update. */
+function databaseFile(
+  path: string | undefined,
+  agentDir: string | undefined,
+  resolvePath: (path: string) => string,
+): string | undefined {
+  const isRelative = path !== undefined && !isAbsolute(path) && !/^~(?:[/\\]|$)/.test(path);
+  if (isRelative && agentDir !== undefined) return join(agentDir, path);
+  return path && resolvePath(path);
+}
 
 export default plugin;

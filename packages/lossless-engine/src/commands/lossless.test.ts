@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { conversation } from "@clew/plugin-sdk/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -70,6 +71,28 @@ describe("/lossless", () => {
       number: messages.length,
     });
     expect(db.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+  });
+
+  it("leaves no half copy where a backup does not come to its end", async () => {
+    const { run, tell, agentDir } = await setUp();
+    await tell();
+    const copy = `${fileIn(agentDir)}.copy-2026-01-02T03-04-05-000Z`;
+    // Where the copy is to stand is something that no file takes the place of.
+    mkdirSync(copy);
+    await expect(run("backup")).rejects.toThrow();
+    expect(readdirSync(dirname(copy)).filter((name) => name.endsWith(".unfinished"))).toEqual([]);
+  });
+
+  it("keeps database and copies for their owner alone, as hosts keep their sessions", async () => {
+    const { run, tell, agentDir } = await setUp();
+    await tell();
+    await run("backup");
+    const folder = dirname(fileIn(agentDir));
+    const rights = (path: string) => statSync(path).mode & 0o077;
+    expect(rights(folder)).toBe(0);
+    const files = readdirSync(folder);
+    expect(files.length).toBeGreaterThanOrEqual(3);
+    for (const name of files) expect([name, rights(join(folder, name))]).toEqual([name, 0]);
   });
 
   it("lists its words by help, and for a word that it does not know", async () => {

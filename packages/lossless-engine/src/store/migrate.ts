@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { renameSync, rmSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
+import { createFile } from "./create-file.ts";
 import { storageError } from "./failure.ts";
 import { APPLICATION_ID } from "./migrations.ts";
 
@@ -46,6 +47,7 @@ function refuseForeign(db: DatabaseSync, path: string, newest: number): void {
 function backUp(db: DatabaseSync, path: string, version: number): void {
   const unfinished = `${path}.${randomUUID()}`;
   try {
+    createFile(unfinished);
     db.prepare("VACUUM INTO ?").run(unfinished);
     renameSync(unfinished, backupPath(path, version));
   } catch (error) {

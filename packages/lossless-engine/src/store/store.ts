@@ -1,7 +1,8 @@
 // Opens each database once per process and closes it when its last user is done.
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
+import { createFile } from "./create-file.ts";
 import { storageFailure } from "./failure.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -19,7 +20,10 @@ export interface Store {
   read<Answer>(ask: (sql: Sql) => Answer): Answer;
   /** One change: all that `make` writes is stored, or nothing of it when it throws. */
   change<Answer>(make: (sql: Sql) => Answer): Answer;
-  /** Copies all of it to a new file, page by page; others have their turn meanwhile. */
+  /**
+   * Copies all of it to a new file, page by page; others have their turn meanwhile. The file is
+   * there when all of it is.
+   */
   copyTo(file: string): Promise<void>;
 }
 
@@ -106,9 +110,13 @@ function openStore(path: string, compresses: boolean): OpenStore {
       read: (ask) => transaction("BEGIN", ask),
       change: (make) => transaction("BEGIN IMMEDIATE", make),
       async copyTo(file) {
+        const unfinished = `${file}.unfinished`;
         try {
-          await backup(db, file);
+          createFile(unfinished);
+          await backup(db, unfinished);
+          renameSync(unfinished, file);
         } catch (error) {
+          rmSync(unfinished, { force: true });
           throw failure(error);
         }
       },
@@ -124,7 +132,10 @@ function openStore(path: string, compresses: boolean): OpenStore {
 function connect(path: string, failure: (error: unknown) => unknown): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
-    if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true });
+    if (path !== IN_MEMORY) {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      if (!existsSync(path)) createFile(path);
+    }
     db = new DatabaseSync(path, { timeout: BUSY_MS });
     db.exec(PRAGMAS);
     migrate(db, path, MIGRATIONS);

@@ -280,6 +280,11 @@ describe("installing from npm", () => {
       code: "PLUGIN_INSTALL_FAILED",
       message: 'npm has no package "no-such-package"; check the name.',
     });
+    const packageJson = { dependencies: { "@gone/part": "^1.0.0" } };
+    registry.publish(writePlugin(join(place.scratch, "lacking"), { id: "lacking", packageJson }));
+    await expect(installPlugin({ spec: "lacking" }, place)).rejects.toThrow(
+      'npm has no package @gone/part, which "lacking" depends on; ask who made it for one that is whole.',
+    );
     await expect(installPlugin({ spec: "is-small@7" }, place)).rejects.toThrow(
       'npm has no such version of "is-small@7"',
     );

@@ -70,10 +70,18 @@ function run(
   });
 }
 
+/** What was asked for, or something that it depends on. */
+function describeMissing(errors: string, what: string): string {
+  const missing = /npm (?:error|ERR!) 404\s+.*'(.+)@[^@']*'/.exec(errors)?.[1];
+  return missing === undefined || what.includes(missing)
+    ? `npm has no package ${what}; check the name.`
+    : `npm has no package ${missing}, which ${what} depends on; ask who made it for one that is whole.`;
+}
+
 /** Pure. npm's own words hold paths of its cache and advice for other people's problems. */
 export function describe(errors: string, what: string): string {
   const code = /npm (?:error|ERR!) code (\S+)/.exec(errors)?.[1] ?? "";
-  if (code === "E404") return `npm has no package ${what}; check the name.`;
+  if (code === "E404") return describeMissing(errors, what);
   if (code === "ETARGET" || code === "EINVALIDTAGNAME")
     return `npm has no such version of ${what}; "npm view" lists those it has.`;
   if (
