@@ -35,7 +35,7 @@ const plugin: PluginEntry = definePluginEntry({
   },
 });
 
-/** Pure. A host's relative paths begin in the plugin's own folder, which goes with the next update. */
+/** Pure. A host's relative paths begin in the plugin's folder, which goes with its next update. */
 function databaseFile(
   path: string | undefined,
   agentDir: string | undefined,

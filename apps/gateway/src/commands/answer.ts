@@ -37,6 +37,8 @@ export interface CommandSession {
   engine(): Promise<string>;
   /** Gives engines another chance in this session. */
   retryEngines(): Promise<EngineRetry>;
+  /** Id of the engine that compacts for itself here; null = the host compacts. */
+  compactingEngine(): Promise<string | null>;
   preview(): Promise<RequestPreview>;
   compact(focus: string | undefined): Promise<Awaited<ReturnType<typeof compactSession>>["result"]>;
   previewCompaction(focus: string | undefined): Promise<CompactionPreview>;

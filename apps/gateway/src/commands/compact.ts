@@ -58,21 +58,29 @@ export async function runCompact(
       return { ok: false, text: describeUnclear(request) };
     case "undo": {
       const undone = await session.undoCompaction();
-      return { ok: undone.ok, text: describeUndo(undone) };
+      const engine = undone.ok ? null : await session.compactingEngine();
+      return { ok: undone.ok, text: describeUndo(undone, engine) };
     }
     case "preview": {
+      const engine = await session.compactingEngine();
+      if (engine !== null)
+        return { ok: true, text: describeEngines(engine), data: { kind: "engine", engine } };
       const data = await session.previewCompaction(request.focus);
       return { ok: true, text: describeCompactionPreview(data), data };
     }
     case "compact": {
+      const engine = await session.compactingEngine();
       const result = await session.compact(request.focus);
-      return { ok: result.ok, text: describeCompaction(result) };
+      return { ok: result.ok, text: describeCompaction(result, engine) };
     }
   }
 }
 
-/** Pure. */
-export function describeCompaction({ ok, compacted, reason, result }: CompactResult): string {
+/** Pure. `engine`: id of the one that did it for itself; null = the host did. */
+export function describeCompaction(
+  { ok, compacted, reason, result }: CompactResult,
+  engine: string | null,
+): string {
   const why = reason === undefined ? "" : ` (${reason})`;
   if (!compacted)
     return ok
@@ -82,8 +90,14 @@ export function describeCompaction({ ok, compacted, reason, result }: CompactRes
     result?.tokensAfter === undefined
       ? ""
       : `: ${number(result.tokensBefore)} → ${number(result.tokensAfter)} tokens`;
-  return `Compacted${sizes}${why}. "/compact undo" undoes it.`;
+  return engine === null
+    ? `Compacted${sizes}${why}. "/compact undo" undoes it.`
+    : `Engine "${engine}" compacted${sizes}${why}; the history stays as it is.`;
 }
+
+/** Pure. What an engine would do is its own: the host cannot try it. */
+const describeEngines = (engine: string) =>
+  `Engine "${engine}" compacts for itself: "/compact" asks it to, and what it would leave out it decides then. The history stays as it is, and "/context" shows what the model would be shown now.`;
 
 /** A bound that says no more than "less" says what the model's summary adds to. */
 function sizeAfter({
@@ -105,8 +119,10 @@ function filesText(files: readonly string[]): string {
   return `what was seen of ${named}${more > 0 ? ` and ${counted(more, "other file")}` : ""}`;
 }
 
-/** Pure. */
-export function describeUndo(undone: UndoResult): string {
+/** Pure. `engine`: id of the one that compacts for itself; null = the host compacts. */
+export function describeUndo(undone: UndoResult, engine: string | null): string {
+  if (!undone.ok && engine !== null)
+    return `Nothing was undone: ${undone.reason}; what engine "${engine}" compacts leaves the history as it is, and needs no undoing.`;
   return undone.ok
     ? `The last compaction is undone; ${undone.remapped.size === 0 ? "nothing was said since" : `what came since is kept (${counted(undone.remapped.size, "entry", "entries")})`}.`
     : `Nothing was undone: ${undone.reason}.`;

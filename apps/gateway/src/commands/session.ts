@@ -59,6 +59,10 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
         ...(await host.retryEngines({ transcript, state })),
         stillAside: host.quarantined().filter(({ scope }) => scope.kind === "everywhere"),
       })),
+    async compactingEngine() {
+      const { info, engineId } = await host.inspectEngine(options.agentId, key);
+      return info.ownsCompaction === true ? engineId : null;
+    },
     preview: () => inSession((conversation) => host.preview(setupOf(conversation))),
     compact: (focus) =>
       inSession(async (conversation) => {
@@ -108,7 +112,10 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
   const session = { agentId, sessionKey: key, sessionId: found?.sessionId ?? "" };
   const sizing = await host.sizing(session);
   const context = await stepsInSlices(contextSteps(found?.branch ?? []));
-  const facts = await stepsInSlices(contextFacts(context, { sizing, lastRequest: last, model }));
+  const chooses = info.ownsCompaction === true ? engine.engineId : null;
+  const facts = await stepsInSlices(
+    contextFacts(context, { ...{ sizing, model, chooses }, lastRequest: last }),
+  );
   return {
     ...{ key, model },
     resting: because && { ...because, model: host.model(agentId).name },

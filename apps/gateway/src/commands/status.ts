@@ -5,11 +5,13 @@ import {
   type ContextSizeInput,
   countCalls,
   growthPerCall,
+  type MessageTokens,
   type ModelRef,
   messageTokenSteps,
   newestTokensOf,
   planContextSize,
   promptTokensOf,
+  type SizedMessage,
   type Steps,
 } from "@clew/plugin-sdk/host";
 import type { CompactionEntry, TranscriptContext } from "@clew/plugin-sdk/transcript";
@@ -43,7 +45,7 @@ export interface StatusFacts {
   };
   lifecycle: TurnReport["lifecycle"];
   context: ContextSize & {
-    /** Of the history as it would be handed to an engine. */
+    /** Of the next request, as far as it is known: what was chosen last, and what came since. */
     messageCount: number;
     /**
      * Tokens the provider counted for the prompt of the last call; null = it did
@@ -57,27 +59,34 @@ export interface StatusFacts {
   };
 }
 
-/** Pure, in steps. What the stored history would take, and what has become of it so far. */
+interface ContextQuestion {
+  sizing: Omit<ContextSizeInput, "messages">;
+  lastRequest: LastRequest | null;
+  model: ModelRef;
+  /** Id of the engine that keeps the context small by what it chooses; null = the history goes. */
+  chooses: string | null;
+}
+
+/** Pure, in steps. What the next request would take, and what has become of the history so far. */
 export function* contextFacts(
   { branch, items }: TranscriptContext,
-  {
-    sizing,
-    lastRequest,
-    model,
-  }: {
-    sizing: Omit<ContextSizeInput, "messages">;
-    lastRequest: LastRequest | null;
-    model: ModelRef;
-  },
+  { sizing, lastRequest, model, chooses }: ContextQuestion,
 ): Steps<Pick<StatusFacts, "context" | "compactions">> {
   const { contextWindow } = sizing;
   const usage = lastRequest?.call.usage ?? null;
   yield;
   const view = items.map(({ entryId: id, message }) => ({ id, message }));
   const counted = lastRequest === null ? undefined : countedBy(lastRequest, model);
+  const chosen = chooses !== null && lastRequest?.report.engine.ran === chooses;
+  const next = chosen
+    ? yield* chosenTokens(lastRequest, { view, contextWindow, counted })
+    : {
+        messages: yield* messageTokenSteps(view, { contextWindow, counted }),
+        messageCount: view.length,
+      };
   const size = planContextSize({
     ...sizing,
-    messages: yield* messageTokenSteps(view, { contextWindow, counted }),
+    messages: next.messages,
     newestTokens: newestTokensOf(view.map(({ message }) => message)),
     pace: {
       calls: countCalls(branch).calls,
@@ -92,7 +101,7 @@ export function* contextFacts(
   return {
     context: {
       ...size,
-      messageCount: view.length,
+      messageCount: next.messageCount,
       measured: usage === null ? null : promptTokensOf(usage) || null,
     },
     compactions: {
@@ -102,6 +111,37 @@ export function* contextFacts(
           ? null
           : { at: last.timestamp, trigger: triggerOf(last), tokensBefore: last.tokensBefore },
     },
+  };
+}
+
+/** What an engine chose for the last request, and all that was said since. */
+function* chosenTokens(
+  { report, messages }: LastRequest,
+  {
+    view,
+    contextWindow,
+    counted,
+  }: {
+    view: readonly SizedMessage[];
+    contextWindow: number;
+    counted: ReturnType<typeof countedBy>;
+  },
+): Steps<{ messages: MessageTokens; messageCount: number }> {
+  const ids = new Set(
+    messages.flatMap(({ source }) => (source.kind === "entry" ? [source.entryId] : [])),
+  );
+  const since = view.slice(view.findLastIndex(({ id }) => id !== undefined && ids.has(id)) + 1);
+  const isReply = ({ id }: SizedMessage) => id !== undefined && id === report.replyEntryId;
+  const afterReply = since.slice(since.findIndex(isReply) + 1);
+  const { estimate } = yield* messageTokenSteps(since, { contextWindow });
+  const after = yield* messageTokenSteps(afterReply, { contextWindow });
+  const sent = messages.reduce((total, { tokens }) => total + tokens, 0);
+  return {
+    messages: {
+      estimate: sent + estimate,
+      counted: counted === undefined ? null : { tokens: counted.tokens, after: after.estimate },
+    },
+    messageCount: messages.length + since.length,
   };
 }
 
@@ -150,7 +190,7 @@ export function describeStatus({
     `Engine: ${engine.engineId}, ${whyEngine(engine)}`,
     `Lifecycle: ${lifecycle}; ${engine.ownsCompaction ? "the engine compacts for itself" : "the host compacts"}`,
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
-    `Compactions: ${count}${newest}; ${dueText(context, engine)}`,
+    `Compactions${engine.ownsCompaction ? " of the host" : ""}: ${count}${newest}; ${dueText(context, engine)}`,
   ].join("\n");
 }
 
@@ -172,7 +212,7 @@ function dueText(
   { messages, water, verdict }: ContextSize,
   { ownsCompaction, autoCompaction }: StatusFacts["engine"],
 ): string {
-  if (ownsCompaction) return "the engine knows when the next is due";
+  if (ownsCompaction) return "the engine has its own, and knows when the next is due";
   if (!autoCompaction)
     return "off (agents.defaults.compaction.enabled): only an overflow and /compact compact";
   const marks = `above ${number(water.high)} tokens of messages, down to ${number(water.low)}`;

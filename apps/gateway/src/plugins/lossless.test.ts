@@ -77,6 +77,42 @@ describe("a gateway whose slot names the lossless engine", () => {
   });
 });
 
+it("is asked to compact by /compact, and nobody tells the host's story of it", async () => {
+  const server = await createOpenAIEmulator({ answers: () => ({ text: "noted" }) });
+  onTestFinished(() => server.close());
+  const config = {
+    ...emulatedModel(server.baseUrl, { contextWindow: 24_000 }),
+    plugins: { slots: { contextEngine: "lossless" } },
+  };
+  const { gateway, say } = await startServedGateway(config, await temporaryHome());
+  for (let turn = 0; turn < 40; turn++)
+    await say(`Log entry ${turn}. ${`Wind ${turn} from the west, tide low. `.repeat(120)}`);
+
+  const status = (await say("/status")).text;
+  const [, said = "", percent = ""] = /Context: about ([\d,]+) of [\d,]+ tokens \((\d+) %\)/.exec(
+    status,
+  )!;
+  expect(Number(percent)).toBeLessThan(100);
+  const counted = Number(/the provider counted ([\d,]+)/.exec(status)![1]!.replaceAll(",", ""));
+  // The last request and its short reply.
+  expect(Number(said.replaceAll(",", "")) - counted).toBeLessThan(100);
+  expect(status).toContain("the engine has its own, and knows when the next is due");
+
+  const asked = server.requests.length;
+  expect(await gateway.compact("main", { kind: "preview", focus: undefined })).toMatchObject({
+    ok: true,
+    text: expect.stringMatching(/^Engine "lossless" compacts for itself: /),
+    data: { kind: "engine", engine: "lossless" },
+  });
+  expect((await say("/compact")).text).toMatch(
+    /^Engine "lossless" compacted: [\d,]+ → [\d,]+ tokens.*; the history stays as it is\.$/,
+  );
+  expect((await say("/compact undo")).text).toBe(
+    'Nothing was undone: there is no compaction to undo; what engine "lossless" compacts leaves the history as it is, and needs no undoing.',
+  );
+  expect(server.requests.length).toBe(asked);
+});
+
 describe("what is said to one agent", () => {
   it.each([
     ["its own database", {}, false],
