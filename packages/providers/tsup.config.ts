@@ -3,5 +3,11 @@ import { base } from "../../tsup.shared.ts";
 
 export default defineConfig({
   ...base,
-  entry: ["src/index.ts", "src/testing.ts", "src/drivers/*.ts", "!src/drivers/*.test.ts"],
+  entry: [
+    "src/index.ts",
+    "src/signing.ts",
+    "src/testing.ts",
+    "src/drivers/*.ts",
+    "!src/drivers/*.test.ts",
+  ],
 });

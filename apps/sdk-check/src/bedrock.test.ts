@@ -9,6 +9,7 @@ import {
 } from "@aws-sdk/client-bedrock-runtime";
 import { NodeHttpHandler } from "@smithy/node-http-handler";
 import { describe, expect, it } from "vitest";
+import { bedrockConverseStream } from "../../../packages/providers/src/drivers/bedrock-converse-stream.ts";
 import {
   createBedrockEmulator,
   type EmulatorAnswer,
@@ -124,4 +125,89 @@ describe("@aws-sdk/client-bedrock-runtime and the emulated Converse api", () => 
     await expect(stream()).rejects.toThrow(/CRC|checksum/i);
     await expect(ask([])).rejects.toMatchObject({ name: "ValidationException" });
   });
+});
+
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mM4IScHAAK2AQUKW6YGAAAAAElFTkSuQmCC";
+type DriverCall = Parameters<typeof bedrockConverseStream.buildRequest>[0];
+
+/** A call with everything that has a place on the wire. */
+function callOf(id: string): DriverCall {
+  const text = (words: string) => ({ type: "text" as const, text: words });
+  return {
+    model: {
+      provider: "amazon-bedrock",
+      api: "bedrock-converse-stream",
+      id,
+      contextWindow: 200_000,
+      maxOutputTokens: 8000,
+    },
+    systemPrompt: "Be brief.",
+    messages: [
+      {
+        role: "user",
+        content: [text("Look."), { type: "image", data: PNG, mimeType: "image/png" }],
+      },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: "Hm.", thinkingSignature: "c2ln", carrier: "signed" },
+          { type: "redacted_thinking", data: "AAEC" },
+          {
+            type: "toolCall",
+            id: "a",
+            name: "read",
+            arguments: { path: "a", deep: [{ b: null }] },
+          },
+        ],
+        stopReason: "toolUse",
+      },
+      {
+        role: "toolResult",
+        toolCallId: "a",
+        toolName: "read",
+        content: [text("no"), { type: "image", data: PNG, mimeType: "image/png" }],
+        isError: true,
+      },
+    ],
+    tools: [{ name: READ.name, description: READ.description, parameters: READ.schema }],
+    parallelToolCalls: false,
+    temperature: 0.5,
+    reasoning: { effort: "high" },
+    cache: { retention: "long", stableMessages: 1 },
+    serviceTier: "flex",
+    responseFormat: { type: "json_schema", name: "answer", schema: READ.schema },
+    signal: new AbortController().signal,
+  };
+}
+
+/** The client wants bytes where the wire has base64. */
+const inBytes = (_key: string, value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value;
+  const named = value as { bytes?: unknown; redactedContent?: unknown };
+  const decoded = (text: unknown) => Uint8Array.from(Buffer.from(String(text), "base64"));
+  if (typeof named.bytes === "string") return { ...named, bytes: decoded(named.bytes) };
+  return typeof named.redactedContent === "string"
+    ? { ...named, redactedContent: decoded(named.redactedContent) }
+    : value;
+};
+
+describe("a request of ours", () => {
+  it.each([MODEL, "us.anthropic.claude-opus-4-5-20251101-v1:0", "us.amazon.nova-2-lite-v1:0"])(
+    "for %s is one that the client would send: every field is known to it",
+    async (modelId) => {
+      const { server, client } = await start([{ text: "Hello." }]);
+      const { body, url } = bedrockConverseStream.buildRequest(callOf(modelId), {
+        baseUrl: server.url,
+      });
+      type Input = ConstructorParameters<typeof ConverseStreamCommand>[0];
+      const input = JSON.parse(body, inBytes) as Omit<Input, "modelId">;
+      // The signature is made up, which a model that signs refuses.
+      await client.send(new ConverseStreamCommand({ modelId, ...input })).catch(() => undefined);
+      const [sent] = server.requests;
+      expect(JSON.parse(sent!.text)).toEqual(JSON.parse(body));
+      expect(sent!.path).toBe(new URL(url).pathname);
+      expect(server.violations.filter(({ rule }) => !rule.startsWith("signature"))).toEqual([]);
+    },
+  );
 });

@@ -225,7 +225,7 @@ const addPolicy: Add = (program, shell, done) => {
 const addModels: Add = (program, shell, done) => {
   const models = program
     .command("models")
-    .description("tell who answers, and forget what was learned of models");
+    .description("tell who answers and how they are signed in to, and forget what was learned");
   models
     .command("status")
     .description("list each agent's models in the order in which they are asked, and their state")
@@ -241,6 +241,11 @@ const addModels: Add = (program, shell, done) => {
     .action(async (name: string, options) =>
       done((await import("./models.ts")).retryModel(name, options, shell)),
     );
+  models
+    .command("sign-in")
+    .description("list where each provider's key or login comes from, without showing it")
+    .addOption(json())
+    .action(async (options) => done(await (await import("./sign-ins.ts")).signIns(options, shell)));
   models
     .command("windows")
     .description("list the windows that providers named when they refused a request as too large")

@@ -1,4 +1,5 @@
 // Reads Clew's home, settings file and provider keys from the environment.
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { findProvider } from "@clew/plugin-sdk/host";
@@ -12,6 +13,10 @@ export interface Environment {
   providerKey(providerId: string): string | undefined;
   /** One variable, for `${NAME}`. */
   variable(name: string): string | undefined;
+  /** The person's own folder, where other programs keep their logins. */
+  userHome: string;
+  /** The text of a small file; undefined when it cannot be read. */
+  readText(file: string): string | undefined;
 }
 
 /** The variables that may hold a provider's key, the first that is set wins. */
@@ -30,11 +35,21 @@ export function readEnvironment(
     home,
     configFile: resolve(variable("CLEW_CONFIG") ?? join(home, "clew.json")),
     variable,
+    userHome: variable("HOME") ?? homedir(),
+    readText,
     providerKey: (id) =>
       keyNames(id)
         .map(variable)
         .find((value) => value !== undefined),
   };
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
 }
 
 /** `text` with every `${NAME}` replaced, or the names that are not set. */

@@ -41,6 +41,41 @@ export const ProviderConfigSchema = z.object({
     .describe("Address of the server, up to and including the version path."),
   // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how a setting names a variable.
   apiKey: z.string().optional().describe('The key, or "${NAME}" to read it from the environment.'),
+  apiKeyCommand: z
+    .union([z.string().min(1), z.array(z.string()).min(1)])
+    .optional()
+    .describe(
+      'A program that prints the key: its name and arguments, or a line for the shell. It is asked again before the key ends, which JSON with "token" and "expiresAt" tells; else after five minutes.',
+    ),
+  apiKeyCommandSeconds: z
+    .number()
+    .positive()
+    .optional()
+    .describe("Longest such a program may take; unset = 30."),
+  aws: z
+    .object({
+      profile: z.string().min(1).optional().describe("A profile of AWS's own files."),
+      region: z.string().min(1).optional().describe("Where requests go, e.g. eu-west-1."),
+      ssoEndpoint: z.url().optional().describe("Where SSO gives out keys; unset = AWS's address."),
+    })
+    .optional()
+    .describe("Signs requests with an AWS login; for Amazon Bedrock it need not be set."),
+  google: z
+    .object({
+      credentialsFile: z.string().min(1).optional().describe("A file of Google credentials."),
+      project: z.string().min(1).optional().describe("Project that is billed."),
+      location: z.string().min(1).optional().describe("Where requests go; unset = global."),
+      metadataServer: z
+        .boolean()
+        .optional()
+        .describe("Whether the machine's own account may be asked for, on Google Cloud."),
+      tokenEndpoint: z
+        .url()
+        .optional()
+        .describe("Where tokens are given out; unset = Google's address."),
+    })
+    .optional()
+    .describe("Uses a Google Cloud login; for Vertex it need not be set."),
   api: z
     .string()
     .optional()

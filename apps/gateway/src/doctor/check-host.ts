@@ -6,6 +6,8 @@ import { buildRequest } from "@clew/providers";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import { keepCredential } from "../credentials/keep.ts";
+import { signIn } from "../credentials/sign-in.ts";
 import {
   describeMissing,
   findOwnGateway,
@@ -66,7 +68,7 @@ export async function checkHost(
     ...checkCompaction(environment, loaded),
     ...checkWater(environment, loaded),
     ...checkImages(),
-    ...(await checkModel(modelOf(environment, loaded))),
+    ...(await checkModel(modelOf(environment, loaded), environment)),
     ...checkModelChains(environment, loaded),
     ...checkModelWindows(environment.home),
     ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
@@ -131,20 +133,32 @@ const modelOf =
       name: agentSettings(config, environment.home, defaultAgentId(config)).model,
     });
 
-async function checkModel(resolve: () => ResolvedModel): Promise<Finding[]> {
+async function checkModel(
+  resolve: () => ResolvedModel,
+  environment: Pick<Environment, "readText">,
+): Promise<Finding[]> {
   let resolved: ResolvedModel;
   try {
     resolved = resolve();
   } catch (error) {
     return [failure("model-unusable", "model", error)];
   }
-  const { name, model, endpoint } = resolved;
+  const { name, model, endpoint, access: signsInWith } = resolved;
   const about = `${name}, window ${model.contextWindow} tokens`;
   if (endpoint.baseUrl === "")
     return [{ level: "ok", code: "model", subject: "model", text: `${about}; needs no network` }];
+  // Of some, another server lists the models: an answer only shows that this one is there.
+  const listed = model.api === "bedrock-converse-stream" ? "" : "models";
+  let headers: Record<string, string>;
   try {
-    const answer = await fetch(`${endpoint.baseUrl.replace(/\/$/, "")}/models`, {
-      headers: signIn(resolved),
+    const signed = await signedHeaders(resolved, environment);
+    headers = listed === "" ? {} : signed;
+  } catch (error) {
+    return [failure("model-sign-in", "model", error)];
+  }
+  try {
+    const answer = await fetch(`${endpoint.baseUrl.replace(/\/$/, "")}/${listed}`, {
+      headers,
       // Nowhere else: the headers hold the key.
       redirect: "manual",
       signal: AbortSignal.timeout(PROBE_MS),
@@ -165,7 +179,7 @@ async function checkModel(resolve: () => ResolvedModel): Promise<Finding[]> {
         level: "ok",
         code: "model",
         subject: "model",
-        text: `${about}; ${endpoint.baseUrl} answers`,
+        text: `${about}; ${endpoint.baseUrl} answers; signs in with ${signsInWith.from}`,
       },
     ];
   } catch {
@@ -181,10 +195,18 @@ async function checkModel(resolve: () => ResolvedModel): Promise<Finding[]> {
 }
 
 /** The headers of a call: every api has a way of its own to take the key. */
-function signIn({ model, endpoint }: ResolvedModel): Record<string, string> {
+async function signedHeaders(
+  { model, endpoint, access: { source, region } }: ResolvedModel,
+  { readText }: Pick<Environment, "readText">,
+): Promise<Record<string, string>> {
   const { signal } = new AbortController();
   const call = { model, systemPrompt: "", messages: [], tools: [], signal };
-  return buildRequest(call, endpoint).headers;
+  const request = buildRequest(call, endpoint);
+  if (source === undefined) return request.headers;
+  const now = Date.now;
+  const kept = keepCredential(source, { fetch: globalThis.fetch, now, readText });
+  const sign = signIn({ call, endpoint, kept, region, now });
+  return { ...request.headers, ...(await sign(request, { signal })) };
 }
 
 function checkRunning(lookup: GatewayLookup): Finding {

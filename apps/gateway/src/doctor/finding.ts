@@ -43,6 +43,7 @@ export type FindingCode =
   | "model"
   | "model-unusable"
   | "model-key-refused"
+  | "model-sign-in"
   | "model-server-away"
   | "model-resting"
   | "model-fallback-unusable"

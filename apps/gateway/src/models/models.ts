@@ -2,6 +2,7 @@
 import type { LogPort, ModelPort } from "@clew/engine-core";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
+import { type KeptCredential, keepCredential } from "../credentials/keep.ts";
 import { modelRequest } from "./model-request.ts";
 import type { ModelWindows } from "./model-windows.ts";
 import { type ResolvedModel, resolveModel } from "./resolve.ts";
@@ -23,15 +24,31 @@ export interface ModelsOptions {
 
 export function createModels({ config, environment, log, windows }: ModelsOptions): Models {
   const resolved = new Map<string, ResolvedModel>();
+  /** One for all models of a provider. */
+  const kept = new Map<string, KeptCredential>();
+  const reach = { fetch: globalThis.fetch, now: Date.now, readText: environment.readText };
   const named = (name: string) => {
     const known =
       resolved.get(name) ?? resolveModel({ ...modelRequest(config, environment), name });
     resolved.set(name, known);
     return withLearnedWindow(known, windows.all());
   };
+  const credentialFor = ({ access, model }: ResolvedModel): KeptCredential | undefined => {
+    if (access.source === undefined) return undefined;
+    const known = kept.get(model.provider) ?? keepCredential(access.source, reach);
+    kept.set(model.provider, known);
+    return known;
+  };
+  /** All is looked up again at the next call: what somebody wrote may have changed. */
+  const refused = ({ model: { provider } }: ResolvedModel) => {
+    kept.delete(provider);
+    for (const [name, { model }] of resolved)
+      if (model.provider === provider) resolved.delete(name);
+  };
+  const { limits } = config.gateway;
   return {
     named,
-    port: createModelPort({ resolve: named, log, limits: config.gateway.limits }),
+    port: createModelPort({ resolve: named, credentialFor, refused, log, limits }),
   };
 }
 

@@ -58,6 +58,7 @@ describe("a model name", () => {
         acceptsImages: false,
       },
       endpoint: { baseUrl: "http://10.0.0.1/v1", apiKey: "k" },
+      access: { from: "the setting models.providers.lab.apiKey" },
     });
     expect(resolve("lab/m", { lab }, { LAB: "k" }, 5000).model.contextWindow).toBe(5000);
     expect(() => resolve("lab/m", { lab })).toThrow(/names LAB, which is not in the environment/);

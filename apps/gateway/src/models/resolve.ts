@@ -10,8 +10,8 @@ import {
   providerAt,
 } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "@clew/providers";
-import { type Environment, expandVariables, keyNames } from "../config/environment.ts";
 import type { ModelConfig, ModelsConfig, ProviderConfig } from "../config/models.ts";
+import { type Access, type AccessEnvironment, findAccess } from "../credentials/find.ts";
 import { nearestOf } from "../text/nearest.ts";
 import { accountFingerprint } from "./account.ts";
 
@@ -20,12 +20,14 @@ export interface ResolvedModel {
   name: string;
   model: ModelRef;
   endpoint: Endpoint;
+  /** How it is signed in to, where the endpoint does not hold all of it. */
+  access: Omit<Access, "baseUrl" | "apiKey">;
 }
 
 export interface ModelRequest {
   name: string;
   models: ModelsConfig;
-  environment: Pick<Environment, "variable" | "providerKey">;
+  environment: AccessEnvironment;
   /** Wires that can be spoken. */
   apis: readonly string[];
   /** Caps the window, tokens. */
@@ -36,6 +38,7 @@ export const OFFLINE_MODEL = "offline/offline";
 
 /** Runs in this process: no address, no key. */
 export const LOCAL_API = "offline";
+const NOWHERE: Access = { baseUrl: "", from: "nothing" };
 const COMMON_API = "openai-completions";
 const DEFAULT_CONTEXT_WINDOW = 32_768;
 const DEFAULT_HOSTED_WINDOW = 128_000;
@@ -65,9 +68,12 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
     );
   const defaultWindow =
     record?.needsKey === undefined ? DEFAULT_CONTEXT_WINDOW : DEFAULT_HOSTED_WINDOW;
-  const endpoint =
-    api === LOCAL_API ? { baseUrl: "" } : findEndpoint(providerId, configured, environment);
+  const { apiKey, ...reached }: Access =
+    api === LOCAL_API ? NOWHERE : findAccess(providerId, configured, environment);
+  const { baseUrl, ...access } = reached;
+  const endpoint = endpointOf(baseUrl, apiKey, configured);
   const profile = findProfile({ providerId, modelId, api, listed, endpoint });
+  const secret = apiKey ?? access.source?.account;
   const window = listed?.contextWindow ?? profile.limits.contextWindow ?? defaultWindow;
   return {
     name,
@@ -80,12 +86,13 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
       ...(listed?.input !== undefined && { acceptsImages: listed.input.includes("image") }),
       ...(listed?.reasoning !== undefined && { reasoning: listed.reasoning }),
       ...(record?.cacheTtlMs !== undefined && { cacheTtlMs: record.cacheTtlMs }),
-      ...(endpoint.apiKey !== undefined && {
-        account: accountFingerprint({ provider: providerId, secret: endpoint.apiKey }),
+      ...(secret !== undefined && {
+        account: accountFingerprint({ provider: providerId, secret }),
       }),
       profile,
     },
     endpoint,
+    access,
   };
 }
 
@@ -112,25 +119,11 @@ function findProfile({
   });
 }
 
-/** Where the provider answers, and with which key. Throws when either is missing. */
-function findEndpoint(
-  providerId: string,
+function endpointOf(
+  baseUrl: string,
+  apiKey: string | undefined,
   configured: ProviderConfig | undefined,
-  environment: ModelRequest["environment"],
 ): Endpoint {
-  const record = findProvider(providerId);
-  const baseUrl = configured?.baseUrl ?? record?.baseUrl;
-  if (baseUrl === undefined)
-    throw invalid(
-      `Provider "${providerId}" has no address: set models.providers.${providerId}.baseUrl.`,
-    );
-  const apiKey = findKey(providerId, configured, environment);
-  // A server of a person's own may stand in for the provider and ask for nothing.
-  const needsKey = record?.needsKey !== undefined && configured?.baseUrl === undefined;
-  if (needsKey && apiKey === undefined)
-    throw invalid(
-      `Provider "${providerId}" needs a key: set ${keyNames(providerId).join(" or ")}, or models.providers.${providerId}.apiKey.`,
-    );
   return {
     baseUrl,
     ...(apiKey !== undefined && { apiKey }),
@@ -173,20 +166,6 @@ function findModel(
     name,
     modelId,
     models.map(({ id }) => id),
-  );
-}
-
-function findKey(
-  providerId: string,
-  provider: ProviderConfig | undefined,
-  environment: ModelRequest["environment"],
-): string | undefined {
-  if (provider?.apiKey === undefined) return environment.providerKey(providerId);
-  const expanded = expandVariables(provider.apiKey, environment);
-  if ("text" in expanded) return expanded.text;
-  const names = expanded.missing.join(", ");
-  throw invalid(
-    `models.providers.${providerId}.apiKey names ${names}, which is not in the environment; set it and start again.`,
   );
 }
 

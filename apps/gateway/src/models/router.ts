@@ -1,26 +1,37 @@
 // Sends each model call to the server that its model belongs to.
 import type { LogPort, ModelPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
-import { completeModel, type Endpoint, streamModel } from "@clew/providers";
+import type { ModelCall, ModelRef, StreamEvent } from "@clew/plugin-sdk/host";
+import { completeModel, streamModel } from "@clew/providers";
 import type { LimitsConfig } from "../config/limits.ts";
+import type { KeptCredential } from "../credentials/keep.ts";
+import { signIn } from "../credentials/sign-in.ts";
 import { limitReply } from "../limits/reply.ts";
 import type { ResolvedModel } from "./resolve.ts";
 
 /** `resolve` throws CONFIG_INVALID for a name it does not know. */
 export function createModelPort({
   resolve,
+  credentialFor,
+  refused,
   log,
   limits: { replyBytes, answerBytes },
 }: {
   resolve: (name: string) => ResolvedModel;
+  /** Undefined: the endpoint holds what is needed. */
+  credentialFor: (resolved: ResolvedModel) => KeptCredential | undefined;
+  /** Told that a provider did not take what it was signed in to with. */
+  refused: (resolved: ResolvedModel) => void;
   log: LogPort;
   limits: Pick<LimitsConfig, "replyBytes" | "answerBytes">;
 }): ModelPort {
   const answerLimit = { bytes: answerBytes, setting: "gateway.limits.answerBytes" };
   const optionsFor = (call: ModelCall) => {
     const name = `${call.model.provider}/${call.model.id}`;
-    const endpoint: Endpoint = resolve(name).endpoint;
+    const resolved = resolve(name);
+    const { endpoint, access } = resolved;
+    const kept = credentialFor(resolved);
+    const sign = kept && signIn({ call, endpoint, kept, region: access.region, now: Date.now });
     const onRetry = ({
       error,
       retry,
@@ -30,11 +41,24 @@ export function createModelPort({
       retry: number;
       delayMs: number;
     }) => log.warn(`model ${name}: ${error.kind}, retry ${retry} in ${Math.round(delayMs)} ms`);
-    return { call, endpoint, onRetry, answerLimit };
+    const options = { call, endpoint, onRetry, answerLimit, ...(sign && { sign }) };
+    return { resolved, options };
   };
+  async function* stream(call: ModelCall): AsyncGenerator<StreamEvent> {
+    const { resolved, options } = optionsFor(call);
+    for await (const event of streamModel(options)) {
+      if (event.type === "error" && event.error.kind === "auth") refused(resolved);
+      yield event;
+    }
+  }
   return {
-    stream: (call) => limitReply((each) => streamModel(optionsFor(each)), call, replyBytes),
-    complete: (call) => completeModel(optionsFor(call)),
+    stream: (call) => limitReply(stream, call, replyBytes),
+    complete: async (call) => {
+      const { resolved, options } = optionsFor(call);
+      const result = await completeModel(options);
+      if (!result.ok && result.error.kind === "auth") refused(resolved);
+      return result;
+    },
     resolve: (name) => resolveOrNothing(resolve, name),
   };
 }

@@ -196,6 +196,7 @@ async function emulatedGateway(api: string, id: string, options: EmulatorOptions
 
 describe("a gateway", () => {
   it.each([
+    ["bedrock-converse-stream", "us.anthropic.claude-opus-5-5-v1:0"],
     ["anthropic-messages", "claude-opus-5-5"],
     ["openai-responses", "gpt-5.6"],
     ["openai-chatgpt-responses", "gpt-5.6-codex"],

@@ -27,9 +27,10 @@ export interface TestGateway {
 export async function startTestGateway(
   config: Record<string, unknown> = {},
   home?: string,
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<TestGateway> {
   const folder = home ?? (await temporaryHome());
-  const environment = readEnvironment({ CLEW_HOME: folder });
+  const environment = readEnvironment({ CLEW_HOME: folder, HOME: folder, ...variables });
   const loaded = checkConfigText(JSON.stringify(config), "clew.json");
   const log = createLog({ file: join(folder, "logs/gateway.log") });
   const gateway = createGateway({ environment, loaded, log });

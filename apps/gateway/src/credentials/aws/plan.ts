@@ -1,0 +1,130 @@
+// Decides which AWS credentials a provider uses, from settings, environment and profiles.
+import { parseSections, profileIn, type Sections } from "./files.ts";
+
+/** What there is to decide from. */
+export interface AwsFacts {
+  /** As the configuration names it. */
+  profile: string | undefined;
+  variable(name: string): string | undefined;
+  /** Text of AWS's config file; "" = there is none. */
+  configText: string;
+  /** Text of AWS's credentials file; "" = there is none. */
+  credentialsText: string;
+}
+
+export interface SsoLogin {
+  profile: string;
+  /** What the file of the cached token is named by. */
+  cacheKey: string;
+  region: string;
+  accountId: string;
+  roleName: string;
+}
+
+export type AwsPlan =
+  | {
+      kind: "keys";
+      /** Completes "signs in with …". */
+      from: string;
+      accessKeyId: string;
+      secretAccessKey: string;
+      sessionToken?: string;
+    }
+  | { kind: "sso"; login: SsoLogin }
+  | { kind: "program"; profile: string; command: string }
+  | { kind: "missing"; why: string };
+
+export function planAws(facts: AwsFacts): AwsPlan {
+  const keys = facts.profile === undefined ? keysIn(facts) : undefined;
+  if (keys !== undefined) return keys;
+  const config = parseSections(facts.configText);
+  const files = { config, credentials: parseSections(facts.credentialsText) };
+  const name = facts.profile ?? facts.variable("AWS_PROFILE") ?? "default";
+  const profile = profileIn(files, name);
+  if (profile === undefined) return { kind: "missing", why: noProfile(name, facts) };
+  return planProfile(name, profile, config);
+}
+
+/** The region of requests; undefined when nothing tells it. */
+export function awsRegion(facts: AwsFacts): string | undefined {
+  const files = {
+    config: parseSections(facts.configText),
+    credentials: parseSections(facts.credentialsText),
+  };
+  const name = facts.profile ?? facts.variable("AWS_PROFILE") ?? "default";
+  const ofProfile = profileIn(files, name)?.region;
+  if (facts.profile !== undefined && ofProfile !== undefined) return ofProfile;
+  return facts.variable("AWS_REGION") ?? facts.variable("AWS_DEFAULT_REGION") ?? ofProfile;
+}
+
+/** Keys in the environment come before profiles. */
+function keysIn({ variable }: AwsFacts): AwsPlan | undefined {
+  const accessKeyId = variable("AWS_ACCESS_KEY_ID");
+  const secretAccessKey = variable("AWS_SECRET_ACCESS_KEY");
+  const sessionToken = variable("AWS_SESSION_TOKEN");
+  if (accessKeyId === undefined && secretAccessKey === undefined) return undefined;
+  if (accessKeyId === undefined || secretAccessKey === undefined)
+    return {
+      kind: "missing",
+      why: `only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set; set both, or neither to use a profile`,
+    };
+  return {
+    kind: "keys",
+    from: "AWS_ACCESS_KEY_ID of the environment",
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken !== undefined && { sessionToken }),
+  };
+}
+
+function planProfile(
+  name: string,
+  profile: Readonly<Record<string, string>>,
+  config: Sections,
+): AwsPlan {
+  const { aws_access_key_id: accessKeyId, aws_secret_access_key: secretAccessKey } = profile;
+  const { aws_session_token: sessionToken, credential_process: command } = profile;
+  if (accessKeyId !== undefined && secretAccessKey !== undefined)
+    return {
+      kind: "keys",
+      from: `AWS profile "${name}"`,
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken !== undefined && { sessionToken }),
+    };
+  if (profile.sso_account_id !== undefined && profile.sso_role_name !== undefined)
+    return planSso(name, profile, config);
+  if (command !== undefined) return { kind: "program", profile: name, command };
+  if (profile.role_arn !== undefined)
+    return {
+      kind: "missing",
+      why: `AWS profile "${name}" takes on a role, which Clew leaves to AWS's own program; make a profile with credential_process = aws configure export-credentials --profile ${name} --format process, and name it in the aws.profile setting`,
+    };
+  return {
+    kind: "missing",
+    why: `AWS profile "${name}" holds neither keys nor a way to get them; run: aws configure --profile ${name}`,
+  };
+}
+
+function planSso(
+  name: string,
+  profile: Readonly<Record<string, string>>,
+  config: Sections,
+): AwsPlan {
+  const { sso_session: session, sso_account_id = "", sso_role_name = "" } = profile;
+  const told = session === undefined ? profile : config.get(`sso-session ${session}`);
+  const region = told?.sso_region;
+  const cacheKey = session ?? told?.sso_start_url;
+  if (region === undefined || cacheKey === undefined)
+    return {
+      kind: "missing",
+      why: `AWS profile "${name}" names no complete SSO session; run: aws configure sso --profile ${name}`,
+    };
+  const login = { profile: name, cacheKey, region };
+  return { kind: "sso", login: { ...login, accountId: sso_account_id, roleName: sso_role_name } };
+}
+
+const noProfile = (name: string, { profile, variable }: AwsFacts): string =>
+  profile === undefined && variable("AWS_PROFILE") === undefined
+    ? `there are no AWS credentials; run: aws configure, or set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`
+    : `there is no AWS profile "${name}"; run: aws configure --profile ${name}`;

@@ -1,0 +1,107 @@
+// Gets AWS keys the way it was decided.
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import {
+  type AwsCredential,
+  type CredentialSource,
+  type Reach,
+  SignInError,
+} from "../credential.ts";
+import { askIssuer, objectIn, textIn } from "../issuer.ts";
+import { runProgram } from "../program.ts";
+import type { AwsPlan, SsoLogin } from "./plan.ts";
+
+export interface AwsSourceOptions {
+  /** The person's home folder. */
+  userHome: string;
+  /** Where SSO gives out keys. Default: AWS's address for its region. */
+  ssoEndpoint: string | undefined;
+  /** Longest a program may take, ms. */
+  commandTimeoutMs: number;
+}
+
+export function awsSource(
+  plan: Exclude<AwsPlan, { kind: "missing" }>,
+  options: AwsSourceOptions,
+): CredentialSource {
+  switch (plan.kind) {
+    case "keys": {
+      const { from, kind: _kind, ...keys } = plan;
+      const credential: AwsCredential = { kind: "aws", expiresAt: null, ...keys };
+      return { name: from, account: plan.accessKeyId, obtain: async () => credential };
+    }
+    case "sso": {
+      const { profile, accountId, roleName } = plan.login;
+      return {
+        name: `AWS profile "${profile}" (SSO)`,
+        account: `${accountId}/${roleName}`,
+        obtain: (reach) => keysOfLogin(plan.login, reach, options),
+      };
+    }
+    case "program":
+      return {
+        name: `AWS profile "${plan.profile}" (a program)`,
+        account: `profile ${plan.profile}`,
+        obtain: async () =>
+          keysPrinted(plan.profile, await runProgram(plan.command, options.commandTimeoutMs)),
+      };
+  }
+}
+
+/** The token of the last login, which AWS's own program renews, buys keys for an hour or so. */
+async function keysOfLogin(
+  { profile, cacheKey, region, accountId, roleName }: SsoLogin,
+  { fetch, now, readText }: Reach,
+  { userHome, ssoEndpoint }: AwsSourceOptions,
+): Promise<AwsCredential> {
+  const logIn = `run: aws sso login --profile ${profile}`;
+  const name = `${createHash("sha1").update(cacheKey).digest("hex")}.json`;
+  const cached = objectIn(readText(join(userHome, ".aws", "sso", "cache", name)) ?? "");
+  const token = textIn(cached.accessToken);
+  // Older programs of AWS wrote the zone as a word.
+  const ends = Date.parse((textIn(cached.expiresAt) ?? "").replace(/UTC$/, "Z"));
+  if (token === undefined)
+    throw new SignInError(`nobody is logged in to AWS profile "${profile}"; ${logIn}`);
+  if (!(now() < ends))
+    throw new SignInError(`the SSO login of AWS profile "${profile}" has ended; ${logIn}`);
+  const base = ssoEndpoint ?? `https://portal.sso.${region}.amazonaws.com`;
+  const query = new URLSearchParams({ role_name: roleName, account_id: accountId });
+  const url = `${base.replace(/\/+$/, "")}/federation/credentials?${query.toString()}`;
+  const headers = { "x-amz-sso_bearer_token": token };
+  const { status, body } = await askIssuer(fetch, url, { method: "GET", headers });
+  if (status === 401)
+    throw new SignInError(`AWS no longer takes the SSO login of profile "${profile}"; ${logIn}`);
+  const told = objectIn(JSON.stringify(body.roleCredentials ?? {}));
+  const keys = awsKeys(told.accessKeyId, told.secretAccessKey, told.sessionToken);
+  if (status !== 200 || keys === undefined)
+    throw new SignInError(
+      `AWS gives out no keys for role "${roleName}" in account ${accountId} (${status}); check both in AWS profile "${profile}"`,
+    );
+  return { ...keys, expiresAt: typeof told.expiration === "number" ? told.expiration : null };
+}
+
+function keysPrinted(profile: string, printed: string): AwsCredential {
+  const told = objectIn(printed);
+  const keys = awsKeys(told.AccessKeyId, told.SecretAccessKey, told.SessionToken);
+  if (keys === undefined)
+    throw new SignInError(
+      `the credential_process of AWS profile "${profile}" printed no keys; run it by hand to see why`,
+    );
+  const ends = Date.parse(textIn(told.Expiration) ?? "");
+  return { ...keys, expiresAt: Number.isNaN(ends) ? null : ends };
+}
+
+function awsKeys(
+  accessKeyId: unknown,
+  secretAccessKey: unknown,
+  sessionToken: unknown,
+): Omit<AwsCredential, "expiresAt"> | undefined {
+  const [id, secret, session] = [accessKeyId, secretAccessKey, sessionToken].map(textIn);
+  if (id === undefined || secret === undefined) return undefined;
+  return {
+    kind: "aws",
+    accessKeyId: id,
+    secretAccessKey: secret,
+    ...(session !== undefined && { sessionToken: session }),
+  };
+}
