@@ -25,7 +25,7 @@ import { storeTold, type Told } from "./ingest/ingest.ts";
 import { callOf, isMessage, refuse } from "./ingest/refuse.ts";
 import { storeSeen } from "./ingest/seen.ts";
 import { asFarAsPossible } from "./patiently.ts";
-import { catchUp, catchUpAPiece } from "./search/catch-up.ts";
+import { catchUpAPiece, catchUpInBackground } from "./search/catch-up.ts";
 import type { Storing } from "./store/messages.ts";
 import { createStores, type StoreSettings, type Stores } from "./stores.ts";
 import { createGrants, type Grants } from "./tools/grants.ts";
@@ -133,7 +133,7 @@ export function engineOn(
 
     async maintain(params) {
       const store = stores.of(refOf(params));
-      if (store !== null) await catchUp(store, params.abortSignal);
+      if (store !== null) await catchUpInBackground(store, params.abortSignal);
       return NOTHING_REWRITTEN;
     },
 

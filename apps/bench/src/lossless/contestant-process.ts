@@ -1,4 +1,6 @@
 // One contestant in a process of its own, which does and measures what it is asked to.
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { type Ending, type Entrant, type Tasks, type Telling, WINDOW } from "./asks.ts";
@@ -6,7 +8,7 @@ import type { Contestant } from "./contestant.ts";
 import { openFloor } from "./floor.ts";
 import { loadEngine } from "./plugin-engine.ts";
 import { addCosts, type Cost, costOf, longestStretch } from "./samples.ts";
-import { type BenchTurn, nameOf, turnsOf } from "./turns.ts";
+import { type BenchTurn, COMMON_WORD, nameOf, turnsOf } from "./turns.ts";
 
 /** Of a whole history, the newest so many are as they were told; older ones are shortened. */
 const WHOLE = 2_000;
@@ -23,7 +25,23 @@ let turnsTold = 0;
 /** What some requests end with, oldest first. */
 const ends: Ending[] = [];
 
-async function openAs({ folder, engine, shape }: Entrant): Promise<Cost> {
+/** The first run is a different program: code is not compiled yet. */
+const WARM_UP = 3_000;
+
+async function openAs(entrant: Entrant): Promise<Cost> {
+  const warmUp = join(entrant.folder, "warm-up");
+  mkdirSync(warmUp);
+  await open({ ...entrant, folder: warmUp });
+  await tell(WARM_UP);
+  await contestant.search({ mode: "full_text", pattern: COMMON_WORD });
+  await contestant.close();
+  rmSync(warmUp, { recursive: true });
+  [newest, older, turnsTold] = [[], 0, 0];
+  ends.length = 0;
+  return open(entrant);
+}
+
+async function open({ folder, engine, shape }: Entrant): Promise<Cost> {
   turns = turnsOf(shape);
   const make = engine === null ? async () => openFloor(folder) : await loadEngine(folder, engine);
   return costOf(async () => {
@@ -132,7 +150,7 @@ async function search({ search: wanted, times }: Tasks["search"]["ask"]) {
 }
 
 async function restart({ newest: messages, ...entrant }: Tasks["restart"]["ask"]): Promise<Cost> {
-  const opened = await openAs(entrant);
+  const opened = await open(entrant);
   const shown = await costOf(() => contestant.assemble(messages));
   return addCosts([opened, shown]);
 }

@@ -1,21 +1,28 @@
 // Lets the search indexes catch up with the messages, a piece at a time.
 import { patiently } from "../patiently.ts";
-import { backlogOf, indexMore } from "../store/search-index.ts";
+import { indexMore, isBehind } from "../store/search-index.ts";
 import type { Store } from "../store/store.ts";
 import { othersTurn, pieceOfTime } from "../turns.ts";
 
 /** Messages that come together are indexed in half the time that they take one by one. */
-const WORTH_INDEXING = 64;
+const WORTH_INDEXING = 128;
+/** So many are missing only where the host lets nothing happen in the background. */
+const OVERDUE = 256;
 
 /** Until no message is left. */
 export async function catchUp(store: Store, signal?: AbortSignal | undefined): Promise<void> {
   while (!(await patiently(() => indexMore(store, pieceOfTime()), signal))) await othersTurn();
 }
 
-/**
- * One piece, where it is worth while: a turn waits no longer than that for the indexes, and brings
- * fewer messages than a piece takes in.
- */
+/** Until none is left, once there are so many that it is worth while: searches need no more. */
+export async function catchUpInBackground(
+  store: Store,
+  signal?: AbortSignal | undefined,
+): Promise<void> {
+  if (await patiently(() => isBehind(store, WORTH_INDEXING), signal)) await catchUp(store, signal);
+}
+
+/** One piece, where nothing else would: no turn waits longer than that for the indexes. */
 export async function catchUpAPiece(store: Store): Promise<void> {
-  if (backlogOf(store) >= WORTH_INDEXING) await patiently(() => indexMore(store, pieceOfTime()));
+  if (isBehind(store, OVERDUE)) await patiently(() => indexMore(store, pieceOfTime()));
 }

@@ -1,6 +1,6 @@
 // Names the messages that may hold what is searched for, newest first.
-import { indexable } from "./search-index.ts";
 import type { Sql, Store } from "./store.ts";
+import { mayHold } from "./trigram-index.ts";
 import { type IndexedWord, queryWords } from "./word-text.ts";
 
 /** Where to look, and how far back. */
@@ -18,15 +18,32 @@ export interface Range {
  * between its words: every two characters that follow each other there.
  */
 export function withWords(store: Store, text: string, range: Range): number[] {
-  return store.read((sql) => matches(sql, "words", queryWords(text).indexed, range));
+  return store.read((sql) => matches(sql, queryWords(text).indexed, range));
 }
 
 /**
  * Messages of the index that hold every three characters that follow each other in `text`: those
- * that hold the text, in upper or lower case, are among them.
+ * that hold the text, in upper or lower case, are among them, and few others.
  */
-export function withTrigrams(store: Store, text: string, range: Range): number[] {
-  return store.read((sql) => matches(sql, "trigrams", trigramsOf(text), range));
+export function withTrigrams(
+  store: Store,
+  text: string,
+  { conversations, before = Number.MAX_SAFE_INTEGER, limit }: Range,
+): number[] {
+  return store.read((sql) => {
+    const wanted = conversations && new Set(conversations);
+    const isWanted = (seq: number) =>
+      wanted === null ||
+      wanted.has(
+        Number(sql("SELECT conversation FROM message WHERE seq = ?").get(seq)?.conversation),
+      );
+    const found: number[] = [];
+    for (const seq of mayHold(sql, text, before)) {
+      if (found.length >= limit) break;
+      if (isWanted(seq)) found.push(seq);
+    }
+    return found;
+  });
 }
 
 /** Messages that no index holds to their end. */
@@ -43,25 +60,13 @@ export const saidBetween = (
     numbers(sql, "message", "seq", "AND message.time >= ? AND message.time < ?", [from, to], range),
   );
 
-/** Every three code points in a row, each once. */
-function trigramsOf(text: string): IndexedWord[] {
-  const points = [...indexable(text)];
-  const trigrams = new Set(points.slice(2).map((_, at) => points.slice(at, at + 3).join("")));
-  return [...trigrams].map((trigram) => ({ text: trigram, isPrefix: false }));
-}
-
-function matches(
-  sql: Sql,
-  table: "words" | "trigrams",
-  terms: readonly IndexedWord[],
-  range: Range,
-): number[] {
-  if (terms.length === 0) return [];
+function matches(sql: Sql, words: readonly IndexedWord[], range: Range): number[] {
+  if (words.length === 0) return [];
   // Quoted, so that nothing of it is taken for an operator.
-  const query = terms
+  const query = words
     .map(({ text, isPrefix }) => `"${text.replaceAll('"', '""')}"${isPrefix ? "*" : ""}`)
     .join(" AND ");
-  return numbers(sql, table, "rowid", `AND ${table} MATCH ?`, [query], range);
+  return numbers(sql, "words", "rowid", "AND words MATCH ?", [query], range);
 }
 
 function numbers(

@@ -13,7 +13,7 @@ export interface Holdings {
 /** Everything in the database. */
 export const holdingsOf = (store: Store): Holdings & { bytes: number } =>
   store.read((sql) => ({
-    messages: count(sql, "SELECT count(*) AS number FROM message"),
+    messages: count(sql, "SELECT total(messages) AS number FROM conversation"),
     conversations: count(sql, "SELECT count(*) AS number FROM conversation"),
     bytes:
       count(sql, "SELECT page_count AS number FROM pragma_page_count") *
@@ -25,7 +25,7 @@ export const holdingsOfSession = (store: Store, session: SessionRef): Holdings =
   store.read((sql) => {
     const conversations = conversationsOf(sql, session);
     const { number } = sql(
-      "SELECT count(*) AS number FROM message WHERE conversation IN (SELECT value FROM json_each(?))",
+      "SELECT total(messages) AS number FROM conversation WHERE id IN (SELECT value FROM json_each(?))",
     ).get(JSON.stringify(conversations))!;
     return { messages: Number(number), conversations: conversations.length };
   });

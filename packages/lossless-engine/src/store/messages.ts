@@ -9,7 +9,7 @@ import { keptText } from "./kept-text.ts";
 import { findRow, hasNameless } from "./known-rows.ts";
 import { storePayloads } from "./payloads.ts";
 import { FLAGS, messageOf, nameAndTime, type StoredMessage, timeOf } from "./rows.ts";
-import { indexAgain } from "./search-index.ts";
+import { indexAgain, noteStored } from "./search-index.ts";
 import type { Sql, Store } from "./store.ts";
 
 /** Messages that belong to one transcript. */
@@ -47,7 +47,7 @@ export interface Refusal {
 
 /** All of it at once, or nothing. A message that was told before is left as it is. */
 export function storeMessages(store: Store, request: NewMessages): Storing {
-  return store.change((sql) => {
+  const storing = store.change((sql): Storing => {
     const { session, messages, advancementKey, cursor } = request;
     const place = makePlace(sql, session, messages.map(nameAndTime));
     if (advancementKey !== undefined && !takeKey(sql, place, advancementKey))
@@ -56,6 +56,8 @@ export function storeMessages(store: Store, request: NewMessages): Storing {
     if (cursor !== undefined) moveCursor(sql, place, cursor);
     return { ...stored, isDuplicate: false };
   });
+  noteStored(store, storing.added);
+  return storing;
 }
 
 /** What a transcript's conversation holds. */
@@ -183,8 +185,10 @@ function storeEach(
         ...[FLAGS.heartbeat, found.row.seq],
       );
   }
-  if (turn !== before)
-    sql("UPDATE conversation SET turns = ? WHERE id = ?").run(turn, conversation);
+  if (added > 0)
+    sql("UPDATE conversation SET turns = ?, messages = messages + ? WHERE id = ?").run(
+      ...[turn, added, conversation],
+    );
   return { added, refused };
 }
 

@@ -120,4 +120,27 @@ export const MIGRATIONS: readonly string[] = [
   -- Few messages are said in runs that a host begins by itself.
   CREATE INDEX message_heartbeat ON message (conversation) WHERE flags & 2;
   `,
+  `
+  -- Counted as they come.
+  ALTER TABLE conversation ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
+  UPDATE conversation SET messages =
+    (SELECT count(*) FROM message WHERE message.conversation = conversation.id);
+
+  -- Trigrams by hash; see store/postings.ts for what the bytes say. A leaf has 32 messages at most,
+  -- from number first on. Many leaves make a group, of which bucket b has id 128 * first + b.
+  DROP TABLE trigrams;
+  CREATE TABLE trigram_leaf (first INTEGER PRIMARY KEY, postings BLOB NOT NULL) STRICT;
+  CREATE TABLE trigram_group (first INTEGER PRIMARY KEY) STRICT;
+  CREATE TABLE trigram_bucket (id INTEGER PRIMARY KEY, postings BLOB NOT NULL) STRICT;
+
+  -- Words follow again, together with the trigrams. They are merged in slices, when there is time.
+  INSERT INTO words (words) VALUES ('delete-all');
+  INSERT INTO words (words, rank) VALUES ('automerge', 0);
+  INSERT INTO words (words, rank) VALUES ('usermerge', 16);
+  INSERT INTO words (words, rank) VALUES ('crisismerge', 1000);
+  -- pieces: how often words were written since they were last merged.
+  ALTER TABLE watermark ADD COLUMN pieces INTEGER NOT NULL DEFAULT 0;
+  DELETE FROM unindexed;
+  UPDATE watermark SET indexed = 0;
+  `,
 ];

@@ -16,8 +16,9 @@ export const sessionConversations = (store: Store, session: SessionRef): number[
 export const countMessages = (store: Store, scope: Scope): number =>
   store.read((sql) =>
     Number(
-      sql(`SELECT count(*) AS rows FROM message ${within(scope, "WHERE")}`).get(...values(scope))
-        ?.rows,
+      sql(`SELECT sum(messages) AS rows FROM conversation ${within(scope, "WHERE", "id")}`).get(
+        ...values(scope),
+      )?.rows,
     ),
   );
 
@@ -75,7 +76,7 @@ export const messagesBetween = (
       .map((row) => messageOf(sql, row)),
   );
 
-const within = (scope: Scope, joint: "WHERE" | "AND") =>
-  scope === null ? "" : `${joint} conversation IN (SELECT value FROM json_each(?))`;
+const within = (scope: Scope, joint: "WHERE" | "AND", column = "conversation") =>
+  scope === null ? "" : `${joint} ${column} IN (SELECT value FROM json_each(?))`;
 
 const values = (scope: Scope) => (scope === null ? [] : [JSON.stringify(scope)]);

@@ -1,13 +1,14 @@
 // Keeps the two search indexes, which follow the messages a little later.
 import { isData } from "@clew/plugin-sdk/transcript";
 import { searchTextOf } from "../messages/search-text.ts";
+import { LEAF_SPAN } from "./postings.ts";
 import { messageOf } from "./rows.ts";
 import type { Sql, Store } from "./store.ts";
+import { addLeaf, groupLeaves } from "./trigram-index.ts";
 import { wordText } from "./word-text.ts";
 
 /** Characters of one message that are indexed; what stands behind them is found by reading it. */
 export const INDEXED_CHARS = 100_000;
-const ROWS_AT_ONCE = 16;
 
 /** How many messages the indexes lack. */
 export const backlogOf = (store: Store): number =>
@@ -17,49 +18,105 @@ export const backlogOf = (store: Store): number =>
       watermarkOf(sql),
   );
 
+/** Messages that this process stored since the indexes were last looked at; by database. */
+const stored = new WeakMap<Store, number>();
+
+export function noteStored(store: Store, messages: number): void {
+  const known = stored.get(store);
+  if (known !== undefined) stored.set(store, known + messages);
+}
+
+/** True: the indexes lack `many` messages or more. Asks the database only when that may be. */
+export function isBehind(store: Store, many: number): boolean {
+  const known = stored.get(store);
+  if (known !== undefined && known < many) return false;
+  const backlog = backlogOf(store);
+  stored.set(store, backlog);
+  return backlog >= many;
+}
+
+/** Every piece is a segment of the words: so many cost a search less than merging them often. */
+const MOST_PIECES = 16;
+/** Pages that are merged at once: some milliseconds' work. */
+const MERGED_PAGES = 64;
+
 /**
  * Indexes messages in the order in which they came until `isOver` says so, at least a few. True
  * when none is left.
  */
 export function indexMore(store: Store, isOver: () => boolean): boolean {
   return store.change((sql) => {
-    let indexed = watermarkOf(sql);
+    if (groupLeaves(sql) && isOver()) return false;
+    mergeWords(sql);
     for (;;) {
-      const rows = sql("SELECT * FROM message WHERE seq > ? ORDER BY seq LIMIT ?").all(
-        ...[indexed, ROWS_AT_ONCE],
-      );
-      for (const row of rows) {
-        const { seq, message } = messageOf(sql, row);
-        addToIndexes(sql, seq, searchTextOf(message));
-        indexed = seq;
-      }
-      const isDone = rows.length < ROWS_AT_ONCE;
-      if (!isDone && !isOver()) continue;
-      sql("UPDATE watermark SET indexed = ?").run(indexed);
-      return isDone;
+      const isDone = indexLeaf(sql, isOver);
+      if (isDone || isOver()) return isDone;
     }
   });
+}
+
+/** Once there are many segments, a slice of them in each piece until all are one. */
+function mergeWords(sql: Sql): void {
+  if (Number(sql("SELECT pieces FROM watermark").get()?.pieces) < MOST_PIECES) {
+    sql("UPDATE watermark SET pieces = pieces + 1").run();
+    return;
+  }
+  const changes = () => Number(sql("SELECT total_changes() AS changes").get()?.changes);
+  const before = changes();
+  sql("INSERT INTO words (words, rank) VALUES ('merge', ?)").run(MERGED_PAGES);
+  // As SQLite says that nothing was left to merge.
+  if (changes() - before < 2) sql("UPDATE watermark SET pieces = 0").run();
+}
+
+/** A leaf of few messages takes as long to search as one of many. */
+const FEW_ROWS = 8;
+const MANY_CHARS = 32_000;
+
+/** True when no message is left. */
+function indexLeaf(sql: Sql, isOver: () => boolean): boolean {
+  const indexed = watermarkOf(sql);
+  const rows = sql("SELECT * FROM message WHERE seq > ? ORDER BY seq LIMIT ?").all(
+    ...[indexed, LEAF_SPAN],
+  );
+  const first = Number(rows[0]?.seq);
+  const texts: (string | undefined)[] = [];
+  let [read, chars] = [0, 0];
+  for (const row of rows) {
+    const { seq, message } = messageOf(sql, row);
+    if (seq - first >= LEAF_SPAN) break;
+    const text = addWords(sql, seq, searchTextOf(message));
+    texts[seq - first] = text;
+    chars += text?.length ?? 0;
+    read++;
+    if ((read >= FEW_ROWS || chars >= MANY_CHARS) && isOver()) break;
+  }
+  if (read === 0) return true;
+  addLeaf(sql, first, texts);
+  sql("UPDATE watermark SET indexed = ?").run(first + texts.length - 1);
+  return read === rows.length && rows.length < LEAF_SPAN;
 }
 
 /** After the message of this number was replaced by `text`. */
 export function indexAgain(sql: Sql, seq: number, text: string): void {
   if (seq > watermarkOf(sql)) return;
-  for (const table of ["words", "trigrams"]) sql(`DELETE FROM ${table} WHERE rowid = ?`).run(seq);
-  sql("DELETE FROM unindexed WHERE message = ?").run(seq);
-  addToIndexes(sql, seq, text);
+  sql("DELETE FROM words WHERE rowid = ?").run(seq);
+  addWords(sql, seq, text);
+  // Its leaf is not written again: from now on it is read to be searched.
+  sql("INSERT OR IGNORE INTO unindexed (message) VALUES (?)").run(seq);
 }
 
-function addToIndexes(sql: Sql, seq: number, text: string): void {
+/** The text of a message as far as the indexes hold it; undefined: they do not. */
+function addWords(sql: Sql, seq: number, text: string): string | undefined {
   const isBulk = isData(text);
   if (isBulk || text.length > INDEXED_CHARS)
-    sql("INSERT INTO unindexed (message) VALUES (?)").run(seq);
-  if (isBulk || text === "") return;
-  const head = indexable(text.slice(0, INDEXED_CHARS));
-  sql("INSERT INTO words (rowid, text) VALUES (?, ?)").run(seq, wordText(head));
-  sql("INSERT INTO trigrams (rowid, text) VALUES (?, ?)").run(seq, head);
+    sql("INSERT OR IGNORE INTO unindexed (message) VALUES (?)").run(seq);
+  if (isBulk || text === "") return undefined;
+  const head = text.slice(0, INDEXED_CHARS);
+  sql("INSERT INTO words (rowid, text) VALUES (?, ?)").run(seq, wordText(indexable(head)));
+  return head;
 }
 
-/** `text` as both indexes take it, to its end: SQLite ends a text where a null character stands. */
-export const indexable = (text: string): string => text.replaceAll("\0", " ");
+/** `text` to its end: SQLite ends one where a null character stands. */
+const indexable = (text: string): string => text.replaceAll("\0", " ");
 
 const watermarkOf = (sql: Sql) => Number(sql("SELECT indexed FROM watermark").get()?.indexed);
