@@ -27,12 +27,14 @@ const ends: Ending[] = [];
 
 /** The first run is a different program: code is not compiled yet. */
 const WARM_UP = 3_000;
+const WARM_UP_TURNS = 50;
 
 async function openAs(entrant: Entrant): Promise<Cost> {
   const warmUp = join(entrant.folder, "warm-up");
   mkdirSync(warmUp);
   await open({ ...entrant, folder: warmUp });
   await tell(WARM_UP);
+  await live(WARM_UP_TURNS);
   await contestant.search({ mode: "full_text", pattern: COMMON_WORD });
   await contestant.close();
   rmSync(warmUp, { recursive: true });

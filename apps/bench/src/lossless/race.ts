@@ -34,7 +34,9 @@ export interface RaceRequest {
 export interface RunnerFigures {
   name: string;
   messages: number;
+  /** Of all that it was told, as JSON. */
   inputBytes: number;
+  bytesPerMessage: number;
   /** Until everything can be found. */
   ingest: Cost;
   worstTurn: Cost;
@@ -113,6 +115,7 @@ export async function race(request: RaceRequest): Promise<RunnerFigures[]> {
           name,
           messages: telling.messages,
           inputBytes: telling.bytes + (answer?.liveBytes ?? 0),
+          bytesPerMessage: telling.bytes / telling.messages,
         },
         ...{ ingest: telling.cost, worstTurn: telling.worstTurn },
         worstStretch: telling.worstStretch,

@@ -1,39 +1,12 @@
 import { statSync } from "node:fs";
-import { StatementSync } from "node:sqlite";
 import { conversation, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { SESSION, startLife } from "../testing/life.ts";
 import { setUpRecall } from "../testing/recall.ts";
 import { sessionFile } from "../testing/session-file.ts";
+import { costOf } from "../testing/statement-costs.ts";
 import { killedBeforeEachStatementOf } from "../testing/statement-kills.ts";
 import { withIds } from "../testing/stored.ts";
-
-interface Cost {
-  statements: number;
-  rows: number;
-}
-
-/** Statements that `work` runs, and rows that it reads. */
-async function costOf(work: () => unknown): Promise<Cost> {
-  const cost: Cost = { statements: 0, rows: 0 };
-  const { run, get, all } = StatementSync.prototype;
-  const counted = (original: (...given: never[]) => unknown) =>
-    function (this: unknown, ...given: never[]) {
-      const answer = original.apply(this, given);
-      cost.statements++;
-      cost.rows += Array.isArray(answer) ? answer.length : original === get ? 1 : 0;
-      return answer;
-    };
-  Object.assign(StatementSync.prototype, {
-    ...{ run: counted(run), get: counted(get), all: counted(all) },
-  });
-  try {
-    await work();
-  } finally {
-    Object.assign(StatementSync.prototype, { run, get, all });
-  }
-  return cost;
-}
 
 const history = (turns: number) =>
   withIds(conversation({ turns, tools: 1, toolResultChars: 400 }), "h");

@@ -145,8 +145,14 @@ function planSearch(
     return { candidates: newestOf(indexed, bulk), matchIn };
   }
   const pattern = parsePattern(query);
-  const matchIn = matcherOf(pattern);
+  const match = matcherOf(pattern);
   const [longest = ""] = literalsOf(pattern).sort((a, b) => b.length - a.length);
+  // Looking for it first is much faster than matching, and too long for one step in a long text.
+  const needed = inOneCase(longest);
+  const matchIn: Looking = function* (text) {
+    if (text.length < MOST_CHARS && !inOneCase(text).includes(needed)) return undefined;
+    return yield* match(text);
+  };
   if ([...longest].length < INDEXED_LITERAL)
     return {
       candidates: (before, limit) => unsure(numbersBefore(store, { scope, before, limit })),
@@ -156,6 +162,11 @@ function planSearch(
     unsure(withTrigrams(store, longest, range(before, limit)));
   return { candidates: newestOf(indexed, bulk), matchIn };
 }
+
+const MOST_CHARS = 1_000_000;
+
+/** The same for a letter in either case; not every letter has just two. */
+const inOneCase = (text: string) => text.toLowerCase().toUpperCase();
 
 const unsure = (numbers: readonly number[]): Candidate[] =>
   numbers.map((seq) => ({ seq, isSure: false }));

@@ -168,7 +168,7 @@ function writePlaces(places: Uint16Array, begin: number, end: number): void {
   }
 }
 
-/** Counted first, so that every key's places have their room; `counts` says then where each ends. */
+/** Counted first, so that every key has its room; `counts` says then where its places end. */
 function sortByKey(leaves: readonly PlacedLeaf[]): Uint16Array {
   const room = leaves.reduce((sum, { leaf }) => sum + leaf.length, 0) / LEAST_BYTES;
   const [keys, holders] = [leafKeys(room), leafMasks(room)];
