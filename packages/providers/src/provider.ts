@@ -17,6 +17,8 @@ export interface Endpoint {
    * for the names.
    */
   flavor?: string;
+  /** The Google Cloud project, for "google-gemini-cli" only. Absent: none is named. */
+  project?: string;
 }
 
 /** One HTTP request, complete and ready to send. The same call and endpoint give the same bytes. */

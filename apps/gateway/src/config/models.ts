@@ -86,6 +86,10 @@ export const ProviderConfigSchema = z.object({
     .record(z.string(), z.string())
     .optional()
     .describe("Headers to send with every request."),
+  project: z
+    .string()
+    .optional()
+    .describe('Google Cloud project that pays; only "google-gemini-cli" asks for it.'),
   models: z
     .array(ModelConfigSchema)
     .default([])

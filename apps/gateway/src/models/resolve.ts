@@ -128,6 +128,7 @@ function endpointOf(
     baseUrl,
     ...(apiKey !== undefined && { apiKey }),
     ...(configured?.headers !== undefined && { headers: configured.headers }),
+    ...(configured?.project !== undefined && { project: configured.project }),
   };
 }
 

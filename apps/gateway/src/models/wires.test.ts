@@ -29,6 +29,12 @@ const ROUTES = [
   ["proxy-x", "bedrock-converse-stream", "eu.anthropic.claude-3-7-sonnet-20250219-v1:0"],
   ["amazon-bedrock", "bedrock-converse-stream", "global.amazon.nova-2-lite-v1:0"],
   ["amazon-bedrock", "bedrock-converse-stream", "us.meta.llama3-3-70b-instruct-v1:0"],
+  ["google", "google-generative-ai", "gemini-3-pro-preview"],
+  ["google", "google-generative-ai", "gemini-2.5-flash"],
+  ["google-vertex", "google-generative-ai", "gemini-3-pro-preview"],
+  ["google-vertex", "google-generative-ai", "gemini-2.5-pro"],
+  ["google-gemini-cli", "google-gemini-cli", "gemini-3-pro-preview"],
+  ["google-antigravity", "google-gemini-cli", "claude-sonnet-4-5"],
 ] as const;
 
 const PNG =
@@ -36,7 +42,12 @@ const PNG =
 const words = fc.constantFrom("hello", "नमस्ते 👋", "half \ud800 of it", "", " ", "x\n");
 const ids = fc.constantFrom("call_1", "toolu_1", "call_1|fc_1", "a b", "x".repeat(80), "abcdefghi");
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
-const textBlock = fc.record({ type: fc.constant("text"), text: words });
+const signature = maybe(fc.constantFrom("c2ln", "msg_1", "%%", '{"v":1,"id":"msg_1"}', ""));
+const textBlock = fc.record({
+  type: fc.constant("text"),
+  text: words,
+  textSignature: signature,
+});
 const image = fc.constantFrom(
   { type: "image", data: PNG, mimeType: "image/png" },
   { type: "image", data: "%%", mimeType: "image/png" },
@@ -51,6 +62,7 @@ const said = fc.oneof(
       id: ids,
       name: fc.constantFrom("read", "look", "bad name!"),
       arguments: fc.constantFrom<unknown>({ path: "a" }, {}, undefined, "text"),
+      thoughtSignature: signature,
     }),
   },
   {
@@ -80,9 +92,14 @@ const message = fc.oneof(
       role: fc.constant("assistant"),
       content: fc.array(said, { maxLength: 4 }),
       stopReason: fc.constantFrom("stop", "toolUse", "length", "error", "aborted"),
-      api: maybe(fc.constantFrom("anthropic-messages", "openai-responses", "openai-completions")),
-      provider: maybe(fc.constantFrom("anthropic", "openai", "minimax")),
-      model: maybe(fc.constantFrom("claude-opus-4-5", "gpt-5.6")),
+      api: maybe(
+        fc.constantFrom(
+          ...["anthropic-messages", "openai-responses", "openai-completions"],
+          "google-generative-ai",
+        ),
+      ),
+      provider: maybe(fc.constantFrom("anthropic", "openai", "minimax", "google", "google-vertex")),
+      model: maybe(fc.constantFrom("claude-opus-4-5", "gpt-5.6", "gemini-3-pro-preview")),
     }) as fc.Arbitrary<unknown>,
   },
   {
@@ -200,6 +217,9 @@ describe("a gateway", () => {
     ["anthropic-messages", "claude-opus-5-5"],
     ["openai-responses", "gpt-5.6"],
     ["openai-chatgpt-responses", "gpt-5.6-codex"],
+    ["google-generative-ai", "gemini-3-pro-preview"],
+    ["google-generative-ai", "gemini-2.5-flash"],
+    ["google-gemini-cli", "gemini-3-pro-preview"],
   ])("talks over %s to the model a configuration names", async (api, id) => {
     const { server, gateway } = await emulatedGateway(api, id, {
       answers: [

@@ -34,6 +34,9 @@ export const ProfileChangesSchema = z.object({
       ask: z
         .enum(["effort", "budget", "adaptive", "level", "none"])
         .describe("How a call asks for thinking."),
+      efforts: z
+        .array(z.enum(["minimal", "low", "medium", "high", "xhigh", "max"]))
+        .describe("The words it knows for how hard to think."),
       canStop: z.boolean().describe("Whether it can be told not to think."),
     })
     .partial()
@@ -73,6 +76,7 @@ export const ProfileChangesSchema = z.object({
       maxBytes: count.describe("Bytes after decoding."),
       maxSide: count.nullable().describe("Pixels of the longer side; null = no limit."),
       maxCount: count.nullable().describe("Images of one request; null = no limit."),
+      inResults: z.boolean().describe("Whether the result of a tool may hold images."),
     })
     .partial()
     .optional()

@@ -83,8 +83,20 @@ export const PROVIDERS: readonly ProviderRecord[] = [
   // The same models behind a server that speaks Chat Completions.
   { id: "gemini", apis: ["openai-completions"], needsKey: ["GEMINI_API_KEY", "GOOGLE_API_KEY"] },
   { id: "google-vertex", apis: ["google-generative-ai"], policy: "native-gemini" },
-  { id: "google-gemini-cli", apis: ["google-gemini-cli"], policy: "native-gemini" },
-  { id: "google-antigravity", apis: ["google-antigravity"] },
+  {
+    id: "google-gemini-cli",
+    apis: ["google-gemini-cli"],
+    baseUrl: "https://cloudcode-pa.googleapis.com",
+    hosts: ["cloudcode-pa.googleapis.com"],
+    policy: "native-gemini",
+  },
+  // Other makers' models in the same envelope; its histories have rules of their own.
+  {
+    id: "google-antigravity",
+    apis: ["google-antigravity", "google-gemini-cli"],
+    baseUrl: "https://daily-cloudcode-pa.sandbox.googleapis.com",
+    hosts: ["daily-cloudcode-pa.sandbox.googleapis.com", "daily-cloudcode-pa.googleapis.com"],
+  },
   {
     id: "mistral",
     apis: ["mistral-conversations"],

@@ -33,6 +33,8 @@ export interface ReasoningProfile {
    * within an effort · "level" Gemini's word · "none" not at all.
    */
   readonly ask: "effort" | "budget" | "adaptive" | "level" | "none";
+  /** The words it knows, where it takes a word. Absent: all that its wire has. */
+  readonly efforts?: readonly ("minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
   /** False: it cannot be told not to think. */
   readonly canStop: boolean;
 }
@@ -78,6 +80,8 @@ export interface ImagesProfile {
   readonly maxSide: number | null;
   /** Images of one request; null = not known to be limited. */
   readonly maxCount: number | null;
+  /** False: no result of a tool may hold one; they stand behind it. Absent: it may. */
+  readonly inResults?: boolean;
 }
 
 /** How its provider caches prompts. */

@@ -1,12 +1,8 @@
 // What a call asks of the model, in the fields of the Messages wire.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
-import {
-  type ModelCall,
-  type ModelProfile,
-  providerAt,
-  type ReasoningEffort,
-} from "@clew/plugin-sdk/host";
+import { type ModelCall, type ModelProfile, providerAt } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "../provider.ts";
+import { thinkingBudget } from "../shared/effort.ts";
 import { assistantBlocks } from "./blocks.ts";
 import { forcesCall } from "./tools.ts";
 
@@ -19,16 +15,6 @@ export interface Ask {
 const BINDING_CONTROLS = "thinking-binding-controls-2026-08-01";
 /** The provider takes no budget below it. */
 const LEAST_BUDGET = 1024;
-
-/** What of a reply may be thought, where a model takes tokens instead of a word. */
-const SHARE: Readonly<Record<Exclude<ReasoningEffort, "off">, number>> = {
-  minimal: 0,
-  low: 0.2,
-  medium: 0.5,
-  high: 0.7,
-  xhigh: 0.8,
-  max: 0.8,
-};
 
 export function planAsk(call: ModelCall, endpoint: Endpoint, profile: ModelProfile): Ask {
   const { temperature, serviceTier, responseFormat } = call;
@@ -96,7 +82,7 @@ function thinkingField(call: ModelCall, profile: ModelProfile): Thinking | undef
     return undefined;
   const shown = display === undefined ? {} : { display: DISPLAY[display] };
   if (ask !== "budget") return { type: "adaptive", ...shown };
-  const budget = budgetOf(call);
+  const budget = thinkingBudget(call, { least: LEAST_BUDGET, most: Number.POSITIVE_INFINITY });
   if (budget === undefined || isInsideUnthoughtStep(call, profile)) return undefined;
   return { type: "enabled", budget_tokens: budget, ...shown };
 }
@@ -106,15 +92,6 @@ const DISPLAY = { full: "summarized", summary: "summarized", none: "omitted" } a
 function effortOf({ reasoning }: ModelCall): string | undefined {
   const effort = reasoning?.effort;
   return effort === "off" || effort === "minimal" ? "low" : effort;
-}
-
-/** Tokens; undefined when the reply has no room for the least budget. */
-function budgetOf({ model, maxOutputTokens, reasoning }: ModelCall): number | undefined {
-  const most = maxOutputTokens ?? model.maxOutputTokens;
-  const { effort = "medium", budgetTokens } = reasoning ?? {};
-  const wanted = budgetTokens ?? most * (effort === "off" ? 0 : SHARE[effort]);
-  const budget = Math.max(LEAST_BUDGET, Math.min(Math.floor(wanted), most - 1));
-  return budget < most ? budget : undefined;
 }
 
 /**

@@ -18,6 +18,8 @@ const MODELS: Readonly<Record<string, { provider: string; id: string }>> = {
     provider: "amazon-bedrock",
     id: "us.anthropic.claude-opus-5-5-v1:0",
   },
+  "google-gemini-cli": { provider: "google-gemini-cli", id: "gemini-3-pro-preview" },
+  "google-generative-ai": { provider: "google", id: "gemini-3-pro-preview" },
   "mistral-conversations": { provider: "mistral", id: "magistral-medium-latest" },
   "openai-chatgpt-responses": { provider: "openai", id: "gpt-5.6-codex" },
   "openai-completions": { provider: "deepseek", id: "deepseek-reasoner" },

@@ -65,10 +65,12 @@ export class ReplyBuilder {
     this.#blocks.push({ type: "redacted_thinking", data });
   }
 
-  /** The provider's own proof of the text that is arriving. */
-  signText(textSignature: string): void {
+  /** The provider's own proof of the text that is arriving; false when none is. */
+  signText(textSignature: string): boolean {
     const last = this.#open();
-    if (last?.type === "text") this.#blocks[this.#blocks.length - 1] = { ...last, textSignature };
+    if (last?.type !== "text") return false;
+    this.#blocks[this.#blocks.length - 1] = { ...last, textSignature };
+    return true;
   }
 
   /** What the newest thinking of this carrier holds beside its text; a block of its own if none. */

@@ -52,7 +52,8 @@ export const dropForeignProofs = definePass<ForeignOptions>(
 function withoutProof(block: StoredBlock, wire: WireRules): StoredBlock | undefined {
   if (isThinking(block)) return hasForeignProof(block, wire) ? undefined : block;
   if (isToolCallLike(block)) return without(block, ["thoughtSignature", "thought_signature"]);
-  return wire.idMode === "responses" ? forgetTextItem(block) : block;
+  if (wire.idMode === "responses") return forgetTextItem(block);
+  return wire.carrier === "thought" ? without(block, ["textSignature"]) : block;
 }
 
 /**
