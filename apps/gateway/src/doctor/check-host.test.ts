@@ -21,7 +21,10 @@ async function foundOf(api: string, apiKey: string): Promise<string[]> {
 }
 
 describe("the doctor, asking a model's server", () => {
-  it.each(["anthropic-messages", "openai-completions", "openai-responses"])(
+  it.each([
+    ...["anthropic-messages", "google-generative-ai"],
+    ...["openai-completions", "openai-responses"],
+  ])(
     "signs in the way %s wants it",
     async (api) => {
       expect(await foundOf(api, "right")).toEqual(["model"]);

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { access, rm, stat } from "node:fs/promises";
 import type { QuarantineRecord } from "@clew/engine-core";
-import { buildRequest } from "@clew/providers";
+import { buildRequest, classifyError } from "@clew/providers";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
@@ -163,8 +163,7 @@ async function checkModel(
       redirect: "manual",
       signal: AbortSignal.timeout(PROBE_MS),
     });
-    await answer.body?.cancel();
-    if (answer.status === 401 || answer.status === 403) {
+    if (await refusesKey(answer, resolved)) {
       return [
         {
           level: "failure",
@@ -192,6 +191,15 @@ async function checkModel(
       },
     ];
   }
+}
+
+/** Google answers 400 to a wrong key. */
+async function refusesKey(answer: Response, { model, endpoint }: ResolvedModel): Promise<boolean> {
+  const { ok, status, headers } = answer;
+  if (ok || status >= 500) return answer.body?.cancel().then(() => false) ?? false;
+  const body = (await answer.text()).slice(0, 10_000);
+  const origin = { provider: model.provider, endpoint };
+  return classifyError({ kind: "http", status, headers, body }, origin).kind === "auth";
 }
 
 /** The headers of a call: every api has a way of its own to take the key. */

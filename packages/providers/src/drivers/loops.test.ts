@@ -215,7 +215,7 @@ describe.each(WIRES)("a session over %s", (api) => {
     const last = events.at(-1);
     expect(last).toMatchObject({ type: "error", error: { kind } });
     expect(JSON.stringify(last)).not.toContain("key-of-tests");
-    if (fault.fault === "rate-limit" && MODELS[api]!.provider === "anthropic")
+    if (fault.fault === "rate-limit" && /^(?:anthropic|google)/.test(MODELS[api]!.provider))
       expect(last).toMatchObject({ error: { retryAfterMs: 2000 } });
     if (fault.fault === "overflow") expect(last).toMatchObject({ error: { windowTokens: 8000 } });
   });

@@ -5,12 +5,13 @@ import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 import { type AskFields, askFields } from "./ask.ts";
 import { type GeminiContent, writeContents } from "./contents.ts";
+import type { GeminiPart } from "./parts.ts";
 import { placeOf } from "./place.ts";
 
 /** A whole request, as JSON. */
-export interface GeminiBody extends AskFields {
+export interface GeminiBody<Part = GeminiPart> extends AskFields {
   systemInstruction?: { parts: { text: string }[] };
-  contents: GeminiContent[];
+  contents: GeminiContent<Part>[];
 }
 
 /** As JSON; `more`: fields that only the envelope has. */

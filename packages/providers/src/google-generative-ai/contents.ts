@@ -14,9 +14,9 @@ import {
 } from "./parts.ts";
 
 /** One entry of `contents`, as JSON. */
-export interface GeminiContent {
+export interface GeminiContent<Part = GeminiPart> {
   role: "user" | "model";
-  parts: readonly GeminiPart[];
+  parts: Part[];
 }
 
 /** A content that what follows may still belong to. */
@@ -24,7 +24,7 @@ interface Turn {
   readonly role: GeminiContent["role"];
   /** Answers to calls: they stand before everything else, in the order of the calls. */
   readonly answers: readonly Answer[];
-  readonly others: readonly GeminiPart[];
+  readonly others: GeminiPart[];
 }
 
 interface Answer {
@@ -128,5 +128,5 @@ const json = (turns: readonly Turn[]): string =>
     ),
   ).slice(1, -1);
 
-const inOrder = (answers: readonly Answer[]): GeminiPart[] =>
+const inOrder = (answers: readonly Answer[]): readonly GeminiPart[] =>
   answers.toSorted((one, other) => one.at - other.at).map(({ part }) => part);

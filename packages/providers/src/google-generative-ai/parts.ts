@@ -19,8 +19,8 @@ export interface InlineData {
   data: string;
 }
 
-/** One part, as JSON; an opaque one holds what the model sent. */
-export type GeminiPart =
+/** One part that we write, as JSON. */
+export type WrittenPart =
   | { text: string; thought?: true; thoughtSignature?: string }
   | { inlineData: InlineData }
   | {
@@ -34,12 +34,10 @@ export type GeminiPart =
         response: Record<string, unknown>;
         parts?: { inlineData: InlineData }[];
       };
-    }
-  | OpaquePart;
+    };
 
-export interface OpaquePart {
-  readonly [field: string]: unknown;
-}
+/** An opaque one holds what the model sent. */
+export type GeminiPart = WrittenPart | Readonly<Record<string, unknown>>;
 
 /** Whom parts are written for. */
 export interface PartReader {
@@ -182,12 +180,14 @@ export function resultParts(
 
 /** Bytes on the wire: a signature that is none is another provider's. */
 const signedBy = (signature: unknown): { thoughtSignature?: string } =>
-  typeof signature === "string" && signature !== "" && BASE64.test(signature)
-    ? { thoughtSignature: signature }
-    : {};
+  typeof signature === "string" && isBase64(signature) ? { thoughtSignature: signature } : {};
 
-const BASE64 =
-  /^(?!msg_)(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2}(?:==)?|[A-Za-z0-9+/_-]{3}=?)?$/;
+/** Of either alphabet, padded or not; ids of texts look like it, too. */
+const isBase64 = (text: string): boolean =>
+  /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) &&
+  text.length % 4 !== 1 &&
+  (!text.endsWith("=") || text.length % 4 === 0) &&
+  !text.startsWith("msg_");
 
 const textParts = (text: string): GeminiPart[] => (/\S/.test(text) ? [{ text }] : []);
 

@@ -116,9 +116,10 @@ const BILLING_CODES: ReadonlySet<string> = new Set([
   "insufficient_quota",
   "billing_hard_limit_reached",
   "billing_error",
+  "BILLING_DISABLED",
 ]);
 const BILLING_WORDS =
-  /credit balance is too low|insufficient (?:credits?|funds|balance)|payment required/i;
+  /please enable billing|credit balance is too low|insufficient (?:credits?|funds|balance)|payment required/i;
 
 /** True when somebody has to pay first; a 429 in words of billing may only be throttling. */
 export const isBilling = (told: Told): boolean =>
@@ -130,6 +131,7 @@ const AUTH_CODES: ReadonlySet<string> = new Set([
   "invalid_api_key",
   "authentication_error",
   "permission_error",
+  ...["API_KEY_INVALID", "API_KEY_EXPIRED", "UNAUTHENTICATED", "PERMISSION_DENIED"],
 ]);
 // Google answers 400.
 const AUTH_WORDS = /^api key (?:not valid|expired|not found)/i;
@@ -156,6 +158,7 @@ const OVERLOADED_CODES: ReadonlySet<string> = new Set([
   "server_overloaded",
   "service_unavailable",
   "slow_down",
+  "UNAVAILABLE",
 ]);
 const OVERLOADED_WORDS = /\boverloaded\b|at capacity|server is busy/i;
 

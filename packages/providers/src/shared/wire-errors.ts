@@ -1,6 +1,7 @@
 // Says why a call failed, in a kind for hosts and a sentence for people.
 import type { ModelError } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "../provider.ts";
+import { type GoogleStatus, readGoogleStatus } from "./google-status.ts";
 import { isOverflow, isRequestCeiling, namedWindow, observedTokens } from "./overflow.ts";
 import {
   isBilling,
@@ -114,14 +115,14 @@ function describedError(
   headers: { get(name: string): string | null } | undefined,
   origin: FailureOrigin,
 ): ModelError {
-  const { words, code } = errorWords(body);
+  const { words, code, google } = errorWords(body);
   const told = { words, code, status };
   const detail = clip(redact(words, [origin.endpoint.apiKey ?? "", ...(origin.secrets ?? [])]));
   const base = (next: string) => ({
     message: `${who(origin)} answered ${status === undefined ? "with an error" : status}${detail === "" ? "" : `: ${detail}`}; ${next}.`,
     ...(status !== undefined && { status }),
   });
-  if (isBilling(told))
+  if (isBilling(told) || google.hasNoQuota)
     return {
       kind: "billing",
       ...base(`see to the bill of the account at provider "${origin.provider}"`),
@@ -135,8 +136,8 @@ function describedError(
         "this account may not send so many tokens at once: shorten the request or raise its limit",
       ),
     };
-  if (status === 429 || code === "rate_limit_exceeded" || code === "rate_limit_error") {
-    const retryAfterMs = readRetryAfter(headers, origin.now ?? Date.now);
+  if (status === 429 || RATE_LIMIT_CODES.has(code)) {
+    const retryAfterMs = readRetryAfter(headers, origin.now ?? Date.now) ?? google.retryAfterMs;
     return {
       kind: "rate_limited",
       ...base("wait and try again"),
@@ -156,7 +157,7 @@ function describedError(
       ...(named !== undefined && { windowTokens: named }),
     };
   }
-  if (status === 408 || status === 504) return { kind: "timeout", ...base("try again") };
+  if (status === 408 || status === 504 || code === "DEADLINE_EXCEEDED") return { kind: "timeout", ...base("try again") };
   if (isOverloaded(told)) return { kind: "overloaded", ...base("try again later") };
   // 424: the model behind the provider failed.
   if ((status !== undefined && (status >= 500 || status === 424)) || UNAVAILABLE_CODES.has(code))
@@ -173,7 +174,14 @@ function describedError(
   };
 }
 
+const RATE_LIMIT_CODES = new Set([
+  "rate_limit_exceeded",
+  "rate_limit_error",
+  "RESOURCE_EXHAUSTED",
+  "RATE_LIMIT_EXCEEDED",
+]);
 const UNAVAILABLE_CODES = new Set([
+  "INTERNAL",
   "server_error",
   "internal_server_error",
   "api_error",
@@ -245,21 +253,25 @@ function words(cause: unknown): string {
 
 /**
  * The provider's own words and error code, from the shapes in use: `{error: {message, code,
- * type}}`, `{error: "…"}`, `{message}`, plain text.
+ * type}}`, `{error: {message, status, details}}`, `{error: "…"}`, `{message}`, plain text.
  */
-function errorWords(body: string): { words: string; code: string } {
+function errorWords(body: string): { words: string; code: string; google: GoogleStatus } {
   const parsed = parseJson(body);
   const outer = Array.isArray(parsed) ? parsed[0] : parsed;
   if (typeof outer !== "object" || outer === null)
-    return { words: body.startsWith("<") ? "" : body, code: "" };
+    return { words: body.startsWith("<") ? "" : body, code: "", google: NOT_GOOGLES };
   const { error } = outer as { error?: unknown };
-  if (typeof error === "string") return { words: error, code: "" };
+  if (typeof error === "string") return { words: error, code: "", google: NOT_GOOGLES };
   const inner = (typeof error === "object" && error !== null ? error : outer) as ErrorFields;
+  const google = readGoogleStatus(inner);
   return {
     words: firstText(inner.message, inner.detail, inner.msg),
-    code: firstText(inner.code, inner.type),
+    code: firstText(inner.code, inner.type, google.reason),
+    google,
   };
 }
+
+const NOT_GOOGLES = readGoogleStatus(undefined);
 
 interface ErrorFields {
   message?: unknown;
@@ -304,7 +316,7 @@ function redact(text: string, secrets: readonly string[]): string {
     (rest, secret) => (secret.length < 4 ? rest : rest.replaceAll(secret, "[key]")),
     text,
   );
-  return known.replace(/\b(sk|pk|gsk|xai)-[\w-]{8,}/g, "[key]");
+  return known.replace(/\b(?:(?:sk|pk|gsk|xai)-|AIza|ya29\.)[\w-]{8,}/g, "[key]");
 }
 
 function clip(text: string): string {
