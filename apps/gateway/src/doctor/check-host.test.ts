@@ -24,11 +24,8 @@ describe("the doctor, asking a model's server", () => {
   it.each([
     ...["anthropic-messages", "google-generative-ai"],
     ...["openai-completions", "openai-responses"],
-  ])(
-    "signs in the way %s wants it",
-    async (api) => {
-      expect(await foundOf(api, "right")).toEqual(["model"]);
-      expect(await foundOf(api, "wrong")).toEqual(["model-key-refused"]);
-    },
-  );
+  ])("signs in the way %s wants it", async (api) => {
+    expect(await foundOf(api, "right")).toEqual(["model"]);
+    expect(await foundOf(api, "wrong")).toEqual(["model-key-refused"]);
+  });
 });

@@ -32,7 +32,11 @@ function buildEnvelope(call: ModelCall, endpoint: Endpoint): WireRequest {
     ...(endpoint.project !== undefined && { project: endpoint.project }),
     ...(model.provider === "google-antigravity" && { userAgent: "antigravity" }),
   };
-  const request = writeBody(call, endpoint, sessionId === undefined ? {} : { session_id: sessionId });
+  const request = writeBody(
+    call,
+    endpoint,
+    sessionId === undefined ? {} : { session_id: sessionId },
+  );
   return {
     method: "POST",
     url: addressAt(endpoint, "v1internal:streamGenerateContent?alt=sse"),

@@ -21,7 +21,12 @@ const call: ModelCall = {
 
 function decode(bytes: Uint8Array, options: { step?: number; contentType?: string } = {}) {
   const { step = bytes.length, contentType = "text/event-stream" } = options;
-  const decoder = googleGenerativeAi.createDecoder({ call, endpoint, contentType, now: () => 1000 });
+  const decoder = googleGenerativeAi.createDecoder({
+    call,
+    endpoint,
+    contentType,
+    now: () => 1000,
+  });
   const events: StreamEvent[] = [];
   for (let at = 0; at < bytes.length; at += step)
     events.push(...decoder.push(bytes.subarray(at, at + step)));
@@ -99,7 +104,10 @@ describe("an answer of Gemini", () => {
   });
 
   it("keeps a signature of nothing, and what only Gemini understands, as it came", () => {
-    const code = { executableCode: { language: "PYTHON", code: "1" }, thoughtSignature: "Y29kZQ==" };
+    const code = {
+      executableCode: { language: "PYTHON", code: "1" },
+      thoughtSignature: "Y29kZQ==",
+    };
     const alone = { text: "", thoughtSignature: "YWxvbmU=" };
     expect(contentOf(streamed([[code, alone], STOP]))).toMatchObject([
       { type: "provider", kind: "executableCode", data: code },
@@ -129,7 +137,10 @@ describe("an answer of Gemini", () => {
     ["OTHER", "an answer that it ended itself (OTHER)"],
     ["SOMETHING_NEW", "(SOMETHING_NEW)"],
   ])("that ends for %s is a failed turn with what had arrived", (finishReason, words) => {
-    const events = streamed([[{ text: "Half" }]], [[{ functionCall: { name: "x" } }], { finishReason }]);
+    const events = streamed(
+      [[{ text: "Half" }]],
+      [[{ functionCall: { name: "x" } }], { finishReason }],
+    );
     expect(events.at(-1)).toMatchObject({
       type: "error",
       error: { message: expect.stringContaining(words) as string },

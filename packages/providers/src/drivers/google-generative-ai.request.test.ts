@@ -8,7 +8,8 @@ import { googleGenerativeAi } from "./google-generative-ai.ts";
 const API = "google-generative-ai";
 const PNG = "iVBORw0KGgo=";
 const STUDIO = { baseUrl: "https://generativelanguage.googleapis.com/v1beta", apiKey: "key-1" };
-const LOCATION = "https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1";
+const LOCATION =
+  "https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1";
 const tool = { name: "read", description: "Reads.", parameters: { type: "object" } };
 
 function callOf(id: string, more: Partial<ModelCall> = {}, provider = "google"): ModelCall {
@@ -243,7 +244,12 @@ describe("calls and results on the Gemini wire", () => {
 
   it("have no id that we made up, and at Vertex none that it did not give", () => {
     const ids = (id: string, from: object, baseUrl: string, provider = "google") =>
-      contentsOf(id, [asked, ...step([called("noidXn0"), called("b")], from)], { baseUrl }, provider)
+      contentsOf(
+        id,
+        [asked, ...step([called("noidXn0"), called("b")], from)],
+        { baseUrl },
+        provider,
+      )
         .slice(1)
         .map(({ parts }) =>
           parts.map((part) => {

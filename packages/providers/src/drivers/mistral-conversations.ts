@@ -4,6 +4,7 @@ import { askFields } from "../mistral-conversations/ask.ts";
 import { writeMistralMessages } from "../mistral-conversations/messages.ts";
 import { createChatDecoder } from "../openai-completions/decode.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
+import { joined } from "../shared/growing.ts";
 import { addressAt, bearer, headersOf } from "../shared/headers.ts";
 import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
@@ -29,18 +30,16 @@ export const mistralConversations: WireDriver = {
 function buildMistralRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
   const { model, systemPrompt, messages } = call;
   const profile = profileFor(model, endpoint);
-  const written = [
-    ...(systemPrompt.trim() === ""
-      ? []
-      : [wellFormedJson({ role: "system", content: systemPrompt })]),
+  const written = joined(
+    systemPrompt.trim() === "" ? "" : wellFormedJson({ role: "system", content: systemPrompt }),
     writeMistralMessages(messages, { model, profile }),
-  ].filter((text) => text !== "");
+  );
   const head = { model: model.id, ...askFields(call, profile), stream: true };
   return {
     method: "POST",
     url: addressAt(endpoint, "chat/completions"),
     headers: headersOf(endpoint, bearer(endpoint)),
     // The messages are text already, so that the old ones need not be written again.
-    body: `${wellFormedJson(head).slice(0, -1)},"messages":[${written.join()}]}`,
+    body: `${wellFormedJson(head).slice(0, -1)},"messages":[${written}]}`,
   };
 }

@@ -5,6 +5,7 @@ import { createChatDecoder } from "../openai-completions/decode.ts";
 import { findFlavor } from "../openai-completions/flavors.ts";
 import { writeChatMessages } from "../openai-completions/messages.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
+import { joined } from "../shared/growing.ts";
 import { addressAt, bearer, headersOf } from "../shared/headers.ts";
 import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
@@ -49,17 +50,15 @@ function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
     stream: true,
     stream_options: { include_usage: true },
   };
-  const messages = [
-    ...(systemPrompt.trim() === ""
-      ? []
-      : [wellFormedJson({ role: "system", content: systemPrompt })]),
+  const messages = joined(
+    systemPrompt.trim() === "" ? "" : wellFormedJson({ role: "system", content: systemPrompt }),
     writeChatMessages(withoutPrefill(call, endpoint, profile), { model, profile, flavor }),
-  ].filter((text) => text !== "");
+  );
   return {
     method: "POST",
     url: addressAt(endpoint, "chat/completions"),
     headers: headersOf(endpoint, bearer(endpoint)),
     // The messages are text already, so that the old ones need not be written again.
-    body: `{"model":${wellFormedJson(model.id)},"messages":[${messages.join()}],${wellFormedJson(rest).slice(1)}`,
+    body: `{"model":${wellFormedJson(model.id)},"messages":[${messages}],${wellFormedJson(rest).slice(1)}`,
   };
 }

@@ -36,8 +36,7 @@ export function signIn(model: ModelRef, endpoint: Endpoint): Record<string, stri
 const API_KEY = /^(?:AIza|AQ\.)/;
 
 /** "gemini-…", or a whole path such as "tunedModels/…". */
-const studioPath = (id: string): string =>
-  id.includes("/") ? pathOf(id) : `models/${pathOf(id)}`;
+const studioPath = (id: string): string => (id.includes("/") ? pathOf(id) : `models/${pathOf(id)}`);
 
 /** "gemini-…", "maker/model", or a whole path such as "endpoints/…". */
 function vertexPath(id: string): string {

@@ -23,7 +23,10 @@ export interface ToolFields {
 }
 
 /** None without tools. */
-export function toolFields({ tools, toolChoice, model }: ModelCall, profile: ModelProfile): ToolFields {
+export function toolFields(
+  { tools, toolChoice, model }: ModelCall,
+  profile: ModelProfile,
+): ToolFields {
   if (tools.length === 0) return {};
   const config = toolChoice === undefined ? undefined : callingConfig(toolChoice, profile);
   // Behind this wire other makers' models are told of tools the older way only.

@@ -8,7 +8,11 @@ const origin = {
 const TYPE = "type.googleapis.com/google.rpc.";
 const classify = (code: number, status: string, message: string, details: object[] = []) =>
   classifyError(
-    { kind: "http", status: code, body: JSON.stringify({ error: { code, message, status, details } }) },
+    {
+      kind: "http",
+      status: code,
+      body: JSON.stringify({ error: { code, message, status, details } }),
+    },
     origin,
   );
 const QUOTA = "You exceeded your current quota, please check your plan and billing details.";

@@ -56,5 +56,6 @@ function begins({ shape, messages }: Written, history: GrowingHistory<unknown>):
 const isFixed = (message: AgentMessage): boolean =>
   Object.isFrozen(message) && (!("content" in message) || Object.isFrozen(message.content));
 
-const joined = (left: string, right: string): string =>
+/** Two lists of pieces, of which either may be blank; neither is copied. */
+export const joined = (left: string, right: string): string =>
   left === "" || right === "" ? left + right : `${left},${right}`;

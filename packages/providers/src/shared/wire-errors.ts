@@ -157,7 +157,8 @@ function describedError(
       ...(named !== undefined && { windowTokens: named }),
     };
   }
-  if (status === 408 || status === 504 || code === "DEADLINE_EXCEEDED") return { kind: "timeout", ...base("try again") };
+  if (status === 408 || status === 504 || code === "DEADLINE_EXCEEDED")
+    return { kind: "timeout", ...base("try again") };
   if (isOverloaded(told)) return { kind: "overloaded", ...base("try again later") };
   // 424: the model behind the provider failed.
   if ((status !== undefined && (status >= 500 || status === 424)) || UNAVAILABLE_CODES.has(code))
