@@ -1,4 +1,4 @@
-// Speaks Gemini in the envelope of Google's command line client, with the token of an account.
+// Speaks Gemini in the envelope of Google's command line client.
 import { isRecord, type ModelCall } from "@clew/plugin-sdk/host";
 import { writeBody } from "../google-generative-ai/body.ts";
 import { createGeminiDecoder } from "../google-generative-ai/decode.ts";

@@ -30,8 +30,8 @@ const TYPES = ["string", "number", "integer", "boolean", "array", "object", "nul
 const DEEPEST = 24;
 
 /**
- * What a schema says in other words, or less: "$ref" is put in its place, "const" is the only one of
- * its "enum", several types are choices. What cannot be said is left out; the tool checks its
+ * What a schema says in other words, or less: "$ref" is put in its place, "const" is the only one
+ * of its "enum", several types are choices. What cannot be said is left out; the tool checks its
  * arguments anyway.
  */
 export const openApiSchema = (schema: Readonly<Record<string, unknown>>): Schema =>

@@ -111,8 +111,8 @@ function callPart(
 }
 
 /**
- * True for a call whose id is sent. Vertex takes none but those it gave, and its older models refuse
- * the field.
+ * True for a call whose id is sent. Vertex takes none but those it gave, and its older models
+ * refuse the field.
  */
 function isNamed(
   { id }: ToolCallBlock,

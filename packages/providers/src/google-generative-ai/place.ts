@@ -13,8 +13,8 @@ export const placeOf = ({ provider }: ModelRef, { baseUrl }: Endpoint): GeminiPl
 const VERTEX_ADDRESS = /\/\/(?:[a-z0-9-]+-)?aiplatform\.|\/locations\/[a-z0-9-]+\/?$/;
 
 /**
- * The address of a streamed answer. The base URL ends in the version at Google AI ("…/v1beta"), and
- * in project and location at Vertex ("…/v1/projects/P/locations/L", L may be "global").
+ * The address of a streamed answer. The base URL ends in the version at Google AI ("…/v1beta"),
+ * and in project and location at Vertex ("…/v1/projects/P/locations/L", L may be "global").
  */
 export function addressOf(model: ModelRef, endpoint: Endpoint): string {
   const path = placeOf(model, endpoint) === "vertex" ? vertexPath(model.id) : studioPath(model.id);
@@ -22,8 +22,8 @@ export function addressOf(model: ModelRef, endpoint: Endpoint): string {
 }
 
 /**
- * A key of Google AI goes into a header, never into the address, which ends up in logs. Vertex wants
- * a token, but for the keys of its express mode.
+ * A key of Google AI goes into a header, never into the address, which ends up in logs. Vertex
+ * wants a token, but for the keys of its express mode.
  */
 export function signIn(model: ModelRef, endpoint: Endpoint): Record<string, string> {
   const { apiKey } = endpoint;

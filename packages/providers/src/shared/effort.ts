@@ -1,7 +1,7 @@
-// How many tokens a reply may be thought about, where a model takes tokens instead of a word.
+// How many tokens a reply may be thought about.
 import type { ModelCall, ReasoningEffort } from "@clew/plugin-sdk/host";
 
-/** What of a reply may be thought. */
+/** What of a reply may be thought, where a model takes tokens instead of a word. */
 const SHARE: Readonly<Record<Exclude<ReasoningEffort, "off">, number>> = {
   minimal: 0,
   low: 0.2,

@@ -5,6 +5,7 @@ import { checkBody } from "../server/check.ts";
 import { GEMINI_WIRE } from "./wire.ts";
 
 const THIRD = "/v1beta/models/gemini-3-pro:generateContent";
+const VERTEX = "/v1/projects/p/locations/l/publishers/google/models/gemini-2.5-pro:generateContent";
 const user = (...parts: object[]) => ({ role: "user", parts });
 const model = (...parts: object[]) => ({ role: "model", parts });
 const said = (text: string) => ({ text });
@@ -19,6 +20,10 @@ const talk = (...contents: object[]) => ({ contents });
 const declaring = (...functionDeclarations: object[]) => ({
   contents: [hi],
   tools: [{ functionDeclarations }],
+});
+const asking = (generationConfig: object) => ({ ...talk(hi), generationConfig });
+const choosing = (mode: string, ...allowedFunctionNames: string[]) => ({
+  functionCallingConfig: { mode, allowedFunctionNames },
 });
 const inline = (mimeType: string, data: string) => ({ inlineData: { mimeType, data } });
 
@@ -128,12 +133,33 @@ describeRules({
         }),
       },
     ],
+    "id.unknown_field": [
+      { body: talk(hi, model(call("read", { id: "a" })), user(response("read"))), path: VERTEX },
+      { body: talk(hi, model(call("read")), user(response("read", { id: "a" }))), path: VERTEX },
+    ],
+    "generation.unknown_field": { body: asking({ thinking: {} }) },
+    "thinking.unknown_field": { body: asking({ thinkingConfig: { effort: "low" } }) },
     "thinking.both": {
-      body: {
-        ...talk(hi),
-        generationConfig: { thinkingConfig: { thinkingBudget: 1, thinkingLevel: "LOW" } },
-      },
+      body: asking({ thinkingConfig: { thinkingBudget: 1, thinkingLevel: "LOW" } }),
     },
+    "thinking.unsupported": {
+      body: asking({ thinkingConfig: { includeThoughts: true } }),
+      path: "/v1beta/models/gemini-2.0-flash:generateContent",
+    },
+    "thinking.level": [
+      { body: asking({ thinkingConfig: { thinkingLevel: "MINIMAL" } }), path: THIRD },
+      { body: asking({ thinkingConfig: { thinkingLevel: "LOW" } }), path: VERTEX },
+      { body: asking({ thinkingConfig: { thinkingLevel: "HUGE" } }) },
+    ],
+    "thinking.budget": [
+      { body: asking({ thinkingConfig: { thinkingBudget: 0 } }), path: VERTEX },
+      { body: asking({ thinkingConfig: { thinkingBudget: 90_000 } }), path: VERTEX },
+    ],
+    "format.json_schema": { body: asking({ responseJsonSchema: { type: "object" } }) },
+    "choice.names": [
+      { body: { ...declaring({ name: "read" }), toolConfig: choosing("AUTO", "read") } },
+      { body: { ...declaring({ name: "read" }), toolConfig: choosing("ANY", "look") } },
+    ],
   },
 });
 

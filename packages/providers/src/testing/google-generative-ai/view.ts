@@ -25,6 +25,8 @@ export interface GeminiView {
   model: string;
   /** The models that want signatures and ids back. */
   isThird: boolean;
+  /** Asked at the address of a Google Cloud location. */
+  isVertex: boolean;
   contents: readonly ContentAt[];
   parts: readonly PartAt[];
   declarations: readonly At[];
@@ -33,15 +35,16 @@ export interface GeminiView {
 export const modelOf = (path: string): string => /\/models\/([^/:]+):/.exec(path)?.[1] ?? "";
 
 export const createView = (body: JsonObject, { path }: Pick<Call, "path">): GeminiView =>
-  viewOf(body, modelOf(path));
+  viewOf(body, modelOf(path), /\/publishers\/[^/]+\/models\//.test(path));
 
-export function viewOf(given: JsonObject, model: string): GeminiView {
+export function viewOf(given: JsonObject, model: string, isVertex = false): GeminiView {
   const body = camel(given);
   const contents = objects(body.contents, "contents").map(contentAt);
   return {
     body,
     model,
     isThird: /^gemini-(?:[3-9]|\d\d)/.test(model),
+    isVertex,
     contents,
     parts: contents.flatMap(({ parts }) => parts),
     declarations: objects(body.tools, "tools").flatMap(({ value, path: at }) =>
@@ -84,8 +87,10 @@ const camel = (value: JsonObject): JsonObject =>
 export const callOf = ({ value }: PartAt): JsonObject => record(value.functionCall);
 export const responseOf = ({ value }: PartAt): JsonObject => record(value.functionResponse);
 export const inlineOf = ({ value }: PartAt): JsonObject => camel(record(value.inlineData));
-export const thinkingOf = ({ body }: GeminiView): JsonObject =>
-  camel(record(camel(record(body.generationConfig)).thinkingConfig));
+export const generationOf = ({ body }: Pick<GeminiView, "body">): JsonObject =>
+  camel(record(body.generationConfig));
+export const thinkingOf = (view: Pick<GeminiView, "body">): JsonObject =>
+  camel(record(generationOf(view).thinkingConfig));
 
 /** Standard or web alphabet, padded or not. */
 export const isBytes = (value: unknown): boolean =>

@@ -2,6 +2,7 @@
 import { bearer, type EmulatedWire, type Failure, header, sse } from "../server/wire.ts";
 import { createMemory, type GeminiAccepted, segmentsOf } from "./memory.ts";
 import { document, frames } from "./reply.ts";
+import { ASK_RULES } from "./rules/asks.ts";
 import { CONTENT_RULES } from "./rules/contents.ts";
 import { FUNCTION_RULES } from "./rules/functions.ts";
 import { createView, type GeminiView, modelOf } from "./view.ts";
@@ -53,7 +54,7 @@ export const GEMINI_WIRE: EmulatedWire<GeminiView, GeminiAccepted> = {
     bearer(headers) ??
     url.searchParams.get("key") ??
     undefined,
-  rules: [...CONTENT_RULES, ...FUNCTION_RULES],
+  rules: [...CONTENT_RULES, ...FUNCTION_RULES, ...ASK_RULES],
   view: createView,
   modelOf: (_body, { path }) => modelOf(path),
   streams: (_body, { path }) => path.endsWith(":streamGenerateContent"),

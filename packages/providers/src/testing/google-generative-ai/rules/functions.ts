@@ -2,7 +2,7 @@
 import { isRecord } from "@clew/plugin-sdk/host";
 import { first, type JsonObject, record, repeated, text, words } from "../../server/json.ts";
 import { compat, rejects, type WireRule } from "../../server/wire.ts";
-import { type ContentAt, callOf, type GeminiView, responseOf, thinkingOf } from "../view.ts";
+import { type ContentAt, callOf, type GeminiView, responseOf } from "../view.ts";
 
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/;
 const IN_SCHEMA = words(
@@ -122,12 +122,16 @@ export const FUNCTION_RULES: readonly WireRule<GeminiView>[] = [
     }
     return undefined;
   }),
-  rejects("thinking.both", (view) => {
-    const { thinkingBudget, thinkingLevel } = thinkingOf(view);
-    return thinkingBudget != null && thinkingLevel != null
-      ? "You can only set only one of thinking budget and thinking level."
-      : undefined;
-  }),
+  rejects("id.unknown_field", (view) =>
+    view.isVertex && /^gemini-[12]/.test(view.model)
+      ? first(
+          [...calls(view), ...responses(view)],
+          (part) => callOf(part).id !== undefined || responseOf(part).id !== undefined,
+          ({ path, value }) =>
+            `Invalid JSON payload received. Unknown name "id" at '${path}.${isRecord(value.functionCall) ? "function_call" : "function_response"}': Cannot find field.`,
+        )
+      : undefined,
+  ),
 ];
 
 const notStruct = (path: string) =>
