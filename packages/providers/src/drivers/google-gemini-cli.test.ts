@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
 import { checkRequest } from "../testing/emulators.ts";
@@ -5,8 +6,8 @@ import { googleGeminiCli } from "./google-gemini-cli.ts";
 
 const endpoint = { baseUrl: "https://cloudcode-pa.googleapis.com", apiKey: "ya29.x", project: "p" };
 
-function requestOf(provider: string, id: string) {
-  const call: ModelCall = {
+function callOf(provider: string, id: string): ModelCall {
+  return {
     model: {
       provider,
       api: "google-gemini-cli",
@@ -37,6 +38,10 @@ function requestOf(provider: string, id: string) {
     sessionId: "s",
     signal: new AbortController().signal,
   };
+}
+
+function requestOf(provider: string, id: string) {
+  const call = callOf(provider, id);
   const request = googleGeminiCli.buildRequest(call, endpoint);
   const body = JSON.parse(request.body) as {
     request: { tools: { functionDeclarations: Record<string, unknown>[] }[] };
@@ -79,6 +84,30 @@ describe("a request of Google's command line client", () => {
           filter: { nullable: true, anyOf: [{ type: "STRING" }] },
         },
         required: ["mode"],
+      },
+    });
+  });
+});
+
+describe("an answer in the envelope", () => {
+  it("is the one within it", () => {
+    const file = new URL("./__fixtures__/google-gemini-cli/thought-call.sse", import.meta.url);
+    const decoder = googleGeminiCli.createDecoder({
+      call: callOf("google-gemini-cli", "gemini-3-pro"),
+      endpoint,
+      contentType: "text/event-stream",
+      now: () => 1000,
+    });
+    expect([...decoder.push(readFileSync(file)), ...decoder.end()].at(-1)).toMatchObject({
+      type: "done",
+      message: {
+        stopReason: "toolUse",
+        responseId: "Ab_c-2",
+        content: [
+          { type: "thinking", thinking: "**Zwei Dateien.**" },
+          { type: "toolCall", id: "k3x9qf2b", thoughtSignature: "c2ln" },
+        ],
+        usage: { input: 112, output: 50, totalTokens: 162 },
       },
     });
   });

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
-import { googleGeminiCli } from "./google-gemini-cli.ts";
 import { googleGenerativeAi } from "./google-generative-ai.ts";
 
 const endpoint = { baseUrl: "http://127.0.0.1:1234/v1beta", apiKey: "key-1" };
@@ -167,13 +166,5 @@ describe("an answer of Gemini", () => {
     expect(
       streamed([[{ functionCall: { name: "read", args: "{}" } }], STOP]).map(({ type }) => type),
     ).toEqual(["error"]);
-  });
-
-  it("stands in another for the command line client", () => {
-    const response = { candidates: [{ content: { parts: [{ text: "Yes." }] }, ...STOP }] };
-    const options = { call, endpoint, contentType: "text/event-stream", now: () => 1000 };
-    const decoder = googleGeminiCli.createDecoder(options);
-    const events = decoder.push(text(`data: ${JSON.stringify({ response, traceId: "1" })}\n\n`));
-    expect(contentOf([...events, ...decoder.end()])).toEqual([{ type: "text", text: "Yes." }]);
   });
 });
