@@ -86,6 +86,27 @@ describe("the profile of a model", () => {
     );
   });
 
+  it("treats a Gemini nobody has seen like the newest, and the first two generations as they were", () => {
+    const gemini = (id: string) => profileOf("google", "google-generative-ai", id);
+    const asksFor = (id: string) => gemini(id).reasoning.ask;
+    const levels = ["gemini-3-pro-preview", "gemini-3.5-flash", "gemini-4-argon", "gemini-12"];
+    expect([...levels, "gemini-flash-latest"].map(asksFor)).toEqual(Array(5).fill("level"));
+    expect(["gemini-2.5-pro", "gemini-2.5-flash-lite"].map(asksFor)).toEqual(["budget", "budget"]);
+    const silent = [
+      "gemini-2.0-flash",
+      "gemini-1.5-pro",
+      "gemini-2.5-flash-image",
+      "gemma-3-27b-it",
+    ];
+    expect(new Set(silent.map(asksFor))).toEqual(new Set(["none"]));
+    expect(gemini("gemini-4-argon").calls.signed).toBe("required");
+    expect(gemini("gemini-2.5-pro").calls.signed).toBe("kept");
+    expect(gemini("gemini-4-argon").images.inResults).toBe(true);
+    expect(gemini("gemini-2.5-pro").images.inResults).toBe(false);
+    expect(gemini("gemini-3-pro-preview").reasoning.efforts).toEqual(["low", "high"]);
+    expect(profileOf("openrouter", CHAT, "google/gemini-3-pro").images.mimeTypes).toBeNull();
+  });
+
   it("has a cache time where its provider has one", () => {
     expect(profileOf("anthropic", "anthropic-messages", "claude-opus-4-6").cache).toMatchObject({
       how: "marks",

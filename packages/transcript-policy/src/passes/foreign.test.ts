@@ -117,6 +117,20 @@ describe("what another model signed", () => {
     ).toContain("QUJD");
   });
 
+  it("leaves no signature of a text to a model that signs texts, too, and did not sign it", () => {
+    const gemini = {
+      provider: "google",
+      modelApi: "google-generative-ai",
+      modelId: "gemini-3-pro",
+    };
+    const sentBy = (provider: string, model: string) => {
+      const reply = assistant([text("a", { textSignature: "QUJD" })], by(provider, model));
+      return storedBlocks(send(gemini, reply, user("n")).messages[1] as never);
+    };
+    expect(sentBy("openai", "gpt-5.5")).toEqual([text("a")]);
+    expect(sentBy("google", "gemini-3-pro")).toEqual([text("a", { textSignature: "QUJD" })]);
+  });
+
   it("does not go to a server that reads plain text, which is nobody's", () => {
     const deepseek = {
       provider: "deepseek",
