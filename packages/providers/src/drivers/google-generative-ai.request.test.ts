@@ -265,10 +265,11 @@ describe("calls and results on the Gemini wire", () => {
       [undefined, undefined],
       [undefined, undefined],
     ];
-    const vertex = { api: API, provider: "google-vertex" };
+    const vertex = { api: API, provider: "google-vertex", model: "gemini-3-pro" };
     expect(ids("gemini-3-pro", { api: "x", provider: "y" }, STUDIO.baseUrl)).toEqual(both);
     expect(ids("gemini-3-pro", vertex, LOCATION, "google-vertex")).toEqual(both);
     expect(ids("gemini-2.5-pro", { api: "x" }, LOCATION, "google-vertex")).toEqual(none);
+    expect(ids("gemini-2.5-pro", vertex, LOCATION, "google-vertex")).toEqual(none);
   });
 
   it("hold images inside a result where a model takes them there, and behind it elsewhere", () => {

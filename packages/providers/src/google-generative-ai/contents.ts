@@ -48,7 +48,7 @@ export function writeContents(messages: readonly AgentMessage[], reader: PartRea
   return writeGrowing<Progress>({
     messages,
     // Everything about a reader that its messages depend on.
-    shape: [profile, place, model.api, model.provider, model.acceptsImages],
+    shape: [profile, place, model.api, model.provider, model.id, model.acceptsImages],
     before: { open: undefined, asked: [] },
     write: (fresh, progress) => writeTurns(fresh, progress, reader),
     end: ({ open }) => (open === undefined ? "" : json([open])),

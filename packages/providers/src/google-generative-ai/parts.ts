@@ -111,16 +111,17 @@ function callPart(
 }
 
 /**
- * True for a call whose id is sent. Vertex takes none but those it gave, and its older models
- * refuse the field.
+ * True for a call whose id is sent. Vertex takes none but those the very model gave: its older
+ * models refuse the field.
  */
 function isNamed(
   { id }: ToolCallBlock,
-  { api, provider }: AssistantMessage,
+  { api, provider, model: writer }: AssistantMessage,
   { model, place }: PartReader,
 ): boolean {
   if (isMadeUpId(id)) return false;
-  return place !== "vertex" || (api === model.api && provider === model.provider);
+  const isOwn = api === model.api && provider === model.provider && writer === model.id;
+  return place !== "vertex" || isOwn;
 }
 
 /** A call as its result must name it. */
