@@ -1,6 +1,7 @@
 // Speaks OpenAI Chat Completions to OpenAI and to every compatible server.
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import { askFields, withoutPrefill } from "../openai-completions/ask.ts";
+import { cacheFields, chatMarks } from "../openai-completions/cache.ts";
 import { createChatDecoder } from "../openai-completions/decode.ts";
 import { findFlavor } from "../openai-completions/flavors.ts";
 import { writeChatMessages } from "../openai-completions/messages.ts";
@@ -29,9 +30,9 @@ export const openaiCompletions: WireDriver = {
 };
 
 function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
-  const { model, tools, temperature, sessionId } = call;
-  const flavor = findFlavor(endpoint);
+  const { model, tools, temperature } = call;
   const profile = profileFor(model, endpoint);
+  const flavor = { ...findFlavor(endpoint), marks: chatMarks(call, profile) };
   const sendsTemperature =
     temperature !== undefined && !(flavor.fixedReasoningTemperature && model.reasoning === true);
   const { systemPrompt } = call;
@@ -45,8 +46,7 @@ function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
     ...(call.maxOutputTokens !== undefined && { [flavor.maxTokensField]: call.maxOutputTokens }),
     ...(sendsTemperature && { temperature }),
     ...askFields(call, endpoint, profile),
-    ...(flavor.promptCacheKey &&
-      sessionId !== undefined && { prompt_cache_key: sessionId.slice(0, 64) }),
+    ...cacheFields(call, flavor, profile),
     stream: true,
     stream_options: { include_usage: true },
   };

@@ -12,34 +12,27 @@ import { toModelMessage } from "@clew/plugin-sdk/transcript";
 import { writeGrowing } from "../shared/growing.ts";
 import { NO_IMAGES } from "../shared/no-images.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
+import { type ChatMarks, markedMessage } from "./cache.ts";
 import type { ChatFlavor } from "./flavors.ts";
-import { type ReasoningFields, reasoningFields } from "./reasoning.ts";
-
-export type ChatPart =
-  | { type: "text"; text: string }
-  | { type: "image_url"; image_url: { url: string } };
-
-export type ChatMessage =
-  | { role: "user"; content: string | ChatPart[] }
-  | ({
-      role: "assistant";
-      content: string | null;
-      tool_calls?: ChatToolCall[];
-    } & ReasoningFields)
-  | { role: "tool"; tool_call_id: string; content: string };
-
-export interface ChatToolCall {
-  id: string;
-  type: "function";
-  function: { name: string; arguments: string };
-  extra_content?: { google: { thought_signature: string } };
-}
+import { reasoningFields } from "./reasoning.ts";
+import type { ChatMessage, ChatPart, ChatToolCall } from "./wire.ts";
 
 /** Whom messages are written for. */
 export interface ChatReader {
   model: ModelRef;
   profile: ModelProfile;
-  flavor: ChatFlavor;
+  /** The server's dialect, and what of this call is marked for its cache. */
+  flavor: ChatFlavor & { marks: ChatMarks | undefined };
+}
+
+/** What is carried from one message to the next. */
+interface Progress {
+  /** Messages seen so far. */
+  count: number;
+  /** Images that wait for the end of the results. */
+  held: ChatPart[];
+  /** The newest message, while it may be marked as that; undefined: it need not be. */
+  open: ChatMessage | undefined;
 }
 
 /**
@@ -55,20 +48,51 @@ export function writeChatMessages(messages: readonly AgentMessage[], reader: Cha
       .join();
   }
   const { model, profile, flavor } = reader;
-  return writeGrowing<ChatPart[]>({
+  const { marks } = flavor;
+  return writeGrowing<Progress>({
     messages,
     // Everything about a reader that its messages depend on.
-    shape: [profile, flavor, model.provider, model.acceptsImages],
-    before: [],
-    write: (fresh, held) => {
-      const pieces: string[] = [];
-      const still = toChatMessages(fresh, held, reader, (each) =>
-        pieces.push(wellFormedJson(each)),
-      );
-      return { text: pieces.join(), state: still };
+    shape: [
+      ...[profile, model.provider, model.acceptsImages],
+      ...(marks === undefined ? [] : [marks.mark.ttl ?? "", marks.stableMessages]),
+    ],
+    before: { count: 0, held: [], open: undefined },
+    write: (fresh, progress) => writeFresh(fresh, progress, reader),
+    end: ({ held, open }) => {
+      const rest = [...(open === undefined ? [] : [open]), ...released(held)];
+      return rest
+        .map((each, at) => (at === rest.length - 1 ? markedMessage(each, marks?.mark) : each))
+        .map(wellFormedJson)
+        .join();
     },
-    end: (held) => released(held).map(wellFormedJson).join(),
   });
+}
+
+/** What comes before the newest message never changes again: only that one is held open. */
+function writeFresh(
+  fresh: readonly AgentMessage[],
+  { count, held, open }: Progress,
+  reader: ChatReader,
+): { text: string; state: Progress } {
+  const { mark, stableMessages = 0 } = reader.flavor.marks ?? {};
+  const pieces: string[] = [];
+  let last = open;
+  const push = (each: ChatMessage) => {
+    if (last !== undefined) pieces.push(wellFormedJson(last));
+    last = each;
+  };
+  const end = mark === undefined ? 0 : Math.min(Math.max(0, stableMessages - count), fresh.length);
+  let waiting = toChatMessages(fresh.slice(0, end), held, reader, push);
+  if (end > 0 && count + end === stableMessages && last !== undefined) {
+    pieces.push(wellFormedJson(markedMessage(last, mark)));
+    last = undefined;
+  }
+  waiting = toChatMessages(fresh.slice(end), waiting, reader, push);
+  if (mark === undefined && last !== undefined) {
+    pieces.push(wellFormedJson(last));
+    last = undefined;
+  }
+  return { text: pieces.join(), state: { count: count + fresh.length, held: waiting, open: last } };
 }
 
 /**

@@ -20,6 +20,8 @@ type Json = Readonly<Record<string, unknown>>;
 export interface ItemReader {
   model: ModelRef;
   profile: ModelProfile;
+  /** The last of so many messages from the first on is marked for the cache; 0 = none is. */
+  stableMessages: number;
 }
 
 /**
@@ -27,18 +29,30 @@ export interface ItemReader {
  * an id could name. Pairing and order are the transcript policy's; this only translates.
  */
 export function writeInput(messages: readonly AgentMessage[], reader: ItemReader): string {
-  const { model, profile } = reader;
-  return writeGrowing<null>({
+  const { model, profile, stableMessages } = reader;
+  return writeGrowing<number>({
     messages,
     // Everything about a reader that its items depend on.
-    shape: [profile, model.api, model.acceptsImages],
-    before: null,
-    write: (fresh) => {
-      const items = fresh.flatMap((message) => itemsOf(message, reader));
-      return { text: wellFormedJson(items).slice(1, -1), state: null };
+    shape: [profile, model.api, model.acceptsImages, stableMessages],
+    before: 0,
+    write: (fresh, count) => {
+      const items = fresh.flatMap((message, index) => {
+        const made = itemsOf(message, reader);
+        return count + index + 1 === stableMessages ? marked(made) : made;
+      });
+      return { text: wellFormedJson(items).slice(1, -1), state: count + fresh.length };
     },
     end: () => "",
   });
+}
+
+/** With a mark on the last part of the last item, unless the model wrote that. */
+function marked(items: Json[]): Json[] {
+  const last = items.at(-1);
+  if (last === undefined || last.role !== "user" || !Array.isArray(last.content)) return items;
+  const part = last.content.at(-1) as Json;
+  const content = last.content.with(-1, { ...part, prompt_cache_breakpoint: {} });
+  return items.with(-1, { ...last, content });
 }
 
 function itemsOf(original: AgentMessage, reader: ItemReader): Json[] {

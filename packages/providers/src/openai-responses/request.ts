@@ -5,6 +5,7 @@ import { addressAt, headersOf } from "../shared/headers.ts";
 import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 import { askFields } from "./ask.ts";
+import { planCache } from "./cache.ts";
 import { writeInput } from "./input.ts";
 
 /** What differs between the servers of this wire. */
@@ -21,16 +22,17 @@ export function writeRequest(
   endpoint: Endpoint,
   { headers, fields, takesTemperature }: ResponsesDialect,
 ): WireRequest {
-  const { model, messages, temperature, sessionId, cache } = call;
+  const { model, messages, temperature } = call;
   const profile = profileFor(model, endpoint);
   const asked = askFields(call, profile);
+  const cache = planCache(call, profile);
+  const stableMessages = cache.marks ? (call.cache?.stableMessages ?? 0) : 0;
   const head = {
     model: model.id,
     ...fields,
     ...asked.fields,
     ...(takesTemperature && !asked.thinks && temperature !== undefined && { temperature }),
-    ...(sessionId !== undefined &&
-      cache?.retention !== "none" && { prompt_cache_key: sessionId.slice(0, LONGEST_KEY) }),
+    ...cache.fields,
     store: false,
     stream: true,
   };
@@ -39,8 +41,6 @@ export function writeRequest(
     url: addressAt(endpoint, "responses"),
     headers: headersOf(endpoint, headers),
     // The items are text already, so that the old ones need not be written again.
-    body: `${wellFormedJson(head).slice(0, -1)},"input":[${writeInput(messages, { model, profile })}]}`,
+    body: `${wellFormedJson(head).slice(0, -1)},"input":[${writeInput(messages, { model, profile, stableMessages })}]}`,
   };
 }
-
-const LONGEST_KEY = 64;

@@ -14,8 +14,9 @@ const ADAPTIVE = /claude.*(?:-5[.-]5(?!\d)|(?:fable|mythos)-5(?!\d))/;
 export const CLAUDE: readonly ProfileRow[] = [
   {
     when: { models: /claude/ },
-    set: { limits: { contextWindow: 200_000 }, cache: { how: "marks", marks: 4, minTokens: 1024 } },
+    set: { limits: { contextWindow: 200_000 }, cache: { minTokens: 1024 } },
   },
+  { when: { apis: SIGNED_APIS, models: /claude/ }, set: { cache: { how: "marks", marks: 4 } } },
   { when: { apis: SIGNED_APIS, models: OLD }, set: { reasoning: { replay: "tools" } } },
   // These do not think, and refuse to be asked.
   { when: { apis: SIGNED_APIS, models: UNTHINKING }, set: { reasoning: { ask: "none" } } },

@@ -11,6 +11,20 @@ const RESPONSES = [
 
 export const GPT: readonly ProfileRow[] = [
   { when: { providers: PROVIDERS }, set: { cache: { how: "automatic", minTokens: 1024 } } },
+  // These keep prompts for a day on demand.
+  {
+    when: { providers: ["openai"], models: /^gpt-(?:5|4\.1)(?!\d)/ },
+    set: { cache: { longMs: 86_400_000 } },
+  },
+  // From here on what is kept is paid for, and places can be marked.
+  {
+    when: {
+      providers: ["openai"],
+      apis: ["openai-responses"],
+      models: /^gpt-(?:5\.[6-9]|[6-9]|\d\d)/,
+    },
+    set: { cache: { marks: 4, shortMs: 1_800_000, longMs: 1_800_000 } },
+  },
   {
     when: { providers: PROVIDERS, apis: ["openai-completions"] },
     set: { reasoning: { ask: "effort" } },

@@ -30,6 +30,19 @@ export const SERVERS: readonly ProfileRow[] = [
     when: { providers: ["openrouter", "opencode", "opencode-go"], apis: CHAT },
     set: { reasoning: { replay: "keep", carrier: "reasoning_details" } },
   },
+  // A router passes marks on to makers that take them.
+  {
+    when: {
+      providers: ["openrouter"],
+      apis: CHAT,
+      models: /^(?:openrouter\/)?(?:anthropic|google)\//,
+    },
+    set: { cache: { how: "marks", marks: 4, shortMs: 300_000 } },
+  },
+  {
+    when: { providers: ["openrouter"], apis: CHAT, models: /^(?:openrouter\/)?anthropic\// },
+    set: { cache: { longMs: 3_600_000 } },
+  },
   { when: { providers: ["ollama"], apis: CHAT }, set: { reasoning: { carrier: "reasoning" } } },
   // From 0.20 on it reads this field only; earlier ones passed over what they did not know.
   { when: { providers: ["vllm"], apis: CHAT }, set: { reasoning: { carrier: "reasoning" } } },

@@ -38,7 +38,8 @@ export function createMemory(cache: PromptCache): WireMemory<JsonObject, ChatAcc
       const carrier = carrierOf(text(body.model), call);
       const fault = carrierFault(body, carrier, details);
       if (fault !== undefined) return { kind: "refused", ...fault };
-      const prompt = cache.settle(`${account} ${text(body.model)}`, segmentsOf(body));
+      const rules = TAKES_MARKS.test(text(body.model)) ? { writes: "marked" as const } : {};
+      const prompt = cache.settle(`${account} ${text(body.model)}`, segmentsOf(body), rules);
       return { kind: "accepted", accepted: { prompt, carrier } };
     },
     said(reply: EmulatedReply, { nonce, accepted }: Exchange<ChatAccepted>) {
@@ -60,7 +61,33 @@ const callIds = (message: JsonObject) =>
 /** Tools first, then message by message. */
 export function segmentsOf(body: JsonObject): Segment[] {
   return [body.tools ?? [], ...list(body.messages)].map((item) => {
-    const content = JSON.stringify(item);
-    return { content, tokens: tokensIn(content.length) };
+    const mark = markIn(item);
+    const content = JSON.stringify(withoutMarks(item));
+    return {
+      content,
+      tokens: tokensIn(content.length),
+      ...(mark !== undefined && { keepMs: (mark.ttl === "1h" ? 60 : 5) * 60_000 }),
+    };
   });
+}
+
+/** Makers behind a router that cache up to marks only. */
+const TAKES_MARKS = /^(?:openrouter\/)?anthropic\//;
+
+const partsIn = (item: unknown): JsonObject[] => list(record(item).content).map(record);
+
+const markIn = (item: unknown): JsonObject | undefined =>
+  partsIn(item)
+    .filter(({ cache_control }) => cache_control != null)
+    .map(({ cache_control }) => record(cache_control))
+    .at(-1);
+
+/** What the model reads: a text is a text, in parts or not. */
+function withoutMarks(item: unknown): unknown {
+  const { content, ...rest } = record(item);
+  if (!Array.isArray(content)) return item;
+  const parts = partsIn(item).map(({ cache_control: _mark, ...part }) => part);
+  const [only] = parts;
+  const isText = parts.length === 1 && only?.type === "text";
+  return { ...rest, content: isText ? only.text : parts };
 }
