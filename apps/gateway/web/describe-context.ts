@@ -3,6 +3,7 @@ import type { QuarantineRecord } from "@clew/engine-core";
 import type { Usage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
+import { describeCache } from "../src/models/describe-cache.ts";
 import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
 import { formatCount, formatDuration, formatNumberOf } from "./format.ts";
 import { isSameSession } from "./page-state.ts";
@@ -125,6 +126,7 @@ export function describeTurn(view: ContextView): Fact[] {
     fact("Model calls", formatCount(turn.modelCalls), retryLines(call.retries)),
     describeRecoveries(turn.recoveries),
     usage === null ? null : fact("Provider counted", usage, []),
+    describeCacheUse(call),
     turn.toolCalls.length === 0
       ? null
       : fact(
@@ -163,6 +165,14 @@ function fact(label: string, value: string, lines: readonly string[], isBad = fa
 function describeModel({ requested, resolved, fallback }: ContextView["model"]): Fact | null {
   if (fallback === undefined) return null;
   return fact("Model", resolved, [`in place of ${requested} (${words(fallback)})`], true);
+}
+
+/** What came from the provider's cache, beside what should have. */
+function describeCacheUse({ cache, providerChanges = [] }: ContextView["call"]): Fact | null {
+  const text = cache === undefined ? null : describeCache(cache);
+  const lines = [...(text === null ? [] : [text]), ...providerChanges];
+  if (lines.length === 0) return null;
+  return fact("Cache", `${formatCount(cache?.billed ?? 0)} tokens read`, lines);
 }
 
 /** What was done about failed calls. */

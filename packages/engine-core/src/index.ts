@@ -76,6 +76,7 @@ export type { ModelChoice } from "./recovery/plan-fallback.ts";
 export type { Remedy } from "./recovery/remedy.ts";
 export type {
   BudgetReport,
+  CacheReport,
   CompactionReport,
   EngineCallReport,
   EngineFailure,

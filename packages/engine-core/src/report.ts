@@ -5,6 +5,7 @@ import type {
   ContextSize,
   ModelError,
   PolicyChange,
+  ProviderTold,
 } from "@clew/plugin-sdk/host";
 import type { Remedy } from "./recovery/remedy.ts";
 
@@ -89,8 +90,44 @@ export interface ModelCallReport {
   model?: string;
   /** How it failed, for programs; `error` says it for people. Absent: there is a reply. */
   failure?: { kind: ModelError["kind"]; retryAfterMs?: number };
+  /** Of its prompt cache. Absent: there is no reply. */
+  cache?: CacheReport;
+  /** What the provider changed before the model read the request, in its words. Absent: nothing. */
+  providerChanges?: string[];
   /** What was sent differently because the model had refused something. Absent: nothing. */
   remedies?: Remedy["kind"][];
+}
+
+/** What the provider's prompt cache was expected to give back, and gave. */
+export interface CacheReport {
+  /** Tokens expected from it: what begins as the session's last request did, and is still kept. */
+  predicted: number;
+  /** Tokens read from it; null = the provider did not say. */
+  billed: number | null;
+  /** Tokens written to it; null = the provider did not say. */
+  written: number | null;
+  /** Why not all of the last request is expected from it. Absent: it is. */
+  broke?: {
+    /**
+     * "not-cached": nobody knows that this model caches · "not-asked": the settings want none ·
+     * "expired": the last request is too long ago · "messages-changed": from `at` on · "too-small":
+     * so little is not kept.
+     */
+    code:
+      | "first-call"
+      | "model-changed"
+      | "tools-changed"
+      | "system-changed"
+      | "messages-changed"
+      | "expired"
+      | "too-small"
+      | "not-asked"
+      | "not-cached";
+    /** Place of the first message that differs. Absent: it is none of the messages. */
+    at?: number;
+  };
+  /** What the provider says of a miss. Absent: nothing. */
+  told?: NonNullable<ProviderTold["cacheMiss"]>;
 }
 
 /** Why another engine answers than the chosen one. */

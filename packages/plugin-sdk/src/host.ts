@@ -50,6 +50,7 @@ export {
   type ModelCall,
   type ModelError,
   type ModelRef,
+  type ProviderTold,
   type ReasoningEffort,
   type ReasoningRequest,
   type ResponseFormat,

@@ -120,6 +120,7 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
     ...{ key, model },
     resting: because && { ...because, model: host.model(agentId).name },
     fallbacks: fallbacks.map(({ name }) => name),
+    cache: last?.call.cache ?? null,
     asks: host.asks(agentId, found?.branch ?? []),
     learnedWindow: learnedOf(host, model),
     engine: {

@@ -1,5 +1,5 @@
 // The command `/status`, which says who answers and how full the context is.
-import type { EngineFailure, TurnReport } from "@clew/engine-core";
+import type { CacheReport, EngineFailure, TurnReport } from "@clew/engine-core";
 import {
   type ContextSize,
   type ContextSizeInput,
@@ -16,6 +16,7 @@ import {
 } from "@clew/plugin-sdk/host";
 import type { CompactionEntry, TranscriptContext } from "@clew/plugin-sdk/transcript";
 import type { AskSettings } from "../models/call-ask.ts";
+import { describeCache } from "../models/describe-cache.ts";
 import { timeOf, WHAT_HAPPENED } from "../models/describe-rest.ts";
 import type { LearnedWindow } from "../models/model-windows.ts";
 import type { Rest } from "../models/plan-rest.ts";
@@ -32,6 +33,8 @@ export interface StatusFacts {
   fallbacks: readonly string[];
   /** What calls ask of it, and which setting decided that. */
   asks: AskSettings;
+  /** What the last call read from the provider's cache, and should have; null = not known. */
+  cache: CacheReport | null;
   /** What its provider said that it holds; null = nothing that was news. */
   learnedWindow: LearnedWindow | null;
   engine: {
@@ -164,12 +167,13 @@ function triggerOf({ details }: CompactionEntry): string | null {
   return typeof trigger === "string" ? trigger : null;
 }
 
-/** Pure. Five lines, and one more where something is asked of the model. */
+/** Pure. Five lines, and one each where something is asked of the model or its cache. */
 export function describeStatus({
   model,
   resting,
   fallbacks,
   asks,
+  cache,
   learnedWindow,
   engine,
   lifecycle,
@@ -187,11 +191,18 @@ export function describeStatus({
   return [
     `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens${learnedText(model, learnedWindow)}${restText(resting)}${chainText(fallbacks)}`,
     ...(asks.because.length === 0 ? [] : [`Asked of it: ${asks.because.join(", ")}`]),
+    ...cacheLine(cache),
     `Engine: ${engine.engineId}, ${whyEngine(engine)}`,
     `Lifecycle: ${lifecycle}; ${engine.ownsCompaction ? "the engine compacts for itself" : "the host compacts"}`,
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
     `Compactions${engine.ownsCompaction ? " of the host" : ""}: ${count}${newest}; ${dueText(context, engine)}`,
   ].join("\n");
+}
+
+/** Nothing where nothing is cached, or nobody wants it. */
+function cacheLine(cache: CacheReport | null): string[] {
+  const known = cache === null ? null : describeCache(cache);
+  return known === null ? [] : [`Cache: ${known}`];
 }
 
 const restText = (resting: StatusFacts["resting"]): string =>

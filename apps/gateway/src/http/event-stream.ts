@@ -1,5 +1,5 @@
 // Sends the events of one turn to a client without ever making the turn wait.
-import type { TurnEvent, TurnReport, TurnResult } from "@clew/engine-core";
+import type { CacheReport, TurnEvent, TurnReport, TurnResult } from "@clew/engine-core";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 import type { CommandAnswer } from "../commands/answer.ts";
 
@@ -17,6 +17,8 @@ export type StreamedEvent =
       replyEntryId: string | null;
       /** Who was asked for, who answered, and why another one did. Absent: no model was asked. */
       model?: TurnReport["model"];
+      /** What the last call read from the provider's cache, and should have. Absent: not known. */
+      cache?: CacheReport;
     }
   | { type: "error"; error: { code: string; message: string } };
 

@@ -39,6 +39,8 @@ export interface ContextView {
     | "requestHash"
     | "retries"
     | "remedies"
+    | "cache"
+    | "providerChanges"
   >;
   /** The whole turn the call belongs to; `modelCalls` counts its calls. */
   turn: Pick<
@@ -98,6 +100,8 @@ export async function describeContext(folder: string, source: Source): Promise<C
     call: {
       ...{ index, durationMs, usage, stopReason, error, requestHash, retries },
       ...(call.remedies !== undefined && { remedies: call.remedies }),
+      ...(call.cache !== undefined && { cache: call.cache }),
+      ...(call.providerChanges !== undefined && { providerChanges: call.providerChanges }),
     },
     turn: {
       durationMs: report.durationMs,

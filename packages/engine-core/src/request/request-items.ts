@@ -50,6 +50,8 @@ export interface RequestDescription {
   system: ReportItem[];
   tools: ReportItem[];
   messages: { kept: number; items: ReportItem[]; tokens: number };
+  /** Leading messages that are what they were in the previous request, and their tokens. */
+  shared: { messages: number; tokens: number };
   requestHash: string;
   parts: ReportParts;
 }
@@ -76,6 +78,7 @@ export function advanceRequest(request: RequestToDescribe): RequestDescription {
   const { items, chain, tokens } = memory;
   const parts: ReportParts = {};
   const known = keptItems(request);
+  const shared = { messages: known, tokens: tokens[known - 1] ?? 0 };
   const fresh = messages
     .slice(known)
     .map((message, index) =>
@@ -120,6 +123,7 @@ export function advanceRequest(request: RequestToDescribe): RequestDescription {
       items: full ? items.slice() : fresh,
       tokens: tokens.at(-1) ?? 0,
     },
+    shared,
     requestHash: hash([request.model, ...heads, chain.at(-1) ?? ""].join("\n")),
     parts,
   };

@@ -14,6 +14,7 @@ import type { DeliveryPort, TranscriptPort } from "../ports.ts";
 import { type CappedView, createCappedView } from "../request/capped-view.ts";
 import { isHeartbeatPrompt } from "../request/heartbeats.ts";
 import { createMessageTable, type MessageTable } from "../request/message-table.ts";
+import type { SentRequest } from "../request/predict-cache.ts";
 import { emptyRequestMemory, type RequestMemory } from "../request/request-items.ts";
 import type { Measurement } from "../request/request-size.ts";
 import { rememberedPrefix, type SharedPrefix } from "../request/shared-prefix.ts";
@@ -105,6 +106,11 @@ export interface SessionState {
    * @internal
    */
   lock: SessionLock;
+  /**
+   * The last request that was answered, to predict the provider's cache by.
+   * @internal
+   */
+  sent: SentRequest | undefined;
   /** Usage of the last successful model call; undefined = there was none. */
   lastUsage: Usage | undefined;
   /**
@@ -152,6 +158,7 @@ export function createSessionState(): SessionState {
     measurement: undefined,
     maintenance: idleLane(),
     lock: openLock(),
+    sent: undefined,
     lastUsage: undefined,
     deliveries: createDeliveryLedger(),
     scans: new Map(),

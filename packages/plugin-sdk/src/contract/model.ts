@@ -122,6 +122,11 @@ export interface ModelCall {
   responseFormat?: ResponseFormat;
   /** The provider's own name of a class of service, e.g. "flex". Absent: its default. */
   serviceTier?: string;
+  /**
+   * The provider's id of the session's last reply, which it may compare this call with to say why
+   * its cache was missed. Absent: nothing is compared.
+   */
+  previousResponseId?: string;
   /** Stable per session: lets a provider route to a warm prompt cache. Absent: it cannot. */
   sessionId?: string;
   /** How often a call that was not answered may be repeated. Absent: the port's own limit. */
@@ -191,12 +196,30 @@ export type ModelError = {
   | { kind: "aborted" }
 );
 
+/** What a provider says of a call besides its reply. */
+export interface ProviderTold {
+  /** Why part of the prompt did not come from its cache. Absent: all of it did, or nobody said. */
+  cacheMiss?: {
+    /** Its own word. */
+    reason: string;
+    /** Tokens that were missed. Absent: it did not say. */
+    tokens?: number;
+  };
+  /** What it changed before the model read the request, in its own words. Absent: nothing. */
+  changes?: string[];
+}
+
 /** What a call streams; the last event is `done` or `error`, exactly one of them. */
 export type StreamEvent =
   | { type: "text"; delta: string }
   | { type: "thinking"; delta: string }
   | { type: "tool_call"; call: ToolCallBlock }
-  | { type: "done"; message: AssistantMessage }
+  | {
+      type: "done";
+      message: AssistantMessage;
+      /** What the provider said besides. Absent: nothing. */
+      told?: ProviderTold;
+    }
   /** `partial` holds what had arrived, with stopReason "error" or "aborted". */
   | { type: "error"; error: ModelError; partial: AssistantMessage };
 

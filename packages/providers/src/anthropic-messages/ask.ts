@@ -13,6 +13,7 @@ export interface Ask {
 }
 
 const BINDING_CONTROLS = "thinking-binding-controls-2026-08-01";
+const CACHE_DIAGNOSIS = "cache-diagnosis-2026-04-07";
 /** The provider takes no budget below it. */
 const LEAST_BUDGET = 1024;
 
@@ -23,6 +24,7 @@ export function planAsk(call: ModelCall, endpoint: Endpoint, profile: ModelProfi
     thinking?.type === "adaptive" &&
     profile.reasoning.boundToPrefix &&
     isFirstParty(call, endpoint);
+  const compared = isFirstParty(call, endpoint) ? call.previousResponseId : undefined;
   const output = {
     ...(effort !== undefined && { effort }),
     ...(responseFormat?.type === "json_schema" && {
@@ -40,8 +42,12 @@ export function planAsk(call: ModelCall, endpoint: Endpoint, profile: ModelProfi
       // A model that thinks takes only the usual one; none takes more than 1.
       ...(temperature !== undefined && !thinks && { temperature: Math.min(temperature, 1) }),
       ...(serviceTier !== undefined && { service_tier: serviceTier }),
+      ...(compared !== undefined && { diagnostics: { previous_message_id: compared } }),
     },
-    betas: binds ? [BINDING_CONTROLS] : [],
+    betas: [
+      ...(binds ? [BINDING_CONTROLS] : []),
+      ...(compared === undefined ? [] : [CACHE_DIAGNOSIS]),
+    ],
   };
 }
 

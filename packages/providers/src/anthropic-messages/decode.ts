@@ -4,6 +4,7 @@ import { isRecord } from "@clew/plugin-sdk/host";
 import type { DecoderOptions, StreamDecoder } from "../provider.ts";
 import { type Answer, createAnswerDecoder, type EventReader } from "../shared/answer.ts";
 import { parseToolArguments } from "../shared/tool-arguments.ts";
+import { toldIn } from "./told.ts";
 import { readUsage } from "./usage.ts";
 
 /** What a stop reason means; one that is not here counts as "stop". */
@@ -79,8 +80,10 @@ class MessageReader implements EventReader {
     else this.#answer.done(stopReason);
   }
 
-  #begin({ id, usage }: Json): void {
+  #begin(message: Json): void {
+    const { id, usage } = message;
     if (typeof id === "string" && id !== "") this.#answer.reply.responseId = id;
+    this.#answer.tell(toldIn(message));
     this.#count(usage);
   }
 

@@ -8,11 +8,11 @@ export interface ResponsesCache {
 }
 
 /**
- * A key leads a session to its warm cache. Where what is kept is paid for, places can be marked, and
- * nothing is kept that nobody asks for; before that, a longer time can be asked for.
+ * A key leads a session to its warm cache. Where what is kept is paid for, places can be marked,
+ * and nothing is kept that nobody asks for; before that, a longer time can be asked for.
  */
 export function planCache(
-  { sessionId, cache }: ModelCall,
+  { sessionId, cache, previousResponseId }: ModelCall,
   { cache: { marks, longMs } }: ModelProfile,
 ): ResponsesCache {
   const retention = cache?.retention ?? "short";
@@ -23,14 +23,18 @@ export function planCache(
       fields: takesMarks ? { prompt_cache_options: { mode: "explicit" } } : {},
       marks: false,
     };
+  const options = {
+    ...(retention === "long" && { ttl: "30m" }),
+    ...(previousResponseId !== undefined && { comparison_response_id: previousResponseId }),
+  };
+  const hasOptions = takesMarks && Object.keys(options).length > 0;
   return {
     fields: {
       ...(sessionId !== undefined && { prompt_cache_key: sessionId.slice(0, LONGEST_KEY) }),
-      ...(retention === "long" &&
-        longMs !== null &&
-        (takesMarks
-          ? { prompt_cache_options: { ttl: "30m" } }
-          : { prompt_cache_retention: "24h" })),
+      ...(hasOptions && { prompt_cache_options: options }),
+      ...(!takesMarks &&
+        retention === "long" &&
+        longMs !== null && { prompt_cache_retention: "24h" }),
     },
     marks: takesMarks && (cache?.stableMessages ?? 0) > 0,
   };

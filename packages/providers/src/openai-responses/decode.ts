@@ -4,6 +4,7 @@ import type { DecoderOptions, StreamDecoder } from "../provider.ts";
 import { type Answer, createAnswerDecoder, type EventReader } from "../shared/answer.ts";
 import { parseToolArguments } from "../shared/tool-arguments.ts";
 import { textSignature } from "./signatures.ts";
+import { toldIn } from "./told.ts";
 import { readUsage } from "./usage.ts";
 
 export function createResponsesDecoder(options: DecoderOptions): StreamDecoder {
@@ -76,6 +77,7 @@ class ResponseReader implements EventReader {
 
   #readResponse(response: Json): void {
     const { id, usage, status } = response;
+    this.#answer.tell(toldIn(response));
     if (isText(id)) this.#answer.reply.responseId = id;
     this.#answer.reply.usage = readUsage(usage) ?? this.#answer.reply.usage;
     if (!isText(status) || status === "in_progress" || status === "queued") return;

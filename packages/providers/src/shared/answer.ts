@@ -1,6 +1,6 @@
 // Reads the bytes of an answer as JSON events, and ends it exactly once.
 import type { StopReason, ThinkingCarrier } from "@clew/plugin-sdk/core";
-import type { ModelError, StreamEvent } from "@clew/plugin-sdk/host";
+import type { ModelError, ProviderTold, StreamEvent } from "@clew/plugin-sdk/host";
 import { isRecord } from "@clew/plugin-sdk/host";
 import { createParser } from "eventsource-parser";
 import type { DecoderOptions, StreamDecoder } from "../provider.ts";
@@ -77,6 +77,7 @@ export class Answer {
   readonly #origin: FailureOrigin;
   #events: StreamEvent[] = [];
   #ended = false;
+  #told: ProviderTold = {};
 
   constructor({ call, endpoint, now }: DecoderOptions) {
     this.#origin = { provider: call.model.provider, endpoint, now };
@@ -112,7 +113,13 @@ export class Answer {
     const calls = this.reply.calls();
     for (const call of calls) this.#events.push({ type: "tool_call", call });
     const actual = calls.length > 0 ? "toolUse" : stopReason === "toolUse" ? "stop" : stopReason;
-    this.#events.push({ type: "done", message: this.reply.message(actual) });
+    const told = Object.keys(this.#told).length > 0 && { told: this.#told };
+    this.#events.push({ type: "done", message: this.reply.message(actual), ...told });
+  }
+
+  /** What the provider says of the call besides; what it said before stays. */
+  tell(told: ProviderTold): void {
+    this.#told = { ...this.#told, ...told };
   }
 
   /** Ends it with what had arrived, but for calls: they will never be run. */

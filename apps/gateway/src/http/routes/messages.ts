@@ -94,6 +94,8 @@ async function answer(request: {
     allowTools.includes("*") || allowTools.includes(call.name);
   const sent = { key, content: line?.text ?? content, signal, onEvent, approve };
   const { outcome, error, report } = await gateway.send(sent);
-  const { turnId, replyEntryId, model } = report;
-  stream.send({ type: "done", outcome, error, turnId, replyEntryId, model });
+  const { turnId, replyEntryId, model, modelCalls } = report;
+  const cache = modelCalls.at(-1)?.cache;
+  const told = { turnId, replyEntryId, model, ...(cache !== undefined && { cache }) };
+  stream.send({ type: "done", outcome, error, ...told });
 }

@@ -5,6 +5,7 @@ import {
   type ContextSize,
   type ModelCall,
   type ModelError,
+  type ProviderTold,
   pause,
   type StreamEvent,
 } from "@clew/plugin-sdk/host";
@@ -17,6 +18,7 @@ import { stableMessages } from "../../request/stable-messages.ts";
 import { MADE_BY_POLICY, messagesOf, type ViewItem, type Why } from "../../request/view-item.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
+import { cacheReport, planCache, previousResponse } from "./cache.ts";
 import type { World } from "./world.ts";
 
 type CallModel = Extract<Ask, { do: "call-model" }>;
@@ -36,15 +38,17 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     };
   }
 
+  const cache = planCache(world, described, remediedAsk(world.setup.ask, asked.remedies));
   const started = ports.clock.monotonic();
   let retries = 0;
-  const { outcome, shown } = await stream(world, asked, messages, ({ error, delayMs }) => {
+  const { outcome, shown, told } = await stream(world, asked, messages, ({ error, delayMs }) => {
     retries++;
     const text = `${error.message} Trying again in ${Math.ceil(delayMs / 1000)} s.`;
     world.request.onEvent?.({ type: "notice", text });
   });
   const ms = ports.clock.monotonic() - started;
   if (outcome.ok) {
+    state.sent = { ...cache.sent, at: at(), responseId: outcome.message.responseId };
     state.lastUsage = outcome.message.usage ?? state.lastUsage;
     state.measurement = measure(wanted, outcome.message.usage);
   }
@@ -57,6 +61,8 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     durationMs: ms,
     policyChanges: [...policyChanges],
     model: modelName(world.setup.model),
+    ...(outcome.ok && { cache: cacheReport(cache.expected, outcome.message.usage, told) }),
+    ...(told.changes !== undefined && { providerChanges: told.changes }),
     ...(asked.remedies.length > 0 && {
       remedies: [...new Set(asked.remedies.map(({ kind }) => kind))],
     }),
@@ -144,7 +150,7 @@ async function stream(
   { items, system, tools, remedies }: CallModel,
   messages: readonly AgentMessage[],
   onRetry: NonNullable<ModelCall["onRetry"]>,
-): Promise<{ outcome: Outcome; shown: boolean }> {
+): Promise<{ outcome: Outcome; shown: boolean; told: ProviderTold }> {
   const { ports, setup, signal, request } = world;
   let shown = false;
   const call: ModelCall = {
@@ -155,19 +161,28 @@ async function stream(
     tools,
     signal,
     sessionId: world.transcript.session.sessionId,
+    ...previousResponse(world),
     onRetry,
   };
   for await (const event of ports.model.stream(call)) {
     if (event.type === "done")
-      return { outcome: { ok: true, message: stamped(world, event.message) }, shown };
+      return {
+        outcome: { ok: true, message: stamped(world, event.message) },
+        shown,
+        told: event.told ?? {},
+      };
     if (event.type === "error")
-      return { outcome: { ok: false, error: event.error, partial: event.partial }, shown };
+      return {
+        outcome: { ok: false, error: event.error, partial: event.partial },
+        shown,
+        told: {},
+      };
     if (event.type === "tool_call") continue;
     shown ||= world.isWatched;
     request.onEvent?.(event satisfies StreamEvent);
   }
   const message = "The model's stream ended without a final event.";
-  return { outcome: unanswered({ kind: "invalid_response", message }), shown };
+  return { outcome: unanswered({ kind: "invalid_response", message }), shown, told: {} };
 }
 
 /** The driver's default where the host asks for nothing of the cache. */

@@ -1,0 +1,33 @@
+// Says in words what a call read from the provider's cache, and why not more.
+import type { CacheReport } from "@clew/engine-core";
+import { number } from "../text/number.ts";
+
+/** Null: nothing is cached there, nobody wants it, or the provider does not say. */
+export function describeCache({
+  predicted,
+  billed,
+  written,
+  broke,
+  told,
+}: CacheReport): string | null {
+  if (billed === null || broke?.code === "not-cached" || broke?.code === "not-asked") return null;
+  const wrote = written === null || written === 0 ? "" : `, ${number(written)} written`;
+  const own = told === undefined ? "" : `; the provider says: ${told.reason.replaceAll("_", " ")}`;
+  const why = broke === undefined ? "" : ` (${WHY[broke.code]}${placeOf(broke)})`;
+  return `the last call read ${number(billed)} tokens, about ${number(predicted)} expected${wrote}${why}${own}`;
+}
+
+const placeOf = ({ at }: NonNullable<CacheReport["broke"]>): string =>
+  at === undefined ? "" : ` from message ${at + 1} on`;
+
+const WHY: Readonly<Record<NonNullable<CacheReport["broke"]>["code"], string>> = {
+  "first-call": "the first call since the session was opened",
+  "model-changed": "another model or account was asked before",
+  "tools-changed": "the tools changed",
+  "system-changed": "the system prompt changed",
+  "messages-changed": "the history changed",
+  expired: "the call before it was too long ago",
+  "too-small": "so little is not kept",
+  "not-asked": "the settings want none",
+  "not-cached": "nobody knows that this model caches",
+};

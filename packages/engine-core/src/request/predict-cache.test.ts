@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import type { ReportItem } from "../report.ts";
+import { type NextRequest, predictCache, type SentRequest } from "./predict-cache.ts";
+
+const item = (hash: string, tokens: number): ReportItem => ({
+  source: { kind: "engine" },
+  reason: "",
+  hash,
+  tokens,
+});
+const before: SentRequest = {
+  model: "a/m",
+  at: 1000,
+  keptMs: 300_000,
+  tools: ["t"],
+  system: ["s"],
+  messages: 4,
+  responseId: undefined,
+};
+const next: NextRequest = {
+  model: "a/m",
+  now: 2000,
+  tools: [item("t", 100)],
+  system: [item("s", 1000)],
+  kept: 4,
+  keptTokens: 5000,
+  tokenRatio: 1,
+  cache: "asked",
+  minTokens: 1024,
+};
+
+describe("what is expected of the provider's cache", () => {
+  it.each<[string, Partial<NextRequest>, Partial<SentRequest> | null, number, object | undefined]>([
+    ["everything that was sent before", {}, {}, 6100, undefined],
+    ["in the model's own tokens", { tokenRatio: 1.5 }, {}, 9150, undefined],
+    ["nothing at first", {}, null, 0, { code: "first-call" }],
+    ["nothing of another model", { model: "b/m" }, {}, 0, { code: "model-changed" }],
+    ["nothing after too long", { now: 400_000 }, {}, 0, { code: "expired" }],
+    ["as long as nobody knows how long", { now: 4e9 }, { keptMs: null }, 6100, undefined],
+    ["nothing behind other tools", { tools: [item("u", 100)] }, {}, 0, { code: "tools-changed" }],
+    ["nothing without them", { tools: [] }, {}, 0, { code: "tools-changed" }],
+    [
+      "the tools before another system prompt",
+      { system: [item("r", 900)], tools: [item("t", 2000)] },
+      {},
+      2000,
+      { code: "system-changed" },
+    ],
+    [
+      "what stands before a message that changed",
+      { kept: 1, keptTokens: 2000 },
+      {},
+      3100,
+      { code: "messages-changed", at: 1 },
+    ],
+    [
+      "nothing so small",
+      { keptTokens: 0, system: [], kept: 4 },
+      { system: [] },
+      0,
+      { code: "too-small" },
+    ],
+    ["nothing where nothing was asked", { cache: "not-asked" }, {}, 0, { code: "not-asked" }],
+    ["nothing where nobody caches", { cache: "none" }, {}, 0, { code: "not-cached" }],
+  ])("is %s", (_name, now, then, predicted, broke) => {
+    const sent = then === null ? undefined : { ...before, ...then };
+    const found = predictCache(sent, { ...next, ...now });
+    expect(found.predicted).toBe(predicted);
+    expect(found.broke).toEqual(broke);
+  });
+});
