@@ -54,6 +54,7 @@ export {
   type ReasoningEffort,
   type ReasoningRequest,
   type ResponseFormat,
+  type ServerContext,
   type StreamEvent,
   type ToolChoice,
   type ToolDefinition,

@@ -41,6 +41,22 @@ export const ParamsSchema = z.object({
     .boolean()
     .optional()
     .describe("False: one call of a tool per reply; unset = the provider's default."),
+  clearToolResultsAbove: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe(
+      "Above so many tokens of prompt the provider clears old tool results itself, where it offers that (Anthropic); unset = it does not.",
+    ),
+  compactAbove: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe(
+      "Above so many tokens of prompt the provider compacts the history itself, where it offers that (OpenAI); unset = it does not.",
+    ),
   thinking: ThinkingLevelSchema.optional().describe(
     'How hard the model thinks; wins over the agents\' "thinkingDefault".',
   ),

@@ -19,7 +19,7 @@ const WIRES: readonly (readonly [string, string, object])[] = [
   ["mistral-conversations", "magistral-medium", { reasoning_effort: "high", max_tokens: 8000 }],
 ];
 
-async function start(api: string, id: string, defaults: object) {
+async function start(api: string, id: string, defaults: object, provider = "lab") {
   const server = await createEmulator(api, {
     answers: [{ text: "Fine." }],
     tolerant: true,
@@ -27,10 +27,10 @@ async function start(api: string, id: string, defaults: object) {
   });
   onTestFinished(() => server.close());
   const gateway = await startTestGateway({
-    agents: { defaults: { model: `lab/${id}`, ...defaults } },
+    agents: { defaults: { model: `${provider}/${id}`, ...defaults } },
     models: {
       providers: {
-        lab: {
+        [provider]: {
           ...{ api, baseUrl: server.baseUrl, apiKey: "key-for-tests" },
           models: [
             {
@@ -65,6 +65,39 @@ describe.each(WIRES)("settings of calls, over %s", (api, id, expected) => {
     expect((await command("status")).text).toContain(
       `Asked of it: thinking high (agents.defaults.models["lab/${id}"].params), cache long (agents.defaults.params), service tier flex (agents.defaults.params), tokens of a reply 8000 (agents.defaults.params)`,
     );
+  });
+});
+
+describe("what a provider may do about a long history", () => {
+  const params = { clearToolResultsAbove: 50_000, compactAbove: 60_000 };
+
+  it.each([
+    [
+      "anthropic",
+      "anthropic-messages",
+      "claude-opus-4-6",
+      {
+        edits: [
+          {
+            type: "clear_tool_uses_20250919",
+            trigger: { type: "input_tokens", value: 50_000 },
+          },
+        ],
+      },
+    ],
+    ["openai", "openai-responses", "gpt-5.5", [{ type: "compaction", compact_threshold: 60_000 }]],
+    ["lab", "openai-responses", "gpt-5.5", undefined],
+    ["lab", "anthropic-messages", "claude-opus-4-6", undefined],
+  ])("is asked of %s over %s only where it offers it", async (provider, api, id, expected) => {
+    const asked = await start(api, id, { params }, provider);
+    await asked.say("hi");
+    expect(asked.bodies().at(-1)?.context_management).toEqual(expected);
+    expect((await asked.command("status")).text).toContain(
+      "tool results cleared by the provider above 50000 (agents.defaults.params)",
+    );
+    const usual = await start(api, id, {}, provider);
+    await usual.say("hi");
+    expect(usual.bodies().at(-1)).not.toHaveProperty("context_management");
   });
 });
 

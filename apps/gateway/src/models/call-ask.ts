@@ -55,6 +55,8 @@ export function planAsk(
   const temperature = set("temperature");
   const tokens = set("maxTokens");
   const parallel = set("parallelToolCalls");
+  const clear = set("clearToolResultsAbove");
+  const compact = set("compactAbove");
   return {
     ask: {
       ...(effort !== undefined &&
@@ -64,6 +66,12 @@ export function planAsk(
       ...(temperature && { temperature: temperature.value }),
       ...(tokens && { maxOutputTokens: tokens.value }),
       ...(parallel && { parallelToolCalls: parallel.value }),
+      ...((clear || compact) && {
+        serverContext: {
+          ...(clear && { clearToolResultsAbove: clear.value }),
+          ...(compact && { compactAbove: compact.value }),
+        },
+      }),
     },
     because: [
       ...told("thinking", effort).map((text) =>
@@ -74,6 +82,8 @@ export function planAsk(
       ...told("temperature", temperature),
       ...told("tokens of a reply", tokens),
       ...told("parallel calls", parallel),
+      ...told("tool results cleared by the provider above", clear),
+      ...told("compaction by the provider above", compact),
     ],
   };
 }

@@ -76,6 +76,14 @@ export interface CacheRequest {
   stableMessages?: number;
 }
 
+/** What the provider itself may do about a long history; nothing unless it is asked for. */
+export interface ServerContext {
+  /** It clears old tool results above so many tokens of prompt. Absent: it does not. */
+  clearToolResultsAbove?: number;
+  /** It compacts above so many tokens of prompt. Absent: it does not. */
+  compactAbove?: number;
+}
+
 /**
  * Which tools the model may use now: "auto" any or none · "none" none · "required" at least one ·
  * or the one with this name.
@@ -118,6 +126,8 @@ export interface ModelCall {
   parallelToolCalls?: boolean;
   /** Absent: the driver's default for its provider. */
   cache?: CacheRequest;
+  /** Absent: the history is the caller's alone. Providers that offer nothing of it pass it over. */
+  serverContext?: ServerContext;
   /** Absent: plain text. */
   responseFormat?: ResponseFormat;
   /** The provider's own name of a class of service, e.g. "flex". Absent: its default. */
@@ -141,7 +151,13 @@ export interface ModelCall {
 /** What a host chooses about calls, whatever they are about. */
 export type CallAsk = Pick<
   ModelCall,
-  "maxOutputTokens" | "temperature" | "reasoning" | "cache" | "serviceTier" | "parallelToolCalls"
+  | "maxOutputTokens"
+  | "temperature"
+  | "reasoning"
+  | "cache"
+  | "serviceTier"
+  | "parallelToolCalls"
+  | "serverContext"
 >;
 
 /** Why a call failed, as data: hosts decide by `kind`, people read `message`. */

@@ -13,6 +13,7 @@ export interface Ask {
 }
 
 const BINDING_CONTROLS = "thinking-binding-controls-2026-08-01";
+const CONTEXT_MANAGEMENT = "context-management-2025-06-27";
 const CACHE_DIAGNOSIS = "cache-diagnosis-2026-04-07";
 /** The provider takes no budget below it. */
 const LEAST_BUDGET = 1024;
@@ -24,7 +25,9 @@ export function planAsk(call: ModelCall, endpoint: Endpoint, profile: ModelProfi
     thinking?.type === "adaptive" &&
     profile.reasoning.boundToPrefix &&
     isFirstParty(call, endpoint);
-  const compared = isFirstParty(call, endpoint) ? call.previousResponseId : undefined;
+  const isMaker = isFirstParty(call, endpoint);
+  const compared = isMaker ? call.previousResponseId : undefined;
+  const clearAbove = isMaker ? call.serverContext?.clearToolResultsAbove : undefined;
   const output = {
     ...(effort !== undefined && { effort }),
     ...(responseFormat?.type === "json_schema" && {
@@ -42,10 +45,21 @@ export function planAsk(call: ModelCall, endpoint: Endpoint, profile: ModelProfi
       // A model that thinks takes only the usual one; none takes more than 1.
       ...(temperature !== undefined && !thinks && { temperature: Math.min(temperature, 1) }),
       ...(serviceTier !== undefined && { service_tier: serviceTier }),
+      ...(clearAbove !== undefined && {
+        context_management: {
+          edits: [
+            {
+              type: "clear_tool_uses_20250919",
+              trigger: { type: "input_tokens", value: clearAbove },
+            },
+          ],
+        },
+      }),
       ...(compared !== undefined && { diagnostics: { previous_message_id: compared } }),
     },
     betas: [
       ...(binds ? [BINDING_CONTROLS] : []),
+      ...(clearAbove === undefined ? [] : [CONTEXT_MANAGEMENT]),
       ...(compared === undefined ? [] : [CACHE_DIAGNOSIS]),
     ],
   };

@@ -59,6 +59,7 @@ class MessageReader implements EventReader {
         this.#stopBlock();
         break;
       case "message_delta":
+        this.#answer.tell(toldIn(event));
         this.#readEnding(recordOf(event.delta), event.usage);
         break;
       case "message_stop":

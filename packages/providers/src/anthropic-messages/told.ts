@@ -5,9 +5,11 @@ import { isRecord, type ProviderTold } from "@clew/plugin-sdk/host";
 export function toldIn({
   diagnostics,
   input_transformations: transformations,
+  context_management: managed,
 }: Readonly<Record<string, unknown>>): ProviderTold {
   const miss = isRecord(diagnostics) ? diagnostics.cache_miss_reason : undefined;
-  const changes = (Array.isArray(transformations) ? transformations : []).flatMap(describe);
+  const edits = isRecord(managed) ? managed.applied_edits : undefined;
+  const changes = [...listOf(transformations).flatMap(describe), ...listOf(edits).flatMap(edited)];
   return {
     ...(isRecord(miss) &&
       typeof miss.type === "string" && {
@@ -21,6 +23,16 @@ export function toldIn({
     ...(changes.length > 0 && { changes }),
   };
 }
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const edited = (edit: unknown): string[] => {
+  if (!isRecord(edit) || typeof edit.type !== "string") return [];
+  const { cleared_tool_uses: uses, cleared_input_tokens: tokens } = edit;
+  const what = typeof uses === "number" ? [`${uses} tool uses`] : [];
+  const size = typeof tokens === "number" ? [`${tokens} tokens`] : [];
+  return [[edit.type, ...what, ...size].join(" ")];
+};
 
 const describe = (change: unknown): string[] =>
   isRecord(change) && typeof change.type === "string"

@@ -1,5 +1,5 @@
 // Joins what a call asks and its items into one Responses request.
-import type { ModelCall } from "@clew/plugin-sdk/host";
+import { type ModelCall, providerAt } from "@clew/plugin-sdk/host";
 import type { Endpoint, WireRequest } from "../provider.ts";
 import { addressAt, headersOf } from "../shared/headers.ts";
 import { profileFor } from "../shared/profile.ts";
@@ -25,6 +25,8 @@ export function writeRequest(
   const { model, messages, temperature } = call;
   const profile = profileFor(model, endpoint);
   const asked = askFields(call, profile);
+  // Other servers of this wire may not know the field.
+  const takesContext = (providerAt(endpoint.baseUrl)?.id ?? model.provider) === "openai";
   const cache = planCache(call, profile);
   const stableMessages = cache.marks ? (call.cache?.stableMessages ?? 0) : 0;
   const head = {
@@ -33,6 +35,12 @@ export function writeRequest(
     ...asked.fields,
     ...(takesTemperature && !asked.thinks && temperature !== undefined && { temperature }),
     ...cache.fields,
+    ...(takesContext &&
+      call.serverContext?.compactAbove !== undefined && {
+        context_management: [
+          { type: "compaction", compact_threshold: call.serverContext.compactAbove },
+        ],
+      }),
     store: false,
     stream: true,
   };
