@@ -224,7 +224,7 @@ export function engineOn(
     prepareSubagentSpawn(params) {
       const grant = grants.give(params);
       if (grant === null) return undefined;
-      return { rollback: () => void grants.revoke(params.childSessionKey) };
+      return { rollback: () => void grants.revoke(params.childSessionKey, grant) };
     },
 
     onSubagentEnded({ childSessionKey }) {

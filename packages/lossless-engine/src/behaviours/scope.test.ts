@@ -45,8 +45,15 @@ describe("concurrency and scope", () => {
     expect(shown).toContain("number seven");
     expect(shown).not.toContain("another session");
     expect(await call("lcm_expand", { ...asked, tokenCap: 1 }, child)).not.toContain("seven");
+    const everywhere = { pattern: "berth", allConversations: true };
+    expect(await call("lcm_grep", everywhere, child)).toMatch(/^Nothing of this session is stored/);
+    await tell([user("berth, says the child")], child, "c");
+    const found = await call("lcm_grep", everywhere, child);
+    expect(found).toContain("number seven");
+    expect(found).not.toContain("another session");
     clock.ms = 1_001;
     expect(await call("lcm_expand", asked, child)).toBe("(not offered)");
+    expect(await call("lcm_grep", everywhere, child)).not.toContain("number seven");
   });
 
   it("41. after a kill at any statement every message is wholly there, or absent and imported again", async () => {

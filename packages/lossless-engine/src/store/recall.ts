@@ -12,6 +12,12 @@ export type Scope = readonly number[] | null;
 export const sessionConversations = (store: Store, session: SessionRef): number[] =>
   store.read((sql) => conversationsOf(sql, session));
 
+/** True: something was stored under this number. */
+export const hasConversation = (store: Store, conversation: number): boolean =>
+  store.read(
+    (sql) => sql("SELECT 1 FROM conversation WHERE id = ?").get(conversation) !== undefined,
+  );
+
 /** How many messages a scope holds. */
 export const countMessages = (store: Store, scope: Scope): number =>
   store.read((sql) =>

@@ -1,5 +1,4 @@
 // The tool that shows stored messages and files whole.
-import type { PluginToolResult, SessionRef } from "@clew/plugin-sdk/core";
 import { historyOfFile } from "../files/versions.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import { patiently } from "../patiently.ts";
@@ -9,8 +8,7 @@ import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { describePath, describeStored, type FileRequest } from "./describe-file.ts";
 import { labelOf } from "./label.ts";
-import { type Asked, scopeOf } from "./reach.ts";
-import { textResult } from "./result.ts";
+import type { Asked } from "./may-read.ts";
 import { pageRoom, sliceOf } from "./slice.ts";
 
 /** The arguments of `lcm_describe`. */
@@ -20,8 +18,11 @@ export interface DescribeArguments extends Asked, FileRequest {
   readonly raw?: boolean | undefined;
   /** Tokens of the answer. */
   readonly tokenCap?: number | undefined;
-  /** Of a file's text. */
+  /** Characters of a file's text. */
   readonly expandFileMaxBytes?: number | undefined;
+  /** The same as `fromLine` and `toLine`. */
+  readonly startLine?: number | undefined;
+  readonly endLine?: number | undefined;
 }
 
 export const DESCRIBE_PARAMETERS = {
@@ -36,13 +37,20 @@ export const DESCRIBE_PARAMETERS = {
         'A number ("#12"), several ("#12-#30"), an id as a record has it behind @, a file\'s id ("file_…") or its path.',
     },
     offset: { type: "integer", minimum: 0, description: "Go on at this character." },
-    fromLine: { type: "integer", minimum: 1 },
-    toLine: { type: "integer", minimum: 1 },
+    fromLine: { type: "integer", minimum: 1, description: "First line; startLine is the same." },
+    toLine: { type: "integer", minimum: 1, description: "Last line; endLine is the same." },
+    startLine: { type: "integer", minimum: 1 },
+    endLine: { type: "integer", minimum: 1 },
     turn: { type: "integer", minimum: 0, description: "Of a path: what the file said then." },
     raw: { type: "boolean", description: "As JSON, with every field." },
     expandFile: { type: "boolean", description: "false: only about the file." },
-    expandFileMaxBytes: { type: "integer", minimum: 1, maximum: 524_288 },
-    tokenCap: { type: "integer", minimum: 100 },
+    expandFileMaxBytes: {
+      type: "integer",
+      minimum: 1,
+      maximum: 524_288,
+      description: "Characters of text: 32768 unless named, never more than the host shows.",
+    },
+    tokenCap: { type: "integer", minimum: 1, description: "Tokens of the text, at most." },
     conversationId: { type: "integer", description: "Only in this conversation." },
     allConversations: { type: "boolean", description: "Other sessions too." },
   },
@@ -52,39 +60,40 @@ const MOST_MESSAGES = 500;
 
 /** What a description keeps to. */
 export interface DescribeContext {
+  readonly scope: Scope;
   readonly signal?: AbortSignal | undefined;
+  /** That the reader may still read. Absent: any number. */
+  readonly tokensLeft?: number | undefined;
   /** See `PageLimits`. */
   readonly contextWindow?: number | undefined;
 }
 
 export async function describe(
   store: Store,
-  session: SessionRef,
-  asked: DescribeArguments,
-  { signal, contextWindow }: DescribeContext = {},
-): Promise<PluginToolResult> {
-  const scope = await patiently(() => scopeOf(store, session, asked), signal);
-  const { tokenCap, expandFileMaxBytes } = asked;
-  const room = pageRoom({ tokenCap, maxChars: expandFileMaxBytes, contextWindow });
+  given: DescribeArguments,
+  { scope, signal, contextWindow, tokensLeft = Infinity }: DescribeContext,
+): Promise<string> {
+  const { fromLine = given.startLine, toLine = given.endLine } = given;
+  const asked = { ...given, fromLine, toLine };
+  const { tokenCap = Infinity, expandFileMaxBytes: maxChars } = asked;
+  const room = pageRoom({ tokenCap: Math.min(tokenCap, tokensLeft), maxChars, contextWindow });
   const id = asked.id.trim();
   const [fileId] = /file_[0-9a-f]{8,64}/.exec(id) ?? [];
   const file =
     fileId === undefined ? undefined : await patiently(() => fileOf(store, scope, fileId), signal);
-  if (file !== undefined) return textResult(describeStored(store, file, { scope, asked, room }));
+  if (file !== undefined) return describeStored(store, file, { scope, asked, room });
   const range = await patiently(() => rangeOf(store, scope, id), signal);
   if (range !== undefined) {
     const messages = await patiently(
       () => messagesBetween(store, { scope, ...range, limit: MOST_MESSAGES }),
       signal,
     );
-    if (messages.length === 0) return textResult("There are no such messages here.");
-    return textResult(pageOf(store, messages, { asked, to: range.to, room }));
+    if (messages.length === 0) return "There are no such messages here.";
+    return pageOf(store, messages, { asked, to: range.to, room });
   }
   const history = await historyOfFile(store, { path: id, scope, signal });
-  if (history.sightings.length > 0) return textResult(describePath(id, history, { asked, room }));
-  return textResult(
-    `There is no message or file ${id.slice(0, 100)} here. lcm_grep finds messages; allConversations looks in other sessions too.`,
-  );
+  if (history.sightings.length > 0) return describePath(id, history, { asked, room });
+  return `There is no message or file ${id.slice(0, 100)} here. lcm_grep finds messages; allConversations looks in other sessions too.`;
 }
 
 function rangeOf(store: Store, scope: Scope, id: string): { from: number; to: number } | undefined {

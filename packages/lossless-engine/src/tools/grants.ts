@@ -26,19 +26,27 @@ export interface Grants {
   ): Grant | null;
   /** The grant of a session; undefined: it has none, or none any more. */
   of(sessionKey: string | undefined): Grant | undefined;
-  /** Takes a grant back; true when there was one. */
-  revoke(childSessionKey: string): boolean;
+  /** True: another session started it, and it reads nothing but its own and what it was granted. */
+  isChild(sessionKey: string | undefined): boolean;
+  /** Takes this grant back, or any that the child has; true when there was one. */
+  revoke(childSessionKey: string, grant?: Grant): boolean;
 }
+
+/** So hosts call the sessions that others start. */
+const CHILD = /(?:^|:)subagent:/;
 
 const TOKENS = 4_000;
 const DEPTH = 3;
 /** For children whose run has no bound. */
 const DEFAULT_TTL_MS = 5 * 60_000;
 const MOST_GRANTS = 1_000;
+/** A child stays one when its grant ends. */
+const MOST_CHILDREN = 100_000;
 
 /** `now` gives monotonic ms. */
 export function createGrants(now: () => number = () => performance.now()): Grants {
   const grants = new Map<string, Grant>();
+  const children = new Set<string>();
   const of = (sessionKey: string | undefined): Grant | undefined => {
     const grant = sessionKey === undefined ? undefined : grants.get(sessionKey);
     if (grant === undefined || grant.ends <= now()) return undefined;
@@ -48,7 +56,11 @@ export function createGrants(now: () => number = () => performance.now()): Grant
   };
   return {
     of,
+    isChild: (sessionKey) =>
+      sessionKey !== undefined && (CHILD.test(sessionKey) || children.has(sessionKey)),
     give({ parentSessionKey, childSessionKey, parentSessionId, ttlMs = DEFAULT_TTL_MS }) {
+      children.add(childSessionKey);
+      if (children.size > MOST_CHILDREN) children.delete(children.keys().next().value!);
       const inherited = of(parentSessionKey);
       if (inherited?.depth === 0) return null;
       const grant: Grant = {
@@ -66,6 +78,7 @@ export function createGrants(now: () => number = () => performance.now()): Grant
       if (grants.size > MOST_GRANTS) grants.delete(grants.keys().next().value!);
       return grant;
     },
-    revoke: (childSessionKey) => grants.delete(childSessionKey),
+    revoke: (childSessionKey, grant = grants.get(childSessionKey)) =>
+      grants.get(childSessionKey) === grant && grants.delete(childSessionKey),
   };
 }

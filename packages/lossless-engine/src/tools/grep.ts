@@ -1,5 +1,5 @@
 // The tool that finds messages by words or by a pattern.
-import type { PluginToolResult, SessionRef } from "@clew/plugin-sdk/core";
+import type { SessionRef } from "@clew/plugin-sdk/core";
 import { patiently } from "../patiently.ts";
 import { looksLikePattern } from "../search/looks-like-pattern.ts";
 import { matcherOf } from "../search/pattern/matcher.ts";
@@ -12,8 +12,7 @@ import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { queryWords } from "../store/word-text.ts";
 import { describeNewest, describeRanked } from "./found.ts";
-import { type Asked, scopeOf } from "./reach.ts";
-import { textResult } from "./result.ts";
+import type { Asked } from "./may-read.ts";
 
 /** The arguments of `lcm_grep`. */
 export interface GrepArguments extends Asked {
@@ -77,24 +76,27 @@ const DEFAULT_LIMIT = 20;
 const DEFAULT_BEST = 4;
 const BOUND_MS = 5_000;
 
+/** What a search keeps to. */
+export interface GrepContext {
+  readonly session: SessionRef;
+  readonly scope: Scope;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export async function grep(
   store: Store,
-  session: SessionRef,
   asked: GrepArguments,
-  { signal }: { signal?: AbortSignal | undefined } = {},
-): Promise<PluginToolResult> {
+  { session, scope, signal }: GrepContext,
+): Promise<string> {
   const { pattern, sort = "recency" } = asked;
   const mode = modeOf(asked);
   const isRanked = mode === "full_text" && sort !== "recency";
   const { limit = isRanked ? DEFAULT_BEST : DEFAULT_LIMIT } = asked;
   if (asked.scope === "summaries")
-    return textResult(
-      'There are no summaries here: every message is kept itself. scope "messages" finds them.',
-    );
+    return 'There are no summaries here: every message is kept itself. scope "messages" finds them.';
   const [since, before] = [timeOf(asked.since, -Infinity), timeOf(asked.before, Infinity)];
   if (Number.isNaN(since) || Number.isNaN(before))
-    return textResult("since and before are dates, such as 2026-01-31 or 2026-01-31T10:00:00Z.");
-  const scope = await patiently(() => scopeOf(store, session, asked), signal);
+    return "since and before are dates, such as 2026-01-31 or 2026-01-31T10:00:00Z.";
   const isWanted = await patiently(() => inFiles(store, scope, asked), signal);
   const isTimed = since !== -Infinity || before !== Infinity;
   const accepts = (message: StoredMessage) => {
@@ -115,19 +117,17 @@ export async function grep(
         ...{ ...request, skip, prefersNew },
         accepts: (message) => message.seq !== asking && accepts(message),
       });
-      return textResult(describeRanked(found, skip));
+      return describeRanked(found, skip);
     }
     const found = await search(store, {
       ...request,
       mode: mode === "regex" ? "pattern" : "words",
       before: asked.olderThan,
     });
-    return textResult(`${describeNewest(found, limit)}${hintOf(asked, mode, found)}`);
+    return `${describeNewest(found, limit)}${hintOf(asked, mode, found)}`;
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    return textResult(
-      `This pattern cannot be searched for: ${error.message}. mode "full_text" takes plain words.`,
-    );
+    return `This pattern cannot be searched for: ${error.message}. mode "full_text" takes plain words.`;
   }
 }
 

@@ -1,6 +1,5 @@
-// Which store a session's recall reads, and which conversations in it.
+// Which store a session's recall reads.
 import type { SessionRef } from "@clew/plugin-sdk/core";
-import { type Scope, sessionConversations } from "../store/recall.ts";
 import type { Store } from "../store/store.ts";
 import type { Stores } from "../stores.ts";
 
@@ -58,17 +57,3 @@ interface Met {
 }
 
 const keyOf = ({ sessionId, sessionKey }: SessionRef) => sessionKey ?? sessionId;
-
-/** Whom a recall asks about. */
-export interface Asked {
-  readonly conversationId?: number | undefined;
-  readonly allConversations?: boolean | undefined;
-}
-
-/** The session's own conversations, one that is named, or all of the database. */
-export function scopeOf(store: Store, session: SessionRef, asked: Asked): Scope {
-  if (asked.allConversations === true) return null;
-  return asked.conversationId === undefined
-    ? sessionConversations(store, session)
-    : [asked.conversationId];
-}

@@ -280,6 +280,48 @@ describe("lcm_expand_query", () => {
   });
 });
 
+describe("a model that lcm_expand_query asks", () => {
+  const told = [
+    user("The vault code is 4711."),
+    user(`The vault is old. ${"It is. ".repeat(400)}`),
+  ];
+  const ask = async (complete: Complete, more: object = {}) => {
+    const { tell, call } = setUpRecall(undefined, complete);
+    await tell(told);
+    return call("lcm_expand_query", { prompt: "vault code", ...more });
+  };
+  const says =
+    (text: unknown): Complete =>
+    async () =>
+      ({ text }) as LlmCompleteResult;
+
+  it("and that answers with no words gives way to the passages, which say so", async () => {
+    for (const text of ["", " \n", undefined, null])
+      expect(await ask(says(text))).toMatch(
+        /^The model answered with no words; these are the passages[\s\S]*4711/,
+      );
+    const nothing: Complete = async () => undefined as never;
+    expect(await ask(nothing)).toMatch(/^The model did not answer; these are[\s\S]*4711/);
+  });
+
+  it("gives back no more than maxTokens, and so do the passages", async () => {
+    const long = await ask(says("word ".repeat(200_000)), { maxTokens: 50 });
+    expect(long.length).toBeLessThan(600);
+    expect(JSON.parse(long)).toMatchObject({ truncated: true });
+    expect(JSON.parse(await ask(says("4711 (#1)"), { maxTokens: 50 })).truncated).toBe(false);
+    const passages = await ask(says(""), { maxTokens: 100 });
+    expect(passages.length).toBeLessThan(800);
+    expect(passages).toMatch(/4711[\s\S]*There is more: lcm_grep finds it\.$/);
+  });
+
+  it("and that takes longer than timeoutMs is waited for no longer", async () => {
+    const never: Complete = () => new Promise(() => {});
+    expect(await ask(never, { timeoutMs: 5 })).toMatch(
+      /^The model did not answer within 5 ms; these are[\s\S]*4711/,
+    );
+  });
+});
+
 describe("lcm_expand", () => {
   const child = { sessionId: "c1", sessionKey: "agent:main:child" };
   const grandchild = { sessionId: "c2", sessionKey: "agent:main:grandchild" };
@@ -355,10 +397,11 @@ describe("the tools of the plugin", () => {
       // The last one is for children that were granted something.
       contracts?.tools?.slice(0, -1),
     );
-    for (const tool of offered)
-      expect(
-        (await tool.execute("c", { pattern: "x", id: "x", prompt: "x" })).content[0]?.text,
-      ).toMatch(/^Nothing of this session is stored/);
+    const needs: Record<string, string> = { lcm_grep: "pattern", lcm_describe: "id" };
+    for (const tool of offered) {
+      const { content } = await tool.execute("c", { [needs[tool.name] ?? "prompt"]: "x" });
+      expect(content[0]?.text).toMatch(/^Nothing of this session is stored/);
+    }
   });
 
   it("are named to the model as soon as something is hidden, and not before", async () => {

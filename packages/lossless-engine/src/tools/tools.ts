@@ -1,11 +1,15 @@
 // The recall tools that a session is offered.
 import type { PluginTool, SessionRef } from "@clew/plugin-sdk/core";
+import { patiently } from "../patiently.ts";
+import type { Scope } from "../store/recall.ts";
 import type { Store } from "../store/store.ts";
+import { checkArguments, type Parameters } from "./arguments.ts";
 import { DESCRIBE_PARAMETERS, describe } from "./describe.ts";
 import { EXPAND_PARAMETERS, type ExpandArguments, expand } from "./expand.ts";
 import { type Complete, EXPAND_QUERY_PARAMETERS, expandQuery } from "./expand-query.ts";
 import type { Grants } from "./grants.ts";
 import { GREP_PARAMETERS, grep } from "./grep.ts";
+import { type Asked, mayRead, paidBy } from "./may-read.ts";
 import type { Reach } from "./reach.ts";
 import { textResult } from "./result.ts";
 
@@ -18,6 +22,12 @@ export interface RecallTool {
 
 /** How a call of a tool goes. */
 export interface RecallContext {
+  readonly session: SessionRef;
+  readonly callId: string;
+  /** The conversations that it may read. */
+  readonly scope: Scope;
+  /** That the session may still read of what was granted. Absent: any number. */
+  readonly tokensLeft?: number | undefined;
   /** Ends it. Absent: the host cannot. */
   readonly signal?: AbortSignal | undefined;
   /** Of the session's model, in tokens; hosts cut longer results by it. Absent: not known. */
@@ -39,8 +49,8 @@ const READ_ONLY = { annotations: { readOnlyHint: true } };
  * They read what the engine stored of the session, or of the one that a child was granted; the
  * manifest declares them.
  */
-export const recallTools = ({ reach, grants, complete }: RecallParts): readonly RecallTool[] => [
-  recallTool(reach, {
+export const recallTools = (parts: RecallParts): readonly RecallTool[] => [
+  recallTool(parts, {
     name: "lcm_grep",
     label: "Search the record",
     description:
@@ -48,7 +58,7 @@ export const recallTools = ({ reach, grants, complete }: RecallParts): readonly 
     parameters: GREP_PARAMETERS,
     answer: grep,
   }),
-  recallTool(reach, {
+  recallTool(parts, {
     name: "lcm_describe",
     label: "Read the record",
     description:
@@ -56,18 +66,18 @@ export const recallTools = ({ reach, grants, complete }: RecallParts): readonly 
     parameters: DESCRIBE_PARAMETERS,
     answer: describe,
   }),
-  recallTool(reach, {
+  recallTool(parts, {
     name: "lcm_expand_query",
     label: "Ask the record",
     description:
       "Answers a question from everything ever said in this session, and names the messages it relies on.",
     parameters: EXPAND_QUERY_PARAMETERS,
-    answer: expandQuery(complete),
+    answer: expandQuery(parts.complete),
   }),
   {
     name: "lcm_expand",
-    of: ({ sessionKey }) =>
-      grants.of(sessionKey) === undefined
+    of: (session) =>
+      parts.grants.of(session.sessionKey) === undefined
         ? null
         : {
             ...READ_ONLY,
@@ -75,43 +85,60 @@ export const recallTools = ({ reach, grants, complete }: RecallParts): readonly 
             label: "Read the parent's record",
             description: "Shows what the session that started this one knows of some words.",
             parameters: EXPAND_PARAMETERS,
-            execute: (_callId, params, signal) =>
-              expand({ reach, grants }, sessionKey, params as ExpandArguments, signal),
+            async execute(_callId, params, signal) {
+              const checked = checkArguments<ExpandArguments>(
+                "lcm_expand",
+                EXPAND_PARAMETERS,
+                params,
+              );
+              return textResult(
+                checked.isRight ? await expand(parts, session, checked.asked, signal) : checked.why,
+              );
+            },
           },
   },
 ];
 
-function recallTool<Asked>(
-  reach: Reach,
-  {
-    answer,
-    ...tool
-  }: Omit<PluginTool, "execute"> & {
-    answer(
-      store: Store,
-      session: SessionRef,
-      asked: Asked,
-      context: RecallContext,
-    ): ReturnType<PluginTool["execute"]>;
-  },
+/** A tool that reads what the engine stored of the session that calls it. */
+interface Reading<Arguments extends Asked> extends Omit<PluginTool, "execute" | "parameters"> {
+  readonly parameters: Parameters & Record<string, unknown>;
+  answer(store: Store, asked: Arguments, context: RecallContext): Promise<string>;
+}
+
+function recallTool<Arguments extends Asked>(
+  parts: RecallParts,
+  { answer, ...tool }: Reading<Arguments>,
 ): RecallTool {
+  const { reach, grants } = parts;
   return {
     name: tool.name,
     of({ sessionId = "", sessionKey }) {
       const session = { sessionId, ...(sessionKey !== undefined && { sessionKey }) };
       return {
-        ...tool,
-        ...READ_ONLY,
-        execute(_callId, params, signal) {
+        ...{ ...tool, ...READ_ONLY },
+        async execute(callId, params, signal) {
+          const checked = checkArguments<Arguments>(tool.name, tool.parameters, params);
+          if (!checked.isRight) return textResult(checked.why);
+          const { asked } = checked;
           const store = reach.storeOf(session);
-          return store === undefined
-            ? textResult("Nothing of this session is stored: there is nothing to search.")
-            : answer(store, session, params as Asked, {
-                signal,
-                contextWindow: reach.windowOf(session),
-              });
+          if (store === undefined) return textResult(NOTHING_STORED);
+          const may = await patiently(() => mayRead(parts, { store, session, asked }), signal);
+          if (may.kind === "refused") return textResult(may.why);
+          const { scope, grant, note } = may;
+          const text = await answer(store, asked, {
+            ...{ session, callId, scope, signal },
+            contextWindow: reach.windowOf(session),
+            tokensLeft: grant?.left.tokens,
+          });
+          const noted = note === undefined ? text : `${text}\n\n${note}`;
+          if (grant === undefined) return textResult(noted);
+          // Time went on meanwhile.
+          return textResult(grants.of(sessionKey) === grant ? paidBy(grant, noted) : ENDED);
         },
       };
     },
   };
 }
+
+const NOTHING_STORED = "Nothing of this session is stored: there is nothing to search.";
+const ENDED = "What this session was granted of another one has ended.";
