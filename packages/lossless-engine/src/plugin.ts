@@ -21,10 +21,13 @@ const plugin: PluginEntry = definePluginEntry({
   register(api) {
     // Hosts check it against the manifest's schema.
     const settings = (api.pluginConfig ?? {}) as EngineSettings;
-    api.registerContextEngine(LOSSLESS_ENGINE_ID, (context) => {
-      const databasePath = databaseFile(settings.databasePath, context?.agentDir, api.resolvePath);
-      const stores = createStores(context?.agentDir, { ...settings, databasePath });
-      return engineOn(reach.watching(stores), { ...settings, grants, onWindow: reach.noteWindow });
+    api.registerContextEngine(LOSSLESS_ENGINE_ID, ({ agentDir, workspaceDir } = {}) => {
+      const databasePath = databaseFile(settings.databasePath, agentDir, api.resolvePath);
+      const stores = createStores(agentDir, { ...settings, databasePath });
+      return engineOn(reach.watching(stores, workspaceDir), {
+        ...{ ...settings, grants },
+        onWindow: reach.noteWindow,
+      });
     });
     api.registerCommand(losslessCommand(reach));
     // One by one: some hosts take a single tool of a factory.

@@ -43,7 +43,3 @@ export function fileAccessesIn(message: AgentMessage): FileAccess[] {
 
 const firstText = (given: Record<string, unknown>, keys: readonly string[]) =>
   keys.map((key) => given[key]).find((value): value is string => typeof value === "string");
-
-/** True: `asked` is the path, or the end of it from a folder on. */
-export const namesFile = (path: string, asked: string): boolean =>
-  path === asked || path.endsWith(`/${asked.replace(/^\.?\//, "")}`);

@@ -2,14 +2,17 @@
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { patiently } from "../patiently.ts";
 import { search } from "../search/search.ts";
-import { fileIdOf } from "../store/files.ts";
+import { fileIdOf, isFileIn } from "../store/files.ts";
 import { messagesBetween, type Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
-import { type FileAccess, fileAccessesIn, namesFile } from "./accesses.ts";
+import { type FileAccess, fileAccessesIn } from "./accesses.ts";
+import { endsIn, filePath } from "./paths.ts";
 
 /** A call that named the file, and what it tells of the file's text. */
-export interface FileSighting extends Pick<FileAccess, "tool" | "path" | "changes" | "isPart"> {
+export interface FileSighting extends Pick<FileAccess, "tool" | "changes" | "isPart"> {
+  /** See `filePath`. */
+  readonly path: string;
   /** Number of the message that holds the text, or the call where nothing does. */
   readonly seq: number;
   readonly turn: number;
@@ -18,6 +21,8 @@ export interface FileSighting extends Pick<FileAccess, "tool" | "path" | "change
   readonly text: string | null;
   /** Of the text: the same for the same. Null: there is none. */
   readonly fileId: string | null;
+  /** True: the text is long, and had by `fileId`. */
+  readonly hasId: boolean;
 }
 
 /** What is known of a file. */
@@ -30,26 +35,48 @@ export interface FileHistory {
 
 const MOST_CALLS = 500;
 const BOUND_MS = 3_000;
+/** Messages before a result among which its call is looked for. */
+const CALL_WITHIN = 50;
 /** Messages behind a call among which its result is looked for. */
 const RESULT_WITHIN = 200;
 
-/** Calls that named `path`, or a path that ends so, within a scope. */
-export async function historyOfFile(
-  store: Store,
-  { path, scope, signal }: { path: string; scope: Scope; signal?: AbortSignal | undefined },
-): Promise<FileHistory> {
-  const accessesOf = ({ message }: StoredMessage) =>
-    fileAccessesIn(message).filter((access) => namesFile(access.path, path));
+/** Where to look for a file. */
+export interface FileRequest {
+  /** In any spelling; or its end, from a folder on. */
+  readonly path: string;
+  readonly scope: Scope;
+  /** Where relative paths begin. Absent: not known. */
+  readonly workspace?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Calls that named the file of this path within a scope; where no call named just that one, of all
+ * whose paths end so.
+ */
+export async function historyOfFile(store: Store, request: FileRequest): Promise<FileHistory> {
+  const { scope, workspace, signal } = request;
+  const asked = filePath(request.path, workspace);
+  const accessesOf = ({ message }: StoredMessage): FileAccess[] =>
+    fileAccessesIn(message)
+      .map((access) => ({ ...access, path: filePath(access.path, workspace) }))
+      .filter(({ path }) => path === asked || endsIn(path, asked));
+  const name = asked.slice(asked.lastIndexOf("/") + 1);
+  if (name === "") return { sightings: [], isComplete: true };
   const { hits, stoppedAt } = await search(store, {
     mode: "pattern",
-    query: escaped(JSON.stringify(path).slice(1, -1)),
+    // Its end, as it stands in the arguments of a call.
+    query: escaped(JSON.stringify(name).slice(1)),
     ...{ scope, limit: MOST_CALLS, boundMs: BOUND_MS, signal },
     accepts: (message) => accessesOf(message).length > 0,
   });
+  const named = hits
+    .toReversed()
+    .flatMap(({ message }) => accessesOf(message).map((access) => ({ message, access })));
+  const exact = named.filter(({ access }) => access.path === asked);
   const sightings: FileSighting[] = [];
-  for (const { message } of hits.toReversed())
-    for (const access of accessesOf(message))
-      sightings.push(await patiently(() => sightingOf(store, message, access), signal));
+  for (const { message, access } of exact.length > 0 ? exact : named)
+    sightings.push(await patiently(() => sightingOf(store, message, access), signal));
   return { sightings, isComplete: stoppedAt === null };
 }
 
@@ -60,15 +87,27 @@ function sightingOf(store: Store, call: StoredMessage, access: FileAccess): File
   const result = resultOf(store, call, access.callId);
   const isDone = result !== undefined && result.message.role === "toolResult";
   if (isDone && result.message.isError === true)
-    return { ...about, changes: false, seq: result.seq, text: null, fileId: null };
-  if (written !== null)
-    return { ...about, seq: call.seq, text: written, fileId: fileIdOf(written) };
-  const text = isDone && !changes ? textOf(result.message) : null;
-  return {
-    ...{ ...about, seq: isDone && !changes ? result.seq : call.seq, text },
-    fileId: text === null ? null : fileIdOf(text),
-  };
+    return { ...about, changes: false, seq: result.seq, text: null, fileId: null, hasId: false };
+  const isShown = isDone && !changes;
+  const text = written ?? (isShown ? textOf(result.message) : null);
+  const seq = written === null && isShown ? result.seq : call.seq;
+  const fileId = text === null ? null : fileIdOf(text);
+  const hasId = fileId !== null && isFileIn(store, seq, fileId);
+  return { ...about, seq, text, fileId, hasId };
 }
+
+/** Whether a call of this result's message read a file, or a call of the message wrote one. */
+export const isOfFile = (store: Store, stored: StoredMessage): boolean => {
+  const { message, seq, conversation } = stored;
+  if (fileAccessesIn(message).some(({ written }) => written !== null)) return true;
+  if (message.role !== "toolResult") return false;
+  const call = messagesBetween(store, {
+    ...{ scope: [conversation], from: seq - CALL_WITHIN, to: seq - 1, limit: CALL_WITHIN },
+  }).findLast((before) =>
+    fileAccessesIn(before.message).some(({ callId }) => callId === message.toolCallId),
+  );
+  return call !== undefined;
+};
 
 /** Ids of calls may be used again: the first result behind the call is its own. */
 const resultOf = (
@@ -94,19 +133,19 @@ export interface FileVersion {
   readonly of: number;
 }
 
-/** Pure. `turn` absent: now. */
+/** Pure. `until`: number of the last message that counts; absent: all do. */
 export function versionAt(
   sightings: readonly FileSighting[],
-  turn: number = Number.POSITIVE_INFINITY,
+  until: number = Number.POSITIVE_INFINITY,
 ): FileVersion {
   const whole = sightings.filter(({ text, isPart }) => text !== null && !isPart);
   const ids = [...new Set(whole.map(({ fileId }) => fileId))];
-  const until = sightings.filter((sighting) => sighting.turn <= turn);
-  const shown = whole.findLast((sighting) => sighting.turn <= turn);
+  const byThen = sightings.filter(({ seq }) => seq <= until);
+  const shown = whole.findLast(({ seq }) => seq <= until);
   return {
     shown,
-    changedSince: until
-      .slice(shown === undefined ? 0 : until.indexOf(shown) + 1)
+    changedSince: byThen
+      .slice(shown === undefined ? 0 : byThen.indexOf(shown) + 1)
       .filter(({ changes, text }) => changes && text === null),
     number: shown === undefined ? 0 : ids.indexOf(shown.fileId) + 1,
     of: ids.length,

@@ -30,6 +30,18 @@ export const filesIn = (store: Store, message: number): StoredFile[] =>
       .map(({ hash, text }) => ({ id: named(hash as Uint8Array), text: textKept(text) })),
   );
 
+/** True: the message of this number holds the file. */
+export const isFileIn = (store: Store, message: number, id: string): boolean =>
+  store.read((sql) => {
+    const digits = digitsOf(id);
+    if (digits === undefined) return false;
+    const row = sql(`
+      SELECT 1 FROM payload_use JOIN payload ON payload.id = payload_use.payload
+      WHERE payload_use.message = ? AND payload.hash BETWEEN ? AND ?
+    `).get(message, bytesOf(digits, "0"), bytesOf(digits, "f"));
+    return row !== undefined;
+  });
+
 /** The file of this id, where a message within the scope holds it. */
 export const fileOf = (store: Store, scope: Scope, id: string): StoredFile | undefined =>
   store.read((sql) => {
@@ -46,13 +58,15 @@ export const messagesWithFile = (store: Store, scope: Scope, id: string): number
   });
 
 function payloadOf(sql: Sql, id: string) {
-  const [, digits] = /^file_([0-9a-f]{8,64})$/.exec(id) ?? [];
+  const digits = digitsOf(id);
   if (digits === undefined) return undefined;
   const row = sql(
     "SELECT id, hash, text FROM payload WHERE hash BETWEEN ? AND ? ORDER BY hash LIMIT 1",
   ).get(bytesOf(digits, "0"), bytesOf(digits, "f"));
   return row && { id: Number(row.id), hash: row.hash as Uint8Array, text: row.text };
 }
+
+const digitsOf = (id: string) => /^file_([0-9a-f]{8,64})$/.exec(id)?.[1];
 
 /** All hashes that begin with these digits lie between the two ways to fill them up. */
 const bytesOf = (digits: string, rest: string) => Buffer.from(digits.padEnd(64, rest), "hex");

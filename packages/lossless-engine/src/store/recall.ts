@@ -69,6 +69,16 @@ export const newestRequest = (store: Store, session: SessionRef): number | undef
     return row && Number(row.seq);
   });
 
+/** The number of the last message of a turn, or of the turn before it. 0: there is none. */
+export const endOfTurn = (store: Store, conversation: number, turn: number): number =>
+  store.read((sql) =>
+    Number(
+      sql(
+        "SELECT seq FROM message WHERE conversation = ? AND turn <= ? ORDER BY seq DESC LIMIT 1",
+      ).get(conversation, turn)?.seq ?? 0,
+    ),
+  );
+
 /** Messages of one conversation from number `from` to `to`, both included. */
 export const messagesBetween = (
   store: Store,

@@ -13,17 +13,16 @@ import { temporaryFolder } from "./temporary-folder.ts";
 export const session = { sessionId: "s1", sessionKey: "agent:main:main" };
 export const otherSession = { sessionId: "s2", sessionKey: "agent:main:other" };
 
+/** Where the sessions work. */
+export const WORKSPACE = "/home/me/project";
+
 /** An engine with its tools, as a host has them. */
 export function setUpRecall(databasePath?: string, complete?: Complete, compress = false) {
   const reach = createReach();
   const [clock, parts] = [{ ms: 0 }, { reach, complete }];
   const grants = createGrants(() => clock.ms);
-  const engine = engineOn(
-    reach.watching(createStores(temporaryFolder(), { databasePath, compress })),
-    {
-      grants,
-    },
-  );
+  const stores = createStores(temporaryFolder(), { databasePath, compress });
+  const engine = engineOn(reach.watching(stores, WORKSPACE), { grants });
   onTestFinished(() => engine.dispose?.());
   const tell = (messages: readonly AgentMessage[], of = session, prefix = "e") =>
     engine.ingestBatch?.({ ...of, messages: withIds(messages, prefix) });

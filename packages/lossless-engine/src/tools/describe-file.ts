@@ -9,7 +9,7 @@ import { type SliceRequest, sliceOf } from "./slice.ts";
 
 /** How to show a file. */
 export interface FileRequest extends SliceRequest {
-  /** What it said at this turn. Absent: what it said last. */
+  /** What it said at this turn of the session. Absent: what it said last. */
   readonly turn?: number | undefined;
   /** False: only what is known about it. Absent: its text, too. */
   readonly expandFile?: boolean | undefined;
@@ -29,15 +29,15 @@ export function describeStored(
   return asked.expandFile === false ? about : `${about}\n${slice(text, { id, asked, room })}`;
 }
 
-/** A file by its path, as calls named it. */
+/** A file by its path, as calls named it. `until`: number of the last message of the turn. */
 export function describePath(
   path: string,
   { sightings, isComplete }: FileHistory,
-  { asked, room }: { asked: FileRequest; room: number },
+  { asked, until, room }: { asked: FileRequest; until?: number | undefined; room: number },
 ): string {
   const paths = [...new Set(sightings.map((sighting) => sighting.path))];
   if (paths.length > 1) return `Several files end so; name one: ${listed(paths)}.`;
-  const version = versionAt(sightings, asked.turn);
+  const version = versionAt(sightings, until);
   const { shown, changedSince, number, of } = version;
   const at = asked.turn === undefined ? "" : ` at turn ${asked.turn}`;
   const count = `${sightings.length} ${sightings.length === 1 ? "call" : "calls"}`;
@@ -57,8 +57,9 @@ export function describePath(
   return `${about}\n\n${head}\n${slice(shown.text!, { id: paths[0]!, asked, room })}`;
 }
 
-function lineOf({ seq, turn, tool, text, isPart, fileId }: FileSighting): string {
-  const told = text === null ? [] : [sizeOf(text), ...(isPart ? ["a part"] : []), fileId!];
+function lineOf({ seq, turn, tool, text, isPart, fileId, hasId }: FileSighting): string {
+  const part = isPart ? ["a part"] : [];
+  const told = text === null ? [] : [sizeOf(text), ...part, ...(hasId ? [fileId!] : [])];
   return [`#${seq}`, `turn ${turn}`, tool, ...told].join(" · ");
 }
 

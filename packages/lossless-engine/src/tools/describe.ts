@@ -1,9 +1,16 @@
 // The tool that shows stored messages and files whole.
+import type { SessionRef } from "@clew/plugin-sdk/core";
 import { historyOfFile } from "../files/versions.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import { patiently } from "../patiently.ts";
 import { fileOf, filesIn } from "../store/files.ts";
-import { messagesBetween, numberOf, type Scope } from "../store/recall.ts";
+import {
+  endOfTurn,
+  messagesBetween,
+  numberOf,
+  type Scope,
+  sessionConversations,
+} from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { describePath, describeStored, type FileRequest } from "./describe-file.ts";
@@ -60,6 +67,9 @@ const MOST_MESSAGES = 500;
 
 /** What a description keeps to. */
 export interface DescribeContext {
+  readonly session: SessionRef;
+  /** Where relative paths of files begin. Absent: not known. */
+  readonly workspace?: string | undefined;
   readonly scope: Scope;
   readonly signal?: AbortSignal | undefined;
   /** That the reader may still read. Absent: any number. */
@@ -71,8 +81,9 @@ export interface DescribeContext {
 export async function describe(
   store: Store,
   given: DescribeArguments,
-  { scope, signal, contextWindow, tokensLeft = Infinity }: DescribeContext,
+  context: DescribeContext,
 ): Promise<string> {
+  const { session, scope, workspace, signal, contextWindow, tokensLeft = Infinity } = context;
   const { fromLine = given.startLine, toLine = given.endLine } = given;
   const asked = { ...given, fromLine, toLine };
   const { tokenCap = Infinity, expandFileMaxBytes: maxChars } = asked;
@@ -91,9 +102,23 @@ export async function describe(
     if (messages.length === 0) return "There are no such messages here.";
     return pageOf(store, messages, { asked, to: range.to, room });
   }
-  const history = await historyOfFile(store, { path: id, scope, signal });
-  if (history.sightings.length > 0) return describePath(id, history, { asked, room });
+  const history = await historyOfFile(store, { path: id, scope, workspace, signal });
+  if (history.sightings.length > 0) {
+    const until = await patiently(() => endOf(store, session, asked), signal);
+    return describePath(id, history, { asked, until, room });
+  }
   return `There is no message or file ${id.slice(0, 100)} here. lcm_grep finds messages; allConversations looks in other sessions too.`;
+}
+
+/** Turns are those of the conversation that is asked for, or of the session's newest. */
+function endOf(
+  store: Store,
+  session: SessionRef,
+  { turn, conversationId }: DescribeArguments,
+): number | undefined {
+  if (turn === undefined) return undefined;
+  const conversation = conversationId ?? sessionConversations(store, session)[0];
+  return conversation === undefined ? undefined : endOfTurn(store, conversation, turn);
 }
 
 function rangeOf(store: Store, scope: Scope, id: string): { from: number; to: number } | undefined {

@@ -3,7 +3,7 @@ import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing"
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { searchTextOf } from "../messages/search-text.ts";
-import { otherSession, session, setUpRecall } from "../testing/recall.ts";
+import { otherSession, session, setUpRecall, WORKSPACE } from "../testing/recall.ts";
 import { withIds } from "../testing/stored.ts";
 
 const PATH = "src/harbour/tide.ts";
@@ -60,6 +60,54 @@ describe("a file by its path", () => {
     expect(await call("lcm_describe", { id: "ide.ts" })).toMatch(/^There is no message or file/);
     await tell([user("hello")], otherSession, "o");
     expect(await call("lcm_describe", { id: PATH }, otherSession)).toMatch(/^There is no message/);
+  });
+
+  it("is one file however its path is spelled, and is shown as the session was last shown it", async () => {
+    const { tell, call } = setUpRecall();
+    const name = `${WORKSPACE}/conf.yaml`;
+    await tell([
+      user("first"),
+      ...read(name, "version: 1"),
+      user("second"),
+      ...read("conf.yaml", "version: 2"),
+      user("third"),
+      ...read("./conf.yaml", "version: 3"),
+      user("fourth"),
+      ...write("docs/../conf.yaml", "version: 4"),
+    ]);
+    for (const id of [name, "conf.yaml", "./conf.yaml", "./docs//../conf.yaml", `file://${name}`])
+      for (const turn of [1, 2, 3, 4]) {
+        const shown = await call("lcm_describe", { id, turn });
+        expect(shown).toMatch(/^conf\.yaml · named by 4 calls · 4 texts kept/);
+        expect(shown).toContain(`Version ${turn} of 4 at turn ${turn}, from `);
+        expect(shown).toMatch(new RegExp(`version: ${turn}$`));
+      }
+  });
+
+  it("is had by its own path where others end so", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([
+      user("look"),
+      ...read("src/a.ts", "mine"),
+      ...read("./src/a.ts", "mine too"),
+      ...read("other/src/a.ts", "another's"),
+    ]);
+    expect(await call("lcm_describe", { id: "src/a.ts" })).toMatch(/mine too$/);
+    expect(await call("lcm_describe", { id: `${WORKSPACE}/src/a.ts` })).toMatch(/mine too$/);
+    expect(await call("lcm_describe", { id: "other/src/a.ts" })).toMatch(/another's$/);
+    expect(await call("lcm_describe", { id: "a.ts" })).toBe(
+      "Several files end so; name one: src/a.ts, other/src/a.ts.",
+    );
+  });
+
+  it("is shown at a turn of the session as it is now, also where it was named before a reset", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([user("a"), user("b"), user("c"), ...read("x.md", "before the reset")]);
+    const after = { ...session, sessionId: "s9" };
+    await tell([user("new"), user("newer"), ...read("x.md", "after it")], after, "n");
+    const at = (turn: number) => call("lcm_describe", { id: "x.md", turn }, after);
+    expect(await at(1)).toMatch(/before the reset$/);
+    expect(await at(2)).toMatch(/after it$/);
   });
 
   it("says which changes nobody saw the outcome of, and passes over calls that failed", async () => {
@@ -121,6 +169,20 @@ describe("a long text", () => {
     expect(await found({ fileIds: [id] })).toEqual([]);
     expect(await call("lcm_grep", { pattern: "high", fileIds: [id] })).toMatch(/^1 found/);
     expect(await call("lcm_grep", { pattern: "x", scope: "summaries" })).toMatch(/no summaries/);
+  });
+
+  it("and a short one are found by what lcm_describe names, and what is unknown is said so", async () => {
+    const { call, tell } = setUpRecall();
+    await tell([user("read it"), ...read("conf.yaml", "value-1-7: yes"), user("value-1-7?")]);
+    expect(await call("lcm_describe", { id: "conf.yaml" })).not.toContain("file_");
+    const asked = { pattern: "value-1-7" };
+    for (const more of [{ fileIds: ["conf.yaml"] }, { fileIds: [`${WORKSPACE}/conf.yaml`] }])
+      expect(await call("lcm_grep", { ...asked, ...more })).toMatch(/^1 found[\s\S]*\n#3 ·/);
+    expect(await call("lcm_grep", { ...asked, scope: "files" })).toMatch(/^1 found[\s\S]*\n#3 ·/);
+    for (const id of ["file_nope", "file_0123456789abcdef", "nowhere.yaml"])
+      expect(await call("lcm_grep", { ...asked, fileIds: [id] })).toMatch(
+        `There is no file ${id} here`,
+      );
   });
 });
 

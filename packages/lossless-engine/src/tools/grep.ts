@@ -6,20 +6,20 @@ import { matcherOf } from "../search/pattern/matcher.ts";
 import { PatternError, parsePattern } from "../search/pattern/parse.ts";
 import { searchRanked } from "../search/ranked.ts";
 import { type SearchResult, search } from "../search/search.ts";
-import { messagesWithFile } from "../store/files.ts";
 import { newestRequest, type Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { queryWords } from "../store/word-text.ts";
 import { describeNewest, describeRanked } from "./found.ts";
 import type { Asked } from "./may-read.ts";
+import { searchedFiles } from "./searched-files.ts";
 
 /** The arguments of `lcm_grep`. */
 export interface GrepArguments extends Asked {
   readonly pattern: string;
   readonly mode?: "regex" | "full_text" | undefined;
   readonly scope?: "messages" | "files" | "both" | "summaries" | undefined;
-  /** Only messages that hold one of these files. */
+  /** Only messages that hold one of these files, by their ids or paths. */
   readonly fileIds?: readonly string[] | undefined;
   readonly sort?: "recency" | "relevance" | "hybrid" | undefined;
   /** ISO 8601. */
@@ -53,9 +53,13 @@ export const GREP_PARAMETERS = {
     scope: {
       type: "string",
       enum: ["messages", "files", "both", "summaries"],
-      description: "files: only messages with long texts, such as files and large results.",
+      description: "files: only what calls read or wrote of files, and other long texts.",
     },
-    fileIds: { type: "array", items: { type: "string" }, description: "Only in these files." },
+    fileIds: {
+      type: "array",
+      items: { type: "string" },
+      description: 'Only in these files, by id ("file_…") or path.',
+    },
     conversationId: { type: "integer", description: "Only this conversation." },
     allConversations: { type: "boolean", description: "Other sessions too." },
     since: { type: "string", description: "ISO 8601: said at or after." },
@@ -80,13 +84,15 @@ const BOUND_MS = 5_000;
 export interface GrepContext {
   readonly session: SessionRef;
   readonly scope: Scope;
+  /** Where relative paths of files begin. Absent: not known. */
+  readonly workspace?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export async function grep(
   store: Store,
   asked: GrepArguments,
-  { session, scope, signal }: GrepContext,
+  { session, scope, workspace, signal }: GrepContext,
 ): Promise<string> {
   const { pattern, sort = "recency" } = asked;
   const mode = modeOf(asked);
@@ -97,7 +103,9 @@ export async function grep(
   const [since, before] = [timeOf(asked.since, -Infinity), timeOf(asked.before, Infinity)];
   if (Number.isNaN(since) || Number.isNaN(before))
     return "since and before are dates, such as 2026-01-31 or 2026-01-31T10:00:00Z.";
-  const isWanted = await patiently(() => inFiles(store, scope, asked), signal);
+  const files = await searchedFiles(store, asked, { scope, workspace, signal });
+  if (files.kind === "unknown") return files.why;
+  const { isIn: isWanted } = files;
   const isTimed = since !== -Infinity || before !== Infinity;
   const accepts = (message: StoredMessage) => {
     const { timestamp } = message.message;
@@ -160,17 +168,6 @@ function hintOf(
   return queryWords(pattern).words.length > 1
     ? ' A message has to hold every word; sort "relevance" finds those that hold most of them.'
     : "";
-}
-
-/** Which messages the asked files, or any, are in. */
-function inFiles(
-  store: Store,
-  scope: Scope,
-  { scope: kind, fileIds }: GrepArguments,
-): (message: StoredMessage) => boolean {
-  if (fileIds === undefined) return kind === "files" ? ({ hasFiles }) => hasFiles : () => true;
-  const holders = new Set(fileIds.flatMap((id) => messagesWithFile(store, scope, id)));
-  return ({ seq }) => holders.has(seq);
 }
 
 const timeOf = (text: string | undefined, absent: number) =>

@@ -24,6 +24,8 @@ export interface RecallTool {
 export interface RecallContext {
   readonly session: SessionRef;
   readonly callId: string;
+  /** Where its relative paths begin. Absent: not known. */
+  readonly workspace?: string | undefined;
   /** The conversations that it may read. */
   readonly scope: Scope;
   /** That the session may still read of what was granted. Absent: any number. */
@@ -128,6 +130,7 @@ function recallTool<Arguments extends Asked>(
           const text = await answer(store, asked, {
             ...{ session, callId, scope, signal },
             contextWindow: reach.windowOf(session),
+            workspace: reach.workspaceOf(session),
             tokensLeft: grant?.left.tokens,
           });
           const noted = note === undefined ? text : `${text}\n\n${note}`;
