@@ -7,8 +7,9 @@ import type { Script } from "./script.ts";
 /** Under these names engines offer a search, and stored messages whole. */
 export const ENGINE_TOOLS = { search: "lcm_grep", read: "lcm_describe" } as const;
 
-/** What a page of one message reads like: a label, the text, and where it goes on. */
-const PAGE = /^[^\n]*\n([\s\S]*?)(?:\n\nCharacters \d+ to \d+ of \d+(?:; to go on: (\{.*\}))?\.)?$/;
+/** What a page of one message reads like: a label, the text in its fence, and where it goes on. */
+const PAGE =
+  /^[^\n]*\n<stored ([0-9a-f]+)>\n([\s\S]*)\n<\/stored \1>(?:\nCharacters \d+ to \d+ of \d+(?:; to go on: (\{.*\}))?\.)?$/;
 
 /** Undefined: the session is offered no such tools. */
 export function engineRecall(
@@ -37,7 +38,7 @@ export function engineRecall(
       const pages: string[] = [];
       for (let read = 0; read < READS && asked !== undefined; read++) {
         const answer = await run(ENGINE_TOOLS.read, asked);
-        const [, text = "", next] = PAGE.exec(answer) ?? [];
+        const [, , text = "", next] = PAGE.exec(answer) ?? [];
         answers.push(answer);
         pages.push(text);
         asked = next === undefined ? undefined : JSON.parse(next);

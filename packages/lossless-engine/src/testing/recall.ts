@@ -35,3 +35,24 @@ export function setUpRecall(databasePath?: string, complete?: Complete, compress
   };
   return { engine, tell, call, clock };
 }
+
+/** What a page quotes, each text exactly, as a careful reader takes it out. */
+export function quotedIn(page: string): string[] {
+  const texts: string[] = [];
+  for (let rest = page; ; ) {
+    const [opener, mark] = /^<stored ([0-9a-f]+)>\n/m.exec(rest) ?? [];
+    if (opener === undefined) return texts;
+    const begun = rest.slice(rest.search(/^<stored [0-9a-f]+>\n/m) + opener.length);
+    const end = begun.indexOf(`\n</stored ${mark}>`);
+    texts.push(begun.slice(0, end));
+    rest = begun.slice(end + `\n</stored ${mark}>`.length);
+  }
+}
+
+/** What a page says itself. */
+export function saidIn(page: string): string {
+  return quotedIn(page).reduce(
+    (rest) => rest.replace(/<stored ([0-9a-f]+)>\n[\s\S]*?\n<\/stored \1>/, () => "[…]"),
+    page,
+  );
+}

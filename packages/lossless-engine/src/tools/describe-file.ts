@@ -5,7 +5,9 @@ import type { StoredFile } from "../store/files.ts";
 import { messagesWithFile } from "../store/files.ts";
 import type { Scope } from "../store/recall.ts";
 import type { Store } from "../store/store.ts";
-import { type SliceRequest, sliceOf } from "./slice.ts";
+import { partOf } from "./part.ts";
+import { nameShown } from "./quoted.ts";
+import type { SliceRequest } from "./slice.ts";
 
 /** How to show a file. */
 export interface FileRequest extends SliceRequest {
@@ -15,34 +17,44 @@ export interface FileRequest extends SliceRequest {
   readonly expandFile?: boolean | undefined;
 }
 
+interface FileLimits {
+  asked: FileRequest;
+  /** Arguments that say where to look. */
+  where: object;
+  /** Characters of its text. */
+  room: number;
+}
+
 /** Calls, and messages, that are listed. */
 const MOST_LISTED = 20;
 
-/** A file by its id. `room`: characters of its text. */
+/** A file by its id. */
 export function describeStored(
   store: Store,
   { id, text }: StoredFile,
-  { scope, asked, room }: { scope: Scope; asked: FileRequest; room: number },
+  { scope, asked, where, room }: { scope: Scope } & FileLimits,
 ): string {
   const holders = messagesWithFile(store, scope, id);
   const about = `${id} · ${sizeOf(text)} · in ${listed(holders.map((seq) => `#${seq}`))}`;
-  return asked.expandFile === false ? about : `${about}\n${slice(text, { id, asked, room })}`;
+  return asked.expandFile === false
+    ? about
+    : `${about}\n${partOf(text, { asked, next: { id, ...where }, room }).shown}`;
 }
 
 /** A file by its path, as calls named it. `until`: number of the last message of the turn. */
 export function describePath(
   path: string,
   { sightings, isComplete }: FileHistory,
-  { asked, until, room }: { asked: FileRequest; until?: number | undefined; room: number },
+  { asked, where, until, room }: { until?: number | undefined } & FileLimits,
 ): string {
   const paths = [...new Set(sightings.map((sighting) => sighting.path))];
-  if (paths.length > 1) return `Several files end so; name one: ${listed(paths)}.`;
+  if (paths.length > 1) return `Several files end so; name one: ${listed(paths.map(nameShown))}.`;
   const version = versionAt(sightings, until);
   const { shown, changedSince, number, of } = version;
   const at = asked.turn === undefined ? "" : ` at turn ${asked.turn}`;
   const count = `${sightings.length} ${sightings.length === 1 ? "call" : "calls"}`;
   const about = [
-    `${paths[0] ?? path} · named by ${count}${isComplete ? "" : " or more"} · ${of} ${of === 1 ? "text" : "texts"} kept`,
+    `${nameShown(paths[0] ?? path)} · named by ${count}${isComplete ? "" : " or more"} · ${of} ${of === 1 ? "text" : "texts"} kept`,
     ...sightings.toReversed().slice(0, MOST_LISTED).map(lineOf),
     ...(sightings.length > MOST_LISTED ? [`… and ${sightings.length - MOST_LISTED} older`] : []),
   ].join("\n");
@@ -54,29 +66,15 @@ export function describePath(
       : `; changed since, in ${listed(changedSince.map(({ seq }) => `#${seq}`))}`;
   const head = `Version ${number} of ${of}${at}, from #${shown.seq}, turn ${shown.turn}${since}:`;
   if (asked.expandFile === false) return `${about}\n\n${head.slice(0, -1)}.`;
-  return `${about}\n\n${head}\n${slice(shown.text!, { id: paths[0]!, asked, room })}`;
+  const { turn } = asked;
+  const next = { id: paths[0]!, ...(turn !== undefined && { turn }), ...where };
+  return `${about}\n\n${head}\n${partOf(shown.text!, { asked, next, room }).shown}`;
 }
 
 function lineOf({ seq, turn, tool, text, isPart, fileId, hasId }: FileSighting): string {
   const part = isPart ? ["a part"] : [];
   const told = text === null ? [] : [sizeOf(text), ...part, ...(hasId ? [fileId!] : [])];
-  return [`#${seq}`, `turn ${turn}`, tool, ...told].join(" · ");
-}
-
-function slice(
-  text: string,
-  { id, asked, room }: { id: string; asked: FileRequest; room: number },
-): string {
-  const { shown, from, to, isCut } = sliceOf(text, asked, room);
-  if (!isCut && from === 0) return shown;
-  const next = {
-    id,
-    offset: to,
-    ...(asked.turn !== undefined && { turn: asked.turn }),
-    ...(asked.toLine !== undefined && { toLine: asked.toLine }),
-  };
-  const more = isCut ? `; to go on: ${JSON.stringify(next)}` : "";
-  return `${shown}\n\nCharacters ${from} to ${to} of ${text.length}${more}.`;
+  return [`#${seq}`, `turn ${turn}`, nameShown(tool), ...told].join(" · ");
 }
 
 const sizeOf = (text: string) => `${text.length} characters, ${text.split("\n").length} lines`;

@@ -16,7 +16,9 @@ import type { Store } from "../store/store.ts";
 import { describePath, describeStored, type FileRequest } from "./describe-file.ts";
 import { labelOf } from "./label.ts";
 import type { Asked } from "./may-read.ts";
-import { pageRoom, sliceOf } from "./slice.ts";
+import { argumentsShown, partOf } from "./part.ts";
+import { nameShown } from "./quoted.ts";
+import { pageRoom } from "./slice.ts";
 
 /** The arguments of `lcm_describe`. */
 export interface DescribeArguments extends Asked, FileRequest {
@@ -88,11 +90,12 @@ export async function describe(
   const asked = { ...given, fromLine, toLine };
   const { tokenCap = Infinity, expandFileMaxBytes: maxChars } = asked;
   const room = pageRoom({ tokenCap: Math.min(tokenCap, tokensLeft), maxChars, contextWindow });
+  const where = whereOf(asked);
   const id = asked.id.trim();
   const [fileId] = /file_[0-9a-f]{8,64}/.exec(id) ?? [];
   const file =
     fileId === undefined ? undefined : await patiently(() => fileOf(store, scope, fileId), signal);
-  if (file !== undefined) return describeStored(store, file, { scope, asked, room });
+  if (file !== undefined) return describeStored(store, file, { scope, asked, where, room });
   const range = await patiently(() => rangeOf(store, scope, id), signal);
   if (range !== undefined) {
     const messages = await patiently(
@@ -105,9 +108,9 @@ export async function describe(
   const history = await historyOfFile(store, { path: id, scope, workspace, signal });
   if (history.sightings.length > 0) {
     const until = await patiently(() => endOf(store, session, asked), signal);
-    return describePath(id, history, { asked, until, room });
+    return describePath(id, history, { asked, where, until, room });
   }
-  return `There is no message or file ${id.slice(0, 100)} here. lcm_grep finds messages; allConversations looks in other sessions too.`;
+  return `There is no message or file ${nameShown(id.slice(0, 100))} here. lcm_grep finds messages; allConversations looks in other sessions too.`;
 }
 
 /** Turns are those of the conversation that is asked for, or of the session's newest. */
@@ -134,37 +137,40 @@ function pageOf(
   messages: readonly StoredMessage[],
   { asked, to, room }: { asked: DescribeArguments; to: number; room: number },
 ): string {
-  const { raw = false, fromLine, toLine } = asked;
+  const { raw = false } = asked;
+  const rangeOn = (seq: number) => ({
+    id: seq < to ? `#${seq}-#${to}` : `#${seq}`,
+    ...{ ...(raw && { raw }), ...whereOf(asked) },
+  });
   const parts: string[] = [];
   let left = room;
   for (const [index, message] of messages.entries()) {
     const text = raw ? JSON.stringify(message.message) : searchTextOf(message.message);
     const { seq } = message;
     const isFirst = index === 0;
-    if (!isFirst && text.length > left)
-      return [...parts, `To go on: {"id": "#${seq}-#${to}"}.`].join("\n\n");
-    const slice = sliceOf(text, isFirst ? asked : {}, isFirst ? room : left);
+    if (!isFirst && text.length > left) return [...parts, toGoOn(rangeOn(seq))].join("\n\n");
     const label = message.hasFiles
       ? `${labelOf(message)} · ${filesOf(store, seq)}`
       : labelOf(message);
-    const isAll = slice.from === 0 && slice.to === text.length;
-    if (!isAll && isFirst && (slice.isCut || fromLine !== undefined || toLine !== undefined)) {
-      const next = {
-        id: `#${seq}`,
-        offset: slice.to,
-        ...(raw && { raw }),
-        ...(toLine !== undefined && { toLine }),
-      };
-      const more = slice.isCut ? `; to go on: ${JSON.stringify(next)}` : "";
-      return `${label}\n${slice.shown}\n\nCharacters ${slice.from} to ${slice.to} of ${text.length}${more}.`;
-    }
-    left -= slice.shown.length;
-    parts.push(`${label}\n${slice.shown === "" ? "(no text)" : slice.shown}`);
+    const request = { asked: isFirst ? asked : {}, next: rangeOn(seq), room: left };
+    const { shown, isCut } = partOf(text, request);
+    const part = `${label}\n${shown}`;
+    parts.push(part);
+    left -= part.length;
+    if (isCut) return parts.join("\n\n");
   }
   const last = messages.at(-1)!.seq;
   const more = messages.length === MOST_MESSAGES && last < to;
-  return [...parts, ...(more ? [`To go on: {"id": "#${last + 1}-#${to}"}.`] : [])].join("\n\n");
+  return [...parts, ...(more ? [toGoOn(rangeOn(last + 1))] : [])].join("\n\n");
 }
+
+const toGoOn = (asked: object) => `To go on: ${argumentsShown(asked)}.`;
+
+/** Where else than in its own words the call looks. */
+const whereOf = ({ conversationId, allConversations }: DescribeArguments) => ({
+  ...(conversationId !== undefined && { conversationId }),
+  ...(allConversations === true && { allConversations }),
+});
 
 const filesOf = (store: Store, seq: number) =>
   filesIn(store, seq)

@@ -3,7 +3,14 @@ import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing"
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { searchTextOf } from "../messages/search-text.ts";
-import { otherSession, session, setUpRecall, WORKSPACE } from "../testing/recall.ts";
+import {
+  otherSession,
+  quotedIn,
+  saidIn,
+  session,
+  setUpRecall,
+  WORKSPACE,
+} from "../testing/recall.ts";
 import { withIds } from "../testing/stored.ts";
 
 const PATH = "src/harbour/tide.ts";
@@ -42,8 +49,10 @@ describe("a file by its path", () => {
     const { call } = await setUp();
     const at = (turn?: number) =>
       call("lcm_describe", { id: PATH, ...(turn !== undefined && { turn }) });
-    expect(await at()).toContain(`Version 2 of 2, from #10, turn 3:\n${long("high")}`);
-    expect(await at(2)).toContain(`Version 1 of 2 at turn 2, from #6, turn 2:\n${long("low")}`);
+    expect(await at()).toContain(`Version 2 of 2, from #10, turn 3:\n<stored `);
+    expect(quotedIn(await at())).toEqual([long("high")]);
+    expect(await at(2)).toContain(`Version 1 of 2 at turn 2, from #6, turn 2:\n<stored `);
+    expect(quotedIn(await at(2))).toEqual([long("low")]);
     expect(await at(1)).toContain("Version 1 of 2 at turn 1, from #3, turn 1:");
     expect(await at(0)).toMatch(/Its whole text at turn 0 is not kept/);
     expect(await at()).toMatch(
@@ -80,7 +89,7 @@ describe("a file by its path", () => {
         const shown = await call("lcm_describe", { id, turn });
         expect(shown).toMatch(/^conf\.yaml · named by 4 calls · 4 texts kept/);
         expect(shown).toContain(`Version ${turn} of 4 at turn ${turn}, from `);
-        expect(shown).toMatch(new RegExp(`version: ${turn}$`));
+        expect(quotedIn(shown)).toEqual([`version: ${turn}`]);
       }
   });
 
@@ -92,9 +101,10 @@ describe("a file by its path", () => {
       ...read("./src/a.ts", "mine too"),
       ...read("other/src/a.ts", "another's"),
     ]);
-    expect(await call("lcm_describe", { id: "src/a.ts" })).toMatch(/mine too$/);
-    expect(await call("lcm_describe", { id: `${WORKSPACE}/src/a.ts` })).toMatch(/mine too$/);
-    expect(await call("lcm_describe", { id: "other/src/a.ts" })).toMatch(/another's$/);
+    const shown = async (id: string) => quotedIn(await call("lcm_describe", { id }));
+    expect(await shown("src/a.ts")).toEqual(["mine too"]);
+    expect(await shown(`${WORKSPACE}/src/a.ts`)).toEqual(["mine too"]);
+    expect(await shown("other/src/a.ts")).toEqual(["another's"]);
     expect(await call("lcm_describe", { id: "a.ts" })).toBe(
       "Several files end so; name one: src/a.ts, other/src/a.ts.",
     );
@@ -105,9 +115,10 @@ describe("a file by its path", () => {
     await tell([user("a"), user("b"), user("c"), ...read("x.md", "before the reset")]);
     const after = { ...session, sessionId: "s9" };
     await tell([user("new"), user("newer"), ...read("x.md", "after it")], after, "n");
-    const at = (turn: number) => call("lcm_describe", { id: "x.md", turn }, after);
-    expect(await at(1)).toMatch(/before the reset$/);
-    expect(await at(2)).toMatch(/after it$/);
+    const at = async (turn: number) =>
+      quotedIn(await call("lcm_describe", { id: "x.md", turn }, after));
+    expect(await at(1)).toEqual(["before the reset"]);
+    expect(await at(2)).toEqual(["after it"]);
   });
 
   it("says which changes nobody saw the outcome of, and passes over calls that failed", async () => {
@@ -132,9 +143,9 @@ describe("a file by its path", () => {
 
   it("is shown by lines, and without its text", async () => {
     const { call } = await setUp();
-    expect(await call("lcm_describe", { id: PATH, fromLine: 2, toLine: 3 })).toMatch(
-      /:\nexport const tide = "high";\nexport const tide = "high";\n\n\nCharacters 28 to 84 of 11200\.$/,
-    );
+    const lines = await call("lcm_describe", { id: PATH, fromLine: 2, toLine: 3 });
+    expect(quotedIn(lines)).toEqual(['export const tide = "high";\n'.repeat(2)]);
+    expect(lines).toMatch(/>\nCharacters 28 to 84 of 11200\.$/);
     const about = await call("lcm_describe", { id: PATH, expandFile: false });
     expect(about).not.toContain("export const");
     const capped = await call("lcm_describe", { id: PATH, tokenCap: 100 });
@@ -150,7 +161,8 @@ describe("a long text", () => {
     const [id] = /file_[0-9a-f]{16}/.exec(await call("lcm_describe", { id: "#3" })) ?? [];
     expect(await call("lcm_describe", { id: "#6" })).toContain(id);
     const shown = await call("lcm_describe", { id: `see [${id}]` });
-    expect(shown).toBe(`${id} · 10800 characters, 401 lines · in #3, #6\n${long("low")}`);
+    expect(saidIn(shown)).toBe(`${id} · 10800 characters, 401 lines · in #3, #6\n[…]`);
+    expect(quotedIn(shown)).toEqual([long("low")]);
     await tell([user("hello")], otherSession, "o");
     expect(await call("lcm_describe", { id }, otherSession)).toMatch(/^There is no message/);
   });
@@ -257,9 +269,7 @@ describe("every byte that was told", () => {
                 for (let calls = 0; calls < 2 && seen.length < wanted.length; calls++) {
                   const offset = start + seen.length;
                   const page = await call("lcm_describe", { id: `#${index + 1}`, raw, offset });
-                  seen += page
-                    .slice(page.indexOf("\n") + 1)
-                    .replace(/\n\nCharacters \d+ to \d+ of \d+; to go on:.*$/, "");
+                  seen += quotedIn(page)[0] ?? "";
                 }
                 expect(seen.startsWith(wanted) || wanted === "").toBe(true);
               }

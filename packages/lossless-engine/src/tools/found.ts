@@ -3,6 +3,7 @@ import { escapeTags, headOf, tailOf } from "@clew/plugin-sdk/transcript";
 import type { RankedResult } from "../search/ranked.ts";
 import type { Hit, SearchResult } from "../search/search.ts";
 import { labelOf } from "./label.ts";
+import { onOneLine } from "./quoted.ts";
 
 const MOST_CHARS = 40_000;
 /** Around a hit. */
@@ -14,7 +15,7 @@ const LEAD_CHARS = 80;
 /** Newest first. */
 export function describeNewest(found: SearchResult, limit: number): string {
   const { hits, read, of, stoppedAt, tooSlowFor } = found;
-  const lines = linesOf(hits, (hit) => `${labelOf(hit.message)}\n${around(hit)}`);
+  const lines = linesOf(hits, (hit) => `${labelOf(hit.message)}\n> ${around(hit)}`);
   const shown = hits.slice(0, lines.length);
   const oldest = shown.at(-1)?.message.seq ?? stoppedAt;
   const isAll = stoppedAt === null && shown.length === hits.length;
@@ -95,5 +96,5 @@ function excerpt(text: string, at: { start: number; from: number; to: number }):
   const before = tailOf(text.slice(from, at.start), at.start - from);
   const piece = `${before}${headOf(text.slice(at.start), at.to - at.start)}`;
   const place = from === 0 ? "" : `at character ${at.start} of ${text.length}: …`;
-  return `${place}${piece.replace(/\s+/g, " ").trim()}`;
+  return `${place}${onOneLine(piece.replace(/\s+/g, " ").trim())}`;
 }

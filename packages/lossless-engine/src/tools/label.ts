@@ -1,17 +1,19 @@
 // How a stored message is named to a model.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { StoredMessage } from "../store/rows.ts";
+import { nameShown } from "./quoted.ts";
 
-/** Its number, by which it is asked for, and what helps to tell it from others. */
+/** On one line: its number, by which it is asked for, and what helps to tell it from others. */
 export function labelOf({ seq, name, turn, conversation, message, isHeartbeat }: StoredMessage) {
-  const { role, timestamp } = message;
+  const { timestamp } = message;
   const time =
     typeof timestamp === "number" && Math.abs(timestamp) < MOST_MS
       ? [new Date(timestamp).toISOString().slice(0, 16).replace("T", " ")]
       : [];
   return [
     `#${seq}`,
-    ...(/^(?:json|key):/.test(name) ? [] : [`id ${name}`]),
-    role === "toolResult" ? `result of ${message.toolName}` : role,
+    ...(/^(?:json|key):/.test(name) ? [] : [`id ${nameShown(name)}`]),
+    speakerOf(message),
     ...(isHeartbeat ? ["heartbeat"] : []),
     `turn ${turn}`,
     ...time,
@@ -21,11 +23,16 @@ export function labelOf({ seq, name, turn, conversation, message, isHeartbeat }:
 
 /** Shorter, for many at once: its number, who says it, and the day. */
 export function timeLabelOf({ seq, message }: StoredMessage): string {
-  const { role, timestamp } = message;
+  const { timestamp } = message;
   const isTime = typeof timestamp === "number" && Math.abs(timestamp) < MOST_MS;
   const day = isTime ? ` ${new Date(timestamp).toISOString().slice(0, 10)}` : "";
-  return `#${seq}${day} ${role === "toolResult" ? `result of ${message.toolName}` : role}`;
+  return `#${seq}${day} ${speakerOf(message)}`;
 }
+
+const speakerOf = (message: AgentMessage) =>
+  message.role === "toolResult"
+    ? `result of ${nameShown(String(message.toolName))}`
+    : nameShown(message.role);
 
 /** Of a date. */
 const MOST_MS = 8.64e15;

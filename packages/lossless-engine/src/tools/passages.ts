@@ -8,6 +8,7 @@ import type { Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { timeLabelOf } from "./label.ts";
+import { setIn } from "./quoted.ts";
 
 /** A piece of a stored message. */
 export interface Passage {
@@ -76,6 +77,6 @@ function passageOf({
   return {
     seq: message.seq,
     conversation: message.conversation,
-    text: `${timeLabelOf(message)}: ${cut[0]}${piece}${cut[1]}`,
+    text: setIn(`${timeLabelOf(message)}: ${cut[0]}${piece}${cut[1]}`),
   };
 }

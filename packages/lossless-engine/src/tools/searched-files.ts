@@ -5,6 +5,7 @@ import { messagesWithFile } from "../store/files.ts";
 import type { Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
+import { nameShown } from "./quoted.ts";
 
 /** Which messages are looked at, or which file there is none of. */
 export type SearchedFiles =
@@ -36,7 +37,7 @@ export async function searchedFiles(
     if (found.length === 0)
       return {
         kind: "unknown",
-        why: `There is no file ${id.slice(0, 100)} here; lcm_describe of a path names the ids of its texts.`,
+        why: `There is no file ${nameShown(id.slice(0, 100))} here; lcm_describe of a path names the ids of its texts.`,
       };
     for (const seq of found) holders.add(seq);
   }

@@ -26,7 +26,8 @@ export function sliceOf(text: string, asked: SliceRequest, room: number): Slice 
   const from = asked.offset ?? lineStart(text, asked.fromLine ?? 1);
   const end = asked.toLine === undefined ? text.length : lineStart(text, asked.toLine + 1);
   const wanted = text.slice(from, Math.max(from, end));
-  const shown = headOf(wanted, room);
+  // At least one character, or nobody could go on.
+  const shown = headOf(wanted, room) || headOf(wanted, 2);
   return { shown, from, to: from + shown.length, isCut: shown.length < wanted.length };
 }
 

@@ -10,7 +10,7 @@ import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugi
 import { describe, expect, it } from "vitest";
 import manifest from "../../openclaw.plugin.json" with { type: "json" };
 import plugin from "../plugin.ts";
-import { otherSession as other, session, setUpRecall } from "../testing/recall.ts";
+import { otherSession as other, quotedIn, session, setUpRecall } from "../testing/recall.ts";
 import { withIds } from "../testing/stored.ts";
 import type { Complete } from "./expand-query.ts";
 
@@ -48,7 +48,7 @@ describe("lcm_grep", () => {
     const line = base64.split("\n")[40]!;
     expect(await call("lcm_grep", { pattern: line, mode: "regex" })).toContain("#1 ·");
     expect(await call("lcm_grep", { pattern: "faraway needle" })).toMatch(
-      /#2 · .*\nat character 150001 of 150015/,
+      /#2 · .*\n> at character 150001 of 150015/,
     );
   });
 
@@ -171,8 +171,8 @@ describe("lcm_describe", () => {
     const run = toolCall("bash", { command: "ls" }, "c1");
     await tell([user("list"), assistant([run]), toolResult(run, "a.ts\nb.ts")]);
     for (const id of ["#3", "e2", "@e2"])
-      expect(await call("lcm_describe", { id })).toBe(
-        "#3 · id e2 · result of bash · turn 1 · 2026-01-01 00:00 · conversation 1\na.ts\nb.ts",
+      expect(await call("lcm_describe", { id })).toMatch(
+        /^#3 · id e2 · result of bash · turn 1 · 2026-01-01 00:00 · conversation 1\n<stored (\w{6})>\na\.ts\nb\.ts\n<\/stored \1>$/,
       );
     expect(await call("lcm_describe", { id: "e1" })).toContain('bash {"command":"ls"}');
     expect(await call("lcm_describe", { id: "nobody" })).toMatch(
@@ -184,9 +184,53 @@ describe("lcm_describe", () => {
     const { tell, call } = setUpRecall();
     await tell(Array.from({ length: 6 }, (_, index) => user(`${index}`.repeat(10_000))));
     const first = await call("lcm_describe", { id: "#1-#6" });
-    expect(first).toMatch(/2{10000}\n\nTo go on: \{"id": "#4-#6"\}\.$/);
+    expect(quotedIn(first)).toEqual(["0", "1", "2"].map((digit) => digit.repeat(10_000)));
+    expect(first).toMatch(/\n\nTo go on: \{"id":"#4-#6"\}\.$/);
     const second = await call("lcm_describe", { id: "#4-#6" });
-    expect(second).toMatch(/5{10000}$/);
+    expect(quotedIn(second).at(-1)).toBe("5".repeat(10_000));
+  });
+
+  it("goes on behind a long message with the rest of the range, however it was asked for", async () => {
+    const { tell, call } = setUpRecall();
+    const texts = ["first", "long ".repeat(20_000), "third", "😀".repeat(9), "fifth"];
+    await tell(texts.map((text) => user(text)));
+    await tell([user("hello")], other, "o");
+    for (const [of, more] of [
+      [session, {}],
+      [session, { raw: true }],
+      [session, { tokenCap: 5_000 }],
+      [other, { allConversations: true }],
+      [other, { allConversations: true, conversationId: 1, raw: true }],
+    ] as const) {
+      const pages: string[] = [];
+      let next: object = { id: "#1-#5", ...more };
+      for (;;) {
+        pages.push(
+          await call("lcm_describe", "tokenCap" in more ? { ...next, ...more } : next, of),
+        );
+        const [, going] = /[Tt]o go on: (\{.*\})\.$/.exec(pages.at(-1)!) ?? [];
+        if (going === undefined) break;
+        next = JSON.parse(going);
+        const { tokenCap: _, ...kept } = { tokenCap: 0, ...more };
+        expect(next).toMatchObject(kept);
+      }
+      const wanted = texts.map((text, index) =>
+        "raw" in more ? JSON.stringify(withIds(texts.map((each) => user(each)))[index]) : text,
+      );
+      expect(pages.flatMap(quotedIn).join("")).toBe(wanted.join(""));
+    }
+  });
+
+  it("says what there is where nothing stands, and never stands still", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([user("one\ntwo"), user("😀😀")]);
+    for (const nowhere of [{ fromLine: 9 }, { fromLine: 2, toLine: 1 }, { offset: 99 }])
+      expect(await call("lcm_describe", { id: "#1", ...nowhere })).toMatch(
+        /\(Nothing stands there: the text has 7 characters, 2 lines\.\)$/,
+      );
+    expect(await call("lcm_describe", { id: "#2", expandFileMaxBytes: 1 })).toContain(
+      'to go on: {"id":"#2","offset":2}',
+    );
   });
 
   it("gives every byte of what was stored back, in pages", async () => {
@@ -201,9 +245,8 @@ describe("lcm_describe", () => {
       let text = "";
       for (let offset = 0; offset < whole.length; ) {
         const page = await call("lcm_describe", { id: "#1", raw, offset });
-        const [head = "", ...body] = page.split("\n");
-        expect(head).toMatch(/^#1 · /);
-        const piece = body.join("\n").replace(/\n\nCharacters \d+ to \d+ of \d+; to go on:.*$/, "");
+        expect(page).toMatch(/^#1 · /);
+        const [piece = ""] = quotedIn(page);
         text += piece;
         offset += piece.length;
       }

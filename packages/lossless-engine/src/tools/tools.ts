@@ -64,7 +64,7 @@ export const recallTools = (parts: RecallParts): readonly RecallTool[] => [
     name: "lcm_describe",
     label: "Read the record",
     description:
-      "Shows stored messages whole, by number, range of numbers or id, and what a file said at any turn, by its path.",
+      "Shows stored messages whole, by number, range of numbers or id, and what a file said at any turn, by its path. What stands between <stored …> and </stored …> is quoted exactly; nothing else here is.",
     parameters: DESCRIBE_PARAMETERS,
     answer: describe,
   }),
