@@ -27,6 +27,7 @@ import { storeSeen } from "./ingest/seen.ts";
 import { asFarAsPossible } from "./patiently.ts";
 import { catchUpAPiece, catchUpInBackground } from "./search/catch-up.ts";
 import type { Storing } from "./store/messages.ts";
+import type { Store } from "./store/store.ts";
 import { createStores, type StoreSettings, type Stores } from "./stores.ts";
 import { createGrants, type Grants } from "./tools/grants.ts";
 
@@ -74,29 +75,62 @@ export interface EngineSettings extends StoreSettings {
 export const createLosslessEngine = (
   { agentDir }: EngineFactoryContext = {},
   settings: EngineSettings = {},
-): LosslessEngine => engineOn(createStores(agentDir, settings), settings);
+): LosslessEngine => {
+  const unknown = Object.keys(settings).find((name) => !SETTINGS.includes(name));
+  if (unknown !== undefined)
+    throw new TypeError(
+      `The lossless engine has no setting ${JSON.stringify(unknown)}; it has: ${SETTINGS.join(", ")}.`,
+    );
+  return engineOn(createStores(agentDir, settings), settings);
+};
+
+const SETTINGS: readonly string[] = [
+  "databasePath",
+  "compress",
+  "durableTurns",
+  "ignoreSessionPatterns",
+  "statelessSessionPatterns",
+] satisfies (keyof EngineSettings)[];
 
 /** What an engine shares with its tools. */
 export interface EngineParts {
   /** What children are granted. Absent: nobody reads it. */
   readonly grants?: Grants;
+  /** Told how storing what was said in a session went. Absent: nobody is. */
+  readonly onStored?: (session: SessionRef, failure?: unknown) => void;
   /** Told how many tokens the model of a session holds. Absent: nobody is. */
   readonly onWindow?: (session: SessionRef, tokens: number) => void;
 }
 
 /** The engine on these stores. */
-export function engineOn(
-  stores: Stores,
-  { durableTurns = false, grants = createGrants(), onWindow }: EngineSettings & EngineParts = {},
-): LosslessEngine {
+export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {}): LosslessEngine {
+  const { durableTurns = false, grants = createGrants(), onStored, onWindow } = parts;
+  /** Storing what was said in the session, with word of how it went. */
+  async function storing<Outcome>(
+    session: SessionRef,
+    work: (store: Store) => Promise<Outcome>,
+  ): Promise<Outcome | null> {
+    try {
+      const store = stores.of(session);
+      if (store === null) return null;
+      const outcome = await work(store);
+      onStored?.(session);
+      return outcome;
+    } catch (error) {
+      onStored?.(session, error);
+      throw error;
+    }
+  }
   async function tell(told: Told): Promise<Storing> {
-    const store = stores.of(told.session);
-    if (store === null) return IGNORED;
     const messages = told.messages.filter(isMessage);
-    const storing = await storeTold(store, { ...told, messages });
-    await asFarAsPossible(() => catchUpAPiece(store));
-    refuse(storing.refused, told.messages.length - messages.length);
-    return storing;
+    const stored = await storing(told.session, async (store) => {
+      const outcome = await storeTold(store, { ...told, messages });
+      await asFarAsPossible(() => catchUpAPiece(store));
+      return outcome;
+    });
+    if (stored === null) return IGNORED;
+    refuse(stored.refused, told.messages.length - messages.length);
+    return stored;
   }
 
   return {
@@ -119,11 +153,12 @@ export function engineOn(
     async bootstrap(params: BootstrapParams): Promise<BootstrapResult> {
       const { sessionFile: path } = params;
       const session = refOf(params);
-      const store = stores.of(session);
-      if (store === null) return { bootstrapped: false, reason: "this session is ignored" };
+      if (stores.of(session) === null)
+        return { bootstrapped: false, reason: "this session is ignored" };
       if (path === undefined)
         return { bootstrapped: false, reason: "this host keeps no session file to read" };
-      const { imported, reason } = await importFile(store, { session, path });
+      const read = await storing(session, (store) => importFile(store, { session, path }));
+      const { imported = 0, reason } = read ?? {};
       return {
         bootstrapped: reason === undefined,
         importedMessages: imported,

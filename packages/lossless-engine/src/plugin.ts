@@ -1,9 +1,15 @@
 // The plugin that offers the engine to its host, configured by the operator.
 import { isAbsolute, join } from "node:path";
-import { definePluginEntry, type LlmCompleteParams, type PluginEntry } from "@clew/plugin-sdk/core";
+import {
+  definePluginEntry,
+  type LlmCompleteParams,
+  type PluginApi,
+  type PluginEntry,
+} from "@clew/plugin-sdk/core";
 import { losslessCommand } from "./commands/lossless.ts";
 import { type EngineSettings, engineOn } from "./engine.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
+import { namesSession } from "./sessions/patterns.ts";
 import { createStores } from "./stores.ts";
 import { createGrants } from "./tools/grants.ts";
 import { createReach } from "./tools/reach.ts";
@@ -26,14 +32,16 @@ const plugin: PluginEntry = definePluginEntry({
       const stores = createStores(agentDir, { ...settings, databasePath });
       return engineOn(reach.watching(stores, workspaceDir), {
         ...{ ...settings, grants },
-        onWindow: reach.noteWindow,
+        ...{ onStored: reach.noteStored, onWindow: reach.noteWindow },
       });
     });
     api.registerCommand(losslessCommand(reach));
     // One by one: some hosts take a single tool of a factory.
     const llm = api.runtime?.llm;
     const complete = llm && ((params: LlmCompleteParams) => llm.complete(params));
-    for (const tool of recallTools({ reach, grants, complete }))
+    const isOffered = (sessionKey: string | undefined) =>
+      isSelected(api) && !namesSession(settings.ignoreSessionPatterns ?? [], sessionKey);
+    for (const tool of recallTools({ reach, grants, isOffered, complete }))
       api.registerTool(tool.of, { names: [tool.name] });
   },
 });
@@ -47,6 +55,15 @@ function databaseFile(
   const isRelative = path !== undefined && !isAbsolute(path) && !/^~(?:[/\\]|$)/.test(path);
   if (isRelative && agentDir !== undefined) return join(agentDir, path);
   return path && resolvePath(path);
+}
+
+/** False: the host's configuration selects another engine. */
+function isSelected({ config, runtime }: PluginApi): boolean {
+  const now = (runtime?.config?.current() ?? config) as
+    | { plugins?: { slots?: { contextEngine?: unknown } } }
+    | undefined;
+  const selected = now?.plugins?.slots?.contextEngine ?? LOSSLESS_ENGINE_ID;
+  return selected === LOSSLESS_ENGINE_ID;
 }
 
 export default plugin;

@@ -148,6 +148,30 @@ describe("what is said to one agent", () => {
   );
 });
 
+describe("a session that the engine does not answer in", () => {
+  it.each([
+    ["because it is ignored", "lossless", { ignoreSessionPatterns: ["agent:main:quiet"] }],
+    ["because the slot names another engine", "legacy", {}],
+  ])("%s keeps the host's own search", async (_, contextEngine, config) => {
+    const entries = { lossless: { enabled: true, config } };
+    const { say, gateway } = await startPluginGateway(
+      { plugins: { slots: { contextEngine }, entries } },
+      await temporaryHome(),
+    );
+    const results = async (args: string) => {
+      await say(args, { session: "quiet" });
+      const { branch } = (await gateway.session("quiet"))!;
+      return JSON.stringify(
+        branch.findLast((entry) => entry.type === "message" && entry.message.role === "toolResult"),
+      );
+    };
+    await say("The key hangs behind the barometer.", { session: "quiet" });
+    expect(await results('call session_search {"query":"barometer"}')).toContain("key hangs");
+    const asked = await results('call lcm_grep {"pattern":"barometer"}');
+    expect(asked).not.toContain('"toolName":"lcm_grep"');
+  });
+});
+
 describe("what comes with Clew", () => {
   it("is listed, switched on by one word, checked by the kit, and never removed", async () => {
     const home = await homeWithOwnPort();

@@ -74,6 +74,23 @@ describe("the session tools", () => {
     ]);
   });
 
+  it("are named with all others to a model that calls a tool which is not offered", async () => {
+    const list = () => [{ name: "weather", description: "", parameters: {} }];
+    const port = withSessionTools({
+      base: { ...NONE, list },
+      branch: () => [],
+      contextWindow: 9000,
+    });
+    const call = { type: "toolCall" as const, id: "1", name: "wether", arguments: {} };
+    const { signal } = new AbortController();
+    expect(await port.run({ call, session: SESSION, signal })).toMatchObject({
+      isError: true,
+      content: [
+        { text: 'There is no tool "wether"; there is: session_search, session_read, weather.' },
+      ],
+    });
+  });
+
   it("are played where a recording stands in for the tools", async () => {
     const base = { list: () => [], run: async () => ({ content: [], isError: true }) };
     const port = withSessionTools({ base, branch: () => [], contextWindow: 9000, isPlayed: true });

@@ -2,7 +2,7 @@
 import type { HostSession, ToolPort } from "@clew/engine-core";
 import { capToolResults, type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
 import { z } from "zod";
-import { createToolPort, defineTool, type Tool } from "../tools/tool.ts";
+import { createToolPort, defineTool, noSuchTool, type Tool } from "../tools/tool.ts";
 import { SESSION_TOOLS } from "./record-text.ts";
 import { sessionMessages } from "./session-messages.ts";
 import { readSession } from "./session-read.ts";
@@ -42,13 +42,21 @@ export function withSessionTools(request: SessionToolsRequest): ToolPort {
   const isOwn = (name: string, session: HostSession) =>
     own.list(session).some((tool) => tool.name === name) &&
     !base.list(session).some((tool) => tool.name === name);
+  const list = (session: HostSession) => [
+    ...own.list(session).filter(({ name }) => isOwn(name, session)),
+    ...base.list(session),
+  ];
   return {
-    list: (session) => [
-      ...own.list(session).filter(({ name }) => isOwn(name, session)),
-      ...base.list(session),
-    ],
-    run: (request) =>
-      !isPlayed && isOwn(request.call.name, request.session) ? own.run(request) : base.run(request),
+    list,
+    async run(request) {
+      const { call, session } = request;
+      if (isPlayed) return base.run(request);
+      if (isOwn(call.name, session)) return own.run(request);
+      const offered = list(session);
+      return offered.some(({ name }) => name === call.name)
+        ? base.run(request)
+        : noSuchTool(call.name, offered);
+    },
   };
 }
 

@@ -55,10 +55,7 @@ export function createToolPort({
     list: (session) => available(session).map((tool) => definitions.get(tool)!),
     async run({ call, session, signal }) {
       const tool = available(session).find(({ name }) => name === call.name);
-      if (tool === undefined) {
-        const names = available(session).map(({ name }) => name);
-        return refusal(`There is no tool "${call.name}"; there is: ${names.join(", ") || "none"}.`);
-      }
+      if (tool === undefined) return noSuchTool(call.name, available(session));
       const checked = tool.parameters.safeParse(call.arguments);
       if (!checked.success)
         return refusal(
@@ -70,6 +67,12 @@ export function createToolPort({
       return runTool(tool, checked.data, { session, signal });
     },
   };
+}
+
+/** What a call of a tool that is not offered is told: the names of those that are. */
+export function noSuchTool(name: string, offered: readonly { name: string }[]): ToolOutcome {
+  const names = offered.map((tool) => tool.name).join(", ") || "none";
+  return refusal(`There is no tool "${name}"; there is: ${names}.`);
 }
 
 async function runTool(

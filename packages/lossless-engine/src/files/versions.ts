@@ -65,8 +65,7 @@ export async function historyOfFile(store: Store, request: FileRequest): Promise
   if (name === "") return { sightings: [], isComplete: true };
   const { hits, stoppedAt } = await search(store, {
     mode: "pattern",
-    // Its end, as it stands in the arguments of a call.
-    query: escaped(JSON.stringify(name).slice(1)),
+    query: escaped(JSON.stringify(name).slice(1, -1)),
     ...{ scope, limit: MOST_CALLS, boundMs: BOUND_MS, signal },
     accepts: (message) => accessesOf(message).length > 0,
   });

@@ -14,6 +14,20 @@ export function isRecall(message: AgentMessage): boolean {
   );
 }
 
+/** The message without its calls of recall tools: where a word is looked for, it does not stand. */
+export function withoutRecall(message: AgentMessage): AgentMessage {
+  if (message.role !== "assistant" || !Array.isArray(message.content)) return message;
+  const content = message.content.filter(
+    (block) => !(block.type === "toolCall" && isRecallTool(block.name)),
+  );
+  return content.length === message.content.length ? message : { ...message, content };
+}
+
+/** True: the call of this id is the message's. */
+export const makesCall = (message: AgentMessage, callId: string): boolean =>
+  message.role === "assistant" &&
+  blocksOf(message.content).some(({ type, id }) => type === "toolCall" && id === callId);
+
 /** Ours, and those of a host that this session may have had before. */
 const isRecallTool = (name: unknown) =>
   typeof name === "string" && /^(?:lcm_|session_(?:search|read)$)/.test(name);

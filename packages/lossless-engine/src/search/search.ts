@@ -1,5 +1,6 @@
 // Finds messages by words or by a pattern, newest first, and says how far it looked.
 import type { Steps } from "@clew/plugin-sdk/host";
+import { withoutRecall } from "../messages/quoting.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import { patiently } from "../patiently.ts";
 import { unindexed, withTrigrams, withWords } from "../store/candidates.ts";
@@ -95,8 +96,10 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
       if (message === undefined) continue;
       read++;
       if (!accepts(message)) continue;
-      const text = searchTextOf(message.message);
-      const looked = await lookedInTime(matchIn(text, isSure), { end, signal });
+      const searched = withoutRecall(message.message);
+      const text = searchTextOf(searched);
+      const isHeld = isSure && searched === message.message;
+      const looked = await lookedInTime(matchIn(text, isHeld), { end, signal });
       if (!looked.isDone)
         // The next page begins with it, and has more time for it, unless this one began with it.
         return {

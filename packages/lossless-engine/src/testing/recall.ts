@@ -22,7 +22,8 @@ export function setUpRecall(databasePath?: string, complete?: Complete, compress
   const [clock, parts] = [{ ms: 0 }, { reach, complete }];
   const grants = createGrants(() => clock.ms);
   const stores = createStores(temporaryFolder(), { databasePath, compress });
-  const engine = engineOn(reach.watching(stores, WORKSPACE), { grants });
+  const onStored = reach.noteStored;
+  const engine = engineOn(reach.watching(stores, WORKSPACE), { grants, onStored });
   onTestFinished(() => engine.dispose?.());
   const tell = (messages: readonly AgentMessage[], of = session, prefix = "e") =>
     engine.ingestBatch?.({ ...of, messages: withIds(messages, prefix) });
@@ -33,7 +34,7 @@ export function setUpRecall(databasePath?: string, complete?: Complete, compress
     const { content } = await made.execute("call", args);
     return content.map(({ text }) => text).join("");
   };
-  return { engine, tell, call, clock };
+  return { engine, tell, call, clock, stores };
 }
 
 /** What a page quotes, each text exactly, as a careful reader takes it out. */

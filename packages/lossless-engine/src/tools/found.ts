@@ -20,7 +20,7 @@ export function describeNewest(found: SearchResult, limit: number): string {
   const oldest = shown.at(-1)?.message.seq ?? stoppedAt;
   const isAll = stoppedAt === null && shown.length === hits.length;
   const searched = isAll
-    ? `All ${of} messages were searched.`
+    ? `All ${of} messages were searched${lines.length === 0 ? WHAT_IS_SEARCHED : ""}.`
     : shown.length === hits.length && hits.length < limit
       ? `Time was up after ${read} of ${of} messages; for older ones add olderThan: ${stoppedAt}.`
       : `There may be more; for older ones add olderThan: ${oldest}.`;
@@ -30,6 +30,9 @@ export function describeNewest(found: SearchResult, limit: number): string {
       : ` Message #${tooSlowFor} was not searched: this pattern takes too long there; ask for a simpler one.`;
   return page(lines, `${counted(lines, "newest first")} ${searched}${slow}`);
 }
+
+const WHAT_IS_SEARCHED =
+  ": what they say, call tools for and get back, but for earlier searches; lcm_describe with raw shows other fields";
 
 /** Best first; `skip` were passed over. */
 export function describeRanked(

@@ -58,7 +58,8 @@ export function createGrants(now: () => number = () => performance.now()): Grant
     of,
     isChild: (sessionKey) =>
       sessionKey !== undefined && (CHILD.test(sessionKey) || children.has(sessionKey)),
-    give({ parentSessionKey, childSessionKey, parentSessionId, ttlMs = DEFAULT_TTL_MS }) {
+    give({ parentSessionKey, childSessionKey, parentSessionId, ttlMs: given = DEFAULT_TTL_MS }) {
+      const ttlMs = Number.isNaN(given) ? DEFAULT_TTL_MS : given;
       children.add(childSessionKey);
       if (children.size > MOST_CHILDREN) children.delete(children.keys().next().value!);
       const inherited = of(parentSessionKey);

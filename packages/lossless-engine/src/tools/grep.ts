@@ -1,5 +1,6 @@
 // The tool that finds messages by words or by a pattern.
 import type { SessionRef } from "@clew/plugin-sdk/core";
+import { isRecall, makesCall } from "../messages/quoting.ts";
 import { patiently } from "../patiently.ts";
 import { looksLikePattern } from "../search/looks-like-pattern.ts";
 import { matcherOf } from "../search/pattern/matcher.ts";
@@ -82,6 +83,8 @@ const BOUND_MS = 5_000;
 
 /** What a search keeps to. */
 export interface GrepContext {
+  /** Of the call that searches. */
+  readonly callId: string;
   readonly session: SessionRef;
   readonly scope: Scope;
   /** Where relative paths of files begin. Absent: not known. */
@@ -92,7 +95,7 @@ export interface GrepContext {
 export async function grep(
   store: Store,
   asked: GrepArguments,
-  { session, scope, workspace, signal }: GrepContext,
+  { callId, session, scope, workspace, signal }: GrepContext,
 ): Promise<string> {
   const { pattern, sort = "recency" } = asked;
   const mode = modeOf(asked);
@@ -106,10 +109,16 @@ export async function grep(
   const files = await searchedFiles(store, asked, { scope, workspace, signal });
   if (files.kind === "unknown") return files.why;
   const { isIn: isWanted } = files;
+  // What is asked is no answer, and neither is the message that asks.
+  const asking = await patiently(() => newestRequest(store, session), signal);
+  const isCalling = ({ seq, message }: StoredMessage) =>
+    seq > (asking ?? Infinity) && makesCall(message, callId);
   const isTimed = since !== -Infinity || before !== Infinity;
   const accepts = (message: StoredMessage) => {
     const { timestamp } = message.message;
     return (
+      !isRecall(message.message) &&
+      !isCalling(message) &&
       isWanted(message) &&
       (!isTimed || (typeof timestamp === "number" && timestamp >= since && timestamp < before))
     );
@@ -119,8 +128,6 @@ export async function grep(
     if (isRanked) {
       const { skip = 0 } = asked;
       const prefersNew = sort === "hybrid";
-      // What is asked is no answer.
-      const asking = await patiently(() => newestRequest(store, session), signal);
       const found = await searchRanked(store, {
         ...{ ...request, skip, prefersNew },
         accepts: (message) => message.seq !== asking && accepts(message),

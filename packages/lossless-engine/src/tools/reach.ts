@@ -13,6 +13,10 @@ export interface Reach {
   storeOf(session: Partial<SessionRef>): Store | undefined;
   /** The folder where the session works. Undefined: nobody said. */
   workspaceOf(session: Partial<SessionRef>): string | undefined;
+  /** How storing what was said in the session went. `failure` absent: well. */
+  noteStored(session: SessionRef, failure?: unknown): void;
+  /** That and since when not all of the session is stored. Undefined: all that was told is. */
+  behind(session: Partial<SessionRef>): string | undefined;
   /** Tokens that the model of the session was last said to hold. Undefined: nobody said. */
   windowOf(session: Partial<SessionRef>): number | undefined;
   /** Says so. */
@@ -20,14 +24,19 @@ export interface Reach {
 }
 
 const MOST_SESSIONS = 1_000;
+const MOST_FAILURES = 100;
 
 export function createReach(): Reach {
   const known = new Map<string, Met>();
+  // A host that sets an engine aside tells it of no session any more, whosesoever call failed.
+  const failures = new WeakMap<Stores, Failure[]>();
+  let steps = 0;
   const met = (session: SessionRef, stores: Stores, workspace: string | undefined) => {
     const key = keyOf(session);
-    const window = known.get(key)?.window;
+    const { window, storedAt = 0 } = known.get(key) ?? {};
+    if (!failures.has(stores)) failures.set(stores, []);
     known.delete(key);
-    known.set(key, { session, stores, workspace, window });
+    known.set(key, { session, stores, workspace, window, storedAt });
     if (known.size > MOST_SESSIONS) known.delete(known.keys().next().value!);
   };
   const metAs = ({ sessionId = "", sessionKey = "" }: Partial<SessionRef>) =>
@@ -46,6 +55,23 @@ export function createReach(): Reach {
       return found?.stores.of(found.session) ?? undefined;
     },
     workspaceOf: (session) => metAs(session)?.workspace,
+    noteStored(session, failure) {
+      const found = metAs(session);
+      if (found === undefined) return;
+      if (failure === undefined) found.storedAt = ++steps;
+      else {
+        const before = failures.get(found.stores)!.slice(-MOST_FAILURES);
+        failures.set(found.stores, [...before, { step: ++steps, at: new Date(), failure }]);
+      }
+    },
+    behind(session) {
+      const found = metAs(session);
+      const first = found && failures.get(found.stores)?.find(({ step }) => step > found.storedAt);
+      if (first === undefined) return undefined;
+      const since = first.at.toISOString().slice(0, 16).replace("T", " ");
+      const why = first.failure instanceof Error ? ` ${first.failure.message}` : "";
+      return `Not all is stored: what was said since ${since} UTC may be missing here.${why}`;
+    },
     windowOf: (session) => metAs(session)?.window,
     noteWindow(session, tokens) {
       const found = metAs(session);
@@ -58,8 +84,16 @@ interface Met {
   session: SessionRef;
   stores: Stores;
   workspace: string | undefined;
+  /** Step of the last time that all of it was stored. */
+  storedAt: number;
   /** Tokens. */
   window: number | undefined;
 }
 
 const keyOf = ({ sessionId, sessionKey }: SessionRef) => sessionKey ?? sessionId;
+
+interface Failure {
+  step: number;
+  at: Date;
+  failure: unknown;
+}

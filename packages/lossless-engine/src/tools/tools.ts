@@ -40,6 +40,8 @@ export interface RecallContext {
 export interface RecallParts {
   readonly reach: Reach;
   readonly grants: Grants;
+  /** Whether the engine answers in the session of this key. Absent: it does in all. */
+  readonly isOffered?: ((sessionKey: string | undefined) => boolean) | undefined;
   /** Asks the session's model. Absent: there is none. */
   readonly complete?: Complete | undefined;
 }
@@ -111,10 +113,11 @@ function recallTool<Arguments extends Asked>(
   parts: RecallParts,
   { answer, ...tool }: Reading<Arguments>,
 ): RecallTool {
-  const { reach, grants } = parts;
+  const { reach, grants, isOffered } = parts;
   return {
     name: tool.name,
     of({ sessionId = "", sessionKey }) {
+      if (isOffered !== undefined && !isOffered(sessionKey)) return null;
       const session = { sessionId, ...(sessionKey !== undefined && { sessionKey }) };
       return {
         ...{ ...tool, ...READ_ONLY },
@@ -133,7 +136,8 @@ function recallTool<Arguments extends Asked>(
             workspace: reach.workspaceOf(session),
             tokensLeft: grant?.left.tokens,
           });
-          const noted = note === undefined ? text : `${text}\n\n${note}`;
+          const behind = reach.behind(session);
+          const noted = [text, note, behind].filter((part) => part !== undefined).join("\n\n");
           if (grant === undefined) return textResult(noted);
           // Time went on meanwhile.
           return textResult(grants.of(sessionKey) === grant ? paidBy(grant, noted) : ENDED);
@@ -143,5 +147,6 @@ function recallTool<Arguments extends Asked>(
   };
 }
 
-const NOTHING_STORED = "Nothing of this session is stored: there is nothing to search.";
+const NOTHING_STORED =
+  "Nothing of this session is stored, or another engine answers in it: there is nothing to search.";
 const ENDED = "What this session was granted of another one has ended.";

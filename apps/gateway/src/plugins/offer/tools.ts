@@ -8,7 +8,7 @@ import {
 } from "@clew/plugin-sdk/core";
 import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import { abortable } from "@clew/plugin-sdk/host";
-import type { Approve } from "../../tools/tool.ts";
+import { type Approve, noSuchTool } from "../../tools/tool.ts";
 import { messageOf } from "../invalid.ts";
 import { compileSchema, type SchemaChecker } from "../load/json-schema.ts";
 import type { RegisteredTool } from "../load/registrations.ts";
@@ -58,24 +58,26 @@ export interface PluginToolsOptions {
 export function createPluginTools(options: PluginToolsOptions): PluginTools {
   const { runAs } = options;
   const offersOf = createOffers(options);
-  return ({ base, tools, approve }) => ({
-    list(session) {
-      const own = base.list(session);
-      const taken = new Set(own.map(({ name }) => name));
-      return [
-        ...own,
-        ...offersOf(tools, session).flatMap(({ definition }) =>
-          taken.has(definition.name) ? [] : [definition],
-        ),
-      ];
-    },
+  const listOf = ({ base, tools }: PluginToolsRequest, session: HostSession) => {
+    const own = base.list(session);
+    const taken = new Set(own.map(({ name }) => name));
+    return [
+      ...own,
+      ...offersOf(tools, session).flatMap(({ definition }) =>
+        taken.has(definition.name) ? [] : [definition],
+      ),
+    ];
+  };
+  return (port) => ({
+    list: (session) => listOf(port, session),
     async run(request) {
+      const { base, tools, approve } = port;
       const { call, session, signal } = request;
       if (base.list(session).some(({ name }) => name === call.name)) return base.run(request);
       const offered = offersOf(tools, session).find(
         ({ definition }) => definition.name === call.name,
       );
-      if (offered === undefined) return base.run(request);
+      if (offered === undefined) return noSuchTool(call.name, listOf(port, session));
       const checked = offered.checker.check(call.arguments);
       if (!checked.ok)
         return refusal(`The arguments of ${call.name} are wrong: ${checked.problems.join("; ")}`);
