@@ -1,5 +1,5 @@
 // The lines of a file as bytes, some at a time, however large it is.
-import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
@@ -14,23 +14,32 @@ export interface Line {
 
 /**
  * All lines in order, those of one piece of the file at a time: others have their turn between two
- * pieces. No other separator ends a line: they are legal inside JSON text.
+ * pieces. Their bytes hold until the next ones are asked for, as all pieces are read to the same
+ * place. No other separator ends a line: they are legal inside JSON text.
  */
 export async function* readLines(path: string): AsyncGenerator<Line[]> {
-  let rest: Buffer[] = [];
-  const pieces = createReadStream(path, { highWaterMark: PIECE_BYTES }) as AsyncIterable<Buffer>;
-  for await (const piece of pieces) {
-    const lines: Line[] = [];
-    let start = 0;
-    for (let end = piece.indexOf(NEWLINE); end >= 0; end = piece.indexOf(NEWLINE, start)) {
-      const tail = piece.subarray(start, end);
-      const bytes = rest.length === 0 ? tail : Buffer.concat([...rest, tail]);
-      lines.push({ bytes: bytes.at(-1) === RETURN ? bytes.subarray(0, -1) : bytes, ended: true });
-      rest = [];
-      start = end + 1;
+  const handle = await open(path, "r");
+  try {
+    const memory = Buffer.allocUnsafeSlow(PIECE_BYTES);
+    let rest: Buffer[] = [];
+    for (;;) {
+      const { bytesRead } = await handle.read(memory, 0, PIECE_BYTES, null);
+      if (bytesRead === 0) break;
+      const piece = memory.subarray(0, bytesRead);
+      const lines: Line[] = [];
+      let start = 0;
+      for (let end = piece.indexOf(NEWLINE); end >= 0; end = piece.indexOf(NEWLINE, start)) {
+        const tail = piece.subarray(start, end);
+        const bytes = rest.length === 0 ? tail : Buffer.concat([...rest, tail]);
+        lines.push({ bytes: bytes.at(-1) === RETURN ? bytes.subarray(0, -1) : bytes, ended: true });
+        rest = [];
+        start = end + 1;
+      }
+      if (start < piece.length) rest.push(Buffer.from(piece.subarray(start)));
+      if (lines.length > 0) yield lines;
     }
-    if (start < piece.length) rest.push(piece.subarray(start));
-    if (lines.length > 0) yield lines;
+    if (rest.length > 0) yield [{ bytes: Buffer.concat(rest), ended: false }];
+  } finally {
+    await handle.close();
   }
-  if (rest.length > 0) yield [{ bytes: Buffer.concat(rest), ended: false }];
 }
