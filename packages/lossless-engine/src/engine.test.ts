@@ -1,5 +1,5 @@
 import { chmodSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { AgentMessage, CommitTurnParams } from "@clew/plugin-sdk/core";
 import { conversation, testEngine, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
@@ -10,8 +10,10 @@ import { createLosslessEngine } from "./engine.ts";
 import { isOwn } from "./messages/own.ts";
 import { conversationMessages } from "./store/messages.ts";
 import { useStore } from "./store/store.ts";
+import { SESSION, startLife } from "./testing/life.ts";
 import { withIds } from "./testing/stored.ts";
 import { temporaryFolder } from "./testing/temporary-folder.ts";
+import { grep } from "./tools/grep.ts";
 
 describe("in the lifecycle of engines that are told after each turn", () =>
   testEngine({ test: it, create: createLosslessEngine }));
@@ -172,6 +174,47 @@ describe("where the database cannot be used", () => {
     expect(await engine.compact(compact)).toMatchObject({ ok: true, compacted: true });
     expect(await shown()).toBeLessThan(messages.length);
   });
+
+  it("a search goes through what the index has, and says what it lacks", async () => {
+    const { agentDir, engine, tell } = startLife();
+    await tell(withIds([user("the giraffe is here")]));
+    await engine.maintain!({ ...session, sessionFile: "none" });
+    await tell(withIds([user("another giraffe")], "later"));
+    const other = new DatabaseSync(databaseOf(agentDir));
+    other.exec("BEGIN IMMEDIATE");
+    const { store, release } = useStore(databaseOf(agentDir));
+    const answer = async () => JSON.stringify(await grep(store, SESSION, { pattern: "giraffe" }));
+    const locked = await answer();
+    other.exec("ROLLBACK");
+    other.close();
+    expect(locked).toMatch(/1 found.*the giraffe is here.*Not searched: the newest 1,/);
+    expect(await answer()).toMatch(/2 found.*All 2 messages were searched/);
+    release();
+  });
+
+  it.skipIf(process.getuid?.() === 0)(
+    "a database in a folder that cannot be written is read, and written again once it can be",
+    async () => {
+      const { agentDir, engine, tell, stored } = startLife();
+      const folder = dirname(databaseOf(agentDir));
+      const messages = withIds([user("before"), user("behind")]);
+      await tell(messages.slice(0, 1));
+      await engine.dispose!();
+      for (const [path, mode] of [
+        [databaseOf(agentDir), 0o444],
+        [folder, 0o555],
+      ] as const)
+        chmodSync(path, mode);
+      await expect(tell(messages)).rejects.toThrow(/read-only; make the file and its folder/);
+      expect(stored().map(({ message }) => message)).toEqual(messages.slice(0, 1));
+      chmodSync(folder, 0o755);
+      // What was left beside the file is as read-only as the file was.
+      await engine.dispose!();
+      await expect(tell(messages)).rejects.toThrow(/read-only/);
+      chmodSync(databaseOf(agentDir), 0o644);
+      expect(await tell(messages)).toBe(1);
+    },
+  );
 
   it.skipIf(process.getuid?.() === 0)(
     "a view is shown all the same, and storing says why it failed",

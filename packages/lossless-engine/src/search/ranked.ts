@@ -1,6 +1,6 @@
 // Finds the messages that hold most of some words, and what the best of them lead to.
 import { isRecall } from "../messages/quoting.ts";
-import { patiently } from "../patiently.ts";
+import { asFarAsPossible, patiently } from "../patiently.ts";
 import { countMessages, messagesBySeq, numbersBefore } from "../store/recall.ts";
 import { timeOf } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
@@ -38,7 +38,7 @@ export interface RankedResult {
 export async function searchRanked(store: Store, request: RankedRequest): Promise<RankedResult> {
   const { query, scope, accepts, boundMs, limit, skip, prefersNew, signal } = request;
   const end = performance.now() + boundMs;
-  await catchUp(store, signal);
+  await asFarAsPossible(() => catchUp(store, signal));
   const of = await patiently(() => countMessages(store, scope), signal);
   const comparison = createComparison(store, {
     ...{ scope, of, prefersNew, signal },

@@ -2,7 +2,7 @@
 import type { Steps } from "@clew/plugin-sdk/host";
 import { withoutRecall } from "../messages/quoting.ts";
 import { searchTextOf } from "../messages/search-text.ts";
-import { patiently } from "../patiently.ts";
+import { asFarAsPossible, patiently } from "../patiently.ts";
 import { unindexed, withTrigrams, withWords } from "../store/candidates.ts";
 import { countMessages, messagesBySeq, numbersBefore, type Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
@@ -74,7 +74,7 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
   const { limit, boundMs, accepts, signal } = request;
   const end = performance.now() + boundMs;
   const { candidates, matchIn } = planSearch(store, request);
-  await catchUp(store, signal);
+  await asFarAsPossible(() => catchUp(store, signal));
   const of = await patiently(() => countMessages(store, request.scope), signal);
   const hits: Hit[] = [];
   let read = 0;

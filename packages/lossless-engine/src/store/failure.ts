@@ -35,11 +35,13 @@ export function isBusy(error: unknown): boolean {
 export const storageError = (message: string, cause?: unknown): ContextEngineError =>
   new ContextEngineError("STORAGE_FAILED", message, { engineId: "lossless", cause });
 
+const oneLine = (text: string) => text.replaceAll(/\s+/g, " ").slice(0, 200);
+
 /** Undefined: neither of them threw it. */
 function reasonOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ("errcode" in error && typeof error.errcode === "number")
-    return REASONS[error.errcode & PRIMARY_CODE] ?? "SQLite failed; the log names the cause";
+    return REASONS[error.errcode & PRIMARY_CODE] ?? `SQLite failed (${oneLine(error.message)})`;
   if ("syscall" in error && "code" in error)
     return `its folder cannot be made (${error.code}); name another file`;
   return undefined;

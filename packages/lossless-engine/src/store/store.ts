@@ -1,11 +1,12 @@
 // Opens each database once per process and closes it when its last user is done.
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
+import { renameSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { backup, type StatementSync } from "node:sqlite";
+import { connect, freeBeside, IN_MEMORY, isWritableNow } from "./connect.ts";
 import { createFile } from "./create-file.ts";
 import { storageFailure } from "./failure.ts";
-import { migrate } from "./migrate.ts";
-import { MIGRATIONS } from "./migrations.ts";
+
+export { IN_MEMORY };
 
 /** The statement of a text, prepared once per database. */
 export type Sql = (text: string) => StatementSync;
@@ -44,21 +45,6 @@ interface OpenStore {
 const open = new Map<string, OpenStore>();
 
 /**
- * A wait blocks the whole process, so it is short: who finds the database busy asks again later.
- */
-const BUSY_MS = 100;
-const PRAGMAS = `
-  PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = NORMAL;
-  PRAGMA foreign_keys = ON;
-  PRAGMA temp_store = MEMORY;
-  PRAGMA cache_size = -16384;
-`;
-
-/** Instead of a file: a database of its own, gone with its only use. */
-export const IN_MEMORY = ":memory:";
-
-/**
  * Creates the file, and its folder, where there is none. `compresses` holds for all users of a file
  * until the last is done.
  */
@@ -86,14 +72,25 @@ export function useStore(file: string, { compresses = false } = {}): StoreUse {
 
 function openStore(path: string, compresses: boolean): OpenStore {
   const failure = (error: unknown) => storageFailure(path, error);
-  const db = connect(path, failure);
+  const orFail = <Answer>(work: () => Answer): Answer => {
+    try {
+      return work();
+    } catch (error) {
+      throw failure(error);
+    }
+  };
+  let db = orFail(() => connect(path));
   const statements = new Map<string, StatementSync>();
   const sql: Sql = (text) => {
     const known = statements.get(text) ?? db.prepare(text);
     statements.set(text, known);
     return known;
   };
-  const transaction = <Answer>(begin: string, work: (sql: Sql) => Answer): Answer => {
+  const close = () => {
+    statements.clear();
+    if (db.isOpen) db.close();
+  };
+  const once = <Answer>(begin: string, work: (sql: Sql) => Answer): Answer => {
     try {
       sql(begin).run();
       const answer = work(sql);
@@ -101,9 +98,22 @@ function openStore(path: string, compresses: boolean): OpenStore {
       return answer;
     } catch (error) {
       if (db.isTransaction) sql("ROLLBACK").run();
-      throw failure(error);
+      throw error;
     }
   };
+  const transaction = <Answer>(begin: string, work: (sql: Sql) => Answer): Answer =>
+    orFail(() => {
+      try {
+        return once(begin, work);
+      } catch (error) {
+        if (!isWritableNow(path, error)) throw error;
+        // It was opened when it could only be read.
+        close();
+        freeBeside(path);
+        db = connect(path);
+        return once(begin, work);
+      }
+    });
   return {
     store: {
       ...{ path, compresses },
@@ -122,26 +132,6 @@ function openStore(path: string, compresses: boolean): OpenStore {
       },
     },
     users: 0,
-    close() {
-      statements.clear();
-      if (db.isOpen) db.close();
-    },
+    close,
   };
-}
-
-function connect(path: string, failure: (error: unknown) => unknown): DatabaseSync {
-  let db: DatabaseSync | undefined;
-  try {
-    if (path !== IN_MEMORY) {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      if (!existsSync(path)) createFile(path);
-    }
-    db = new DatabaseSync(path, { timeout: BUSY_MS });
-    db.exec(PRAGMAS);
-    migrate(db, path, MIGRATIONS);
-    return db;
-  } catch (error) {
-    db?.close();
-    throw failure(error);
-  }
 }

@@ -9,6 +9,7 @@ import { searchRanked } from "../search/ranked.ts";
 import { type SearchResult, search } from "../search/search.ts";
 import { newestRequest, type Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
+import { backlogOf } from "../store/search-index.ts";
 import type { Store } from "../store/store.ts";
 import { queryWords } from "../store/word-text.ts";
 import { describeNewest, describeRanked } from "./found.ts";
@@ -132,18 +133,31 @@ export async function grep(
         ...{ ...request, skip, prefersNew },
         accepts: (message) => message.seq !== asking && accepts(message),
       });
-      return describeRanked(found, skip);
+      return await withBacklog(store, found, (of) => describeRanked(of, skip));
     }
     const found = await search(store, {
       ...request,
       mode: mode === "regex" ? "pattern" : "words",
       before: asked.olderThan,
     });
-    return `${describeNewest(found, limit)}${hintOf(asked, mode, found)}`;
+    const describe = (of: SearchResult) =>
+      `${describeNewest(of, limit)}${hintOf(asked, mode, found)}`;
+    return await withBacklog(store, found, describe);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     return `This pattern cannot be searched for: ${error.message}. mode "full_text" takes plain words.`;
   }
+}
+
+/** Says what the index lacks while the database cannot be written. */
+async function withBacklog<Found extends { of: number }>(
+  store: Store,
+  found: Found,
+  describe: (found: Found) => string,
+): Promise<string> {
+  const missing = await patiently(() => backlogOf(store));
+  if (missing === 0) return describe(found);
+  return `${describe({ ...found, of: Math.max(0, found.of - missing) })}\n\nNot searched: the newest ${missing}, which the index lacks because the database cannot be written now. Search again later.`;
 }
 
 /** As asked; otherwise as it looks, where it can be searched for as that. */
