@@ -10,8 +10,9 @@ import type { QuarantineRecord } from "./quarantine.ts";
 
 /**
  * What a failure of an engine means: `quarantine` sets it aside until a restart, a retry or a new
- * registration, `retry-next-turn` until the next turn, `strict` fails the run. In the first two the
- * fallback answers, visibly.
+ * registration, or until the next turn where the failure passes by itself, such as a busy store;
+ * `retry-next-turn` until the next turn, `strict` fails the run. In the first two the fallback
+ * answers, visibly.
  */
 export type FailurePolicy = "quarantine" | "retry-next-turn" | "strict";
 

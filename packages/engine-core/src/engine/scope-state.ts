@@ -5,8 +5,10 @@ import type { EngineFailure } from "../report.ts";
 import type { Bounds } from "./bounds.ts";
 import type { CallScope, EngineGuard, FailurePolicy, GuardedEngine } from "./call-scope.ts";
 import type { Learned } from "./compat.ts";
+import { printable } from "./describe-error.ts";
 import type { MethodsReading } from "./methods.ts";
 import { planRecord, type Quarantine, type QuarantineRecord, tellSetAside } from "./quarantine.ts";
+import { isTransient } from "./transient.ts";
 
 /** One engine with what is settled for all its calls. */
 export interface Guarded {
@@ -71,9 +73,15 @@ export function setAsideFor(scope: Scope, operation: string, error: unknown): bo
   if (quarantine === undefined || policy === "strict") return false;
   if (scope.setAside !== undefined) return true;
   const failure = { engineId, owner, operation, error, sessionKey: lent.sessionKey };
-  if (policy === "quarantine") scope.setAside = quarantine.add(failure);
+  // What passes by itself, such as another program's lock, costs a turn and no more.
+  const passes = policy === "quarantine" && isTransient(error);
+  if (policy === "quarantine" && !passes) scope.setAside = quarantine.add(failure);
   else {
     scope.setAside = planRecord(failure, { kind: "turn" }, clock.now());
+    if (passes)
+      log.warn(
+        `[context-engine] Context engine "${printable(engineId)}" failed during ${operation}: ${scope.setAside.reason}; it is asked again in the next turn.`,
+      );
     tellSetAside(guarded.onSetAside, scope.setAside, log);
   }
   tellSetAside(lent.onSetAside, scope.setAside, log);

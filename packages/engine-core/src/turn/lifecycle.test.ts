@@ -242,7 +242,7 @@ describe("a failing engine", () => {
       engine: passThrough({
         info: { id: "broken", name: "Broken" },
         assemble: () => {
-          throw new Error("database is locked");
+          throw new Error("the index is broken");
         },
       }),
       replies: ["still here"],
@@ -251,10 +251,10 @@ describe("a failing engine", () => {
     expect(result.outcome).toBe("completed");
     expect(result.report.engine).toMatchObject({
       configured: "test",
-      degraded: { operation: "assemble", reason: "database is locked" },
+      degraded: { operation: "assemble", reason: "the index is broken" },
     });
     expect(host.log.lines.filter((line) => line.startsWith("error"))).toEqual([
-      'error [context-engine] Context engine "test" owner=plugin:test failed during assemble: database is locked; setting it aside for session agent:main:main and falling back to default engine "legacy".',
+      'error [context-engine] Context engine "test" owner=plugin:test failed during assemble: the index is broken; setting it aside for session agent:main:main and falling back to default engine "legacy".',
     ]);
     expect((await host.say("again")).report.engine).toMatchObject({
       ran: "legacy",
@@ -272,6 +272,25 @@ describe("a failing engine", () => {
       infoId: "mended",
       degraded: null,
     });
+  });
+
+  it("whose store is only busy answers again in the next turn, by itself", async () => {
+    let isBusy = true;
+    const host = testHost({
+      engine: passThrough({
+        assemble: ({ messages }) => {
+          if (isBusy) throw new Error("database is locked");
+          return { messages, estimatedTokens: 0 };
+        },
+      }),
+    });
+    expect((await host.say("hi")).report.engine).toMatchObject({
+      configured: "test",
+      degraded: { operation: "assemble", reason: "database is locked" },
+    });
+    expect(host.registry.quarantine.list()).toEqual([]);
+    isBusy = false;
+    expect((await host.say("again")).report.engine).toMatchObject({ ran: "test", degraded: null });
   });
 
   it("that hangs is given up at its bound", async () => {
