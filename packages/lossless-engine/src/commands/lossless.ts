@@ -1,7 +1,7 @@
 // The chat command that tells of the database, checks it and copies it.
 import type { PluginCommand, SessionRef } from "@clew/plugin-sdk/core";
 import { patiently } from "../patiently.ts";
-import { holdingsOfSession, readOn } from "../store/health.ts";
+import { holdingsOfSession, markDamaged, readOn } from "../store/health.ts";
 import type { Store } from "../store/store.ts";
 import type { Reach } from "../tools/reach.ts";
 import { othersTurn, pieceOfTime } from "../turns.ts";
@@ -41,6 +41,8 @@ export const losslessCommand = (reach: Reach, now: () => number = Date.now): Plu
   },
 });
 
+const HEALING =
+  "They are read again from the transcripts when their sessions go on after a restart";
 const OWNERS_ONLY = "Only the owner of this host may copy the database.";
 
 async function status(store: Store, session: SessionRef): Promise<string> {
@@ -61,10 +63,11 @@ async function doctor(store: Store): Promise<string> {
     from = piece.upTo;
     await othersTurn();
   }
+  if (broken.length > 0) await patiently(() => markDamaged(store, broken));
   const found =
     broken.length === 0
       ? "all can be read"
-      : `${counted(broken.length, "message")} cannot: ${broken.slice(0, MOST_TOLD).join(", ")}`;
+      : `${counted(broken.length, "message")} cannot: ${broken.slice(0, MOST_TOLD).join(", ")}. ${HEALING}`;
   return `${counted(read, "message")} looked at, ${found}.\n${await describeStore(store)}.`;
 }
 

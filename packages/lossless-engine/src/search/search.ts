@@ -51,6 +51,8 @@ export interface SearchResult {
   readonly stoppedAt: number | null;
   /** Number of a message that the pattern could not be looked for in, in all the time there was. */
   readonly tooSlowFor?: number | undefined;
+  /** Numbers of messages that may hold it and cannot be read, because their rows are damaged. */
+  readonly damaged: readonly number[];
 }
 
 /** A message that may hold it; of a sure one the index says that it does. */
@@ -77,6 +79,7 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
   await asFarAsPossible(() => catchUp(store, signal));
   const of = await patiently(() => countMessages(store, request.scope), signal);
   const hits: Hit[] = [];
+  const damaged: number[] = [];
   let read = 0;
   let before = request.before ?? Number.MAX_SAFE_INTEGER;
   let isOver = pieceOfTime();
@@ -85,7 +88,7 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
     for (const { seq, isSure } of page) {
       // At least one, however little time there is: the next page has to begin further on.
       if (hits.length >= limit || (read > 0 && performance.now() >= end))
-        return { hits, read, of, stoppedAt: before };
+        return { hits, read, of, damaged, stoppedAt: before };
       if (isOver()) {
         await othersTurn();
         signal?.throwIfAborted();
@@ -95,6 +98,10 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
       const [message] = await patiently(() => messagesBySeq(store, [seq]), signal);
       if (message === undefined) continue;
       read++;
+      if (message.isDamaged) {
+        damaged.push(seq);
+        continue;
+      }
       if (!accepts(message)) continue;
       const searched = withoutRecall(message.message);
       const text = searchTextOf(searched);
@@ -103,14 +110,13 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
       if (!looked.isDone)
         // The next page begins with it, and has more time for it, unless this one began with it.
         return {
-          hits,
-          of,
+          ...{ hits, of, damaged },
           read,
           ...(read > 1 ? { stoppedAt: seq + 1 } : { stoppedAt: seq, tooSlowFor: seq }),
         };
       if (looked.match !== undefined) hits.push({ message, text, match: looked.match });
     }
-    if (page.length < PAGE) return { hits, read, of, stoppedAt: null };
+    if (page.length < PAGE) return { hits, read, of, damaged, stoppedAt: null };
   }
 }
 

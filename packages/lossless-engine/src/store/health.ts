@@ -1,6 +1,7 @@
 // Tells how much the database holds, and whether all of it can be read.
 import type { SessionRef } from "@clew/plugin-sdk/core";
 import { conversationsOf } from "./conversations.ts";
+import { markRow } from "./mark-damaged.ts";
 import { messageOf } from "./rows.ts";
 import type { Sql, Store } from "./store.ts";
 
@@ -53,7 +54,7 @@ export function readOn(store: Store, from: number, isOver: () => boolean): Readi
       for (const row of rows) {
         upTo = Number(row.seq);
         read++;
-        if (!isWhole(sql, row)) broken.push(upTo);
+        if (messageOf(sql, row).isDamaged) broken.push(upTo);
       }
       if (rows.length < ROWS_AT_ONCE) return { upTo: null, read, broken };
       if (isOver()) return { upTo, read, broken };
@@ -61,14 +62,13 @@ export function readOn(store: Store, from: number, isOver: () => boolean): Readi
   });
 }
 
-/** What SQLite itself cannot read is its own failure. */
-function isWhole(sql: Sql, row: Record<string, unknown>): boolean {
-  try {
-    return messageOf(sql, row).message.role === row.role;
-  } catch (error) {
-    if (error instanceof Error && "errcode" in error) throw error;
-    return false;
-  }
-}
+/**
+ * Whoever tells of these messages once more gives them back; the files that told of them are read
+ * again from their beginning.
+ */
+export const markDamaged = (store: Store, numbers: readonly number[]): void =>
+  store.change((sql) => {
+    for (const seq of numbers) markRow(sql, seq);
+  });
 
 const count = (sql: Sql, question: string) => Number(sql(question).get()?.number);

@@ -23,12 +23,15 @@ export function storePayloads(
   }
 }
 
-/** The payloads of a message, to be put back. */
+/** The payloads of a message, to be put back. Throws where one of them is gone. */
 export function payloadsOf(sql: Sql, message: number): Payload[] {
-  return sql(`
-    SELECT place, text FROM payload_use JOIN payload ON payload.id = payload_use.payload
+  const rows = sql(`
+    SELECT place, text FROM payload_use LEFT JOIN payload ON payload.id = payload_use.payload
     WHERE payload_use.message = ?
-  `)
-    .all(message)
-    .map((row) => ({ place: JSON.parse(String(row.place)), text: textKept(row.text) }));
+  `).all(message);
+  if (rows.length === 0) throw new Error("Its long texts are not named.");
+  return rows.map(({ place, text }) => {
+    if (text === null) throw new Error("A long text of it is gone.");
+    return { place: JSON.parse(String(place)), text: textKept(text) };
+  });
 }

@@ -16,26 +16,52 @@ export interface StoredMessage extends NamedMessage {
   readonly turn: number;
   /** True: it holds texts so long that they are stored as files. */
   readonly hasFiles: boolean;
+  /** True: its row is damaged, and `message` says only that. Absent: it is not. */
+  readonly isDamaged?: true;
 }
 
 /** Bits of the column `flags`. */
 export const FLAGS = { seen: 1, heartbeat: 2, hasPayloads: 4 } as const;
 
+/** A damaged row takes nothing from the others: its message is there, and says so. */
 export function messageOf(sql: Sql, row: Record<string, unknown>): StoredMessage {
-  const seq = Number(row.seq);
   const flags = Number(row.flags);
-  const hasFiles = (flags & FLAGS.hasPayloads) !== 0;
-  const payloads = hasFiles ? payloadsOf(sql, seq) : [];
+  const whole = wholeMessage(sql, row);
   return {
-    seq,
+    seq: Number(row.seq),
     conversation: Number(row.conversation),
     name: String(row.id),
     turn: Number(row.turn),
-    hasFiles,
+    hasFiles: whole !== undefined && (flags & FLAGS.hasPayloads) !== 0,
     ...((flags & FLAGS.heartbeat) !== 0 && { isHeartbeat: true }),
-    message: unpackMessage({ body: textKept(row.body), payloads }),
+    ...(whole === undefined && { isDamaged: true }),
+    message: whole ?? saysDamaged(row),
   };
 }
+
+/** Undefined: it is damaged. What SQLite itself cannot read is its own failure. */
+function wholeMessage(sql: Sql, row: Record<string, unknown>): AgentMessage | undefined {
+  try {
+    const hasPayloads = (Number(row.flags) & FLAGS.hasPayloads) !== 0;
+    const payloads = hasPayloads ? payloadsOf(sql, Number(row.seq)) : [];
+    const message = unpackMessage({ body: textKept(row.body), payloads });
+    return message.role === row.role ? message : undefined;
+  } catch (error) {
+    if (error instanceof Error && isOfSqlite(error)) throw error;
+    return undefined;
+  }
+}
+
+const isOfSqlite = (error: Error) =>
+  "errcode" in error || ("code" in error && error.code === "ERR_OUT_OF_RANGE");
+
+const DAMAGED = "(This message is damaged in the database and cannot be read.)";
+
+const saysDamaged = ({ role, time }: Record<string, unknown>): AgentMessage =>
+  ({
+    ...{ role, content: [{ type: "text", text: DAMAGED }] },
+    ...(time !== null && { timestamp: Number(time) }),
+  }) as unknown as AgentMessage;
 
 export const nameAndTime = ({ name, message }: NamedMessage): MessageName => ({
   name,

@@ -1,6 +1,7 @@
 // Keeps the two search indexes, which follow the messages a little later.
 import { isData } from "@clew/plugin-sdk/transcript";
 import { searchTextOf } from "../messages/search-text.ts";
+import { markRow } from "./mark-damaged.ts";
 import { LEAF_SPAN } from "./postings.ts";
 import { messageOf } from "./rows.ts";
 import type { Sql, Store } from "./store.ts";
@@ -82,9 +83,10 @@ function indexLeaf(sql: Sql, isOver: () => boolean): boolean {
   const texts: (string | undefined)[] = [];
   let [read, chars] = [0, 0];
   for (const row of rows) {
-    const { seq, message } = messageOf(sql, row);
+    const { seq, message, isDamaged } = messageOf(sql, row);
     if (seq - first >= LEAF_SPAN) break;
-    const text = addWords(sql, seq, searchTextOf(message));
+    if (isDamaged) markRow(sql, seq);
+    const text = isDamaged ? undefined : addWords(sql, seq, searchTextOf(message));
     texts[seq - first] = text;
     chars += text?.length ?? 0;
     read++;

@@ -14,7 +14,7 @@ const LEAD_CHARS = 80;
 
 /** Newest first. */
 export function describeNewest(found: SearchResult, limit: number): string {
-  const { hits, read, of, stoppedAt, tooSlowFor } = found;
+  const { hits, read, of, stoppedAt, tooSlowFor, damaged } = found;
   const lines = linesOf(hits, (hit) => `${labelOf(hit.message)}\n> ${around(hit)}`);
   const shown = hits.slice(0, lines.length);
   const oldest = shown.at(-1)?.message.seq ?? stoppedAt;
@@ -28,11 +28,21 @@ export function describeNewest(found: SearchResult, limit: number): string {
     tooSlowFor === undefined
       ? ""
       : ` Message #${tooSlowFor} was not searched: this pattern takes too long there; ask for a simpler one.`;
-  return page(lines, `${counted(lines, "newest first")} ${searched}${slow}`);
+  return page(lines, `${counted(lines, "newest first")} ${searched}${slow}${unreadable(damaged)}`);
 }
 
 const WHAT_IS_SEARCHED =
   ": what they say, call tools for and get back, but for earlier searches; lcm_describe with raw shows other fields";
+
+/** A few numbers tell which. */
+function unreadable(damaged: readonly number[]): string {
+  if (damaged.length === 0) return "";
+  const numbers = damaged.slice(0, MOST_NUMBERS).map((seq) => `#${seq}`);
+  const more = damaged.length > MOST_NUMBERS ? ` and ${damaged.length - MOST_NUMBERS} more` : "";
+  return ` Damaged in the database, not searched: ${numbers.join(", ")}${more}.`;
+}
+
+const MOST_NUMBERS = 10;
 
 /** Best first; `skip` were passed over. */
 export function describeRanked(
