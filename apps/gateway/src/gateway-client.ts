@@ -151,7 +151,8 @@ function ownGateway({ port, pid, secret }: GatewayFile, health: JsonObject): Own
   return {
     ...{ url: urlOf(port), pid, health },
     async request(path, { method = "GET", timeoutMs }) {
-      const headers = { [REQUEST_PROOF]: proofOfRequest(secret, { method, path }) };
+      const { pathname } = new URL(path, "http://127.0.0.1");
+      const headers = { [REQUEST_PROOF]: proofOfRequest(secret, { method, path: pathname }) };
       const question = { port, path, method, headers, timeoutMs, maxBytes: MAX_ANSWER_BYTES };
       const answer = await askLoopback(question);
       return answer.kind === "answer"

@@ -16,7 +16,7 @@ import { assemblyOf, type ViewRequest, viewOf } from "./assemble/assemble.ts";
 import { compactView } from "./assemble/compact.ts";
 import { promptAddition } from "./assemble/prompt-addition.ts";
 import type { Why } from "./assemble/show.ts";
-import { describeStore } from "./commands/describe-store.ts";
+import { describeStore, nothingIn } from "./commands/describe-store.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import { anchored } from "./ingest/anchored.ts";
 import { historyOf } from "./ingest/history.ts";
@@ -237,7 +237,9 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
     async control({ operation }) {
       if (operation !== "doctor")
         return { ok: false, text: `there is no operation "${operation}"; there is "doctor"` };
-      return { ok: true, text: await describeStore(stores.ofAgent()) };
+      const missing = stores.missing();
+      const text = missing === null ? await describeStore(stores.ofAgent()) : nothingIn(missing);
+      return { ok: true, text };
     },
 
     async compact(params: CompactParams) {

@@ -35,7 +35,13 @@ const plugin: PluginEntry = definePluginEntry({
         ...{ onStored: reach.noteStored, onWindow: reach.noteWindow },
       });
     });
-    api.registerCommand(losslessCommand(reach));
+    const storesOf = (agentId: string | undefined) => {
+      const agentDir = agentDirOf(api, agentId);
+      if (agentDir === undefined) return undefined;
+      const databasePath = databaseFile(settings.databasePath, agentDir, api.resolvePath);
+      return createStores(agentDir, { ...settings, databasePath });
+    };
+    api.registerCommand(losslessCommand({ reach, storesOf }));
     // One by one: some hosts take a single tool of a factory.
     const llm = api.runtime?.llm;
     const complete = llm && ((params: LlmCompleteParams) => llm.complete(params));
@@ -45,6 +51,18 @@ const plugin: PluginEntry = definePluginEntry({
       api.registerTool(tool.of, { names: [tool.name] });
   },
 });
+
+/** Undefined: this host does not say it. */
+function agentDirOf(
+  { runtime, config }: PluginApi,
+  agentId: string | undefined,
+): string | undefined {
+  const agent = runtime?.agent as
+    | { resolveAgentDir?: (config: unknown, agentId?: string) => unknown }
+    | undefined;
+  const folder = agent?.resolveAgentDir?.(config, agentId);
+  return typeof folder === "string" ? folder : undefined;
+}
 
 /** Pure. A host's relative paths begin in the plugin's folder, which goes with its next update. */
 function databaseFile(

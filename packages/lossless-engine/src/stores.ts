@@ -1,4 +1,5 @@
 // Which database a session's messages belong to.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionRef } from "@clew/plugin-sdk/core";
 import { namesSession } from "./sessions/patterns.ts";
@@ -22,6 +23,8 @@ export interface Stores {
   of(session: SessionRef): Store | null;
   /** The database that sessions are kept in. */
   ofAgent(): Store;
+  /** Path of that database where there is no such file yet; null = there is one. */
+  missing(): string | null;
   /** Gives up all of them; the next question opens them again. */
   release(): void;
 }
@@ -47,6 +50,7 @@ export function createStores(
   };
   return {
     ofAgent,
+    missing: () => (file === IN_MEMORY || kept !== undefined || existsSync(file) ? null : file),
     of({ sessionKey }) {
       if (namesSession(ignoreSessionPatterns, sessionKey)) return null;
       if (namesSession(statelessSessionPatterns, sessionKey)) {

@@ -34,7 +34,9 @@ export async function configSet(
   const { value, warnings } = await setSetting(configFile, name, text);
   for (const warning of warnings) output.note(`warning: ${warning}`);
   const shown = SECRET.test(name) ? "(hidden)" : JSON.stringify(value);
-  output.line(`${name} = ${shown}   (${configFile}; a running gateway reads it at its next start)`);
+  const isOfPlugins = name === "plugins" || name.startsWith("plugins.");
+  const when = `at its next start${isOfPlugins ? ", or by: clew plugins reload" : ""}`;
+  output.line(`${name} = ${shown}   (${configFile}; a running gateway reads it ${when})`);
   return 0;
 }
 

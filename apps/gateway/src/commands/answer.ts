@@ -8,6 +8,7 @@ import type {
 import type { CompactionPreview, UndoResult } from "@clew/legacy-engine";
 import type { ThinkingLevel } from "../config/params.ts";
 import type { AskSettings } from "../models/call-ask.ts";
+import type { PluginAnswer } from "../plugins/offer/chat-commands.ts";
 import type { StatusFacts } from "./status.ts";
 
 export interface CommandAnswer {
@@ -55,7 +56,7 @@ export interface CommandSession {
    */
   think(level?: ThinkingLevel | null): Promise<AskSettings>;
   /** The answer of a plugin's command; undefined when no plugin has it. */
-  plugin(line: string): Promise<string | undefined>;
+  plugin(line: string): Promise<PluginAnswer | undefined>;
   /** Words of plugins' commands, and what they say they do. */
   pluginCommands(): { word: string; description: string }[];
 }

@@ -121,8 +121,8 @@ async function runOther(
   args: string,
   session: CommandSession,
 ): Promise<CommandAnswer | undefined> {
-  const text = await session.plugin(`/${name}${args === "" ? "" : ` ${args}`}`);
-  return text === undefined ? undefined : { command: name, ok: true, text };
+  const answer = await session.plugin(`/${name}${args === "" ? "" : ` ${args}`}`);
+  return answer === undefined ? undefined : { command: name, ...answer };
 }
 
 function unknownCommand(name: string, session: CommandSession): string {

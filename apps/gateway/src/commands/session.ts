@@ -10,7 +10,7 @@ import type { AskSettings } from "../models/call-ask.ts";
 import { describeEngine, pluginProblem } from "../plugins/engines/describe-engine.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
-import type { OwnedCommand } from "../plugins/offer/chat-commands.ts";
+import type { OwnedCommand, PluginAnswer } from "../plugins/offer/chat-commands.ts";
 import { readLastRequest } from "../reports/report-log.ts";
 import type { Conversation, Conversations } from "../sessions/conversations.ts";
 import { agentPaths } from "../sessions/paths.ts";
@@ -158,7 +158,7 @@ async function tellPlugins(
 async function askPlugins(
   { plugins, store, key, agentId }: CommandSessionOptions,
   line: string,
-): Promise<string | undefined> {
+): Promise<PluginAnswer | undefined> {
   if (plugins === undefined) return undefined;
   const sessionId = (await store.find(key))?.sessionId;
   const scope = { agentId, sessionKey: key, ...(sessionId !== undefined && { sessionId }) };

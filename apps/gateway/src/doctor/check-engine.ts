@@ -5,6 +5,7 @@ import { defaultAgentId } from "../config/agent.ts";
 import { writeConfigText } from "../config/commands.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, readConfigText } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
 import type { GatewayLookup, OwnGateway } from "../gateway-client.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { bundledPlugins } from "../plugins/find/bundled.ts";
@@ -14,9 +15,10 @@ import { readRecords } from "../plugins/find/records.ts";
 import { removeAt } from "../plugins/install/config-text.ts";
 import type { PluginRecord } from "../plugins/load/record.ts";
 import { startPlugins } from "../plugins/start.ts";
+import { listAgents } from "../sessions/store.ts";
 import { checkProtectedTools } from "./check-compaction.ts";
 import type { Finding } from "./finding.ts";
-import { engineFindings, pluginFindings, staleSlots } from "./plugin-findings.ts";
+import { engineFindings, pluginFindings, staleSlots, storeFindings } from "./plugin-findings.ts";
 
 const ASK_MS = 10_000;
 
@@ -45,6 +47,14 @@ async function askGateway(
       return answer.body as Answer;
     };
     const status = await ask<EngineStatus>("/api/engine");
+    const others: Finding[] = [];
+    for (const id of await otherAgents(home, config))
+      others.push(
+        ...storeFindings(
+          await ask(`/api/engine?session=${encodeURIComponent(`agent:${id}:main`)}`),
+          id,
+        ),
+      );
     const { plugins } = await ask<{ plugins: PluginRecord[] }>("/api/plugins");
     const asked: Finding = {
       level: "note",
@@ -55,6 +65,7 @@ async function askGateway(
     return [
       asked,
       ...engineFindings(status),
+      ...unlessSame(others, status),
       ...pluginFindings(plugins, config.plugins, ownersOf(home)),
       ...checkProtectedTools(config, toolsOf(plugins)),
     ];
@@ -99,10 +110,14 @@ async function inspectOffline(
   try {
     const host = composeHost({ environment, loaded, log, plugins });
     const status = await host.engineStatus(defaultAgentId(loaded.config));
+    const others: Finding[] = [];
+    for (const id of await otherAgents(environment.home, loaded.config))
+      others.push(...storeFindings(await host.engineStatus(id), id));
     await host.close();
     const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
     const idle = checkProtectedTools(loaded.config, toolsOf(plugins.records()));
-    return [asked, ...engineFindings(status), ...found, ...complaints, ...idle];
+    const engines = [...engineFindings(status), ...unlessSame(others, status)];
+    return [asked, ...engines, ...found, ...complaints, ...idle];
   } catch (error) {
     const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
     return [
@@ -118,6 +133,16 @@ async function inspectOffline(
     await plugins.close("doctor is done");
   }
 }
+
+/** Those that have settings or a folder. */
+async function otherAgents(home: string, config: Config): Promise<string[]> {
+  const ids = [...config.agents.list.map(({ id }) => id), ...(await listAgents(home))];
+  return [...new Set(ids)].filter((id) => id !== defaultAgentId(config));
+}
+
+/** Agents may share one store, which is told of once. */
+const unlessSame = (others: readonly Finding[], { store }: EngineStatus): Finding[] =>
+  others.filter(({ text }) => text !== store?.text);
 
 const toolsOf = (plugins: readonly PluginRecord[]) => plugins.flatMap(({ tools }) => tools);
 

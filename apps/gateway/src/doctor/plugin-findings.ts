@@ -89,11 +89,12 @@ function recentFindings({ degraded, recent, owner }: EngineStatus): Finding[] {
   ];
 }
 
-function storeFindings({ store }: EngineStatus): Finding[] {
+/** `agentId`: whose store it is, where it is not the default agent's. */
+export function storeFindings({ store }: EngineStatus, agentId?: string): Finding[] {
   if (store === null) return [];
-  const subject = "engine store";
+  const subject = agentId === undefined ? "engine store" : `engine store of agent ${agentId}`;
   if (store.ok) return [{ level: "ok", code: "engine-store", subject, text: store.text }];
-  const text = `${store.text}; keep a copy of the store and see the plugin's own repair command`;
+  const text = `${store.text.replace(/\.$/, "")}; keep a copy of the store before you change anything`;
   return [{ level: "failure", code: "engine-store-broken", subject, text }];
 }
 

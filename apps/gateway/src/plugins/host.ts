@@ -11,7 +11,7 @@ import type { PluginRecord } from "./load/record.ts";
 import { asPlugin, type RunAs } from "./load/running.ts";
 import { currentPluginScope, type PluginScope } from "./load/scope.ts";
 import { provideStateDir } from "./load/state-dir.ts";
-import { answerCommand, type OwnedCommand } from "./offer/chat-commands.ts";
+import { answerCommand, type OwnedCommand, type PluginAnswer } from "./offer/chat-commands.ts";
 import { createHookRunner, type HookRunner, type OwnedHook } from "./offer/hook-runs.ts";
 import { registerEngines, unregisterEngines } from "./offer/register-engines.ts";
 import { runSessionAction } from "./offer/session-actions.ts";
@@ -70,7 +70,7 @@ export interface PluginHost {
    */
   use<Result>(work: (plugins: PluginsInUse) => Promise<Result>): Promise<Result>;
   /** The answer to a chat line that is a command of a plugin; undefined when it is none. */
-  command(text: string, scope: PluginScope): Promise<string | undefined>;
+  command(text: string, scope: PluginScope): Promise<PluginAnswer | undefined>;
   commands(): readonly OwnedCommand[];
   /** Throws PLUGIN_INVALID when there is no such action or the payload does not fit its schema. */
   sessionAction(

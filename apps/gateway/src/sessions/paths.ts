@@ -9,8 +9,11 @@ export interface AgentPaths {
   workspace: string;
 }
 
+/** The folder of everything that belongs to one agent. */
+export const agentFolder = (home: string, agentId: string): string => join(home, "agents", agentId);
+
 export function agentPaths(home: string, agentId: string): AgentPaths {
-  const agent = join(home, "agents", agentId);
+  const agent = agentFolder(home, agentId);
   const sessions = join(agent, "sessions");
   return {
     sessions,

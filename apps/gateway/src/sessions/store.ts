@@ -355,7 +355,7 @@ async function waitForLock(file: string): Promise<Lock> {
   );
 }
 
-async function listAgents(home: string): Promise<string[]> {
+export async function listAgents(home: string): Promise<string[]> {
   try {
     const entries = await readdir(join(home, "agents"), { withFileTypes: true });
     return entries

@@ -14,5 +14,9 @@ export async function describeStore(store: Store): Promise<string> {
   return `${counted(messages, "message")} of ${counted(conversations, "conversation")}, ${(bytes / MEGABYTE).toFixed(1)} MB in ${store.path}; the search index is ${index}`;
 }
 
+/** Of a file that is not there yet. */
+export const nothingIn = (path: string): string =>
+  `nothing is kept yet: there is no database ${path}`;
+
 export const counted = (number: number, thing: string): string =>
   `${number.toLocaleString("en-US")} ${thing}${number === 1 ? "" : "s"}`;

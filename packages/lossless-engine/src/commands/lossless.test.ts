@@ -19,7 +19,7 @@ async function setUp() {
   const engine = engineOn(reach.watching(createStores(agentDir, {})));
   onTestFinished(() => engine.dispose?.());
   const messages = withIds(conversation({ turns: 100, tools: 1, toolResultChars: 5_000 }));
-  const command = losslessCommand(reach, () => MOMENT);
+  const command = losslessCommand({ reach, now: () => MOMENT });
   const run = async (args?: string, senderIsOwner = true) =>
     (await command.handler({ ...session, senderIsOwner, ...(args !== undefined && { args }) }))
       .text;

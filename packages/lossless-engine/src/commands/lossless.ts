@@ -3,9 +3,10 @@ import type { PluginCommand, SessionRef } from "@clew/plugin-sdk/core";
 import { patiently } from "../patiently.ts";
 import { holdingsOfSession, markDamaged, readOn } from "../store/health.ts";
 import type { Store } from "../store/store.ts";
+import type { Stores } from "../stores.ts";
 import type { Reach } from "../tools/reach.ts";
 import { othersTurn, pieceOfTime } from "../turns.ts";
-import { counted, describeStore } from "./describe-store.ts";
+import { counted, describeStore, nothingIn } from "./describe-store.ts";
 
 const HELP = `/lossless status   what is kept, and where
 /lossless doctor   reads every message and says which cannot be read
@@ -14,33 +15,63 @@ const HELP = `/lossless status   what is kept, and where
 /** Numbers of broken messages that are told. */
 const MOST_TOLD = 10;
 
-/** `now` gives the time, ms since the epoch. */
-export const losslessCommand = (reach: Reach, now: () => number = Date.now): PluginCommand => ({
+/** What the command works with. */
+export interface CommandParts {
+  readonly reach: Reach;
+  /** The database of an agent. Undefined: the host does not say where its agents keep theirs. */
+  readonly storesOf?: ((agentId: string | undefined) => Stores | undefined) | undefined;
+  /** The time, ms since the epoch. Absent: the system's. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** It needs no session in which anything was said: of the agent's database it tells at once. */
+export const losslessCommand = ({
+  reach,
+  storesOf = () => undefined,
+  now = Date.now,
+}: CommandParts): PluginCommand => ({
   name: "lossless",
   description: "what the lossless engine keeps: status, doctor, backup",
   acceptsArgs: true,
-  async handler({ args = "", sessionId = "", sessionKey, senderIsOwner }) {
+  async handler({ args = "", sessionId = "", sessionKey, senderIsOwner, agentId }) {
     const word = args.trim() === "" ? "status" : args.trim();
     const session = { sessionId, ...(sessionKey !== undefined && { sessionKey }) };
-    const store = reach.storeOf(session);
     if (word === "help") return { text: HELP };
-    if (store === undefined)
+    const answer = WORDS.get(word);
+    if (answer === undefined)
+      return { text: `There is no "/lossless ${word.slice(0, 40)}".\n${HELP}` };
+    const stores = storesOf(agentId);
+    const missing = stores?.missing() ?? null;
+    if (missing !== null) return { text: `${sentence(nothingIn(missing))}.` };
+    try {
+      const store = stores?.ofAgent() ?? reach.storeOf(session);
+      const isOwner = senderIsOwner === true;
       return {
-        text: "The lossless engine has not answered in this session since the start, or ignores it.",
+        text: store === undefined ? NOT_MET : await answer(store, { session, isOwner, now }),
       };
-    switch (word) {
-      case "status":
-        return { text: await status(store, session) };
-      case "doctor":
-        return { text: await doctor(store) };
-      case "backup":
-        return { text: senderIsOwner === true ? await copy(store, now()) : OWNERS_ONLY };
-      default:
-        return { text: `There is no "/lossless ${word.slice(0, 40)}".\n${HELP}` };
+    } finally {
+      stores?.release();
     }
   },
 });
 
+interface Asking {
+  readonly session: SessionRef;
+  readonly isOwner: boolean;
+  readonly now: () => number;
+}
+
+type Answering = (store: Store, asking: Asking) => string | Promise<string>;
+
+const WORDS: ReadonlyMap<string, Answering> = new Map<string, Answering>([
+  ["status", (store, { session }) => status(store, session)],
+  ["doctor", doctor],
+  ["backup", (store, { isOwner, now }) => (isOwner ? copy(store, now()) : OWNERS_ONLY)],
+]);
+
+const NOT_MET =
+  "The lossless engine has not answered in this session since the start, or ignores it.";
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 const HEALING =
   "They are read again from the transcripts when their sessions go on after a restart";
 const OWNERS_ONLY = "Only the owner of this host may copy the database.";

@@ -49,6 +49,7 @@ export function createReach(): Reach {
       },
       ofAgent: stores.ofAgent,
       release: stores.release,
+      missing: stores.missing,
     }),
     storeOf(session) {
       const found = metAs(session);

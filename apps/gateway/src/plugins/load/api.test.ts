@@ -454,7 +454,7 @@ describe("a plugin in OpenClaw's style, in a host that lacks", () => {
   it("runtime.config: it reads api.config instead", async () => {
     const { plugins } = await tidepoolWithout("runtime.config");
     const scope = { agentId: "main", sessionKey: "agent:main:main" };
-    expect(await plugins.command("/tide", scope)).toContain("slot tidepool");
+    expect((await plugins.command("/tide", scope))?.text).toContain("slot tidepool");
   });
 
   it("runtime.llm: summaries are cut instead of written, and the engine goes on", async () => {

@@ -8,6 +8,8 @@ import type {
   PluginRuntime,
   RegistrationMode,
 } from "@clew/plugin-sdk/core";
+import { DEFAULT_AGENT_ID } from "../../sessions/keys.ts";
+import { agentFolder } from "../../sessions/paths.ts";
 import { redactSensitiveText } from "./sdk/logging-core.ts";
 import { createSessionFiles } from "./session-files.ts";
 
@@ -36,7 +38,11 @@ export function createPluginRuntime({
     config: withOldName(config),
     llm: { complete },
     logging: { getChildLogger: () => logger, shouldLogVerbose: () => false },
-    agent: { session: createSessionFiles(home) },
+    agent: {
+      session: createSessionFiles(home),
+      resolveAgentDir: (_config?: unknown, agentId = DEFAULT_AGENT_ID) =>
+        agentFolder(home, agentId),
+    },
     subagent: {
       run: notOffered("run"),
       waitForRun: notOffered("waitForRun"),

@@ -20,6 +20,13 @@ export const RESERVED_COMMANDS: readonly string[] = [
   "stop",
 ];
 
+/** What a command came to. */
+export interface PluginAnswer {
+  /** False: it was refused or failed, and `text` says why. */
+  ok: boolean;
+  text: string;
+}
+
 export interface OwnedCommand {
   pluginId: string;
   command: PluginCommand;
@@ -49,7 +56,7 @@ export function commandWords(
 export async function answerCommand(
   commands: readonly OwnedCommand[],
   { text, ...call }: CommandCall & { text: string },
-): Promise<string | undefined> {
+): Promise<PluginAnswer | undefined> {
   const parsed = parseCommand(text);
   const found = parsed && commands.find(({ words }) => words.includes(parsed.word));
   return found && runPluginCommand(found, { args: parsed.args, ...call });
@@ -73,8 +80,9 @@ function parseCommand(text: string): { word: string; args: string } | undefined 
 async function runPluginCommand(
   { pluginId, command }: OwnedCommand,
   { args, scope, config, runAs }: CommandCall & { args: string },
-): Promise<string> {
-  if (args !== "" && command.acceptsArgs !== true) return `/${command.name} takes no arguments.`;
+): Promise<PluginAnswer> {
+  if (args !== "" && command.acceptsArgs !== true)
+    return { ok: false, text: `/${command.name} takes no arguments.` };
   try {
     const { agentId, sessionId, sessionKey } = scope;
     const given = {
@@ -83,8 +91,11 @@ async function runPluginCommand(
       ...(sessionKey !== undefined && { sessionKey }),
     };
     const answer = await inPluginScope(scope, () => runAs(pluginId, () => command.handler(given)));
-    return typeof answer?.text === "string" ? answer.text : `/${command.name} gave no text.`;
+    return typeof answer?.text === "string"
+      ? { ok: true, text: answer.text }
+      : { ok: false, text: `/${command.name} gave no text.` };
   } catch (error) {
-    return `/${command.name} of plugin "${pluginId}" failed: ${messageOf(error)}`;
+    const text = `/${command.name} of plugin "${pluginId}" failed: ${messageOf(error)}`;
+    return { ok: false, text };
   }
 }
