@@ -47,7 +47,7 @@ async function openSession(home: string, config: Record<string, unknown>, signal
   const plugins = await startPlugins({ environment, loaded, log: silent });
   const host = composeHost({ environment, loaded, log: silent, plugins });
   const session = await createSessionStore({ home }).open({ key: "facts", cwd: home });
-  const state = createSessionState();
+  let state = createSessionState();
   return {
     branch: () => session.branch(),
     async say(content: string, timestamp: number) {
@@ -56,6 +56,16 @@ async function openSession(home: string, config: Record<string, unknown>, signal
       const { error } = await host.answer({ transcript: session, state, prompt, signal });
       if (error !== null)
         throw new Error(`"${content.slice(0, 60)}" was not answered: ${error.message}`);
+    },
+    /** Goes on behind the first `keep` entries, as if what came after had not been said. */
+    async leaveTo(keep: number) {
+      const branch = session.branch();
+      const parentId = branch[keep - 1]!.id;
+      const left = { type: "custom" as const, customType: "bench-left-branch", data: {} };
+      const timestamp = branch.at(-1)!.timestamp;
+      const entry = { ...left, id: session.compaction.nextId(), parentId, timestamp };
+      await session.compaction.graft({ keep, leafId: branch.at(-1)!.id, entries: [entry] });
+      state = createSessionState();
     },
     async close() {
       await session.close();
@@ -74,6 +84,10 @@ export async function askFacts(request: AskRequest): Promise<Asked[]> {
     for (const [at, { text, timestamp }] of plan.turns.entries()) {
       await session.say(text, timestamp);
       onProgress(at + 1);
+      if (plan.detour?.after !== at + 1) continue;
+      const keep = session.branch().length;
+      for (const { text, timestamp } of plan.detour.turns) await session.say(text, timestamp);
+      await session.leaveTo(keep);
     }
     if (request.toldTo !== undefined) {
       await session.close();

@@ -32,6 +32,15 @@ export interface FactPlan {
   /** In order. */
   turns: readonly Said[];
   questions: readonly FactQuestion[];
+  /** Said on a branch that is left again. Absent: there is none. */
+  detour?: Detour;
+}
+
+/** A branch of a session that tells facts otherwise, and is left. */
+export interface Detour {
+  /** How many turns were said before it. */
+  after: number;
+  turns: readonly Said[];
 }
 
 export interface FactPlanRequest {
@@ -97,6 +106,29 @@ export function planFacts({ seed, turns, facts }: FactPlanRequest): FactPlan {
     })),
     questions,
   };
+}
+
+/** When the detour is taken, as a share of the turns. */
+const DETOUR_AT = 0.8;
+
+/**
+ * The same plan with a branch that tells other numbers of what was told before it; a right answer
+ * has none of them. Pure.
+ */
+export function withDetour(plan: FactPlan, seed: number): FactPlan {
+  const chance = createChance(seed);
+  const after = Math.floor(DETOUR_AT * plan.turns.length);
+  const turns: Said[] = [];
+  const questions = plan.questions.map((question) => {
+    const told = plan.turns
+      .slice(0, after)
+      .findLast(({ text }) => text.includes(question.expected));
+    if (told === undefined || question.kind === "retracted") return question;
+    const other = code(chance);
+    turns.push({ ...told, text: told.text.replace(question.expected, other) });
+    return { ...question, wrong: [...question.wrong, other] };
+  });
+  return { ...plan, questions, detour: { after, turns } };
 }
 
 const timeOf = (turn: number) => START + Math.floor(turn / TURNS_PER_DAY) * DAY_MS + turn * 1000;

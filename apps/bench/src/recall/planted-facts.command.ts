@@ -10,7 +10,7 @@ import { configOf, readEngineChoice } from "../replay/systems.ts";
 import { describeMachine } from "../runner/machine.ts";
 import { formatMachine } from "../runner/print.ts";
 import { type Asked, askFacts } from "./ask.ts";
-import { KINDS, planFacts } from "./facts.ts";
+import { KINDS, planFacts, withDetour } from "./facts.ts";
 
 export const description =
   "facts told anywhere in a long session: which of them the offline model can still answer";
@@ -24,6 +24,7 @@ const USAGE = `Usage: pnpm bench planted-facts [options]
   --engine NAME    the engine (default: legacy)
   --told-to NAME   the engine the facts are told to, before a restart (default: no restart); with
                    another engine than --engine, that one has to import them
+  --branch         the facts are told otherwise on a branch that is left again
   --plugin FOLDER  a plugin to load, for engines that are not built in; repeatable
   --json FILE      also write every question and answer to FILE
   --help           this text
@@ -47,6 +48,7 @@ export async function main(args: readonly string[]): Promise<number> {
       budget: { type: "string", default: "32000" },
       engine: { type: "string", default: "legacy" },
       "told-to": { type: "string" },
+      branch: { type: "boolean", default: false },
       plugin: { type: "string", multiple: true, default: [] },
       json: { type: "string" },
       help: { type: "boolean", short: "h" },
@@ -70,13 +72,14 @@ export async function main(args: readonly string[]): Promise<number> {
       providers: { offline: { models: [{ id: "offline", contextWindow: contextTokens }] } },
     },
   };
+  const plan = planFacts({ seed, turns, facts });
   const total = turns + facts;
   const toldTo = values["told-to"];
   const configFor = (engine: string) =>
     configOf(readEngineChoice(engine), { base, pluginFolders: values.plugin });
   try {
     const asked = await askFacts({
-      plan: planFacts({ seed, turns, facts }),
+      plan: values.branch ? withDetour(plan, seed) : plan,
       config: configFor(values.engine),
       ...(toldTo !== undefined && { toldTo: configFor(toldTo) }),
       counter: await loadExactCounter(),

@@ -168,7 +168,7 @@ function createNameJudge(frame: Frame) {
     const answer = texts.join("\n");
     for (let at = 0; at < history; at++) {
       const { named, texts: said } = table.recorded(at);
-      if (named.includes(name) && said.every((text) => holdsText(answer, text))) return true;
+      if (named.includes(name) && said.every((text) => holdsText(answer, text.trim()))) return true;
     }
     return false;
   };

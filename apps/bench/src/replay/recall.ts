@@ -1,5 +1,6 @@
 // What whoever reads a request can ask for besides.
 import type { ToolPort } from "@clew/engine-core";
+import { messageId } from "@clew/plugin-sdk/core";
 import { SESSION_TOOLS } from "../../../gateway/src/recall/record-text.ts";
 import type { OpenSession } from "../../../gateway/src/sessions/open.ts";
 import type { Script } from "./script.ts";
@@ -76,7 +77,10 @@ export function messageAt(
     new Map(
       branch
         .filter((entry) => entry.type === "message")
-        .map(({ id, message: one }, at) => [JSON.stringify(textsOf(one)), { number: at + 1, id }]),
+        .map(({ id, message: one }, at) => [
+          JSON.stringify(textsOf(one)),
+          { number: at + 1, id: messageId(one) ?? id },
+        ]),
     );
   held.set(branch, known);
   return known.get(JSON.stringify(textsOf(message)));

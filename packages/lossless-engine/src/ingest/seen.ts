@@ -5,6 +5,7 @@ import { isOwn } from "../messages/own.ts";
 import { patiently } from "../patiently.ts";
 import { knownNames, storeMessages } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
+import { noteBranch } from "./branches.ts";
 import { isAnonymous } from "./told-again.ts";
 
 /** Messages that are looked up, and stored, at once. */
@@ -22,6 +23,7 @@ export async function storeSeen(
   { session, messages }: { session: SessionRef; messages: readonly AgentMessage[] },
 ): Promise<void> {
   const unknown: AgentMessage[] = [];
+  let newestKnown: string | undefined;
   for (let end = messages.length; end > 0; end -= BATCH) {
     const start = Math.max(0, end - BATCH);
     const batch = messages
@@ -32,9 +34,12 @@ export async function storeSeen(
     const { known, hasNameless } = await patiently(() => knownNames(store, session, names));
     const newest = names.findLastIndex((name) => known.has(name));
     const isMixed = hasNameless || batch.some((message) => messageId(message) === undefined);
+    if (!isMixed) newestKnown ??= names[newest];
     unknown.unshift(...batch.filter((_, at) => (isMixed ? !known.has(names[at]!) : at > newest)));
     if (isMixed ? messages.length - start >= MOST_NAMELESS : newest >= 0) break;
   }
+  if (newestKnown !== undefined)
+    await noteBranch(store, { session, messages, newest: newestKnown });
   for (let at = 0; at < unknown.length; at += BATCH) {
     const seen = unknown.slice(at, at + BATCH).map(named);
     await patiently(() => storeMessages(store, { session, messages: seen, from: "seen" }));

@@ -12,10 +12,18 @@ export function searchTextOf(message: AgentMessage): string {
       case "thinking":
         return String(block.thinking);
       case "toolCall":
-        return `${block.name} ${JSON.stringify(block.arguments)}`;
+        return `${block.name} ${argumentsText(block.arguments)}`;
       default:
         return "";
     }
   });
   return [...said, message.errorMessage ?? ""].filter((text) => text !== "").join("\n");
+}
+
+/** One below the other; texts as they are, so that they can be found and quoted word for word. */
+function argumentsText(given: unknown): string {
+  if (typeof given !== "object" || given === null) return JSON.stringify(given) ?? "";
+  return Object.entries(given)
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join("\n");
 }

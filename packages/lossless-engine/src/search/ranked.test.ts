@@ -2,7 +2,7 @@ import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing"
 import { describe, expect, it } from "vitest";
 import { session, setUpRecall } from "../testing/recall.ts";
 
-const asked = (pattern: string) => ({ pattern, sort: "relevance" });
+const asked = (pattern: string) => ({ pattern, sort: "relevance", limit: 4 });
 /** The numbers of what was found, best first. */
 const numbersIn = (answer: string) => [...answer.matchAll(/ n="(\d+)"/g)].map(([, n]) => Number(n));
 
@@ -50,6 +50,17 @@ describe("a search by relevance", () => {
     const found = await call("lcm_grep", asked("When did we move it in January?"));
     expect(numbersIn(found)[0]).toBe(1);
     expect(numbersIn(await call("lcm_grep", asked("move")))).toEqual([1, 2]);
+  });
+
+  it("shows the best short message whole, and on its first page nothing that holds far less", async () => {
+    const { tell, call } = setUpRecall();
+    const files = Array.from({ length: 9 }, (_, at) => `src/parts/of/the/engine/file-${at}.ts`);
+    const calls = files.map((path) => toolCall("read", { path }, path));
+    const idle = Array.from({ length: 40 }, (_, at) => user(`a file is read, ${at}`));
+    await tell([user("Read them."), assistant(calls), ...idle]);
+    const found = await call("lcm_grep", { pattern: files[4]!, sort: "relevance" });
+    for (const path of files) expect(found).toContain(`read path: ${path}`);
+    expect(found).toMatch(/^1 found, .* For more add skip: 1\./);
   });
 
   it("does not quote in a record what was looked up: it may have changed since", async () => {

@@ -42,14 +42,16 @@ export async function searchRanked(store: Store, request: RankedRequest): Promis
   const of = await patiently(() => countMessages(store, scope), signal);
   const comparison = createComparison(store, {
     ...{ scope, of, prefersNew, signal },
-    // It would be found in place of what it quotes.
-    accepts: (message) => accepts(message) && !isRecall(message.message),
+    // The one was taken back, the other would be found in place of what it quotes.
+    accepts: (message) => accepts(message) && message.isLeft !== true && !isRecall(message.message),
     isOver: () => performance.now() >= end,
   });
   const terms = termsOf(query, await newestTime(store, scope));
   const asked = await comparison.weigh(terms);
   const first = await comparison.best(asked);
-  const led = await leadsFrom(first, { terms, asked, weigh: comparison.weigh });
+  const led = isAnswered(first[0], asked)
+    ? []
+    : await leadsFrom(first, { terms, asked, weigh: comparison.weigh });
   const ranked = led.length === 0 ? first : await comparison.best([...asked, ...led]);
   return {
     hits: ranked.slice(skip, skip + limit),
@@ -57,6 +59,10 @@ export async function searchRanked(store: Store, request: RankedRequest): Promis
     isTimeUp: comparison.isTimeUp(),
   };
 }
+
+/** True: the best hit holds all that is asked for, so that nothing is left for a second step. */
+const isAnswered = (best: RankedHit | undefined, asked: readonly Weighed[]) =>
+  best === undefined || asked.every((one) => one.weight === 0 || best.held.has(one));
 
 /** Hits whose names are followed. */
 const LEADS = 8;

@@ -56,7 +56,8 @@ export async function surroundingsOf(
     );
     for (const message of around) {
       const distance = message.seq - seq;
-      if (distance === 0 || !accepts(message) || isRecall(message.message)) continue;
+      if (distance === 0 || !accepts(message) || message.isLeft === true) continue;
+      if (isRecall(message.message)) continue;
       const text = searchTextOf(message.message);
       if (text === "" || text.length > LONGEST) continue;
       const adds = hit.score * nearness(distance, QUESTION.test(hit.text));

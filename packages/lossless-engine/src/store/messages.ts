@@ -240,7 +240,7 @@ function replace(
 ): void {
   const row = sql("SELECT * FROM message WHERE seq = ?").get(seq)!;
   if (JSON.stringify(messageOf(sql, row).message) === JSON.stringify(message)) {
-    const kept = Number(row.flags) & FLAGS.hasPayloads;
+    const kept = Number(row.flags) & (FLAGS.hasPayloads | FLAGS.left);
     sql("UPDATE message SET flags = ? WHERE seq = ?").run(flags | kept, seq);
     return;
   }

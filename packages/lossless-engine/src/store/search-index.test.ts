@@ -78,9 +78,7 @@ describe("the indexes", () => {
       ],
       { errorMessage: "the line broke" },
     );
-    expect(searchTextOf(message)).toBe(
-      'a thought\nread {"path":"src/a.ts"}\na word\nthe line broke',
-    );
+    expect(searchTextOf(message)).toBe("a thought\nread path: src/a.ts\na word\nthe line broke");
     expect(
       searchTextOf(
         toolResult(toolCall("look"), [{ type: "image", data: "iVBO", mimeType: "a/b" }]),

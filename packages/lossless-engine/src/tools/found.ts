@@ -8,8 +8,11 @@ import { onOneLine } from "./quoted.ts";
 const MOST_CHARS = 40_000;
 /** Around a hit. */
 const CONTEXT_CHARS = 160;
-/** Of a passage, and before it. */
-const PASSAGE_CHARS = 260;
+/** Of the passages of the best hits, in order; of those behind them the last. */
+const CHARS: readonly number[] = [300, 260, 200];
+/** Of a best hit that is shown whole. */
+const WHOLE_CHARS = 800;
+/** Of a passage, before the place. */
 const LEAD_CHARS = 80;
 
 /** Newest first. */
@@ -49,11 +52,14 @@ export function describeRanked(
   { hits, read, of, hasMore, isTimeUp }: RankedResult,
   skip: number,
 ): string {
-  const lines = linesOf(hits, quoted);
+  const lines = linesOf(hits, (hit, at) => {
+    const isShort = at === 0 && hit.text.length <= WHOLE_CHARS;
+    return quoted(hit, isShort ? WHOLE_CHARS : (CHARS[at] ?? CHARS.at(-1)!));
+  });
   const isCut = lines.length < hits.length;
   const searched = isTimeUp
     ? `Time was up after ${read} of ${of} messages.`
-    : `${of} messages were searched, the likeliest ${read} compared.`;
+    : `Of ${of} messages ${read} were compared.`;
   const next = hasMore || isCut ? ` For more add skip: ${skip + lines.length}.` : "";
   return page(lines, `${counted(lines, "best first")} ${searched}${next}`);
 }
@@ -67,11 +73,14 @@ function page(lines: readonly string[], head: string): string {
 }
 
 /** As many as there is room for. */
-function linesOf(hits: readonly Hit[], describe: (hit: Hit) => string): string[] {
+function linesOf<Found extends Hit>(
+  hits: readonly Found[],
+  describe: (hit: Found, at: number) => string,
+): string[] {
   const lines: string[] = [];
   let chars = 0;
-  for (const hit of hits) {
-    const line = describe(hit);
+  for (const [at, hit] of hits.entries()) {
+    const line = describe(hit, at);
     if (chars + line.length > MOST_CHARS) break;
     chars += line.length;
     lines.push(line);
@@ -86,17 +95,23 @@ function around({ text, match: { start, end } }: Hit): string {
 }
 
 /** The passage that holds most of the words, in a tag that nothing in it can close. */
-function quoted({ message, text, match: { start } }: Hit): string {
+function quoted({ message, text, match: { start } }: Hit, chars: number): string {
   const { seq, name } = message;
   const { role, timestamp } = message.message;
   const from = SPEAKERS[role] ?? (role === "toolResult" ? "result" : "host");
   const at = Number.isSafeInteger(timestamp)
     ? new Date(timestamp!).toISOString().slice(0, 16).replace("T", " ")
     : "";
-  const lead = Math.max(0, start - LEAD_CHARS, text.lastIndexOf("\n", start) + 1);
-  const said = `${tailOf(text.slice(lead, start), start - lead)}${headOf(text.slice(start), PASSAGE_CHARS)}`;
+  const said = passageAround(text, start, chars);
   const id = attribute(name.slice(0, ID_CHARS));
   return `<record id="${id}" n="${seq}" from="${from}" at="${at}">\n${escapeTags(said.trim())}\n</record>`;
+}
+
+/** From the beginning of its line, where that is near; what stands before it fills the rest. */
+function passageAround(text: string, start: number, chars: number): string {
+  const inLine = Math.min(LEAD_CHARS, start - (text.lastIndexOf("\n", start - 1) + 1));
+  const head = headOf(text.slice(start), chars - inLine);
+  return `${tailOf(text.slice(0, start), chars - head.length)}${head}`;
 }
 
 const SPEAKERS: Readonly<Record<string, string>> = { user: "person", assistant: "model" };

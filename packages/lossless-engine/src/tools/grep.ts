@@ -5,7 +5,7 @@ import { patiently } from "../patiently.ts";
 import { looksLikePattern } from "../search/looks-like-pattern.ts";
 import { matcherOf } from "../search/pattern/matcher.ts";
 import { PatternError, parsePattern } from "../search/pattern/parse.ts";
-import { searchRanked } from "../search/ranked.ts";
+import { type RankedResult, searchRanked } from "../search/ranked.ts";
 import { type SearchResult, search } from "../search/search.ts";
 import { newestRequest, type Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
@@ -133,7 +133,9 @@ export async function grep(
         ...{ ...request, skip, prefersNew },
         accepts: (message) => message.seq !== asking && accepts(message),
       });
-      return await withBacklog(store, found, (of) => describeRanked(of, skip));
+      // What was asked for by number is shown; otherwise what is worth it.
+      const shown = asked.limit === undefined ? worthShowing(found) : found;
+      return await withBacklog(store, shown, (of) => describeRanked(of, skip));
     }
     const found = await search(store, {
       ...request,
@@ -147,6 +149,14 @@ export async function grep(
     if (!(error instanceof PatternError)) throw error;
     return `This pattern cannot be searched for: ${error.message}. mode "full_text" takes plain words.`;
   }
+}
+
+/** What holds far less than the best one is shown on the next page. */
+const WORTH = 0.2;
+
+function worthShowing({ hits, ...found }: RankedResult): RankedResult {
+  const worth = hits.filter(({ score }) => score >= WORTH * hits[0]!.score);
+  return { ...found, hits: worth, hasMore: found.hasMore || worth.length < hits.length };
 }
 
 /** Says what the index lacks while the database cannot be written. */

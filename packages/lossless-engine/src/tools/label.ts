@@ -4,7 +4,8 @@ import type { StoredMessage } from "../store/rows.ts";
 import { nameShown } from "./quoted.ts";
 
 /** On one line: its number, by which it is asked for, and what helps to tell it from others. */
-export function labelOf({ seq, name, turn, conversation, message, isHeartbeat }: StoredMessage) {
+export function labelOf(stored: StoredMessage) {
+  const { seq, name, turn, conversation, message, isHeartbeat, isLeft } = stored;
   const { timestamp } = message;
   const time =
     typeof timestamp === "number" && Math.abs(timestamp) < MOST_MS
@@ -15,6 +16,7 @@ export function labelOf({ seq, name, turn, conversation, message, isHeartbeat }:
     ...(/^(?:json|key):/.test(name) ? [] : [`id ${nameShown(name)}`]),
     speakerOf(message),
     ...(isHeartbeat ? ["heartbeat"] : []),
+    ...(isLeft ? ["on a branch that was left"] : []),
     `turn ${turn}`,
     ...time,
     `conversation ${conversation}`,

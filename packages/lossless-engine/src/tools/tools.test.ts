@@ -174,7 +174,7 @@ describe("lcm_describe", () => {
       expect(await call("lcm_describe", { id })).toMatch(
         /^#3 · id e2 · result of bash · turn 1 · 2026-01-01 00:00 · conversation 1\n<stored (\w{6})>\na\.ts\nb\.ts\n<\/stored \1>$/,
       );
-    expect(await call("lcm_describe", { id: "e1" })).toContain('bash {"command":"ls"}');
+    expect(await call("lcm_describe", { id: "e1" })).toContain("bash command: ls");
     expect(await call("lcm_describe", { id: "nobody" })).toMatch(
       /^There is no message or file nobody/,
     );

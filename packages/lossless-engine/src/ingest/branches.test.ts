@@ -1,0 +1,69 @@
+import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
+import { assistant, user } from "@clew/plugin-sdk/testing";
+import { describe, expect, it } from "vitest";
+import { session, setUpRecall } from "../testing/recall.ts";
+import { withIds } from "../testing/stored.ts";
+
+const common = withIds(
+  [
+    user("The berth of the ferry is seven."),
+    assistant("Noted."),
+    user("Also, paint it."),
+    assistant("Noted."),
+  ],
+  "c",
+);
+const left = withIds(
+  [user("The berth of the ferry is nine instead."), assistant("Fine."), user("Thanks.")],
+  "l",
+);
+const other = withIds([user("What else is there to do?")], "o");
+
+function setUp() {
+  const recall = setUpRecall();
+  const show = (messages: readonly AgentMessage[]) =>
+    recall.engine.assemble({ ...session, messages: [...messages], tokenBudget: 32_000 });
+  const ranked = () => recall.call("lcm_grep", { pattern: "berth ferry", sort: "relevance" });
+  return { ...recall, show, ranked };
+}
+
+describe("a branch that a session has left", () => {
+  it("is no longer found by relevance, and still by its words, labelled, and by its number", async () => {
+    const { show, ranked, call } = setUp();
+    await show([...common, ...left]);
+    expect(await ranked()).toContain("nine instead");
+    await show([...common, ...other]);
+    expect(await ranked()).not.toContain("nine instead");
+    expect(await ranked()).toContain("is seven");
+    expect(await call("lcm_grep", { pattern: "berth" })).toMatch(
+      /on a branch that was left[^\n]*\nThe berth of the ferry is nine instead\./,
+    );
+    expect(await call("lcm_describe", { id: messageId(left[0]!)! })).toContain("nine instead");
+  });
+
+  it("is found again when the session comes back to it, and the other one is then left", async () => {
+    const { show, ranked, call } = setUp();
+    await show([...common, ...left]);
+    await show([...common, ...other]);
+    await show([...common, ...left, ...withIds([user("Go on.")], "n")]);
+    expect(await ranked()).toContain("nine instead");
+    expect(await call("lcm_grep", { pattern: "what else" })).toContain("on a branch that was left");
+  });
+
+  it("marks nothing while a session only grows, and nothing in another session", async () => {
+    const { engine, show, ranked, tell, call } = setUp();
+    await show(common.slice(0, 2));
+    const elsewhere = { sessionId: "s2", sessionKey: "agent:main:other" };
+    await tell([user("The berth of the other ferry is one.")], elsewhere, "x");
+    await engine.ingestBatch?.({ ...session, messages: common });
+    await show([...common, ...other]);
+    await show([...common, ...other, ...withIds([assistant("Nothing.")], "p")]);
+    expect(await ranked()).toContain("is seven");
+    const everything = await call("lcm_grep", {
+      pattern: ".",
+      mode: "regex",
+      allConversations: true,
+    });
+    expect(everything).not.toContain("on a branch");
+  });
+});
