@@ -137,6 +137,7 @@ export function createComparison(store: Store, request: ComparisonRequest): Comp
 function holdersOf(store: Store, { word, kind, span }: SearchTerm, range: Range): number[] {
   switch (kind) {
     case "word":
+    case "piece":
       return withWords(store, word, range);
     case "name":
       return withTrigrams(store, word, range);

@@ -98,7 +98,11 @@ function placesOf(lower: string, { stem, kind }: SearchTerm): number[] {
     at >= 0 && places.length < MOST_PLACES;
     at = lower.indexOf(stem, at + stem.length)
   )
-    if (isBoundary(lower[at - 1]) && isEnding(kind, stem, lower, at + stem.length)) places.push(at);
+    if (
+      kind === "piece" ||
+      (isBoundary(lower[at - 1]) && isEnding(kind, stem, lower, at + stem.length))
+    )
+      places.push(at);
   return places;
 }
 

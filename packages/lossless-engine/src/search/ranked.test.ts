@@ -22,6 +22,35 @@ describe("a search by relevance", () => {
     expect(found[0]).toBe(1);
   });
 
+  it("finds what was said in scripts without spaces, and with pictures", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([
+      user("数据库端口是5432。明天开会。🦊"),
+      user("绝对不要删除登录页面的文件。"),
+      user("東京タワーで会いましょう"),
+      user("ราคากรุงเทพมหานคร"),
+      user("한국어데이터베이스를 지우지 마세요"),
+      user("今天的天气很好,我们去公园吧。"),
+    ]);
+    const first = async (pattern: string) => numbersIn(await call("lcm_grep", asked(pattern)))[0];
+    expect(await first("数据库的端口是多少?")).toBe(1);
+    expect(await first("什么不能删除?")).toBe(2);
+    expect(await first("どこの東京タワー?")).toBe(3);
+    expect(await first("กรุงเทพ")).toBe(4);
+    expect(await first("데이터베이스")).toBe(5);
+    expect(await first("🦊")).toBe(1);
+    expect(await call("lcm_expand_query", { prompt: "端口是多少?" })).toContain("5432");
+  });
+
+  it("finds a word in the request that was answered last, and not in the one that asks for it", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([user("The giraffe is 17 years old."), assistant("ok")]);
+    expect(numbersIn(await call("lcm_grep", asked("giraffe")))).toEqual([1]);
+    // What is asked is no answer, as long as nobody has answered.
+    await tell([user("How old is the giraffe?")], session, "f");
+    expect(numbersIn(await call("lcm_grep", asked("giraffe")))).toEqual([1]);
+  });
+
   it("puts what only quotes the past behind what was said, and shows equal passages once", async () => {
     const { tell, call } = setUpRecall();
     const looked = toolCall("session_search", { query: "badge of Elif" }, "c1");

@@ -1,4 +1,5 @@
 // What a ranked search looks for, from the words of a query.
+import { unpartedIn } from "../store/word-text.ts";
 import { isCommon } from "./common-words.ts";
 import { otherForms } from "./irregular.ts";
 import { type Span, timesIn } from "./times.ts";
@@ -9,8 +10,11 @@ export interface SearchTerm {
   readonly word: string;
   /** Stands in a text that has the word, in whatever form. */
   readonly stem: string;
-  /** "time": when it was said; "name": text as it stands, such as a path or two words. */
-  readonly kind: "word" | "name" | "time";
+  /**
+   * "time": when it was said; "name": text as it stands, such as a path or two words; "piece": two
+   * characters of a text without spaces.
+   */
+  readonly kind: "word" | "name" | "time" | "piece";
   /** True: only a part of a longer name of the query. */
   readonly isPart: boolean;
   /** Of a time. */
@@ -36,7 +40,8 @@ export function termsOf(query: string, now: number): SearchTerm[] {
     add({ word, stem: word, kind: "time", isPart: false, span });
     lower = `${lower.slice(0, start)}${" ".repeat(end - start)}${lower.slice(end)}`;
   }
-  const words = telling([...lower.matchAll(WORD)]);
+  const { pieces, rest } = unpartedIn(lower);
+  const words = telling([...rest.matchAll(WORD)]);
   for (const [word] of words) {
     const parts = word.split(PARTS).filter((part) => part !== "");
     const kind = parts.length > 1 ? "name" : "word";
@@ -46,6 +51,7 @@ export function termsOf(query: string, now: number): SearchTerm[] {
       for (const part of parts.filter(({ length }) => length >= LEAST_PART))
         add({ word: part, stem: stemOf(part), kind: "word", isPart: true });
   }
+  for (const piece of pieces) add({ word: piece, stem: piece, kind: "piece", isPart: false });
   // A name of two words is no text in which both stand somewhere.
   for (const [at, { 0: word, index }] of words.entries()) {
     const next = words[at + 1];

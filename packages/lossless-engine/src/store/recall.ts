@@ -1,5 +1,6 @@
 // Answers what recall asks of the stored messages.
-import type { SessionRef } from "@clew/plugin-sdk/core";
+import type { AgentMessage, SessionRef } from "@clew/plugin-sdk/core";
+import { blocksOf } from "@clew/plugin-sdk/transcript";
 import { keyOf } from "../messages/name.ts";
 import { conversationsOf, placeOf } from "./conversations.ts";
 import { messageOf, type StoredMessage } from "./rows.ts";
@@ -57,17 +58,25 @@ export const numberOf = (store: Store, scope: Scope, name: string): number | und
     return row === undefined ? undefined : Number(row.seq);
   });
 
-/** The number of the session's newest message of a person. Undefined: there is none. */
-export const newestRequest = (store: Store, session: SessionRef): number | undefined =>
+/** The number of the request that is being answered in a session. Undefined: none is. */
+export const openRequest = (store: Store, session: SessionRef): number | undefined =>
   store.read((sql) => {
     const place = placeOf(sql, session);
-    const row =
-      place &&
-      sql(
-        "SELECT seq FROM message WHERE conversation = ? AND role = 'user' ORDER BY seq DESC LIMIT 1",
-      ).get(place.conversation);
+    if (place === undefined) return undefined;
+    const newest = sql(
+      "SELECT * FROM message WHERE conversation = ? ORDER BY seq DESC LIMIT 1",
+    ).get(place.conversation);
+    if (newest === undefined || isAnswer(messageOf(sql, newest).message)) return undefined;
+    const row = sql(
+      "SELECT seq FROM message WHERE conversation = ? AND role = 'user' ORDER BY seq DESC LIMIT 1",
+    ).get(place.conversation);
     return row && Number(row.seq);
   });
+
+/** Nothing comes behind it in a turn. */
+const isAnswer = (message: AgentMessage): boolean =>
+  message.role === "assistant" &&
+  !blocksOf(message.content).some(({ type }) => type === "toolCall");
 
 /** The number of the last message of a turn, or of the turn before it. 0: there is none. */
 export const endOfTurn = (store: Store, conversation: number, turn: number): number =>

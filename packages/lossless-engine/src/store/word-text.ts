@@ -66,6 +66,25 @@ export function queryWords(query: string): QueryWords {
   return { words, literals: [...literals], indexed };
 }
 
+/**
+ * What the index cuts out of unparted text, every two characters in a row, and pictures; and the
+ * text without them.
+ */
+export function unpartedIn(text: string): { pieces: string[]; rest: string } {
+  const pieces: string[] = [];
+  const rest = text
+    .replace(UNPARTED, (run) => {
+      const points = [...run.replace(MARKS, "")];
+      pieces.push(...(points.length > 1 ? pairsOf(points) : points));
+      return " ";
+    })
+    .replace(PICTURE, (point) => {
+      pieces.push(point);
+      return " ";
+    });
+  return { pieces, rest };
+}
+
 /** As the index cuts them: what is neither letter nor number parts two words. */
 const wordsOf = (text: string): string[] =>
   text.split(/[^\p{L}\p{N}\p{Co}]+/u).filter((word) => word !== "");

@@ -7,7 +7,7 @@ import { matcherOf } from "../search/pattern/matcher.ts";
 import { PatternError, parsePattern } from "../search/pattern/parse.ts";
 import { type RankedResult, searchRanked } from "../search/ranked.ts";
 import { type SearchResult, search } from "../search/search.ts";
-import { newestRequest, type Scope } from "../store/recall.ts";
+import { openRequest, type Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import { backlogOf } from "../store/search-index.ts";
 import type { Store } from "../store/store.ts";
@@ -111,7 +111,7 @@ export async function grep(
   if (files.kind === "unknown") return files.why;
   const { isIn: isWanted } = files;
   // What is asked is no answer, and neither is the message that asks.
-  const asking = await patiently(() => newestRequest(store, session), signal);
+  const asking = await patiently(() => openRequest(store, session), signal);
   const isCalling = ({ seq, message }: StoredMessage) =>
     seq > (asking ?? Infinity) && makesCall(message, callId);
   const isTimed = since !== -Infinity || before !== Infinity;
