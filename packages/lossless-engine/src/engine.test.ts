@@ -183,7 +183,10 @@ describe("where the database cannot be used", () => {
     const other = new DatabaseSync(databaseOf(agentDir));
     other.exec("BEGIN IMMEDIATE");
     const { store, release } = useStore(databaseOf(agentDir));
-    const answer = async () => JSON.stringify(await grep(store, SESSION, { pattern: "giraffe" }));
+    const answer = async () =>
+      JSON.stringify(
+        await grep(store, { pattern: "giraffe" }, { callId: "c", session: SESSION, scope: null }),
+      );
     const locked = await answer();
     other.exec("ROLLBACK");
     other.close();
