@@ -176,17 +176,18 @@ describe("where the database cannot be used", () => {
   });
 
   it("a search goes through what the index has, and says what it lacks", async () => {
-    const { agentDir, engine, tell } = startLife();
+    const { agentDir, tell } = startLife();
     await tell(withIds([user("the giraffe is here")]));
-    await engine.maintain!({ ...session, sessionFile: "none" });
-    await tell(withIds([user("another giraffe")], "later"));
-    const other = new DatabaseSync(databaseOf(agentDir));
-    other.exec("BEGIN IMMEDIATE");
     const { store, release } = useStore(databaseOf(agentDir));
     const answer = async () =>
       JSON.stringify(
         await grep(store, { pattern: "giraffe" }, { callId: "c", session: SESSION, scope: null }),
       );
+    // Whoever searches waits for the index.
+    expect(await answer()).toMatch(/1 found/);
+    await tell(withIds([user("another giraffe")], "later"));
+    const other = new DatabaseSync(databaseOf(agentDir));
+    other.exec("BEGIN IMMEDIATE");
     const locked = await answer();
     other.exec("ROLLBACK");
     other.close();

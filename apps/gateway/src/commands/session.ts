@@ -7,6 +7,7 @@ import type { ThinkingLevel } from "../config/params.ts";
 import type { KnownSessions } from "../gateway/known-sessions.ts";
 import type { Host } from "../host/host.ts";
 import type { AskSettings } from "../models/call-ask.ts";
+import { thinkingLevelEntry } from "../models/thinking-level.ts";
 import { describeEngine, pluginProblem } from "../plugins/engines/describe-engine.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
@@ -15,7 +16,6 @@ import { readLastRequest } from "../reports/report-log.ts";
 import type { Conversation, Conversations } from "../sessions/conversations.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import type { SessionStore } from "../sessions/store.ts";
-import { thinkingLevelEntry } from "../sessions/thinking-level.ts";
 import type { CommandSession } from "./answer.ts";
 import { contextFacts } from "./status.ts";
 

@@ -10,9 +10,9 @@ import type { ModelRests } from "../models/model-rests.ts";
 import type { ModelWindows } from "../models/model-windows.ts";
 import type { Models } from "../models/models.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
+import { thinkingLevelIn } from "../models/thinking-level.ts";
 import type { TokenRatios } from "../models/token-ratios.ts";
 import type { PluginTools } from "../plugins/offer/tools.ts";
-import { thinkingLevelIn } from "../sessions/thinking-level.ts";
 import type { Engines } from "./engines.ts";
 import type { HostOptions } from "./host.ts";
 

@@ -28,7 +28,7 @@ export interface Fit {
   readonly left: number;
 }
 
-/** Characters of each text that are tried, the most first: each a fifth less than the one before. */
+/** Characters of each text that are tried, the most first: each a fifth less than the last. */
 const CHARS: readonly number[] = [
   ...Array.from({ length: 28 }, (_, step) => Math.round(32_768 * 0.8 ** step)),
   0,

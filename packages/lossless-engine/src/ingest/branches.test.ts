@@ -36,7 +36,7 @@ describe("a branch that a session has left", () => {
     expect(await ranked()).not.toContain("nine instead");
     expect(await ranked()).toContain("is seven");
     expect(await call("lcm_grep", { pattern: "berth" })).toMatch(
-      /on a branch that was left[^\n]*\nThe berth of the ferry is nine instead\./,
+      /on a branch that was left[^\n]*\n> The berth of the ferry is nine instead\./,
     );
     expect(await call("lcm_describe", { id: messageId(left[0]!)! })).toContain("nine instead");
   });

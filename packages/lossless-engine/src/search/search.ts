@@ -103,9 +103,11 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
         continue;
       }
       if (!accepts(message)) continue;
-      const searched = withoutRecall(message.message);
-      const text = searchTextOf(searched);
-      const isHeld = isSure && searched === message.message;
+      const stored = message.message;
+      const said = withoutRecall(stored);
+      const text = searchTextOf(said);
+      // Where calls of recall tools were taken out, the word may have stood in them.
+      const isHeld = isSure && said === stored;
       const looked = await lookedInTime(matchIn(text, isHeld), { end, signal });
       if (!looked.isDone)
         // The next page begins with it, and has more time for it, unless this one began with it.
