@@ -22,6 +22,7 @@ import { anchored } from "./ingest/anchored.ts";
 import { historyOf } from "./ingest/history.ts";
 import { importFile } from "./ingest/import-file.ts";
 import { storeTold, type Told } from "./ingest/ingest.ts";
+import { createRefill } from "./ingest/refill.ts";
 import { callOf, isMessage, refuse } from "./ingest/refuse.ts";
 import { storeSeen } from "./ingest/seen.ts";
 import { asFarAsPossible } from "./patiently.ts";
@@ -100,11 +101,14 @@ export interface EngineParts {
   readonly onStored?: (session: SessionRef, failure?: unknown) => void;
   /** Told how many tokens the model of a session holds. Absent: nobody is. */
   readonly onWindow?: (session: SessionRef, tokens: number) => void;
+  /** Told of the path of a database that was deleted or moved away while it was open. */
+  readonly onMovedAway?: (path: string) => void;
 }
 
 /** The engine on these stores. */
 export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {}): LosslessEngine {
-  const { durableTurns = false, grants = createGrants(), onStored, onWindow } = parts;
+  const { durableTurns = false, grants = createGrants(), onStored, onWindow, onMovedAway } = parts;
+  const refill = createRefill(onMovedAway);
   /** Storing what was said in the session, with word of how it went. */
   async function storing<Outcome>(
     session: SessionRef,
@@ -124,6 +128,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
   async function tell(told: Told): Promise<Storing> {
     const messages = told.messages.filter(isMessage);
     const stored = await storing(told.session, async (store) => {
+      await refill.ifMovedAway(store, told.session);
       const outcome = await storeTold(store, { ...told, messages });
       await asFarAsPossible(() => catchUpAPiece(store));
       return outcome;
@@ -157,7 +162,11 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
         return { bootstrapped: false, reason: "this session is ignored" };
       if (path === undefined)
         return { bootstrapped: false, reason: "this host keeps no session file to read" };
-      const read = await storing(session, (store) => importFile(store, { session, path }));
+      const read = await storing(session, async (store) => {
+        const outcome = await importFile(store, { session, path });
+        if (outcome.reason === undefined) refill.note(store, session, path);
+        return outcome;
+      });
       const { imported = 0, reason } = read ?? {};
       return {
         bootstrapped: reason === undefined,
@@ -210,6 +219,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       const { messages, tokenBudget } = params;
       const store = stores.of(session);
       if (store === null) return { messages, estimatedTokens: estimateMessages(messages).estimate };
+      await refill.ifMovedAway(store, session);
       const window = windowOf(params.runtimeContext);
       if (window !== undefined) onWindow?.(session, window);
       await asFarAsPossible(() => storeSeen(store, { session, messages }));

@@ -27,12 +27,16 @@ const plugin: PluginEntry = definePluginEntry({
   register(api) {
     // Hosts check it against the manifest's schema.
     const settings = (api.pluginConfig ?? {}) as EngineSettings;
+    const onMovedAway = (path: string) =>
+      api.logger.warn(
+        `The database ${path} was moved away or deleted while it was open; a new one is filled from the session files.`,
+      );
     api.registerContextEngine(LOSSLESS_ENGINE_ID, ({ agentDir, workspaceDir } = {}) => {
       const databasePath = databaseFile(settings.databasePath, agentDir, api.resolvePath);
       const stores = createStores(agentDir, { ...settings, databasePath });
       return engineOn(reach.watching(stores, workspaceDir), {
         ...{ ...settings, grants },
-        ...{ onStored: reach.noteStored, onWindow: reach.noteWindow },
+        ...{ onStored: reach.noteStored, onWindow: reach.noteWindow, onMovedAway },
       });
     });
     const storesOf = (agentId: string | undefined) => {

@@ -20,6 +20,7 @@ async function historyIn(path: string): Promise<readonly AgentMessage[] | undefi
   const file = await open(path, "r").catch(() => undefined);
   if (file === undefined) return undefined;
   try {
+    if (!(await file.stat()).isFile()) return undefined;
     const part = await readWhole(file);
     return part && buildContext(activeBranch(part.entries)).items.map(({ message }) => message);
   } finally {

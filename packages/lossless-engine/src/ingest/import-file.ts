@@ -35,6 +35,7 @@ export async function importFile(
   const file = await open(path, "r").catch(() => undefined);
   if (file === undefined) return { imported: 0, reason: `the session file ${path} cannot be read` };
   try {
+    if (!(await file.stat()).isFile()) return { imported: 0, reason: `${path} is no file` };
     const cursor = await patiently(() => cursorOf(store, session), signal);
     const part = await readPart(file, cursor);
     if (part === undefined) return { imported: 0, reason: `${path} is no session file` };

@@ -13,6 +13,7 @@ const REASONS: Readonly<Record<number, string>> = {
   14: "it cannot be opened; make its folder writable",
   26: "it is no database; move it away, or name another file",
 };
+const DAMAGED = 11;
 const PRIMARY_CODE = 0xff;
 const BUSY: ReadonlySet<number> = new Set([5, 6]);
 
@@ -42,6 +43,8 @@ function reasonOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ("errcode" in error && typeof error.errcode === "number")
     return REASONS[error.errcode & PRIMARY_CODE] ?? `SQLite failed (${oneLine(error.message)})`;
+  // A number that none of ours is.
+  if ("code" in error && error.code === "ERR_OUT_OF_RANGE") return REASONS[DAMAGED];
   if ("syscall" in error && "code" in error)
     return `its folder cannot be made (${error.code}); name another file`;
   return undefined;

@@ -1,5 +1,5 @@
 // Opens each database once per process and closes it when its last user is done.
-import { renameSync, rmSync } from "node:fs";
+import { renameSync, rmSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { backup, type StatementSync } from "node:sqlite";
 import { connect, freeBeside, IN_MEMORY, isWritableNow } from "./connect.ts";
@@ -17,6 +17,8 @@ export interface Store {
   readonly path: string;
   /** True: new texts are kept compressed. */
   readonly compresses: boolean;
+  /** What tells the file in use from another one, as there is when the first was moved away. */
+  fileInUse(): string;
   /** One question: everything `ask` reads is of one moment. */
   read<Answer>(ask: (sql: Sql) => Answer): Answer;
   /** One change: all that `make` writes is stored, or nothing of it when it throws. */
@@ -80,6 +82,7 @@ function openStore(path: string, compresses: boolean): OpenStore {
     }
   };
   let db = orFail(() => connect(path));
+  let file = fileAt(path);
   const statements = new Map<string, StatementSync>();
   const sql: Sql = (text) => {
     const known = statements.get(text) ?? db.prepare(text);
@@ -89,6 +92,14 @@ function openStore(path: string, compresses: boolean): OpenStore {
   const close = () => {
     statements.clear();
     if (db.isOpen) db.close();
+  };
+  /** Who deletes or moves a file does not tell: what is written to it from then on is lost. */
+  const follow = () => {
+    const isThere = db.isOpen && fileAt(path) === file;
+    if (isThere) return;
+    close();
+    db = connect(path);
+    file = fileAt(path);
   };
   const once = <Answer>(begin: string, work: (sql: Sql) => Answer): Answer => {
     try {
@@ -104,6 +115,7 @@ function openStore(path: string, compresses: boolean): OpenStore {
   const transaction = <Answer>(begin: string, work: (sql: Sql) => Answer): Answer =>
     orFail(() => {
       try {
+        follow();
         return once(begin, work);
       } catch (error) {
         if (!isWritableNow(path, error)) throw error;
@@ -112,16 +124,24 @@ function openStore(path: string, compresses: boolean): OpenStore {
         freeBeside(path);
         db = connect(path);
         return once(begin, work);
+      } finally {
+        // A call that outlives the last use of the file leaves nothing open behind it.
+        if (used.users === 0 && path !== IN_MEMORY) close();
       }
     });
-  return {
+  const used: OpenStore = {
     store: {
       ...{ path, compresses },
+      fileInUse() {
+        orFail(follow);
+        return file;
+      },
       read: (ask) => transaction("BEGIN", ask),
       change: (make) => transaction("BEGIN IMMEDIATE", make),
       async copyTo(file) {
         const unfinished = `${file}.unfinished`;
         try {
+          follow();
           createFile(unfinished);
           await backup(db, unfinished);
           renameSync(unfinished, file);
@@ -134,4 +154,12 @@ function openStore(path: string, compresses: boolean): OpenStore {
     users: 0,
     close,
   };
+  return used;
+}
+
+/** What tells it from another file in its place. */
+function fileAt(path: string): string {
+  if (path === IN_MEMORY) return IN_MEMORY;
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? "none" : `${found.dev} ${found.ino} ${found.birthtimeMs}`;
 }
