@@ -50,7 +50,7 @@ export function createStores(
   };
   return {
     ofAgent,
-    missing: () => (file === IN_MEMORY || kept !== undefined || existsSync(file) ? null : file),
+    missing: () => (file === IN_MEMORY || existsSync(file) ? null : file),
     of({ sessionKey }) {
       if (namesSession(ignoreSessionPatterns, sessionKey)) return null;
       if (namesSession(statelessSessionPatterns, sessionKey)) {

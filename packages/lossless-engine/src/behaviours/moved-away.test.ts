@@ -44,6 +44,10 @@ describe("a database that is deleted while it is open", () => {
     expect(moved).toEqual([database]);
 
     takeAway();
+    expect(await engine.control({ operation: "doctor" })).toMatchObject({
+      text: `nothing is kept yet: there is no database ${database}`,
+    });
+    expect(existsSync(database)).toBe(false);
     await engine.assemble({ ...SESSION, messages, tokenBudget: 10_000 });
     expect(texts()).toHaveLength(4);
     expect(moved).toEqual([database, database]);
