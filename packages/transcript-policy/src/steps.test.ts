@@ -59,6 +59,12 @@ describe.each(DISTINCT_ROUTES.map((route) => [nameOf(route), route] as const))(
       );
     });
 
+    it("take a block that is nothing at all from another model", () => {
+      const other = { role: "assistant", content: [null], model: "x", stopReason: "stop" };
+      const messages = [user("q"), other as never, user("r")];
+      for (const { run } of [...replay, ...outbound]) expect(() => run(messages)).not.toThrow();
+    });
+
     it("come to the same as if each ran every time", () => {
       fc.assert(
         fc.property(histories, fc.boolean(), (messages, isOutbound) => {

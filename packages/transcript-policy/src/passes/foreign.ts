@@ -53,7 +53,8 @@ function withoutProof(block: StoredBlock, wire: WireRules): StoredBlock | undefi
   if (isThinking(block)) return hasForeignProof(block, wire) ? undefined : block;
   if (isToolCallLike(block)) return without(block, ["thoughtSignature", "thought_signature"]);
   if (wire.idMode === "responses") return forgetTextItem(block);
-  return wire.carrier === "thought" ? without(block, ["textSignature"]) : block;
+  const isSignedText = wire.carrier === "thought" && typeOf(block) === "text";
+  return isSignedText ? without(block, ["textSignature"]) : block;
 }
 
 /**
