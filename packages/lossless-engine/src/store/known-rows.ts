@@ -108,11 +108,16 @@ function rowOf({ sql, conversation }: Lookup, name: string): KnownRow | undefine
   return row && { seq: Number(row.seq), flags: Number(row.flags) };
 }
 
+/** Two looks into the index: with OR, SQLite reads every name of the conversation. */
+export const NAMELESS = `
+  SELECT 1 FROM message WHERE conversation = ?1 AND id >= 'json:' AND id < 'json;'
+  UNION ALL
+  SELECT 1 FROM message WHERE conversation = ?1 AND id >= 'key:' AND id < 'key;'
+  LIMIT 1
+`;
+
 export const hasNameless = (sql: Sql, conversation: number): boolean =>
-  sql(`
-    SELECT 1 FROM message WHERE conversation = ?
-      AND (id >= 'json:' AND id < 'json;' OR id >= 'key:' AND id < 'key;') LIMIT 1
-  `).get(conversation) !== undefined;
+  sql(NAMELESS).get(conversation) !== undefined;
 
 function rename({ sql, conversation }: Lookup, from: string, to: string): void {
   sql("UPDATE message SET id = ? WHERE conversation = ? AND id = ?").run(to, conversation, from);
