@@ -33,6 +33,19 @@ async function talk(
   return { server, gateway };
 }
 
+/** A gateway whose model is at Vertex. */
+async function vertex(google: object, keys: readonly string[]) {
+  const api = "google-generative-ai";
+  const server = await createEmulator(api, { answers: [{ text: "Hello." }], keys });
+  onTestFinished(() => server.close());
+  const baseUrl = `${new URL(server.baseUrl).origin}/v1/projects/p/locations/global`;
+  const { say } = await startTestGateway({
+    agents: { defaults: { model: "google-vertex/gemini-3-pro-preview" } },
+    models: { providers: { "google-vertex": { baseUrl, google } } },
+  });
+  return { server, say };
+}
+
 /** A home in which somebody logged in to a profile called "work". */
 async function loggedIn(home: string): Promise<Record<string, string>> {
   const cache = join(home, ".aws", "sso", "cache");
@@ -76,6 +89,28 @@ describe("a gateway", () => {
         ) as string,
         "x-amz-security-token": "session-of-sso",
       })),
+    );
+  });
+
+  it("asks Gemini at Vertex with a token bought by a person's Google login, once for several calls", async () => {
+    const issuer = await startIssuer(() => ({
+      body: { access_token: "ya29.of-the-login", expires_in: 3599 },
+    }));
+    const home = await temporaryHome();
+    const file = join(home, "login.json");
+    const login = { type: "authorized_user", client_id: "c", client_secret: "s" };
+    await writeFile(file, JSON.stringify({ ...login, refresh_token: "refresh-secret" }));
+    const google = { credentialsFile: file, project: "p", tokenEndpoint: issuer.url };
+    const { server, say } = await vertex(google, ["ya29.of-the-login"]);
+    expect((await say("Hi")).text).toBe("Hello.");
+    expect((await say("Again")).text).toBe("Hello.");
+    expect(issuer.requests).toHaveLength(1);
+    expect(server.violations).toEqual([]);
+    expect(server.requests.map(({ path, headers }) => [path, headers.authorization])).toEqual(
+      Array.from({ length: 2 }, () => [
+        "/v1/projects/p/locations/global/publishers/google/models/gemini-3-pro-preview:streamGenerateContent?alt=sse",
+        "Bearer ya29.of-the-login",
+      ]),
     );
   });
 

@@ -14,6 +14,23 @@ const WIRES: readonly (readonly [string, string, object])[] = [
     "gpt-5.5",
     { reasoning: { effort: "high" }, service_tier: "flex", max_output_tokens: 8000 },
   ],
+  [
+    "bedrock-converse-stream",
+    "us.anthropic.claude-opus-4-6-v1:0",
+    {
+      inferenceConfig: { maxTokens: 8000 },
+      additionalModelRequestFields: { thinking: { type: "enabled" } },
+      serviceTier: { type: "flex" },
+    },
+  ],
+  [
+    "google-generative-ai",
+    "gemini-3-pro-preview",
+    {
+      generationConfig: { thinkingConfig: { thinkingLevel: "HIGH" }, maxOutputTokens: 8000 },
+      serviceTier: "flex",
+    },
+  ],
   ["openai-chatgpt-responses", "gpt-5.5", { reasoning: { effort: "high" }, service_tier: "flex" }],
   ["openai-completions", "gpt-5.5", { reasoning_effort: "high", service_tier: "flex" }],
   ["mistral-conversations", "magistral-medium", { reasoning_effort: "high", max_tokens: 8000 }],

@@ -6,6 +6,8 @@ import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
 
 const WIRES = [
   "anthropic-messages",
+  "bedrock-converse-stream",
+  "google-generative-ai",
   "mistral-conversations",
   "openai-chatgpt-responses",
   "openai-completions",
@@ -14,6 +16,8 @@ const WIRES = [
 /** Models that think, and sign or carry it. */
 const MODELS: Readonly<Record<string, string>> = {
   "anthropic-messages": "claude-opus-4-6",
+  "bedrock-converse-stream": "us.anthropic.claude-opus-4-6-v1:0",
+  "google-generative-ai": "gemini-3-pro-preview",
   "openai-responses": "gpt-5.5",
   "openai-chatgpt-responses": "gpt-5.5",
 };
