@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { ContextEngine } from "../contract/engine.ts";
 import { parseTranscript } from "../transcript/parse.ts";
-import { BROKEN_ENGINES } from "./broken-engines.ts";
+import { BROKEN_ENGINES } from "./broken/index.ts";
 import { CASE_GROUPS } from "./case.ts";
 import type { EngineMaker } from "./case-context.ts";
 import type { CaseStorage } from "./case-storage.ts";

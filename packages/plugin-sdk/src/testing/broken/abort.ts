@@ -1,0 +1,14 @@
+// Engines that compact on although they were told to stop.
+import { type BrokenEngines, fullWith } from "./break.ts";
+
+export const BROKEN_ABORT: BrokenEngines = {
+  "abort/before-compact": fullWith((engine) => ({
+    compact: ({ abortSignal: _signal, ...params }) => engine.compact(params),
+  })),
+  "abort/during-compact": fullWith((engine) => ({
+    compact({ abortSignal, ...params }) {
+      abortSignal?.throwIfAborted();
+      return engine.compact(params);
+    },
+  })),
+};

@@ -1,0 +1,43 @@
+// Engines that choose messages wrongly, in the wrong order, or never the same.
+import type { AgentMessage } from "../../contract/message.ts";
+import { estimateMessages } from "../../tokens/message.ts";
+import { atomicGroups } from "../../transcript/tool-pairs.ts";
+import { type BrokenEngines, memoryWith, reassemble } from "./break.ts";
+
+export const BROKEN_ASSEMBLE: BrokenEngines = {
+  "assemble/empty-session": memoryWith(
+    reassemble(({ messages }) => ({
+      messages: messages.length > 0 ? messages : [{ role: "user", content: "Welcome!" }],
+    })),
+  ),
+  "assemble/newest-kept": memoryWith(
+    reassemble(({ messages }) => ({
+      messages: messages.slice(0, atomicGroups(messages).at(-1)?.start ?? 0),
+    })),
+  ),
+  "order/oldest-first": memoryWith(
+    reassemble(({ messages }) => {
+      const [first, second] = atomicGroups(messages);
+      if (first === undefined || second === undefined || messages.length < 8) return {};
+      const groups = [second, first].flatMap(({ start, end }) => messages.slice(start, end));
+      return { messages: [...groups, ...messages.slice(groups.length)] };
+    }),
+  ),
+  "pairing/every-budget": memoryWith(() => ({
+    assemble: ({ messages, tokenBudget = Infinity }) => ({
+      messages: newest(messages, tokenBudget),
+      estimatedTokens: 0,
+    }),
+  })),
+  "determinism/same-input": memoryWith((engine) => {
+    let calls = 0;
+    return reassemble(() => ({ systemPromptAddition: `Assembly number ${calls++}.` }))(engine);
+  }),
+};
+
+/** The newest messages that fit, cut anywhere. */
+const newest = (messages: readonly AgentMessage[], tokenBudget: number) => {
+  let start = messages.length;
+  while (start > 0 && estimateMessages(messages.slice(start - 1)).high <= tokenBudget) start--;
+  return messages.slice(start);
+};

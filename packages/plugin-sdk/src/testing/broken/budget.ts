@@ -1,0 +1,19 @@
+// Engines that do not keep to a budget, or lie about their size.
+import { type BrokenEngines, fullWith, memoryWith, reassemble } from "./break.ts";
+
+export const BROKEN_BUDGET: BrokenEngines = {
+  "budget/never-throws": memoryWith((engine) => ({
+    async assemble(params) {
+      const result = await engine.assemble(params);
+      if (result.messages.length === 0 && params.messages.length > 0)
+        throw new Error("nothing fits");
+      return result;
+    },
+  })),
+  "budget/never-above": fullWith((engine) => ({
+    assemble: ({ tokenBudget: _budget, ...params }) => engine.assemble(params),
+  })),
+  "budget/honest-estimate": memoryWith(
+    reassemble(({ messages }) => ({ estimatedTokens: messages.length })),
+  ),
+};

@@ -1,0 +1,56 @@
+// Engines whose compaction does nothing, loses something, or says what is not so.
+import { runtimeCompactionSlot } from "../../delegate.ts";
+import { stored } from "../full-engine.ts";
+import { type BrokenEngines, fullWith, memoryWith } from "./break.ts";
+
+export const BROKEN_COMPACT: BrokenEngines = {
+  "compact/delegates": memoryWith(() => ({
+    compact: () => ({ ok: true, compacted: false, reason: "nothing to compact" }),
+  })),
+  "compact/no-built-in": memoryWith(() => ({
+    compact(params) {
+      const builtIn = runtimeCompactionSlot()?.getStore();
+      if (builtIn === undefined) throw new Error("no built-in compaction");
+      return builtIn(params);
+    },
+  })),
+  "compact/smaller": fullWith(() => ({
+    compact: ({ currentTokenCount = 0, abortSignal }) => {
+      abortSignal?.throwIfAborted();
+      return {
+        ok: true,
+        compacted: true,
+        result: { tokensBefore: currentTokenCount, tokensAfter: 0 },
+      };
+    },
+  })),
+  "compact/reported-numbers": fullWith((engine) => ({
+    async compact(params) {
+      const outcome = await engine.compact(params);
+      return outcome.result
+        ? { ...outcome, result: { ...outcome.result, tokensAfter: outcome.result.tokensBefore } }
+        : outcome;
+    },
+  })),
+  "compact/keeps-request": fullWith((engine, store) => ({
+    async compact(params) {
+      const outcome = await engine.compact(params);
+      const session = stored(store, params);
+      if (outcome.compacted)
+        for (const event of session.messages.keys()) session.covered.add(event);
+      return outcome;
+    },
+  })),
+  "compact/again": fullWith((engine, store) => {
+    const compacted = new Set<string>();
+    return {
+      async compact(params) {
+        const session = stored(store, params);
+        if (compacted.has(params.sessionId))
+          session.summary = `${session.summary}\n${session.summary}`;
+        compacted.add(params.sessionId);
+        return engine.compact(params);
+      },
+    };
+  }),
+};
