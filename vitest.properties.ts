@@ -1,7 +1,9 @@
 // How many cases property tests try, from which seed, and how long at most.
 import fc from "fast-check";
 
-const fuzzing = process.env.CLEW_FUZZ === "1";
+/** "1" = thousands; a larger number is the number of cases. */
+const { CLEW_FUZZ: wanted = "0" } = process.env;
+const fuzzing = Number(wanted) > 0;
 const LIMIT_MS = 10_000;
 
 /**
@@ -18,6 +20,6 @@ const beginNoneLate: fc.Plugin<unknown> = () => {
 
 fc.configureGlobal({
   seed: Number(process.env.CLEW_SEED),
-  numRuns: fuzzing ? 3000 : 100,
+  numRuns: wanted === "1" ? 3000 : fuzzing ? Number(wanted) : 100,
   ...(!fuzzing && { plugins: [beginNoneLate] }),
 });

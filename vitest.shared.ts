@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-const fuzzing = process.env.CLEW_FUZZ === "1";
+const fuzzing = Number(process.env.CLEW_FUZZ ?? "0") > 0;
 const FUZZING_MS = 1_800_000;
 
 // One seed for all property tests of a run; workers inherit it. The one who
@@ -12,7 +12,7 @@ const FUZZING_MS = 1_800_000;
 if (process.env.CLEW_SEED === undefined) {
   process.env.CLEW_SEED = String(randomInt(2 ** 31));
   process.stderr.write(
-    `property tests: CLEW_SEED=${process.env.CLEW_SEED}${fuzzing ? " CLEW_FUZZ=1" : ""} runs the same cases again\n`,
+    `property tests: CLEW_SEED=${process.env.CLEW_SEED}${fuzzing ? ` CLEW_FUZZ=${process.env.CLEW_FUZZ}` : ""} runs the same cases again\n`,
   );
 }
 

@@ -1,6 +1,7 @@
 // The order of the passes, before a replay and before each model call.
 import type { RefusedParts } from "@clew/plugin-sdk/host";
 import type { Clock } from "./pass.ts";
+import { callFormsOf } from "./passes/call-forms.ts";
 import { toContractShape } from "./passes/contract-shape.ts";
 import { fitToolCalls } from "./passes/fit-calls.ts";
 import { fitText, fitThinking, settleContentForWire } from "./passes/fit-wire.ts";
@@ -186,7 +187,7 @@ function callSteps(flags: PassFlags, pair: readonly Step[]): Step[] {
   };
   return [
     step(sanitizeToolCallInputs, { allowedToolNames, keepThinkingTurns }),
-    ...when(inOrder, step(announceLateResults, {})),
+    ...when(inOrder, step(announceLateResults, { formsOf: callFormsOf(policy, derived) })),
     ...pair,
     ...when(
       isResponses,

@@ -56,6 +56,27 @@ describe.each(routes)("calls of a growing history, sent to %s", (_name, route) =
     expect(JSON.stringify(before)).toContain(TEXTS.streamErrorFallback);
   });
 
+  it("announce a late result in the midst of a turn as they will when it is history", async () => {
+    const policy = createTranscriptPolicy({ clock });
+    const { provider, modelApi: api, modelId: id, model: traits } = route;
+    const model = { ...traits, provider, api, id, contextWindow: 200_000, maxOutputTokens: 8192 };
+    const sent = async (stored: AgentMessage[], turn: AgentMessage[]) => {
+      const history = await policy.sanitizeHistory({ messages: stored, model, branch: [] });
+      return policy.prepareOutbound({ messages: [...history.messages, ...turn], model }).messages;
+    };
+    const asked = [user("one"), asking([call("call_one|fc_one")])];
+    const running = [
+      user("two"),
+      asking([call("toolu_two")]),
+      result("call_one|fc_one", { content: [text("late")] }),
+      result("toolu_two"),
+    ];
+    const before = await sent(asked, running);
+    const after = await sent([...asked, ...running, assistant([text("done")])], [user("three")]);
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(JSON.stringify(before)).toContain("late");
+  });
+
   it("say again what was said before, object for object", () => {
     const prepare = createOutbound();
     const history = Array.from({ length: 20 }, (_, at) => turn(at)).flat();

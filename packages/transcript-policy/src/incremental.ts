@@ -3,9 +3,10 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { isRecord, type PolicyChange } from "@clew/plugin-sdk/host";
 import { type OutboundRequest, stepsOf } from "./outbound.ts";
 import type { PassResult } from "./pass.ts";
+import { type CallForms, callFormsOf } from "./passes/call-forms.ts";
 import { itemId } from "./passes/responses.ts";
 import { isBefore, latestCompaction } from "./passes/thinking.ts";
-import { type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
+import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
 import { type Step, StepRunner } from "./steps.ts";
 import {
   asStored,
@@ -35,6 +36,7 @@ interface Settled {
   changes: PolicyChange[];
   /** Ids that calls and items have there, before and after. */
   ids: Set<string>;
+  formsOf: CallForms;
   compactedAt: number | undefined;
   /** True while the output is the input. */
   isClean: boolean;
@@ -67,6 +69,7 @@ export function createOutbound(): (request: OutboundRequest) => PassResult {
 }
 
 function begin(request: OutboundRequest): Settled {
+  const policy = resolveTranscriptPolicy(request);
   return {
     key: keyOf(request),
     profile: wireRules(request),
@@ -75,6 +78,7 @@ function begin(request: OutboundRequest): Settled {
     output: [],
     changes: [],
     ids: new Set(),
+    formsOf: callFormsOf(policy, deriveFlags(policy, request)),
     compactedAt: undefined,
     isClean: true,
     open: [],
@@ -242,8 +246,13 @@ function lastThat(
 }
 
 /** True when a message names a call or an item of the settled part, or is older than a summary. */
-function touches({ ids, compactedAt }: Settled, messages: readonly StoredMessage[]): boolean {
-  if (messages.some((message) => isOlder(message, compactedAt))) return true;
+function touches(settled: Settled, messages: readonly StoredMessage[]): boolean {
+  const { ids, formsOf, compactedAt } = settled;
+  for (const message of messages) {
+    if (isOlder(message, compactedAt)) return true;
+    const id = roleOf(message) === "toolResult" ? resultId(message) : undefined;
+    if (id !== undefined && formsOf(id).some((form) => ids.has(form))) return true;
+  }
   for (const id of idsOf(messages)) if (ids.has(id)) return true;
   return false;
 }

@@ -11,15 +11,19 @@ import {
   storedBlocks,
   textBlock,
 } from "../stored.ts";
+import type { CallForms } from "./call-forms.ts";
 import { isSynthetic } from "./pair-tool-results.ts";
 
 /**
  * Turns a late result into a message of its own, where it stands. A model that spoke after a call
  * without a result was sent a made-up one, and what was sent stays: the real one comes as news.
  */
-export const announceLateResults = definePass(
+export const announceLateResults = definePass<{
+  /** Default: a call has the id that is stored. */
+  formsOf?: CallForms;
+}>(
   "late-results",
-  (messages, _options, report) => {
+  (messages, { formsOf = (id) => [id] }, report) => {
     const calls = new Map<string, { at: number; answered: boolean }>();
     let spoken = -1;
     let others = -1;
@@ -35,7 +39,8 @@ export const announceLateResults = definePass(
       }
       others = index;
       const id = role === "toolResult" ? resultId(message) : undefined;
-      const call = id === undefined ? undefined : calls.get(id);
+      const known = id === undefined ? undefined : formsOf(id).find((form) => calls.has(form));
+      const call = known === undefined ? undefined : calls.get(known);
       if (id === undefined || call === undefined || call.answered) return message;
       if (call.at >= spoken) {
         call.answered = !isSynthetic(message);

@@ -1,0 +1,20 @@
+// Tells which ids a stored call may have in a history that was made replayable.
+import type { TranscriptPolicy } from "../policies.ts";
+import type { DerivedFlags } from "../select.ts";
+import { canonicalId } from "./responses.ts";
+import { sanitizeToolCallId } from "./tool-ids.ts";
+
+/**
+ * The id as it is stored, and as its route writes it where nothing else took that name before. A
+ * running turn holds results as they are stored, behind a history that was renamed.
+ */
+export type CallForms = (id: string) => readonly string[];
+
+export function callFormsOf(policy: TranscriptPolicy, derived: DerivedFlags): CallForms {
+  const { sanitizeToolCallIds, toolCallIdMode } = policy;
+  if (derived.isResponses)
+    return (id) => [id, canonicalId(id), canonicalId(id.split("|")[0] || id)];
+  return sanitizeToolCallIds && toolCallIdMode !== undefined
+    ? (id) => [id, sanitizeToolCallId(id, toolCallIdMode)]
+    : (id) => [id];
+}
