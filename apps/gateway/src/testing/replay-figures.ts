@@ -79,8 +79,11 @@ function thoughtsFor(model: EmulatedModel, stored: readonly AgentMessage[]): rea
   );
 }
 
-/** Gemini's are on what it said and called; its words themselves are only for people. */
-function proofsOf({ api, content, stopReason }: AssistantMessage): string[] {
+/**
+ * What proves the thoughts of a reply. Gemini's are on what it said and called; its words themselves
+ * are only for people.
+ */
+export function proofsOf({ api, content, stopReason }: AssistantMessage): string[] {
   if (stopReason === "error" || stopReason === "aborted") return [];
   const isGoogle = api?.startsWith("google") === true;
   return content.flatMap((block) => {
