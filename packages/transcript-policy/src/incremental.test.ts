@@ -64,11 +64,11 @@ describe.each(routes)("calls of a growing history, sent to %s", (_name, route) =
       const history = await policy.sanitizeHistory({ messages: stored, model, branch: [] });
       return policy.prepareOutbound({ messages: [...history.messages, ...turn], model }).messages;
     };
-    const asked = [user("one"), asking([call("call_one|fc_one")])];
+    const asked = [user("one"), asking([call("call_both1|fc_one"), call("call_both2|fc_two")])];
     const running = [
       user("two"),
       asking([call("toolu_two")]),
-      result("call_one|fc_one", { content: [text("late")] }),
+      result("call_both2|fc_two", { content: [text("late")] }),
       result("toolu_two"),
     ];
     const before = await sent(asked, running);

@@ -2,11 +2,12 @@
 import type { TranscriptPolicy } from "../policies.ts";
 import type { DerivedFlags } from "../select.ts";
 import { canonicalId } from "./responses.ts";
-import { sanitizeToolCallId } from "./tool-ids.ts";
+import { hashedId, sanitizeToolCallId } from "./tool-ids.ts";
 
 /**
- * The id as it is stored, and as its route writes it where nothing else took that name before. A
- * running turn holds results as they are stored, behind a history that was renamed.
+ * The id as it is stored, and as its route writes it: first where another call has the plain form,
+ * then where none has. A running turn holds results as they are stored, behind a history that was
+ * renamed.
  */
 export type CallForms = (id: string) => readonly string[];
 
@@ -15,6 +16,6 @@ export function callFormsOf(policy: TranscriptPolicy, derived: DerivedFlags): Ca
   if (derived.isResponses)
     return (id) => [id, canonicalId(id), canonicalId(id.split("|")[0] || id)];
   return sanitizeToolCallIds && toolCallIdMode !== undefined
-    ? (id) => [id, sanitizeToolCallId(id, toolCallIdMode)]
+    ? (id) => [id, hashedId(id, toolCallIdMode), sanitizeToolCallId(id, toolCallIdMode)]
     : (id) => [id];
 }

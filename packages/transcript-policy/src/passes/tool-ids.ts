@@ -213,17 +213,30 @@ function openaiRepeat(id: string, use: number, taken: ReadonlySet<string>): stri
 export function uniqueId(seed: string, mode: ToolCallIdMode, taken: ReadonlySet<string>): string {
   const base = sanitizeToolCallId(seed, mode);
   if (!taken.has(base)) return base;
+  const hashed = hashedId(seed, mode);
+  if (!taken.has(hashed)) return hashed;
   if (mode === "strict9") {
-    for (let attempt = 0; ; attempt++) {
-      const candidate = sha256Hex(`${seed}:${attempt}`).slice(0, 9);
+    for (let attempt = 1; ; attempt++) {
+      const candidate = hashedNine(seed, attempt);
       if (!taken.has(candidate)) return candidate;
     }
   }
-  const hashed = `${base.slice(0, MAX_STRICT - 8)}${sha256Hex(seed).slice(0, 8)}`;
-  if (!taken.has(hashed)) return hashed;
   for (let count = 2; ; count++) {
     const suffix = `x${count}`;
     const candidate = `${hashed.slice(0, MAX_STRICT - suffix.length)}${suffix}`;
     if (!taken.has(candidate)) return candidate;
   }
 }
+
+/**
+ * What a legal id becomes for a seed whose sanitised form is taken.
+ * @internal
+ */
+export function hashedId(seed: string, mode: ToolCallIdMode): string {
+  if (mode === "strict9") return hashedNine(seed, 0);
+  const base = sanitizeToolCallId(seed, mode);
+  return `${base.slice(0, MAX_STRICT - 8)}${sha256Hex(seed).slice(0, 8)}`;
+}
+
+const hashedNine = (seed: string, attempt: number): string =>
+  sha256Hex(`${seed}:${attempt}`).slice(0, 9);
