@@ -30,7 +30,7 @@ const databaseOf = (agentDir: string) => join(agentDir, "clew-lossless", "lossle
 function storedIn(agentDir: string, of = session): AgentMessage[] {
   const { store, release } = useStore(databaseOf(agentDir));
   try {
-    return conversationMessages(store, of);
+    return conversationMessages(store, { ...of, owner: ".." });
   } finally {
     release();
   }

@@ -27,6 +27,7 @@ import { callOf, isMessage, refuse } from "./ingest/refuse.ts";
 import { storeSeen } from "./ingest/seen.ts";
 import { asFarAsPossible } from "./patiently.ts";
 import { catchUpAPiece, catchUpInBackground } from "./search/catch-up.ts";
+import type { OwnedSession } from "./sessions/owner.ts";
 import type { Storing } from "./store/messages.ts";
 import type { Store } from "./store/store.ts";
 import { createStores, type StoreSettings, type Stores } from "./stores.ts";
@@ -109,9 +110,20 @@ export interface EngineParts {
 export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {}): LosslessEngine {
   const { durableTurns = false, grants = createGrants(), onStored, onWindow, onMovedAway } = parts;
   const refill = createRefill(onMovedAway);
+  /** Hosts add to what they pass; only these two name the session. */
+  const refOf = ({ sessionId, sessionKey }: SessionRef): OwnedSession => ({
+    ...{ sessionId, owner: stores.owner },
+    ...(sessionKey !== undefined && { sessionKey }),
+  });
+  const viewRequest = (params: AssembleParams): ViewRequest => ({
+    session: refOf(params),
+    messages: params.messages,
+    tokenBudget: params.tokenBudget,
+    contextWindow: windowOf(params.runtimeContext),
+  });
   /** Storing what was said in the session, with word of how it went. */
   async function storing<Outcome>(
-    session: SessionRef,
+    session: OwnedSession,
     work: (store: Store) => Promise<Outcome>,
   ): Promise<Outcome | null> {
     try {
@@ -269,7 +281,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
     },
 
     prepareSubagentSpawn(params) {
-      const grant = grants.give(params);
+      const grant = grants.give({ ...params, owner: stores.owner });
       if (grant === null) return undefined;
       return { rollback: () => void grants.revoke(params.childSessionKey, grant) };
     },
@@ -281,19 +293,6 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
     dispose: () => stores.release(),
   };
 }
-
-const viewRequest = (params: AssembleParams): ViewRequest => ({
-  session: refOf(params),
-  messages: params.messages,
-  tokenBudget: params.tokenBudget,
-  contextWindow: windowOf(params.runtimeContext),
-});
-
-/** Hosts add to what they pass; only these two name the session. */
-const refOf = ({ sessionId, sessionKey }: SessionRef): SessionRef => ({
-  sessionId,
-  ...(sessionKey !== undefined && { sessionKey }),
-});
 
 function windowOf(runtimeContext: RuntimeContext | undefined): number | undefined {
   const window: unknown = runtimeContext?.modelContextWindow;

@@ -1,7 +1,7 @@
 // Which database a session's messages belong to.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { SessionRef } from "@clew/plugin-sdk/core";
+import { type OwnedSession, ownerOf } from "./sessions/owner.ts";
 import { namesSession } from "./sessions/patterns.ts";
 import { IN_MEMORY, type Store, type StoreUse, useStore } from "./store/store.ts";
 
@@ -19,8 +19,10 @@ export interface StoreSettings {
 
 /** The open databases of one engine. */
 export interface Stores {
+  /** See `ownerOf`. */
+  readonly owner: string;
   /** Null: the session is ignored. */
-  of(session: SessionRef): Store | null;
+  of(session: OwnedSession): Store | null;
   /** The database that sessions are kept in. */
   ofAgent(): Store;
   /** Path of that database where there is no such file yet; null = there is one. */
@@ -49,6 +51,7 @@ export function createStores(
     return kept.store;
   };
   return {
+    owner: file === IN_MEMORY ? "" : ownerOf(agentDir, file),
     ofAgent,
     missing: () => (file === IN_MEMORY || existsSync(file) ? null : file),
     of({ sessionKey }) {

@@ -1,13 +1,9 @@
 // Chooses what a model is shown of a history, and says so in the terms of the contract.
-import {
-  type AgentMessage,
-  type AssembleResult,
-  messageId,
-  type SessionRef,
-} from "@clew/plugin-sdk/core";
+import { type AgentMessage, type AssembleResult, messageId } from "@clew/plugin-sdk/core";
 import { withoutNamesakes } from "../messages/name.ts";
 import { isOwn } from "../messages/own.ts";
 import { asFarAsPossible, patiently } from "../patiently.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
 import { heartbeatNames, printsOf } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
@@ -18,7 +14,7 @@ import { counter, show, type View, type ViewItem, type Why } from "./show.ts";
 
 /** A history to be shown. */
 export interface ViewRequest {
-  readonly session: SessionRef;
+  readonly session: OwnedSession;
   /** Oldest first. */
   readonly messages: readonly AgentMessage[];
   /** Tokens. Absent: no limit is known. */
@@ -58,7 +54,7 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
 /** Names of the messages that were told as those of runs that the host began by itself. */
 export const heartbeatsOf = (
   store: Store,
-  session: SessionRef,
+  session: OwnedSession,
   signal: AbortSignal | undefined,
 ): Promise<ReadonlySet<string>> => patiently(() => heartbeatNames(store, session), signal);
 

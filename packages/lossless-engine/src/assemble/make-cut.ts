@@ -1,9 +1,10 @@
 // Writes the record of a new cut, shows what is left, and keeps the cut.
 import { createHash } from "node:crypto";
-import type { AgentMessage, SessionRef } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { saveLedger } from "@clew/plugin-sdk/transcript";
 import { named, nameOf } from "../messages/name.ts";
 import { patiently } from "../patiently.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import { type StoredCut, storeCut } from "../store/cuts.ts";
 import { timeOf } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
@@ -15,7 +16,7 @@ import { leastRecord, writeRecord } from "./write-record.ts";
 
 /** Where to cut what. */
 export interface CutRequest {
-  readonly session: SessionRef;
+  readonly session: OwnedSession;
   readonly messages: readonly AgentMessage[];
   /** Tokens. */
   readonly budget: number;

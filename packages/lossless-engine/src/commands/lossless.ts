@@ -1,6 +1,7 @@
 // The chat command that tells of the database, checks it and copies it.
-import type { PluginCommand, SessionRef } from "@clew/plugin-sdk/core";
+import type { PluginCommand } from "@clew/plugin-sdk/core";
 import { patiently } from "../patiently.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import { holdingsOfSession, markDamaged, readOn } from "../store/health.ts";
 import type { Store } from "../store/store.ts";
 import type { Stores } from "../stores.ts";
@@ -35,7 +36,7 @@ export const losslessCommand = ({
   acceptsArgs: true,
   async handler({ args = "", sessionId = "", sessionKey, senderIsOwner, agentId }) {
     const word = args.trim() === "" ? "status" : args.trim();
-    const session = { sessionId, ...(sessionKey !== undefined && { sessionKey }) };
+    const given = { sessionId, ...(sessionKey !== undefined && { sessionKey }) };
     if (word === "help") return { text: HELP };
     const answer = WORDS.get(word);
     if (answer === undefined)
@@ -44,7 +45,8 @@ export const losslessCommand = ({
     const missing = stores?.missing() ?? null;
     if (missing !== null) return { text: `${sentence(nothingIn(missing))}.` };
     try {
-      const store = stores?.ofAgent() ?? reach.storeOf(session);
+      const store = stores?.ofAgent() ?? reach.storeOf(given);
+      const session = stores === undefined ? reach.asMet(given) : { ...given, owner: stores.owner };
       const isOwner = senderIsOwner === true;
       return {
         text: store === undefined ? NOT_MET : await answer(store, { session, isOwner, now }),
@@ -56,7 +58,7 @@ export const losslessCommand = ({
 });
 
 interface Asking {
-  readonly session: SessionRef;
+  readonly session: OwnedSession;
   readonly isOwner: boolean;
   readonly now: () => number;
 }
@@ -76,7 +78,7 @@ const HEALING =
   "They are read again from the transcripts when their sessions go on after a restart";
 const OWNERS_ONLY = "Only the owner of this host may copy the database.";
 
-async function status(store: Store, session: SessionRef): Promise<string> {
+async function status(store: Store, session: OwnedSession): Promise<string> {
   const { messages, conversations } = await patiently(() => holdingsOfSession(store, session));
   const here = `This session: ${counted(messages, "message")} of ${counted(conversations, "conversation")}`;
   return `${await describeStore(store)}.\n${here}.`;

@@ -1,6 +1,7 @@
 // Notices by a history's end that its session left a branch, or came back to one.
-import { type AgentMessage, messageId, type SessionRef } from "@clew/plugin-sdk/core";
+import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
 import { patiently } from "../patiently.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import { branchChange, markJoined, markLeft } from "../store/left.ts";
 import type { Store } from "../store/store.ts";
 
@@ -14,7 +15,7 @@ export async function noteBranch(
     session,
     messages,
     newest,
-  }: { session: SessionRef; messages: readonly AgentMessage[]; newest: string },
+  }: { session: OwnedSession; messages: readonly AgentMessage[]; newest: string },
 ): Promise<void> {
   const end = { session, newest };
   const change = await patiently(() => branchChange(store, end));

@@ -3,6 +3,7 @@ import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
 import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
+import { cursorOf } from "../store/cursors.ts";
 import { conversationMessages } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
 import { type SessionFile, sessionFile } from "../testing/session-file.ts";
@@ -38,6 +39,18 @@ describe("an import", () => {
     file.say(assistant("four"));
     expect(await importFrom(store, file)).toEqual({ imported: 2 });
     expect(textsIn(store)).toEqual(["one", "two", "and", "three", "four"]);
+  });
+
+  it("is behind what it read also where that holds no message", async () => {
+    const [store, file] = [temporaryStore(), sessionFile()];
+    file.say(user("one"));
+    await importFrom(store, file);
+    const note = file.append({ type: "custom", customType: "note" });
+    expect(await importFrom(store, file)).toEqual({ imported: 0 });
+    expect(cursorOf(store, session)).toMatchObject({
+      bytes: readFileSync(file.path).length,
+      entry: note,
+    });
   });
 
   it("takes nothing twice that was told meanwhile", async () => {

@@ -1,7 +1,7 @@
 // Stores what a session file holds and the store lacks.
 import { type FileHandle, open } from "node:fs/promises";
-import type { SessionRef } from "@clew/plugin-sdk/core";
 import { patiently } from "../patiently.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import { type Cursor, cursorOf } from "../store/cursors.ts";
 import { storeMessages } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
@@ -30,7 +30,7 @@ export async function importFile(
     session,
     path,
     signal,
-  }: { session: SessionRef; path: string; signal?: AbortSignal | undefined },
+  }: { session: OwnedSession; path: string; signal?: AbortSignal | undefined },
 ): Promise<Import> {
   const file = await open(path, "r").catch(() => undefined);
   if (file === undefined) return { imported: 0, reason: `the session file ${path} cannot be read` };

@@ -1,8 +1,9 @@
 // Stores the messages that a host tells of.
-import { type AgentMessage, messageId, type SessionRef } from "@clew/plugin-sdk/core";
+import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
 import { type NamedMessage, named, nameOf } from "../messages/name.ts";
 import { isOwn } from "../messages/own.ts";
 import { patiently } from "../patiently.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import { newestNames, type Storing, storeMessages } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
 import { importFile } from "./import-file.ts";
@@ -10,7 +11,7 @@ import { firstNew, firstNewOfBatch, isAnonymous } from "./told-again.ts";
 
 /** New messages of a session. */
 export interface Told {
-  readonly session: SessionRef;
+  readonly session: OwnedSession;
   /** Oldest first. */
   readonly messages: readonly AgentMessage[];
   /** Those that came before them, oldest first. Absent: the host did not say. */

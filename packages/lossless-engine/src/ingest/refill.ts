@@ -1,15 +1,15 @@
 // Reads session files again when their database was moved away while it was open.
-import type { SessionRef } from "@clew/plugin-sdk/core";
 import { asFarAsPossible } from "../patiently.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import type { Store } from "../store/store.ts";
 import { importFile } from "./import-file.ts";
 
 /** The session files of an engine, by the sessions that go on. */
 export interface Refill {
   /** The file of a session was read into the database that is there now. */
-  note(store: Store, session: SessionRef, path: string): void;
+  note(store: Store, session: OwnedSession, path: string): void;
   /** Reads it again when another database is there. */
-  ifMovedAway(store: Store, session: SessionRef): Promise<void>;
+  ifMovedAway(store: Store, session: OwnedSession): Promise<void>;
 }
 
 const MOST_SESSIONS = 1_000;
@@ -22,7 +22,7 @@ export function createRefill(onMovedAway: (path: string) => void = () => {}): Re
     if (![undefined, file].includes(seen.get(store))) onMovedAway(store.path);
     seen.set(store, file);
   };
-  const note = (store: Store, session: SessionRef, path: string) => {
+  const note = (store: Store, session: OwnedSession, path: string) => {
     const key = keyOf(session);
     const file = store.fileInUse();
     tell(store, file);
@@ -44,5 +44,5 @@ export function createRefill(onMovedAway: (path: string) => void = () => {}): Re
   };
 }
 
-const keyOf = ({ sessionId, sessionKey = "" }: SessionRef) =>
+const keyOf = ({ sessionId, sessionKey = "" }: OwnedSession) =>
   JSON.stringify([sessionKey, sessionId]);

@@ -1,8 +1,9 @@
 // Stores what a view shows and nobody told of, such as notes.
-import { type AgentMessage, messageId, type SessionRef } from "@clew/plugin-sdk/core";
+import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
 import { named, nameOf } from "../messages/name.ts";
 import { isOwn } from "../messages/own.ts";
 import { patiently } from "../patiently.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import { knownNames, storeMessages } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
 import { noteBranch } from "./branches.ts";
@@ -20,7 +21,7 @@ const MOST_NAMELESS = 256;
  */
 export async function storeSeen(
   store: Store,
-  { session, messages }: { session: SessionRef; messages: readonly AgentMessage[] },
+  { session, messages }: { session: OwnedSession; messages: readonly AgentMessage[] },
 ): Promise<void> {
   const unknown: AgentMessage[] = [];
   let newestKnown: string | undefined;

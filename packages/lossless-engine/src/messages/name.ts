@@ -102,7 +102,8 @@ export function withoutNamesakes(messages: readonly AgentMessage[]): readonly Ag
     : messages.map((message, index) => copies.get(index) ?? message);
 }
 
-function beginningOf(message: AgentMessage): string {
+/** What copies of a message keep of its words, however a host shortens them. */
+export function beginningOf(message: AgentMessage): string {
   const blocks = message.role === "assistant" ? blocksOf(message.content) : [];
   const calls = blocks.flatMap(({ type, name }) => (type === "toolCall" ? [String(name)] : []));
   const said = [textOf(message), ...calls].join(" ");

@@ -54,6 +54,12 @@ describe("a stored message", () => {
     expect(body).toContain("short");
   });
 
+  it("keeps a long text under a key that objects treat as their own", () => {
+    const json = `{"role":"user","content":[],"__proto__":"${long}","more":{"__proto__":"${long}"}}`;
+    const packed = packMessage(JSON.parse(json));
+    expect(JSON.stringify(unpackMessage(packed))).toBe(json);
+  });
+
   it("is read only: a frozen one is stored like any other", () => {
     const message = asMessage(
       Object.freeze({ role: "user", content: Object.freeze([Object.freeze({ text: long })]) }),

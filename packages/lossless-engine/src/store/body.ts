@@ -57,7 +57,7 @@ function takeOut(
   }
   if (!isPlain(value)) return value;
   const changed = Object.entries(value).flatMap(([key, item]) => {
-    const left = key === "__proto__" ? item : takeOut(item, [...place, key], found, levels - 1);
+    const left = takeOut(item, [...place, key], found, levels - 1);
     return left === item ? [] : [[key, left] as const];
   });
   return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };

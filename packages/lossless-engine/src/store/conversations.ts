@@ -1,16 +1,8 @@
 // Which conversation a transcript tells, and which ones belong to one session.
-import type { SessionRef } from "@clew/plugin-sdk/core";
-import { keyOf } from "../messages/name.ts";
+import { beginningOf, keyOf, type NamedMessage } from "../messages/name.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
+import { messageOf, timeOf } from "./rows.ts";
 import type { Sql } from "./store.ts";
-
-/** What tells a message from all others of its conversation. */
-export interface MessageName {
-  /** See `nameOf`. */
-  readonly name: string;
-  readonly role: string;
-  /** When it was made, ms since the epoch; null = not known. */
-  readonly time: number | null;
-}
 
 /** A transcript and the conversation it tells. */
 export interface Place {
@@ -19,18 +11,33 @@ export interface Place {
 }
 
 /** Undefined as long as nothing of the transcript was stored. */
-export function placeOf(sql: Sql, session: SessionRef): Place | undefined {
-  const { sessionId, sessionKey } = keysOf(session);
+export const placeOf = (sql: Sql, session: OwnedSession): Place | undefined =>
+  find(sql, session)?.place;
+
+function find(
+  sql: Sql,
+  session: OwnedSession,
+): { place: Place; isUnnamed: boolean; isUnclaimed: boolean } | undefined {
+  const { sessionId, sessionKey, owner } = keysOf(session);
   const row = sql(`
-    SELECT id, conversation, session_key FROM transcript
-    WHERE session_id = ? AND (session_key = ? OR session_key = '' OR ? = '')
-    ORDER BY session_key = ? DESC, id LIMIT 1
-  `).get(sessionId, sessionKey, sessionKey, sessionKey);
+    SELECT id, conversation, session_key, owner FROM transcript
+    WHERE session_id = ?1 AND (session_key = ?2 OR session_key = '' OR ?2 = '')
+      AND (owner = ?3 OR owner IS NULL)
+    ORDER BY owner IS NULL, id LIMIT 1
+  `).get(sessionId, sessionKey, owner);
   if (row === undefined) return undefined;
-  // First met in a call that named no key.
-  if (sessionKey !== "" && row.session_key === "")
-    sql("UPDATE transcript SET session_key = ? WHERE id = ?").run(sessionKey, row.id!);
-  return { transcript: Number(row.id), conversation: Number(row.conversation) };
+  const place = { transcript: Number(row.id), conversation: Number(row.conversation) };
+  const isUnnamed = sessionKey !== "" && row.session_key === "";
+  return { place, isUnnamed, isUnclaimed: row.owner === null };
+}
+
+/** What was stored before owners were noted is of whoever goes on with it first. */
+function claim(sql: Sql, session: OwnedSession): void {
+  const { sessionId, sessionKey, owner } = keysOf(session);
+  sql(`
+    UPDATE OR IGNORE transcript SET owner = ?3 WHERE owner IS NULL AND
+      (session_id = ?1 AND (session_key = '' OR ?2 = '') OR session_key = ?2 AND ?2 != '')
+  `).run(sessionId, sessionKey, owner);
 }
 
 /** Messages of each end by which a successor is recognised. */
@@ -41,53 +48,68 @@ const SAMPLE = 16;
  * earlier one of its session is that one's successor and tells the same conversation; any other
  * begins a new one, however alike they are.
  */
-export function makePlace(sql: Sql, session: SessionRef, messages: readonly MessageName[]): Place {
-  const known = placeOf(sql, session);
-  if (known !== undefined) return known;
-  const { sessionId, sessionKey } = keysOf(session);
+export function makePlace(
+  sql: Sql,
+  session: OwnedSession,
+  messages: readonly NamedMessage[],
+): Place {
+  const known = find(sql, session);
+  const { sessionId, sessionKey, owner } = keysOf(session);
+  if (known?.isUnclaimed !== false) claim(sql, session);
+  // First met in a call that named no key.
+  if (known?.isUnnamed)
+    sql("UPDATE transcript SET session_key = ? WHERE id = ?").run(
+      ...[sessionKey, known.place.transcript],
+    );
+  if (known !== undefined) return known.place;
   const conversation =
-    predecessorOf(sql, sessionKey, messages) ??
+    predecessorOf(sql, session, messages) ??
     Number(sql("INSERT INTO conversation DEFAULT VALUES").run().lastInsertRowid);
   const { lastInsertRowid } = sql(
-    "INSERT INTO transcript (session_id, session_key, conversation) VALUES (?, ?, ?)",
-  ).run(sessionId, sessionKey, conversation);
+    "INSERT INTO transcript (session_id, session_key, owner, conversation) VALUES (?, ?, ?, ?)",
+  ).run(sessionId, sessionKey, owner, conversation);
   return { transcript: Number(lastInsertRowid), conversation };
 }
 
 function predecessorOf(
   sql: Sql,
-  sessionKey: string,
-  messages: readonly MessageName[],
+  session: OwnedSession,
+  messages: readonly NamedMessage[],
 ): number | undefined {
+  const { sessionKey, owner } = keysOf(session);
   if (sessionKey === "") return undefined;
   const sample = [...messages.slice(0, SAMPLE), ...messages.slice(SAMPLE).slice(-SAMPLE)];
-  for (const { name, role, time } of sample) {
+  for (const { name, message } of sample) {
     const row = sql(`
-      SELECT message.conversation FROM message
-      WHERE message.conversation IN (SELECT conversation FROM transcript WHERE session_key = ?)
-        AND message.id = ? AND message.role = ? AND message.time IS ?
-      ORDER BY message.conversation DESC LIMIT 1
-    `).get(sessionKey, name, role, time);
-    if (row !== undefined) return Number(row.conversation);
+      SELECT * FROM message
+      WHERE conversation IN (SELECT conversation FROM transcript WHERE session_key = ? AND owner = ?)
+        AND id = ? AND role = ? AND time IS ?
+      ORDER BY conversation DESC LIMIT 1
+    `).get(sessionKey, owner, name, message.role, timeOf(message));
+    // Hosts that count anew in each transcript repeat ids; copies that they shorten begin alike.
+    if (row !== undefined && beginningOf(messageOf(sql, row).message) === beginningOf(message))
+      return Number(row.conversation);
   }
   return undefined;
 }
 
 /** The conversations of the session, newest first: after a reset it has another one. */
-export function conversationsOf(sql: Sql, session: SessionRef): number[] {
+export function conversationsOf(sql: Sql, session: OwnedSession): number[] {
   const own = placeOf(sql, session)?.conversation;
-  const { sessionKey } = keysOf(session);
+  const { sessionKey, owner } = keysOf(session);
   const rows =
     sessionKey === ""
       ? []
-      : sql(
-          "SELECT DISTINCT conversation FROM transcript WHERE session_key = ? ORDER BY 1 DESC",
-        ).all(sessionKey);
+      : sql(`
+          SELECT DISTINCT conversation FROM transcript
+          WHERE session_key = ? AND (owner = ? OR owner IS NULL) ORDER BY 1 DESC
+        `).all(sessionKey, owner);
   const family = rows.map(({ conversation }) => Number(conversation));
   return own === undefined || family.includes(own) ? family : [own, ...family];
 }
 
-const keysOf = ({ sessionId, sessionKey = "" }: SessionRef) => ({
+const keysOf = ({ sessionId, sessionKey = "", owner = "" }: OwnedSession) => ({
   sessionId: keyOf(sessionId),
   sessionKey: keyOf(sessionKey),
+  owner: keyOf(owner),
 });

@@ -1,5 +1,6 @@
 // Remembers how far the file of a transcript was read.
-import type { SessionRef } from "@clew/plugin-sdk/core";
+
+import type { OwnedSession } from "../sessions/owner.ts";
 import { type Place, placeOf } from "./conversations.ts";
 import type { Sql, Store } from "./store.ts";
 
@@ -16,7 +17,7 @@ export interface Cursor {
 }
 
 /** Undefined: nothing of it was read. */
-export function cursorOf(store: Store, session: SessionRef): Cursor | undefined {
+export function cursorOf(store: Store, session: OwnedSession): Cursor | undefined {
   return store.read((sql) => {
     const place = placeOf(sql, session);
     const row = place && sql("SELECT * FROM cursor WHERE transcript = ?").get(place.transcript);

@@ -1,10 +1,9 @@
 // Keeps where records stand, what they say, and from what they can be carried on.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { SessionRef } from "@clew/plugin-sdk/core";
 import type { NamedMessage } from "../messages/name.ts";
 import type { Part, Parts } from "../messages/shorten.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import { makePlace, placeOf } from "./conversations.ts";
-import { nameAndTime } from "./rows.ts";
 import type { Store } from "./store.ts";
 
 /** A cut as it is found again; tokens as they were counted when it was made. */
@@ -41,7 +40,7 @@ const MOST_CUTS = 64;
 const MOST_LEDGERS = 1;
 
 /** Of the transcript's conversation, newest first. */
-export function cutsOf(store: Store, session: SessionRef): StoredCut[] {
+export function cutsOf(store: Store, session: OwnedSession): StoredCut[] {
   return store.read((sql) => {
     const place = placeOf(sql, session);
     if (place === undefined) return [];
@@ -84,10 +83,10 @@ export function storeCut(
     session,
     messages,
     cut,
-  }: { session: SessionRef; messages: readonly NamedMessage[]; cut: NewStoredCut },
+  }: { session: OwnedSession; messages: readonly NamedMessage[]; cut: NewStoredCut },
 ): void {
   store.change((sql) => {
-    const { conversation } = makePlace(sql, session, messages.map(nameAndTime));
+    const { conversation } = makePlace(sql, session, messages);
     sql(`
       INSERT INTO cut
         (conversation, name, first, request, ceiling, estimate, high, time, covered, parts, record,

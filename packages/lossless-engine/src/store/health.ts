@@ -1,5 +1,6 @@
 // Tells how much the database holds, and whether all of it can be read.
-import type { SessionRef } from "@clew/plugin-sdk/core";
+
+import type { OwnedSession } from "../sessions/owner.ts";
 import { conversationsOf } from "./conversations.ts";
 import { markRow } from "./mark-damaged.ts";
 import { messageOf } from "./rows.ts";
@@ -22,7 +23,7 @@ export const holdingsOf = (store: Store): Holdings & { bytes: number } =>
   }));
 
 /** What belongs to the session. */
-export const holdingsOfSession = (store: Store, session: SessionRef): Holdings =>
+export const holdingsOfSession = (store: Store, session: OwnedSession): Holdings =>
   store.read((sql) => {
     const conversations = conversationsOf(sql, session);
     const { number } = sql(

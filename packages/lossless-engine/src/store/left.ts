@@ -1,12 +1,13 @@
 // Marks what was said on branches that a session has left, and takes the mark off again.
-import type { SessionRef } from "@clew/plugin-sdk/core";
+
+import type { OwnedSession } from "../sessions/owner.ts";
 import { placeOf } from "./conversations.ts";
 import { FLAGS } from "./rows.ts";
 import type { Sql, Store } from "./store.ts";
 
 /** The active branch, as far as it matters here. */
 export interface BranchEnd {
-  readonly session: SessionRef;
+  readonly session: OwnedSession;
   /** The newest message of the branch that is stored. */
   readonly newest: string;
 }
@@ -44,7 +45,7 @@ export const markLeft = (store: Store, end: BranchEnd): void =>
 /** Takes the mark off these; true: one of them had it. */
 export const markJoined = (
   store: Store,
-  { session, names }: { session: SessionRef; names: readonly string[] },
+  { session, names }: { session: OwnedSession; names: readonly string[] },
 ): boolean =>
   store.change((sql) => {
     const place = placeOf(sql, session);

@@ -83,6 +83,22 @@ describe("a message", () => {
     expect(rowsOf(store, "payload_use")).toBe(1);
   });
 
+  it("that was seen with a long text, and told without it, is as it was told", () => {
+    const store = temporaryStore();
+    const [told] = withIds([user("short")]);
+    tell(store, [named({ ...told!, role: "user", content: "x".repeat(9_000) })], { from: "seen" });
+    tell(store, [named(told!)]);
+    expect(storedOf(store)).toEqual([told]);
+    expect(rowsOf(store, "payload_use")).toBe(0);
+  });
+
+  it("whose long text holds half of a surrogate pair comes back as it was told", () => {
+    const store = temporaryStore();
+    const messages = withIds([user(`\ud800${"x".repeat(9_000)}`), user("y".repeat(9_000))]);
+    tell(store, messages.map(named));
+    expect(JSON.stringify(storedOf(store))).toBe(JSON.stringify(messages));
+  });
+
   it("that was seen whole is no less whole when it is told, and stays so", () => {
     const store = temporaryStore();
     const [whole] = withIds([toolResult(toolCall("read"), "x".repeat(9_000))]);
@@ -146,10 +162,12 @@ describe("a durable turn", () => {
 
   it("counts its messages' turns on from those before", () => {
     const store = temporaryStore();
-    for (const prefix of ["a", "b"]) tell(store, namedWithIds(conversation({ turns: 2 }), prefix));
+    for (const prefix of ["a", "b"]) tell(store, namedWithIds(conversation({ turns: 40 }), prefix));
     const [conversationId] = familyOf(store);
-    const turns = readMessages(store, { conversation: conversationId!, limit: 9 });
-    expect(turns.map(({ turn }) => turn)).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
+    const turns = readMessages(store, { conversation: conversationId!, limit: 200 });
+    expect(turns.map(({ turn }) => turn)).toEqual(
+      Array.from({ length: 160 }, (_, at) => 1 + Math.floor(at / 2)),
+    );
   });
 });
 

@@ -1,20 +1,21 @@
 // Stores messages, each once, and reads them back as they were.
-import type { AgentMessage, SessionRef } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { type NamedMessage, printOf, withName } from "../messages/name.ts";
 import { searchTextOf } from "../messages/search-text.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import { type PackedMessage, packMessage } from "./body.ts";
 import { makePlace, type Place, placeOf } from "./conversations.ts";
 import { type Cursor, moveCursor } from "./cursors.ts";
 import { keptText } from "./kept-text.ts";
 import { findRow, hasNameless } from "./known-rows.ts";
 import { storePayloads } from "./payloads.ts";
-import { FLAGS, messageOf, nameAndTime, type StoredMessage, timeOf } from "./rows.ts";
+import { FLAGS, messageOf, type StoredMessage, timeOf } from "./rows.ts";
 import { indexAgain, noteStored } from "./search-index.ts";
 import type { Sql, Store } from "./store.ts";
 
 /** Messages that belong to one transcript. */
 export interface NewMessages {
-  readonly session: SessionRef;
+  readonly session: OwnedSession;
   /** Oldest first. */
   readonly messages: readonly NamedMessage[];
   /**
@@ -49,7 +50,7 @@ export interface Refusal {
 export function storeMessages(store: Store, request: NewMessages): Storing {
   const storing = store.change((sql): Storing => {
     const { session, messages, advancementKey, cursor } = request;
-    const place = makePlace(sql, session, messages.map(nameAndTime));
+    const place = makePlace(sql, session, messages);
     if (advancementKey !== undefined && !takeKey(sql, place, advancementKey))
       return { added: 0, isDuplicate: true, refused: [] };
     const stored = storeEach(sql, place, { ...request, compresses: store.compresses });
@@ -70,7 +71,7 @@ export interface KnownNames {
 
 export function knownNames(
   store: Store,
-  session: SessionRef,
+  session: OwnedSession,
   names: readonly string[],
 ): KnownNames {
   return store.read((sql) => {
@@ -85,7 +86,7 @@ export function knownNames(
 }
 
 /** Names of the conversation's messages that were said in runs that the host began by itself. */
-export function heartbeatNames(store: Store, session: SessionRef): ReadonlySet<string> {
+export function heartbeatNames(store: Store, session: OwnedSession): ReadonlySet<string> {
   return store.read((sql) => {
     const place = placeOf(sql, session);
     if (place === undefined) return new Set();
@@ -99,7 +100,7 @@ export function heartbeatNames(store: Store, session: SessionRef): ReadonlySet<s
 /** By the names of messages: what they are known by where a host gives no ids. */
 export function printsOf(
   store: Store,
-  session: SessionRef,
+  session: OwnedSession,
   names: readonly string[],
 ): ReadonlyMap<string, string> {
   return store.read((sql) => {
@@ -128,7 +129,7 @@ export function readMessages(
 }
 
 /** All messages of the transcript's conversation, in the order in which they came. */
-export function conversationMessages(store: Store, session: SessionRef): AgentMessage[] {
+export function conversationMessages(store: Store, session: OwnedSession): AgentMessage[] {
   return store.read((sql) => {
     const place = placeOf(sql, session);
     if (place === undefined) return [];
@@ -139,7 +140,7 @@ export function conversationMessages(store: Store, session: SessionRef): AgentMe
 }
 
 /** Names of the newest messages of the transcript's conversation, oldest first. */
-export function newestNames(store: Store, session: SessionRef, limit: number): string[] {
+export function newestNames(store: Store, session: OwnedSession, limit: number): string[] {
   return store.read((sql) => {
     const place = placeOf(sql, session);
     if (place === undefined) return [];

@@ -4,29 +4,37 @@ import { renameSync, rmSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { createFile } from "./create-file.ts";
 import { storageError } from "./failure.ts";
-import { APPLICATION_ID } from "./migrations.ts";
+import { APPLICATION_ID, type Migration } from "./migrations.ts";
 
 /**
  * One transaction each, so that a file is of one version or the next. Throws, and changes nothing,
- * where the file is another program's or of a newer version, or cannot be copied.
+ * where the file is another program's or of a version that no migration leads on from, or cannot be
+ * copied.
  */
-export function migrate(db: DatabaseSync, path: string, migrations: readonly string[]): void {
-  refuseForeign(db, path, migrations.length);
+export function migrate(db: DatabaseSync, path: string, migrations: readonly Migration[]): void {
+  const newest = Math.max(...migrations.map(({ to }) => to));
+  refuseForeign(db, path, newest);
   const found = numberOf(db, "user_version");
-  for (let from = found; from < migrations.length; from++) {
+  for (let from = found; from !== newest; ) {
+    const migration = migrations.find((each) => each.from.includes(from));
+    if (migration === undefined)
+      throw storageError(
+        `The lossless engine cannot use its database ${path}: it is of an unknown version, ${from}; move it away, and a new one is filled from the transcripts.`,
+      );
     if (found > 0) backUp(db, path, from);
     db.exec("BEGIN IMMEDIATE");
     try {
       // Another process may have done it while this one waited.
       if (numberOf(db, "user_version") === from)
         db.exec(
-          `${migrations[from]}; PRAGMA user_version = ${from + 1}; PRAGMA application_id = ${APPLICATION_ID};`,
+          `${migration.sql}; PRAGMA user_version = ${migration.to}; PRAGMA application_id = ${APPLICATION_ID};`,
         );
       db.exec("COMMIT");
     } catch (error) {
       if (db.isTransaction) db.exec("ROLLBACK");
       throw error;
     }
+    from = migration.to;
   }
 }
 

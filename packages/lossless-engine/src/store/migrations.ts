@@ -1,26 +1,36 @@
-// The changes that made the tables of the database, one after the other.
+// The tables of the database, and the changes by which older databases get them.
 
 /** Marks a file as ours: "clew". */
 export const APPLICATION_ID = 0x636c6577;
 
-/** Each makes the next version; the first of a file without tables is version 1. */
-export const MIGRATIONS: readonly string[] = [
-  `
-  -- One history from its first message on, whatever transcripts it moved through.
+/** A change of one version of the database into another. */
+export interface Migration {
+  /** Versions that it is for; 0 = a file without tables. */
+  readonly from: readonly number[];
+  readonly to: number;
+  readonly sql: string;
+}
+
+const TABLES = `
+  -- One history from its first message on, whatever transcripts it moved through. What it holds is
+  -- counted as it comes.
   CREATE TABLE conversation (
     id INTEGER PRIMARY KEY,
-    turns INTEGER NOT NULL DEFAULT 0
+    turns INTEGER NOT NULL DEFAULT 0,
+    messages INTEGER NOT NULL DEFAULT 0
   ) STRICT;
 
-  -- session_key is '' as long as the host names none.
+  -- session_key is '' as long as the host names none. owner says whose it is, see
+  -- sessions/owner.ts; NULL = it was stored before that was noted, and nobody went on with it yet.
   CREATE TABLE transcript (
     id INTEGER PRIMARY KEY,
     session_id TEXT NOT NULL,
     session_key TEXT NOT NULL,
+    owner TEXT,
     conversation INTEGER NOT NULL REFERENCES conversation,
-    UNIQUE (session_id, session_key)
+    UNIQUE (session_id, session_key, owner)
   ) STRICT;
-  CREATE INDEX transcript_key ON transcript (session_key);
+  CREATE INDEX transcript_key ON transcript (session_key, owner);
 
   -- Each message once, as its JSON: text, but for texts so long that they are payloads. seq is the
   -- order of arrival and the rowid of both indexes; time in ms.
@@ -36,6 +46,8 @@ export const MIGRATIONS: readonly string[] = [
     UNIQUE (conversation, id)
   ) STRICT;
   CREATE INDEX message_conversation ON message (conversation);
+  -- Few messages are said in runs that a host begins by itself.
+  CREATE INDEX message_heartbeat ON message (conversation) WHERE flags & 2;
 
   -- hash is SHA-256 of the text.
   CREATE TABLE payload (
@@ -69,28 +81,10 @@ export const MIGRATIONS: readonly string[] = [
     entry TEXT NOT NULL
   ) STRICT;
 
-  -- Words and trigrams of messages up to the watermark, without their places or texts.
-  CREATE VIRTUAL TABLE words USING fts5 (
-    text, content = '', contentless_delete = 1, detail = none, tokenize = 'porter unicode61'
-  );
-  CREATE VIRTUAL TABLE trigrams USING fts5 (
-    text, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram'
-  );
-  -- They are written in small pieces: merging less often is a third faster.
-  INSERT INTO words (words, rank) VALUES ('automerge', 8);
-  INSERT INTO trigrams (trigrams, rank) VALUES ('automerge', 8);
-  -- Messages that the indexes hold not at all, or not to their end: they are read to be searched.
-  CREATE TABLE unindexed (message INTEGER PRIMARY KEY REFERENCES message) STRICT;
-  CREATE TABLE watermark (
-    only INTEGER PRIMARY KEY CHECK (only = 1),
-    indexed INTEGER NOT NULL
-  ) STRICT;
-  INSERT INTO watermark VALUES (1, 0);
-  `,
-  `
   -- Places before which a record stands for everything. first and request are names of messages; a
   -- cut without a ceiling holds under every budget. covered counts the messages the record stands
-  -- for. ledger is what was known there, zstd of JSON; only the newest cut keeps it.
+  -- for. parts is the JSON of what is shown of messages behind it that are not shown whole. ledger
+  -- is what was known there, zstd of JSON; only the newest cut keeps it.
   CREATE TABLE cut (
     id INTEGER PRIMARY KEY,
     conversation INTEGER NOT NULL REFERENCES conversation,
@@ -102,45 +96,75 @@ export const MIGRATIONS: readonly string[] = [
     high INTEGER NOT NULL,
     time INTEGER,
     covered INTEGER NOT NULL,
+    parts TEXT,
     record TEXT NOT NULL,
     ledger BLOB,
     UNIQUE (conversation, name)
   ) STRICT;
-  `,
-  `
-  -- Words of scripts without spaces are cut otherwise now: both indexes are made again.
-  INSERT INTO words (words) VALUES ('delete-all');
-  INSERT INTO trigrams (trigrams) VALUES ('delete-all');
-  DELETE FROM unindexed;
-  UPDATE watermark SET indexed = 0;
-  `,
-  `
-  -- parts is the JSON of what is shown of messages behind the record that are not shown whole.
-  ALTER TABLE cut ADD COLUMN parts TEXT;
-  -- Few messages are said in runs that a host begins by itself.
-  CREATE INDEX message_heartbeat ON message (conversation) WHERE flags & 2;
-  `,
-  `
-  -- Counted as they come.
-  ALTER TABLE conversation ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
-  UPDATE conversation SET messages =
-    (SELECT count(*) FROM message WHERE message.conversation = conversation.id);
 
-  -- Trigrams by hash; see store/postings.ts for what the bytes say. A leaf has 32 messages at most,
-  -- from number first on. Many leaves make a group, of which bucket b has id 128 * first + b.
-  DROP TABLE trigrams;
-  CREATE TABLE trigram_leaf (first INTEGER PRIMARY KEY, postings BLOB NOT NULL) STRICT;
-  CREATE TABLE trigram_group (first INTEGER PRIMARY KEY) STRICT;
-  CREATE TABLE trigram_bucket (id INTEGER PRIMARY KEY, postings BLOB NOT NULL) STRICT;
-
-  -- Words follow again, together with the trigrams. They are merged in slices, when there is time.
-  INSERT INTO words (words) VALUES ('delete-all');
+  -- Words of messages up to the watermark, without their places or texts. They are merged in slices,
+  -- when there is time.
+  CREATE VIRTUAL TABLE words USING fts5 (
+    text, content = '', contentless_delete = 1, detail = none, tokenize = 'porter unicode61'
+  );
   INSERT INTO words (words, rank) VALUES ('automerge', 0);
   INSERT INTO words (words, rank) VALUES ('usermerge', 16);
   INSERT INTO words (words, rank) VALUES ('crisismerge', 1000);
+  -- Trigrams by hash; see store/postings.ts for what the bytes say. A leaf has 32 messages at most,
+  -- from number first on. Many leaves make a group, of which bucket b has id 128 * first + b.
+  CREATE TABLE trigram_leaf (first INTEGER PRIMARY KEY, postings BLOB NOT NULL) STRICT;
+  CREATE TABLE trigram_group (first INTEGER PRIMARY KEY) STRICT;
+  CREATE TABLE trigram_bucket (id INTEGER PRIMARY KEY, postings BLOB NOT NULL) STRICT;
+  -- Messages that the indexes hold not at all, or not to their end: they are read to be searched.
+  CREATE TABLE unindexed (message INTEGER PRIMARY KEY REFERENCES message) STRICT;
   -- pieces: how often words were written since they were last merged.
-  ALTER TABLE watermark ADD COLUMN pieces INTEGER NOT NULL DEFAULT 0;
-  DELETE FROM unindexed;
-  UPDATE watermark SET indexed = 0;
-  `,
+  CREATE TABLE watermark (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    indexed INTEGER NOT NULL,
+    pieces INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  INSERT INTO watermark (only, indexed) VALUES (1, 0);
+`;
+
+/**
+ * What five versions before the first release kept in common goes over; what can be made again,
+ * cuts and indexes, is.
+ */
+const BEFORE_RELEASE = `
+  PRAGMA defer_foreign_keys = ON;
+  DROP TABLE IF EXISTS words;
+  DROP TABLE IF EXISTS trigrams;
+  DROP TABLE IF EXISTS trigram_leaf;
+  DROP TABLE IF EXISTS trigram_group;
+  DROP TABLE IF EXISTS trigram_bucket;
+  DROP TABLE IF EXISTS unindexed;
+  DROP TABLE IF EXISTS watermark;
+  DROP TABLE IF EXISTS cut;
+  DROP INDEX transcript_key;
+  DROP INDEX message_conversation;
+  DROP INDEX IF EXISTS message_heartbeat;
+  DROP INDEX payload_use_payload;
+  ${["conversation", "transcript", "message", "payload", "payload_use", "advancement", "cursor"]
+    .map((table) => `ALTER TABLE ${table} RENAME TO old_${table};`)
+    .join("\n  ")}
+  ${TABLES}
+  INSERT INTO conversation SELECT id, turns,
+    (SELECT count(*) FROM old_message WHERE conversation = old_conversation.id)
+    FROM old_conversation;
+  INSERT INTO transcript (id, session_id, session_key, conversation)
+    SELECT id, session_id, session_key, conversation FROM old_transcript;
+  INSERT INTO message SELECT * FROM old_message ORDER BY seq;
+  INSERT INTO payload SELECT * FROM old_payload ORDER BY id;
+  INSERT INTO payload_use SELECT * FROM old_payload_use;
+  INSERT INTO advancement SELECT * FROM old_advancement;
+  INSERT INTO cursor SELECT * FROM old_cursor;
+  ${["cursor", "advancement", "payload_use", "payload", "message", "transcript", "conversation"]
+    .map((table) => `DROP TABLE old_${table};`)
+    .join("\n  ")}
+`;
+
+/** What is here stays as it is; the next change is one more. */
+export const MIGRATIONS: readonly Migration[] = [
+  { from: [0], to: 6, sql: TABLES },
+  { from: [1, 2, 3, 4, 5], to: 6, sql: BEFORE_RELEASE },
 ];

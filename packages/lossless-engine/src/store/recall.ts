@@ -1,7 +1,8 @@
 // Answers what recall asks of the stored messages.
-import type { AgentMessage, SessionRef } from "@clew/plugin-sdk/core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { blocksOf } from "@clew/plugin-sdk/transcript";
 import { keyOf } from "../messages/name.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import { conversationsOf, placeOf } from "./conversations.ts";
 import { messageOf, type StoredMessage } from "./rows.ts";
 import type { Store } from "./store.ts";
@@ -10,7 +11,7 @@ import type { Store } from "./store.ts";
 export type Scope = readonly number[] | null;
 
 /** The conversations of a session, newest first. */
-export const sessionConversations = (store: Store, session: SessionRef): number[] =>
+export const sessionConversations = (store: Store, session: OwnedSession): number[] =>
   store.read((sql) => conversationsOf(sql, session));
 
 /** True: something was stored under this number. */
@@ -59,7 +60,7 @@ export const numberOf = (store: Store, scope: Scope, name: string): number | und
   });
 
 /** The number of the request that is being answered in a session. Undefined: none is. */
-export const openRequest = (store: Store, session: SessionRef): number | undefined =>
+export const openRequest = (store: Store, session: OwnedSession): number | undefined =>
   store.read((sql) => {
     const place = placeOf(sql, session);
     if (place === undefined) return undefined;

@@ -2,7 +2,6 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { NamedMessage } from "../messages/name.ts";
 import { unpackMessage } from "./body.ts";
-import type { MessageName } from "./conversations.ts";
 import { textKept } from "./kept-text.ts";
 import { payloadsOf } from "./payloads.ts";
 import type { Sql } from "./store.ts";
@@ -65,12 +64,6 @@ const saysDamaged = ({ role, time }: Record<string, unknown>): AgentMessage =>
     ...{ role, content: [{ type: "text", text: DAMAGED }] },
     ...(time !== null && { timestamp: Number(time) }),
   }) as unknown as AgentMessage;
-
-export const nameAndTime = ({ name, message }: NamedMessage): MessageName => ({
-  name,
-  role: message.role,
-  time: timeOf(message),
-});
 
 /** Milliseconds; hosts that write a date instead give none here. */
 export const timeOf = ({ timestamp }: AgentMessage): number | null =>

@@ -69,6 +69,28 @@ describe("the indexes", () => {
     );
   });
 
+  it("say of a text that is longer by one character that they do not hold all of it", () => {
+    const store = temporaryStore();
+    const words = "some plain words of a long letter ".repeat(INDEXED_CHARS / 20);
+    tell(store, words.slice(0, INDEXED_CHARS), words.slice(0, INDEXED_CHARS + 1));
+    indexAll(store);
+    expect(unindexed(store, everywhere)).toEqual([2]);
+  });
+
+  it("leave a message that was replaced to be read, and no longer name its old words", () => {
+    const store = temporaryStore();
+    const message = namedWithIds([user("a lighthouse, as it was seen")]);
+    storeMessages(store, { session, messages: message, from: "seen" });
+    indexAll(store);
+    expect(unindexed(store, everywhere)).toEqual([]);
+    const told = namedWithIds([user("a barometer, as it was told")]);
+    storeMessages(store, { session, messages: told, from: "told" });
+    indexAll(store);
+    expect(withWords(store, "lighthouse", everywhere)).toEqual([]);
+    expect(withWords(store, "barometer", everywhere)).toEqual([1]);
+    expect(unindexed(store, everywhere)).toEqual([1]);
+  });
+
   it("hold calls, thoughts and errors, and no pictures", () => {
     const message = assistant(
       [

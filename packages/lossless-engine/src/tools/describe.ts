@@ -1,8 +1,8 @@
 // The tool that shows stored messages and files whole.
-import type { SessionRef } from "@clew/plugin-sdk/core";
 import { historyOfFile } from "../files/versions.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import { patiently } from "../patiently.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import { fileOf, filesIn } from "../store/files.ts";
 import {
   endOfTurn,
@@ -69,7 +69,7 @@ const MOST_MESSAGES = 500;
 
 /** What a description keeps to. */
 export interface DescribeContext {
-  readonly session: SessionRef;
+  readonly session: OwnedSession;
   /** Where relative paths of files begin. Absent: not known. */
   readonly workspace?: string | undefined;
   readonly scope: Scope;
@@ -116,7 +116,7 @@ export async function describe(
 /** Turns are those of the conversation that is asked for, or of the session's newest. */
 function endOf(
   store: Store,
-  session: SessionRef,
+  session: OwnedSession,
   { turn, conversationId }: DescribeArguments,
 ): number | undefined {
   if (turn === undefined) return undefined;

@@ -1,10 +1,11 @@
 // Which child session may read which session, how much and how long.
-import type { PrepareSubagentSpawnParams, SessionRef } from "@clew/plugin-sdk/core";
+import type { PrepareSubagentSpawnParams } from "@clew/plugin-sdk/core";
+import type { OwnedSession } from "../sessions/owner.ts";
 
 /** What a child may read besides its own session. */
 export interface Grant {
   /** Whose conversations. */
-  readonly session: SessionRef;
+  readonly session: OwnedSession;
   /** Until when, monotonic ms. */
   readonly ends: number;
   /** Generations of children that may inherit it. */
@@ -22,7 +23,8 @@ export interface Grants {
     params: Pick<
       PrepareSubagentSpawnParams,
       "parentSessionKey" | "childSessionKey" | "parentSessionId" | "ttlMs"
-    >,
+    > &
+      Pick<OwnedSession, "owner">,
   ): Grant | null;
   /** The grant of a session; undefined: it has none, or none any more. */
   of(sessionKey: string | undefined): Grant | undefined;
@@ -58,8 +60,8 @@ export function createGrants(now: () => number = () => performance.now()): Grant
     of,
     isChild: (sessionKey) =>
       sessionKey !== undefined && (CHILD.test(sessionKey) || children.has(sessionKey)),
-    give({ parentSessionKey, childSessionKey, parentSessionId, ttlMs: given = DEFAULT_TTL_MS }) {
-      const ttlMs = Number.isNaN(given) ? DEFAULT_TTL_MS : given;
+    give({ parentSessionKey, childSessionKey, parentSessionId, owner, ttlMs: given }) {
+      const ttlMs = given === undefined || Number.isNaN(given) ? DEFAULT_TTL_MS : given;
       children.add(childSessionKey);
       if (children.size > MOST_CHILDREN) children.delete(children.keys().next().value!);
       const inherited = of(parentSessionKey);
@@ -67,7 +69,7 @@ export function createGrants(now: () => number = () => performance.now()): Grant
       const grant: Grant = {
         session: inherited?.session ?? {
           sessionId: parentSessionId ?? "",
-          sessionKey: parentSessionKey,
+          ...{ sessionKey: parentSessionKey, owner },
         },
         ends: Math.min(now() + ttlMs, inherited?.ends ?? Infinity),
         depth: (inherited?.depth ?? DEPTH) - 1,

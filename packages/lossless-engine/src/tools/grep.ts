@@ -1,5 +1,4 @@
 // The tool that finds messages by words or by a pattern.
-import type { SessionRef } from "@clew/plugin-sdk/core";
 import { isRecall, makesCall } from "../messages/quoting.ts";
 import { patiently } from "../patiently.ts";
 import { looksLikePattern } from "../search/looks-like-pattern.ts";
@@ -7,6 +6,7 @@ import { matcherOf } from "../search/pattern/matcher.ts";
 import { PatternError, parsePattern } from "../search/pattern/parse.ts";
 import { type RankedResult, searchRanked } from "../search/ranked.ts";
 import { type SearchResult, search } from "../search/search.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import { openRequest, type Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import { backlogOf } from "../store/search-index.ts";
@@ -86,7 +86,7 @@ const BOUND_MS = 5_000;
 export interface GrepContext {
   /** Of the call that searches. */
   readonly callId: string;
-  readonly session: SessionRef;
+  readonly session: OwnedSession;
   readonly scope: Scope;
   /** Where relative paths of files begin. Absent: not known. */
   readonly workspace?: string | undefined;

@@ -1,7 +1,7 @@
 // Decides which conversations a call of a recall tool may read, and what it costs a grant.
-import type { SessionRef } from "@clew/plugin-sdk/core";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import { headOf } from "@clew/plugin-sdk/transcript";
+import type { OwnedSession } from "../sessions/owner.ts";
 import { hasConversation, type Scope, sessionConversations } from "../store/recall.ts";
 import type { Store } from "../store/store.ts";
 import type { Grant, Grants } from "./grants.ts";
@@ -71,7 +71,7 @@ export function planReading({
 /** What the session may read in this database. */
 export function mayRead(
   { reach, grants }: { reach: Reach; grants: Grants },
-  { store, session, asked }: { store: Store; session: SessionRef; asked: Asked },
+  { store, session, asked }: { store: Store; session: OwnedSession; asked: Asked },
 ): MayRead {
   const { sessionKey } = session;
   const grant = grants.of(sessionKey);

@@ -1,5 +1,6 @@
 // Which store a session's recall reads.
 import type { SessionRef } from "@clew/plugin-sdk/core";
+import type { OwnedSession } from "../sessions/owner.ts";
 import type { Store } from "../store/store.ts";
 import type { Stores } from "../stores.ts";
 
@@ -11,6 +12,8 @@ export interface Reach {
   watching(stores: Stores, workspace?: string | undefined): Stores;
   /** Undefined: no engine met it, or it is ignored. */
   storeOf(session: Partial<SessionRef>): Store | undefined;
+  /** The session with its owner, as an engine met it. */
+  asMet(session: SessionRef): OwnedSession;
   /** The folder where the session works. Undefined: nobody said. */
   workspaceOf(session: Partial<SessionRef>): string | undefined;
   /** How storing what was said in the session went. `failure` absent: well. */
@@ -31,7 +34,7 @@ export function createReach(): Reach {
   // A host that sets an engine aside tells it of no session any more, whosesoever call failed.
   const failures = new WeakMap<Stores, Failure[]>();
   let steps = 0;
-  const met = (session: SessionRef, stores: Stores, workspace: string | undefined) => {
+  const met = (session: OwnedSession, stores: Stores, workspace: string | undefined) => {
     const key = keyOf(session);
     const { window, storedAt = 0 } = known.get(key) ?? {};
     if (!failures.has(stores)) failures.set(stores, []);
@@ -47,6 +50,7 @@ export function createReach(): Reach {
         met(session, stores, workspace);
         return stores.of(session);
       },
+      owner: stores.owner,
       ofAgent: stores.ofAgent,
       release: stores.release,
       missing: stores.missing,
@@ -55,6 +59,7 @@ export function createReach(): Reach {
       const found = metAs(session);
       return found?.stores.of(found.session) ?? undefined;
     },
+    asMet: (session) => ({ ...session, owner: metAs(session)?.session.owner }),
     workspaceOf: (session) => metAs(session)?.workspace,
     noteStored(session, failure) {
       const found = metAs(session);
@@ -82,7 +87,7 @@ export function createReach(): Reach {
 }
 
 interface Met {
-  session: SessionRef;
+  session: OwnedSession;
   stores: Stores;
   workspace: string | undefined;
   /** Step of the last time that all of it was stored. */

@@ -1,6 +1,7 @@
 // The recall tools that a session is offered.
 import type { PluginTool, SessionRef } from "@clew/plugin-sdk/core";
 import { patiently } from "../patiently.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import type { Scope } from "../store/recall.ts";
 import type { Store } from "../store/store.ts";
 import { checkArguments, type Parameters } from "./arguments.ts";
@@ -22,7 +23,7 @@ export interface RecallTool {
 
 /** How a call of a tool goes. */
 export interface RecallContext {
-  readonly session: SessionRef;
+  readonly session: OwnedSession;
   readonly callId: string;
   /** Where its relative paths begin. Absent: not known. */
   readonly workspace?: string | undefined;
@@ -118,13 +119,14 @@ function recallTool<Arguments extends Asked>(
     name: tool.name,
     of({ sessionId = "", sessionKey }) {
       if (isOffered !== undefined && !isOffered(sessionKey)) return null;
-      const session = { sessionId, ...(sessionKey !== undefined && { sessionKey }) };
+      const given = { sessionId, ...(sessionKey !== undefined && { sessionKey }) };
       return {
         ...{ ...tool, ...READ_ONLY },
         async execute(callId, params, signal) {
           const checked = checkArguments<Arguments>(tool.name, tool.parameters, params);
           if (!checked.isRight) return textResult(checked.why);
           const { asked } = checked;
+          const session = reach.asMet(given);
           const store = reach.storeOf(session);
           if (store === undefined) return textResult(NOTHING_STORED);
           const may = await patiently(() => mayRead(parts, { store, session, asked }), signal);

@@ -1,0 +1,59 @@
+import { assistant, FIRST_TIMESTAMP, user } from "@clew/plugin-sdk/testing";
+import { describe, expect, it } from "vitest";
+import type { NamedMessage } from "../messages/name.ts";
+import { namedWithIds, temporaryStore } from "../testing/stored.ts";
+import { conversationsOf } from "./conversations.ts";
+import { storeMessages } from "./messages.ts";
+import type { Store } from "./store.ts";
+
+const session = { sessionId: "s1", sessionKey: "agent:main:main" };
+const successor = { ...session, sessionId: "s2" };
+const notes = (count: number, prefix: string) =>
+  namedWithIds(
+    Array.from({ length: count }, (_, at) => user(`${prefix} ${at}`)),
+    prefix,
+  );
+
+/** True: a transcript of these messages goes on with what was told before. */
+function goesOn(store: Store, messages: readonly NamedMessage[]): boolean {
+  storeMessages(store, { session: successor, messages, from: "told" });
+  return store.read((sql) => conversationsOf(sql, successor)).length === 1;
+}
+
+/** A database in which one message was told. */
+function storeWithOne(message: NamedMessage): Store {
+  const store = temporaryStore();
+  storeMessages(store, { session, messages: [message], from: "told" });
+  return store;
+}
+
+describe("a transcript goes on with an earlier one of its session", () => {
+  it.each([0, 15, 24, 39])("that holds its message %i of 40 near one of its ends", (at) => {
+    const messages = notes(40, "note");
+    expect(goesOn(storeWithOne(messages[at]!), messages)).toBe(true);
+  });
+
+  it("whose messages its host shortened since", () => {
+    const [whole] = namedWithIds([user(`${"many words ".repeat(40)}end`)]);
+    const [cut] = namedWithIds([user(`${"many words ".repeat(30)}…`)]);
+    expect(goesOn(storeWithOne(whole!), [cut!])).toBe(true);
+  });
+});
+
+describe("a transcript begins a history of its own", () => {
+  const at = { timestamp: FIRST_TIMESTAMP };
+  const [told] = namedWithIds([user("the first words", at)]);
+
+  it.each([
+    ["another role", assistant("the first words", at)],
+    ["another time", user("the first words", { timestamp: FIRST_TIMESTAMP + 1 })],
+    ["other words", user("quite another matter", at)],
+  ])("where a message of the same id has %s", (_, message) => {
+    expect(goesOn(storeWithOne(told!), namedWithIds([message]))).toBe(false);
+  });
+
+  it("where only messages far from both of its ends were told before", () => {
+    const messages = notes(40, "note");
+    expect(goesOn(storeWithOne(messages[20]!), messages)).toBe(false);
+  });
+});
