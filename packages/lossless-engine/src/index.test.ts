@@ -56,7 +56,7 @@ describe("the plugin", () => {
 
   it("is built where its package says, and its package holds the manifest", () => {
     const { openclaw, files } = read("package.json");
-    expect(openclaw.extensions).toEqual(["./dist/plugin.js"]);
+    expect(openclaw.extensions).toEqual(["./dist/index.js"]);
     expect(files).toContain("openclaw.plugin.json");
   });
 });
