@@ -1,4 +1,6 @@
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
+import { withMessageId } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { made, smallFrame } from "./__fixtures__/small-session.ts";
 import { orderFaults } from "./judge-order.ts";
@@ -35,6 +37,21 @@ describe("the order of a request", () => {
       [rewritten, second, ...rest],
     ])
       expect(faultsOf(full, shown)).toContain("isDisordered");
+  });
+
+  it("has no fault where the host numbers calls anew, or joins what a person said in a row", async () => {
+    const { frame, record } = await wholeHistory();
+    const shownAs = (id: string, asked: readonly AgentMessage[]) => {
+      const call = toolCall("read", { path: "a" }, id);
+      const messages = [...asked, assistant([call]), toolResult(call, "the text")];
+      return messages.map((message) => frame.table.of(message, 0));
+    };
+    const texts = (...said: string[]) =>
+      withMessageId({ role: "user", content: said.map((text) => ({ type: "text", text })) }, "m1");
+    const full = shownAs("c1", [texts("stop", "go on")]);
+    expect(orderFaults(full, [record, ...shownAs("call1", [texts("go on")])])).toEqual(NONE);
+    expect(faultsOf(full, [record, ...shownAs("call1", [texts("go")])])).toEqual(["isDisordered"]);
+    expect(faultsOf(full, shownAs("call1", [texts("go on", "stop")]))).toEqual(["isDisordered"]);
   });
 
   it("is faulty without the newest message, and with a call that lost its result", async () => {

@@ -16,28 +16,29 @@ export interface OrderFaults {
 
 /** `full`: the history as the host would show all of it. Pure. */
 export function orderFaults(full: readonly Shown[], shown: readonly Shown[]): OrderFaults {
+  const said = full.flatMap(piecesOf);
+  const sent = shown.flatMap(piecesOf);
   const places = new Map<string, number[]>();
-  for (const [at, one] of full.entries()) {
-    const known = places.get(keyOf(one));
-    if (known === undefined) places.set(keyOf(one), [at]);
+  for (const [at, { key }] of said.entries()) {
+    const known = places.get(key);
+    if (known === undefined) places.set(key, [at]);
     else known.push(at);
   }
-  let [end, found, made, astray] = [full.length, 0, 0, 0];
-  for (const one of shown.toReversed()) {
-    const at = places.get(keyOf(one))?.findLast((place) => place < end);
+  let [end, found, made, astray] = [said.length, 0, 0, 0];
+  for (const { key, isMade } of sent.toReversed()) {
+    const at = places.get(key)?.findLast((place) => place < end);
     if (at !== undefined) {
       end = at;
       found++;
-    } else if (isMade(one) && !places.has(keyOf(one))) made++;
+    } else if (isMade && !places.has(key)) made++;
     else astray++;
   }
-  const newest = full.at(-1);
-  const last = shown.at(-1);
+  const newest = said.at(-1);
   return {
     isDisordered: astray > 0,
     isUnpaired: unpairedIn(shown) > unpairedIn(full),
-    lacksNewest: newest !== undefined && (last === undefined || keyOf(last) !== keyOf(newest)),
-    isUnmarked: found + astray < full.length && made === 0,
+    lacksNewest: newest !== undefined && sent.at(-1)?.key !== newest.key,
+    isUnmarked: found + astray < said.length && made === 0,
   };
 }
 
@@ -50,20 +51,33 @@ function unpairedIn(shown: readonly Shown[]): number {
   return unanswered.length + orphanResults.length;
 }
 
-const keys = new WeakMap<Shown, string>();
+/** What is looked up of a message, as one. */
+interface Piece {
+  /** Equal where two say the same. */
+  readonly key: string;
+  readonly isMade: boolean;
+}
+
+const known = new WeakMap<Shown, readonly Piece[]>();
+
+function piecesOf(shown: Shown): readonly Piece[] {
+  const pieces =
+    known.get(shown) ?? keysOf(shown).map((key): Piece => ({ key, isMade: isMade(shown) }));
+  known.set(shown, pieces);
+  return pieces;
+}
 
 /** Characters by which a result that the host shortens by the window is still recognised. */
 const RECOGNISED_BY = 60;
 
-/** Equal where two say the same. */
-function keyOf(shown: Shown): string {
-  const known = keys.get(shown) ?? readKey(shown);
-  keys.set(shown, known);
-  return known;
-}
-
-function readKey({ message, texts }: Shown): string {
-  return message.role === "toolResult"
-    ? `result ${message.toolCallId} ${texts.join("\n").slice(0, RECOGNISED_BY)}`
-    : `${message.role} ${JSON.stringify(texts)}`;
+/**
+ * Hosts number calls anew, so a result is known by its tool, and join messages of a person that
+ * follow each other, so each text of them is known by itself.
+ */
+function keysOf({ message, texts }: Shown): string[] {
+  if (message.role === "toolResult")
+    return [`result ${message.toolName} ${texts.join("\n").slice(0, RECOGNISED_BY)}`];
+  return message.role === "user" && texts.length > 0
+    ? texts.map((text) => `user ${JSON.stringify([text])}`)
+    : [`${message.role} ${JSON.stringify(texts)}`];
 }
