@@ -88,7 +88,7 @@ describe("the examples in doc comments", () => {
 function homeOf({ path, specifiers }: Example): string {
   const own = path.split("/").slice(0, 2).join("/");
   const { name, dependencies } = JSON.parse(readFileSync(join(own, "package.json"), "utf8"));
-  const known = [name, ...Object.keys(dependencies)];
+  const known = [name, ...Object.keys(dependencies ?? {})];
   const ours = specifiers.map((specifier) => specifier.split("/").slice(0, 2).join("/"));
   return ours.every((each) => known.includes(each)) ? own : "apps/gateway";
 }

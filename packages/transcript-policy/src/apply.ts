@@ -1,7 +1,7 @@
 // The order of the passes, before a replay and before each model call.
 import type { RefusedParts } from "@clew/plugin-sdk/host";
+import { callFormsOf } from "./call-forms.ts";
 import type { Clock } from "./pass.ts";
-import { callFormsOf } from "./passes/call-forms.ts";
 import { toContractShape } from "./passes/contract-shape.ts";
 import { fitToolCalls } from "./passes/fit-calls.ts";
 import { fitText, fitThinking, settleContentForWire } from "./passes/fit-wire.ts";

@@ -1,9 +1,9 @@
 // Prepares the calls of a session one after the other, doing for each only what is new.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { isRecord, type PolicyChange } from "@clew/plugin-sdk/host";
+import { type CallForms, callFormsOf } from "./call-forms.ts";
 import { type OutboundRequest, stepsOf } from "./outbound.ts";
 import type { PassResult } from "./pass.ts";
-import { type CallForms, callFormsOf } from "./passes/call-forms.ts";
 import { itemId } from "./passes/responses.ts";
 import { isBefore, latestCompaction } from "./passes/thinking.ts";
 import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";

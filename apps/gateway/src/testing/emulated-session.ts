@@ -1,4 +1,4 @@
-// A stored session whose models are emulated: policy and driver between them, and no gateway.
+// Runs a stored session against emulated models, without a gateway.
 import type { AgentMessage, AssistantMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
 import { type ModelCall, type ModelError, sleep } from "@clew/plugin-sdk/host";
 import { streamModel } from "@clew/providers";

@@ -11,7 +11,6 @@ import {
   storedBlocks,
   textBlock,
 } from "../stored.ts";
-import type { CallForms } from "./call-forms.ts";
 import { isSynthetic } from "./pair-tool-results.ts";
 
 /**
@@ -20,7 +19,7 @@ import { isSynthetic } from "./pair-tool-results.ts";
  */
 export const announceLateResults = definePass<{
   /** Default: a call has the id that is stored. */
-  formsOf?: CallForms;
+  formsOf?: (id: string) => readonly string[];
 }>(
   "late-results",
   (messages, { formsOf = (id) => [id] }, report) => {

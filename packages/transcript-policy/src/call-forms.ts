@@ -1,8 +1,9 @@
 // Tells which ids a stored call may have in a history that was made replayable.
-import type { TranscriptPolicy } from "../policies.ts";
-import type { DerivedFlags } from "../select.ts";
-import { canonicalId } from "./responses.ts";
-import { hashedId, sanitizeToolCallId } from "./tool-ids.ts";
+
+import { canonicalId } from "./passes/responses.ts";
+import { hashedId, sanitizeToolCallId } from "./passes/tool-ids.ts";
+import type { TranscriptPolicy } from "./policies.ts";
+import type { DerivedFlags } from "./select.ts";
 
 /**
  * The id as it is stored, and as its route writes it: first where another call has the plain form,
