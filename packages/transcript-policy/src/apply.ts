@@ -3,6 +3,7 @@ import type { RefusedParts } from "@clew/plugin-sdk/host";
 import { callFormsOf } from "./call-forms.ts";
 import type { Clock } from "./pass.ts";
 import { toContractShape } from "./passes/contract-shape.ts";
+import { tellEmbeddedResults } from "./passes/embedded-results.ts";
 import { fitToolCalls } from "./passes/fit-calls.ts";
 import { fitText, fitThinking, settleContentForWire } from "./passes/fit-wire.ts";
 import { dropForeignBlocks, dropForeignProofs } from "./passes/foreign.ts";
@@ -126,6 +127,7 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
       step(validateAnthropicTurns, {}),
     ),
     ...pair,
+    step(tellEmbeddedResults, {}),
     step(dropTrailingFailures, {}),
     ...when(
       policy.validateAnthropicTurns || policy.validateGeminiTurns || !wire.endsWithAssistant,

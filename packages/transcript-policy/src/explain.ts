@@ -98,9 +98,10 @@ function explainMessage(
     return;
   }
   if (!isWellFormed(message.content)) tell("surrogate", index, "A text holds half a character.");
-  if (role !== "user" && role !== "assistant" && role !== "toolResult") return;
+  const isUsers = role === "user" || role === "custom";
+  if (!isUsers && role !== "assistant" && role !== "toolResult") return;
   const { content } = message;
-  if (role === "user" && typeof content === "string") {
+  if (isUsers && typeof content === "string") {
     if (isBlank(content)) tell("contentEmpty", index, "The user message is blank.");
     return;
   }

@@ -2,6 +2,7 @@
 export type { AsyncPass, Clock, Pass, PassResult } from "./pass.ts";
 export { stripInboundMetadata } from "./passes/channel-text.ts";
 export { toContractShape } from "./passes/contract-shape.ts";
+export { tellEmbeddedResults } from "./passes/embedded-results.ts";
 export { fitToolCalls } from "./passes/fit-calls.ts";
 export { fitText, fitThinking, settleContentForWire, type WireOptions } from "./passes/fit-wire.ts";
 export { dropForeignBlocks, dropForeignProofs, type ForeignOptions } from "./passes/foreign.ts";

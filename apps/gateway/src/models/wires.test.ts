@@ -85,6 +85,31 @@ const said = fc.oneof(
     ),
   },
 );
+/** What a person says, a plugin puts in, or an older host kept. */
+const put = fc.oneof(
+  words as fc.Arbitrary<unknown>,
+  fc.array(
+    fc.oneof(
+      { weight: 3, arbitrary: textBlock as fc.Arbitrary<unknown> },
+      { weight: 3, arbitrary: image },
+      {
+        weight: 2,
+        arbitrary: fc.constantFrom<unknown>(
+          { type: "toolResult", toolCallId: "call_1", content: "told" },
+          {
+            type: "tool_result",
+            tool_use_id: "toolu_1",
+            content: [{ type: "text", text: "told" }],
+          },
+          { type: "text" },
+          { type: "chart" },
+          null,
+        ),
+      },
+    ),
+    { maxLength: 3 },
+  ),
+);
 const message = fc.oneof(
   {
     weight: 4,
@@ -104,12 +129,14 @@ const message = fc.oneof(
   },
   {
     weight: 3,
+    arbitrary: fc.record({ role: fc.constant("user"), content: put }),
+  },
+  {
+    weight: 2,
     arbitrary: fc.record({
-      role: fc.constant("user"),
-      content: fc.oneof(
-        words as fc.Arbitrary<unknown>,
-        fc.array(fc.oneof(textBlock, image), { maxLength: 3 }),
-      ),
+      role: fc.constant("custom"),
+      customType: fc.constant("note"),
+      content: fc.oneof({ weight: 6, arbitrary: put }, { weight: 1, arbitrary: fc.constant(null) }),
     }),
   },
   {
@@ -118,7 +145,7 @@ const message = fc.oneof(
       role: fc.constant("toolResult"),
       toolCallId: ids,
       toolName: fc.constantFrom("read", "look"),
-      content: fc.array(fc.oneof(textBlock, image), { maxLength: 2 }),
+      content: fc.array(fc.oneof(textBlock, image, fc.constant(null)), { maxLength: 2 }),
       isError: fc.boolean(),
     }),
   },
@@ -126,7 +153,6 @@ const message = fc.oneof(
     weight: 1,
     arbitrary: fc.constantFrom<unknown>(
       { role: "compactionSummary", summary: "Before.", timestamp: 100 },
-      { role: "custom", customType: "note", content: "remember" },
       { role: "bashExecution", command: "ls", output: "a" },
     ),
   },

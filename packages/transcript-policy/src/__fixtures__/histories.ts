@@ -122,20 +122,22 @@ const assistant = record({
   usage: maybe(fc.constantFrom({ input: 0, output: 0 }, { input: 5, output: 1 })),
   timestamp,
 });
+const userContent = fc.oneof(
+  userTexts as fc.Arbitrary<unknown>,
+  fc.array(fc.oneof(record({ type: fc.constant("text"), text: userTexts }), image), {
+    maxLength: 3,
+  }),
+);
 const user = record({
   role: fc.constant("user"),
-  content: fc.oneof(
-    userTexts as fc.Arbitrary<unknown>,
-    fc.array(fc.oneof(record({ type: fc.constant("text"), text: userTexts }), image), {
-      maxLength: 3,
-    }),
-  ),
+  content: userContent,
   provenance: fc.oneof(
     { weight: 5, arbitrary: fc.constant(undefined) },
     { weight: 1, arbitrary: fc.constant({ kind: "inter_session", sourceTool: "x" }) },
   ),
   timestamp,
 });
+const custom = record({ role: fc.constant("custom"), content: userContent, timestamp });
 const resultIdField = fc.constantFrom("toolCallId", "toolCallId", "toolUseId", "call_id", "none");
 const result = fc
   .record({
@@ -161,7 +163,6 @@ const result = fc
   .map(({ field, id, rest }) => (field === "none" ? rest : { ...rest, [field]: id }));
 const other = fc.constantFrom<unknown>(
   { role: "compactionSummary", summary: "Earlier talk.", tokensBefore: 9, timestamp: 100 },
-  { role: "custom", customType: "note", content: "remember" },
   { role: "bashExecution", command: "ls", output: "a" },
   { role: "bashExecution", command: "ls", output: "a", excludeFromContext: true },
   {
@@ -180,6 +181,7 @@ const message = fc.oneof(
   { weight: 3, arbitrary: user },
   { weight: 4, arbitrary: result },
   { weight: 1, arbitrary: other },
+  { weight: 1, arbitrary: custom as fc.Arbitrary<unknown> },
 );
 
 /** A history no host should have stored, and some host did. */

@@ -64,6 +64,7 @@ function shapeMessage(message: StoredMessage): StoredMessage {
       return shapeResult(
         withBlocks(message, (block) => (isTextOrImage(block) ? block : undefined)),
       );
+    case "custom":
     case "user":
       return typeof message.content === "string"
         ? message

@@ -81,7 +81,8 @@ const hasContent = (message: StoredMessage): boolean => {
   const role = roleOf(message);
   return (
     role === "toolResult" ||
-    ((role === "user" || role === "assistant") && Array.isArray(message.content))
+    ((role === "user" || role === "custom" || role === "assistant") &&
+      Array.isArray(message.content))
   );
 };
 

@@ -70,7 +70,7 @@ function normalize(
   report: Report,
 ): StoredMessage | undefined {
   const role = roleOf(message);
-  if (role === "user") return normalizeUser(message, index, report);
+  if (role === "user" || role === "custom") return normalizeUser(message, index, report);
   return role === "assistant" ? normalizeAssistant(message, index, options, report) : message;
 }
 
