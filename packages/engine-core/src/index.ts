@@ -1,4 +1,12 @@
 // What agent hosts import to register, resolve and run engines.
+
+export type {
+  DeliveryChange,
+  DeliveryLine,
+  DeliveryPort,
+  DeliveryRecord,
+  Refusal,
+} from "./delivery-port.ts";
 export { type Bounds, DEFAULT_BOUNDS_MS } from "./engine/bounds.ts";
 export type {
   CallAs,
@@ -46,31 +54,21 @@ export {
 } from "./engine/subagents.ts";
 export { type EngineValidation, validateEngine } from "./engine/validate.ts";
 export type {
-  BranchPart,
   ClockPort,
   CompactionCallOptions,
   CompactionHookEvent,
   CompactionPort,
-  DeliveryChange,
-  DeliveryLine,
-  DeliveryPort,
-  DeliveryRecord,
   HookPort,
   HostPorts,
-  HostSession,
   IdPort,
   LogPort,
   ModelPort,
   PolicyInput,
   PolicyPort,
-  Refusal,
   Span,
   SpanPort,
-  SuccessorPort,
   ToolOutcome,
   ToolPort,
-  TranscriptPort,
-  TranscriptStep,
 } from "./ports.ts";
 export type { ModelChoice } from "./recovery/plan-fallback.ts";
 export type { Remedy } from "./recovery/remedy.ts";
@@ -102,6 +100,13 @@ export { type MaintenanceLane, settleMaintenance } from "./session/maintenance-l
 export { type RetriedSession, retrySession } from "./session/retry-session.ts";
 export type { SessionLock, WhenBusy } from "./session/session-lock.ts";
 export { createSessionState, type SessionState } from "./session/session-state.ts";
+export type {
+  BranchPart,
+  HostSession,
+  SuccessorPort,
+  TranscriptPort,
+  TranscriptStep,
+} from "./transcript-port.ts";
 export {
   type CompactSessionRequest,
   type CountedSession,

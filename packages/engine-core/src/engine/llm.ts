@@ -2,7 +2,8 @@
 import type { AgentMessage, LlmCompleteParams, LlmCompleteResult } from "@clew/plugin-sdk/core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import { textOf } from "@clew/plugin-sdk/transcript";
-import type { HostSession, ModelPort } from "../ports.ts";
+import type { ModelPort } from "../ports.ts";
+import type { HostSession } from "../transcript-port.ts";
 
 /** `plugins.entries.<id>.llm`. */
 export interface LlmPolicy {

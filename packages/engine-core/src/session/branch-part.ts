@@ -1,6 +1,6 @@
 // Finds the part of a branch that was asked for.
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import type { BranchPart } from "../ports.ts";
+import type { BranchPart } from "../transcript-port.ts";
 
 /** `TranscriptPort.read` for stores that hold the branch in memory; costs what it answers. */
 export function partOfBranch(

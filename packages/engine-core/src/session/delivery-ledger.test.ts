@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { DeliveryChange, DeliveryPort } from "../ports.ts";
+import type { DeliveryChange, DeliveryPort } from "../delivery-port.ts";
 import { createDeliveryLedger, planCarriedDeliveries } from "./delivery-ledger.ts";
 
 const ids = ["a", "b", "c", "d"];

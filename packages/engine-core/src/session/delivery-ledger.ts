@@ -5,7 +5,7 @@ import type {
   DeliveryPort,
   DeliveryRecord,
   Refusal,
-} from "../ports.ts";
+} from "../delivery-port.ts";
 
 /** Refusals after which a turn is parked, so that the turns after it go on. */
 export const MAX_REFUSALS = 3;

@@ -1,6 +1,6 @@
 // What an engine has not taken of a session, and what it is not offered any more.
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import type { DeliveryRecord, Refusal } from "../ports.ts";
+import type { DeliveryRecord, Refusal } from "../delivery-port.ts";
 import { isBlocked } from "./delivery-ledger.ts";
 import { findPendingTurns } from "./pending-turns.ts";
 

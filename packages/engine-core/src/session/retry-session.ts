@@ -1,6 +1,6 @@
 // Gives engines another chance in one session.
 import type { Quarantine } from "../engine/quarantine.ts";
-import type { TranscriptPort } from "../ports.ts";
+import type { TranscriptPort } from "../transcript-port.ts";
 import { isBlocked } from "./delivery-ledger.ts";
 import type { SessionState } from "./session-state.ts";
 

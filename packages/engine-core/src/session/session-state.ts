@@ -10,7 +10,7 @@ import {
   type TranscriptContext,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
-import type { DeliveryPort, TranscriptPort } from "../ports.ts";
+import type { DeliveryPort } from "../delivery-port.ts";
 import { type CappedView, createCappedView } from "../request/capped-view.ts";
 import { isHeartbeatPrompt } from "../request/heartbeats.ts";
 import { createMessageTable, type MessageTable } from "../request/message-table.ts";
@@ -20,6 +20,7 @@ import type { Measurement } from "../request/request-size.ts";
 import { rememberedPrefix, type SharedPrefix } from "../request/shared-prefix.ts";
 import { createTokenSums, type TokenSums } from "../request/token-sums.ts";
 import { asHistory, type ViewItem, withMessages } from "../request/view-item.ts";
+import type { TranscriptPort } from "../transcript-port.ts";
 import { createDeliveryLedger } from "./delivery-ledger.ts";
 import { idleLane, type MaintenanceLane } from "./maintenance-lane.ts";
 import { openLock, type SessionLock } from "./session-lock.ts";

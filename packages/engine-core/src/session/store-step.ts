@@ -1,6 +1,6 @@
 // Stores what belongs to one step of a turn.
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import type { TranscriptPort, TranscriptStep } from "../ports.ts";
+import type { TranscriptPort, TranscriptStep } from "../transcript-port.ts";
 
 /**
  * All or nothing, where the store can; else its parts in this order, so that nothing counts as

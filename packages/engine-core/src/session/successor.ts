@@ -1,6 +1,6 @@
 // Decides whether a session may move to the transcript that a compaction made for it.
 import type { CompactResult } from "@clew/plugin-sdk/core";
-import type { HostSession } from "../ports.ts";
+import type { HostSession } from "../transcript-port.ts";
 
 export type SuccessorPlan =
   | { kind: "none" }

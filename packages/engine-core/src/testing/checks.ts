@@ -6,7 +6,7 @@ import {
   ROLE,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
-import type { TranscriptPort } from "../ports.ts";
+import type { TranscriptPort } from "../transcript-port.ts";
 
 export const said = (content: string, id?: string): NewTranscriptEntry => ({
   type: "message",

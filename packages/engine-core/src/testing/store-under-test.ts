@@ -1,5 +1,5 @@
 // What a store offers to be checked.
-import type { SuccessorPort, TranscriptPort } from "../ports.ts";
+import type { SuccessorPort, TranscriptPort } from "../transcript-port.ts";
 
 /** A session's transcript, open for writing. */
 export interface OpenedTranscript extends TranscriptPort {

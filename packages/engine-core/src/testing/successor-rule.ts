@@ -1,10 +1,12 @@
 // Checks that a session moves to the transcript its engine began with all that engines know.
 import { type AssistantMessage, type ContextEngine, messageId } from "@clew/plugin-sdk/core";
 import type { ModelRef, StreamEvent } from "@clew/plugin-sdk/host";
+import type { DeliveryRecord } from "../delivery-port.ts";
 import { createEngineRegistry } from "../engine/registry.ts";
 import { resolveContextEngine } from "../engine/resolve.ts";
-import type { DeliveryRecord, HostPorts, ModelPort, TranscriptPort } from "../ports.ts";
+import type { HostPorts, ModelPort } from "../ports.ts";
 import { createSessionState } from "../session/session-state.ts";
+import type { TranscriptPort } from "../transcript-port.ts";
 import { runTurn } from "../turn/run-turn.ts";
 import { check, checkParents, idOf, whenOf } from "./checks.ts";
 import type {

@@ -1,5 +1,5 @@
 // Checks that a store of transcripts keeps what a turn relies on.
-import type { BranchPart } from "../ports.ts";
+import type { BranchPart } from "../transcript-port.ts";
 import {
   check,
   checkChain,

@@ -2,7 +2,8 @@
 import type { AgentMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
 import type { ContextSize, ToolDefinition } from "@clew/plugin-sdk/host";
 import type { NewTranscriptEntry } from "@clew/plugin-sdk/transcript";
-import type { CompactionHookEvent, DeliveryChange } from "../ports.ts";
+import type { DeliveryChange } from "../delivery-port.ts";
+import type { CompactionHookEvent } from "../ports.ts";
 import type { Remedy } from "../recovery/remedy.ts";
 import type { EngineFailure } from "../report.ts";
 import type { SystemPart } from "../request/request-items.ts";

@@ -10,11 +10,12 @@ import type {
 } from "@clew/plugin-sdk/host";
 import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
 import type { SessionProjection, TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import type { HostSession, ToolOutcome } from "../ports.ts";
+import type { ToolOutcome } from "../ports.ts";
 import type { Remedy } from "../recovery/remedy.ts";
 import type { EngineCallReport, EngineFailure, ModelCallReport, ReportParts } from "../report.ts";
 import type { ViewItem } from "../request/view-item.ts";
 import type { PendingTurn } from "../session/pending-turns.ts";
+import type { HostSession } from "../transcript-port.ts";
 import type { CompactionOutcome } from "./compaction.ts";
 import type { AppendedAs, MaintenanceReason } from "./effects.ts";
 import type { PromptAdditions } from "./turn-request.ts";

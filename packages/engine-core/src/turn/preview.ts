@@ -7,11 +7,12 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
-import type { CompactionPort, IdPort, TranscriptPort } from "../ports.ts";
+import type { CompactionPort, IdPort } from "../ports.ts";
 import type { ModelCallReport, ReportParts, TurnReport } from "../report.ts";
 import { partOfBranch } from "../session/branch-part.ts";
 import { withSession } from "../session/session-lock.ts";
 import { createSessionState, readBranch, type SessionState } from "../session/session-state.ts";
+import type { TranscriptPort } from "../transcript-port.ts";
 import type { Ask } from "./effects.ts";
 import { openTurn } from "./open-turn.ts";
 import { planTurn } from "./order.ts";

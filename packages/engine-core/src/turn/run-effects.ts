@@ -2,9 +2,9 @@
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
 import { pause } from "@clew/plugin-sdk/host";
 import { codeOf, describeError } from "../engine/quarantine.ts";
-import type { TranscriptStep } from "../ports.ts";
 import { readBranch } from "../session/session-state.ts";
 import { storeStep } from "../session/store-step.ts";
+import type { TranscriptStep } from "../transcript-port.ts";
 import { type Ask, type Effect, isTell } from "./effects.ts";
 import type { Answer, Fact, Occurrence } from "./facts.ts";
 import { beginTurn, next } from "./next.ts";

@@ -16,12 +16,12 @@ import type {
   ToolDefinition,
 } from "@clew/plugin-sdk/host";
 import type { SessionProjection } from "@clew/plugin-sdk/transcript";
-import type { HostSession } from "../ports.ts";
 import type { ModelChoice } from "../recovery/plan-fallback.ts";
 import type { Remedy, RemedyRecord } from "../recovery/remedy.ts";
 import type { EngineFailure, RecoveryReport, TurnReport } from "../report.ts";
 import type { SystemPart } from "../request/request-items.ts";
 import type { ViewItem } from "../request/view-item.ts";
+import type { HostSession } from "../transcript-port.ts";
 import type { CompactionOutcome, CompactionRequest } from "./compaction.ts";
 import type { Delivery } from "./delivery.ts";
 import type { PromptAdditions, TurnError, TurnSettings } from "./turn-request.ts";

@@ -3,7 +3,6 @@ import type { AgentMessage, AssembleResult, TranscriptEntryAnchor } from "@clew/
 import { pause } from "@clew/plugin-sdk/host";
 import { textOf, withMessageId } from "@clew/plugin-sdk/transcript";
 import { describeError } from "../../engine/quarantine.ts";
-import type { HostSession } from "../../ports.ts";
 import { excessOf } from "../../request/request-size.ts";
 import { resolveView } from "../../request/resolve-view.ts";
 import {
@@ -15,6 +14,7 @@ import {
 } from "../../request/view-item.ts";
 import { contextItems, indexOfMessage, refreshContext } from "../../session/session-state.ts";
 import type { ToldMessage } from "../../session/told-messages.ts";
+import type { HostSession } from "../../transcript-port.ts";
 import type { Delivery } from "../delivery.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer, Choice } from "../facts.ts";

@@ -8,7 +8,7 @@ import {
   sessionProjections,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
-import type { DeliveryLine, DeliveryPort, TranscriptPort } from "../../ports.ts";
+import type { DeliveryLine, DeliveryPort } from "../../delivery-port.ts";
 import { remediesIn } from "../../recovery/remedy.ts";
 import { withoutIdleHeartbeats } from "../../request/heartbeats.ts";
 import { readerAmong } from "../../request/reader.ts";
@@ -24,6 +24,7 @@ import { contextItems, readBranch, refreshContext } from "../../session/session-
 import { FRESH_SCAN } from "../../session/settled-scan.ts";
 import { storeStep } from "../../session/store-step.ts";
 import { messageIds, messageIn } from "../../session/told-messages.ts";
+import type { TranscriptPort } from "../../transcript-port.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
 import { rewriteEntries } from "./rewrite.ts";

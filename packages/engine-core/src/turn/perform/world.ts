@@ -1,15 +1,11 @@
 // What a turn's effects work on.
 import { type CompactResult, isAbort } from "@clew/plugin-sdk/core";
+import type { DeliveryLine, DeliveryPort } from "../../delivery-port.ts";
 import type { GuardedEngine } from "../../engine/guard.ts";
 import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
-import type {
-  DeliveryLine,
-  DeliveryPort,
-  HostPorts,
-  HostSession,
-  TranscriptPort,
-} from "../../ports.ts";
+import type { HostPorts } from "../../ports.ts";
 import type { SessionState } from "../../session/session-state.ts";
+import type { HostSession, TranscriptPort } from "../../transcript-port.ts";
 import type { Occurrence } from "../facts.ts";
 import type { TurnSetup } from "../turn.ts";
 import type { TurnRequest } from "../turn-request.ts";
