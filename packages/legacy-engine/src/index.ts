@@ -1,4 +1,8 @@
 // Exports the built-in context engine and the host's built-in compaction.
+export type {
+  CompactionTranscript,
+  CompactTranscriptRequest,
+} from "./compaction/compact-request.ts";
 export {
   type CompactionOptions,
   CompactionOptionsSchema,
@@ -10,12 +14,7 @@ export {
 export type { CompactionPreview } from "./compaction/preview.ts";
 export type { LedgerKeeper } from "./compaction/record.ts";
 export type { SummaryModel } from "./compaction/request.ts";
-export {
-  type CompactionTranscript,
-  type CompactTranscriptRequest,
-  compactTranscript,
-  previewCompaction,
-} from "./compaction/run.ts";
+export { compactTranscript, previewCompaction } from "./compaction/run.ts";
 export { createSummariserRest, type SummariserRest } from "./compaction/summariser-rest.ts";
 export {
   type UndoCode,

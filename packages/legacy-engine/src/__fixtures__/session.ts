@@ -9,8 +9,8 @@ import {
   type TranscriptEntry,
   textOf,
 } from "@clew/plugin-sdk/transcript";
+import type { CompactionTranscript } from "../compaction/compact-request.ts";
 import type { SummaryModel } from "../compaction/request.ts";
-import type { CompactionTranscript } from "../compaction/run.ts";
 import type { UndoTranscript } from "../compaction/undo.ts";
 
 export interface MemorySession extends CompactionTranscript, UndoTranscript {

@@ -15,7 +15,8 @@ import {
   promptOf,
   scripted,
 } from "../__fixtures__/session.ts";
-import { type CompactTranscriptRequest, compactTranscript } from "./run.ts";
+import type { CompactTranscriptRequest } from "./compact-request.ts";
+import { compactTranscript } from "./run.ts";
 import { undoCompaction } from "./undo.ts";
 
 const turns = (count: number, words = 400): AgentMessage[] =>

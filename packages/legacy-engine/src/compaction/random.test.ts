@@ -16,9 +16,10 @@ import {
   promptOf,
   scripted,
 } from "../__fixtures__/session.ts";
+import type { CompactTranscriptRequest } from "./compact-request.ts";
 import { pinnedText } from "./facts.ts";
 import { planLimits } from "./limits.ts";
-import { type CompactTranscriptRequest, compactTranscript, previewCompaction } from "./run.ts";
+import { compactTranscript, previewCompaction } from "./run.ts";
 
 /** Every way a summariser has been seen to behave. */
 const behaviours: readonly Parameters<typeof scripted>[0][] = [

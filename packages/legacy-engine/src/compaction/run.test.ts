@@ -15,8 +15,9 @@ import {
   reply,
   scripted,
 } from "../__fixtures__/session.ts";
+import type { CompactTranscriptRequest } from "./compact-request.ts";
 import type { CompactionDetails } from "./details.ts";
-import { type CompactTranscriptRequest, compactTranscript, previewCompaction } from "./run.ts";
+import { compactTranscript, previewCompaction } from "./run.ts";
 
 const turns = (count: number, words = 300): AgentMessage[] =>
   Array.from({ length: count }, (_, turn) => [

@@ -1,78 +1,26 @@
 // Carries a compaction out, and writes nothing unless the context shrinks.
-import { type CompactCode, type CompactResult, isAbort } from "@clew/plugin-sdk/core";
-import { type CompactionAsk, pause, stepsAtOnce, stepsInSlices } from "@clew/plugin-sdk/host";
-import { estimateMessage } from "@clew/plugin-sdk/tokens";
+import type { CompactResult } from "@clew/plugin-sdk/core";
+import { pause, stepsInSlices } from "@clew/plugin-sdk/host";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import {
-  buildContext,
-  headOf,
-  type NewTranscriptEntry,
-  type TranscriptEntry,
-} from "@clew/plugin-sdk/transcript";
+  type CompactionTranscript,
+  type CompactTranscriptRequest,
+  isSummariser,
+} from "./compact-request.ts";
 import { detailsOf, usageSum } from "./details.ts";
+import { keptPart, plannedEntry, prunesKept, tokensOf } from "./kept-context.ts";
 import { type CompactionOptions, compactionOptions } from "./options.ts";
 import { compactionSteps, type PlanInput, type PrunePlan, type SummaryPlan } from "./plan.ts";
 import { type CompactionPreview, describePlan } from "./preview.ts";
-import { type LedgerKeeper, ledgerOf } from "./record.ts";
-import type { Circuit, RequestEnvironment, SummaryModel } from "./request.ts";
+import { ledgerOf } from "./record.ts";
+import type { Circuit } from "./request.ts";
 import { countInSlices } from "./serialize.ts";
-import { shownSteps } from "./shown.ts";
-import { type SummariserRest, withRest } from "./summariser-rest.ts";
+import { withRest } from "./summariser-rest.ts";
 import { toldSizes, toldTokens } from "./told-size.ts";
+import { firstKept, writeEntries } from "./write-entries.ts";
 import { writeSummary } from "./write-summary.ts";
 
-/**
- * What a compaction needs of a session's transcript. Give the same object for the same session: it
- * is how a second compaction at once is noticed.
- */
-export interface CompactionTranscript {
-  /** The active branch, oldest first. */
-  branch(): readonly TranscriptEntry[];
-  /** Appends all entries after the leaf, or none; resolves when they are durable. */
-  append(entries: readonly NewTranscriptEntry[]): Promise<readonly TranscriptEntry[]>;
-  /**
-   * Where the account of names is kept between processes, so that a compaction after a restart
-   * reads only what came since. Absent: nowhere, and it reads the whole branch.
-   */
-  ledger?: LedgerKeeper;
-}
-
-/** Which session to compact, by which model, and how far. */
-export interface CompactTranscriptRequest
-  extends CompactionAsk,
-    Omit<RequestEnvironment, "model" | "circuit" | "timeoutMs" | "onUsage"> {
-  /** The same object for the same session, always: so that a second compaction is noticed. */
-  transcript: CompactionTranscript;
-  /**
-   * The model that summarises. Without `complete` none does: what is left out becomes a record made
-   * by code, and that is no weaker summary.
-   */
-  model: Pick<SummaryModel, "ref"> & Partial<Pick<SummaryModel, "complete">>;
-  /**
-   * Limits of the session's model, when another one summarises, in tokens. Absent: those of
-   * `model`.
-   */
-  session?: { contextWindow: number; maxOutputTokens: number };
-  /** `agents.defaults.compaction`. Absent, in whole or in part, or unusable: the defaults. */
-  options?: Partial<CompactionOptions>;
-  /** Tokens of system prompt and tool schemas. Absent: 0. */
-  fixedTokens?: number | undefined;
-  /** Counted / estimated tokens of the session's model. Absent: 1. */
-  tokenRatio?: number | undefined;
-  /**
-   * The tool by which the model can read a message by its id: what is cleared names it. Absent: it
-   * has none.
-   */
-  reader?: string | undefined;
-  /**
-   * Which models were away when they were last asked to summarise; one object for all sessions of a
-   * host. Absent: every compaction finds out for itself.
-   */
-  rest?: SummariserRest | undefined;
-  /** ms since the epoch. Absent: Date.now. */
-  now?: (() => number) | undefined;
-}
-
-export const PRUNE_ONLY_SUMMARY = "[Pruned tool outputs only - no summarization needed]";
+const PRUNE_ONLY_SUMMARY = "[Pruned tool outputs only - no summarization needed]";
 
 const running = new WeakSet<CompactionTranscript>();
 
@@ -179,7 +127,7 @@ async function writePrune(
       code: "no-gain",
       reason: "removed nothing: clearing old tool output does not shrink the context",
     };
-  const wrote = await write(request, branch, [prune.record]);
+  const wrote = await writeEntries(request, branch, [prune.record]);
   if (!wrote.ok) return wrote;
   const reason =
     why ??
@@ -259,7 +207,7 @@ async function summarise(
   if (!from.ok) return from;
   const entries = entriesFor(from.entryId);
   const after = tokensOf(request, kept, entries);
-  const wrote = await write(request, branch, entries);
+  const wrote = await writeEntries(request, branch, entries);
   if (!wrote.ok) return wrote;
   const result = {
     summary: written.text,
@@ -284,115 +232,6 @@ function withRestOf<Found extends { reason: string | undefined }>(
   if (rest === undefined || restMs === undefined || brokenBy === undefined) return found;
   rest.begin(model.ref, { reason: brokenBy, restMs, now: now() });
   return { ...found, reason: withRest(found.reason ?? brokenBy, restMs) };
-}
-
-const isSummariser = (model: CompactTranscriptRequest["model"]): model is SummaryModel =>
-  model.complete !== undefined;
-
-/**
- * What a compaction points to that keeps nothing: an entry on the path, never part of the context.
- */
-export const NOTHING_KEPT_RECORD = "clew.nothing-kept";
-
-type Written<Value> =
-  | ({ ok: true } & Value)
-  | { ok: false; compacted: false; code: CompactCode; reason: string };
-
-async function firstKept(
-  request: CompactTranscriptRequest,
-  branch: readonly TranscriptEntry[],
-  { firstKeptEntryId }: SummaryPlan,
-): Promise<Written<{ entryId: string }>> {
-  if (firstKeptEntryId !== undefined) return { ok: true, entryId: firstKeptEntryId };
-  const wrote = await write(request, branch, [
-    { type: "custom", customType: NOTHING_KEPT_RECORD, data: { v: 1 } },
-  ]);
-  return wrote.ok ? { ok: true, entryId: wrote.entries[0]!.id } : wrote;
-}
-
-/** The entries as they were stored, durable; or why nothing was written. */
-async function write(
-  { transcript, signal }: CompactTranscriptRequest,
-  planned: readonly TranscriptEntry[],
-  entries: readonly NewTranscriptEntry[],
-): Promise<Written<{ entries: readonly TranscriptEntry[] }>> {
-  const now = transcript.branch();
-  if (now.length < planned.length || now[planned.length - 1]?.id !== planned.at(-1)?.id)
-    return {
-      ok: false,
-      compacted: false,
-      code: "session-moved",
-      reason: "the session moved to another branch in the meantime; nothing was written",
-    };
-  if (now.slice(planned.length).some(({ type }) => type === "compaction" || type === "reset"))
-    return {
-      ok: false,
-      compacted: false,
-      code: "session-moved",
-      reason: "the session was compacted or reset in the meantime; nothing was written",
-    };
-  try {
-    return { ok: true, entries: await transcript.append(entries) };
-  } catch (error) {
-    if (isAbort(error, signal)) throw error;
-    // The disk's failure, not the session's: append wrote all or nothing.
-    const what = error instanceof Error ? headOf(error.message, 300) : "unknown error";
-    return {
-      ok: false,
-      compacted: false,
-      code: "not-written",
-      reason: `the compaction could not be written (${what}); history is untouched`,
-    };
-  }
-}
-
-/** Estimated tokens of the context that `branch` and these entries would make, as it is shown. */
-function tokensOf(
-  { now = Date.now, session, model }: Pick<CompactTranscriptRequest, "now" | "session" | "model">,
-  branch: readonly TranscriptEntry[],
-  added: readonly NewTranscriptEntry[],
-): number {
-  const timestamp = new Date(now()).toISOString();
-  const placed = added.map(
-    (entry, index): TranscriptEntry => ({
-      ...entry,
-      id: `planned-${index}`,
-      parentId: null,
-      timestamp,
-    }),
-  );
-  const messages = buildContext([...branch, ...placed]).items.map(({ message }) => message);
-  const { contextWindow } = session ?? model.ref;
-  return stepsAtOnce(shownSteps(messages, contextWindow, estimateMessage)).total.estimate;
-}
-
-/** All of a branch that a context after this plan's compaction is made of. */
-const keptPart = (
-  branch: readonly TranscriptEntry[],
-  { firstKeptEntryId }: SummaryPlan,
-): readonly TranscriptEntry[] =>
-  firstKeptEntryId === undefined
-    ? []
-    : branch.slice(branch.findLastIndex(({ id }) => id === firstKeptEntryId));
-
-/** To be counted only: an id that is nowhere keeps nothing. */
-const plannedEntry = (summary: string, { firstKeptEntryId = "", tokensBefore }: SummaryPlan) => ({
-  type: "compaction" as const,
-  summary,
-  firstKeptEntryId,
-  tokensBefore,
-});
-
-/** True when some of what was cleared stays in the context. */
-function prunesKept(
-  branch: readonly TranscriptEntry[],
-  { prune, firstKeptEntryId }: SummaryPlan,
-): boolean {
-  if (firstKeptEntryId === undefined) return false;
-  const kept = new Set(
-    branch.slice(branch.findIndex(({ id }) => id === firstKeptEntryId)).map(({ id }) => id),
-  );
-  return prune?.entryIds.some((id) => kept.has(id)) ?? false;
 }
 
 /** What a compaction would do, in slices; nothing is asked of a model and nothing is written. */

@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { prose } from "../__fixtures__/histories.ts";
 import { memorySession, obedient } from "../__fixtures__/session.ts";
-import { type CompactTranscriptRequest, compactTranscript, previewCompaction } from "./run.ts";
+import type { CompactTranscriptRequest } from "./compact-request.ts";
+import { compactTranscript, previewCompaction } from "./run.ts";
 import { countedPerEstimate, toldSizes } from "./told-size.ts";
 
 const options = { reserveTokensFloor: 20_000 };
