@@ -10,7 +10,7 @@ import {
   sanitizeSessionHistory,
 } from "@clew/transcript-policy";
 import { installedImageCodec } from "../models/image-codec.ts";
-import { readTranscript } from "../sessions/store.ts";
+import { readTranscript } from "../sessions/read-transcript.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";

@@ -4,7 +4,7 @@ import { readDeliveries, readDeliveryFile } from "../sessions/deliveries.ts";
 import type { SessionIndex } from "../sessions/index-file.ts";
 import { shortName } from "../sessions/keys.ts";
 import { deliveriesFile, transcriptFile } from "../sessions/paths.ts";
-import { readTranscript } from "../sessions/store.ts";
+import { readTranscript } from "../sessions/read-transcript.ts";
 import { counted } from "../text/number.ts";
 import type { Finding } from "./finding.ts";
 

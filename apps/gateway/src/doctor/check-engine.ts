@@ -15,7 +15,7 @@ import { readRecords } from "../plugins/find/records.ts";
 import { removeAt } from "../plugins/install/config-text.ts";
 import type { PluginRecord } from "../plugins/load/record.ts";
 import { startPlugins } from "../plugins/start.ts";
-import { listAgents } from "../sessions/store.ts";
+import { listAgents } from "../sessions/list-sessions.ts";
 import { checkProtectedTools } from "./check-compaction.ts";
 import type { Finding } from "./finding.ts";
 import { engineFindings, pluginFindings, staleSlots, storeFindings } from "./plugin-findings.ts";

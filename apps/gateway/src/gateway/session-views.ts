@@ -3,9 +3,10 @@ import type { Host } from "../host/host.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { type ContextView, describeContext, readContextItem } from "../reports/context-view.ts";
 import type { Conversations } from "../sessions/conversations.ts";
+import type { SessionSummary } from "../sessions/list-sessions.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
 import { agentPaths } from "../sessions/paths.ts";
-import type { SessionPage, SessionStore, SessionSummary } from "../sessions/store.ts";
+import type { SessionPage, SessionStore } from "../sessions/store.ts";
 import type { KnownSession, KnownSessions } from "./known-sessions.ts";
 
 export interface SessionViews {

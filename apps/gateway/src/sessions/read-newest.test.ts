@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
 import { readNewest } from "./read-newest.ts";
-import { createSessionStore, readTranscript } from "./store.ts";
+import { readTranscript } from "./read-transcript.ts";
+import { createSessionStore } from "./store.ts";
 
 const plain = (branch: readonly TranscriptEntry[]) => JSON.parse(JSON.stringify(branch));
 

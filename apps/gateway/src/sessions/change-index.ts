@@ -1,0 +1,71 @@
+// Finds and changes which transcript a session key stands for, one process at a time.
+import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { setTimeout } from "node:timers/promises";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { acquireLock, type Lock } from "../locks/lock.ts";
+import { completeIndex, readIndex, type SessionIndex, writeIndex } from "./index-file.ts";
+import type { SessionName } from "./keys.ts";
+import { agentPaths } from "./paths.ts";
+
+/** Undefined when the key has none. */
+export async function findSessionId(
+  home: string,
+  { agentId, key }: SessionName,
+): Promise<string | undefined> {
+  const stored = await readIndex(home, agentId);
+  const known = stored?.[key]?.sessionId;
+  if (known !== undefined) return known;
+  const completed = await completeIndex(home, agentId, stored ?? {});
+  if (Object.keys(completed).length > Object.keys(stored ?? {}).length)
+    await writeIndex(home, agentId, completed);
+  return completed[key]?.sessionId;
+}
+
+/** The id of the transcript that the key gets, or has got meanwhile. */
+export async function registerSession(
+  home: string,
+  { agentId, key }: SessionName,
+): Promise<string> {
+  // Another process may have named the session while we waited.
+  const { after } = await changeIndex(home, agentId, async (index) => ({
+    ...index,
+    [key]: index[key] ?? { sessionId: randomUUID() },
+  }));
+  return after[key]!.sessionId;
+}
+
+/**
+ * One change of an agent's index at a time, across processes; nothing is written when `change`
+ * gives back the index itself.
+ */
+export async function changeIndex(
+  home: string,
+  agentId: string,
+  change: (index: SessionIndex) => Promise<SessionIndex>,
+): Promise<{ before: SessionIndex; after: SessionIndex }> {
+  const { sessions, index: file } = agentPaths(home, agentId);
+  await mkdir(sessions, { recursive: true, mode: 0o700 });
+  const lock = await waitForLock(`${file}.lock`);
+  try {
+    const before = (await readIndex(home, agentId)) ?? {};
+    const after = await change(before);
+    if (after !== before) await writeIndex(home, agentId, after);
+    return { before, after };
+  } finally {
+    await lock.release();
+  }
+}
+
+/** The index is locked for a moment only, so waiting is right. */
+async function waitForLock(file: string): Promise<Lock> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const outcome = await acquireLock(file);
+    if (outcome.held) return outcome.lock;
+    await setTimeout(10);
+  }
+  throw new ContextEngineError(
+    "SESSION_LOCKED",
+    `The session index stayed locked by ${file}; delete that file if no other Clew is running.`,
+  );
+}
