@@ -139,12 +139,13 @@ function pairSpan(
   const chosen = new Map(
     [...results].map(([id, indexes]) => [
       id,
-      chooseResults(messages, indexes, span.ids.get(id) ?? 0, report),
+      // The next one is the last: taking the first off a long list would move all others.
+      chooseResults(messages, indexes, span.ids.get(id) ?? 0, report).reverse(),
     ]),
   );
   const paired = span.calls.flatMap((call) => {
     const key = keyOf(call);
-    const index = chosen.get(key)?.shift();
+    const index = chosen.get(key)?.pop();
     if (index !== undefined) {
       own.push(index);
       return [mendResult(messages[index]!, call, index, report)];

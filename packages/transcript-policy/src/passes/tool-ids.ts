@@ -94,7 +94,7 @@ export function renameCalls(
   isKept: (message: StoredMessage) => boolean = () => false,
 ): readonly StoredMessage[] {
   const uses = new Map<string, number>();
-  const waiting = new Map<string, string[]>();
+  const waiting = new Map<string, { ids: string[]; next: number }>();
   const orphans = new Map<string, number>();
   const rename = (block: StoredBlock, keeps: boolean): StoredBlock => {
     if (!isToolCall(block)) return block;
@@ -103,8 +103,8 @@ export function renameCalls(
     uses.set(id, use);
     const renamed = keeps ? id : allocate(id, use, block);
     const queue = waiting.get(id.trim());
-    if (queue === undefined) waiting.set(id.trim(), [renamed]);
-    else queue.push(renamed);
+    if (queue === undefined) waiting.set(id.trim(), { ids: [renamed], next: 0 });
+    else queue.ids.push(renamed);
     return renamed === id ? block : { ...block, id: renamed };
   };
   return mapChanged(messages, (message, index) => {
@@ -122,7 +122,8 @@ export function renameCalls(
       (value) => value !== undefined,
     );
     if (id === undefined) return message;
-    const renamed = waiting.get(id)?.shift() ?? allocate(id, countUp(orphans, id));
+    const queue = waiting.get(id);
+    const renamed = queue?.ids[queue.next++] ?? allocate(id, countUp(orphans, id));
     const result = withResultId(message, renamed);
     if (result !== message) report("changed", index, "a tool result whose call has another id now");
     return result;
