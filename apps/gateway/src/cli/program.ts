@@ -242,6 +242,19 @@ const addModels: Add = (program, shell, done) => {
       done((await import("./models.ts")).retryModel(name, options, shell)),
     );
   models
+    .command("test")
+    .description(
+      "ask a model for real; with --deep 40 checks, and where provider and emulator differ; exit code 1 if they do",
+    )
+    .argument("[provider/model]", "default: the default agent's model")
+    .option("--deep", "all checks; default: one plain question")
+    .option("--only <check...>", "these checks only")
+    .option("--yes", "go on without a question; what it costs is said all the same")
+    .addOption(json())
+    .action(async (name: string | undefined, options) =>
+      done(await (await import("./models-test.ts")).testModel(name, options, shell)),
+    );
+  models
     .command("sign-in")
     .description("list where each provider's key or login comes from, without showing it")
     .addOption(json())
