@@ -1,6 +1,5 @@
 // Every pass by name, as `pnpm run docs` finds them in the folder.
 export type { AsyncPass, Clock, Pass, PassResult } from "./pass.ts";
-export { type CallForms, callFormsOf } from "./passes/call-forms.ts";
 export { stripInboundMetadata } from "./passes/channel-text.ts";
 export { toContractShape } from "./passes/contract-shape.ts";
 export { tellEmbeddedResults } from "./passes/embedded-results.ts";
