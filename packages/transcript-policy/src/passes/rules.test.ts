@@ -14,6 +14,7 @@ import {
   user,
 } from "../__fixtures__/messages.ts";
 import { TEXTS } from "../texts.ts";
+import { tellEmbeddedResults } from "./embedded-results.ts";
 import {
   annotateInterSessionUserMessages,
   stripInterSessionPromptPrefixForDisplay,
@@ -563,6 +564,22 @@ describe("R13 to R15: turns stand where providers accept them", () => {
     expect(dropForeignToolResultBlocks({ messages: [user([embedded])] }).messages).toEqual([
       user([text(TEXTS.omittedToolResults)]),
     ]);
+  });
+});
+
+describe("Tool results that older hosts kept inside user messages", () => {
+  it("are told as text, with their call, whoever put them there", () => {
+    const embedded = { type: "tool_result", tool_use_id: "a", content: [text("it works")] };
+    const bare = { type: "toolResult", content: "so does this" };
+    const told = tellEmbeddedResults({
+      messages: [user([embedded, text("n")]), { ...user([bare]), role: "custom" } as never],
+    });
+    expect(told.messages.map((message) => "content" in message && message.content)).toEqual([
+      [text("[Result of tool call a]\nit works"), text("n")],
+      [text("[Result of tool call]\nso does this")],
+    ]);
+    const messages = [user([text("n")]), user("m")];
+    expect(tellEmbeddedResults({ messages }).messages).toBe(messages);
   });
 });
 
