@@ -37,6 +37,14 @@ describe("a late result", () => {
     ]);
   });
 
+  it("is one after another reply of the model, though nothing stands between them", () => {
+    const first = asking([call("a")], { responseId: "r1" });
+    const second = assistant([text("no")], { responseId: "r2" });
+    expect(kindsAfter(first, second, result("a"))).toEqual(["assistant", "assistant", "custom"]);
+    const part = assistant([text("more")], { responseId: "r1" });
+    expect(kindsAfter(first, part, result("a"))).not.toContain("custom");
+  });
+
   it("is none where the model has not spoken since, where replies may be one, or where a real one came in time", () => {
     const asked = asking([call("a")]);
     expect(kindsAfter(asked, user("and?"), result("a"))).toEqual([

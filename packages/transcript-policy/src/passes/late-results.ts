@@ -26,11 +26,15 @@ export const announceLateResults = definePass<{
     const calls = new Map<string, { at: number; answered: boolean }>();
     let spoken = -1;
     let others = -1;
+    let reply: string | undefined;
     return mapChanged(messages, (message, index) => {
       const role = roleOf(message);
       if (role === "assistant") {
-        // Replies in a row may be one: nothing was asked in between.
-        if (others > spoken) spoken = index;
+        // Messages in a row may be one reply that was stored in parts, unless they say otherwise.
+        const next = nonBlank(message.responseId);
+        const isAnother = next !== undefined && reply !== undefined && next !== reply;
+        if (others > spoken || isAnother) spoken = index;
+        reply = next;
         const answered = hasFailed(message);
         for (const block of storedBlocks(message).filter(isToolCall))
           calls.set(callId(block).trim(), { at: index, answered });

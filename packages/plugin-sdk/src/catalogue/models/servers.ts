@@ -56,4 +56,12 @@ export const SERVERS: readonly ProfileRow[] = [
     when: { apis: ["openai-completions"], models: /^(?:openrouter\/)?anthropic\// },
     set: { calls: { ids: "^[A-Za-z0-9_-]{1,64}$" }, turns: { thinkingForbidsPrefill: true } },
   },
+  // From 4.6 on Claude takes no answer to go on with, whether it thinks or not.
+  {
+    when: {
+      apis: ["openai-completions"],
+      models: /^(?:openrouter\/)?anthropic\/claude-[a-z]+-(?:4[.-][6-9]|[5-9])/,
+    },
+    set: { turns: { endsWithAssistant: false } },
+  },
 ];

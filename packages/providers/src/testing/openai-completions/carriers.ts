@@ -65,9 +65,9 @@ export function carrierFault(
             message: `Provider returned error: ${path}: Invalid \`signature\` in \`thinking\` block`,
           };
     const wanted = calls.map((call) => given.get(text(call.value.id)));
-    const isLost = wanted.some(
-      (data) => data !== undefined && !details.some((detail) => detail.data === data),
-    );
+    const isLost =
+      maker === "google" &&
+      wanted.some((data) => data !== undefined && !details.some((detail) => detail.data === data));
     if (kind === "details" && isLost) return { rule: "reasoning_details.required", message: LOST };
     const signatures = calls.map(({ value: call }) =>
       text(record(record(call.extra_content).google).thought_signature),

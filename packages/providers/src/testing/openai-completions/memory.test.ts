@@ -27,10 +27,10 @@ async function talkWith(flavor: Exclude<Flavor, undefined>, model: string) {
   ];
   const server = await createOpenAIEmulator({ answers, flavor });
   servers.push(server);
-  const send = async (messages: object[]) => {
+  const send = async (messages: object[], asked = model) => {
     const response = await fetch(`${server.baseUrl}/chat/completions`, {
       method: "POST",
-      body: JSON.stringify({ model, messages }),
+      body: JSON.stringify({ model: asked, messages }),
     });
     const body = (await response.json()) as {
       choices?: { message: Message }[];
@@ -40,9 +40,9 @@ async function talkWith(flavor: Exclude<Flavor, undefined>, model: string) {
   };
   const said = (await send([hi])).message!;
   /** The next request, with the reply changed. */
-  const next = async (change: (message: Message) => object) => {
+  const next = async (change: (message: Message) => object, asked?: string) => {
     const result = { role: "tool", tool_call_id: said.tool_calls![0]!.id, content: "it" };
-    return (await send([hi, change(structuredClone(said)), result])).rule;
+    return (await send([hi, change(structuredClone(said)), result], asked)).rule;
   };
   return { said, next };
 }
@@ -78,6 +78,12 @@ describe("reasoning that comes back to a Chat server", () => {
     expect(await next((message) => ({ ...message, reasoning_details: forged }))).toBe(
       "reasoning_details.corrupt",
     );
+  });
+
+  it("need not bring a Claude behind a router the details of a Gemini", async () => {
+    const { said, next } = await talkWith("openrouter", "google/gemini-3-pro");
+    const { reasoning_details: _gone, ...bare } = said;
+    expect(await next(() => bare, "anthropic/claude-opus-4.6")).toBeUndefined();
   });
 
   it("may be left out, not changed, for a Claude behind a router", async () => {
