@@ -91,6 +91,7 @@ export {
   provideMemoryPromptSection,
 } from "./memory-prompt.ts";
 export { MAX_LEVELS, withoutDeepParts } from "./nesting.ts";
+export { createNotes, isFixed, markAsFixed, type Notes } from "./notes.ts";
 export { type CallCount, countCalls, growthPerCall, type SessionPace } from "./pace.ts";
 export {
   createSlices,

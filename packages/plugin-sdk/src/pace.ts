@@ -1,5 +1,6 @@
 // How many calls a session has had, and how much each of them adds.
 import type { AgentMessage } from "./contract/message.ts";
+import { createNotes } from "./notes.ts";
 import { estimateMessage } from "./tokens/message.ts";
 import { roleIn, type TranscriptEntry } from "./transcript/entries.ts";
 import { capToolResults } from "./transcript/tool-result-caps.ts";
@@ -57,7 +58,7 @@ export function growthPerCall(branch: readonly TranscriptEntry[], contextWindow:
 }
 
 /** What was last found of a message: each of a long turn's calls asks for the same ones again. */
-const known = new WeakMap<AgentMessage, { contextWindow: number; tokens: number }>();
+const known = createNotes<AgentMessage, { contextWindow: number; tokens: number }>();
 
 function shownTokens(message: AgentMessage, contextWindow: number): number {
   const found = known.get(message);

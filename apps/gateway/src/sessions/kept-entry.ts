@@ -1,14 +1,13 @@
 // Makes entries that stay as they were stored, whoever is handed them.
-import { inSlices, MAX_LEVELS, stepsInSlices, withoutDeepParts } from "@clew/plugin-sdk/host";
+import {
+  inSlices,
+  isFixed,
+  MAX_LEVELS,
+  markAsFixed,
+  stepsInSlices,
+  withoutDeepParts,
+} from "@clew/plugin-sdk/host";
 import { originSteps, type TranscriptEntry, withOrigin } from "@clew/plugin-sdk/transcript";
-
-/**
- * Under this key entries and messages say that they are the store's own plain data, frozen to the
- * last block. No copy has it. A set of them all would be slow: V8 sorts through a large weak set
- * at the first addition after a garbage collection, for 100 ms.
- */
-const KEPT = Symbol("kept");
-const isKept = (value: object) => Object.hasOwn(value, KEPT);
 
 /**
  * Under this key a frozen entry that reads what it holds when it is asked says who reads for it. A
@@ -24,10 +23,10 @@ const isLate = (entry: TranscriptEntry & { [READER]?: { entry: TranscriptEntry }
  * Costs what is new: of a message that is kept only the entry around it is made again.
  */
 export function keepEntry(entry: TranscriptEntry): TranscriptEntry {
-  if (isKept(entry) || isLate(entry)) return entry;
+  if (isFixed(entry) || isLate(entry)) return entry;
   if (entry.type !== "message") return keepOwn(copyOf(entry));
   const { message, ...around } = entry;
-  return keepOwn({ ...copyOf(around), message: isKept(message) ? message : copyOf(message) });
+  return keepOwn({ ...copyOf(around), message: isFixed(message) ? message : copyOf(message) });
 }
 
 /**
@@ -50,37 +49,50 @@ export async function keepRead(branch: readonly TranscriptEntry[]): Promise<Tran
  * and the line in the file stays as it is.
  */
 export function keepOwn(own: TranscriptEntry): TranscriptEntry {
-  markAsKept(own);
-  if (freeze(own, MAX_LEVELS)) return own;
+  if (freezeEntry(own)) return own;
   const entry = { ...own, ...withoutDeepParts(own) };
-  markAsKept(entry);
-  freeze(entry, MAX_LEVELS);
+  freezeEntry(entry);
   return entry;
 }
 
-/** To be frozen at once. */
-function markAsKept(entry: TranscriptEntry): void {
-  const parts = entry.type === "message" ? [entry, entry.message] : [entry];
-  for (const part of parts)
-    if (!Object.isFrozen(part)) Object.defineProperty(part, KEPT, { value: true });
+/** False, and not all of it, when it is nested too deeply. */
+const freezeEntry = (entry: TranscriptEntry): boolean =>
+  (entry.type !== "message" || freezeWhole(entry.message, MAX_LEVELS - 1)) &&
+  freezeWhole(entry, MAX_LEVELS);
+
+function freezeWhole(whole: object, levels: number): boolean {
+  if (Object.isFrozen(whole)) return true;
+  const found = freezeParts(whole, levels);
+  if (found === DEEP) return false;
+  // Who copies an odd one has to take care what the copy inherits from.
+  if (found === PLAIN) markAsFixed(whole);
+  Object.freeze(whole);
+  return true;
 }
 
-/**
- * All of what only we have: what is frozen in there was frozen here, to the last block. False, and
- * not all of it, when it is nested deeper than that.
- */
-function freeze(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return true;
-  if (levels === 0) return false;
-  if (Array.isArray(value)) {
-    for (const child of value) if (!freeze(child, levels - 1)) return false;
-  }
+/** What an object holds: nothing special, a key `__proto__`, or parts nested too deeply. */
+const [PLAIN, ODD, DEEP] = [0, 1, 2];
+
+/** The parts of what only we have: what is frozen in there was frozen here, to the last one. */
+function freezeParts(value: object, levels: number): number {
+  if (levels === 0) return DEEP;
+  let found = PLAIN;
+  if (Array.isArray(value))
+    for (const part of value) found = Math.max(found, freeze(part, levels - 1));
   // Not Object.values: a session of 10,000 messages would make 80,000 lists.
   else
-    for (const key in value)
-      if (!freeze((value as Record<string, unknown>)[key], levels - 1)) return false;
-  Object.freeze(value);
-  return true;
+    for (const key in value) {
+      const inside = freeze((value as Record<string, unknown>)[key], levels - 1);
+      found = Math.max(found, inside, key === "__proto__" ? ODD : PLAIN);
+    }
+  return found;
+}
+
+function freeze(value: unknown, levels: number): number {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return PLAIN;
+  const found = freezeParts(value, levels);
+  if (found !== DEEP) Object.freeze(value);
+  return found;
 }
 
 const copyOf = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;

@@ -1,5 +1,6 @@
 // The one object that stands for a message of a session, whoever hands over a copy of it.
 import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
+import { createNotes, isFixed, markAsFixed } from "@clew/plugin-sdk/host";
 import { dequal } from "dequal/lite";
 
 /** Different contents kept per message id: as stored, and as policies or engines changed it. */
@@ -17,12 +18,12 @@ export interface MessageTable {
 }
 
 export function createMessageTable(): MessageTable {
-  const known = new WeakSet<AgentMessage>();
+  const known = createNotes<AgentMessage, true>();
   const byId = new Map<string, AgentMessage[]>();
   const nameless = new Map<string, AgentMessage>();
   const adopt = (message: AgentMessage): AgentMessage => {
-    const mine = frozenCopy(message) as AgentMessage;
-    known.add(mine);
+    const mine = isFixed(message) ? message : fixedCopy(message);
+    known.set(mine, true);
     return mine;
   };
   const named = (message: AgentMessage, id: string): AgentMessage => {
@@ -44,7 +45,7 @@ export function createMessageTable(): MessageTable {
   };
   return {
     canonical(message) {
-      if (known.has(message)) return message;
+      if (known.get(message)) return message;
       const id = messageId(message);
       return id === undefined ? unnamed(message) : named(message, id);
     },
@@ -52,11 +53,21 @@ export function createMessageTable(): MessageTable {
 }
 
 /** Plain data that nobody can change any more; strings are shared. */
-function frozenCopy(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
+function fixedCopy(message: AgentMessage): AgentMessage {
+  const copy = copyOf(message);
+  markAsFixed(copy);
+  return Object.freeze(copy) as object as AgentMessage;
+}
+
+/** Its parts are frozen. */
+function copyOf(value: object): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   for (const [key, inner] of Object.entries(value))
     if (inner !== undefined && key !== "__proto__") copy[key] = frozenCopy(inner);
-  return Object.freeze(copy);
+  return copy;
+}
+
+function frozenCopy(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  return Object.freeze(Array.isArray(value) ? value.map(frozenCopy) : copyOf(value));
 }

@@ -1,6 +1,6 @@
 // Lists what a request consists of, as a delta to the session's previous request.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import type { ToolDefinition } from "@clew/plugin-sdk/host";
+import { createNotes, type Notes, type ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import type { ReportItem, ReportParts } from "../report.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";
@@ -32,7 +32,7 @@ export interface RequestMemory {
   chain: string[];
   tokens: number[];
   /** Hashes of messages' contents, by message. */
-  hashes: WeakMap<AgentMessage, string>;
+  hashes: Notes<AgentMessage, string>;
   /** Calls since the last full list; -1 = none yet. */
   deltas: number;
 }
@@ -42,7 +42,7 @@ export const emptyRequestMemory = (): RequestMemory => ({
   items: [],
   chain: [],
   tokens: [],
-  hashes: new WeakMap(),
+  hashes: createNotes(),
   deltas: -1,
 });
 

@@ -1,6 +1,6 @@
 // How messages read as text in a summary request.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
-import { inSlices } from "@clew/plugin-sdk/host";
+import { createNotes, inSlices } from "@clew/plugin-sdk/host";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import {
   type AnyBlock,
@@ -41,7 +41,7 @@ export function serializeConversation(messages: readonly AgentMessage[]): string
   return paragraphs.join("\n\n");
 }
 
-const costs = new WeakMap<AgentMessage, number>();
+const costs = createNotes<AgentMessage, number>();
 
 /**
  * Tokens (the estimate's middle) of a message in `serializeConversation`. Remembered per object.

@@ -88,11 +88,11 @@ const PLAIN = /^(?:[a-z]+|[A-Z](?![a-z]*file$)[a-z]+|\d{1,6})$/;
 const NONE: readonly Found[] = [];
 /**
  * Texts say the same words again and again; those that were said lately, and before that. Few, so
- * that what is forgotten was never old enough to wait for a large garbage collection.
+ * that hardly any are there when garbage is collected: those would wait for a large collection.
  */
 let lately = new Map<string, readonly Found[]>();
 let before = new Map<string, readonly Found[]>();
-const MAX_LATELY = 1_000;
+const MAX_LATELY = 200;
 const MAX_REMEMBERED_CHARS = 80;
 
 function namesOfWord(word: string): readonly Found[] {

@@ -1,5 +1,6 @@
 // How many tokens a message costs.
 import type { AgentMessage } from "../contract/message.ts";
+import { createNotes } from "../notes.ts";
 import type { Steps } from "../slices.ts";
 import type { TokenCounter } from "./counter.ts";
 import {
@@ -20,7 +21,7 @@ export const IMAGE_TOKENS: TokenEstimate = Object.freeze({ estimate: 1200, low: 
 
 // Messages are never changed once made (see contract/engine.ts), so an estimate belongs to
 // the object for its life.
-const known = new WeakMap<AgentMessage, TokenEstimate>();
+const known = createNotes<AgentMessage, TokenEstimate>();
 
 /**
  * Tokens of one message as a model sees it (`toModelMessage`); zero when it is not sent. Remembered

@@ -1,5 +1,6 @@
 // The messages that a branch stands for once its compactions and prunes are applied.
 import type { AgentMessage } from "../contract/message.ts";
+import { createNotes } from "../notes.ts";
 import { type Steps, stepsAtOnce } from "../slices.ts";
 import type { ContextItem } from "./context-item.ts";
 import type { CompactionEntry, ResetEntry, TranscriptEntry } from "./entries.ts";
@@ -162,7 +163,7 @@ function toItem({ entry, id }: IdentifiedEntry): ContextItem[] {
 }
 
 // Messages are never changed once made, so what was worked out for one holds for good.
-const known = new WeakMap<AgentMessage, AgentMessage>();
+const known = createNotes<AgentMessage, AgentMessage>();
 
 /** The message with this id; the same object each time. */
 function identifiedMessage(message: AgentMessage, id: string): AgentMessage {

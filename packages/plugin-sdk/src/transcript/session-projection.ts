@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { AgentMessage, ToolResultBlock, ToolResultMessage } from "../contract/message.ts";
 import { blocksOf, stringOf } from "../messages/blocks.ts";
+import { createNotes } from "../notes.ts";
 import type { CustomEntry, NewTranscriptEntry, TranscriptEntry } from "./entries.ts";
 import { headOf, tailOf } from "./text.ts";
 
@@ -94,7 +95,7 @@ export function applySessionPrune(
 }
 
 // Messages are never changed once made, so a view belongs to its message.
-const known = new WeakMap<ToolResultMessage, { key: string; shown: ToolResultMessage }>();
+const known = createNotes<ToolResultMessage, { key: string; shown: ToolResultMessage }>();
 
 /**
  * One result as `projection` shows it. A function of the two alone; the same object as

@@ -5,6 +5,7 @@ import type {
   ToolResultBlock,
   ToolResultMessage,
 } from "../contract/message.ts";
+import { createNotes } from "../notes.ts";
 import type { Steps } from "../slices.ts";
 import { messageId } from "./message-id.ts";
 
@@ -25,7 +26,7 @@ export function toolResultCap(contextWindow: number): number {
 const readerCap = (contextWindow: number): number =>
   Math.max(SMALLEST_RESULT, Math.floor(0.3 * contextWindow * CHARS_PER_TOKEN));
 
-const capped = new WeakMap<ToolResultMessage, Map<string, ToolResultMessage>>();
+const capped = createNotes<ToolResultMessage, Map<string, ToolResultMessage>>();
 
 /**
  * A view in which no tool result is longer than its cap. The same message, cap and reader give the
