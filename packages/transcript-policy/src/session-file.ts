@@ -1,5 +1,6 @@
 // Repairs session files, and is the only entry of this package that touches disk.
 export { findRepairLeftovers } from "./session-file/leftovers.ts";
+export { type DamageLook, lookWhileReading } from "./session-file/look.ts";
 export type { MendCounts } from "./session-file/mend-entry.ts";
 export {
   type FileOperations,

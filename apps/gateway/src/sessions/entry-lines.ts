@@ -1,4 +1,5 @@
 // How entries are written as lines, and which lines belong together.
+import { isRecord } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcript";
 import type { LineGroups } from "@clew/transcript-policy/session-file";
 
@@ -22,11 +23,16 @@ export function groupSize(line: string): number | undefined {
   if (line.length > LONG_CHARS) return groupSizeAtEnd(line.slice(-MARK_CHARS));
   if (!line.includes(GROUP_TEXT)) return undefined;
   try {
-    const size: unknown = JSON.parse(line)[GROUP_KEY]?.group;
-    return typeof size === "number" ? size : undefined;
+    return groupSizeIn(JSON.parse(line));
   } catch {
     return undefined;
   }
+}
+
+/** The same of a line that was parsed already. */
+export function groupSizeIn(record: unknown): number | undefined {
+  const mark = isRecord(record) ? record[GROUP_KEY] : undefined;
+  return isRecord(mark) && typeof mark.group === "number" ? mark.group : undefined;
 }
 
 /** Parsing a long line again takes long, and the mark is the last thing that we write on a line. */

@@ -66,15 +66,26 @@ export async function* readFilePieces(file: string, from: number, to: number) {
   }
 }
 
-/** All in the same memory: a file of any size takes no more than one piece. */
+/**
+ * Each is read while the one before is looked at. All in the same memory: a file of any size takes
+ * no more than two pieces.
+ */
 async function* piecesOf(handle: FileHandle, from: number, end: number) {
-  const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(PIECE_BYTES, end - from)));
-  for (let at = from; at < end; ) {
-    const length = Math.min(buffer.length, end - at);
-    const { bytesRead } = await handle.read({ buffer, length, position: at });
-    if (bytesRead === 0) return;
-    yield { bytes: buffer.subarray(0, bytesRead), at };
-    at += bytesRead;
+  const bytes = Math.max(0, Math.min(PIECE_BYTES, end - from));
+  const memory = [Buffer.allocUnsafeSlow(bytes), Buffer.allocUnsafeSlow(bytes)] as const;
+  const read = async (position: number, buffer: Buffer) => {
+    const length = Math.min(bytes, end - position);
+    return length <= 0 ? 0 : (await handle.read({ buffer, length, position })).bytesRead;
+  };
+  let at = from;
+  let count = await read(at, memory[0]);
+  for (let turn = 0; count > 0; turn = 1 - turn) {
+    const ahead = read(at + count, memory[1 - turn]!);
+    // Whoever does not ask for it need not hear of its failure.
+    ahead.catch(() => {});
+    yield { bytes: memory[turn]!.subarray(0, count), at };
+    at += count;
+    count = await ahead;
   }
 }
 

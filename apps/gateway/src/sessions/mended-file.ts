@@ -7,6 +7,7 @@ import {
   type TranscriptEntry,
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
+import { type DamageLook, lookWhileReading } from "@clew/transcript-policy/session-file";
 import writeFileAtomic from "write-file-atomic";
 import { storageFailed } from "../storage-error.ts";
 import type { LinePlace } from "./checkpoint-lines.ts";
@@ -41,10 +42,11 @@ export interface MendedFile {
  * nothing: what is cut off or taken out is kept beside it.
  */
 export async function readMended(file: string): Promise<MendedFile> {
-  const found = await readIfThere(file);
+  const look = await lookWhileReading(file);
+  const found = await readIfThere(file, look);
   const isOlder = found.kind === "transcript" && found.content.version < TRANSCRIPT_VERSION;
   const migrated = isOlder ? await mend(file, found) : undefined;
-  const { note, changed } = await repairFile(file);
+  const { note, changed } = await repairFile(file, isOlder ? undefined : look);
   const notes = note === undefined ? [] : [note];
   if (!changed) {
     const loaded = migrated ?? (await mend(file, found));
@@ -137,9 +139,9 @@ async function replaceMigrated(
   };
 }
 
-async function readIfThere(file: string): Promise<ReadOutcome> {
+async function readIfThere(file: string, look?: DamageLook): Promise<ReadOutcome> {
   try {
-    return await readSessionFile(file);
+    return await readSessionFile(file, look);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { fileBytes: 0, kind: "empty" };
     throw storageFailed(`The session file ${file} cannot be read`, error);

@@ -7,8 +7,9 @@ import {
   type TranscriptEntry,
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
+import type { DamageLook } from "@clew/transcript-policy/session-file";
 import type { LinePlace, PlacedEntry } from "./checkpoint-lines.ts";
-import { groupSize, withoutGroup } from "./entry-lines.ts";
+import { groupSizeIn, withoutGroup } from "./entry-lines.ts";
 import { readFileLines } from "./file-lines.ts";
 
 export interface FileContent {
@@ -43,13 +44,16 @@ export type ReadOutcome = { fileBytes: number } & (
   | { kind: "not-a-transcript"; reason: string }
 );
 
-/** Reads piece by piece. Throws what the file system throws. */
-export async function readSessionFile(file: string): Promise<ReadOutcome> {
-  const whole = await readPart(file);
+/**
+ * Reads piece by piece; `look` is told of every line that is not blank. Throws what the file system
+ * throws.
+ */
+export async function readSessionFile(file: string, look?: DamageLook): Promise<ReadOutcome> {
+  const whole = await readPart(file, { look });
   return whole.goodBytes === whole.linesEnd
     ? outcomeOf(whole, whole.fileBytes)
     : // The beginning of an interrupted rewrite must not move the leaf.
-      outcomeOf(await readPart(file, whole.goodBytes), whole.fileBytes);
+      outcomeOf(await readPart(file, { to: whole.goodBytes }), whole.fileBytes);
 }
 
 interface PartRead {
@@ -65,7 +69,10 @@ interface PartRead {
   fileBytes: number;
 }
 
-async function readPart(file: string, to?: number): Promise<PartRead> {
+async function readPart(
+  file: string,
+  { to, look: damage }: { to?: number; look?: DamageLook | undefined },
+): Promise<PartRead> {
   const reader = createTranscriptReader();
   /** A write of several lines whose end was not seen yet. */
   let open: { start: number; left: number } | undefined;
@@ -73,27 +80,29 @@ async function readPart(file: string, to?: number): Promise<PartRead> {
   let holdsGroups = false;
   let isBlank = true;
   const placed: PlacedEntry[] = [];
-  const look = (text: string, start: number) => {
+  const look = (text: string, value: unknown, start: number) => {
     firstLine ??= text;
     isBlank &&= text.trim() === "";
-    const size = groupSize(text);
+    const size = groupSizeIn(value);
     holdsGroups ||= size !== undefined;
     if (size !== undefined) open = { start, left: size };
     if (open !== undefined && --open.left <= 0) open = undefined;
   };
-  const take = (text: string, place: LinePlace, parsed?: { value: unknown }) => {
-    look(text, place.start);
-    const entry = reader.add(text, parsed);
+  const take = (line: Buffer, place: LinePlace, { text, value }: ParsedLine) => {
+    look(text, value, place.start);
+    if (value !== undefined || text.trim() !== "") damage?.add(line, value);
+    const entry = reader.add(text, { value });
     if (entry !== undefined) placed.push({ entry, ...place });
   };
   const unfinished = await readFileLines(file, to === undefined ? {} : { to }, (line, start) => {
     const place = { start, length: line.length };
-    if (line.length < LONG_BYTES) return take(line.toString("utf8"), place);
-    return parseLong(line).then(({ text, value }) => take(text, place, { value }));
+    if (line.length < LONG_BYTES) return take(line, place, parse(line));
+    return parseLong(line).then((parsed) => take(line, place, parsed));
   });
-  const rest = unfinished.bytes.toString("utf8");
+  const { text: rest, value } = parse(unfinished.bytes);
   const read = reader.end(rest);
-  if (!read.torn && rest !== "") look(rest, unfinished.start);
+  if (!read.torn && rest !== "") look(rest, value, unfinished.start);
+  if (rest !== "") damage?.add(unfinished.bytes, value);
   const linesEnd = read.torn ? unfinished.start : unfinished.end;
   return {
     ...{ read, holdsGroups, isBlank, linesEnd },
@@ -108,8 +117,22 @@ async function readPart(file: string, to?: number): Promise<PartRead> {
 /** Longer lines take long to parse. */
 const LONG_BYTES = 2 ** 20;
 
-/** `value` is undefined when it is no JSON. */
-async function parseLong(line: Buffer): Promise<{ text: string; value: unknown }> {
+interface ParsedLine {
+  text: string;
+  /** Undefined: it is no JSON. */
+  value: unknown;
+}
+
+function parse(line: Buffer): ParsedLine {
+  const text = line.toString("utf8");
+  try {
+    return { text, value: JSON.parse(text) };
+  } catch {
+    return { text, value: undefined };
+  }
+}
+
+async function parseLong(line: Buffer): Promise<ParsedLine> {
   // To put the line together took its time, too.
   await createSlices().next();
   const text = await stepsInSlices(decodeSteps(line));

@@ -1,5 +1,9 @@
 // Repairs a session file and keeps beside it what had to be taken out.
-import { type RepairReport, repairSessionFileIfNeeded } from "@clew/transcript-policy/session-file";
+import {
+  type DamageLook,
+  type RepairReport,
+  repairSessionFileIfNeeded,
+} from "@clew/transcript-policy/session-file";
 import { LINE_GROUPS } from "./entry-lines.ts";
 import type { SessionNote } from "./notes.ts";
 
@@ -14,10 +18,11 @@ const HOW = { keepRemoved: true, groups: LINE_GROUPS } as const;
 
 /**
  * To be called under the session's lock. An orderly file costs one reading, or none when it is
- * unchanged. What an interrupted append left at the end is for the reader, who knows what it means.
+ * unchanged or `look` was there while it was read. What an interrupted append left at the end is for the reader, who knows what it means.
  */
-export async function repairFile(file: string): Promise<RepairOutcome> {
-  const report = await repairSessionFileIfNeeded({ sessionFile: file, keepTornEnd: true, ...HOW });
+export async function repairFile(file: string, look?: DamageLook): Promise<RepairOutcome> {
+  const how = { keepTornEnd: true, look, ...HOW };
+  const report = await repairSessionFileIfNeeded({ sessionFile: file, ...how });
   const { repaired, code, reason = "it changed in the meantime", keptIn } = report;
   if (repaired) return { note: { kind: "repaired", report, keptIn }, changed: true };
   // Of what is no session file, or none at all, the reader tells.

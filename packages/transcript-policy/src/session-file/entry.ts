@@ -36,7 +36,8 @@ export function* parseAheadSteps(bytes: Buffer): Steps<void> {
   }
 }
 
-function entryIn(entry: unknown): Entry | undefined {
+/** The same of a line that was parsed already. */
+export function entryIn(entry: unknown): Entry | undefined {
   if (!isRecord(entry)) return undefined;
   return entry.type !== "message" || hasMessage(entry) ? entry : undefined;
 }

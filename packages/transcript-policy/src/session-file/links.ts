@@ -24,6 +24,7 @@ const NONE = -1;
 
 /** Looks at entries in order, and remembers ids and numbers, nothing of what they hold. */
 export class Links {
+  readonly #numberOf: (line: Uint8Array) => number;
   readonly #ids: (string | undefined)[] = [];
   readonly #lines: number[] = [];
   /** Positions of parents; NONE for a root, and for one that was not there yet. */
@@ -38,12 +39,17 @@ export class Links {
   /** Parents that were not there yet, by position. */
   readonly #ahead = new Map<number, string>();
 
+  /** `comparesLines` false: of two entries with one id the later one is renamed, never a copy. */
+  constructor({ comparesLines = true } = {}) {
+    this.#numberOf = comparesLines ? numberOf : () => Number.NaN;
+  }
+
   /** True: the same line stands before this one, which is not to be seen, then. */
   isCopy(entry: Entry, line: Uint8Array): boolean {
     const id = entryId(entry);
     const before = id === undefined ? undefined : this.#newest.get(id);
     if (before === undefined) return false;
-    const number = numberOf(line);
+    const number = this.#numberOf(line);
     return this.#lines[before] === number || this.#linesAgain.has(`${number} ${id}`);
   }
 
@@ -53,7 +59,7 @@ export class Links {
     const id = entryId(entry);
     const parent = typeof entry.parentId === "string" && id !== undefined ? entry.parentId : null;
     const parentAt = parent === null ? NONE : (this.#newest.get(parent) ?? NONE);
-    const number = numberOf(line);
+    const number = this.#numberOf(line);
     this.#ids.push(id);
     this.#lines.push(number);
     this.#parents.push(parentAt);

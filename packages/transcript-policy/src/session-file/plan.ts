@@ -105,10 +105,11 @@ interface Group {
   end: number;
 }
 
-class Planner {
+/** Plans the repair of lines that are told one by one. */
+export class Planner {
   readonly #options: PlanOptions;
   readonly #joins = new Joins();
-  readonly #links = new Links();
+  readonly #links: Links;
   readonly #missing = new MissingResults();
   readonly #instead = new Map<number, Buffer[]>();
   readonly #mended = new Set<number>();
@@ -132,14 +133,15 @@ class Planner {
   #isVersion2 = false;
   #tornEnd: number | undefined;
 
-  constructor(options: PlanOptions) {
+  constructor(options: PlanOptions, links = new Links()) {
     this.#options = options;
+    this.#links = links;
   }
 
-  add({ bytes, ended }: Line): void {
+  /** `entry`: the one on the line, for whoever has parsed it. */
+  add({ bytes, ended }: Line, entry = parseEntry(bytes)): void {
     const line = this.#line++;
     if (this.#group?.end === line) this.#endGroup();
-    const entry = parseEntry(bytes);
     if (entry !== undefined && (isSurelyEntry(entry) || !this.#joins.wants(bytes, line))) {
       if (this.#keep(entry, bytes)) return;
       this.#instead.set(line, []);
@@ -267,6 +269,10 @@ class Planner {
     return this.#header !== undefined || first !== undefined ? "valid" : "invalid";
   }
 }
+
+/** True: there is nothing to repair. */
+export const isInOrder = ({ found }: RepairPlan): boolean =>
+  Object.values(found).every((count) => count === 0);
 
 /** Headers have no place in the tree. */
 const HEADER: Entry = {};
