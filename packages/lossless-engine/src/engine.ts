@@ -120,6 +120,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
     messages: params.messages,
     tokenBudget: params.tokenBudget,
     contextWindow: windowOf(params.runtimeContext),
+    tokenRatio: ratioOf(params.runtimeContext),
   });
   /** Storing what was said in the session, with word of how it went. */
   async function storing<Outcome>(
@@ -297,4 +298,9 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
 function windowOf(runtimeContext: RuntimeContext | undefined): number | undefined {
   const window: unknown = runtimeContext?.modelContextWindow;
   return typeof window === "number" && window > 0 ? window : undefined;
+}
+
+function ratioOf(runtimeContext: RuntimeContext | undefined): number | undefined {
+  const ratio: unknown = runtimeContext?.tokenRatio;
+  return typeof ratio === "number" && ratio > 1 && ratio < Infinity ? ratio : undefined;
 }

@@ -126,6 +126,22 @@ it("a prompt is taken off a durable engine's budget once, also while its turn go
   expect(first - second).toBeLessThan(60);
 });
 
+it("an engine is told by which ratio its budget is smaller, and of none that gives it nothing", async () => {
+  const told: unknown[] = [];
+  const engine = passThrough({
+    info: { id: "asks", name: "Asks", acceptedHostParams: ["runtimeContext"] },
+    assemble: ({ messages, runtimeContext }) => {
+      told.push(runtimeContext?.tokenRatio);
+      return { messages, estimatedTokens: 0 };
+    },
+  });
+  for (const tokenRatio of [1.5, 1, 0.8]) {
+    const host = testHost({ engine, replies: ["done"] });
+    await host.say("Hello.", { model: MODEL, settings: { tokenRatio } });
+  }
+  expect(told).toEqual([1.5, undefined, undefined]);
+});
+
 it.each([1.5, 2, 3, 6])(
   "an engine that fills its budget settles when a provider counts %s times the estimate",
   async (factor) => {

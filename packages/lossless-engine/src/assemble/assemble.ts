@@ -7,10 +7,12 @@ import type { OwnedSession } from "../sessions/owner.ts";
 import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
 import { heartbeatNames, printsOf } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
+import { counter } from "./count.ts";
+import { countedBy } from "./counted.ts";
 import { talkOf } from "./heartbeats.ts";
 import { makeCut } from "./make-cut.ts";
-import { planView } from "./plan.ts";
-import { counter, show, type View, type ViewItem, type Why } from "./show.ts";
+import { marksOf, type PlanInput, planView } from "./plan.ts";
+import { show, type View, type ViewItem, type Why } from "./show.ts";
 
 /** A history to be shown. */
 export interface ViewRequest {
@@ -21,6 +23,8 @@ export interface ViewRequest {
   readonly tokenBudget?: number | undefined;
   /** The model's, in tokens; long tool results are counted as hosts shorten them. Absent: whole. */
   readonly contextWindow?: number | undefined;
+  /** The model's tokens that one of the budget stands for. Absent: 1. */
+  readonly tokenRatio?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -31,16 +35,15 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
   const given = withoutNamesakes(request.messages.filter((message) => !isOwn(message)));
   const { messages, aside } = talkOf(given, await heartbeatsOf(store, session, signal));
   const budget = budgetOf(request.tokenBudget);
-  const count = counter(request.contextWindow);
   const cuts = await cutsAmong(store, { session, messages, signal });
-  const plan = planView({ messages, budget, cuts, count });
+  const { plan, count } = planCounted({ ...request, messages, budget, cuts });
   switch (plan.kind) {
     case "whole":
-      return show(messages, { from: 0, record: null, count });
+      return atMost(plan.high, show(messages, { from: 0, record: null, count }));
     case "kept": {
       const { cut, from } = plan;
       const record = await patiently(() => recordOf(store, cut.id), signal);
-      return show(messages, { from, record: { ...cut, record }, count });
+      return atMost(plan.high, show(messages, { from, record: { ...cut, record }, count }));
     }
     case "cut": {
       const of = { session, messages, budget, count, cuts, cut: plan, aside, signal };
@@ -50,6 +53,25 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
     }
   }
 }
+
+/** A cut that is due by estimates alone is not due where a provider counted less. */
+function planCounted({
+  contextWindow,
+  tokenRatio = 1,
+  ...of
+}: Omit<PlanInput<StoredCut>, "count"> & Pick<ViewRequest, "contextWindow" | "tokenRatio">) {
+  const estimates = counter(contextWindow);
+  const plan = planView({ ...of, count: estimates });
+  if (plan.kind !== "cut") return { plan, count: estimates };
+  const { high: most } = marksOf({ ...of, count: estimates });
+  const counted = countedBy({ ...of, count: estimates, ratio: tokenRatio, most });
+  return { plan: planView({ ...of, ...counted }), count: counted.count };
+}
+
+const atMost = (high: number, view: View): View => ({
+  ...view,
+  tokens: { ...view.tokens, high: Math.min(high, view.tokens.high) },
+});
 
 /** Names of the messages that were told as those of runs that the host began by itself. */
 export const heartbeatsOf = (

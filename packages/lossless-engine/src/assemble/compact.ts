@@ -5,10 +5,11 @@ import { patiently } from "../patiently.ts";
 import { recordOf, type StoredCut } from "../store/cuts.ts";
 import type { Store } from "../store/store.ts";
 import { budgetOf, cutsAmong, heartbeatsOf, type ViewRequest } from "./assemble.ts";
+import { counter, sum } from "./count.ts";
 import { talkOf } from "./heartbeats.ts";
 import { type CutRequest, makeCut } from "./make-cut.ts";
-import { marksOf, type NewCut, planCut, planView, sum } from "./plan.ts";
-import { counter, show, type View } from "./show.ts";
+import { marksOf, type NewCut, planCut, planView } from "./plan.ts";
+import { show, type View } from "./show.ts";
 
 /** A history whose view shall get smaller. */
 export interface CompactRequest extends ViewRequest {

@@ -1,8 +1,8 @@
 // Decides how much of each of the newest messages a crowded view shows.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { canBeShortened, type Part, shortened } from "../messages/shorten.ts";
-import { requestBefore, sum } from "./plan.ts";
-import type { Count } from "./show.ts";
+import { type Count, sum } from "./count.ts";
+import { requestBefore } from "./plan.ts";
 
 /** A view that may be too large. */
 export interface FitInput {

@@ -8,10 +8,11 @@ import type { OwnedSession } from "../sessions/owner.ts";
 import { type StoredCut, storeCut } from "../store/cuts.ts";
 import { timeOf } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
+import { type Count, sum } from "./count.ts";
 import { planFit } from "./fit.ts";
 import { knownBefore } from "./ledger.ts";
-import { type NewCut, sum } from "./plan.ts";
-import { type Count, type Standing, show, shownBy, type View } from "./show.ts";
+import type { NewCut } from "./plan.ts";
+import { type Standing, show, shownBy, type View } from "./show.ts";
 import { leastRecord, writeRecord } from "./write-record.ts";
 
 /** Where to cut what. */

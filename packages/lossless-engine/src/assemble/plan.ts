@@ -5,6 +5,8 @@ import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
 import { atomicGroups, recordRoomOf } from "@clew/plugin-sdk/transcript";
 import { nameOf } from "../messages/name.ts";
 import { type Part, type Parts, shortened } from "../messages/shorten.ts";
+import { type Count, sum } from "./count.ts";
+import type { CountedRequest } from "./counted.ts";
 
 /** A place in a history before which a record stands for everything. */
 export interface Cut {
@@ -29,15 +31,17 @@ export interface PlanInput<Known extends Cut> {
   readonly budget: number;
   /** By the name of their first message. */
   readonly cuts: ReadonlyMap<string, Known>;
-  readonly count: (message: AgentMessage) => TokenEstimate;
+  readonly count: Count;
+  /** The newest request that a provider counted. Absent: none is known. */
+  readonly newest?: CountedRequest | undefined;
 }
 
-/** What to show. */
+/** What to show; `high`: tokens that it does not exceed. */
 export type ViewPlan<Known extends Cut> =
   /** Everything, untouched. */
-  | { readonly kind: "whole" }
+  | { readonly kind: "whole"; readonly high: number }
   /** A record that stands already, and the messages from `from` on. */
-  | { readonly kind: "kept"; readonly cut: Known; readonly from: number }
+  | { readonly kind: "kept"; readonly cut: Known; readonly from: number; readonly high: number }
   /** A new record, and the messages from `from` on. */
   | NewCut;
 
@@ -59,12 +63,15 @@ const OUTGROWN = 1.5;
  */
 export function planView<Known extends Cut>(input: PlanInput<Known>): ViewPlan<Known> {
   const { messages, budget, count } = input;
-  if (messages.length === 0) return { kind: "whole" };
+  if (messages.length === 0) return { kind: "whole", high: 0 };
   const marks = marksOf(input);
   const { from, cut, tokens } = reach(input, marks.high);
-  const fits = tokens.high <= budget;
+  const high = highOf(input, { from, tokens });
+  const fits = high <= budget;
   const asItIs =
-    cut === undefined ? { kind: "whole" as const } : { kind: "kept" as const, cut, from };
+    cut === undefined
+      ? { kind: "whole" as const, high }
+      : { kind: "kept" as const, cut, from, high };
   if (fits && (tokens.estimate <= marks.high || !isWorthCutting(input, tokens.estimate)))
     return asItIs;
   const next = planCut({
@@ -73,6 +80,21 @@ export function planView<Known extends Cut>(input: PlanInput<Known>): ViewPlan<K
   });
   // The same place again: only showing less of it could help, and only where it has to.
   return next.from > from || !fits ? next : asItIs;
+}
+
+/**
+ * The newest request showed all of this up to its reply, and more besides: unless a newer cut stood
+ * then, under another budget.
+ */
+function highOf<Known extends Cut>(
+  { messages, cuts, count, newest }: PlanInput<Known>,
+  { from, tokens }: { from: number; tokens: TokenEstimate },
+): number {
+  if (newest === undefined || newest.reply < from) return tokens.high;
+  const isCutLater = messages.slice(from + 1).some((message) => cuts.has(nameOf(message)));
+  if (isCutLater) return tokens.high;
+  const since = sum(messages.slice(newest.reply), count).high;
+  return Math.min(tokens.high, Math.max(tokens.low, Math.ceil(newest.tokens) + since));
 }
 
 /** A cut that leaves what `low` allows beside a record, at least the newest exchange. */
@@ -141,32 +163,36 @@ function isWorthCutting({ budget, messages }: PlanInput<Cut>, estimate: number):
 
 /** The newest cut that holds here, or the beginning, and the tokens from there on. */
 function reach<Known extends Cut>(
-  { messages, budget, cuts, count }: PlanInput<Known>,
+  { messages, budget, cuts, count, newest }: PlanInput<Known>,
   highMark: number,
 ) {
   const holding = new Map([...cuts].filter(([, { ceiling }]) => ceiling >= highMark));
   const parts = partsOf(holding);
-  let [estimate, high] = [0, 0];
+  let [estimate, low, high] = [0, 0, 0];
   for (let from = messages.length - 1; from >= 0; from--) {
     const message = messages[from]!;
     const name = holding.size === 0 ? undefined : nameOf(message);
     const part = name === undefined ? undefined : parts.get(name);
     const tokens = count(part === undefined ? message : shortened(message, part));
     estimate += tokens.estimate;
+    low += tokens.low;
     high += tokens.high;
     const cut = name === undefined ? undefined : holding.get(name);
     if (cut !== undefined) {
-      const kept = parts.size === 0 ? { estimate, high } : keptBy(cut, messages.slice(from), count);
+      const kept =
+        parts.size === 0 ? { estimate, low, high } : keptBy(cut, messages.slice(from), count);
       const of = {
+        ...kept,
         estimate: kept.estimate + cut.tokens.estimate,
         high: kept.high + cut.tokens.high,
       };
       return { from, cut, tokens: of };
     }
-    if (high > budget) break;
+    // Where a request was counted, what is shown may take less than its bounds say.
+    if ((newest === undefined ? high : low) > budget) break;
   }
   // On another branch the cut that shortened a message may not stand.
-  const tokens = parts.size === 0 ? { estimate, high } : sum(messages, count);
+  const tokens = parts.size === 0 ? { estimate, low, high } : sum(messages, count);
   return { from: 0, cut: undefined, tokens };
 }
 
@@ -188,24 +214,8 @@ const keptBy = ({ parts }: Cut, kept: readonly AgentMessage[], count: Count) =>
     count,
   );
 
-type Count = PlanInput<Cut>["count"];
-
 /** The newest request, where it is older than what is shown; -1 = it is among that. */
 export function requestBefore(messages: readonly AgentMessage[], from: number): number {
   const newest = messages.findLastIndex(({ role }) => role === "user");
   return newest < from ? newest : -1;
-}
-
-export function sum(
-  messages: readonly AgentMessage[],
-  count: (message: AgentMessage) => TokenEstimate,
-): TokenEstimate {
-  let [estimate, low, high] = [0, 0, 0];
-  for (const message of messages) {
-    const one = count(message);
-    estimate += one.estimate;
-    low += one.low;
-    high += one.high;
-  }
-  return { estimate, low, high };
 }

@@ -1,11 +1,10 @@
 // What a view of a history consists of.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { estimateMessage, type TokenEstimate } from "@clew/plugin-sdk/tokens";
-import { capToolResults } from "@clew/plugin-sdk/transcript";
+import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
 import { nameOf } from "../messages/name.ts";
 import { ownRecord } from "../messages/own.ts";
 import { type Parts, shortened } from "../messages/shorten.ts";
-import { sum } from "./plan.ts";
+import { type Count, sum } from "./count.ts";
 
 /** What stands for the beginning of a history, and what is shown of the rest. */
 export interface Standing {
@@ -44,19 +43,6 @@ export interface View {
   /** How many of the given messages are not shown. */
   readonly hidden: number;
 }
-
-/** Tokens of a message, as a model of this window is shown it. Undefined: not known, then whole. */
-export type Count = (message: AgentMessage) => TokenEstimate;
-
-/** Hosts shorten long tool results by the window. */
-export const counter =
-  (contextWindow: number | undefined): Count =>
-  (message) =>
-    estimateMessage(
-      contextWindow === undefined || message.role !== "toolResult"
-        ? message
-        : capToolResults([message], contextWindow)[0]!,
-    );
 
 /** The messages from `from` on, behind what stands for the others. */
 export function show(

@@ -180,6 +180,11 @@ export interface RuntimeContext {
   allowDeferredCompactionExecution?: boolean;
   /** Tokens an assembly may use. Absent: not known. */
   tokenBudget?: number;
+  /**
+   * How many of the model's own tokens one of `tokenBudget` stands for: what engines count by
+   * estimates, providers count as more. At least 1. Absent: 1.
+   */
+  tokenRatio?: number;
   /** Prompt tokens of the last successful call, cache included. Absent: nothing was counted. */
   currentTokenCount?: number;
   /** The harness that runs the agent. Absent: the host's own loop does. */

@@ -78,7 +78,7 @@ function settingsFor({ setup }: World, { degradedReason }: HostParamOptions): Ru
 
 function contextFor(world: World, phase: EnginePhase, options: HostParamOptions): RuntimeContext {
   const { request, state, setup } = world;
-  const { model, budget } = setup;
+  const { model, budget, settings } = setup;
   const { sessionKey, agentId } = sessionOf(world);
   const usage = state.lastUsage;
   const measured = usage === undefined ? 0 : Math.floor(promptTokensOf(usage));
@@ -93,6 +93,8 @@ function contextFor(world: World, phase: EnginePhase, options: HostParamOptions)
     ...(sessionOf(world).sessionFile !== undefined && { transcriptStorage: { kind: "jsonl" } }),
     sessionTarget: sessionTargetOf(world),
     tokenBudget: budget.tokenBudget,
+    // Below 1 it gives an engine nothing; see `planBudget`.
+    ...(settings.tokenRatio > 1 && { tokenRatio: settings.tokenRatio }),
     ...(measured > 0 && { currentTokenCount: measured }),
     ...(usage !== undefined && {
       promptCache: {
