@@ -1,4 +1,4 @@
-// Runs `clew models test`, which compares an answering provider with its emulator.
+// Runs `clew models test`, which compares a provider with its emulator.
 import { createInterface } from "node:readline/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { RequestSigner } from "@clew/providers";

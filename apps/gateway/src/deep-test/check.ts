@@ -50,7 +50,10 @@ export const asked = ((...ids: string[]) => ({
   stopReason: "toolUse",
 })) satisfies Message;
 
-export const result = ((id: string, text = "There is one line.", isError = false) => ({
+/** What a tool found, unless a check says otherwise. */
+export const FOUND = "There is one line.";
+
+export const result = ((id: string, text = FOUND, isError = false) => ({
   role: "toolResult",
   toolCallId: id,
   toolName: "look",

@@ -1,4 +1,4 @@
-// Runs a stored session against emulated models, without a gateway.
+// A stored session whose models are emulated, without a gateway around it.
 import type { AgentMessage, AssistantMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
 import { type ModelCall, type ModelError, sleep } from "@clew/plugin-sdk/host";
 import { streamModel } from "@clew/providers";

@@ -1,4 +1,4 @@
-// Measures which thinking and which cached prompts of a session go back to its models.
+// Measures how much of a session goes back to its models as it was.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import { isRecord, modelProfile } from "@clew/plugin-sdk/host";
 import type { JsonObject } from "@clew/providers/testing";
@@ -9,10 +9,10 @@ export interface ReplayFigures {
   calls: number;
   switches: number;
   refused: number;
-  /** Thoughts of the model asked, each as often as it is asked, if it takes them back. */
+  /** Thoughts of the model that is asked, each as often as it is asked, if it takes them back. */
   produced: number;
   replayed: number;
-  /** Tokens of the model's last prompt of the session, and those of them it found again. */
+  /** Tokens of the model's last prompt in the session, and those of them that it found again. */
   known: number;
   found: number;
   /** Messages of the model's last request that read otherwise in this one. */
@@ -80,8 +80,8 @@ function thoughtsFor(model: EmulatedModel, stored: readonly AgentMessage[]): rea
 }
 
 /**
- * What proves the thoughts of a reply. Gemini's are on what it said and called; its words
- * themselves are only for people.
+ * What proves the thoughts of a reply. Gemini's are on what it said and called; its words are only
+ * for people.
  */
 export function proofsOf({ api, content, stopReason }: AssistantMessage): string[] {
   if (stopReason === "error" || stopReason === "aborted") return [];

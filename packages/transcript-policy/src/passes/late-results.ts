@@ -1,4 +1,5 @@
 // Decides what becomes of a tool result that arrives after its absence was answered.
+
 import { definePass, mapChanged } from "../pass.ts";
 import {
   callId,
@@ -18,7 +19,7 @@ import { isSynthetic } from "./pair-tool-results.ts";
  * without a result was sent a made-up one, and what was sent stays: the real one comes as news.
  */
 export const announceLateResults = definePass<{
-  /** Default: a call has the id that is stored. */
+  /** The ids a call may have in what was replayed. Default: the one that is stored. */
   formsOf?: (id: string) => readonly string[];
 }>(
   "late-results",
