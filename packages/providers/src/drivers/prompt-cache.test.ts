@@ -115,7 +115,7 @@ describe("what a call asks of the prompt cache", () => {
   it("is a breakpoint behind what stays, where writing is paid for", () => {
     const { input } = bodyFor("priced", { retention: "short", stableMessages: 1 });
     const marked = (input as JsonObject[]).map((item) =>
-      JSON.stringify(item).includes("prompt_cache_breakpoint"),
+      JSON.stringify(item).includes('"prompt_cache_breakpoint":{"mode":"explicit"}'),
     );
     expect(marked.indexOf(true)).toBe(0);
     expect(marked.filter(Boolean)).toHaveLength(1);

@@ -46,12 +46,14 @@ export function writeInput(messages: readonly AgentMessage[], reader: ItemReader
   });
 }
 
+const EXPLICIT = { mode: "explicit" };
+
 /** With a mark on the last part of the last item, unless the model wrote that. */
 function marked(items: Json[]): Json[] {
   const last = items.at(-1);
   if (last === undefined || last.role !== "user" || !Array.isArray(last.content)) return items;
   const part = last.content.at(-1) as Json;
-  const content = last.content.with(-1, { ...part, prompt_cache_breakpoint: {} });
+  const content = last.content.with(-1, { ...part, prompt_cache_breakpoint: EXPLICIT });
   return items.with(-1, { ...last, content });
 }
 

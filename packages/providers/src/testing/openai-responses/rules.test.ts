@@ -83,6 +83,9 @@ describeRules({
     "message.content_empty": { body: talk(user([])) },
     "part.type": [{ body: talk(user([said("x")])) }, { body: talk(model([written("x")])) }],
     "part.text": { body: talk(user([{ type: "input_text" }])) },
+    "part.breakpoint": {
+      body: talk(user([{ type: "input_text", text: "x", prompt_cache_breakpoint: {} }])),
+    },
     "part.image": { body: talk(user([image("data:image/png;base64,no base64")])) },
     "id.prefix": { body: talk(call("a", { id: "call_1" }), output("a")) },
     "id.charset": { body: talk(call("a", { id: "fc_1|2" }), output("a")) },

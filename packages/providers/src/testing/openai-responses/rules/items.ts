@@ -1,5 +1,5 @@
 // Rules of the Responses wire about the items of its input.
-import { first, repeated, text, words } from "../../server/json.ts";
+import { first, record, repeated, text, words } from "../../server/json.ts";
 import { compat, rejects, type WireRule } from "../../server/wire.ts";
 import type { ItemAt, PartAt, ResponsesView } from "../view.ts";
 
@@ -96,6 +96,15 @@ export const ITEM_RULES: readonly WireRule<ResponsesView>[] = [
         (value.type === "input_text" || value.type === "output_text") &&
         typeof value.text !== "string",
       ({ path }) => `Invalid type for '${path}.text': expected a string`,
+    ),
+  ),
+  rejects("part.breakpoint", ({ parts }) =>
+    first(
+      parts,
+      ({ value }) =>
+        value.prompt_cache_breakpoint != null &&
+        text(record(value.prompt_cache_breakpoint).mode) !== "explicit",
+      ({ path }) => `Missing required parameter: '${path}.prompt_cache_breakpoint.mode'.`,
     ),
   ),
   rejects("part.image", ({ parts }) =>
