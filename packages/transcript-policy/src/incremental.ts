@@ -99,9 +99,16 @@ function goesOn(settled: Settled | undefined, request: OutboundRequest): settled
     settled !== undefined &&
     settled.profile === wireRules(request) &&
     settled.key === keyOf(request) &&
-    settled.input.length <= request.messages.length &&
-    settled.input.every((message, index) => message === request.messages[index])
+    beginsWith(request.messages, settled.input)
   );
+}
+
+/** A plain loop: this is all that a call does with what is settled, and it does it every time. */
+function beginsWith(messages: readonly AgentMessage[], start: readonly AgentMessage[]): boolean {
+  if (start.length > messages.length) return false;
+  for (let index = 0; index < start.length; index++)
+    if (start[index] !== messages[index]) return false;
+  return true;
 }
 
 /** Undefined: what is new touches what was settled. */
