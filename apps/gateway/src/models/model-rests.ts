@@ -1,9 +1,7 @@
 // Keeps which models failed lately, so that not every turn waits for them again.
-import { mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { FailureKind, LogPort, TurnReport } from "@clew/engine-core";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { createModelRecords } from "./model-records.ts";
 import { planRest, type Rest, type Rests, whoRests } from "./plan-rest.ts";
 
 const RestSchema = z.object({
@@ -12,7 +10,6 @@ const RestSchema = z.object({
   until: z.iso.datetime(),
   failures: z.number().int().positive(),
 });
-const FileSchema = z.object({ v: z.literal(1), models: z.record(z.string(), z.unknown()) });
 
 type Report = Pick<TurnReport, "outcome" | "code" | "model" | "modelCalls" | "recoveries">;
 
@@ -38,32 +35,19 @@ export function createModelRests({
   /** ms since the epoch. */
   now?: () => number;
 }): ModelRests {
-  const file = join(home, "model-rests.json");
-  const all = () => readRests(file);
-  // Read and written without a pause: several sessions may learn at once.
-  const write = (models: Rests) => {
-    mkdirSync(home, { recursive: true, mode: 0o700 });
-    writeFileAtomic.sync(file, `${JSON.stringify({ v: 1, models }, null, 2)}\n`, { mode: 0o600 });
-  };
+  const records = createModelRecords({ home, name: "model-rests.json", schema: RestSchema, log });
   return {
-    all,
+    all: records.all,
     learn(report) {
-      const before = all();
+      const before = records.all();
       const after = restsAfter(before, report, now());
-      if (after === before) return;
-      try {
-        write(after);
-      } catch (error) {
-        log.warn(
-          `${file} could not be written: ${error instanceof Error ? error.message : String(error)}`,
-        );
-      }
+      if (after !== before) records.tryWrite(after);
     },
     end(model) {
-      const rests = all();
+      const rests = records.all();
       const left = without(rests, [model, `${model.slice(0, model.indexOf("/"))}/*`]);
       if (left === rests) return false;
-      write(left);
+      records.write(left);
       return true;
     },
   };
@@ -100,18 +84,4 @@ export function restsAfter(before: Rests, report: Report, now: number): Rests {
 function without(rests: Rests, names: readonly string[]): Rests {
   if (!names.some((name) => Object.hasOwn(rests, name))) return rests;
   return Object.fromEntries(Object.entries(rests).filter(([name]) => !names.includes(name)));
-}
-
-function readRests(file: string): Rests {
-  try {
-    const { models } = FileSchema.parse(JSON.parse(readFileSync(file, "utf8")));
-    return Object.fromEntries(
-      Object.entries(models).flatMap(([model, record]) => {
-        const { data } = RestSchema.safeParse(record);
-        return data === undefined ? [] : [[model, data]];
-      }),
-    );
-  } catch {
-    return {};
-  }
 }

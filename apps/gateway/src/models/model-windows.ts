@@ -1,9 +1,7 @@
 // Keeps the windows that providers named when they refused a request.
-import { mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { LogPort, TurnReport } from "@clew/engine-core";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { createModelRecords } from "./model-records.ts";
 
 const WindowSchema = z.object({
   /** Of prompt and reply together. */
@@ -11,7 +9,6 @@ const WindowSchema = z.object({
   /** When the provider said it, ISO 8601. */
   at: z.iso.datetime(),
 });
-const FileSchema = z.object({ v: z.literal(1), models: z.record(z.string(), z.unknown()) });
 
 export type LearnedWindow = z.infer<typeof WindowSchema>;
 
@@ -43,34 +40,24 @@ export function createModelWindows({
   /** ms since the epoch. */
   now?: () => number;
 }): ModelWindows {
-  const file = join(home, "model-windows.json");
-  const all = () => readWindows(file);
-  // Read and written without a pause: several sessions may learn at once.
-  const write = (models: Readonly<Record<string, LearnedWindow>>) => {
-    mkdirSync(home, { recursive: true, mode: 0o700 });
-    writeFileAtomic.sync(file, `${JSON.stringify({ v: 1, models }, null, 2)}\n`, { mode: 0o600 });
-  };
+  const schema = WindowSchema;
+  const records = createModelRecords({ home, name: "model-windows.json", schema, log });
   return {
-    all,
+    all: records.all,
     async learn(report, known) {
       const named = namedIn(report, known);
       if (named === undefined) return;
       const { model, tokens } = named;
-      try {
-        write({ ...all(), [model]: { tokens, at: new Date(now()).toISOString() } });
+      const windows = { ...records.all(), [model]: { tokens, at: new Date(now()).toISOString() } };
+      if (records.tryWrite(windows))
         log.info(
           `${model} holds ${tokens} tokens, as its provider says; "clew models forget ${model}" forgets it`,
         );
-      } catch (error) {
-        log.warn(
-          `${file} could not be written: ${error instanceof Error ? error.message : String(error)}`,
-        );
-      }
     },
     async forget(model) {
-      const { [model]: forgotten, ...rest } = all();
+      const { [model]: forgotten, ...rest } = records.all();
       if (forgotten === undefined) return false;
-      write(rest);
+      records.write(rest);
       return true;
     },
   };
@@ -85,18 +72,4 @@ export function namedIn(
   if (call?.windowTokens === undefined) return undefined;
   const { model = resolved, windowTokens: tokens } = call;
   return tokens < known(model) ? { model, tokens } : undefined;
-}
-
-function readWindows(file: string): Readonly<Record<string, LearnedWindow>> {
-  try {
-    const { models } = FileSchema.parse(JSON.parse(readFileSync(file, "utf8")));
-    return Object.fromEntries(
-      Object.entries(models).flatMap(([model, record]) => {
-        const { data } = WindowSchema.safeParse(record);
-        return data === undefined ? [] : [[model, data]];
-      }),
-    );
-  } catch {
-    return {};
-  }
 }
