@@ -1,6 +1,5 @@
 // How agent messages follow each other on the Messages wire.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { toModelMessage } from "@clew/plugin-sdk/transcript";
 import { type Turn, writeTurns } from "../shared/turns.ts";
 import {
   assistantBlocks,
@@ -36,21 +35,13 @@ export function writeMessages(messages: readonly AgentMessage[], reader: Message
       mark.cache_control?.type,
     ],
     stableMessages,
-    turnOf: (message) => turnOf(message, reader),
+    blocks: {
+      user: (message) => userBlocks(message, reader),
+      assistant: (message) => assistantBlocks(message, reader),
+      result: (message) => toolResultBlocks(message, reader),
+    },
     markEnd: (turn) => markLast(turn, mark),
   });
-}
-
-function turnOf(original: AgentMessage, reader: MessagesReader): Turn<WireBlock> | undefined {
-  const message = toModelMessage(original);
-  if (message === undefined) return undefined;
-  if (message.role === "toolResult") {
-    const { result, after } = toolResultBlocks(message, reader);
-    return { role: "user", results: [result], others: after };
-  }
-  const others =
-    message.role === "user" ? userBlocks(message, reader) : assistantBlocks(message, reader);
-  return others.length === 0 ? undefined : { role: message.role, results: [], others };
 }
 
 /** With the mark on the last block that may have one. */

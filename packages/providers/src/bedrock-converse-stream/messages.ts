@@ -1,6 +1,5 @@
 // How agent messages follow each other on the Converse wire.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { toModelMessage } from "@clew/plugin-sdk/transcript";
 import { type Turn, writeTurns } from "../shared/turns.ts";
 import {
   assistantBlocks,
@@ -36,22 +35,14 @@ export function writeConverseMessages(
     // Everything about a reader that its messages depend on.
     shape: [profile, model.api, model.acceptsImages, mark === undefined, mark?.cachePoint.ttl],
     stableMessages,
-    turnOf: (message) => turnOf(message, reader),
+    blocks: {
+      user: (message) => userBlocks(message, reader),
+      assistant: (message) => assistantBlocks(message, reader),
+      result: (message) => toolResultBlocks(message, reader),
+    },
     markEnd: (turn) => (mark === undefined ? turn : markEnd(turn, mark)),
     ...(!readsSigned(profile) && { between: BETWEEN }),
   });
-}
-
-function turnOf(original: AgentMessage, reader: BlockReader): Turn<WireBlock> | undefined {
-  const message = toModelMessage(original);
-  if (message === undefined) return undefined;
-  if (message.role === "toolResult") {
-    const { result, after } = toolResultBlocks(message, reader);
-    return { role: "user", results: [result], others: after };
-  }
-  const others =
-    message.role === "user" ? userBlocks(message, reader) : assistantBlocks(message, reader);
-  return others.length === 0 ? undefined : { role: message.role, results: [], others };
 }
 
 /** No mark stands behind another, nor behind thinking: that is refused. */

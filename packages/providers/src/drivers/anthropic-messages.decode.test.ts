@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { decodeInPieces } from "./__fixtures__/decode-in-pieces.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 
 const call: ModelCall = {
@@ -28,17 +29,12 @@ function decode(
     contentType = "text/event-stream",
   }: { cuts?: readonly number[]; contentType?: string } = {},
 ): StreamEvent[] {
-  const decoder = anthropicMessages.createDecoder({
+  return decodeInPieces(anthropicMessages, bytes, {
     call,
     endpoint: { baseUrl: "http://localhost/v1" },
     contentType,
-    now: () => 1000,
+    cuts,
   });
-  const edges = [0, ...[...cuts].sort((a, b) => a - b), bytes.length];
-  const events = edges
-    .slice(1)
-    .flatMap((end, index) => decoder.push(bytes.subarray(edges[index], end)));
-  return [...events, ...decoder.end()];
 }
 
 const bytesOf = (value: string) => new TextEncoder().encode(value);

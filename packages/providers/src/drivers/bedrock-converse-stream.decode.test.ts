@@ -7,6 +7,7 @@ import {
   event,
   exception,
 } from "../testing/bedrock-converse-stream/event-stream.ts";
+import { decodeInPieces } from "./__fixtures__/decode-in-pieces.ts";
 import { bedrockConverseStream } from "./bedrock-converse-stream.ts";
 
 const call: ModelCall = {
@@ -27,15 +28,12 @@ function decode(
   bytes: Uint8Array,
   { contentType = "application/vnd.amazon.eventstream", cuts = [] as readonly number[] } = {},
 ): StreamEvent[] {
-  const decoder = bedrockConverseStream.createDecoder({
+  return decodeInPieces(bedrockConverseStream, bytes, {
     call,
     endpoint: { baseUrl: "http://127.0.0.1:1" },
     contentType,
-    now: () => 1000,
+    cuts,
   });
-  const places = [0, ...cuts.toSorted((a, b) => a - b), bytes.length];
-  const pieces = places.slice(1).map((end, at) => bytes.subarray(places[at], end));
-  return [...pieces.flatMap((piece) => decoder.push(piece)), ...decoder.end()];
 }
 
 /** Written by the provider's own encoder. */

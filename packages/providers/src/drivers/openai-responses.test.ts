@@ -4,6 +4,7 @@ import type { ModelCall, StreamEvent, ToolDefinition } from "@clew/plugin-sdk/ho
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkRequest } from "../testing/emulators.ts";
+import { decodeInPieces } from "./__fixtures__/decode-in-pieces.ts";
 import { openaiResponses } from "./openai-responses.ts";
 
 const PNG = "iVBORw0KGgo=";
@@ -206,17 +207,7 @@ function decode(
   cuts: readonly number[] = [],
   contentType = "text/event-stream",
 ): StreamEvent[] {
-  const decoder = openaiResponses.createDecoder({
-    call: callOf(),
-    endpoint,
-    contentType,
-    now: () => 1000,
-  });
-  const edges = [0, ...[...cuts].sort((a, b) => a - b), bytes.length];
-  const events = edges
-    .slice(1)
-    .flatMap((end, index) => decoder.push(bytes.subarray(edges[index], end)));
-  return [...events, ...decoder.end()];
+  return decodeInPieces(openaiResponses, bytes, { call: callOf(), endpoint, contentType, cuts });
 }
 
 const bytesOf = (value: string) => new TextEncoder().encode(value);

@@ -2,6 +2,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { type ModelCall, type ModelProfile, providerAt } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "../provider.ts";
+import { toolChoiceOf } from "../shared/tool-choice.ts";
 
 /** Fields beside messages and tools; none for what a call leaves to the provider. */
 export function askFields(
@@ -13,7 +14,12 @@ export function askFields(
   return {
     ...reasoningAsk(call, endpoint, profile),
     ...(tools.length > 0 && {
-      ...(toolChoice !== undefined && { tool_choice: choice(toolChoice, profile) }),
+      ...(toolChoice !== undefined && {
+        tool_choice: toolChoiceOf(toolChoice, profile, (name) => ({
+          type: "function",
+          function: { name },
+        })),
+      }),
       ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
     }),
     ...(responseFormat !== undefined && { response_format: format(responseFormat) }),
@@ -44,17 +50,6 @@ function reasoningAsk(
 }
 
 const isRouter = ({ baseUrl }: Endpoint): boolean => providerAt(baseUrl)?.isRouter === true;
-
-function choice(
-  toolChoice: NonNullable<ModelCall["toolChoice"]>,
-  { calls }: ModelProfile,
-): unknown {
-  if (toolChoice === "none" || toolChoice === "auto") return toolChoice;
-  if (!calls.canForce) return "auto";
-  return typeof toolChoice === "string"
-    ? toolChoice
-    : { type: "function", function: { name: toolChoice.name } };
-}
 
 function format(responseFormat: NonNullable<ModelCall["responseFormat"]>): unknown {
   switch (responseFormat.type) {

@@ -1,5 +1,6 @@
 // What a call asks of the model, in the fields of the Responses wire.
 import type { ModelCall, ModelProfile } from "@clew/plugin-sdk/host";
+import { toolChoiceOf } from "../shared/tool-choice.ts";
 
 export interface ResponsesAsk {
   /** Fields beside instructions and items. */
@@ -24,7 +25,9 @@ export function askFields(call: ModelCall, profile: ModelProfile): ResponsesAsk 
           // Schemas of tools are anybody's; the strict kind would have to name every property.
           strict: false,
         })),
-        ...(toolChoice !== undefined && { tool_choice: choice(toolChoice, profile) }),
+        ...(toolChoice !== undefined && {
+          tool_choice: toolChoiceOf(toolChoice, profile, (name) => ({ type: "function", name })),
+        }),
         ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
       }),
       ...(Object.keys(reasoning).length > 0 && { reasoning }),
@@ -50,15 +53,6 @@ function reasoningField(
       summary: display === "full" ? "detailed" : "auto",
     }),
   };
-}
-
-function choice(
-  toolChoice: NonNullable<ModelCall["toolChoice"]>,
-  { calls }: ModelProfile,
-): unknown {
-  if (toolChoice === "none" || toolChoice === "auto") return toolChoice;
-  if (!calls.canForce) return "auto";
-  return typeof toolChoice === "string" ? toolChoice : { type: "function", name: toolChoice.name };
 }
 
 function format(responseFormat: NonNullable<ModelCall["responseFormat"]>): unknown {

@@ -1,5 +1,11 @@
 // Writes a history as turns of two roles, of which the newest is held open.
-import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  ToolResultMessage,
+  UserMessage,
+} from "@clew/plugin-sdk/core";
+import { toModelMessage } from "@clew/plugin-sdk/transcript";
 import { writeGrowing } from "./growing.ts";
 import { wellFormedJson } from "./well-formed.ts";
 
@@ -17,8 +23,8 @@ export interface TurnWriter<Block> {
   shape: readonly unknown[];
   /** How many messages from the first on are expected to stay; 0 = not told. */
   stableMessages: number;
-  /** Undefined for a message that says nothing. */
-  turnOf(message: AgentMessage): Turn<Block> | undefined;
+  /** What a message holds, in blocks of the wire. */
+  blocks: BlockWriter<Block>;
   /** With the mark for the cache at its end. */
   markEnd(turn: Turn<Block>): Turn<Block>;
   /**
@@ -26,6 +32,14 @@ export interface TurnWriter<Block> {
    * both. Default: one may.
    */
   between?: Turn<Block>;
+}
+
+/** How one wire says what a message holds. */
+export interface BlockWriter<Block> {
+  user(message: UserMessage): readonly Block[];
+  assistant(message: AssistantMessage): readonly Block[];
+  /** The answer to its call, and what the person is shown behind all answers. */
+  result(message: ToolResultMessage): { result: Block; after: readonly Block[] };
 }
 
 interface Progress<Block> {
@@ -60,7 +74,7 @@ function writeFresh<Block>(
   let last = open;
   messages.forEach((message, index) => {
     const isStableEnd = count + index + 1 === writer.stableMessages;
-    const turn = writer.turnOf(message);
+    const turn = turnOf(message, writer.blocks);
     if (turn === undefined) return;
     const marked = isStableEnd ? writer.markEnd(turn) : turn;
     if (last?.role !== "user" || turn.role !== "user") {
@@ -89,3 +103,18 @@ const json = (turns: readonly Turn<unknown>[]): string =>
   wellFormedJson(
     turns.map(({ role, results, others }) => ({ role, content: [...results, ...others] })),
   ).slice(1, -1);
+
+/** Undefined for a message that says nothing. On these wires results are the user's. */
+function turnOf<Block>(
+  original: AgentMessage,
+  blocks: BlockWriter<Block>,
+): Turn<Block> | undefined {
+  const message = toModelMessage(original);
+  if (message === undefined) return undefined;
+  if (message.role === "toolResult") {
+    const { result, after } = blocks.result(message);
+    return { role: "user", results: [result], others: after };
+  }
+  const others = message.role === "user" ? blocks.user(message) : blocks.assistant(message);
+  return others.length === 0 ? undefined : { role: message.role, results: [], others };
+}
