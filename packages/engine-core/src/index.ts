@@ -1,5 +1,4 @@
 // What agent hosts import to register, resolve and run engines.
-
 export type {
   DeliveryChange,
   DeliveryLine,
