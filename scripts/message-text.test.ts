@@ -11,7 +11,6 @@ const FOREIGN_WORDS: Record<string, string> = {
   "packages/engine-core/src/engine/frozen-write.ts": "the platform tells a frozen object in words",
   "packages/engine-core/src/engine/transient.ts":
     "what wraps SQLite's errors often keeps nothing but the words",
-  "apps/gateway/src/deep-test/like-model.ts": "an emulated model reads its prompt as a model does",
   "packages/providers/src/offline/summary.ts": "the offline model reads its prompt as a model does",
   "packages/legacy-engine/src/compaction/prune-step.ts":
     "the reason of a stored prune record is one word, not a sentence",

@@ -18,7 +18,8 @@ const HOW = { keepRemoved: true, groups: LINE_GROUPS } as const;
 
 /**
  * To be called under the session's lock. An orderly file costs one reading, or none when it is
- * unchanged or `look` was there while it was read. What an interrupted append left at the end is for the reader, who knows what it means.
+ * unchanged or `look` was there while it was read. What an interrupted append left at the end is
+ * for the reader, who knows what it means.
  */
 export async function repairFile(file: string, look?: DamageLook): Promise<RepairOutcome> {
   const how = { keepTornEnd: true, look, ...HOW };

@@ -61,7 +61,7 @@ export function countedBy({ messages, count, ratio, most }: Counting): Counted {
   return { count: (message) => counted.get(message) ?? count(message), newest };
 }
 
-/** Of the estimate, which is never off by more than its bounds. Undefined: it was something else. */
+/** Of the estimate, never off by more than its bounds. Undefined: it was something else. */
 const shareOf = (tokens: number, { estimate, low, high }: TokenEstimate): number | undefined =>
   tokens >= low && tokens <= high && estimate > 0 ? tokens / estimate : undefined;
 
