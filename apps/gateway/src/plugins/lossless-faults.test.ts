@@ -1,5 +1,5 @@
 // The lossless engine behind a gateway, where its database cannot be used for a while.
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { TurnResult } from "@clew/engine-core";
@@ -60,6 +60,23 @@ describe("a database that another program holds", () => {
     other.close();
     expect((await started.say("three")).report.engine).toMatchObject({ degraded: null });
     await expectComplete(started, home);
+  });
+});
+
+describe("a database that cannot be written", () => {
+  it("is told of while legacy answers, and holds everything with the first message that can be", async () => {
+    const home = await temporaryHome();
+    const first = await start(home);
+    await first.say("one");
+    await first.stop();
+    // Where SQLite can make no journal it writes nothing, whoever asks.
+    mkdirSync(`${fileIn(home)}-wal`);
+    const second = await start(home);
+    for (const text of ["two", "three"]) expectLegacy(await second.say(text), "it is read-only");
+    rmSync(`${fileIn(home)}-wal`, { recursive: true });
+    const { report } = await second.say("four");
+    expect(report.engine).toMatchObject({ ran: "lossless", degraded: null });
+    await expectComplete(second, home);
   });
 });
 

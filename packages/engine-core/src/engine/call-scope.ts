@@ -10,7 +10,7 @@ import type { QuarantineRecord } from "./quarantine.ts";
 
 /**
  * What a failure of an engine means: `quarantine` sets it aside until a restart, a retry or a new
- * registration, or until the next turn where the failure passes by itself, such as a busy store;
+ * registration, or until the next turn where the failure passes, such as a busy store or full disk;
  * `retry-next-turn` until the next turn, `strict` fails the run. In the first two the fallback
  * answers, visibly.
  */

@@ -64,6 +64,7 @@ export function guardEngine(options: GuardOptions): EngineGuard {
     policy: options.policy ?? "quarantine",
     bounds: { ...DEFAULT_BOUNDS_MS, ...options.bounds },
     learned: nothingLearned(),
+    passing: { operation: undefined },
   };
   const { policy, bounds, run } = guarded;
   let said = options.info;

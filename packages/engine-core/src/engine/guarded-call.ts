@@ -10,7 +10,7 @@ import { describeError } from "./describe-error.ts";
 import { undoLatePreparation } from "./late-preparation.ts";
 import { lendCall } from "./lent-call.ts";
 import { takeResult } from "./results.ts";
-import { failureIn, fallbackOf, type Scope, setAsideFor } from "./scope-state.ts";
+import { failureIn, fallbackOf, noteAnswer, type Scope, setAsideFor } from "./scope-state.ts";
 import { isTransient } from "./transient.ts";
 
 /**
@@ -45,6 +45,7 @@ export async function invoke(scope: Scope, method: EngineMethod, params: object)
     try {
       const result = await guarded.run(() => callEngine(scope, method, params));
       report("ok");
+      noteAnswer(scope, method);
       return result;
     } catch (error) {
       if (isEnded(error)) {

@@ -8,7 +8,7 @@ import type { Learned } from "./compat.ts";
 import { printable } from "./describe-error.ts";
 import type { MethodsReading } from "./methods.ts";
 import { planRecord, type Quarantine, type QuarantineRecord, tellSetAside } from "./quarantine.ts";
-import { isTransient } from "./transient.ts";
+import { isOfDisk, isTransient } from "./transient.ts";
 
 /** One engine with what is settled for all its calls. */
 export interface Guarded {
@@ -22,6 +22,8 @@ export interface Guarded {
   readonly clock: ClockPort;
   /** Undefined for the fallback engine itself: its failures are the host's. */
   readonly quarantine: Pick<Quarantine, "get" | "add" | "clear"> | undefined;
+  /** What failed last for a reason that passes, until it works again. */
+  readonly passing: { operation: string | undefined };
   /** Told when the engine is set aside for one turn only; the quarantine tells of the rest. */
   readonly onSetAside: ((record: QuarantineRecord) => void) | undefined;
   /** Runs code of the engine, so that the host knows whose it is. */
@@ -73,19 +75,31 @@ export function setAsideFor(scope: Scope, operation: string, error: unknown): bo
   if (quarantine === undefined || policy === "strict") return false;
   if (scope.setAside !== undefined) return true;
   const failure = { engineId, owner, operation, error, sessionKey: lent.sessionKey };
-  // What passes by itself, such as another program's lock, costs a turn and no more.
-  const passes = policy === "quarantine" && isTransient(error);
+  // What passes, such as another program's lock or a full disk, costs the turns until then.
+  const passes = policy === "quarantine" && (isTransient(error) || isOfDisk(error));
   if (policy === "quarantine" && !passes) scope.setAside = quarantine.add(failure);
   else {
     scope.setAside = planRecord(failure, { kind: "turn" }, clock.now());
-    if (passes)
+    if (passes) {
+      guarded.passing.operation = operation;
       log.warn(
         `[context-engine] Context engine "${printable(engineId)}" failed during ${operation}: ${scope.setAside.reason}; it is asked again in the next turn.`,
       );
+    }
     tellSetAside(guarded.onSetAside, scope.setAside, log);
   }
   tellSetAside(lent.onSetAside, scope.setAside, log);
   return true;
+}
+
+/** Says so when what failed before works again. */
+export function noteAnswer({ guarded }: Scope, operation: string): void {
+  const { engineId, passing, log } = guarded;
+  if (passing.operation !== operation) return;
+  passing.operation = undefined;
+  log.info(
+    `[context-engine] Context engine "${printable(engineId)}" answers again: ${operation} works.`,
+  );
 }
 
 /** The fallback in this scope: made on first need, once, with all that the scope was lent. */

@@ -1,6 +1,6 @@
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
-import { isTransient } from "./transient.ts";
+import { isOfDisk, isTransient } from "./transient.ts";
 
 const coded = (code: string, more: object = {}) =>
   Object.assign(new Error("it failed"), { code, ...more });
@@ -30,5 +30,25 @@ describe("a failure stays", () => {
     ["nothing", undefined],
   ])("%s", (_, error) => {
     expect(isTransient(error)).toBe(false);
+  });
+});
+
+describe("a failure passes when somebody has mended the disk", () => {
+  it.each([
+    ["a full one", coded("ENOSPC")],
+    ["node:sqlite's own full", coded("ERR_SQLITE_ERROR", { errcode: 13 })],
+    ["a file that was moved away", coded("ERR_SQLITE_ERROR", { errcode: 1_032 })],
+    ["its cause", new ContextEngineError("STORAGE_FAILED", "no", { cause: coded("EROFS") })],
+  ])("%s", (_, error) => {
+    expect([isOfDisk(error), isTransient(error)]).toEqual([true, false]);
+  });
+
+  it.each([
+    ["a damaged database", coded("ERR_SQLITE_ERROR", { errcode: 11 })],
+    ["a file that is none", coded("ERR_SQLITE_ERROR", { errcode: 26 })],
+    ["a bug", new TypeError("x is not a function")],
+    ["words alone", "the disk is full"],
+  ])("but not %s", (_, error) => {
+    expect(isOfDisk(error)).toBe(false);
   });
 });

@@ -293,6 +293,30 @@ describe("a failing engine", () => {
     expect((await host.say("again")).report.engine).toMatchObject({ ran: "test", degraded: null });
   });
 
+  it("whose disk is full is asked once in each turn, and says when it answers again", async () => {
+    let [isFull, asked] = [true, 0];
+    const host = testHost({
+      engine: passThrough({
+        assemble: ({ messages }) => {
+          asked++;
+          if (isFull) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
+          return { messages, estimatedTokens: 0 };
+        },
+      }),
+    });
+    for (const turn of [1, 2]) {
+      const { report } = await host.say("hi");
+      expect(report.engine.degraded).toMatchObject({ reason: "no space" });
+      expect(asked).toBe(turn);
+    }
+    isFull = false;
+    expect((await host.say("again")).report.engine).toMatchObject({ ran: "test", degraded: null });
+    expect((await host.say("and again")).report.engine).toMatchObject({ ran: "test" });
+    expect(host.log.lines.filter((line) => line.includes("answers again"))).toEqual([
+      'info [context-engine] Context engine "test" answers again: assemble works.',
+    ]);
+  });
+
   it("that hangs is given up at its bound", async () => {
     const host = testHost({
       engine: passThrough({
