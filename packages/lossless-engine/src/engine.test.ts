@@ -1,5 +1,5 @@
-import { chmodSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { AgentMessage, CommitTurnParams } from "@clew/plugin-sdk/core";
 import { conversation, testEngine, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
@@ -10,6 +10,7 @@ import { createLosslessEngine } from "./engine.ts";
 import { isOwn } from "./messages/own.ts";
 import { conversationMessages } from "./store/messages.ts";
 import { useStore } from "./store/store.ts";
+import { keepFromWriting } from "./testing/keep-from-writing.ts";
 import { SESSION, startLife } from "./testing/life.ts";
 import { withIds } from "./testing/stored.ts";
 import { temporaryFolder } from "./testing/temporary-folder.ts";
@@ -110,6 +111,36 @@ describe("in a host that makes and disposes an engine every turn, keeps no file 
         expect(message.details).toEqual({ whole: "x".repeat(500) });
   });
 
+  it("a key that comes again with other messages is refused, and takes nothing away", async () => {
+    const agentDir = temporaryFolder();
+    const engine = createLosslessEngine({ agentDir });
+    onTestFinished(() => engine.dispose?.());
+    const [one, other] = [withIds([user("one")], "a"), withIds([user("other")], "b")];
+    await engine.commitTurn!(commitOf(1, one));
+    await expect(engine.commitTurn!(commitOf(1, [...one, ...other]))).rejects.toThrow(
+      /^The lossless engine did not commit a turn: its key "turn-1" is that of an earlier turn, and b0 was not in it;/,
+    );
+    expect(await engine.commitTurn!(commitOf(2, other))).toEqual({ status: "committed" });
+    expect(await engine.commitTurn!(commitOf(2, other))).toEqual({ status: "duplicate" });
+    expect(storedIn(agentDir)).toEqual([...one, ...other]);
+  });
+
+  it("a record that quotes half of a character is the same in each view", async () => {
+    const agentDir = temporaryFolder();
+    const engine = createLosslessEngine({ agentDir });
+    onTestFinished(() => engine.dispose?.());
+    const messages = withIds([
+      user("You must never delete the file a\ud83d.txt, whatever happens."),
+      ...conversation({ turns: 80, tools: 1, toolResultChars: 900 }),
+    ]);
+    await engine.ingestBatch!({ ...session, messages });
+    const view = async () =>
+      (await engine.assemble({ ...session, messages, tokenBudget: 12_000 })).messages[0];
+    const first = await view();
+    expect(JSON.stringify(first)).toContain("a\ufffd.txt");
+    expect(await view()).toEqual(first);
+  });
+
   it("a compaction without a file makes the next view smaller, and stays after a restart", async () => {
     const agentDir = temporaryFolder();
     const messages = withIds(conversation({ turns: 40, tools: 1, toolResultChars: 900 }));
@@ -196,45 +227,38 @@ describe("where the database cannot be used", () => {
     release();
   });
 
-  it.skipIf(process.getuid?.() === 0)(
-    "a database in a folder that cannot be written is read, and written again once it can be",
-    async () => {
-      const { agentDir, engine, tell, stored } = startLife();
-      const folder = dirname(databaseOf(agentDir));
-      const messages = withIds([user("before"), user("behind")]);
-      await tell(messages.slice(0, 1));
-      await engine.dispose!();
-      for (const [path, mode] of [
-        [databaseOf(agentDir), 0o444],
-        [folder, 0o555],
-      ] as const)
-        chmodSync(path, mode);
-      await expect(tell(messages)).rejects.toThrow(/read-only; make the file and its folder/);
-      expect(stored().map(({ message }) => message)).toEqual(messages.slice(0, 1));
-      chmodSync(folder, 0o755);
-      // What was left beside the file is as read-only as the file was.
-      await engine.dispose!();
-      await expect(tell(messages)).rejects.toThrow(/read-only/);
-      chmodSync(databaseOf(agentDir), 0o644);
-      expect(await tell(messages)).toBe(1);
-    },
-  );
+  it("a database that cannot be written is read, and written again once it can be", async () => {
+    const { agentDir, engine, tell, stored } = startLife();
+    const messages = withIds([user("before"), user("behind")]);
+    await tell(messages.slice(0, 1));
+    await engine.dispose!();
+    const free = keepFromWriting(databaseOf(agentDir));
+    await expect(tell(messages)).rejects.toThrow(/read-only; make the file and its folder/);
+    expect(stored().map(({ message }) => message)).toEqual(messages.slice(0, 1));
+    free();
+    expect(await tell(messages)).toBe(1);
+  });
 
-  it.skipIf(process.getuid?.() === 0)(
-    "a view is shown all the same, and storing says why it failed",
-    async () => {
-      const agentDir = temporaryFolder();
-      const engine = createLosslessEngine({ agentDir });
-      onTestFinished(() => engine.dispose?.());
-      const messages = withIds(conversation({ turns: 60, tools: 1, toolResultChars: 900 }));
-      await engine.ingestBatch!({ ...session, messages: messages.slice(0, 4) });
-      await engine.dispose!();
-      chmodSync(databaseOf(agentDir), 0o400);
-      await expect(engine.ingestBatch!({ ...session, messages })).rejects.toThrow(/read-only/);
-      const view = await engine.assemble({ ...session, messages, tokenBudget: 12_000 });
-      expect(isOwn(view.messages[0]!)).toBe(true);
-    },
-  );
+  it("what was left read-only beside a database is not, once that can be written", async () => {
+    const { agentDir, engine, tell } = startLife();
+    await tell(withIds([user("before")]));
+    await engine.dispose!();
+    writeFileSync(`${databaseOf(agentDir)}-shm`, "", { mode: 0o444 });
+    expect(await tell(withIds([user("behind")], "n"))).toBe(1);
+  });
+
+  it("a view is shown all the same, and storing says why it failed", async () => {
+    const agentDir = temporaryFolder();
+    const engine = createLosslessEngine({ agentDir });
+    onTestFinished(() => engine.dispose?.());
+    const messages = withIds(conversation({ turns: 60, tools: 1, toolResultChars: 900 }));
+    await engine.ingestBatch!({ ...session, messages: messages.slice(0, 4) });
+    await engine.dispose!();
+    keepFromWriting(databaseOf(agentDir));
+    await expect(engine.ingestBatch!({ ...session, messages })).rejects.toThrow(/read-only/);
+    const view = await engine.assemble({ ...session, messages, tokenBudget: 12_000 });
+    expect(isOwn(view.messages[0]!)).toBe(true);
+  });
 });
 
 describe("a session", () => {

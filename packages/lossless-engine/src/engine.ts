@@ -22,13 +22,14 @@ import { anchored } from "./ingest/anchored.ts";
 import { historyOf } from "./ingest/history.ts";
 import { importFile } from "./ingest/import-file.ts";
 import { storeTold, type Told } from "./ingest/ingest.ts";
+import { createReadings } from "./ingest/readings.ts";
 import { createRefill } from "./ingest/refill.ts";
-import { callOf, isMessage, refuse } from "./ingest/refuse.ts";
+import { callOf, isMessage, refuse, refuseReusedKey } from "./ingest/refuse.ts";
 import { storeSeen } from "./ingest/seen.ts";
 import { asFarAsPossible } from "./patiently.ts";
 import { catchUpAPiece, catchUpInBackground } from "./search/catch-up.ts";
 import type { OwnedSession } from "./sessions/owner.ts";
-import type { Storing } from "./store/messages.ts";
+import { NOTHING, type Storing } from "./store/messages.ts";
 import type { Store } from "./store/store.ts";
 import { createStores, type StoreSettings, type Stores } from "./stores.ts";
 import { createGrants, type Grants } from "./tools/grants.ts";
@@ -39,7 +40,6 @@ const DURABLE = {
   turnAdvancementIdempotency: "atomic-idempotent-v1",
 } as const;
 const NOTHING_REWRITTEN = { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
-const IGNORED: Storing = { added: 0, isDuplicate: false, refused: [] };
 
 /** Why a view holds what it holds. */
 export interface Explanation {
@@ -110,6 +110,7 @@ export interface EngineParts {
 export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {}): LosslessEngine {
   const { durableTurns = false, grants = createGrants(), onStored, onWindow, onMovedAway } = parts;
   const refill = createRefill(onMovedAway);
+  const readings = createReadings();
   /** Hosts add to what they pass; only these two name the session. */
   const refOf = ({ sessionId, sessionKey }: SessionRef): OwnedSession => ({
     ...{ sessionId, owner: stores.owner },
@@ -141,12 +142,13 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
   async function tell(told: Told): Promise<Storing> {
     const messages = told.messages.filter(isMessage);
     const stored = await storing(told.session, async (store) => {
+      await readings.over(told.session);
       await refill.ifMovedAway(store, told.session);
       const outcome = await storeTold(store, { ...told, messages });
       await asFarAsPossible(() => catchUpAPiece(store));
       return outcome;
     });
-    if (stored === null) return IGNORED;
+    if (stored === null) return NOTHING;
     refuse(stored.refused, told.messages.length - messages.length);
     return stored;
   }
@@ -176,7 +178,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       if (path === undefined)
         return { bootstrapped: false, reason: "this host keeps no session file to read" };
       const read = await storing(session, async (store) => {
-        const outcome = await importFile(store, { session, path });
+        const outcome = await readings.during(session, () => importFile(store, { session, path }));
         if (outcome.reason === undefined) refill.note(store, session, path);
         return outcome;
       });
@@ -223,7 +225,8 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       const { advancementKey, isHeartbeat, ...session } = callOf("commitTurn", params);
       const messages = anchored(params);
       const told = { session: refOf(session), messages, advancementKey, isHeartbeat };
-      const { isDuplicate } = await tell(told);
+      const { isDuplicate, reusing } = await tell(told);
+      refuseReusedKey(advancementKey, reusing);
       return { status: isDuplicate ? "duplicate" : "committed" };
     },
 
@@ -232,6 +235,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       const { messages, tokenBudget } = params;
       const store = stores.of(session);
       if (store === null) return { messages, estimatedTokens: estimateMessages(messages).estimate };
+      await readings.over(session);
       await refill.ifMovedAway(store, session);
       const window = windowOf(params.runtimeContext);
       if (window !== undefined) onWindow?.(session, window);

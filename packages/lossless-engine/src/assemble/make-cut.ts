@@ -79,10 +79,12 @@ async function standingFor(
   const asked = messages[fit.request];
   const parts = new Map([...fit.parts].map(([index, part]) => [nameOf(messages[index]!), part]));
   const kept = [...(asked === undefined ? [] : [asked]), ...messages.slice(from)];
-  const record =
+  const written =
     covered === 0
       ? ""
       : writeRecord({ state, covered, budget, kept: kept.map(shownBy(parts)), left: fit.left });
+  // As a database gives it back: it keeps no half of a surrogate pair that something quoted ends with.
+  const record = written.toWellFormed();
   const first = nameOf(messages[from]!);
   const whole = [first, record, ...(parts.size === 0 ? [] : [JSON.stringify([...parts])])];
   const name = createHash("sha256").update(whole.join("\n")).digest("hex").slice(0, 16);

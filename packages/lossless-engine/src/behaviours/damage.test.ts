@@ -4,7 +4,7 @@ import { assistant, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { catchUp } from "../search/catch-up.ts";
 import { search } from "../search/search.ts";
-import { markDamaged } from "../store/health.ts";
+import { markDamaged } from "../store/examine.ts";
 import { messagesBetween } from "../store/recall.ts";
 import { useStore } from "../store/store.ts";
 import { SESSION, startLife } from "../testing/life.ts";

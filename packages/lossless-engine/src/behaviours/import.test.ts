@@ -4,6 +4,7 @@ import { assistant, conversation, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { type Life, SESSION, startLife } from "../testing/life.ts";
 import { type SessionFile, sessionFile } from "../testing/session-file.ts";
+import { withIds } from "../testing/stored.ts";
 
 const boot = async ({ engine }: Life, file: SessionFile, session = SESSION) =>
   (await engine.bootstrap!({ ...session, sessionFile: file.path })).importedMessages;
@@ -83,6 +84,22 @@ describe("import and recovery", () => {
     expect(life.stored().map(({ conversation: of }) => of)).toEqual([1, 2]);
   });
 
+  it("a file of another session is read only where it tells what this one knows", async () => {
+    const [life, file] = [startLife(), sessionFile()];
+    file.say(user("ours"));
+    await boot(life, file);
+    const [foreign, copied] = [sessionFile("s2", "x"), sessionFile("s3")];
+    foreign.say(user("theirs"));
+    copied.say(user("ours"), user("and on"));
+    expect(await life.engine.bootstrap!({ ...SESSION, sessionFile: foreign.path })).toEqual({
+      bootstrapped: false,
+      importedMessages: 0,
+      reason: `${foreign.path} is of another session, "s2", and tells none of this one`,
+    });
+    expect(await boot(life, copied)).toBe(1);
+    expect(life.texts()).toEqual(["ours", "and on"]);
+  });
+
   it("18. the first import takes everything, and one message beyond any window breaks nothing", async () => {
     const [life, file] = [startLife(), sessionFile()];
     const huge = "word ".repeat(400_000);
@@ -103,6 +120,16 @@ describe("import and recovery", () => {
     file.say(user("three"));
     expect(await boot(life, file)).toBe(1);
     expect(life.texts()).toEqual(["one", "two", "three"]);
+  });
+
+  it("what is told while a file is read stands behind it", async () => {
+    const [life, file] = [startLife(), sessionFile()];
+    file.say(...Array.from({ length: 200 }, (_, at) => user(`note ${at}`)));
+    const reading = life.engine.bootstrap!({ ...SESSION, sessionFile: file.path });
+    await new Promise((resolve) => setImmediate(resolve));
+    await life.tell(withIds([user("said meanwhile")], "live"));
+    await reading;
+    expect(life.texts().slice(-2)).toEqual(["note 199", "said meanwhile"]);
   });
 
   it("20. an import that fails stores nothing and moves nothing, and the next one takes all", async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readdirSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { conversation } from "@clew/plugin-sdk/testing";
@@ -25,6 +25,21 @@ async function setUp() {
       .text;
   const tell = () => engine.ingestBatch!({ ...session, messages });
   return { agentDir, engine, run, tell, messages };
+}
+
+/** Writes over the page of a table that is number `at` of those with rows. */
+function damagePage(file: string, table: string, at: number): void {
+  const db = new DatabaseSync(file);
+  db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  const pages = db
+    .prepare("SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path")
+    .all(table)
+    .map(({ pageno }) => Number(pageno));
+  const size = Number(db.prepare("PRAGMA page_size").get()?.page_size);
+  db.close();
+  const handle = openSync(file, "r+");
+  writeSync(handle, Buffer.alloc(size, 0xff), 0, size, (pages.at(at)! - 1) * size);
+  closeSync(handle);
 }
 
 const fileIn = (agentDir: string) => join(agentDir, "clew-lossless", "lossless.db");
@@ -56,7 +71,36 @@ describe("/lossless", () => {
     const db = new DatabaseSync(fileIn(agentDir));
     db.exec("UPDATE message SET body = 'no JSON' WHERE seq IN (3, 40)");
     db.close();
-    expect(await run("doctor")).toContain("2 messages cannot: 3, 40.");
+    const [found] = (await run("doctor")).split("\n");
+    expect(found).toBe(
+      `${messages.length} messages looked at. 2 messages cannot be read: 3, 40. They are read again from the transcripts when their sessions go on after a restart.`,
+    );
+  });
+
+  it.each([0, 2, -1])("goes by doctor on past a damaged page, number %i of them", async (at) => {
+    const { run, tell, messages, agentDir, engine } = await setUp();
+    await tell();
+    await engine.dispose!();
+    damagePage(fileIn(agentDir), "message", at);
+    const told = await run("doctor");
+    expect(told).toContain(`${messages.length} messages looked at. `);
+    const [, count, names] = / (\d+) messages? cannot be read: ([\d, …]+): their pages/.exec(told)!;
+    expect(Number(count)).toBeGreaterThan(0);
+    expect(Number(count)).toBeLessThan(40);
+    for (const seq of names!.match(/\d+/g)!)
+      expect(Number(seq)).toBeLessThanOrEqual(messages.length);
+    expect(told).toContain("Move the database away while the host is stopped");
+  });
+
+  it.each(["words_data", "trigram_leaf"])("says by doctor that %s is damaged", async (table) => {
+    const { run, tell, messages, agentDir, engine } = await setUp();
+    await tell();
+    await engine.maintain!({ ...session } as never);
+    await engine.dispose!();
+    damagePage(fileIn(agentDir), table, 0);
+    const told = await run("doctor");
+    expect(told).toContain(`${messages.length} messages looked at, all can be read.`);
+    expect(told).toContain("The search index is damaged: searches fail. Move the database away");
   });
 
   it("copies the whole database by backup, for its owner alone", async () => {

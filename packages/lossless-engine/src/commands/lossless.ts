@@ -1,8 +1,9 @@
 // The chat command that tells of the database, checks it and copies it.
-import type { PluginCommand } from "@clew/plugin-sdk/core";
+import { ContextEngineError, type PluginCommand } from "@clew/plugin-sdk/core";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
-import { holdingsOfSession, markDamaged, readOn } from "../store/health.ts";
+import { INDEX_TABLES, markDamaged, readIndexOn, readOn } from "../store/examine.ts";
+import { holdingsOfSession } from "../store/health.ts";
 import type { Store } from "../store/store.ts";
 import type { Stores } from "../stores.ts";
 import type { Reach } from "../tools/reach.ts";
@@ -76,6 +77,8 @@ const NOT_MET =
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 const HEALING =
   "They are read again from the transcripts when their sessions go on after a restart";
+const MOVE_AWAY =
+  "Move the database away while the host is stopped: a new one is filled from the session files.";
 const OWNERS_ONLY = "Only the owner of this host may copy the database.";
 
 async function status(store: Store, session: OwnedSession): Promise<string> {
@@ -86,22 +89,52 @@ async function status(store: Store, session: OwnedSession): Promise<string> {
 
 /** In pieces of time: a large database keeps nobody waiting. */
 async function doctor(store: Store): Promise<string> {
-  const broken: number[] = [];
+  const [broken, lost]: [number[], number[]] = [[], []];
   let read = 0;
   for (let from: number | null = 0; from !== null; ) {
     const start: number = from;
     const piece = await patiently(() => readOn(store, start, pieceOfTime()));
     broken.push(...piece.broken);
+    lost.push(...piece.lost);
     read += piece.read;
     from = piece.upTo;
     await othersTurn();
   }
-  if (broken.length > 0) await patiently(() => markDamaged(store, broken));
-  const found =
-    broken.length === 0
-      ? "all can be read"
-      : `${counted(broken.length, "message")} cannot: ${broken.slice(0, MOST_TOLD).join(", ")}. ${HEALING}`;
-  return `${counted(read, "message")} looked at, ${found}.\n${await describeStore(store)}.`;
+  const isIndexDamaged = await hasDamagedIndex(store);
+  const isWhole = broken.length + lost.length === 0;
+  const looked = `${counted(read, "message")} looked at${isWhole ? ", all can be read" : ""}.`;
+  // Nothing is written to a file whose pages are damaged.
+  const heals = broken.length > 0 && lost.length === 0 && !isIndexDamaged;
+  if (heals) await patiently(() => markDamaged(store, broken));
+  const told = [
+    looked,
+    ...(broken.length === 0 ? [] : [`${cannotRead(broken)}.${heals ? ` ${HEALING}.` : ""}`]),
+    ...(lost.length === 0 ? [] : [`${cannotRead(lost)}: their pages of the file are damaged.`]),
+    ...(isIndexDamaged ? ["The search index is damaged: searches fail."] : []),
+    ...(lost.length > 0 || isIndexDamaged ? [MOVE_AWAY] : []),
+  ];
+  return `${told.join(" ")}\n${await describeStore(store).catch(orDamaged)}.`;
+}
+
+function orDamaged(error: unknown): string {
+  if (!ContextEngineError.is(error, "STORAGE_FAILED")) throw error;
+  return error.message.replace(/\.$/, "");
+}
+
+const cannotRead = (numbers: readonly number[]) =>
+  `${counted(numbers.length, "message")} cannot be read: ${numbers.slice(0, MOST_TOLD).join(", ")}${numbers.length > MOST_TOLD ? ", …" : ""}`;
+
+async function hasDamagedIndex(store: Store): Promise<boolean> {
+  for (const table of INDEX_TABLES)
+    for (let from: string | null | undefined = "0"; from !== null; ) {
+      const start: string = from;
+      from = await patiently(() =>
+        readIndexOn(store, { table, from: start, isOver: pieceOfTime() }),
+      );
+      if (from === undefined) return true;
+      await othersTurn();
+    }
+  return false;
 }
 
 async function copy(store: Store, now: number): Promise<string> {

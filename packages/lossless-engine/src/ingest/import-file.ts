@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { type Cursor, cursorOf } from "../store/cursors.ts";
-import { storeMessages } from "../store/messages.ts";
+import { knownNames, newestNames, storeMessages } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
 import { othersTurn } from "../turns.ts";
 import { cursorBehind, type FilePart, readAppended, readWhole } from "./read-file.ts";
@@ -39,6 +39,11 @@ export async function importFile(
     const cursor = await patiently(() => cursorOf(store, session), signal);
     const part = await readPart(file, cursor);
     if (part === undefined) return { imported: 0, reason: `${path} is no session file` };
+    if (await isForeign(store, session, part))
+      return {
+        imported: 0,
+        reason: `${path} is of another session, ${JSON.stringify(part.sessionId)}, and tells none of this one`,
+      };
     let imported = 0;
     for (const { messages, end } of batchesOf(part)) {
       const line = end === undefined ? undefined : part.lines.get(end);
@@ -59,6 +64,22 @@ export async function importFile(
 async function readPart(file: FileHandle, cursor: Cursor | undefined) {
   const appended = cursor && (await readAppended(file, cursor));
   return appended ?? readWhole(file);
+}
+
+/** Messages of each end by which a file of another name is known to tell the same session. */
+const SAMPLE = 16;
+
+/** True: it says that it is of another session, and it tells nothing of what this one holds. */
+async function isForeign(
+  store: Store,
+  session: OwnedSession,
+  { sessionId, entries }: FilePart,
+): Promise<boolean> {
+  if (sessionId === undefined || sessionId === session.sessionId) return false;
+  const told = toldBranch(entries).map(({ name }) => name);
+  const names = [...told.slice(0, SAMPLE), ...told.slice(-SAMPLE)];
+  const { known } = await patiently(() => knownNames(store, session, names));
+  return known.size === 0 && (await patiently(() => newestNames(store, session, 1))).length > 0;
 }
 
 interface Batch {

@@ -4,7 +4,7 @@ import { type NamedMessage, named, nameOf } from "../messages/name.ts";
 import { isOwn } from "../messages/own.ts";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
-import { newestNames, type Storing, storeMessages } from "../store/messages.ts";
+import { NOTHING, newestNames, type Storing, storeMessages } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
 import { importFile } from "./import-file.ts";
 import { firstNew, firstNewOfBatch, isAnonymous } from "./told-again.ts";
@@ -33,7 +33,7 @@ export async function storeTold(store: Store, told: Told): Promise<Storing> {
   const messages = told.messages.filter((message) => !isOwn(message));
   if (sessionFile !== undefined && messages.some((message) => messageId(message) === undefined)) {
     const { imported, reason } = await importFile(store, { session, path: sessionFile });
-    if (reason === undefined) return { added: imported, isDuplicate: false, refused: [] };
+    if (reason === undefined) return { ...NOTHING, added: imported };
   }
   const fresh = await firstFresh(store, { ...told, messages });
   return patiently(() =>

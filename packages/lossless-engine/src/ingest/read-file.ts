@@ -18,6 +18,8 @@ export interface FilePart {
   readonly entries: readonly TranscriptEntry[];
   /** Where the line of each stands; empty for a file that has to be read as a whole every time. */
   readonly lines: ReadonlyMap<string, LinePlace>;
+  /** Id of the session that the file says it is of. Absent: only its end was read. */
+  readonly sessionId?: string;
 }
 
 /**
@@ -61,7 +63,7 @@ export async function readWhole(file: FileHandle): Promise<FilePart | undefined>
   }
   const { header, entries, migrated } = reader.end(unfinished);
   if (header === undefined) return undefined;
-  return { entries, lines: migrated ? new Map() : lines };
+  return { entries, lines: migrated ? new Map() : lines, sessionId: header.id };
 }
 
 /** A cursor behind this line; `entry` is the id of what it holds. */

@@ -26,6 +26,17 @@ export function refuse(refused: readonly Refusal[], shapeless: number): void {
   );
 }
 
+/** Throws where the key of a turn came again with messages that nobody told before. */
+export function refuseReusedKey(key: string | undefined, names: readonly string[]): void {
+  if (names.length === 0) return;
+  const named = names.slice(0, MOST_NAMED).map((name) => name.slice(0, MOST_NAME_CHARS));
+  throw new ContextEngineError(
+    "REQUEST_INVALID",
+    `The lossless engine did not commit a turn: its key ${JSON.stringify(key?.slice(0, MOST_NAME_CHARS))} is that of an earlier turn, and ${named.join(", ")} was not in it; commit what is new under a key of its own.`,
+    { engineId: "lossless", operation: "commitTurn" },
+  );
+}
+
 /** What a method was called with; throws where that names no session. */
 export function callOf<Params extends { sessionId: string }>(method: string, params: Params) {
   const given: unknown = params;

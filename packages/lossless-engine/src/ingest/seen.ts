@@ -11,6 +11,8 @@ import { isAnonymous } from "./told-again.ts";
 
 /** Messages that are looked up, and stored, at once. */
 const BATCH = 32;
+/** The first ones, where all have ids: most views end with a message that was told. */
+const FIRST_BATCH = 2;
 
 /** Where some have no ids so many are looked at: one that is known says little of those before. */
 const MOST_NAMELESS = 256;
@@ -25,8 +27,12 @@ export async function storeSeen(
 ): Promise<void> {
   const unknown: AgentMessage[] = [];
   let newestKnown: string | undefined;
-  for (let end = messages.length; end > 0; end -= BATCH) {
-    const start = Math.max(0, end - BATCH);
+  const haveIds = messages
+    .slice(-BATCH)
+    .every((message) => messageId(message) !== undefined && !isOwn(message));
+  let size = haveIds ? FIRST_BATCH : BATCH;
+  for (let end = messages.length; end > 0; end -= size, size = BATCH) {
+    const start = Math.max(0, end - size);
     const batch = messages
       .slice(start, end)
       .filter((message) => !isOwn(message) && !isAnonymous(message));

@@ -25,6 +25,14 @@ export function storageFailure(path: string, error: unknown): unknown {
     : storageError(`The lossless engine cannot use its database ${path}: ${reason}.`, error);
 }
 
+/** True: a page of the database says what none of ours says. */
+export function isDamage(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof Error)) return false;
+  if ("code" in cause && cause.code === "ERR_OUT_OF_RANGE") return true;
+  return "errcode" in cause && (Number(cause.errcode) & PRIMARY_CODE) === DAMAGED;
+}
+
 /** True: another process has the database, and asking again a little later helps. */
 export function isBusy(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;

@@ -1,6 +1,6 @@
 // Stores messages, each once, and reads them back as they were.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { type NamedMessage, printOf, withName } from "../messages/name.ts";
+import { isNameless, type NamedMessage, printOf, withName } from "../messages/name.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { type PackedMessage, packMessage } from "./body.ts";
@@ -35,6 +35,8 @@ export interface Storing {
   readonly added: number;
   /** True: the turn of that key is there already, and nothing was stored. */
   readonly isDuplicate: boolean;
+  /** Names of messages that came with the key of an earlier turn, and that nobody told before. */
+  readonly reusing: readonly string[];
   /** Those that cannot be written; all others are stored. */
   readonly refused: readonly Refusal[];
 }
@@ -46,16 +48,19 @@ export interface Refusal {
   readonly why: string;
 }
 
+/** What storing nothing comes to. */
+export const NOTHING: Storing = { added: 0, isDuplicate: false, reusing: [], refused: [] };
+
 /** All of it at once, or nothing. A message that was told before is left as it is. */
 export function storeMessages(store: Store, request: NewMessages): Storing {
   const storing = store.change((sql): Storing => {
     const { session, messages, advancementKey, cursor } = request;
     const place = makePlace(sql, session, messages);
     if (advancementKey !== undefined && !takeKey(sql, place, advancementKey))
-      return { added: 0, isDuplicate: true, refused: [] };
+      return { ...NOTHING, isDuplicate: true, reusing: neverTold(sql, place, messages) };
     const stored = storeEach(sql, place, { ...request, compresses: store.compresses });
     if (cursor !== undefined) moveCursor(sql, place, cursor);
-    return { ...stored, isDuplicate: false };
+    return { ...NOTHING, ...stored };
   });
   noteStored(store, storing.added);
   return storing;
@@ -156,6 +161,19 @@ const takeKey = (sql: Sql, { conversation }: Place, key: string): boolean =>
   sql("INSERT INTO advancement (conversation, key) VALUES (?, ?) ON CONFLICT DO NOTHING").run(
     ...[conversation, key],
   ).changes === 1;
+
+/** Of those that have ids and could be stored: a turn that is committed again holds them all. */
+function neverTold(
+  sql: Sql,
+  { conversation }: Place,
+  messages: readonly NamedMessage[],
+): readonly string[] {
+  const lookup = { sql, conversation, from: "told" as const, taken: new Set<number>() };
+  return messages
+    .filter((told) => !isNameless(told.name) && findRow(lookup, told).row === undefined)
+    .filter(({ message, name }) => packedOr(message, name, []) !== undefined)
+    .map(({ name }) => name);
+}
 
 function storeEach(
   sql: Sql,

@@ -1,9 +1,10 @@
-import { chmodSync, globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { conversation } from "@clew/plugin-sdk/testing";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { keepFromWriting } from "../testing/keep-from-writing.ts";
 import { namedWithIds, temporaryStore } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { storeMessages } from "./messages.ts";
@@ -17,7 +18,6 @@ const turn = (prefix: string, turns = 1) => ({
 });
 const countOf = (store: Store) =>
   store.read((sql) => Number(sql("SELECT count(*) AS rows FROM message").get()?.rows));
-const isRoot = process.getuid?.() === 0;
 
 function failureOf(work: () => unknown): ContextEngineError {
   try {
@@ -113,13 +113,18 @@ describe("a change that fails", () => {
     expect(storeMessages(store, turn("b", 40)).added).toBe(160);
   });
 
-  it.skipIf(isRoot)("says that the file is read-only", () => {
+  it("says that the file is read-only, reads it, and works when it can be written", () => {
     const file = join(temporaryFolder(), "lossless.db");
-    useStore(file).release();
-    chmodSync(file, 0o400);
+    const before = useStore(file);
+    storeMessages(before.store, turn("a"));
+    before.release();
+    const free = keepFromWriting(file);
     const { store, release } = useStore(file);
     onTestFinished(release);
-    expect(failureOf(() => storeMessages(store, turn("a"))).message).toContain("it is read-only");
+    expect(failureOf(() => storeMessages(store, turn("b"))).message).toContain("it is read-only");
+    expect(countOf(store)).toBe(4);
+    free();
+    expect(storeMessages(store, turn("b")).added).toBe(4);
   });
 
   it("of a folder that is a file says so", () => {
