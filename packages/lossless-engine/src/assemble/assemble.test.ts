@@ -49,7 +49,27 @@ const turn = fc
     assistant(`Done with part${number}. ${"so ".repeat(answer / 3)}`),
   ]);
 
+/** Whoever reads anything of it fails. */
+const unread = new Proxy({} as AgentMessage, {
+  get(_, name) {
+    throw new Error(`${String(name)} of an old message was read`);
+  },
+});
+
 describe("a view", () => {
+  it("from a cut on reads nothing of what its record stands for, however much that is", async () => {
+    const store = newStore();
+    const messages = withIds(conversation({ turns: 80, tools: 1, toolResultChars: 900 }));
+    const first = await assembleIn(store, messages, 12_000);
+    const hidden = first.view.hidden;
+    expect(hidden).toBeGreaterThan(100);
+    const begun = messages.length - first.messages.length + 1;
+    const long = [...Array.from({ length: 5_000 }, () => unread), ...messages.slice(begun)];
+    const next = await assembleIn(store, [...long, ...withIds([user("and on")], "n")], 12_000);
+    expect(bytesOf(next.messages).slice(0, -1)).toEqual(bytesOf(first.messages));
+    expect(next.view.hidden).toBe(5_000);
+  });
+
   it("below the high mark is the history itself: the same messages, untouched", async () => {
     const store = newStore();
     const messages = withIds(conversation({ turns: 8, tools: 2 }));

@@ -7,11 +7,11 @@ import type { OwnedSession } from "../sessions/owner.ts";
 import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
 import { heartbeatNames, printsOf } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
-import { counter } from "./count.ts";
+import { type Count, counter } from "./count.ts";
 import { countedBy } from "./counted.ts";
-import { talkOf } from "./heartbeats.ts";
+import { isHeartbeatPrompt, talkOf } from "./heartbeats.ts";
 import { makeCut } from "./make-cut.ts";
-import { marksOf, type PlanInput, planView } from "./plan.ts";
+import { type KeptView, marksOf, type PlanInput, planFromCut, planView } from "./plan.ts";
 import { show, type View, type ViewItem, type Why } from "./show.ts";
 
 /** A history to be shown. */
@@ -31,20 +31,31 @@ export interface ViewRequest {
 /** Deterministic: the same history, budget and earlier cuts give the same view. */
 export async function viewOf(store: Store, request: ViewRequest): Promise<View> {
   const { session, signal } = request;
+  const budget = budgetOf(request.tokenBudget);
+  const heartbeats = await heartbeatsOf(store, session, signal);
+  const stored = await storedCuts(store, { session, signal });
+  const estimates = counter(request.contextWindow);
+  const showKept = async (
+    all: readonly AgentMessage[],
+    { cut, from, high }: KeptView<StoredCut>,
+    count: Count,
+  ) => {
+    const record = await patiently(() => recordOf(store, cut.id), signal);
+    return atMost(high, show(all, { from, record: { ...cut, record }, count }));
+  };
+  const inFull = { messages: request.messages, budget, cuts: stored, count: estimates };
+  const same = keptAsGiven({ ...inFull, heartbeats });
+  if (same !== undefined) return showKept(request.messages, same, estimates);
   // A host may hand back the view it was given.
   const given = withoutNamesakes(request.messages.filter((message) => !isOwn(message)));
-  const { messages, aside } = talkOf(given, await heartbeatsOf(store, session, signal));
-  const budget = budgetOf(request.tokenBudget);
-  const cuts = await cutsAmong(store, { session, messages, signal });
+  const { messages, aside } = talkOf(given, heartbeats);
+  const cuts = await cutsAmong(store, { session, messages, cuts: stored, signal });
   const { plan, count } = planCounted({ ...request, messages, budget, cuts });
   switch (plan.kind) {
     case "whole":
       return atMost(plan.high, show(messages, { from: 0, record: null, count }));
-    case "kept": {
-      const { cut, from } = plan;
-      const record = await patiently(() => recordOf(store, cut.id), signal);
-      return atMost(plan.high, show(messages, { from, record: { ...cut, record }, count }));
-    }
+    case "kept":
+      return showKept(messages, plan, count);
     case "cut": {
       const of = { session, messages, budget, count, cuts, cut: plan, aside, signal };
       const { view, keep } = await makeCut(store, of);
@@ -72,6 +83,25 @@ const atMost = (high: number, view: View): View => ({
   ...view,
   tokens: { ...view.tokens, high: Math.min(high, view.tokens.high) },
 });
+
+/**
+ * The view that goes on from the newest cut, where every message behind it is shown as the host gave
+ * it: then nothing before the cut has to be looked at, however long the history is.
+ */
+function keptAsGiven({
+  heartbeats,
+  ...input
+}: PlanInput<StoredCut> & { heartbeats: ReadonlySet<string> }): KeptView<StoredCut> | undefined {
+  const isAsGiven = (message: AgentMessage | undefined) =>
+    message !== undefined && !isOwn(message) && messageId(message) !== undefined;
+  if (!isAsGiven(input.messages.at(-1))) return undefined;
+  const plan = planFromCut(input);
+  if (plan === undefined) return undefined;
+  const behind = input.messages.slice(plan.from);
+  const isSame =
+    behind.every(isAsGiven) && !behind.some((message) => isHeartbeatPrompt(message, heartbeats));
+  return isSame ? plan : undefined;
+}
 
 /** Names of the messages that were told as those of runs that the host began by itself. */
 export const heartbeatsOf = (
@@ -121,17 +151,33 @@ export const budgetOf = (tokenBudget = Infinity): number =>
   Number.isNaN(tokenBudget) ? 0 : Math.max(0, tokenBudget);
 
 /**
- * By the names of the messages behind their records, as these messages give them; of two with the
- * same first message the newer one counts.
+ * By the names of the messages behind their records; of two with the same first message the newer
+ * one counts.
  */
-export async function cutsAmong(
+export async function storedCuts(
   store: Store,
-  { session, messages, signal }: Pick<ViewRequest, "session" | "messages" | "signal">,
+  { session, signal }: Pick<ViewRequest, "session" | "signal">,
 ): Promise<ReadonlyMap<string, StoredCut>> {
   const cuts = (await patiently(() => cutsOf(store, session), signal)).toReversed();
-  const byFirst = new Map(cuts.map((cut) => [cut.first, cut]));
-  if (cuts.length === 0 || messages.every((message) => messageId(message) !== undefined))
-    return byFirst;
+  return new Map(cuts.map((cut) => [cut.first, cut]));
+}
+
+/** The same by the names that `messages` give. */
+export async function cutsAmong(
+  store: Store,
+  {
+    session,
+    messages,
+    cuts: stored,
+    signal,
+  }: Pick<ViewRequest, "session" | "messages" | "signal"> & {
+    cuts: ReadonlyMap<string, StoredCut>;
+  },
+): Promise<ReadonlyMap<string, StoredCut>> {
+  if (stored.size === 0 || messages.every((message) => messageId(message) !== undefined))
+    return stored;
+  const cuts = [...stored.values()];
+  const byFirst = new Map(stored);
   const names = cuts.flatMap(({ first, request, parts }) => [
     ...[first, ...parts.keys()],
     ...(request === null ? [] : [request]),

@@ -4,7 +4,7 @@ import { withoutNamesakes } from "../messages/name.ts";
 import { patiently } from "../patiently.ts";
 import { recordOf, type StoredCut } from "../store/cuts.ts";
 import type { Store } from "../store/store.ts";
-import { budgetOf, cutsAmong, heartbeatsOf, type ViewRequest } from "./assemble.ts";
+import { budgetOf, cutsAmong, heartbeatsOf, storedCuts, type ViewRequest } from "./assemble.ts";
 import { counter, sum } from "./count.ts";
 import { talkOf } from "./heartbeats.ts";
 import { type CutRequest, makeCut } from "./make-cut.ts";
@@ -28,7 +28,8 @@ export async function compactView(store: Store, request: CompactRequest): Promis
   if (messages.length === 0)
     return nothingDone("no-conversation", "nothing was said in this session yet");
   const count = counter(request.contextWindow);
-  const cuts = await cutsAmong(store, { session, messages, signal });
+  const stored = await storedCuts(store, { session, signal });
+  const cuts = await cutsAmong(store, { session, messages, cuts: stored, signal });
   const before = await viewAsItIs(store, { ...request, messages, cuts, count });
   const limit = budgetOf(request.tokenBudget);
   const budget = Math.min(limit, Math.max(1, before.view.tokens.estimate));

@@ -17,10 +17,9 @@ const NOBODY: ReadonlySet<AgentMessage> = new Set();
 
 /** `names`: of the messages that were told as a heartbeat's. */
 export function talkOf(messages: readonly AgentMessage[], names: ReadonlySet<string>): Talk {
-  const isPrompt = (message: AgentMessage) =>
-    message.role === "user" &&
-    (message.__openclaw?.kind === "heartbeat" || (names.size > 0 && names.has(nameOf(message))));
-  const prompts = messages.flatMap((message, index) => (isPrompt(message) ? [index] : []));
+  const prompts = messages.flatMap((message, index) =>
+    isHeartbeatPrompt(message, names) ? [index] : [],
+  );
   if (prompts.length === 0) return { messages, aside: NOBODY };
   const aside = new Set<AgentMessage>();
   const idle = new Set<AgentMessage>();
@@ -33,6 +32,11 @@ export function talkOf(messages: readonly AgentMessage[], names: ReadonlySet<str
   // A view that holds nothing is none.
   return { messages: talk.length === 0 ? messages : talk, aside };
 }
+
+/** True: such a run began with it. `names`: see `talkOf`. */
+export const isHeartbeatPrompt = (message: AgentMessage, names: ReadonlySet<string>): boolean =>
+  message.role === "user" &&
+  (message.__openclaw?.kind === "heartbeat" || (names.size > 0 && names.has(nameOf(message))));
 
 const isIdle = ([, reply, ...more]: readonly AgentMessage[]): boolean =>
   reply?.role === "assistant" &&

@@ -41,9 +41,17 @@ export type ViewPlan<Known extends Cut> =
   /** Everything, untouched. */
   | { readonly kind: "whole"; readonly high: number }
   /** A record that stands already, and the messages from `from` on. */
-  | { readonly kind: "kept"; readonly cut: Known; readonly from: number; readonly high: number }
+  | KeptView<Known>
   /** A new record, and the messages from `from` on. */
   | NewCut;
+
+/** A view behind a cut that stands already. */
+export interface KeptView<Known extends Cut> {
+  readonly kind: "kept";
+  readonly cut: Known;
+  readonly from: number;
+  readonly high: number;
+}
 
 /** A cut that is due. */
 export interface NewCut {
@@ -95,6 +103,20 @@ function highOf<Known extends Cut>(
   if (isCutLater) return tokens.high;
   const since = sum(messages.slice(newest.reply), count).high;
   return Math.min(tokens.high, Math.max(tokens.low, Math.ceil(newest.tokens) + since));
+}
+
+/**
+ * The newest cut that holds, where it and what came since are below the high mark. Undefined: they
+ * are not, or there is none. Reads nothing before the cut, and no further than the budget reaches.
+ */
+export function planFromCut<Known extends Cut>(
+  input: PlanInput<Known>,
+): KeptView<Known> | undefined {
+  if (input.cuts.size === 0 || input.messages.length === 0) return undefined;
+  const marks = marksOf(input);
+  const { from, cut, tokens } = reach(input, marks.high);
+  const isBelow = tokens.high <= input.budget && tokens.estimate <= marks.high;
+  return cut !== undefined && isBelow ? { kind: "kept", cut, from, high: tokens.high } : undefined;
 }
 
 /** A cut that leaves what `low` allows beside a record, at least the newest exchange. */
@@ -192,7 +214,8 @@ function reach<Known extends Cut>(
     if ((newest === undefined ? high : low) > budget) break;
   }
   // On another branch the cut that shortened a message may not stand.
-  const tokens = parts.size === 0 ? { estimate, low, high } : sum(messages, count);
+  const isAll = parts.size === 0 || (newest === undefined ? high : low) > budget;
+  const tokens = isAll ? { estimate, low, high } : sum(messages, count);
   return { from: 0, cut: undefined, tokens };
 }
 

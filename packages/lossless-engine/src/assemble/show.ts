@@ -52,7 +52,7 @@ export function show(
   const request =
     record === null || record.request === null
       ? -1
-      : messages.slice(0, from).findLastIndex((message) => nameOf(message) === record.request);
+      : messages.findLastIndex((message, at) => at < from && nameOf(message) === record.request);
   const shown = shownBy(record?.parts);
   const items: ViewItem[] = [
     ...(record === null || record.record === ""

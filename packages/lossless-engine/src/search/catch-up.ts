@@ -1,5 +1,5 @@
 // Lets the search indexes catch up with the messages, a piece at a time.
-import { patiently } from "../patiently.ts";
+import { asFarAsPossible, patiently } from "../patiently.ts";
 import { indexMore, isBehind } from "../store/search-index.ts";
 import type { Store } from "../store/store.ts";
 import { othersTurn, pieceOfTime } from "../turns.ts";
@@ -9,9 +9,16 @@ const WORTH_INDEXING = 128;
 /** So many are missing only where the host lets nothing happen in the background. */
 const OVERDUE = 256;
 
+/** Pieces whose journal is moved to its place at once. */
+const PIECES_UNSETTLED = 4;
+
 /** Until no message is left. */
 export async function catchUp(store: Store, signal?: AbortSignal | undefined): Promise<void> {
-  while (!(await patiently(() => indexMore(store, pieceOfTime()), signal))) await othersTurn();
+  for (let pieces = 1; ; pieces++) {
+    if (await patiently(() => indexMore(store, pieceOfTime()), signal)) return;
+    await othersTurn();
+    if (pieces % PIECES_UNSETTLED === 0) await settle(store);
+  }
 }
 
 /** Until none is left, once there are so many that it is worth while: searches need no more. */
@@ -19,7 +26,15 @@ export async function catchUpInBackground(
   store: Store,
   signal?: AbortSignal | undefined,
 ): Promise<void> {
-  if (await patiently(() => isBehind(store, WORTH_INDEXING), signal)) await catchUp(store, signal);
+  if (!(await patiently(() => isBehind(store, WORTH_INDEXING), signal))) return;
+  await catchUp(store, signal);
+  await othersTurn();
+  await settle(store);
+}
+
+async function settle(store: Store): Promise<void> {
+  await asFarAsPossible(async () => store.settle());
+  await othersTurn();
 }
 
 /** One piece, where nothing else would: no turn waits longer than that for the indexes. */

@@ -13,8 +13,14 @@ export const IN_MEMORY = ":memory:";
  * A wait blocks the whole process, so it is short: who finds the database busy asks again later.
  */
 const BUSY_MS = 100;
+/**
+ * A change moves what is in the journal to its place only when there is so much of it: that is done
+ * in the background, as a piece of its own.
+ */
+const JOURNAL_PAGES = 4_000;
 const PRAGMAS = `
   PRAGMA journal_mode = WAL;
+  PRAGMA wal_autocheckpoint = ${JOURNAL_PAGES};
   PRAGMA synchronous = NORMAL;
   PRAGMA foreign_keys = ON;
   PRAGMA temp_store = MEMORY;

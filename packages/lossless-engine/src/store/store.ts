@@ -23,6 +23,8 @@ export interface Store {
   read<Answer>(ask: (sql: Sql) => Answer): Answer;
   /** One change: all that `make` writes is stored, or nothing of it when it throws. */
   change<Answer>(make: (sql: Sql) => Answer): Answer;
+  /** Moves what was written lately from the journal to its place, as far as nobody reads there. */
+  settle(): void;
   /**
    * Copies all of it to a new file, page by page; others have their turn meanwhile. The file is
    * there when all of it is.
@@ -138,6 +140,10 @@ function openStore(path: string, compresses: boolean): OpenStore {
       },
       read: (ask) => transaction("BEGIN", ask),
       change: (make) => transaction("BEGIN IMMEDIATE", make),
+      settle: () =>
+        orFail(() => {
+          if (db.isOpen) sql("PRAGMA wal_checkpoint(PASSIVE)").get();
+        }),
       async copyTo(file) {
         const unfinished = `${file}.unfinished`;
         try {
