@@ -90,6 +90,7 @@ async function tell(most: number): Promise<Telling> {
     const messages = structuredClone(nextTurn()) as AgentMessage[];
     told.messages += messages.length;
     told.bytes += bytesOf(messages);
+    await contestant.hostWrites(messages);
     const turn = await costOf(() => contestant.tell(messages));
     let tidied = NOTHING;
     told.worstStretch = worse(
@@ -116,6 +117,7 @@ async function live(count: number): Promise<Tasks["live"]["answer"]> {
       const history = structuredClone([...before, ...messages.slice(0, at)]);
       calls.push(await costOf(() => contestant.assemble(history)));
     }
+    await contestant.hostWrites(messages);
     const told = await costOf(() => contestant.tell(messages));
     calls.push(addCosts([calls.pop()!, told]));
     await contestant.tidy();

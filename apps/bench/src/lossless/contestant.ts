@@ -9,6 +9,8 @@ export interface BenchSearch {
 
 /** A store of one session's messages that can be asked like an engine. */
 export interface Contestant {
+  /** What a host does for itself before it tells of them: not the contestant's cost. */
+  hostWrites(messages: readonly AgentMessage[]): Promise<void>;
   /** The messages of a turn that is over. */
   tell(messages: readonly AgentMessage[]): Promise<void>;
   /** What a host lets it do in the background, after each turn. */

@@ -34,6 +34,7 @@ export function openFloor(folder: string): Contestant {
     WHERE words MATCH ? ORDER BY words.rowid DESC LIMIT ?
   `);
   return {
+    async hostWrites() {},
     async tell(messages) {
       db.exec("BEGIN IMMEDIATE");
       for (const message of messages) {

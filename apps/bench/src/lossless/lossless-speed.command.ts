@@ -99,11 +99,12 @@ function runnerIn(folder: string, config: string | undefined): Runner | string {
   const { id } = JSON.parse(readFileSync(manifest, "utf8")) as { id: string };
   const settings = config === undefined ? {} : JSON.parse(readFileSync(config, "utf8"));
   const engine = { engineId: id, pluginFolder: resolve(folder), config: settings, needsFile: true };
-  return { name: id, engine };
+  return { name: id === OURS ? `${id} beside` : id, engine };
 }
 
+const OURS = "lossless";
 const ours = (config: Record<string, unknown>) => ({
-  ...{ engineId: "lossless", pluginFolder: null, config, needsFile: false },
+  ...{ engineId: OURS, pluginFolder: null, config, needsFile: false },
 });
 
 async function run({ messages, bytes, beside, json, isChecked, ...about }: Options) {
@@ -121,7 +122,7 @@ async function run({ messages, bytes, beside, json, isChecked, ...about }: Optio
       const isCompressed = size <= COMPRESSED_TO;
       const runners: Runner[] = [
         { name: FLOOR, engine: null },
-        { name: "lossless", engine: ours({}) },
+        { name: OURS, engine: ours({}) },
         ...(isCompressed
           ? [{ name: "compressed", engine: ours({ compress: true }), onlyStores: true }]
           : []),
@@ -136,7 +137,7 @@ async function run({ messages, bytes, beside, json, isChecked, ...about }: Optio
       const compressed = engines.find(({ name }) => name === "compressed");
       rows.push(
         ...[floor!, ...engines.filter((engine) => engine !== compressed)].map((engine) =>
-          rowOf(engine, floor!, engine.name === "lossless" ? compressed : undefined),
+          rowOf(engine, floor!, engine.name === OURS ? compressed : undefined),
         ),
       );
     }
@@ -146,7 +147,7 @@ async function run({ messages, bytes, beside, json, isChecked, ...about }: Optio
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
   }
   if (rows.length > 0) say(`\n${formatSpeed(rows)}\n`);
-  const verdicts = verdictsOn(rows.filter(({ name }) => name === "lossless"));
+  const verdicts = verdictsOn(rows.filter(({ name }) => name === OURS));
   if (json !== undefined) {
     const text = `${JSON.stringify({ v: 1, machine, seed: about.seed, rows, verdicts }, null, 1)}\n`;
     if (isQuiet) process.stdout.write(text);

@@ -74,8 +74,10 @@ async function drive(
     | undefined;
   let before: readonly AgentMessage[] = [];
   return {
-    async tell(messages) {
+    async hostWrites(messages) {
       await file?.append(messages);
+    },
+    async tell(messages) {
       const live = [...before, ...messages];
       await engine.afterTurn?.({
         ...session,

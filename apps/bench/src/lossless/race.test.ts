@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -31,4 +31,26 @@ it("measures the engine that comes with Clew beside the floor, finds what was to
   expect(figures[2]!.diskBytes).toBeLessThan(figures[1]!.diskBytes);
   expect(progress).toContain("200 messages told");
   expect(readdirSync(root)).toEqual([]);
+});
+
+it("measures the engine of a plugin folder, as somebody has it who installed one", {
+  timeout: 60_000,
+}, async () => {
+  const root = mkdtempSync(join(tmpdir(), "clew-race-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const pluginFolder = join(root, "plugin");
+  const own = join(import.meta.dirname, "../../../../packages/lossless-engine");
+  for (const file of ["package.json", "openclaw.plugin.json", "dist/index.js"])
+    cpSync(join(own, file), join(pluginFolder, file));
+  const engine = { engineId: "lossless", pluginFolder, config: {}, needsFile: true };
+  const [figures] = await race({
+    runners: [{ name: "beside", engine }],
+    ...{ messages: 200, bytesPerMessage: 1_900, seed: 1, root },
+    signal: new AbortController().signal,
+    onProgress: () => {},
+  });
+  expect(Object.values(figures!.asked!.searches).map(({ isRight }) => isRight)).not.toContain(
+    false,
+  );
+  expect(figures!.diskBytes).toBeGreaterThan(figures!.inputBytes);
 });

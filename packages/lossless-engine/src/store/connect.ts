@@ -3,6 +3,7 @@ import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } fro
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createFile } from "./create-file.ts";
+import { storageError } from "./failure.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
@@ -35,6 +36,10 @@ const NOT_WRITABLE: ReadonlySet<unknown> = new Set([3, 8, 14]);
 /** Creates the file, and its folder, where there is none. */
 export function connect(path: string): DatabaseSync {
   if (path === IN_MEMORY) return opened(() => new DatabaseSync(IN_MEMORY), path, PRAGMAS);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw storageError(
+      `The lossless engine cannot use its database ${path}: what stands there is no file; name another path.`,
+    );
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
     if (!existsSync(path)) createFile(path);

@@ -127,6 +127,13 @@ describe("a change that fails", () => {
     expect(storeMessages(store, turn("b")).added).toBe(4);
   });
 
+  it("of a file that is a folder says so", () => {
+    const folder = temporaryFolder();
+    expect(failureOf(() => useStore(folder)).message).toBe(
+      `The lossless engine cannot use its database ${folder}: what stands there is no file; name another path.`,
+    );
+  });
+
   it("of a folder that is a file says so", () => {
     const file = join(temporaryFolder(), "file");
     writeFileSync(file, "");
