@@ -1,5 +1,12 @@
 // The command `/context`, which shows what the next call would send.
-import type { ItemSource, PreviewedStep, ReportItem, RequestPreview } from "@clew/engine-core";
+import type {
+  CacheReport,
+  ItemSource,
+  PreviewedStep,
+  ReportItem,
+  RequestPreview,
+} from "@clew/engine-core";
+import { describeCache } from "../models/describe-cache.ts";
 import { formatTable } from "../terminal/table.ts";
 import { number } from "../text/number.ts";
 
@@ -27,17 +34,15 @@ export interface ContextSummary {
   shrinks: PreviewedStep | null;
   /** Tokens of messages above which it is compacted; null = that was not found out. */
   highWater: number | null;
+  /** What the last call read from the provider's cache, and should have; null = not known. */
+  cache: CacheReport | null;
 }
 
 /** Pure. */
-export function summarizePreview({
-  call,
-  size,
-  heldBack,
-  shrinks,
-  promptEntryId,
-  report,
-}: RequestPreview): ContextSummary {
+export function summarizePreview(
+  { call, size, heldBack, shrinks, promptEntryId, report }: RequestPreview,
+  cache: CacheReport | null,
+): ContextSummary {
   const isNext = ({ source }: ReportItem) =>
     source.kind === "entry" && source.entryId === promptEntryId;
   const messages = (call?.messages.items ?? []).filter((item) => !isNext(item));
@@ -57,6 +62,7 @@ export function summarizePreview({
     overflow: heldBack ? (size?.overflow ?? 0) : 0,
     shrinks,
     highWater: size?.water.high ?? null,
+    cache,
   };
 }
 
@@ -110,6 +116,7 @@ export function describeContextSummary(summary: ContextSummary): string {
         `Engine "${engine}": ${number(items)} ${items === 1 ? "item" : "items"}, ${number(each)} tokens: ${reason}.`,
     ),
     ...afterReply(summary),
+    ...cacheLine(summary.cache),
   ].join("\n");
 }
 
@@ -142,6 +149,12 @@ const afterReply = ({ shrinks, highWater }: ContextSummary): string[] =>
         `More than ${number(highWater)} tokens of it are messages: the host compacts after the reply; "/compact" does so now.`,
       ]
     : [];
+
+/** Nothing where nothing is cached, or nobody wants it. */
+export function cacheLine(cache: CacheReport | null): string[] {
+  const known = cache === null ? null : describeCache(cache);
+  return known === null ? [] : [`Cache: ${known}`];
+}
 
 function group(items: readonly ReportItem[]): SourceShare[] {
   const groups = new Map<string, SourceShare>();

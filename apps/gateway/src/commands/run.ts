@@ -33,7 +33,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     description: "what the next call would send, by source, with tokens",
     alone: true,
     async run(_args, session) {
-      const data = summarizePreview(await session.preview());
+      const { cache } = await session.status();
+      const data = summarizePreview(await session.preview(), cache);
       return { ok: true, text: describeContextSummary(data), data };
     },
   },

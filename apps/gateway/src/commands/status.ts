@@ -16,12 +16,12 @@ import {
 } from "@clew/plugin-sdk/host";
 import type { CompactionEntry, TranscriptContext } from "@clew/plugin-sdk/transcript";
 import type { AskSettings } from "../models/call-ask.ts";
-import { describeCache } from "../models/describe-cache.ts";
 import { timeOf, WHAT_HAPPENED } from "../models/describe-rest.ts";
 import type { LearnedWindow } from "../models/model-windows.ts";
 import type { Rest } from "../models/plan-rest.ts";
 import type { LastRequest } from "../reports/expand.ts";
 import { number } from "../text/number.ts";
+import { cacheLine } from "./context.ts";
 
 export interface StatusFacts {
   key: string;
@@ -197,12 +197,6 @@ export function describeStatus({
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
     `Compactions${engine.ownsCompaction ? " of the host" : ""}: ${count}${newest}; ${dueText(context, engine)}`,
   ].join("\n");
-}
-
-/** Nothing where nothing is cached, or nobody wants it. */
-function cacheLine(cache: CacheReport | null): string[] {
-  const known = cache === null ? null : describeCache(cache);
-  return known === null ? [] : [`Cache: ${known}`];
 }
 
 const restText = (resting: StatusFacts["resting"]): string =>

@@ -78,6 +78,14 @@ describe("a cache that is missed", () => {
       name: "status",
       args: "",
     })) as { text: string };
+    const shown = (await gateway.command("main", {
+      kind: "command",
+      name: "context",
+      args: "",
+    })) as { text: string };
+    expect(shown.text).toMatch(
+      /Cache: the last call read [\d,]+ tokens, .*\(the history changed from message 1 on\)/,
+    );
     expect(text).toMatch(
       /Cache: the last call read [\d,]+ tokens, about [\d,]+ expected.*\(the history changed from message 1 on\); the provider says: messages changed/,
     );

@@ -11,6 +11,7 @@ import {
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
 import type { DeliveryPort } from "../delivery-port.ts";
+import type { CacheReport } from "../report.ts";
 import { type CappedView, createCappedView } from "../request/capped-view.ts";
 import { isHeartbeatPrompt } from "../request/heartbeats.ts";
 import { createMessageTable, type MessageTable } from "../request/message-table.ts";
@@ -26,6 +27,13 @@ import { idleLane, type MaintenanceLane } from "./maintenance-lane.ts";
 import { openLock, type SessionLock } from "./session-lock.ts";
 import type { PendingScan } from "./settled-scan.ts";
 import { isRuntimeContext } from "./told-messages.ts";
+
+/** A call's cache report, beside what the call before it had read. */
+export interface ObservedCache {
+  report: CacheReport;
+  /** Tokens; undefined = there was none before, or it did not say. */
+  previousRead: number | undefined;
+}
 
 /**
  * One per open session, kept by the host from turn to turn and handed to every call about that
@@ -115,6 +123,11 @@ export interface SessionState {
   /** Usage of the last successful model call; undefined = there was none. */
   lastUsage: Usage | undefined;
   /**
+   * What that call read from the provider's cache; undefined = there was none.
+   * @internal
+   */
+  cache: ObservedCache | undefined;
+  /**
    * What engines have acknowledged, for hosts whose transcript keeps no record of it.
    * @internal
    */
@@ -161,6 +174,7 @@ export function createSessionState(): SessionState {
     lock: openLock(),
     sent: undefined,
     lastUsage: undefined,
+    cache: undefined,
     deliveries: createDeliveryLedger(),
     scans: new Map(),
     firstLooks: new Map(),

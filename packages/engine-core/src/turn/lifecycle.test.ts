@@ -1,4 +1,4 @@
-import type { ContextEngine } from "@clew/plugin-sdk/core";
+import type { AssistantMessage, ContextEngine, PromptCacheInfo } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
 import { callTool, memoryTranscript, passThrough, testHost, tools } from "../__fixtures__/host.ts";
 
@@ -233,6 +233,54 @@ describe("the eager lifecycle", () => {
     expect((seen as { runtimeContext: object }).runtimeContext).not.toHaveProperty(
       "rewriteTranscriptEntries",
     );
+  });
+});
+
+describe("what an engine is told of the provider's cache", () => {
+  const reply = (cacheRead: number): AssistantMessage => ({
+    role: "assistant",
+    content: [{ type: "text", text: "Yes." }],
+    stopReason: "stop",
+    usage: { input: 5, output: 2, cacheRead, cacheWrite: 7, totalTokens: 14 + cacheRead },
+  });
+  const model = {
+    provider: "anthropic",
+    api: "anthropic-messages",
+    id: "claude-opus-4-6",
+    contextWindow: 100_000,
+    maxOutputTokens: 4096,
+  };
+
+  it("is how long it is kept, what was read, and what broke it", async () => {
+    const told: (PromptCacheInfo | undefined)[] = [];
+    const host = testHost({
+      engine: passThrough({
+        info: { id: "x", name: "X", acceptedHostParams: ["runtimeContext"] },
+        assemble: ({ messages, runtimeContext }) => {
+          told.push(runtimeContext?.promptCache);
+          return { messages, estimatedTokens: 0 };
+        },
+      }),
+      replies: [reply(0), reply(40), reply(0)],
+    });
+    const ask = { cache: { retention: "long" as const } };
+    await host.say("one", { model, ask });
+    await host.say("two", { model, ask });
+    await host.say("three", { model: { ...model, id: "claude-opus-4-5" }, ask });
+    await host.say("four", { model, ask });
+    const [before, first, second, third] = told;
+    expect(before).toBeUndefined();
+    expect(first).toMatchObject({
+      retention: "long",
+      lastCallUsage: { input: 5, output: 2, cacheRead: 0, cacheWrite: 7, total: 14 },
+      observation: { broke: false, cacheRead: 0 },
+    });
+    expect(first!.expiresAt! - first!.lastCacheTouchAt!).toBe(3_600_000);
+    expect(second!.observation).toMatchObject({ previousCacheRead: 0, cacheRead: 40 });
+    expect(third!.observation).toMatchObject({
+      ...{ broke: true, previousCacheRead: 40, cacheRead: 0 },
+      changes: [{ code: "model", detail: expect.any(String) }],
+    });
   });
 });
 

@@ -1,5 +1,4 @@
 // Decides what becomes of a tool result that arrives after its absence was answered.
-
 import { definePass, mapChanged } from "../pass.ts";
 import {
   callId,

@@ -1,10 +1,11 @@
 // Compares a request with the session's last one, for the provider's prompt cache.
-import type { Usage } from "@clew/plugin-sdk/core";
+import type { PromptCacheInfo, Usage } from "@clew/plugin-sdk/core";
 import type { CallAsk, ModelRef, ProviderTold } from "@clew/plugin-sdk/host";
 import { profileOf } from "../../recovery/remedy.ts";
 import type { CacheReport, ReportItem } from "../../report.ts";
 import { predictCache, type SentRequest } from "../../request/predict-cache.ts";
 import type { RequestDescription } from "../../request/request-items.ts";
+import type { ObservedCache } from "../../session/session-state.ts";
 import type { World } from "./world.ts";
 
 /** What is expected of the cache, and what to remember of the request once it is answered. */
@@ -40,6 +41,59 @@ export function planCache(
 }
 
 const hashesOf = (items: readonly ReportItem[]): string[] => items.map(({ hash }) => hash);
+
+/** What engines are told of the cache; undefined before a call was answered. */
+export function promptCacheInfo({
+  state,
+  setup,
+}: Pick<World, "state" | "setup">): PromptCacheInfo | undefined {
+  const { sent, lastUsage: usage, cache } = state;
+  const isKept = profileOf(setup.model).cache.how !== "none";
+  if (sent === undefined && usage === undefined) return undefined;
+  return {
+    retention: isKept ? (setup.ask.cache?.retention ?? "short") : "none",
+    ...(usage !== undefined && {
+      lastCallUsage: {
+        input: usage.input,
+        output: usage.output,
+        cacheRead: usage.cacheRead,
+        cacheWrite: usage.cacheWrite,
+        total: usage.totalTokens,
+      },
+    }),
+    ...(cache !== undefined && { observation: observed(cache) }),
+    ...(sent !== undefined && isKept && { lastCacheTouchAt: sent.at }),
+    ...(sent?.keptMs != null && isKept && { expiresAt: sent.at + sent.keptMs }),
+  };
+}
+
+/** What broke a cache, in the words of the contract; of the rest it has none. */
+const CHANGES: Readonly<Partial<Record<string, [code: string, detail: string]>>> = {
+  "model-changed": ["model", "another model or account was asked before"],
+  "tools-changed": ["tools", "the tools differ from those of the call before"],
+  "system-changed": ["systemPrompt", "the system prompt differs from that of the call before"],
+  "not-asked": ["cacheRetention", "the settings want no cache"],
+};
+/** Nothing was there that could have been read. */
+const NOTHING_LOST: ReadonlySet<string> = new Set([
+  "first-call",
+  "not-cached",
+  "not-asked",
+  "too-small",
+]);
+
+function observed({
+  report: { broke, billed, told },
+  previousRead,
+}: ObservedCache): NonNullable<PromptCacheInfo["observation"]> {
+  const change = CHANGES[broke?.code ?? ""];
+  return {
+    broke: told !== undefined || (broke !== undefined && !NOTHING_LOST.has(broke.code)),
+    ...(previousRead !== undefined && { previousCacheRead: previousRead }),
+    ...(billed !== null && { cacheRead: billed }),
+    ...(change !== undefined && { changes: [{ code: change[0], detail: change[1] }] }),
+  };
+}
 
 /** Caches belong to accounts. */
 const cacheName = ({ provider, id, account = "" }: ModelRef): string =>

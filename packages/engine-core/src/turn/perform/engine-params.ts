@@ -15,6 +15,7 @@ import { completeForEngine, type LlmBinding } from "../../engine/llm.ts";
 import { pluginOf } from "../../engine/resolve.ts";
 import { buildRuntimeSettings } from "../../engine/runtime-settings.ts";
 import { reasonCodeOf } from "../../recovery/plan-fallback.ts";
+import { promptCacheInfo } from "./cache.ts";
 import { rewriteEntries } from "./rewrite.ts";
 import { sessionOf, type World } from "./world.ts";
 
@@ -81,6 +82,7 @@ function contextFor(world: World, phase: EnginePhase, options: HostParamOptions)
   const { model, budget, settings } = setup;
   const { sessionKey, agentId } = sessionOf(world);
   const usage = state.lastUsage;
+  const promptCache = promptCacheInfo(world);
   const measured = usage === undefined ? 0 : Math.floor(promptTokensOf(usage));
   return {
     ...request.runtimeFacts,
@@ -96,17 +98,7 @@ function contextFor(world: World, phase: EnginePhase, options: HostParamOptions)
     // Below 1 it gives an engine nothing; see `planBudget`.
     ...(settings.tokenRatio > 1 && { tokenRatio: settings.tokenRatio }),
     ...(measured > 0 && { currentTokenCount: measured }),
-    ...(usage !== undefined && {
-      promptCache: {
-        lastCallUsage: {
-          input: usage.input,
-          output: usage.output,
-          cacheRead: usage.cacheRead,
-          cacheWrite: usage.cacheWrite,
-          total: usage.totalTokens,
-        },
-      },
-    }),
+    ...(promptCache !== undefined && { promptCache }),
     ...(phase === "after-turn" && { rewriteTranscriptEntries: rewriterOf(world) }),
     ...(options.background && { allowDeferredCompactionExecution: true }),
     // What a preview finds out must cost nothing.

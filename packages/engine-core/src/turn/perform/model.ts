@@ -47,7 +47,9 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     world.request.onEvent?.({ type: "notice", text });
   });
   const ms = ports.clock.monotonic() - started;
+  const report = outcome.ok ? cacheReport(cache.expected, outcome.message.usage, told) : undefined;
   if (outcome.ok) {
+    if (report !== undefined) state.cache = { report, previousRead: state.lastUsage?.cacheRead };
     state.sent = { ...cache.sent, at: at(), responseId: outcome.message.responseId };
     state.lastUsage = outcome.message.usage ?? state.lastUsage;
     state.measurement = measure(wanted, outcome.message.usage);
@@ -61,7 +63,7 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     durationMs: ms,
     policyChanges: [...policyChanges],
     model: modelName(world.setup.model),
-    ...(outcome.ok && { cache: cacheReport(cache.expected, outcome.message.usage, told) }),
+    ...(report !== undefined && { cache: report }),
     ...(told.changes !== undefined && { providerChanges: told.changes }),
     ...(asked.remedies.length > 0 && {
       remedies: [...new Set(asked.remedies.map(({ kind }) => kind))],
