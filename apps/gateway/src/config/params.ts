@@ -55,7 +55,7 @@ export const ParamsSchema = z.object({
     .positive()
     .optional()
     .describe(
-      "Above so many tokens of prompt the provider compacts the history itself, where it offers that (OpenAI); unset = it does not.",
+      "Above so many tokens of prompt the provider compacts the history itself, where it offers that (Anthropic, from 50,000 on, and OpenAI); unset = it does not.",
     ),
   thinking: ThinkingLevelSchema.optional().describe(
     'How hard the model thinks; wins over the agents\' "thinkingDefault".',

@@ -99,6 +99,7 @@ describe("what a provider may do about a long history", () => {
             type: "clear_tool_uses_20250919",
             trigger: { type: "input_tokens", value: 50_000 },
           },
+          { type: "compact_20260112", trigger: { type: "input_tokens", value: 60_000 } },
         ],
       },
     ],

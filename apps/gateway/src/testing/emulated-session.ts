@@ -154,7 +154,7 @@ async function streamed(
   onText: (() => void) | undefined,
 ): Promise<{ reply: AssistantMessage; error: ModelError | null }> {
   const options = { call, endpoint, now: () => 1000, retry: { maxRetries: 0 } };
-  for await (const event of streamModel({ ...options, idleTimeoutMs: 5000 })) {
+  for await (const event of streamModel({ ...options, idleTimeoutMs: 60_000 })) {
     if (event.type === "text") onText?.();
     if (event.type === "done") return { reply: event.message, error: null };
     if (event.type === "error") return { reply: event.partial, error: event.error };

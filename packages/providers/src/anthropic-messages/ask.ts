@@ -14,6 +14,9 @@ export interface Ask {
 
 const BINDING_CONTROLS = "thinking-binding-controls-2026-08-01";
 const CONTEXT_MANAGEMENT = "context-management-2025-06-27";
+const COMPACT = "compact-2026-01-12";
+/** Below this a trigger is refused: https://platform.claude.com/docs/en/build-with-claude/compaction */
+const LEAST_TO_COMPACT = 50_000;
 const CACHE_DIAGNOSIS = "cache-diagnosis-2026-04-07";
 /** The provider takes no budget below it. */
 const LEAST_BUDGET = 1024;
@@ -27,7 +30,7 @@ export function planAsk(call: ModelCall, endpoint: Endpoint, profile: ModelProfi
     isFirstParty(call, endpoint);
   const isMaker = isFirstParty(call, endpoint);
   const compared = isMaker ? call.previousResponseId : undefined;
-  const clearAbove = isMaker ? call.serverContext?.clearToolResultsAbove : undefined;
+  const edits = isMaker ? contextEdits(call) : [];
   const output = {
     ...(effort !== undefined && { effort }),
     ...(responseFormat?.type === "json_schema" && {
@@ -45,24 +48,42 @@ export function planAsk(call: ModelCall, endpoint: Endpoint, profile: ModelProfi
       // A model that thinks takes only the usual one; none takes more than 1.
       ...(temperature !== undefined && !thinks && { temperature: Math.min(temperature, 1) }),
       ...(serviceTier !== undefined && { service_tier: serviceTier }),
-      ...(clearAbove !== undefined && {
-        context_management: {
-          edits: [
-            {
-              type: "clear_tool_uses_20250919",
-              trigger: { type: "input_tokens", value: clearAbove },
-            },
-          ],
-        },
-      }),
+      ...(edits.length > 0 && { context_management: { edits: edits.map(({ edit }) => edit) } }),
       ...(compared !== undefined && { diagnostics: { previous_message_id: compared } }),
     },
     betas: [
       ...(binds ? [BINDING_CONTROLS] : []),
-      ...(clearAbove === undefined ? [] : [CONTEXT_MANAGEMENT]),
+      ...edits.map(({ beta }) => beta),
       ...(compared === undefined ? [] : [CACHE_DIAGNOSIS]),
     ],
   };
+}
+
+/** What the provider may do about a long history: the smaller change first, as it wants them. */
+function contextEdits({ serverContext = {} }: ModelCall): { edit: object; beta: string }[] {
+  const { clearToolResultsAbove, compactAbove } = serverContext;
+  const at = (value: number) => ({ type: "input_tokens", value });
+  return [
+    ...(clearToolResultsAbove === undefined
+      ? []
+      : [
+          {
+            edit: { type: "clear_tool_uses_20250919", trigger: at(clearToolResultsAbove) },
+            beta: CONTEXT_MANAGEMENT,
+          },
+        ]),
+    ...(compactAbove === undefined
+      ? []
+      : [
+          {
+            edit: {
+              type: "compact_20260112",
+              trigger: at(Math.max(compactAbove, LEAST_TO_COMPACT)),
+            },
+            beta: COMPACT,
+          },
+        ]),
+  ];
 }
 
 /** How a model of this maker is told to think, on whichever wire. */

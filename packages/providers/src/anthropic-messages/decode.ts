@@ -29,6 +29,8 @@ interface OpenBlock {
   input: string;
   /** What a compaction says, so far. */
   content: string;
+  /** What else it holds, for the provider alone. */
+  sealed: Json;
 }
 
 class MessageReader implements EventReader {
@@ -115,18 +117,21 @@ class MessageReader implements EventReader {
 
   #startBlock(head: Json): void {
     this.#answer.reply.endBlock();
-    this.#open = { head, input: "", content: "" };
+    this.#open = { head, input: "", content: "", sealed: {} };
     if (head.type === "text") this.#answer.text(head.text);
     if (head.type === "thinking") this.#readDelta(head);
   }
 
   #readDelta(delta: Json): void {
-    const { thinking, signature, partial_json: input, content } = delta;
+    if (this.#open?.head.type === "compaction") {
+      readCompaction(this.#open, delta);
+      return;
+    }
+    const { thinking, signature, partial_json: input } = delta;
     this.#answer.text(delta.type === "text_delta" ? delta.text : undefined);
     this.#answer.thinking(thinking, "signed");
     if (isText(signature)) this.#answer.reply.sign(signature, "signed");
     if (this.#open !== undefined && isText(input)) this.#open.input += input;
-    if (this.#open !== undefined && isText(content)) this.#open.content += content;
   }
 
   #stopBlock(): void {
@@ -147,15 +152,22 @@ class MessageReader implements EventReader {
   }
 
   /** What only the provider understands goes back as it came, put together. */
-  #readOpaque({ head, input, content }: OpenBlock): void {
+  #readOpaque({ head, input, content, sealed }: OpenBlock): void {
     if (!isText(head.type)) return;
     const parsed = parseToolArguments(input);
     this.#answer.reply.opaque(head.type, {
       ...head,
       ...(input !== "" && parsed.ok && { input: parsed.value }),
+      ...sealed,
       ...(content !== "" && { content }),
     });
   }
+}
+
+/** Its summary comes in pieces; whatever stands beside it goes back as it is. */
+function readCompaction(open: OpenBlock, { type: _type, content, ...rest }: Json): void {
+  if (isText(content)) open.content += content;
+  open.sealed = { ...open.sealed, ...rest };
 }
 
 const recordOf = (value: unknown): Json => (isRecord(value) ? value : {});

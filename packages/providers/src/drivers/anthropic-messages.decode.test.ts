@@ -158,7 +158,9 @@ describe("the bytes of a Messages answer", () => {
         block(1, found),
         stop(1),
         block(2, { type: "compaction" }),
-        delta(2, { type: "compaction_delta", content: "Before." }),
+        delta(2, { type: "compaction_delta", content: "Bef", encrypted_content: "gAAA" }),
+        delta(2, { type: "compaction_delta", content: "ore." }),
+        delta(2, { type: "signature_delta", signature: "c2ln" }),
         stop(2),
         ...ending("end_turn"),
       ),
@@ -166,7 +168,13 @@ describe("the bytes of a Messages answer", () => {
     expect(contentOf(events)).toMatchObject([
       { kind: "server_tool_use", data: { id: "srvtoolu_1", input: { query: "clew" } } },
       { kind: "web_search_tool_result", data: found },
-      { kind: "compaction", data: { type: "compaction", content: "Before." } },
+      {
+        kind: "compaction",
+        data: {
+          ...{ type: "compaction", content: "Before.", encrypted_content: "gAAA" },
+          signature: "c2ln",
+        },
+      },
     ]);
   });
 
