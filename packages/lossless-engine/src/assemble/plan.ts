@@ -61,6 +61,14 @@ export interface NewCut {
   readonly ceiling: number;
 }
 
+/**
+ * Of the budget: a view may fill as much before it is cut. This engine is asked before every call,
+ * so it keeps no room for the next one; what is read from caches grows with what a view may hold.
+ */
+const FULL = 0.95;
+/** Tokens of the largest budget that is filled; more of a larger window costs more than it tells. */
+const LARGEST = 128_000;
+
 /** A cut holds until the high mark is this many times as high as when it was made. */
 const OUTGROWN = 1.5;
 
@@ -150,11 +158,12 @@ export function planCut({
 export function marksOf({ budget, messages, count }: Omit<PlanInput<Cut>, "cuts">) {
   if (budget === Infinity) return { high: Infinity, low: Infinity };
   const newest = messages.findLastIndex(({ role }) => role !== "toolResult");
-  return sizeOf({
+  const { high, low } = sizeOf({
     budget,
     estimate: 0,
     newestTokens: sum(messages.slice(Math.max(0, newest)), count).estimate,
   }).water;
+  return { high: Math.max(high, Math.floor(FULL * Math.min(budget, LARGEST))), low };
 }
 
 const sizeOf = ({
