@@ -113,7 +113,8 @@ const LONGEST_ENDING = 8;
 /** The word of a stem may end so; other languages have endings that are not known here. */
 function isEnding(kind: SearchTerm["kind"], stem: string, lower: string, end: number): boolean {
   if (isBoundary(lower[end])) return true;
-  if (kind !== "word") return stem.length > 2;
+  // A folder is not what stands in it.
+  if (kind !== "word") return stem.length > 2 && !isBoundary(stem.at(-1));
   if (!/^[a-z]+$/.test(stem)) return stem.length > 2;
   return stem.length > 2 && ENDING.test(lower.slice(end, end + LONGEST_ENDING));
 }

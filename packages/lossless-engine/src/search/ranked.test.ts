@@ -42,6 +42,15 @@ describe("a search by relevance", () => {
     expect(await call("lcm_expand_query", { prompt: "端口是多少?" })).toContain("5432");
   });
 
+  it("finds a folder by its name and signs before all that stands in it", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([
+      user("Then I looked into ./internal/syncer/ and found nothing that matters to us."),
+      ...[1, 2, 3, 4, 5, 6].map((at) => user(`ok ./internal/syncer/part${at}.go`)),
+    ]);
+    expect(numbersIn(await call("lcm_grep", asked("./internal/syncer/")))[0]).toBe(1);
+  });
+
   it("finds a word in the request that was answered last, and not in the one that asks for it", async () => {
     const { tell, call } = setUpRecall();
     await tell([user("The giraffe is 17 years old."), assistant("ok")]);

@@ -24,6 +24,12 @@ describe("the terms of a query", () => {
       ["deploy-key rotation", "name", false],
     ]);
   });
+  it("hold a query that is one name with its signs, too", () => {
+    for (const name of ["./internal/syncer/", "/git-receive-pack", ".claude/projects", "~/notes/"])
+      expect(words(name).at(-1)).toBe(name);
+    for (const query of ["Where is ./src/ now", "really?", "(push)", "..."])
+      expect(words(query)).not.toContain(query.toLowerCase());
+  });
 });
 
 describe("the times of a query", () => {

@@ -59,8 +59,14 @@ export function termsOf(query: string, now: number): SearchTerm[] {
     const stem = `${word} ${stemOf(next[0])}`;
     add({ word: stem, stem, kind: "name", isPart: false });
   }
+  const name = query.trim().toLowerCase();
+  if (isNameWithSigns(name)) add({ word: name, stem: name, kind: "name", isPart: false });
   return [...terms.values()].slice(0, MOST_TERMS);
 }
+
+/** "./src/", "/push" and ".env": one name that begins or ends with no letter. */
+const isNameWithSigns = (name: string) =>
+  !/\s/.test(name) && /[\p{L}\p{N}]/u.test(name) && /^[./~@\\]|[/\\]$/.test(name);
 
 /** Without the words of asking; all of them where there are no others. */
 function telling(words: RegExpExecArray[]): RegExpExecArray[] {

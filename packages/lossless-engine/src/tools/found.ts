@@ -9,9 +9,9 @@ const MOST_CHARS = 40_000;
 /** Around a hit. */
 const CONTEXT_CHARS = 160;
 /** Of the passages of the best hits, in order; of those behind them the last. */
-const CHARS: readonly number[] = [300, 260, 200];
+const CHARS: readonly number[] = [300, 240, 170];
 /** Of a best hit that is shown whole. */
-const WHOLE_CHARS = 800;
+const WHOLE_CHARS = 700;
 /** Of a passage, before the place. */
 const LEAD_CHARS = 80;
 
@@ -96,15 +96,13 @@ function around({ text, match: { start, end } }: Hit): string {
 
 /** The passage that holds most of the words, in a tag that nothing in it can close. */
 function quoted({ message, text, match: { start } }: Hit, chars: number): string {
-  const { seq, name } = message;
   const { role, timestamp } = message.message;
   const from = SPEAKERS[role] ?? (role === "toolResult" ? "result" : "host");
   const at = Number.isSafeInteger(timestamp)
     ? new Date(timestamp!).toISOString().slice(0, 16).replace("T", " ")
     : "";
   const said = passageAround(text, start, chars);
-  const id = attribute(name.slice(0, ID_CHARS));
-  return `<record id="${id}" n="${seq}" from="${from}" at="${at}">\n${escapeTags(said.trim())}\n</record>`;
+  return `<record n="${message.seq}" from="${from}" at="${at}">\n${escapeTags(said.trim())}\n</record>`;
 }
 
 /** From the beginning of its line, where that is near; what stands before it fills the rest. */
@@ -115,8 +113,6 @@ function passageAround(text: string, start: number, chars: number): string {
 }
 
 const SPEAKERS: Readonly<Record<string, string>> = { user: "person", assistant: "model" };
-const ID_CHARS = 40;
-const attribute = (text: string) => text.replace(/[^\p{L}\p{N} _.:-]/gu, "");
 
 /** On one line; `start` is the place that is named. */
 function excerpt(text: string, at: { start: number; from: number; to: number }): string {

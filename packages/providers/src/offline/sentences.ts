@@ -29,13 +29,13 @@ export function shownTexts(messages: readonly AgentMessage[]): Shown[][] {
 }
 
 const RECORD =
-  /<record id="([^"]*)" n="(\d+)" from="([^"]*)" at="(\d{4}-\d\d-\d\d)?[^"]*">\n([\s\S]*?)\n<\/record>/g;
+  /<record (?:id="([^"]*)" )?n="(\d+)" from="([^"]*)" at="(\d{4}-\d\d-\d\d)?[^"]*">\n([\s\S]*?)\n<\/record>/g;
 
 function recordsIn(text: string): Shown[] {
   return [...text.matchAll(RECORD)]
     .toSorted(([, , one], [, , other]) => Number(one) - Number(other))
-    .map(([, id, , from, day, quoted]) => ({
-      origin: `${from} (@${id})`,
+    .map(([, id, number, from, day, quoted]) => ({
+      origin: `${from} (${id === undefined ? `#${number}` : `@${id}`})`,
       text: from === "model" ? unwrapQuotes(quoted ?? "") : (quoted ?? ""),
       ...(day !== undefined && { day }),
     }));
