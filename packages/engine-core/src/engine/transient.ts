@@ -46,8 +46,8 @@ export const isTransient = (error: unknown): boolean =>
   isAny(error, looksTransient, (words) => BUSY_DATABASE.test(words));
 
 /**
- * True for a disk that is full or cannot be written, at any depth of causes: asking again at once is
- * of no use, and later it is.
+ * True for a disk that is full or cannot be written, at any depth of causes: asking again at once
+ * is of no use, and later it is.
  */
 export const isOfDisk = (error: unknown): boolean => isAny(error, looksOfDisk, () => false);
 

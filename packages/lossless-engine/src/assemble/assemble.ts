@@ -85,8 +85,8 @@ const atMost = (high: number, view: View): View => ({
 });
 
 /**
- * The view that goes on from the newest cut, where every message behind it is shown as the host gave
- * it: then nothing before the cut has to be looked at, however long the history is.
+ * The view that goes on from the newest cut, where every message behind it is shown as the host
+ * gave it: then nothing before the cut has to be looked at, however long the history is.
  */
 function keptAsGiven({
   heartbeats,

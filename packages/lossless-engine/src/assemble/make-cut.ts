@@ -83,7 +83,7 @@ async function standingFor(
     covered === 0
       ? ""
       : writeRecord({ state, covered, budget, kept: kept.map(shownBy(parts)), left: fit.left });
-  // As a database gives it back: it keeps no half of a surrogate pair that something quoted ends with.
+  // As a database gives it back: without half a surrogate pair that a quote ends with.
   const record = written.toWellFormed();
   const first = nameOf(messages[from]!);
   const whole = [first, record, ...(parts.size === 0 ? [] : [JSON.stringify([...parts])])];

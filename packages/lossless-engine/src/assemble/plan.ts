@@ -66,7 +66,7 @@ export interface NewCut {
  * so it keeps no room for the next one; what is read from caches grows with what a view may hold.
  */
 const FULL = 0.95;
-/** Tokens of the largest budget that is filled; more of a larger window costs more than it tells. */
+/** Tokens of the largest budget that is filled; more of a larger window tells too little. */
 const LARGEST = 128_000;
 
 /** A cut holds until the high mark is this many times as high as when it was made. */
