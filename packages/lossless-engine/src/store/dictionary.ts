@@ -2,8 +2,8 @@
 
 /**
  * How messages look as JSON, and words that many texts hold, the most frequent last. It can never
- * change: texts that were compressed against it are read with it alone. zstd reads with it also what
- * was compressed without one.
+ * change: texts that were compressed against it are read with it alone. zstd reads with it also
+ * what was compressed without one.
  */
 export const DICTIONARY: Uint8Array = Buffer.from(
   [
