@@ -104,7 +104,7 @@ interface AppendedLine {
 /** Adds lines to a checkpoint whose last one bears `stamp`; one that fails is removed. */
 function appendTo(sessionFile: string, stamp: FileStamp) {
   const path = checkpointFile(sessionFile);
-  let { crc, size, ctime, inode } = stamp;
+  let { crc, end, size, ctime, inode } = stamp;
   let handle: FileHandle | undefined;
   let isBroken = false;
   const remove = async () => {
@@ -115,7 +115,7 @@ function appendTo(sessionFile: string, stamp: FileStamp) {
     const now = await statOf(sessionFile);
     if (now?.size !== size) throw new Error("another program changed the session file");
     handle ??= await open(path, "a", 0o600);
-    await handle.appendFile(formatLine(placed, { before, stamp: { ...now, crc } }));
+    await handle.appendFile(formatLine(placed, { before, stamp: { ...now, crc, end } }));
     ({ ctime, inode } = now);
   };
   return {
@@ -126,6 +126,7 @@ function appendTo(sessionFile: string, stamp: FileStamp) {
     },
     async append(line: AppendedLine) {
       crc = crc32(line.bytes, crc);
+      end = { length: line.bytes.length, crc: crc32(line.bytes) };
       size += line.bytes.length;
       if (isBroken) return;
       await write(line).catch(remove);

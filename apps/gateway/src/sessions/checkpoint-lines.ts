@@ -49,6 +49,8 @@ export interface FileStamp {
   size: number;
   /** CRC-32 of all of them. */
   crc: number;
+  /** The last ones, to know the file again when it has grown: how many, and their CRC-32. */
+  end: { length: number; crc: number };
   /** Of the last change, ns since the epoch; no program can set it back. */
   ctime: string;
   /** Device and number. */
@@ -76,6 +78,7 @@ const SMALL_BYTES = 1024;
 const StampSchema = z.object({
   size: z.number(),
   crc: z.number(),
+  end: z.object({ length: z.number(), crc: z.number() }),
   ctime: z.string(),
   inode: z.string(),
 }) satisfies z.ZodType<FileStamp>;
@@ -83,8 +86,9 @@ const StampSchema = z.object({
 const LineSchema = z.object({
   /** Where the first line of the entries begins; the others follow without a gap. */
   start: z.number(),
-  ids: z.array(z.string()),
-  lengths: z.array(z.number()),
+  /** Between spaces, or as a list when one of them holds a space: a list takes long to check. */
+  ids: z.union([z.string(), z.array(z.string())]),
+  lengths: z.custom<number[]>(isNumbers),
   /** A letter for each: who speaks in it. */
   roles: z.string(),
   /** By index: a parent that is not the entry before. */
@@ -101,15 +105,19 @@ const LineSchema = z.object({
 });
 type Line = z.infer<typeof LineSchema>;
 
+function isNumbers(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === "number");
+}
+
 const HeadSchema = z.object({
-  v: z.literal(1),
+  v: z.literal(2),
   header: z.looseObject({ type: z.literal("session"), id: z.string() }),
 });
 
-export const formatHead = (header: TranscriptHeader): string => sealed({ v: 1, header });
+export const formatHead = (header: TranscriptHeader): string => sealed({ v: 2, header });
 
 /** Undefined when the line is none of ours. */
-export function parseHead(line: string): TranscriptHeader | undefined {
+export function parseHead(line: Buffer): TranscriptHeader | undefined {
   return HeadSchema.safeParse(readSealed(line)).data?.header as TranscriptHeader | undefined;
 }
 
@@ -120,7 +128,7 @@ export function formatLine(
 ): string {
   const line: Line = {
     start: placed[0]?.start ?? stamp.size,
-    ids: placed.map(({ entry }) => entry.id),
+    ids: joined(placed.map(({ entry }) => entry.id)),
     lengths: placed.map(({ length }) => length),
     roles: placed.map(({ entry }) => LETTERS[roleIn(entry) ?? "custom"] ?? NOBODY).join(""),
     stamp,
@@ -142,15 +150,21 @@ export function formatLine(
 }
 
 /** What one line says, before its rows are looked at. */
-export type CheckpointLine = Line;
+export type CheckpointLine = Omit<Line, "ids"> & { ids: readonly string[] };
 
 /** Undefined when the line is none of ours. */
-export function parseLine(text: string): CheckpointLine | undefined {
+export function parseLine(text: Buffer): CheckpointLine | undefined {
   const line = LineSchema.safeParse(readSealed(text)).data;
   if (line === undefined) return undefined;
-  const { ids, lengths, roles } = line;
-  return ids.length === lengths.length && ids.length === roles.length ? line : undefined;
+  const { lengths, roles } = line;
+  const ids = typeof line.ids === "string" ? line.ids.split(" ") : line.ids;
+  return ids.length === lengths.length && ids.length === roles.length
+    ? { ...line, ids }
+    : undefined;
 }
+
+const joined = (ids: readonly string[]): string | string[] =>
+  ids.length === 0 || ids.some((id) => id.includes(" ")) ? [...ids] : ids.join(" ");
 
 /** True when every entry of the line follows the one before. */
 export const isLinear = ({ parents }: CheckpointLine): boolean => parents === undefined;
@@ -190,7 +204,8 @@ const isPrivate = (entry: TranscriptEntry) =>
 const isUsual = (keys: readonly string[]) =>
   keys.length === MESSAGE_KEYS.length && MESSAGE_KEYS.every((key) => keys.includes(key));
 
-function originOf(entry: TranscriptEntry): string {
+/** The entry that first said what this one says, as it claims itself. */
+export function originOf(entry: TranscriptEntry): string {
   if (entry[ORIGIN] !== undefined) return entry[ORIGIN];
   if (entry.type === "message") return messageId(entry.message) ?? entry.id;
   return entry.__openclaw?.id ?? entry.id;
@@ -203,7 +218,9 @@ function sealed(value: object): string {
 }
 
 /** Undefined when the line is not what was written. */
-function readSealed(line: string): unknown {
-  const [crc, json] = [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ") + 1)];
-  return String(crc32(json)) === crc ? JSON.parse(json) : undefined;
+function readSealed(line: Buffer): unknown {
+  const space = line.indexOf(" ");
+  const json = line.subarray(space + 1);
+  const isWhole = String(crc32(json)) === line.toString("utf8", 0, Math.max(0, space));
+  return isWhole ? JSON.parse(json.toString("utf8")) : undefined;
 }

@@ -3,6 +3,7 @@ import {
   chmod,
   readdir,
   readFile,
+  rename,
   rm,
   stat,
   truncate,
@@ -11,7 +12,7 @@ import {
 } from "node:fs/promises";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { checkSessions } from "../doctor/check-sessions.ts";
 import { startChild } from "../testing/child.ts";
 import { temporaryHome } from "../testing/home.ts";
@@ -42,6 +43,7 @@ const note = fc.oneof(
 );
 
 const WRITER = new URL("../testing/session-writer.ts", import.meta.url);
+const STUCK = new URL("../testing/stuck-between-writes.ts", import.meta.url);
 
 /** A store whose sessions have a checkpoint from their first byte on. */
 async function newStore() {
@@ -72,6 +74,17 @@ async function closedSession() {
   await session.close();
   return { ...kit, branch, file: kit.fileOf(session) };
 }
+
+/** The line of a message that follows the last one of `text`. */
+function lineBehind(text: string, id: string, content: string): string {
+  const last = JSON.parse(text.trimEnd().split("\n").at(-1)!) as TranscriptEntry;
+  const message = { role: "user", content, __openclaw: { id } };
+  const { timestamp } = last;
+  return `${JSON.stringify({ type: "message", message, id, parentId: last.id, timestamp })}\n`;
+}
+
+const textIn = (entry: TranscriptEntry) =>
+  entry.type === "message" && entry.message.role === "user" ? entry.message.content : undefined;
 
 describe("a session that is opened by its checkpoint", () => {
   it("is the session that was closed, whatever was appended, rewritten and taken back", async () => {
@@ -192,6 +205,82 @@ describe("a checkpoint", () => {
     expect(await currentCheckpoint(file)).toBeDefined();
   });
 
+  it("of a file that goes on behind it says so, and what stands before is not read again", async () => {
+    const { open, file } = await closedSession();
+    const before = await readFile(checkpointFile(file), "utf8");
+    // So it is when a process is killed between its two writes.
+    const whole = await readFile(file, "utf8");
+    const one = lineBehind(whole, "f00d", "four");
+    await appendFile(file, one + lineBehind(one, "beef", "five"));
+    const session = await open();
+    expect(session.branch().map(textIn)).toEqual(["one", "two", "three", "four", "five"]);
+    const grown = await readFile(checkpointFile(file), "utf8");
+    expect(grown.startsWith(before)).toBe(true);
+    expect(grown.split("\n")).toHaveLength(before.split("\n").length + 1);
+    await session.append([{ type: "message", message: { role: "user", content: "six" } }]);
+    await session.close();
+    const again = await open();
+    expect(again.branch().map(textIn).at(-1)).toBe("six");
+    const kept = await readCheckpoint(file);
+    await again.close();
+    await rm(checkpointFile(file));
+    await (await open()).close();
+    const made = await readCheckpoint(file);
+    if (kept.kind !== "read" || made.kind !== "read") throw new Error("there is a checkpoint");
+    expect(rowsOf(kept.checkpoint)).toEqual(rowsOf(made.checkpoint));
+    expect(kept.checkpoint.stamp.crc).toBe(made.checkpoint.stamp.crc);
+  });
+
+  it("of a process killed between its two writes is added to", async () => {
+    const { home, open, file } = await closedSession();
+    const { size } = await stat(file);
+    const before = await readFile(checkpointFile(file), "utf8");
+    const child = startChild(STUCK, [home, "four"]);
+    await child.nextLine();
+    await vi.waitFor(async () => expect((await stat(file)).size).toBeGreaterThan(size), 10_000);
+    child.process.kill("SIGKILL");
+    await child.exit;
+    await rename(`${checkpointFile(file)}.kept`, checkpointFile(file));
+    expect(await currentCheckpoint(file)).toBeUndefined();
+    const session = await open();
+    expect(session.branch().map(textIn)).toEqual(["one", "two", "three", "four"]);
+    expect(session.notes).toMatchObject([{ kind: "lock-taken-over" }]);
+    await session.close();
+    expect((await readFile(checkpointFile(file), "utf8")).startsWith(before)).toBe(true);
+    expect(await currentCheckpoint(file)).toBeDefined();
+  });
+
+  it.each([
+    ["a torn line", (whole: string) => whole + lineBehind(whole, "f00d", "four").slice(0, -9)],
+    [
+      "a lost parent",
+      (whole: string) => whole + lineBehind(lineBehind(whole, "x", ""), "f00d", ""),
+    ],
+    ["an id that is taken", (whole: string) => `${whole}${whole.split("\n").at(-2)!}\n`],
+    ["a blank message", (whole: string) => whole + lineBehind(whole, "f00d", " ")],
+    [
+      "half of what belongs together",
+      (whole: string) =>
+        whole + lineBehind(whole, "f00d", "four").replace(/\}\n$/, ',"__clew":{"group":2}}\n'),
+    ],
+    [
+      "another text at the end of what it says",
+      (whole: string) => whole.replace("three", "THREE") + lineBehind(whole, "f00d", "four"),
+    ],
+  ])("of a file that goes on behind it with %s is made anew", async (_what, change) => {
+    const { open, file } = await closedSession();
+    const before = await readFile(checkpointFile(file), "utf8");
+    await writeFile(file, change(await readFile(file, "utf8")));
+    const session = await open();
+    const opened = plain(session.branch());
+    await session.close();
+    expect((await readFile(checkpointFile(file), "utf8")).startsWith(before)).toBe(false);
+    await rm(checkpointFile(file));
+    const whole = await open();
+    expect(plain(whole.branch())).toEqual(opened);
+    await whole.close();
+  });
+
   it("has beside it what code knows of the session, which is forgotten with it", async () => {
     const { open, file } = await closedSession();
     const session = await open();
@@ -226,10 +315,10 @@ describe("a checkpoint", () => {
       child.process.kill("SIGKILL");
       await child.exit;
       const shown = plain((await store.read("main"))!.branch);
+      const file = transcriptFile(home, "main", (await store.read("main"))!.sessionId);
       const session = await open();
       const opened = plain(session.branch());
       await session.close();
-      const file = transcriptFile(home, "main", session.session.sessionId);
       expect(await currentCheckpoint(file)).toBeDefined();
       await rm(checkpointFile(file));
       expect(plain((await store.read("main"))!.branch)).toEqual(opened);
@@ -258,9 +347,8 @@ describe("a checkpoint", () => {
 
   it("is not made of a file that could not be repaired, so that it is tried again", async () => {
     const { open, file } = await closedSession();
-    const lines = (await readFile(file, "utf8")).split("\n");
-    const last = JSON.parse(lines.at(-2)!) as TranscriptEntry;
-    await appendFile(file, `${JSON.stringify({ ...last, id: "f00d", parentId: "gone" })}\n`);
+    // Blank: every line is an entry that can be read, and still there is something to repair.
+    await appendFile(file, lineBehind(await readFile(file, "utf8"), "f00d", " "));
     await chmod(file, 0o444);
     for (const _ of ["at first", "and again"]) {
       const session = await open();
@@ -270,7 +358,9 @@ describe("a checkpoint", () => {
     }
     await chmod(file, 0o644);
     const session = await open();
-    expect(session.notes).toMatchObject([{ kind: "repaired", report: { relinkedEntries: 1 } }]);
+    expect(session.notes).toMatchObject([
+      { kind: "repaired", report: { rewrittenUserMessages: 1 } },
+    ]);
     expect(session.branch()).toHaveLength(4);
     await session.close();
     expect(await currentCheckpoint(file)).toBeDefined();
@@ -296,7 +386,9 @@ describe("a checkpoint", () => {
     const made = await readCheckpoint(file);
     if (grown.kind !== "read" || made.kind !== "read") throw new Error("there is a checkpoint");
     expect(rowsOf(grown.checkpoint)).toEqual(rowsOf(made.checkpoint));
-    expect(grown.checkpoint.stamp).toEqual(made.checkpoint.stamp);
+    // What it has of the end is the last write in the one, and more in the other.
+    const { end } = made.checkpoint.stamp;
+    expect({ ...grown.checkpoint.stamp, end }).toEqual(made.checkpoint.stamp);
   });
 
   it("is not made for a session that is read as fast without", async () => {

@@ -13,7 +13,7 @@ import {
   parseHead,
   parseLine,
 } from "./checkpoint-lines.ts";
-import { readFilePieces } from "./file-lines.ts";
+import { readFilePart, readFilePieces } from "./file-lines.ts";
 
 /** Where it is kept. */
 export const checkpointFile = (sessionFile: string): string => `${sessionFile}.checkpoint`;
@@ -38,12 +38,10 @@ const ROWS_PER_LINE = 500;
 
 /** In slices. */
 export async function readCheckpoint(sessionFile: string): Promise<CheckpointFound> {
-  const text = await readFile(checkpointFile(sessionFile), "utf8").catch(() => null);
-  if (text === null) return { kind: "absent" };
-  const [head, ...texts] = text.split("\n");
-  // What follows the last line feed was cut off by a crash: the file is not as the lines say then.
-  texts.pop();
-  const header = parseHead(head ?? "");
+  const bytes = await readFile(checkpointFile(sessionFile)).catch(() => null);
+  if (bytes === null) return { kind: "absent" };
+  const [head, ...texts] = linesOf(bytes);
+  const header = head && parseHead(head);
   if (header === undefined) return { kind: "damaged" };
   const parsed: CheckpointLine[] = [];
   let isWhole = true;
@@ -56,6 +54,17 @@ export async function readCheckpoint(sessionFile: string): Promise<CheckpointFou
   return isWhole && stamp !== undefined
     ? { kind: "read", checkpoint: { header, lines: parsed, stamp } }
     : { kind: "damaged" };
+}
+
+/** What follows the last line feed was cut off by a crash: the file is not as they say then. */
+function linesOf(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  let start = 0;
+  for (let end = bytes.indexOf("\n"); end >= 0; end = bytes.indexOf("\n", start)) {
+    lines.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  return lines;
 }
 
 /**
@@ -71,7 +80,8 @@ export async function currentCheckpoint(sessionFile: string): Promise<Checkpoint
   const { ctime, inode } = checkpoint.stamp;
   if (now.ctime === ctime && now.inode === inode) return checkpoint;
   const crc = await crcOf(sessionFile, now.size);
-  return crc === checkpoint.stamp.crc ? { ...checkpoint, stamp: { ...now, crc } } : undefined;
+  const { end } = checkpoint.stamp;
+  return crc === checkpoint.stamp.crc ? { ...checkpoint, stamp: { ...now, crc, end } } : undefined;
 }
 
 /** Writes it whole, in slices; undefined when that is not possible. */
@@ -86,7 +96,8 @@ export async function makeCheckpoint(
   try {
     const now = await statOf(sessionFile);
     if (now === undefined || now.size !== size) return undefined;
-    const stamp = { ...now, crc: await crcOf(sessionFile, size) };
+    const end = await endOf(sessionFile, { size, length: Math.min(size, END_BYTES) });
+    const stamp = { ...now, crc: await crcOf(sessionFile, size), end };
     const lines = [formatHead(header)];
     await inSlices(groupsOf(placed), (group) => {
       const before = placed[group.from - 1]?.entry.id ?? null;
@@ -115,6 +126,17 @@ function groupsOf(placed: readonly PlacedEntry[]): { from: number; to: number }[
   return groups;
 }
 
+/** More would be read each time, and less might be what another file ends with, too. */
+const END_BYTES = 64 * 1024;
+
+/** The last `length` of the first `size` bytes. */
+export async function endOf(
+  file: string,
+  { size, length }: { size: number; length: number },
+): Promise<FileStamp["end"]> {
+  return { length, crc: crc32(await readFilePart(file, size - length, size)) };
+}
+
 async function crcOf(file: string, size: number): Promise<number> {
   let crc = 0;
   for await (const { bytes } of readFilePieces(file, 0, size)) crc = crc32(bytes, crc);
@@ -122,7 +144,7 @@ async function crcOf(file: string, size: number): Promise<number> {
 }
 
 /** Undefined when there is no file. */
-export async function statOf(file: string): Promise<Omit<FileStamp, "crc"> | undefined> {
+export async function statOf(file: string): Promise<Omit<FileStamp, "crc" | "end"> | undefined> {
   const found = await stat(file, { bigint: true }).catch(() => undefined);
   return found === undefined
     ? undefined

@@ -3,6 +3,7 @@ import { pause } from "@clew/plugin-sdk/host";
 import { activeBranch } from "@clew/plugin-sdk/transcript";
 import type { LoadedFile } from "./branch-file.ts";
 import { makeCheckpoint } from "./checkpoint.ts";
+import { growCheckpoint } from "./checkpoint-growth.ts";
 import type { PlacedEntry } from "./checkpoint-lines.ts";
 import { keepRead } from "./kept-entry.ts";
 import { forgetLedger } from "./ledger-file.ts";
@@ -22,7 +23,9 @@ export interface LoadedSession extends LoadedFile {
  * checkpoint. Throws TRANSCRIPT_UNREADABLE, STORAGE_FAILED.
  */
 export const loadSession = async (file: string, checkpointFrom: number): Promise<LoadedSession> =>
-  (await loadByCheckpoint(file)) ?? loadWhole(file, checkpointFrom);
+  (await loadByCheckpoint(file)) ??
+  ((await growCheckpoint(file)) ? await loadByCheckpoint(file) : undefined) ??
+  loadWhole(file, checkpointFrom);
 
 /** A file that is as we left it was mended then. */
 async function loadByCheckpoint(file: string): Promise<LoadedSession | undefined> {
