@@ -1,4 +1,5 @@
 // Which passages of a session answer a search best.
+import type { Steps } from "@clew/plugin-sdk/host";
 import type { SearchTerms, Term } from "./terms.ts";
 
 /** A message in which something was found. */
@@ -49,16 +50,27 @@ const LENGTH_SHARE = 0.75;
 const ASKING = 0.5;
 const QUESTION = /[?？؟]\P{L}*$/u;
 
-/** Undefined: none of the terms stands in `text`. */
-export function findTerms<Source>(
+/** Characters looked at between two steps. */
+const PIECE_CHARS = 2 ** 17;
+
+/** Undefined: none of the terms stands in one of `texts`. */
+export function* findTermSteps<Source>(
   { literal, terms }: SearchTerms,
   source: Source,
-  text: string,
-): Candidate<Source> | undefined {
-  const lower = text.toLowerCase();
+  texts: readonly string[],
+): Steps<Candidate<Source> | undefined> {
+  // What stands across the end of a piece stands whole in what is looked at with it.
+  const more = Math.max(literal.length, ...terms.map(({ stem }) => stem.length));
   let found = 0;
-  for (const [at, { stem }] of terms.entries()) if (lower.includes(stem)) found |= 1 << at;
-  const hasLiteral = literal !== "" && lower.includes(literal);
+  let hasLiteral = false;
+  for (const text of texts)
+    for (let from = 0; from < text.length; from += PIECE_CHARS) {
+      if (from > 0) yield;
+      const lower = text.slice(from, from + PIECE_CHARS + more).toLowerCase();
+      for (const [at, { stem }] of terms.entries())
+        if ((found & (1 << at)) === 0 && lower.includes(stem)) found |= 1 << at;
+      hasLiteral ||= literal !== "" && lower.includes(literal);
+    }
   return found === 0 && !hasLiteral ? undefined : { source, terms: found, hasLiteral };
 }
 
@@ -106,13 +118,13 @@ function weigh(terms: readonly Term[], candidates: readonly Candidate<unknown>[]
 }
 
 /** The best passage of a chosen message, whose text this is. */
-export function readHit<Source>(
+export function* readHitSteps<Source>(
   query: SearchTerms,
   { weights }: Choice<Source>,
   { source, order, around }: Chosen<Source>,
   text: string,
-): Hit<Source> {
-  const { passage, score } = bestPassage(query, weights, text);
+): Steps<Hit<Source>> {
+  const { passage, score } = yield* passageSteps(query, weights, text);
   return { source, order, passage, score: score + AROUND * around };
 }
 
@@ -128,14 +140,15 @@ const sumOf = (found: number, weights: readonly number[]) =>
   weights.reduce((sum, weight, at) => sum + (found & (1 << at) ? weight : 0), 0);
 
 /** The line that holds most, with what stands around it. */
-function bestPassage(
+function* passageSteps(
   { literal, exact, terms }: SearchTerms,
   weights: readonly number[],
   text: string,
-): { passage: string; score: number } {
+): Steps<{ passage: string; score: number }> {
   const total = weights.reduce((sum, weight) => sum + weight, 0) || 1;
   let best = { start: 0, end: Math.min(text.length, PASSAGE_CHARS), score: -1 };
   for (const { start, end } of linesOf(text)) {
+    yield;
     const line = text.slice(start, end).toLowerCase();
     let score = 0;
     for (const [at, { stem }] of terms.entries()) {
@@ -184,13 +197,11 @@ function passageAround(text: string, { start, end }: { start: number; end: numbe
   let [from, to] = [start, end];
   const room = () => PASSAGE_CHARS - (to - from);
   for (let grew = true; grew; ) {
-    const next = to < text.length ? endOfLine(text, to + 1) : to;
-    const isNext = next > to && next - to <= room();
-    if (isNext) to = next;
-    const before = from > 0 ? text.lastIndexOf("\n", from - 2) + 1 : from;
-    const isBefore = before < from && from - before <= room();
-    if (isBefore) from = before;
-    grew = isNext || isBefore;
+    const next = to + lineBehind(text.slice(to, to + room() + 1));
+    const before = from - lineBefore(text.slice(Math.max(0, from - room() - 1), from));
+    grew = false;
+    if (next > to && next - to <= room()) [to, grew] = [next, true];
+    if (before < from && from - before <= room()) [from, grew] = [before, true];
   }
   const after = Math.min(text.length, to + Math.ceil(room() / 2));
   from = Math.max(0, from - (PASSAGE_CHARS - (after - from)));
@@ -199,6 +210,13 @@ function passageAround(text: string, { start, end }: { start: number; end: numbe
     .replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, "")
     .trim();
 }
+
+/** Characters up to the end of the line behind the feed that `text` begins with. */
+const lineBehind = (text: string) => (text === "" ? 0 : endOfLine(text, 1));
+
+/** Characters of the line whose feed `text` ends with. */
+const lineBefore = (text: string) =>
+  text === "" ? 0 : text.length - 1 - text.lastIndexOf("\n", text.length - 2);
 
 function endOfLine(text: string, from: number): number {
   const feed = text.indexOf("\n", from);

@@ -1,12 +1,13 @@
 // Searches everything a session ever said, called or printed, in pieces.
-import { inSlices } from "@clew/plugin-sdk/host";
+import { type Steps, stepsInSlices } from "@clew/plugin-sdk/host";
+import { roleIn } from "@clew/plugin-sdk/transcript";
 import {
   type Candidate,
   chooseCandidates,
-  findTerms,
+  findTermSteps,
   type Hit,
   orderHits,
-  readHit,
+  readHitSteps,
 } from "./rank.ts";
 import { minuteOf, quoteRecord, recordTextOf } from "./record-text.ts";
 import type { SessionMessages } from "./session-messages.ts";
@@ -32,17 +33,7 @@ const HITS_PER_PAGE = 4;
 export async function searchSession(request: SearchRequest): Promise<string> {
   const { messages, query, page, signal } = request;
   const terms = planTerms(query);
-  const { candidates, reached } = await scan(request, terms);
-  const choice = chooseCandidates(terms, candidates);
-  const read: Hit<number>[] = [];
-  await inSlices(
-    choice.chosen,
-    (one) => {
-      read.push(readHit(terms, choice, one, recordTextOf(messages[one.source]!.message)));
-    },
-    { signal },
-  );
-  const hits = orderHits(read);
+  const { hits, reached } = await stepsInSlices(hitSteps(request, terms), { signal });
   const first = (page - 1) * HITS_PER_PAGE;
   signal.throwIfAborted();
   const shown = hits.slice(first, first + HITS_PER_PAGE);
@@ -60,32 +51,43 @@ export async function searchSession(request: SearchRequest): Promise<string> {
     .join("\n");
 }
 
-/** Newest pieces first, each in the order in which it stands in the file. */
-async function scan(
-  { messages, before = Number.POSITIVE_INFINITY, signal }: SearchRequest,
+/** All hits, best first, and the oldest message that was looked at. */
+function* hitSteps(
+  request: SearchRequest,
   terms: SearchTerms,
-): Promise<{ candidates: Candidate<number>[]; reached: number }> {
+): Steps<{ hits: Hit<number>[]; reached: number }> {
+  const { candidates, reached } = yield* scanSteps(request, terms);
+  const choice = chooseCandidates(terms, candidates);
+  const hits: Hit<number>[] = [];
+  for (const one of choice.chosen) {
+    yield;
+    const text = recordTextOf(request.messages[one.source]!.message);
+    hits.push(yield* readHitSteps(terms, choice, one, text));
+  }
+  return { hits: orderHits(hits), reached };
+}
+
+/** Newest pieces first, each in the order in which it stands in the file. */
+function* scanSteps(
+  { messages, before = Number.POSITIVE_INFINITY }: SearchRequest,
+  terms: SearchTerms,
+): Steps<{ candidates: Candidate<number>[]; reached: number }> {
   // What is asked is no answer.
-  const asked = messages.findLastIndex(({ message }) => message.role === "user");
+  const asked = messages.findLastIndex((entry) => roleIn(entry) === "user");
   const blocks: Candidate<number>[][] = [];
   let chars = 0;
   let end = Math.min(messages.length, before - 1);
   while (end > 0 && chars < MOST_CHARS) {
     const found: Candidate<number>[] = [];
     const start = Math.max(0, end - BLOCK);
-    let at = start;
-    await inSlices(
-      messages.slice(start, end),
-      (entry) => {
-        const place = at++;
-        if (place === asked) return;
-        const text = searchable(entry);
-        chars += text.length;
-        const candidate = findTerms(terms, place, text);
-        if (candidate !== undefined) found.push(candidate);
-      },
-      { signal },
-    );
+    for (let place = start; place < end; place++) {
+      yield;
+      if (place === asked) continue;
+      const texts = searchable(messages[place]!);
+      for (const text of texts) chars += text.length;
+      const candidate = yield* findTermSteps(terms, place, texts);
+      if (candidate !== undefined) found.push(candidate);
+    }
     blocks.push(found);
     end = start;
   }
@@ -93,7 +95,7 @@ async function scan(
 }
 
 /** With its day, so that a search may name it. */
-function searchable({ message, timestamp }: SessionMessages[number]): string {
+function searchable({ message, timestamp }: SessionMessages[number]): string[] {
   const text = recordTextOf(message);
-  return text === "" ? "" : `${text}\n${minuteOf(message.timestamp, timestamp)}`;
+  return text === "" ? [] : [text, minuteOf(message.timestamp, timestamp)];
 }
