@@ -99,7 +99,7 @@ export async function makeCheckpoint(
     const end = await endOf(sessionFile, { size, length: Math.min(size, END_BYTES) });
     const stamp = { ...now, crc: await crcOf(sessionFile, size), end };
     const lines = [formatHead(header)];
-    await inSlices(groupsOf(placed), (group) => {
+    await inSlices(await groupsOf(placed), (group) => {
       const before = placed[group.from - 1]?.entry.id ?? null;
       lines.push(formatLine(placed.slice(group.from, group.to), { before, stamp }));
     });
@@ -114,15 +114,18 @@ export async function makeCheckpoint(
 }
 
 /** Entries of one line each: without a gap between them, and not too many. */
-function groupsOf(placed: readonly PlacedEntry[]): { from: number; to: number }[] {
+async function groupsOf(placed: readonly PlacedEntry[]): Promise<{ from: number; to: number }[]> {
   const groups: { from: number; to: number }[] = [];
-  for (const [index, { start }] of placed.entries()) {
+  let index = 0;
+  let before: PlacedEntry | undefined;
+  await inSlices(placed, (one) => {
     const last = groups.at(-1);
-    const before = placed[index - 1];
-    const follows = before !== undefined && before.start + before.length + 1 === start;
+    const follows = before !== undefined && before.start + before.length + 1 === one.start;
     if (last !== undefined && follows && index - last.from < ROWS_PER_LINE) last.to = index + 1;
     else groups.push({ from: index, to: index + 1 });
-  }
+    index++;
+    before = one;
+  });
   return groups;
 }
 

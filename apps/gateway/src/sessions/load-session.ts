@@ -1,10 +1,10 @@
 // Loads a session file, by its checkpoint if that fits, else whole.
-import { pause } from "@clew/plugin-sdk/host";
-import { activeBranch } from "@clew/plugin-sdk/transcript";
+import { inSlices, pause } from "@clew/plugin-sdk/host";
+import { activeBranch, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { LoadedFile } from "./branch-file.ts";
 import { makeCheckpoint } from "./checkpoint.ts";
 import { growCheckpoint } from "./checkpoint-growth.ts";
-import type { PlacedEntry } from "./checkpoint-lines.ts";
+import type { LinePlace, PlacedEntry } from "./checkpoint-lines.ts";
 import { keepRead } from "./kept-entry.ts";
 import { forgetLedger } from "./ledger-file.ts";
 import { loadLate } from "./load-late.ts";
@@ -57,14 +57,33 @@ async function keepWhole({ entries, places, ...loaded }: MendedFile): Promise<Lo
   const path = activeBranch(entries);
   await pause();
   const branch = await keepRead(path);
-  await pause();
-  const ids = new Set(entries.map(({ id }) => id));
-  const kept = new Map(branch.map((entry) => [entry.id, entry]));
-  await pause();
-  const placed = places?.map(({ start, length }, index): PlacedEntry => {
-    const entry = entries[index]!;
-    return { entry: kept.get(entry.id) ?? entry, start, length };
-  });
+  const ids = new Set<string>();
+  await inSlices(entries, ({ id }) => ids.add(id));
   const isClear = ids.size === entries.length;
-  return { ...loaded, branch, placed: isClear ? placed : undefined, ids: () => ids };
+  const placed = places && isClear ? await placeKept({ entries, places, branch }) : undefined;
+  return { ...loaded, branch, placed, ids: () => ids };
+}
+
+/** Each entry where it stands; those of the branch as they are kept. */
+async function placeKept({
+  entries,
+  places,
+  branch,
+}: {
+  entries: readonly TranscriptEntry[];
+  places: readonly LinePlace[];
+  branch: readonly TranscriptEntry[];
+}): Promise<PlacedEntry[]> {
+  const kept = new Map<string, TranscriptEntry>();
+  // In most files every entry is of the branch, in the same order.
+  const isBranch =
+    branch.length === entries.length && branch.every(({ id }, at) => id === entries[at]!.id);
+  if (!isBranch) await inSlices(branch, (entry) => kept.set(entry.id, entry));
+  const placed: PlacedEntry[] = [];
+  await inSlices(places, ({ start, length }) => {
+    const entry = entries[placed.length]!;
+    const own = isBranch ? branch[placed.length] : kept.get(entry.id);
+    placed.push({ entry: own ?? entry, start, length });
+  });
+  return placed;
 }
