@@ -6,6 +6,7 @@ import { EMULATED_APIS } from "@clew/providers/testing";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import { loadConfig } from "../config/load.ts";
 import { keepCredential } from "../credentials/keep.ts";
+import { keepText } from "../credentials/keep-text.ts";
 import { signIn } from "../credentials/sign-in.ts";
 import { CHECKS } from "../deep-test/checks.ts";
 import {
@@ -115,7 +116,7 @@ function signerOf(
   readText: Shell["environment"]["readText"],
 ): RequestSigner | undefined {
   if (access.source === undefined) return undefined;
-  const reach = { fetch: globalThis.fetch, now: Date.now, readText };
+  const reach = { fetch: globalThis.fetch, now: Date.now, readText, keepText };
   const kept = keepCredential(access.source, reach);
   // The headers of a key are the same for every call.
   const [call] = callsOf(CHECKS[0]!, model);

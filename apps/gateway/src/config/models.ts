@@ -57,6 +57,11 @@ export const ProviderConfigSchema = z.object({
       profile: z.string().min(1).optional().describe("A profile of AWS's own files."),
       region: z.string().min(1).optional().describe("Where requests go, e.g. eu-west-1."),
       ssoEndpoint: z.url().optional().describe("Where SSO gives out keys; unset = AWS's address."),
+      ssoOidcEndpoint: z
+        .url()
+        .optional()
+        .describe("Where SSO renews a login; unset = AWS's address."),
+      stsEndpoint: z.url().optional().describe("Where roles are taken on; unset = AWS's address."),
     })
     .optional()
     .describe("Signs requests with an AWS login; for Amazon Bedrock it need not be set."),

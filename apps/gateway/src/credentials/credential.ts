@@ -28,6 +28,8 @@ export interface Reach {
   now(): number;
   /** The text of a small file; undefined when it cannot be read. */
   readText(file: string): string | undefined;
+  /** Replaces a small file, for its owner's eyes. Absent: nothing is written, nor renewed. */
+  keepText?(file: string, text: string): void;
 }
 
 /** A place credentials come from. */

@@ -61,6 +61,10 @@ export function findAccess(
     const source = awsSource(plan, {
       userHome: environment.userHome,
       ssoEndpoint: configured?.aws?.ssoEndpoint ?? environment.variable("AWS_ENDPOINT_URL_SSO"),
+      ssoOidcEndpoint:
+        configured?.aws?.ssoOidcEndpoint ?? environment.variable("AWS_ENDPOINT_URL_SSO_OIDC"),
+      stsEndpoint: configured?.aws?.stsEndpoint ?? environment.variable("AWS_ENDPOINT_URL_STS"),
+      region,
       commandTimeoutMs: timeoutOf(configured),
     });
     return { baseUrl, region, source, from: source.name };

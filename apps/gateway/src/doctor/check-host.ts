@@ -7,6 +7,7 @@ import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { keepCredential } from "../credentials/keep.ts";
+import { keepText } from "../credentials/keep-text.ts";
 import { signIn } from "../credentials/sign-in.ts";
 import {
   describeMissing,
@@ -212,7 +213,7 @@ async function signedHeaders(
   const request = buildRequest(call, endpoint);
   if (source === undefined) return request.headers;
   const now = Date.now;
-  const kept = keepCredential(source, { fetch: globalThis.fetch, now, readText });
+  const kept = keepCredential(source, { fetch: globalThis.fetch, now, readText, keepText });
   const sign = signIn({ call, endpoint, kept, region, now });
   return { ...request.headers, ...(await sign(request, { signal })) };
 }

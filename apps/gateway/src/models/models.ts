@@ -3,6 +3,7 @@ import type { LogPort, ModelPort } from "@clew/engine-core";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
 import { type KeptCredential, keepCredential } from "../credentials/keep.ts";
+import { keepText } from "../credentials/keep-text.ts";
 import { modelRequest } from "./model-request.ts";
 import type { ModelWindows } from "./model-windows.ts";
 import { type ResolvedModel, resolveModel } from "./resolve.ts";
@@ -26,7 +27,12 @@ export function createModels({ config, environment, log, windows }: ModelsOption
   const resolved = new Map<string, ResolvedModel>();
   /** One for all models of a provider. */
   const kept = new Map<string, KeptCredential>();
-  const reach = { fetch: globalThis.fetch, now: Date.now, readText: environment.readText };
+  const reach = {
+    fetch: globalThis.fetch,
+    now: Date.now,
+    readText: environment.readText,
+    keepText,
+  };
   const named = (name: string) => {
     const known =
       resolved.get(name) ?? resolveModel({ ...modelRequest(config, environment), name });

@@ -30,6 +30,34 @@ credential_process = /opt/keys --for me
 [profile role]
 role_arn = arn:aws:iam::1:role/x
 source_profile = default
+[profile own]
+role_arn = arn:aws:iam::2:role/y
+source_profile = own
+external_id = 7
+aws_access_key_id = AKIAOWN
+aws_secret_access_key = s
+[profile further]
+role_arn = arn:aws:iam::3:role/z
+source_profile = own
+role_session_name = me
+[profile circle]
+role_arn = a
+source_profile = circle2
+[profile circle2]
+role_arn = b
+source_profile = circle
+[profile coded]
+role_arn = a
+source_profile = default
+mfa_serial = m
+[profile here]
+role_arn = a
+credential_source = Environment
+[profile lone]
+role_arn = a
+[profile lost]
+role_arn = a
+source_profile = gone
 [profile empty]
 `;
 const CREDENTIALS = `[default]
@@ -91,6 +119,23 @@ describe("AWS credentials", () => {
     });
   });
 
+  it("are those of a role that a profile takes on, by another one, itself, or the environment", () => {
+    const none = { region: undefined, externalId: undefined, seconds: undefined };
+    expect(plan({ profile: "role" })).toMatchObject({
+      kind: "role",
+      role: { profile: "role", arn: "arn:aws:iam::1:role/x", sessionName: "clew", ...none },
+      by: { kind: "keys", accessKeyId: "AKIADEFAULT" },
+    });
+    const own = { kind: "role", role: { externalId: "7" }, by: { accessKeyId: "AKIAOWN" } };
+    expect(plan({ profile: "own" })).toMatchObject(own);
+    expect(plan({ profile: "further" })).toMatchObject({
+      role: { arn: "arn:aws:iam::3:role/z", sessionName: "me" },
+      by: own,
+    });
+    const keys = { AWS_ACCESS_KEY_ID: "AKIAENV", AWS_SECRET_ACCESS_KEY: "s" };
+    expect(plan({ profile: "here", ...keys })).toMatchObject({ by: { accessKeyId: "AKIAENV" } });
+  });
+
   it("that are missing are told with what to run", () => {
     const why = (options: Parameters<typeof facts>[0]) => {
       const planned = plan(options);
@@ -98,9 +143,12 @@ describe("AWS credentials", () => {
     };
     expect(why({ profile: "gone" })).toMatch(/no AWS profile "gone"; run: aws configure --profile/);
     expect(why({ profile: "half" })).toMatch(/run: aws configure sso --profile half/);
-    expect(why({ profile: "role" })).toMatch(
-      /credential_process = aws configure export-credentials/,
+    expect(why({ profile: "coded" })).toMatch(
+      /somebody types a code; .*credential_process = aws configure export-credentials/,
     );
+    expect(why({ profile: "lone" })).toMatch(/names no source_profile; name one/);
+    expect(why({ profile: "lost" })).toMatch(/with AWS profile "gone", which there is not/);
+    expect(why({ profile: "circle" })).toMatch(/with AWS profile "circle", which needs this one/);
     expect(why({ profile: "empty" })).toMatch(/neither keys nor a way to get them/);
     expect(why({ AWS_ACCESS_KEY_ID: "AKIA" })).toMatch(/only one of/);
     const nothing = planAws({ ...facts(), configText: "", credentialsText: "" });

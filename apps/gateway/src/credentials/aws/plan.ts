@@ -32,7 +32,23 @@ export type AwsPlan =
     }
   | { kind: "sso"; login: SsoLogin }
   | { kind: "program"; profile: string; command: string }
+  | { kind: "role"; role: AwsRole; by: UsableAwsPlan }
   | { kind: "missing"; why: string };
+
+export type UsableAwsPlan = Exclude<AwsPlan, { kind: "missing" }>;
+
+/** A role that a profile takes on. */
+export interface AwsRole {
+  profile: string;
+  arn: string;
+  sessionName: string;
+  /** Where it is asked for; undefined = where requests go. */
+  region: string | undefined;
+  /** What another account's role may want to be told; undefined = nothing. */
+  externalId: string | undefined;
+  /** How long its keys hold; undefined = as AWS decides. */
+  seconds: string | undefined;
+}
 
 export function planAws(facts: AwsFacts): AwsPlan {
   const keys = facts.profile === undefined ? keysIn(facts) : undefined;
@@ -42,7 +58,15 @@ export function planAws(facts: AwsFacts): AwsPlan {
   const name = facts.profile ?? facts.variable("AWS_PROFILE") ?? "default";
   const profile = profileIn(files, name);
   if (profile === undefined) return { kind: "missing", why: noProfile(name, facts) };
-  return planProfile(name, profile, config);
+  return planProfile(name, profile, { facts, files, seen: [] });
+}
+
+/** Where other profiles are found. */
+interface Profiles {
+  facts: AwsFacts;
+  files: { config: Sections; credentials: Sections };
+  /** Profiles whose role is being planned, the first one first. */
+  seen: readonly string[];
 }
 
 /** The region of requests; undefined when nothing tells it. */
@@ -80,8 +104,11 @@ function keysIn({ variable }: AwsFacts): AwsPlan | undefined {
 function planProfile(
   name: string,
   profile: Readonly<Record<string, string>>,
-  config: Sections,
+  profiles: Profiles,
 ): AwsPlan {
+  // A profile may take on its role with keys of its own.
+  if (profile.role_arn !== undefined && !profiles.seen.includes(name))
+    return planRole(name, profile, profiles);
   const { aws_access_key_id: accessKeyId, aws_secret_access_key: secretAccessKey } = profile;
   const { aws_session_token: sessionToken, credential_process: command } = profile;
   if (accessKeyId !== undefined && secretAccessKey !== undefined)
@@ -93,17 +120,50 @@ function planProfile(
       ...(sessionToken !== undefined && { sessionToken }),
     };
   if (profile.sso_account_id !== undefined && profile.sso_role_name !== undefined)
-    return planSso(name, profile, config);
+    return planSso(name, profile, profiles.files.config);
   if (command !== undefined) return { kind: "program", profile: name, command };
-  if (profile.role_arn !== undefined)
-    return {
-      kind: "missing",
-      why: `AWS profile "${name}" takes on a role, which Clew leaves to AWS's own program; make a profile with credential_process = aws configure export-credentials --profile ${name} --format process, and name it in the aws.profile setting`,
-    };
   return {
     kind: "missing",
     why: `AWS profile "${name}" holds neither keys nor a way to get them; run: aws configure --profile ${name}`,
   };
+}
+
+function planRole(
+  name: string,
+  profile: Readonly<Record<string, string>>,
+  { facts, files, seen }: Profiles,
+): AwsPlan {
+  const missing = (why: string): AwsPlan => ({
+    kind: "missing",
+    why: `AWS profile "${name}" takes on a role ${why}`,
+  });
+  const { role_arn: arn = "", source_profile: source, credential_source: place } = profile;
+  if (profile.mfa_serial !== undefined)
+    return missing(
+      `for which somebody types a code; make a profile with credential_process = aws configure export-credentials --profile ${name} --format process, and name it in the aws.profile setting`,
+    );
+  const found = source === undefined ? undefined : profileIn(files, source);
+  if (source !== undefined && found === undefined)
+    return missing(`with AWS profile "${source}", which there is not; correct its source_profile`);
+  if (source !== undefined && source !== name && seen.includes(source))
+    return missing(`with AWS profile "${source}", which needs this one; correct one of the two`);
+  const by =
+    source !== undefined
+      ? planProfile(source, found ?? {}, { facts, files, seen: [...seen, name] })
+      : place === "Environment"
+        ? keysIn(facts)
+        : undefined;
+  if (by === undefined)
+    return missing(
+      "and names no source_profile; name one, or set credential_source = Environment and the keys there",
+    );
+  if (by.kind === "missing") return by;
+  const role: AwsRole = {
+    ...{ profile: name, arn, sessionName: profile.role_session_name ?? "clew" },
+    ...{ region: profile.region, externalId: profile.external_id },
+    seconds: profile.duration_seconds,
+  };
+  return { kind: "role", role, by };
 }
 
 function planSso(

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { startIssuer } from "../../testing/issuer.ts";
 import type { Reach } from "../credential.ts";
-import type { AwsPlan } from "./plan.ts";
+import type { UsableAwsPlan } from "./plan.ts";
 import { awsSource } from "./source.ts";
 
 const NOW = Date.parse("2026-03-01T00:00:00Z");
@@ -15,6 +15,13 @@ const LOGIN = {
 };
 const CACHE = `/home/me/.aws/sso/cache/${createHash("sha1").update("house").digest("hex")}.json`;
 
+const OPTIONS = {
+  userHome: "/home/me",
+  ...{ ssoEndpoint: undefined, ssoOidcEndpoint: undefined, stsEndpoint: undefined },
+  region: "eu-west-1",
+  commandTimeoutMs: 30_000,
+};
+
 const reach = (cached?: object): Reach => ({
   fetch,
   now: () => NOW,
@@ -26,7 +33,7 @@ const reach = (cached?: object): Reach => ({
 const sso = (ssoEndpoint?: string) =>
   awsSource(
     { kind: "sso", login: LOGIN },
-    { userHome: "/home/me", ssoEndpoint, commandTimeoutMs: 30_000 },
+    { ...OPTIONS, ssoEndpoint, ssoOidcEndpoint: ssoEndpoint },
   );
 const LOGGED_IN = { accessToken: "sso-token", expiresAt: "2026-03-01T08:00:00Z" };
 
@@ -79,13 +86,114 @@ describe("keys by SSO", () => {
   });
 });
 
+describe("an SSO login that is about to end", () => {
+  const ENDED = {
+    ...{ accessToken: "old-token", expiresAt: "2026-02-28T23:00:00Z", refreshToken: "refresh-1" },
+    ...{ clientId: "client", clientSecret: "client-secret", region: "eu-central-1" },
+    registrationExpiresAt: "2026-05-01T00:00:00Z",
+  };
+  const serve = (status = 200) =>
+    startIssuer(({ path }) =>
+      path === "/token"
+        ? { status, body: { accessToken: "new-token", expiresIn: 3600, refreshToken: "refresh-2" } }
+        : { body: { roleCredentials: { accessKeyId: "ASIA2", secretAccessKey: "s" } } },
+    );
+
+  it("is renewed, and kept where AWS's program looks for it", async () => {
+    const portal = await serve();
+    const kept: [string, unknown][] = [];
+    const keepText = (file: string, text: string) =>
+      void kept.push([file.replaceAll("\\", "/"), JSON.parse(text)]);
+    const keys = await sso(portal.url).obtain({ ...reach(ENDED), keepText });
+    expect(keys).toMatchObject({ accessKeyId: "ASIA2" });
+    expect(JSON.parse(portal.requests[0]!.body)).toEqual({
+      ...{ clientId: "client", clientSecret: "client-secret" },
+      ...{ grantType: "refresh_token", refreshToken: "refresh-1" },
+    });
+    expect(portal.requests[1]!.headers["x-amz-sso_bearer_token"]).toBe("new-token");
+    const renewed = { accessToken: "new-token", refreshToken: "refresh-2" };
+    expect(kept).toEqual([[CACHE, { ...ENDED, ...renewed, expiresAt: "2026-03-01T01:00:00Z" }]]);
+  });
+
+  it("has to be made again when AWS does not renew it, or it was not meant to be", async () => {
+    const why = (url: string, cached: object) =>
+      sso(url)
+        .obtain({ ...reach(cached), keepText: () => {} })
+        .catch((error: Error) => error.message);
+    const refusing = await serve(400);
+    const ended = 'the SSO login of AWS profile "work" has ended; run: aws sso login';
+    expect(await why(refusing.url, ENDED)).toContain(ended);
+    const { refreshToken: _none, ...fixed } = ENDED;
+    expect(await why(refusing.url, fixed)).toContain(ended);
+    expect(refusing.requests).toHaveLength(1);
+  });
+});
+
+describe("keys of a role", () => {
+  const role = {
+    ...{ profile: "deploy", arn: "arn:aws:iam::1:role/x", sessionName: "clew" },
+    ...{ region: undefined, externalId: "ext", seconds: "900" },
+  };
+  const by: UsableAwsPlan = {
+    ...{ kind: "keys", from: 'AWS profile "default"' },
+    ...{ accessKeyId: "AKIA1", secretAccessKey: "s" },
+  };
+  const source = (stsEndpoint: string) =>
+    awsSource({ kind: "role", role, by }, { ...OPTIONS, stsEndpoint });
+
+  it("are given to the keys of its source profile", async () => {
+    const sts = await startIssuer(() => ({
+      body: {
+        AssumeRoleResponse: {
+          AssumeRoleResult: {
+            Credentials: {
+              ...{ AccessKeyId: "ASIA3", SecretAccessKey: "t", SessionToken: "u" },
+              Expiration: NOW / 1000 + 900,
+            },
+          },
+        },
+      },
+    }));
+    const used = source(sts.url);
+    expect([used.name, used.account]).toEqual([
+      'AWS profile "deploy" (a role, by AWS profile "default")',
+      "arn:aws:iam::1:role/x",
+    ]);
+    expect(await used.obtain(reach())).toEqual({
+      ...{ kind: "aws", accessKeyId: "ASIA3", secretAccessKey: "t", sessionToken: "u" },
+      expiresAt: NOW + 900_000,
+    });
+    const [asked] = sts.requests;
+    expect(Object.fromEntries(new URLSearchParams(asked!.body))).toEqual({
+      ...{ Action: "AssumeRole", Version: "2011-06-15" },
+      ...{ RoleArn: "arn:aws:iam::1:role/x", RoleSessionName: "clew" },
+      ...{ ExternalId: "ext", DurationSeconds: "900" },
+    });
+    expect(asked!.headers).toMatchObject({
+      accept: "application/json",
+      authorization: expect.stringMatching(
+        /Credential=AKIA1\/20260301\/eu-west-1\/sts\/aws4_request/,
+      ) as string,
+    });
+  });
+
+  it("are told to be refused with what to look at, and no secret", async () => {
+    const sts = await startIssuer(() => ({
+      status: 403,
+      body: { Error: { Code: "AccessDenied", Message: "AKIA1 may not" } },
+    }));
+    await expect(source(sts.url).obtain(reach())).rejects.toThrow(
+      'AWS does not let AWS profile "deploy" take on the role arn:aws:iam::1:role/x (AccessDenied); see what its source profile may do, and whom the role trusts',
+    );
+  });
+});
+
 describe("keys by a program", () => {
   const printed = (told: string) => {
     const script = `console.log(${JSON.stringify(told)})`;
     const command = `"${process.execPath}" -e ${JSON.stringify(script)}`;
-    const plan: AwsPlan = { kind: "program", profile: "p", command };
-    const options = { userHome: "", ssoEndpoint: undefined, commandTimeoutMs: 30_000 };
-    return awsSource(plan, options).obtain(reach());
+    const plan: UsableAwsPlan = { kind: "program", profile: "p", command };
+    return awsSource(plan, OPTIONS).obtain(reach());
   };
 
   it("are read as AWS's programs write them", async () => {
@@ -95,9 +203,13 @@ describe("keys by a program", () => {
 });
 
 it("keys that stand somewhere need nobody to be asked", async () => {
-  const plan: AwsPlan = { kind: "keys", from: "x", accessKeyId: "AKIA1", secretAccessKey: "s" };
-  const options = { userHome: "", ssoEndpoint: undefined, commandTimeoutMs: 1 };
-  const source = awsSource(plan, options);
+  const plan: UsableAwsPlan = {
+    kind: "keys",
+    from: "x",
+    accessKeyId: "AKIA1",
+    secretAccessKey: "s",
+  };
+  const source = awsSource(plan, OPTIONS);
   expect([source.name, source.account]).toEqual(["x", "AKIA1"]);
   expect(await source.obtain(reach())).toEqual({
     kind: "aws",

@@ -9,21 +9,27 @@ import {
 } from "../credential.ts";
 import { askIssuer, objectIn, textIn } from "../issuer.ts";
 import { runProgram } from "../program.ts";
-import type { AwsPlan, SsoLogin } from "./plan.ts";
+import { awsKeys } from "./keys.ts";
+import type { SsoLogin, UsableAwsPlan } from "./plan.ts";
+import { keysOfRole } from "./role.ts";
+import { renewedLogin } from "./sso-renewal.ts";
 
 export interface AwsSourceOptions {
   /** The person's home folder. */
   userHome: string;
   /** Where SSO gives out keys. Default: AWS's address for its region. */
   ssoEndpoint: string | undefined;
+  /** Where SSO renews a login. Default: AWS's address for its region. */
+  ssoOidcEndpoint: string | undefined;
+  /** Where roles are taken on. Default: AWS's address for `region`. */
+  stsEndpoint: string | undefined;
+  /** Where requests go. */
+  region: string;
   /** Longest a program may take, ms. */
   commandTimeoutMs: number;
 }
 
-export function awsSource(
-  plan: Exclude<AwsPlan, { kind: "missing" }>,
-  options: AwsSourceOptions,
-): CredentialSource {
+export function awsSource(plan: UsableAwsPlan, options: AwsSourceOptions): CredentialSource {
   switch (plan.kind) {
     case "keys": {
       const { from, kind: _kind, ...keys } = plan;
@@ -38,6 +44,18 @@ export function awsSource(
         obtain: (reach) => keysOfLogin(plan.login, reach, options),
       };
     }
+    case "role": {
+      const by = awsSource(plan.by, options);
+      return {
+        name: `AWS profile "${plan.role.profile}" (a role, by ${by.name})`,
+        account: plan.role.arn,
+        obtain: async (reach) => {
+          const keys = await by.obtain(reach);
+          if (keys.kind !== "aws") throw new Error("AWS sources give keys of AWS.");
+          return keysOfRole(plan.role, keys, reach, options);
+        },
+      };
+    }
     case "program":
       return {
         name: `AWS profile "${plan.profile}" (a program)`,
@@ -48,21 +66,22 @@ export function awsSource(
   }
 }
 
-/** The token of the last login, which AWS's own program renews, buys keys for an hour or so. */
+/** The token of the last login buys keys for an hour or so. */
 async function keysOfLogin(
-  { profile, cacheKey, region, accountId, roleName }: SsoLogin,
-  { fetch, now, readText }: Reach,
-  { userHome, ssoEndpoint }: AwsSourceOptions,
+  login: SsoLogin,
+  reach: Reach,
+  { userHome, ssoEndpoint, ssoOidcEndpoint }: AwsSourceOptions,
 ): Promise<AwsCredential> {
+  const { profile, cacheKey, region, accountId, roleName } = login;
+  const { fetch, readText } = reach;
   const logIn = `run: aws sso login --profile ${profile}`;
   const name = `${createHash("sha1").update(cacheKey).digest("hex")}.json`;
-  const cached = objectIn(readText(join(userHome, ".aws", "sso", "cache", name)) ?? "");
-  const token = textIn(cached.accessToken);
-  // Older programs of AWS wrote the zone as a word.
-  const ends = Date.parse((textIn(cached.expiresAt) ?? "").replace(/UTC$/, "Z"));
-  if (token === undefined)
+  const file = join(userHome, ".aws", "sso", "cache", name);
+  const cached = objectIn(readText(file) ?? "");
+  if (textIn(cached.accessToken) === undefined)
     throw new SignInError(`nobody is logged in to AWS profile "${profile}"; ${logIn}`);
-  if (!(now() < ends))
+  const token = await renewedLogin({ file, cached, region, endpoint: ssoOidcEndpoint }, reach);
+  if (token === undefined)
     throw new SignInError(`the SSO login of AWS profile "${profile}" has ended; ${logIn}`);
   const base = ssoEndpoint ?? `https://portal.sso.${region}.amazonaws.com`;
   const query = new URLSearchParams({ role_name: roleName, account_id: accountId });
@@ -89,19 +108,4 @@ function keysPrinted(profile: string, printed: string): AwsCredential {
     );
   const ends = Date.parse(textIn(told.Expiration) ?? "");
   return { ...keys, expiresAt: Number.isNaN(ends) ? null : ends };
-}
-
-function awsKeys(
-  accessKeyId: unknown,
-  secretAccessKey: unknown,
-  sessionToken: unknown,
-): Omit<AwsCredential, "expiresAt"> | undefined {
-  const [id, secret, session] = [accessKeyId, secretAccessKey, sessionToken].map(textIn);
-  if (id === undefined || secret === undefined) return undefined;
-  return {
-    kind: "aws",
-    accessKeyId: id,
-    secretAccessKey: secret,
-    ...(session !== undefined && { sessionToken: session }),
-  };
 }
