@@ -15,7 +15,7 @@ export interface Ask {
 const BINDING_CONTROLS = "thinking-binding-controls-2026-08-01";
 const CONTEXT_MANAGEMENT = "context-management-2025-06-27";
 const COMPACT = "compact-2026-01-12";
-/** Below this a trigger is refused (Claude documentation, "Compaction"). */
+// Below this it is refused: https://platform.claude.com/docs/en/build-with-claude/compaction
 const LEAST_TO_COMPACT = 50_000;
 const CACHE_DIAGNOSIS = "cache-diagnosis-2026-04-07";
 /** The provider takes no budget below it. */

@@ -11,6 +11,11 @@ const BOUND =
   /(?:fable|mythos)-5[.-][12](?!\d)|(?:opus|sonnet|haiku)-5[.-]5(?!\d)|(?:claude|opus|sonnet|haiku|fable|mythos)-(?:[6-9]|\d\d)(?!\d)/;
 const ADAPTIVE = /claude.*(?:-5[.-]5(?!\d)|(?:fable|mythos)-5(?!\d))/;
 
+/**
+ * Prices as they were published with these generations, up to November 2025, and
+ * not looked up since: https://platform.claude.com/docs/en/about-claude/pricing. A model that has
+ * none here has no price: none is guessed.
+ */
 export const CLAUDE: readonly ProfileRow[] = [
   {
     when: { models: /claude/ },

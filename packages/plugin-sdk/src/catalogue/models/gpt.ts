@@ -9,6 +9,11 @@ const RESPONSES = [
   "azure-openai-responses",
 ] as const;
 
+/**
+ * Prices as they were published with these models, up to August 2025, and not looked up since:
+ * https://platform.openai.com/docs/pricing. A model that has none here has no price: none is
+ * guessed.
+ */
 export const GPT: readonly ProfileRow[] = [
   { when: { providers: PROVIDERS }, set: { cache: { how: "automatic", minTokens: 1024 } } },
   // These keep prompts for a day on demand.
