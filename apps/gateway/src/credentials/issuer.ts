@@ -5,6 +5,8 @@ export interface IssuerAnswer {
   status: number;
   /** What it said, if that was a JSON object; else empty. */
   body: Readonly<Record<string, unknown>>;
+  /** As it said it; empty when that was too long. */
+  text: string;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -28,7 +30,8 @@ export async function askIssuer(
   } catch {
     throw new SignInError(`${where}, which gives out its credentials, does not answer; try again`);
   }
-  return { status, body: text.length > MOST_CHARACTERS ? {} : objectIn(text) };
+  const said = text.length > MOST_CHARACTERS ? "" : text;
+  return { status, body: objectIn(said), text: said };
 }
 
 /** Empty for a text that is no JSON object. */

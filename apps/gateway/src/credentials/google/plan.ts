@@ -1,6 +1,7 @@
 // Decides which of Google's default credentials a provider uses.
 import { join } from "node:path";
 import { objectIn, textIn } from "../issuer.ts";
+import { type Federation, planFederation } from "./federation.ts";
 
 /** What there is to decide from. */
 export interface GoogleFacts {
@@ -32,6 +33,7 @@ export type GooglePlan =
       refreshToken: string;
       project?: string;
     }
+  | { kind: "federated"; file: string; federation: Federation; project?: string }
   | { kind: "machine" }
   | { kind: "missing"; why: string };
 
@@ -82,6 +84,10 @@ function planFile(file: string, told: Readonly<Record<string, unknown>>): Google
       return { kind: "person", ...common, clientId, clientSecret, refreshToken };
   }
   const type = textIn(told.type);
+  if (type === "external_account") {
+    const federation = planFederation(told);
+    if (federation !== undefined) return { kind: "federated", ...common, federation };
+  }
   return {
     kind: "missing",
     why:

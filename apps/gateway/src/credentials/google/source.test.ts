@@ -25,6 +25,18 @@ const PERSON = {
   refresh_token: "refresh-secret",
   quota_project_id: "q",
 };
+const FEDERATED = {
+  type: "external_account",
+  audience: "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/g",
+  subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+  token_url: "https://sts.googleapis.com/v1/token",
+  service_account_impersonation_url:
+    "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/bot:generateAccessToken",
+  credential_source: {
+    file: "/token.json",
+    format: { type: "json", subject_token_field_name: "id_token" },
+  },
+};
 const reach: Reach = { fetch, now: () => NOW, readText: () => undefined };
 
 function plan(files: Record<string, unknown>, facts: Partial<GoogleFacts> = {}) {
@@ -76,6 +88,8 @@ describe("Google's default credentials", () => {
     expect(why(undefined)).toMatch(/the file \/a, .* cannot be read/);
     expect(why({ type: "authorized_user", client_id: "c" })).toMatch(/no complete Google cred/);
     expect(why({ type: "external_account" })).toMatch(/of type "external_account".*apiKeyCommand/);
+    const elsewhere = { ...FEDERATED, token_url: "https://sts.example.com/v1/token" };
+    expect(why(elsewhere)).toMatch(/of type "external_account".*apiKeyCommand/);
   });
 });
 
@@ -128,6 +142,56 @@ describe("a token of Google", () => {
     takes = false;
     await expect(used.obtain(reach)).rejects.toThrow(
       "Google no longer takes the login in /b (invalid_grant); run: gcloud auth application-default login",
+    );
+  });
+
+  it("is given for a token of somebody else, and to act for a service account", async () => {
+    const issuer = await startIssuer(({ path, headers }) =>
+      path.endsWith(":generateAccessToken")
+        ? headers.authorization === "Bearer ya29.traded"
+          ? { body: { accessToken: "ya29.bot", expireTime: "2026-03-01T01:00:00Z" } }
+          : { status: 403, body: {} }
+        : { body: { access_token: "ya29.traded", expires_in: 3600 } },
+    );
+    const used = source(plan({ "/c": FEDERATED }, { file: "/c" }), issuer.url);
+    expect(used.name).toBe("federated Google login in /c");
+    const readText = () => JSON.stringify({ id_token: "eyJ.of.github" });
+    expect(await used.obtain({ ...reach, readText })).toEqual({
+      ...{ kind: "key", key: "ya29.bot" },
+      expiresAt: NOW + 3_600_000,
+    });
+    expect(Object.fromEntries(new URLSearchParams(issuer.requests[0]!.body))).toEqual({
+      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+      audience: FEDERATED.audience,
+      scope: "https://www.googleapis.com/auth/cloud-platform",
+      requested_token_type: "urn:ietf:params:oauth:token-type:access_token",
+      subject_token: "eyJ.of.github",
+      subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+    });
+    await expect(used.obtain(reach)).rejects.toThrow(
+      "there is no token at /token.json, where /c says it is; run what puts one there",
+    );
+  });
+
+  it("is given for a token that a server gives out, or refused in words without it", async () => {
+    let takes = true;
+    const issuer = await startIssuer(({ path, headers }) =>
+      path === "/mine"
+        ? { body: headers["x-mine"] === "1" ? "eyJ.of.mine\n" : "" }
+        : takes
+          ? { body: { access_token: "ya29.traded", expires_in: 60 } }
+          : { status: 400, body: { error: "invalid_grant", error_description: "eyJ.of.mine" } },
+    );
+    const { service_account_impersonation_url: _none, ...direct } = FEDERATED;
+    const told = {
+      ...direct,
+      credential_source: { url: `${issuer.url}/mine`, headers: { "x-mine": "1" } },
+    };
+    const used = source(plan({ "/c": told }, { file: "/c" }), `${issuer.url}/v1/token`);
+    expect(await used.obtain(reach)).toMatchObject({ key: "ya29.traded", expiresAt: NOW + 60_000 });
+    takes = false;
+    await expect(used.obtain(reach)).rejects.toThrow(
+      "Google does not take the token that /c speaks of (invalid_grant); see whether its pool, provider and service account still exist",
     );
   });
 

@@ -7,6 +7,7 @@ import {
   SignInError,
 } from "../credential.ts";
 import { askIssuer, type IssuerAnswer, textIn } from "../issuer.ts";
+import { federatedToken } from "./federation.ts";
 import { GOOGLE_TOKENS, type GooglePlan } from "./plan.ts";
 
 export interface GoogleSourceOptions {
@@ -20,8 +21,15 @@ const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const HOUR_S = 3600;
 
 type Usable = Exclude<GooglePlan, { kind: "missing" }>;
+/** What is got with one request. */
+type Simple = Exclude<Usable, { kind: "federated" }>;
 
 export function googleSource(plan: Usable, options: GoogleSourceOptions): CredentialSource {
+  if (plan.kind === "federated")
+    return {
+      ...named(plan),
+      obtain: (reach) => federatedToken(plan, reach, options.tokenEndpoint),
+    };
   return {
     ...named(plan),
     obtain: async (reach) => tokenIn(await ask(plan, reach, options), plan, reach.now()),
@@ -34,12 +42,14 @@ function named(plan: Usable): Pick<CredentialSource, "name" | "account"> {
       return { name: `Google service account ${plan.email}`, account: plan.email };
     case "person":
       return { name: `Google login in ${plan.file}`, account: plan.clientId };
+    case "federated":
+      return { name: `federated Google login in ${plan.file}`, account: plan.federation.audience };
     case "machine":
       return { name: "the Google account of this machine", account: "machine" };
   }
 }
 
-function ask(plan: Usable, reach: Reach, options: GoogleSourceOptions): Promise<IssuerAnswer> {
+function ask(plan: Simple, reach: Reach, options: GoogleSourceOptions): Promise<IssuerAnswer> {
   switch (plan.kind) {
     case "service-account": {
       const url = options.tokenEndpoint ?? plan.tokenUri;
@@ -86,7 +96,7 @@ function signedClaim(
   }
 }
 
-function tokenIn({ status, body }: IssuerAnswer, plan: Usable, now: number): KeyCredential {
+function tokenIn({ status, body }: IssuerAnswer, plan: Simple, now: number): KeyCredential {
   const key = textIn(body.access_token);
   const { expires_in: seconds, error } = body;
   if (status === 200 && key !== undefined) {
