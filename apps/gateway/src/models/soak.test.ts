@@ -19,7 +19,8 @@ const ROUTES = [
   ["deepseek", "openai-completions", "deepseek-reasoner"],
 ] as const;
 
-const TURNS = process.env.CLEW_FUZZ === undefined ? 6 : 500;
+/** CLEW_FUZZ=8000 makes it 500. */
+const TURNS = Math.floor(fc.readConfigureGlobal().numRuns! / 16);
 const HALF = "Half of ";
 
 const FAULTS: readonly EmulatorFault[] = [
