@@ -384,6 +384,21 @@ describe("15. prompts that are paid for again", () => {
     expect(figures.found).toBe(figures.known);
   });
 
+  it("are none of a step with many calls at once", async () => {
+    const session = createSession(lab);
+    const calls = Array.from({ length: 14 }, (_, at) => ({
+      name: "read",
+      arguments: { path: `${at}` },
+    }));
+    await turn(session, OPUS);
+    session.say("Read all.");
+    const before = await session.ask(OPUS, { toolCalls: calls });
+    for (const call of callsIn(before)) session.answer(call);
+    const { bill } = (await session.ask(OPUS, { text: "Done." })).request!;
+    const { fresh, read, written } = before.request!.bill!;
+    expect(bill!.read).toBe(fresh + read + written);
+  });
+
   it("are explained", async () => {
     const { gateway } = await gatewayWith([{ text: "Fine." }]);
     await gateway.say("The tide was high and the harbour full of boats. ".repeat(40));

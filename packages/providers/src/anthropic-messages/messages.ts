@@ -40,8 +40,25 @@ export function writeMessages(messages: readonly AgentMessage[], reader: Message
       assistant: (message) => assistantBlocks(message, reader),
       result: (message) => toolResultBlocks(message, reader),
     },
-    markEnd: (turn) => markLast(turn, mark),
+    // Four places may be marked: the fourth is free where nothing is told to stay.
+    markEnd: (turn) => markEnds(turn, mark, stableMessages === 0),
   });
+}
+
+/** A provider looks for what it keeps so many blocks before a mark. */
+const LOOKED_BACK = 20;
+
+/**
+ * With the mark on its last block; on its first one, too, where it alone is so long that the end of
+ * the last request may be out of reach.
+ */
+function markEnds(turn: Turn<WireBlock>, mark: CacheMark, isFree: boolean): Turn<WireBlock> {
+  const { results } = turn;
+  const [first] = results;
+  const isLong = isFree && results.length + turn.others.length > LOOKED_BACK / 2;
+  return first === undefined || !isLong
+    ? markLast(turn, mark)
+    : markLast({ ...turn, results: results.with(0, { ...first, ...mark }) }, mark);
 }
 
 /** With the mark on the last block that may have one. */
