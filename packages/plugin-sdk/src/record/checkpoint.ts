@@ -7,7 +7,7 @@ import { keyOf, type LedgerState } from "./state.ts";
  * Of what `saveLedger` gives. Goes up with every change of what a fold makes of the same entries: a
  * checkpoint of another version is of no use.
  */
-const VERSION = 2;
+const VERSION = 3;
 
 const item = z.strictObject({
   kind: z.enum(["path", "symbol", "id", "command", "error"]),

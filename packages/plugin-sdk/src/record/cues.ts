@@ -21,6 +21,9 @@ export type Force = "standing" | "rule" | "wish" | "amount" | "plain" | "task";
 /** Forbids or demands. */
 export const isBinding = (force: Force) => force === "standing" || force === "rule";
 
+/** Ends as one. */
+export const isQuestion = (sentence: string) => QUESTION.test(sentence);
+
 /** One for each language: one for all takes 50 to 100 ms to compile. */
 const oneOf = (words: readonly string[], parts: string): readonly RegExp[] =>
   [
@@ -45,11 +48,11 @@ export const forceOf = (sentence: string): Force => stepsAtOnce(forceSteps(sente
 /** The same in steps: the first time it takes some milliseconds to compile each language. */
 export function* forceSteps(sentence: string): Steps<Force> {
   const read = readable(sentence);
-  const isQuestion = QUESTION.test(read);
-  if (yield* holdsSteps(read, STANDING)) return isQuestion ? "rule" : "standing";
+  const asks = isQuestion(read);
+  if (yield* holdsSteps(read, STANDING)) return asks ? "rule" : "standing";
   if (yield* holdsSteps(read, RULE)) return "rule";
   if (yield* holdsSteps(read, WISH)) return "wish";
-  if (isQuestion || namesIn(read).length > 0) return "task";
+  if (asks || namesIn(read).length > 0) return "task";
   return AMOUNT.test(read) ? "amount" : "plain";
 }
 

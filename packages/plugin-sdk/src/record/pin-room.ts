@@ -4,7 +4,7 @@ import { type Steps, stepsAtOnce } from "../slices.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { type Force, isBinding } from "./cues.ts";
 import type { Pin } from "./pins.ts";
-import { replacementSteps } from "./replaced.ts";
+import { laterSteps } from "./replaced.ts";
 
 const MAX_PINS = 600;
 /** Most binding first, each with the share of a room that is its own. */
@@ -17,9 +17,15 @@ const SHARES: readonly (readonly [force: Force, share: number])[] = [
 ];
 /** Of a message that says more than this of one force, the rest comes after other messages. */
 const AT_ONCE = 4;
-/** The line that counts what has no room may take this part of it. */
-const MORE_SHARE = 0.25;
 const MAX_MORE_IDS = 3;
+/** How many ids the line that counts what has no room may name, with the part it may take of it. */
+const MORE_SHARES = [
+  [MAX_MORE_IDS, 0.25],
+  [0, 0.5],
+] as const;
+/** Tokens: a list costs more than its lines do. */
+const MORE_MARGIN = 4;
+const NONE: ReadonlySet<Pin> = new Set();
 
 /** `pins` with those that must go taken out: those stay that would come first into a record. */
 export function* withinBoundsSteps(pins: Map<string, Pin>): Steps<Map<string, Pin>> {
@@ -57,46 +63,51 @@ export function* pinSteps(
     costs.set(pin, cost);
     return cost;
   };
-  function* render(room: number) {
+  function* render(room: number, ids: number) {
     const chosen = yield* chooseSteps(ranks, room, costOf);
-    const lines = [...pins.values()].filter((pin) => chosen.has(pin));
-    return { chosen: lines, more: moreIn(ranks, chosen) };
+    const lines = [...pins.values()].filter((pin) => chosen.has(pin)).map(lineOf);
+    const more = moreIn(ranks, { chosen, ids });
+    return { text: [...lines, ...(more === "" ? [] : [more])].join("\n"), more, lines };
   }
-  const listOf = (chosen: readonly Pin[], more: string) =>
-    [...chosen.map(lineOf), ...(more === "" ? [] : [more])].join("\n");
-  const all = yield* render(maxTokens);
-  const price = estimateText(all.more).estimate + 4;
-  if (all.more === "" || price > MORE_SHARE * maxTokens) return listOf(all.chosen, "");
-  const { chosen, more } = yield* render(maxTokens - price);
-  const text = listOf(chosen, more);
-  return estimateText(text).estimate <= maxTokens ? text : listOf(chosen, "");
+  const all = yield* render(maxTokens, MAX_MORE_IDS);
+  if (all.more === "") return all.text;
+  for (const [ids, share] of MORE_SHARES) {
+    const most = estimateText(moreIn(ranks, { chosen: NONE, ids })).estimate + MORE_MARGIN;
+    if (most > share * maxTokens) continue;
+    const { text } = yield* render(maxTokens - most, ids);
+    if (estimateText(text).estimate <= maxTokens) return text;
+  }
+  return all.lines.join("\n");
 }
 
 const lineOf = ({ text }: Pin) => `- ${escapeTags(text)}`;
 
 /** Pins by the order in which they come into a room. */
 interface Ranks {
-  /** Of each force what no later sentence changes. */
+  /** Of each force what no later sentence says anew. */
   current: ReadonlyMap<Force, readonly Pin[]>;
-  /** Of what was changed the last before, newest first, with what must stand beside it. */
-  outdated: readonly { pin: Pin; newer: Pin | undefined }[];
+  /** What was said anew. */
+  outdated: readonly Pin[];
+  /** Of that the last before each, newest first. */
+  lastBefore: readonly Pin[];
+  /** By a pin what must stand there if it does. */
+  beside: ReadonlyMap<Pin, Pin>;
 }
 
 /** Without those of the entry `without`, which stand there as a message. */
 function* rankSteps(pins: readonly Pin[], without?: string): Steps<Ranks> {
-  const replaced = yield* replacementSteps(pins);
+  const { anew, beside } = yield* laterSteps(pins);
   const isHere = ({ entryId }: Pin) => entryId !== without;
   const current = Map.groupBy(
-    pins.filter((pin) => isHere(pin) && !replaced.has(pin)),
+    pins.filter((pin) => isHere(pin) && !anew.has(pin)),
     ({ force }) => force,
   );
-  const lastBefore = new Map([...replaced].map(([older, newer]) => [newer, older]));
+  const lastBefore = new Map([...anew].map(([older, newer]) => [newer, older])).values();
   return {
     current: new Map([...current].map(([force, of]) => [force, inTurns(of)])),
-    outdated: [...lastBefore]
-      .filter(([, pin]) => isHere(pin))
-      .map(([newer, pin]) => ({ pin, newer: isHere(newer) ? newer : undefined }))
-      .sort((a, b) => b.pin.at - a.pin.at),
+    outdated: [...anew.keys()].filter(isHere),
+    lastBefore: [...lastBefore].filter(isHere).sort((a, b) => b.at - a.at),
+    beside: new Map([...beside, ...anew].filter(([, newer]) => isHere(newer))),
   };
 }
 
@@ -112,43 +123,60 @@ function inTurns(pins: readonly Pin[]): Pin[] {
 }
 
 function* chooseSteps(
-  { current, outdated }: Ranks,
+  { current, lastBefore, beside }: Ranks,
   room: number,
   cost: (pin: Pin) => number,
 ): Steps<ReadonlySet<Pin>> {
   const chosen = new Set<Pin>();
   let left = room;
+  /** `pin` and what must stand there with it, as far as it is not there. */
+  const withLater = (pin: Pin) => {
+    const all = [];
+    for (let one: Pin | undefined = pin; one !== undefined; one = beside.get(one))
+      if (!chosen.has(one)) all.push(one);
+    return all;
+  };
   function* take(pins: readonly Pin[], share: number) {
     let own = Math.min(left, share);
     for (const pin of pins) {
       yield;
       if (chosen.has(pin)) continue;
-      const price = cost(pin);
+      const together = withLater(pin);
+      const price = together.reduce((sum, one) => sum + cost(one), 0);
       if (price > own) continue;
       own -= price;
       left -= price;
-      chosen.add(pin);
+      for (const one of together) chosen.add(one);
     }
   }
+  const changed = Map.groupBy(lastBefore, ({ force }) => isBinding(force));
   for (const [force, share] of SHARES) yield* take(current.get(force) ?? [], share * room);
-  for (const [force] of SHARES) yield* take(current.get(force) ?? [], left);
+  for (const [force] of SHARES) {
+    yield* take(current.get(force) ?? [], left);
+    if (force === "rule") yield* take(changed.get(true) ?? [], left);
+  }
   yield* take(current.get("task") ?? [], left);
-  for (const { pin, newer } of outdated)
-    if (newer === undefined || chosen.has(newer)) yield* take([pin], left);
+  yield* take(changed.get(false) ?? [], left);
   return chosen;
 }
 
 /** How much that binds is not among `chosen`, and which entries say it; empty: nothing. */
-function moreIn({ current }: Ranks, chosen: ReadonlySet<Pin>): string {
+function moreIn(
+  { current, outdated }: Ranks,
+  { chosen, ids }: { chosen: ReadonlySet<Pin>; ids: number },
+): string {
   const counts = new Map<string, number>();
-  const binding = [...current].filter(([force]) => isBinding(force)).flatMap(([, pins]) => pins);
+  const binding = [...[...current.values()].flat(), ...outdated].filter(({ force }) =>
+    isBinding(force),
+  );
   for (const { entryId, unkept } of binding) if (unkept > 0) counts.set(entryId, unkept);
   for (const pin of binding)
     if (!chosen.has(pin)) counts.set(pin.entryId, (counts.get(pin.entryId) ?? 0) + 1);
   if (counts.size === 0) return "";
   const entries = [...counts].sort(([, a], [, b]) => b - a);
   const count = entries.reduce((sum, [, more]) => sum + more, 0);
-  const ids = entries.slice(0, MAX_MORE_IDS).map(([entryId]) => `@${entryId}`);
-  const others = entries.length > MAX_MORE_IDS ? " and other entries" : "";
-  return `- (at least ${count} more rules have no room here: read ${ids.join(", ")}${others})`;
+  const named = entries.slice(0, ids).map(([entryId]) => `@${entryId}`);
+  const others = entries.length > ids ? " and other entries" : "";
+  const where = named.length === 0 ? "" : `: read ${named.join(", ")}${others}`;
+  return `- (at least ${count} more rules have no room here${where})`;
 }

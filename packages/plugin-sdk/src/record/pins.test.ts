@@ -13,15 +13,22 @@ import {
   WISH_PARTS,
   WISH_WORDS,
 } from "./cue-words.ts";
-import { forceOf, withoutCuesSteps } from "./cues.ts";
+import { type Force, forceOf, withoutCuesSteps } from "./cues.ts";
 import { foldLedger } from "./ledger.ts";
 import { renderPins } from "./pin-room.ts";
-import { replacementSteps } from "./replaced.ts";
+import { laterSteps } from "./replaced.ts";
 import { sentencesOf, sentencesSaid } from "./speech.ts";
 import { EMPTY_LEDGER } from "./state.ts";
 
 const pinsAfter = (messages: readonly AgentMessage[], maxTokens = 600) =>
   renderPins(foldLedger(EMPTY_LEDGER, entriesOf(messages)).pins, { maxTokens });
+
+/** How many of `texts` are outdated by a later one, and beside how many a later one has to stand. */
+function laterOf(texts: readonly string[], force?: Force) {
+  const said = texts.map((text, at) => ({ text, at, ...(force && { force }) }));
+  const { anew, beside } = stepsAtOnce(laterSteps(said));
+  return { anew: anew.size, beside: beside.size };
+}
 
 describe("what a person said", () => {
   it.each([
@@ -245,12 +252,125 @@ describe("pins", () => {
 
   it("take what is about something else for no change", () => {
     const said = ["Never delete the backups of March.", "Never rename the backups of March."];
-    const replaced = (texts: readonly string[]) =>
-      stepsAtOnce(replacementSteps(texts.map((text, at) => ({ text, at })))).size;
-    expect(replaced(said)).toBe(0);
-    expect(replaced(["绝对不要删除数据库。", "绝对不要删除日志。"])).toBe(0);
+    for (const texts of [said, ["绝对不要删除数据库。", "绝对不要删除日志。"]])
+      expect(laterOf(texts)).toEqual({ anew: 0, beside: 0 });
     const rules = ["Never send mail to Ann.", "Never send mail to Bob."];
     expect(pinsAfter(rules.map((rule) => user(rule)))).toBe(`- ${rules.join("\n- ")}`);
+  });
+
+  const VOWELS = "aeiou";
+  /** Sixty different remarks about nothing else. */
+  const smallTalk = Array.from({ length: 60 }, (_, index) => {
+    const [a, b, c] = [index, index * 3 + 1, index * 7 + 2].map(
+      (n) => `w${VOWELS[n % 5]}lk${VOWELS[Math.floor(n / 5) % 5]}r`,
+    );
+    return `I saw that the ${a} page looks ${b} beside the ${c} one of week x${index}.`;
+  });
+
+  it.each([
+    ["a question", "Never delete the backup files.", "Did you delete the backup files yet?"],
+    ["a question of many words", "Keep the public API stable.", "Is the public API stable?"],
+    [
+      "a remark",
+      "Never push to the main branch.",
+      "The build on the main branch failed after your push.",
+    ],
+    [
+      "a remark on its object",
+      "Never share the customer list.",
+      "The customer list is in the share drive.",
+    ],
+    [
+      "a narrower rule",
+      "Never delete backups now.",
+      "Never delete backups of the staging server now.",
+    ],
+    ["a rule for somebody else", "Never delete old backups.", "Never delete old backups of Ann."],
+    [
+      "a rule for another file",
+      "Never delete the file report-2024.csv.",
+      "Never delete the file summary.csv.",
+    ],
+    [
+      "another rule for the same file",
+      "Lösche niemals die Tabelle orders.",
+      "Die Tabelle orders niemals umbenennen, lösche nichts.",
+    ],
+    [
+      "a question in German",
+      "Lösche niemals die Tabelle orders.",
+      "Hast du die Tabelle orders gelöscht oder lösche ich sie?",
+    ],
+    ["a question in Russian", "Никогда не удаляй таблицу заказов.", "Ты удалял таблицу заказов?"],
+    ["a question in Chinese", "绝对不要删除订单表。", "订单表删除了吗?"],
+  ])("keep a prohibition whose words stand again in %s", (_, rule, later) => {
+    const said = [rule, ...smallTalk.slice(0, 30), later, ...smallTalk.slice(30)];
+    for (const room of [100, 500])
+      expect(
+        pinsAfter(
+          said.map((one) => user(one)),
+          room,
+        ),
+      ).toContain(`- ${rule}\n`);
+  });
+
+  it("count what is outdated among the rules that have no room, and show it before small talk", () => {
+    const said = ["The limit must be 5.", ...smallTalk, "The limit must be 7."].map((one) =>
+      user(one),
+    );
+    expect(pinsAfter(said, 200)).toMatch(
+      /^- The limit must be 5\.\n(?:- I saw .*\n)*- The limit must be 7\.$/,
+    );
+    const rules = Array.from({ length: 40 }, (_, index) =>
+      user(`Never open door ${VOWELS[index % 5]}${index}x.`),
+    );
+    const text = pinsAfter(
+      [user("The limit must be 5."), user("The limit must be 7."), ...rules],
+      200,
+    );
+    const shown = text.split("\n").slice(0, -1);
+    expect(shown).not.toContain("- The limit must be 5.");
+    expect(text).toContain(`(at least ${42 - shown.length} more rules`);
+  });
+
+  it("take a rule for no outdated one of what is three times as long", () => {
+    const long = "Never delete backups, says Maria, because every other friend there wants that.";
+    expect(laterOf(["Never delete backups.", long], "standing")).toEqual({ anew: 0, beside: 0 });
+    expect(laterOf(["Never delete backups.", "We delete backups of Mondays."], "standing")).toEqual(
+      {
+        anew: 0,
+        beside: 1,
+      },
+    );
+  });
+
+  it("say in any room of forty tokens and more that rules have none", () => {
+    const name = fc.stringMatching(/^[a-z]{4,9}$/);
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(name, { minLength: 1, maxLength: 40 }),
+        fc.integer({ min: 40, max: 300 }),
+        (names, room) => {
+          const rules = names.map((one) => `Never delete the table ${one}.`);
+          const text = pinsAfter(
+            rules.map((rule) => user(rule)),
+            room,
+          );
+          const shown = rules.filter((rule) => text.includes(`- ${rule}`)).length;
+          const said = Number(/\(at least (\d+) more rules/.exec(text)?.[1] ?? 0);
+          expect(shown + said).toBe(rules.length);
+          expect(estimateText(text).estimate).toBeLessThanOrEqual(room);
+        },
+      ),
+    );
+  });
+
+  it("name entries on that line only where it takes no more than a quarter of the room", () => {
+    const rules = Array.from({ length: 40 }, (_, index) =>
+      user(`Never open door number ${index}x.`),
+    );
+    expect(pinsAfter(rules, 60)).toMatch(/more rules have no room here\)$/);
+    expect(pinsAfter(rules, 200)).toMatch(/more rules have no room here: read @e\d+/);
   });
 
   it.each([

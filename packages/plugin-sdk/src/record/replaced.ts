@@ -1,6 +1,6 @@
 // Which sentences a later one says anew, changes or takes back.
 import type { Steps } from "../slices.ts";
-import { type Force, withoutCuesSteps } from "./cues.ts";
+import { type Force, isBinding, isQuestion, withoutCuesSteps } from "./cues.ts";
 
 /** A sentence that was said, and when. */
 interface Said {
@@ -17,6 +17,9 @@ interface Subject {
   words: ReadonlySet<string>;
   /** Names with digits in them, as `patternOf` reads them, and short ones. */
   named: ReadonlySet<string>;
+  /** The same for sentences that are the same but for their values. */
+  pattern: string;
+  isQuestion: boolean;
 }
 
 /** Fewer words are about anything. */
@@ -33,48 +36,78 @@ const WORD = /[\p{L}\p{M}]{4,}/gu;
 const STEM = 5;
 const GAPLESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
+/** What later sentences are to earlier ones, by the earlier one; of several the newest. */
+export interface Later<One> {
+  /** Says the same but for its values, or all of what binds nobody: the earlier one is outdated. */
+  readonly anew: ReadonlyMap<One, One>;
+  /** Is about what the earlier one forbids or demands, and may change it: it stands beside it. */
+  readonly beside: ReadonlyMap<One, One>;
+}
+
 /**
- * By a sentence the newest one after it that is the same but for its values, or about the same: it
- * has all of its words, and names nothing else. What it says of that nobody looks at, so that no
- * language is needed. In steps; linear, but for sentences that share their rarest word.
+ * What is said anew, and what is about the same: it has all words of the earlier sentence, and names
+ * nothing else. What it says of that nobody looks at, so that no language is needed, and so that no
+ * rule is outdated for it: a later sentence may take a rule back, narrow it or only mention it.
+ * Questions change nothing. In steps; linear, but for sentences that share their rarest word.
  */
-export function* replacementSteps<One extends Said>(
-  said: readonly One[],
-): Steps<ReadonlyMap<One, One>> {
+export function* laterSteps<One extends Said>(said: readonly One[]): Steps<Later<One>> {
   const inOrder = said.toSorted((a, b) => a.at - b.at);
   const subjects = new Map<One, Subject>();
   const holders = new Map<string, One[]>();
+  const newest = new Map<string, One>();
   for (const one of inOrder) {
     yield;
     const subject = yield* subjectSteps(one);
     subjects.set(one, subject);
+    newest.set(subject.pattern, one);
+    if (subject.isQuestion) continue;
     for (const word of subject.words) {
       const others = holders.get(word);
       if (others === undefined) holders.set(word, [one]);
       else others.push(one);
     }
   }
-  const replaced = new Map<One, One>();
-  const newest = new Map(inOrder.map((one) => [patternOf(one.text, one), one]));
+  const anew = new Map<One, One>();
+  const beside = new Map<One, One>();
   for (const one of inOrder) {
     yield;
-    const again = newest.get(patternOf(one.text, one))!;
-    // Many numbers in one message are a list.
-    if (again.at > one.at) replaced.set(one, again);
     const subject = subjects.get(one)!;
-    if (replaced.has(one) || subject.words.size < LEAST_WORDS) continue;
-    const [rarest] = [...subject.words].sort(
-      (a, b) => holders.get(a)!.length - holders.get(b)!.length,
-    );
-    const others = holders.get(rarest!)!;
-    // They stand in order.
-    for (let index = others.length - 1; others[index]!.at > one.at; index--)
-      if (isAbout(subjects.get(others[index]!)!, subject)) {
-        replaced.set(one, others[index]!);
-        break;
-      }
+    const again = newest.get(subject.pattern)!;
+    // Many numbers in one message are a list.
+    if (again.at > one.at) anew.set(one, again);
+    else {
+      const about = yield* newestAboutSteps(one, { subjects, holders });
+      if (about !== undefined) (binds(one) ? beside : anew).set(one, about);
+    }
   }
-  return replaced;
+  return { anew, beside };
+}
+
+const binds = ({ force }: Said) => force !== undefined && isBinding(force);
+
+/** Sentences as they were read. */
+interface Read<One> {
+  subjects: ReadonlyMap<One, Subject>;
+  /** By each word who says it without asking, in order. */
+  holders: ReadonlyMap<string, readonly One[]>;
+}
+
+function* newestAboutSteps<One extends Said>(
+  one: One,
+  { subjects, holders }: Read<One>,
+): Steps<One | undefined> {
+  const subject = subjects.get(one)!;
+  if (subject.words.size < LEAST_WORDS) return undefined;
+  let rarest: readonly One[] | undefined;
+  for (const word of subject.words) {
+    const others = holders.get(word) ?? [];
+    if (rarest === undefined || others.length < rarest.length) rarest = others;
+  }
+  for (let index = rarest!.length - 1; index >= 0 && rarest![index]!.at > one.at; index--) {
+    yield;
+    if (isAbout(subjects.get(rarest![index]!)!, subject)) return rarest![index];
+  }
+  return undefined;
 }
 
 function isAbout(newer: Subject, older: Subject): boolean {
@@ -105,6 +138,8 @@ function* readSteps(one: Said): Steps<Subject> {
       ...(lower.match(NAMED)?.map((name) => patternOf(name, one)) ?? []),
       ...(read.match(SHORT_NAME) ?? []),
     ]),
+    pattern: patternOf(one.text, one),
+    isQuestion: isQuestion(one.text),
   };
 }
 
