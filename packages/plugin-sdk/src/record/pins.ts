@@ -3,6 +3,7 @@ import type { UserMessage } from "../contract/message.ts";
 import type { Steps } from "../slices.ts";
 import { oneLine, ownText } from "../transcript/text.ts";
 import { type Force, forceSteps, isBinding } from "./cues.ts";
+import { quotableSteps } from "./run-ons.ts";
 import { sentenceSteps } from "./speech.ts";
 
 /** A sentence that a person said. */
@@ -42,7 +43,7 @@ export function* pinnedSteps(
 ): Steps<Pin[]> {
   const said = new Map<Force, number>();
   const kept: { sentence: string; force: Force; nth: number }[] = [];
-  for (const sentence of yield* sentenceSteps(message)) {
+  for (const sentence of yield* quotableSteps(yield* sentenceSteps(message), MAX_CHARS)) {
     const force = yield* forceSteps(sentence);
     if ((force === "plain" || force === "task") && widthOf(sentence) < LEAST_WIDTH) continue;
     const nth = said.get(force) ?? 0;

@@ -12,18 +12,29 @@ const BY_A_PROGRAM = /[_-]/;
 /** Tags around what somebody asks for, whoever wrote them. */
 const ASKS =
   /rule|instruction|constraint|guideline|requirement|preference|convention|polic(?:y|ies)/;
-const CODE = /```[\s\S]*?(?:```|$)/g;
+const FENCE = "```";
+/** What may follow a fence that opens: a language, and nothing else on the line. */
+const INFO = /^[\w+#.-]*\s*$/;
+const BLANK_LINE = /\n[ \t]*\n/g;
 /** Quoted, or copied from a terminal or a log. */
 const COPIED =
-  /^\s*(?:[>$❯|+]|[-@]{2,}|time=|level=|\[?\d{4}-\d\d-\d\d[T ]\d\d:|at \S+ ?\(|(?:[-*]\s*)?(?:system|assistant|human|tool)\s*:)/i;
+  /^\s*(?:[>❯|]|\$(?=\s)|\+(?=\S)|[-@]{2,}|time=|level=|\[?\d{4}-\d\d-\d\d[T ]\d\d:|at \S+ ?\(|(?:[-*]\s*)?(?:system|assistant|human|tool)\s*:)/i;
+/** A plus before a blank is a bullet, but not in these. */
+const IN_DIFF = /^(?:diff --git |@@ |\+\+\+ |--- \S)/m;
+const PLUS = /^\s*\+/;
 /** What stands before the words of a copied line. */
-const MARK = /^\s*(?:[>$❯|+]\s*|\[?\d{4}-\d\d-\d\d[T ][\d:.,Z+-]+\]?:?\s*)+/;
-const BULLET = /^\s*(?:[-*•·–>#]+|\d+[.)、]|\[[ x]\])\s+/;
+const MARK = /^\s*(?:(?:[>$❯|+]|-{2,})\s*|\[?\d{4}-\d\d-\d\d[T ][\d:.,Z+-]+\]?:?\s*)+/;
+const SPEAKER = /^\s*(?:[-*]\s*)?(?:system|assistant|human|tool)\s*:/i;
+const BULLET = /^\s*(?:[-*•·–>#+]+|\d+[.)、]|\[[ x]\])\s+/;
 /** Marks that may end a sentence, with the room behind them; each run is read once. */
 const MARKS = /[.!?…؟۔।]+["»”)]?\s*|[。！？]/gu;
 const SAID_BEFORE = /[\p{L}\p{M}\p{N})»”"']$/u;
 const GOES_ON = /^(?:\p{Ll}|$)/u;
-const ABBREVIATED = /(?:^|[\s(])(?:\p{L}|\p{Lu}\p{Ll}|\p{N}+)\.$/u;
+const ABBREVIATED =
+  /(?:^|[\s(])(?:\p{L}|\p{Lu}\p{Ll}|\p{N}+|e\.g|i\.e|z\.b|d\.h|т\.е|etc|bzw|usw|vs|ca|nr|incl|inkl|approx|resp)\.$/u;
+/** Characters in which the first letter of a line is looked for. */
+const MAX_START = 20;
+const STARTS_SMALL = /^\P{L}*\p{Ll}/u;
 const WORDS = /\p{L}{2}/u;
 /** Less of a sentence in letters is a path, a table or numbers. */
 const LETTER_SHARE = 0.35;
@@ -50,9 +61,10 @@ export function* sentenceSteps(message: UserMessage): Steps<string[]> {
 const endsOf = (text: string) =>
   text.length <= 2 * MAX_CHARS ? text : `${headOf(text, MAX_CHARS)}\n${tailOf(text, MAX_CHARS)}`;
 
-/** Of lines that are all quoted, copied or code. */
+/** Of lines that are all quoted, copied or code. One that names its speaker is alone, or copied. */
 function* demandSteps(text: string): Steps<string[]> {
-  const lines = text.split("\n").map((line) => line.replace(MARK, "").replace(/^\s*```.*/, ""));
+  const alone = text.trim().includes("\n") ? text : text.replace(SPEAKER, "");
+  const lines = alone.split("\n").map((line) => line.replace(MARK, "").replace(/^\s*```.*/, ""));
   yield;
   const demands: string[] = [];
   for (const sentence of sentencesOf(lines.join("\n")))
@@ -62,13 +74,52 @@ function* demandSteps(text: string): Steps<string[]> {
 
 /** Sentences and list items of `text`, without code blocks and copied lines, each on one line. */
 export function sentencesOf(text: string): string[] {
-  return text
-    .replace(CODE, "\n")
+  const isDiff = IN_DIFF.test(text);
+  return withoutCode(text)
     .split(/\n+/)
-    .filter((line) => !COPIED.test(line))
+    .filter((line) => !COPIED.test(line) && !(isDiff && PLUS.test(line)))
     .flatMap((line) => joinAbbreviated(pieces(line.replace(BULLET, ""))))
     .map((sentence) => sentence.replace(/\s+/g, " ").trim())
     .filter(isSentence);
+}
+
+/**
+ * Code stands between two fences. One that nothing closes hides what is up to the next empty line;
+ * in the midst of a line it hides nothing, unless another one follows on it.
+ */
+function withoutCode(text: string): string {
+  let rest = "";
+  let from = 0;
+  let [close, lineEnd] = [0, -1];
+  for (let open = text.indexOf(FENCE); open >= 0; ) {
+    const inside = open + FENCE.length;
+    if (close >= 0 && close < inside) close = text.indexOf(FENCE, inside);
+    if (lineEnd < inside) lineEnd = lineEndAt(text, inside);
+    const closesHere = close >= 0 && close < lineEnd;
+    let next = inside;
+    if (closesHere || isBlock(text, { open, lineEnd })) {
+      rest += text.slice(from, open) + (closesHere ? " " : "\n");
+      BLANK_LINE.lastIndex = inside;
+      from = close >= 0 ? close + FENCE.length : (BLANK_LINE.exec(text)?.index ?? text.length);
+      next = from;
+    }
+    open = text.indexOf(FENCE, next);
+  }
+  return rest + text.slice(from);
+}
+
+function lineEndAt(text: string, from: number): number {
+  const end = text.indexOf("\n", from);
+  return end < 0 ? text.length : end;
+}
+
+/** The fence begins its line, or ends it. */
+function isBlock(text: string, { open, lineEnd }: { open: number; lineEnd: number }): boolean {
+  const lineStart = text.lastIndexOf("\n", open) + 1;
+  return (
+    text.slice(lineStart, open).trim() === "" ||
+    (lineEnd < text.length && INFO.test(text.slice(open + FENCE.length, lineEnd)))
+  );
 }
 
 function isByPerson({ __openclaw, provenance }: UserMessage): boolean {
@@ -107,12 +158,16 @@ function withoutWrappers(text: string): string {
   );
 }
 
-/** `line` cut behind each mark that ends a sentence; not before a small letter. */
+/**
+ * `line` cut behind each mark that ends a sentence; before a small letter only if it begins with one
+ * itself.
+ */
 function pieces(line: string): string[] {
+  const isSmall = STARTS_SMALL.test(line.slice(0, MAX_START));
   const found: string[] = [];
   let from = 0;
   for (const { 0: marks, index } of line.matchAll(MARKS)) {
-    if (!endsSentence(line, index, marks)) continue;
+    if (!endsSentence(line, { index, marks, isSmall })) continue;
     found.push(line.slice(from, index + marks.trimEnd().length));
     from = index + marks.length;
   }
@@ -120,13 +175,16 @@ function pieces(line: string): string[] {
   return found;
 }
 
-function endsSentence(line: string, index: number, marks: string): boolean {
+function endsSentence(
+  line: string,
+  { index, marks, isSmall }: { index: number; marks: string; isSmall: boolean },
+): boolean {
   if (/^[。！？]/u.test(marks)) return true;
   const end = index + marks.length;
   return (
     /\s$/u.test(marks) &&
     SAID_BEFORE.test(line.slice(Math.max(0, index - 2), index)) &&
-    !GOES_ON.test(line.slice(end, end + 2))
+    (isSmall || !GOES_ON.test(line.slice(end, end + 2)))
   );
 }
 
