@@ -150,12 +150,13 @@ function* chosenTokens(
 
 /** What the last call was counted to hold, if the same model would count again. */
 function countedBy({ report, call, messages }: LastRequest, { provider, id }: ModelRef) {
-  const { usage } = call;
-  if (usage === null || call.error !== null || report.model.resolved !== `${provider}/${id}`)
+  const { usage, error, failure } = call;
+  const wasTaken = error === null || failure?.kind === "overflow";
+  if (usage === null || !wasTaken || report.model.resolved !== `${provider}/${id}`)
     return undefined;
   const ids = messages.map(({ source }) => (source.kind === "entry" ? source.entryId : undefined));
   const replied = report.replyEntryId === null ? [] : [report.replyEntryId];
-  const tokens = promptTokensOf(usage) + usage.output;
+  const tokens = promptTokensOf(usage) + (error === null ? usage.output : 0);
   return tokens > 0 ? { ids: [...ids, ...replied], tokens } : undefined;
 }
 

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSessionState } from "@clew/engine-core";
+import { UNKNOWN_RATIO } from "@clew/legacy-engine/parts";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { composeHost } from "../compose.ts";
@@ -9,7 +10,7 @@ import { checkConfigText } from "../config/load.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { emulatedModel } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
-import { createTokenRatios } from "./token-ratios.ts";
+import { createTokenRatios, learnFrom } from "./token-ratios.ts";
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 const MODEL = "test/listener";
@@ -61,6 +62,15 @@ describe("the token ratio of a model", () => {
     await ratios.learn("main", report(1_000, 1_201));
     expect(await readFile(file, "utf8")).toBe(written);
     expect((await ratios.ratio("main", MODEL)).samples).toBe(2);
+  });
+
+  it("is learned from a request that was taken although it does not fit, if it says more", () => {
+    const taken = (measured: number) => {
+      const { modelCalls } = report(10_000, measured, "too long");
+      return { modelCalls: [{ ...modelCalls[0]!, failure: { kind: "overflow" as const } }] };
+    };
+    expect(learnFrom(UNKNOWN_RATIO, taken(16_000)).ratio).toBeCloseTo(1.6);
+    expect(learnFrom({ ratio: 1.7, samples: 3 }, taken(16_000)).ratio).toBe(1.7);
   });
 
   it("starts anew from a file that cannot be understood, and outlives one that cannot be written", async () => {

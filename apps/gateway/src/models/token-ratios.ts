@@ -76,20 +76,23 @@ export function createTokenRatios({ home, log }: { home: string; log: LogPort })
   };
 }
 
-/** Pure. A call that failed, was cut off or went to another model says nothing. */
+/**
+ * Pure. A call that failed, was cut off or went to another model says nothing; one that the provider
+ * took although it does not fit says that it is more than was thought.
+ */
 export function learnFrom(
   known: TokenRatio,
   { modelCalls }: Pick<TurnReport, "modelCalls">,
 ): TokenRatio {
   return modelCalls.reduce((ratio, call) => {
-    const { system, tools, messages, usage, error, stopReason, model } = call;
+    const { system, tools, messages, usage, error, failure, stopReason, model } = call;
     if (usage === null || model !== undefined) return ratio;
     const fixed = [...system, ...tools].reduce((sum, { tokens }) => sum + tokens, 0);
-    return learnRatio(ratio, {
-      measured: promptTokensOf(usage),
-      estimated: fixed + messages.tokens,
-      usable: error === null && stopReason !== "error" && stopReason !== "aborted",
-    });
+    const measured = promptTokensOf(usage);
+    const estimated = fixed + messages.tokens;
+    const answered = error === null && stopReason !== "error" && stopReason !== "aborted";
+    const wasMore = failure?.kind === "overflow" && measured > ratio.ratio * estimated;
+    return learnRatio(ratio, { measured, estimated, usable: answered || wasMore });
   }, known);
 }
 

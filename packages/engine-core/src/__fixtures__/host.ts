@@ -123,7 +123,7 @@ export function memoryTranscript(
 export type Reply =
   | string
   | AssistantMessage
-  | { error: ModelError }
+  | { error: ModelError; arrived?: AssistantMessage }
   | ((call: ModelCall) => Reply | Promise<Reply>);
 
 /** Answers call after call from the script; keeps every call it got. The last reply repeats. */
@@ -134,10 +134,12 @@ export function scriptedModel(replies: Reply[]) {
     calls.push(call);
     while (typeof reply === "function") reply = await reply(call);
     if (typeof reply === "object" && "error" in reply) {
+      for (const block of reply.arrived?.content ?? [])
+        if (block.type === "text") yield { type: "text", delta: block.text };
       yield {
         type: "error",
         error: reply.error,
-        partial: { role: "assistant", content: [], stopReason: "error" },
+        partial: { role: "assistant", content: [], ...reply.arrived, stopReason: "error" },
       };
       return;
     }

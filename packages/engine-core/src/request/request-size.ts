@@ -32,6 +32,18 @@ export function measure(
   return tokens > 0 ? { messages, replyId: undefined, tokens } : undefined;
 }
 
+/**
+ * A request that the provider took although it does not fit: what it counted is what the next one
+ * starts with. Undefined: it was refused, or nothing was counted.
+ */
+export function measureTaken(
+  messages: readonly AgentMessage[],
+  usage: Usage | undefined,
+): Measurement | undefined {
+  const tokens = usage === undefined ? 0 : promptTokensOf(usage);
+  return tokens > 0 ? { messages, replyId: undefined, tokens } : undefined;
+}
+
 /** Of the prompt budget: what a smaller request took more than estimated tells of no proportion. */
 const TELLING_SHARE = 0.1;
 

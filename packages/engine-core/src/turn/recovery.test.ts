@@ -409,6 +409,53 @@ describe("timeout recovery", () => {
   });
 });
 
+describe("a request that the provider took although it does not fit", () => {
+  const taken = (input: number): Reply => ({
+    error: { kind: "overflow", message: "too long", observedTokens: input },
+    arrived: {
+      role: "assistant",
+      content: [{ type: "text", text: "Untrusted." }],
+      stopReason: "error",
+      usage: { input, output: 2, cacheRead: 0, cacheWrite: 0, totalTokens: input + 2 },
+    },
+  });
+
+  it.each([true, false])(
+    "is not asked again once a person saw of its reply; the next turn compacts first (owner: %s)",
+    async (owns) => {
+      const { engine, calls } = shrinking(owns);
+      const host = testHost({ engine, replies: ["one", taken(120_000), "two"] });
+      await host.say("first");
+      const refused = await host.say("second");
+      expect(refused.error?.message).toBe(
+        "Context overflow: the model answered, but its provider counted 120,000 tokens for a window of 100,000, so that the reply cannot be trusted. Ask again: the conversation is compacted before your next message is answered.",
+      );
+      expect([host.ports.model.calls.length, calls.length]).toEqual([2, 0]);
+      const next = await host.say("third");
+      expect(next.outcome).toBe("completed");
+      expect(next.report.compactions).toMatchObject([{ trigger: "budget", compacted: true }]);
+      expect(calls[0]!.currentTokenCount).toBeGreaterThan(120_000);
+      expect(host.ports.model.calls).toHaveLength(3);
+      expect(host.events).toContainEqual({
+        type: "notice",
+        text: "Compacting the conversation: the next request would not fit.",
+      });
+    },
+  );
+
+  it("is made smaller and sent again at once where nobody saw of its reply", async () => {
+    const { engine, calls } = shrinking(false);
+    const unseen = taken(120_000) as Extract<Reply, { error: ModelError }>;
+    const host = testHost({
+      engine,
+      replies: ["one", { ...unseen, arrived: { ...unseen.arrived!, content: [] } }, "two"],
+    });
+    await host.say("first");
+    expect((await host.say("second")).outcome).toBe("completed");
+    expect(calls[0]).toMatchObject({ currentTokenCount: 120_000 });
+  });
+});
+
 describe("the check before a request", () => {
   it("holds back what cannot fit, for owners too, and compacts to the prompt budget", async () => {
     const { engine, calls } = shrinking(true);

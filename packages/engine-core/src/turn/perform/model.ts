@@ -12,7 +12,7 @@ import {
 import { refusedParts, remediedAsk, remediedModel } from "../../recovery/remedy.ts";
 import type { ModelCallReport } from "../../report.ts";
 import { advanceRequest, type RequestDescription } from "../../request/request-items.ts";
-import { measure } from "../../request/request-size.ts";
+import { measure, measureTaken } from "../../request/request-size.ts";
 import { itemFinder } from "../../request/resolve-view.ts";
 import { stableMessages } from "../../request/stable-messages.ts";
 import { MADE_BY_POLICY, messagesOf, type ViewItem, type Why } from "../../request/view-item.ts";
@@ -53,7 +53,8 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     state.sent = { ...cache.sent, at: at(), responseId: outcome.message.responseId };
     state.lastUsage = outcome.message.usage ?? state.lastUsage;
     state.measurement = measure(wanted, outcome.message.usage);
-  }
+  } else if (outcome.error.kind === "overflow")
+    state.measurement = measureTaken(wanted, outcome.partial.usage) ?? state.measurement;
   const call = {
     ...listed(described),
     ...(asked.size !== null && { size: reported(asked.size) }),

@@ -29,11 +29,14 @@ export const refuse: Task = {
 };
 
 /** What the person is told when nothing helped (contract §3.7). */
-function overflowMessage(turn: Turn, { heldBack }: LoopFailure): string {
+function overflowMessage(turn: Turn, { heldBack, error, sent, partial }: LoopFailure): string {
   const { compactionFailure } = turn;
   const alone = planAlone(turn);
   if (alone.overflow > 0)
     return `Context overflow: your message has about ${count(alone.messages)} tokens, and with ${count(alone.fixed)} for system prompt and tools the model takes at most ${count(alone.promptBudget)} (window ${count(alone.contextWindow)}). No compaction helps: send less at once, or choose a model with a larger window.`;
+  const taken = error.kind === "overflow" && sent?.shown && partial.usage && error.observedTokens;
+  if (taken)
+    return `Context overflow: the model answered, but its provider counted ${count(taken)} tokens for a window of ${count(turn.setup.model.contextWindow)}, so that the reply cannot be trusted. Ask again: the conversation is compacted before your next message is answered.`;
   if (heldBack && compactionFailure !== null) {
     const { timedOut, reason } = compactionFailure;
     return `Auto-compaction ${timedOut ? "timed out" : "failed"} before the next model request (${reason}). Try again or run /compact.`;
