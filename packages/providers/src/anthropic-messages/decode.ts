@@ -35,7 +35,8 @@ interface OpenBlock {
 
 class MessageReader implements EventReader {
   readonly #answer: Answer;
-  #open: OpenBlock | undefined;
+  /** By their number: some servers let the pieces of several come in turns. */
+  readonly #open = new Map<unknown, OpenBlock>();
   #usage: Json = {};
   #stopReason: string | undefined;
   /** A call whose arguments cannot be read. */
@@ -52,13 +53,15 @@ class MessageReader implements EventReader {
         this.#begin(recordOf(event.message));
         break;
       case "content_block_start":
-        this.#startBlock(recordOf(event.content_block));
+        this.#startBlock(event.index, recordOf(event.content_block));
         break;
       case "content_block_delta":
-        this.#readDelta(recordOf(event.delta));
+        this.#answer.reply.inBlock(event.index);
+        this.#readDelta(recordOf(event.delta), this.#open.get(event.index));
         break;
       case "content_block_stop":
-        this.#stopBlock();
+        this.#answer.reply.inBlock(event.index);
+        this.#stopBlock(event.index);
         break;
       case "message_delta":
         this.#answer.tell(toldIn(event));
@@ -106,37 +109,39 @@ class MessageReader implements EventReader {
   #readDocument(message: Json): void {
     this.#begin(message);
     const content: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
-    for (const block of content) {
-      this.#startBlock(recordOf(block));
-      this.#stopBlock();
+    for (const [index, block] of content.entries()) {
+      this.#startBlock(index, recordOf(block));
+      this.#stopBlock(index);
     }
     this.#readEnding(message, undefined);
     this.#isWhole = true;
     this.finish();
   }
 
-  #startBlock(head: Json): void {
+  #startBlock(index: unknown, head: Json): void {
     this.#answer.reply.endBlock();
-    this.#open = { head, input: "", content: "", sealed: {} };
+    this.#answer.reply.inBlock(index);
+    const open = { head, input: "", content: "", sealed: {} };
+    this.#open.set(index, open);
     if (head.type === "text") this.#answer.text(head.text);
-    if (head.type === "thinking") this.#readDelta(head);
+    if (head.type === "thinking") this.#readDelta(head, open);
   }
 
-  #readDelta(delta: Json): void {
-    if (this.#open?.head.type === "compaction") {
-      readCompaction(this.#open, delta);
+  #readDelta(delta: Json, open: OpenBlock | undefined): void {
+    if (open?.head.type === "compaction") {
+      readCompaction(open, delta);
       return;
     }
     const { thinking, signature, partial_json: input } = delta;
     this.#answer.text(delta.type === "text_delta" ? delta.text : undefined);
     this.#answer.thinking(thinking, "signed");
     if (isText(signature)) this.#answer.reply.sign(signature, "signed");
-    if (this.#open !== undefined && isText(input)) this.#open.input += input;
+    if (open !== undefined && isText(input)) open.input += input;
   }
 
-  #stopBlock(): void {
-    const open = this.#open;
-    this.#open = undefined;
+  #stopBlock(index: unknown): void {
+    const open = this.#open.get(index);
+    this.#open.delete(index);
     if (open === undefined) return;
     const { type, data } = open.head;
     if (type === "tool_use") this.#readCall(open);

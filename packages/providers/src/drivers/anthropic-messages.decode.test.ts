@@ -294,3 +294,35 @@ describe("a Messages answer that is no reply", () => {
 function told(type: string) {
   return { type: "error", error: { type, message: "words" } };
 }
+
+it("puts blocks together whose pieces come in turns", () => {
+  const delta = (index: number, delta: object) => ({ type: "content_block_delta", index, delta });
+  const stop = (index: number) => ({ type: "content_block_stop", index });
+  const events = decode(
+    sse(
+      start,
+      block(0, { type: "thinking", thinking: "" }),
+      block(1, { type: "text", text: "" }),
+      delta(1, { type: "text_delta", text: "Hel" }),
+      delta(0, { type: "thinking_delta", thinking: "Hm" }),
+      block(2, { type: "tool_use", id: "t1", name: "read", input: {} }),
+      block(3, { type: "tool_use", id: "t2", name: "look", input: {} }),
+      delta(2, { type: "input_json_delta", partial_json: '{"a":' }),
+      delta(3, { type: "input_json_delta", partial_json: '{"b":' }),
+      delta(1, { type: "text_delta", text: "lo" }),
+      delta(2, { type: "input_json_delta", partial_json: "1}" }),
+      delta(3, { type: "input_json_delta", partial_json: "2}" }),
+      delta(0, { type: "thinking_delta", thinking: "." }),
+      delta(0, { type: "signature_delta", signature: "c2ln" }),
+      ...[0, 1, 2, 3].map(stop),
+      { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 9 } },
+      { type: "message_stop" },
+    ),
+  );
+  expect(contentOf(events)).toEqual([
+    { type: "thinking", thinking: "Hm.", carrier: "signed", thinkingSignature: "c2ln" },
+    { type: "text", text: "Hello" },
+    { type: "toolCall", id: "t1", name: "read", arguments: { a: 1 } },
+    { type: "toolCall", id: "t2", name: "look", arguments: { b: 2 } },
+  ]);
+});

@@ -152,6 +152,17 @@ describe("what a call asks of Gemini", () => {
     });
   });
 
+  it("is no format beside tools where older models refuse both", () => {
+    const responseFormat = { type: "json" } as const;
+    const format = (id: string, tools: readonly (typeof tool)[]) => {
+      const body = bodyOf(callOf(id, { tools, responseFormat }));
+      return (body.generationConfig as { responseMimeType?: string } | undefined)?.responseMimeType;
+    };
+    expect(format("gemini-2.5-flash", [tool])).toBeUndefined();
+    expect(format("gemini-2.5-flash", [])).toBe("application/json");
+    expect(format("gemini-3-pro", [tool])).toBe("application/json");
+  });
+
   it.each([
     ["auto", "AUTO"],
     ["none", "NONE"],
@@ -231,6 +242,17 @@ describe("calls and results on the Gemini wire", () => {
         ],
       },
     ]);
+  });
+
+  it("have no arguments nested deeper than the wire can be read", () => {
+    const deep = (levels: number): Record<string, unknown> =>
+      levels === 0 ? { end: 1 } : { in: deep(levels - 1) };
+    const sent = (levels: number) => {
+      const content = [{ ...called("a"), arguments: deep(levels) }];
+      return JSON.stringify(contentsOf("gemini-2.5-flash", [asked, ...step(content)]));
+    };
+    expect(sent(20)).toContain('{"end":1}');
+    expect(sent(150)).toContain("[left out: nested deeper than 64 levels]");
   });
 
   it("of another model get the documented stand-in on the first, where one is required", () => {

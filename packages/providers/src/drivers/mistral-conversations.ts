@@ -30,9 +30,10 @@ export const mistralConversations: WireDriver = {
 function buildMistralRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
   const { model, systemPrompt, messages } = call;
   const profile = profileFor(model, endpoint);
+  const isFirst = systemPrompt.trim() === "";
   const written = joined(
-    systemPrompt.trim() === "" ? "" : wellFormedJson({ role: "system", content: systemPrompt }),
-    writeMistralMessages(messages, { model, profile }),
+    isFirst ? "" : wellFormedJson({ role: "system", content: systemPrompt }),
+    writeMistralMessages(messages, { model, profile, isFirst }),
   );
   const head = { model: model.id, ...askFields(call, profile), stream: true };
   return {

@@ -296,6 +296,21 @@ describe("a Chat Completions request", () => {
       expect(foreign).not.toHaveProperty("reasoning_details");
     });
 
+    it("with the documented stand-in on the first call of another model that Gemini reads", () => {
+      const route = (provider: string, id: string) => ({ ...call([]).model, provider, id });
+      const signatures = (provider: string, id: string) => {
+        const model = route(provider, id);
+        const [message] = bodyOf([assistant([call_1, { ...call_1, id: "call_2" }])], {
+          ...{ systemPrompt: "", model },
+        }).messages as { tool_calls: { extra_content?: unknown }[] }[];
+        return message?.tool_calls.map(({ extra_content }) => extra_content);
+      };
+      const standIn = { google: { thought_signature: "skip_thought_signature_validator" } };
+      expect(signatures("gemini", "gemini-3-pro")).toEqual([standIn, undefined]);
+      expect(signatures("gemini", "gemini-2.5-pro")).toEqual([undefined, undefined]);
+      expect(signatures("openrouter", "google/gemini-3-pro")).toEqual([undefined, undefined]);
+    });
+
     it("with the signature of a call where calls are signed", () => {
       const signed = { ...call_1, thoughtSignature: "QUJD" };
       const model = { ...call([]).model, provider: "gemini", id: "gemini-3-pro" };
@@ -354,7 +369,8 @@ describe("a Chat Completions request", () => {
         return effort ?? settings;
       };
       expect(ask(openai, { effort: "max" })).toBe("xhigh");
-      expect(ask(openai, { effort: "off" })).toBe("none");
+      expect(ask(openai, { effort: "off" })).toBe("low");
+      expect(ask({ ...openai, id: "gpt-5.5" }, { effort: "off" })).toBe("none");
       expect(ask(routed, { effort: "high", display: "none" }, router)).toEqual({
         effort: "high",
         exclude: true,
@@ -425,6 +441,11 @@ describe("a Chat Completions request", () => {
   it("sends no temperature to OpenAI's reasoning models", () => {
     const model = { ...call([]).model, reasoning: true };
     expect(bodyOf([], { model, temperature: 0.2 }, "openai")).not.toHaveProperty("temperature");
+    for (const id of ["gpt-5.5", "o3", "gpt-4.1"]) {
+      const model = { ...call([]).model, provider: "openai", id };
+      const { temperature } = bodyOf([], { model, temperature: 0.2 }, "openai");
+      expect([id, temperature]).toEqual([id, id === "gpt-4.1" ? 0.2 : undefined]);
+    }
     expect(bodyOf([], { model, temperature: 0.2 }, "compatible")).toMatchObject({
       temperature: 0.2,
     });

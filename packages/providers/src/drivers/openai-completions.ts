@@ -33,8 +33,10 @@ function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
   const { model, tools, temperature } = call;
   const profile = profileFor(model, endpoint);
   const flavor = { ...findFlavor(endpoint), marks: chatMarks(call, profile) };
+  const thinks =
+    model.reasoning === true || (profile.reasoning.ask !== "none" && model.reasoning !== false);
   const sendsTemperature =
-    temperature !== undefined && !(flavor.fixedReasoningTemperature && model.reasoning === true);
+    temperature !== undefined && !(flavor.fixedReasoningTemperature && thinks);
   const { systemPrompt } = call;
   const rest = {
     ...(tools.length > 0 && {

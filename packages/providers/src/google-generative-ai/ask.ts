@@ -29,7 +29,8 @@ export interface AskFields extends ToolFields {
 
 /** None for what a call leaves to the provider. Calls one by one cannot be asked for here. */
 export function askFields(call: ModelCall, profile: ModelProfile): AskFields {
-  const { maxOutputTokens, temperature, responseFormat, serviceTier } = call;
+  const { maxOutputTokens, temperature, serviceTier } = call;
+  const responseFormat = takesFormat(call) ? call.responseFormat : undefined;
   const thinkingConfig = thinkingConfigOf(call, profile);
   const generationConfig: GenerationConfig = {
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
@@ -45,6 +46,10 @@ export function askFields(call: ModelCall, profile: ModelProfile): AskFields {
     ...(serviceTier !== undefined && { serviceTier }),
   };
 }
+
+/** The first two generations refuse a format beside tools, which matter more. */
+const takesFormat = ({ model, tools }: ModelCall): boolean =>
+  tools.length === 0 || !/gemini-[12](?!\d)/i.test(model.id);
 
 /** Undefined: nothing is said, and the model does what it usually does. */
 function thinkingConfigOf(

@@ -7,8 +7,14 @@ import type {
   ToolResultMessage,
   UserMessage,
 } from "@clew/plugin-sdk/core";
-import { isRecord, type ModelProfile, type ModelRef } from "@clew/plugin-sdk/host";
+import {
+  isRecord,
+  type ModelProfile,
+  type ModelRef,
+  withoutDeepParts,
+} from "@clew/plugin-sdk/host";
 import { NO_IMAGES } from "../shared/no-images.ts";
+import { STAND_IN_SIGNATURE } from "../shared/stand-in-signature.ts";
 import { isMadeUpId } from "./call-ids.ts";
 import type { GeminiPlace } from "./place.ts";
 
@@ -46,11 +52,8 @@ export interface PartReader {
   place: GeminiPlace;
 }
 
-/**
- * What stands in for the signature of a call that another model made, where a call without one is
- * refused: https://ai.google.dev/gemini-api/docs/thought-signatures
- */
-const STAND_IN_SIGNATURE = "skip_thought_signature_validator";
+/** Google's reader of JSON stops at a hundred, of which the request around them takes some. */
+const MAX_ARGUMENT_LEVELS = 64;
 
 /** None of blank text. */
 export function userParts({ content }: UserMessage, { model }: PartReader): GeminiPart[] {
@@ -99,7 +102,8 @@ function callPart(
   reader: PartReader,
   isFirst: boolean,
 ): GeminiPart {
-  const { id, name, arguments: args, thoughtSignature } = call;
+  const { id, name, arguments: given, thoughtSignature } = call;
+  const args = withoutDeepParts(given, MAX_ARGUMENT_LEVELS);
   const { signed } = reader.profile.calls;
   const kept = signed === "never" ? {} : signedBy(thoughtSignature);
   // Of the calls of a reply only the first needs one.

@@ -18,10 +18,15 @@ type Json = Readonly<Record<string, unknown>>;
 export interface MistralReader {
   model: ModelRef;
   profile: ModelProfile;
+  /** True: nothing stands before the messages, not even a system prompt. */
+  isFirst: boolean;
 }
 
 /** What stands between results and a person who speaks right behind them: nobody else may. */
 const BETWEEN = { role: "assistant", content: "(seen)" };
+
+/** What stands before an assistant who speaks first. */
+const BEGIN = { role: "user", content: "(the conversation goes on)" };
 
 /**
  * The messages of a call as JSON, joined by commas, without the system prompt. Pairing and order
@@ -31,20 +36,22 @@ export function writeMistralMessages(
   messages: readonly AgentMessage[],
   reader: MistralReader,
 ): string {
-  const { profile, model } = reader;
+  const { profile, model, isFirst } = reader;
   return writeGrowing<string>({
     messages,
     // Everything about a reader that its messages depend on.
-    shape: [profile, model.acceptsImages],
-    before: "",
+    shape: [profile, model.acceptsImages, isFirst],
+    before: isFirst ? "nobody" : "",
     write: (fresh, before) => {
       let role = before;
       const written = fresh.flatMap((message): Json[] => {
-        const wire = toWire(message, reader);
-        if (wire === undefined) return [];
-        const breaksIn = role === "tool" && wire.role === "user";
-        role = String(wire.role);
-        return breaksIn ? [BETWEEN, wire] : [wire];
+        const [first, ...rest] = toWire(message, reader);
+        if (first === undefined) return [];
+        const breaksIn = role === "tool" && first.role === "user";
+        // Without a system prompt an assistant may not begin.
+        const begins = role === "nobody" && first.role !== "user";
+        role = String(first.role);
+        return [...(breaksIn ? [BETWEEN] : []), ...(begins ? [BEGIN] : []), first, ...rest];
       });
       return { text: wellFormedJson(written).slice(1, -1), state: role };
     },
@@ -52,8 +59,8 @@ export function writeMistralMessages(
   });
 }
 
-/** Undefined for a message that says nothing. */
-function toWire(original: AgentMessage, reader: MistralReader): Json | undefined {
+/** None for a message that says nothing. */
+function toWire(original: AgentMessage, reader: MistralReader): readonly Json[] {
   const message = toModelMessage(original);
   switch (message?.role) {
     case "user": {
@@ -61,46 +68,57 @@ function toWire(original: AgentMessage, reader: MistralReader): Json | undefined
       const blocks =
         typeof content === "string" ? [{ type: "text", text: content } as const] : content;
       const said = contentOf(blocks, reader.model);
-      return said === "" ? undefined : { role: "user", content: said };
+      return said === "" ? [] : [{ role: "user", content: said }];
     }
     case "assistant":
       return assistant(message, reader.profile);
     case "toolResult": {
       const blank = message.isError ? "(the tool failed without a message)" : "(no output)";
-      return {
-        role: "tool",
-        tool_call_id: message.toolCallId,
-        name: message.toolName,
-        content: contentOf(message.content, reader.model) || blank,
-      };
+      return [
+        {
+          role: "tool",
+          tool_call_id: message.toolCallId,
+          name: message.toolName,
+          content: contentOf(message.content, reader.model) || blank,
+        },
+      ];
     }
     case undefined:
-      return undefined;
+      return [];
   }
 }
 
-/** Nothing for an assistant that said and asked nothing: the wire refuses a blank one. */
-function assistant({ content }: AssistantMessage, { reasoning }: ModelProfile): Json | undefined {
+/**
+ * Nothing for an assistant that said and asked nothing: the wire refuses a blank one. What is said
+ * and what is asked stand in two messages, which newer models read as one: older ones take no
+ * message with both.
+ */
+function assistant({ content }: AssistantMessage, { reasoning }: ModelProfile): Json[] {
   const text = content
     .flatMap((block) => (block.type === "text" && /\S/.test(block.text) ? [block.text] : []))
     .join("\n");
   const calls = content.filter((block) => block.type === "toolCall");
-  if (text === "" && calls.length === 0) return undefined;
+  if (text === "" && calls.length === 0) return [];
   const thinking =
     reasoning.replay === "strip" ? [] : content.filter((block) => block.type === "thinking");
   const chunk = thinkingChunk(thinking);
   const said = text === "" ? [] : [{ type: "text", text }];
-  return {
+  const isQuiet = text === "" && chunk === undefined;
+  const asked = {
     role: "assistant",
-    content: chunk === undefined ? text : [chunk, ...said],
-    ...(calls.length > 0 && {
-      tool_calls: calls.map(({ id, name, arguments: given }) => ({
-        id,
-        type: "function",
-        function: { name, arguments: wellFormedJson(given) },
-      })),
-    }),
+    content: "",
+    tool_calls: calls.map(({ id, name, arguments: given }) => ({
+      id,
+      type: "function",
+      function: { name, arguments: wellFormedJson(given) },
+    })),
   };
+  return [
+    ...(isQuiet
+      ? []
+      : [{ role: "assistant", content: chunk === undefined ? text : [chunk, ...said] }]),
+    ...(calls.length > 0 ? [asked] : []),
+  ];
 }
 
 /** One for all thinking of a message: some models take no second. */

@@ -45,7 +45,7 @@ function reasoningAsk(
     return Object.keys(settings).length === 0 ? {} : { reasoning: settings };
   }
   if (ask !== "effort" || effort === undefined) return {};
-  if (effort === "off") return canStop ? { reasoning_effort: "none" } : {};
+  if (effort === "off") return { reasoning_effort: canStop ? "none" : "low" };
   return { reasoning_effort: effort === "max" ? "xhigh" : effort };
 }
 

@@ -4,6 +4,7 @@ import type {
   AssistantMessage,
   ImageBlock,
   TextBlock,
+  ToolCallBlock,
   ToolResultMessage,
   UserMessage,
 } from "@clew/plugin-sdk/core";
@@ -11,6 +12,7 @@ import type { ModelProfile, ModelRef } from "@clew/plugin-sdk/host";
 import { toModelMessage } from "@clew/plugin-sdk/transcript";
 import { writeGrowing } from "../shared/growing.ts";
 import { NO_IMAGES } from "../shared/no-images.ts";
+import { STAND_IN_SIGNATURE } from "../shared/stand-in-signature.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 import { type ChatMarks, markedMessage } from "./cache.ts";
 import type { ChatFlavor } from "./flavors.ts";
@@ -154,21 +156,18 @@ function assistantMessage(
 ): ChatMessage[] {
   const texts = message.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
   const text = texts.join("\n");
-  const calls = message.content.flatMap((block): ChatToolCall[] =>
-    block.type === "toolCall"
-      ? [
-          {
-            id: block.id,
-            type: "function",
-            function: { name: block.name, arguments: wellFormedJson(block.arguments) },
-            ...(profile.calls.signed !== "never" &&
-              block.thoughtSignature !== undefined && {
-                extra_content: { google: { thought_signature: block.thoughtSignature } },
-              }),
-          },
-        ]
-      : [],
-  );
+  const asked = message.content.filter((block) => block.type === "toolCall");
+  const calls = asked.map((block, index): ChatToolCall => {
+    const signature = signatureOf(block, index === 0, profile);
+    return {
+      id: block.id,
+      type: "function",
+      function: { name: block.name, arguments: wellFormedJson(block.arguments) },
+      ...(signature !== undefined && {
+        extra_content: { google: { thought_signature: signature } },
+      }),
+    };
+  });
   if (calls.length === 0 && text.trim() === "") return [];
   return [
     {
@@ -178,6 +177,16 @@ function assistantMessage(
       ...(calls.length > 0 && { tool_calls: calls }),
     },
   ];
+}
+
+/** Where a call without one is refused, the first of those made at once gets a stand-in. */
+function signatureOf(
+  { thoughtSignature }: ToolCallBlock,
+  isFirst: boolean,
+  { calls: { signed } }: ModelProfile,
+): string | undefined {
+  if (signed === "never") return undefined;
+  return thoughtSignature ?? (signed === "required" && isFirst ? STAND_IN_SIGNATURE : undefined);
 }
 
 function toolResult(

@@ -14,8 +14,11 @@ export class ReplyBuilder {
   readonly #call: ModelCall;
   readonly #now: () => number;
   #blocks: AssistantBlock[] = [];
-  /** Blocks before this place are whole. */
-  #begin = 0;
+  /** Place of the block that may still grow. */
+  #at: number | undefined;
+  /** Places of blocks that a provider numbers, by its number. */
+  readonly #numbered = new Map<number, number>();
+  #number: number | undefined;
   usage: Usage | undefined;
   /** The provider's id of the reply. */
   responseId: string | undefined;
@@ -27,12 +30,20 @@ export class ReplyBuilder {
 
   /** What comes next does not go on with the block before it. */
   endBlock(): void {
-    this.#begin = this.#blocks.length;
+    this.#at = undefined;
+    this.#number = undefined;
+  }
+
+  /** What comes next belongs to the block of this number, which may have begun before others. */
+  inBlock(number: unknown): void {
+    if (number === this.#number || typeof number !== "number") return;
+    this.#number = number;
+    this.#at = this.#numbered.get(number);
   }
 
   text(delta: string): void {
     const last = this.#open();
-    this.#replaceLast(last?.type === "text" ? { ...last, text: last.text + delta } : undefined, {
+    this.#grow(last?.type === "text" ? { ...last, text: last.text + delta } : undefined, {
       type: "text",
       text: delta,
     });
@@ -42,7 +53,7 @@ export class ReplyBuilder {
   thinking(delta: string, carrier?: ThinkingCarrier): void {
     const last = this.#open();
     const goesOn = last?.type === "thinking" && last.carrier === carrier;
-    this.#replaceLast(goesOn ? { ...last, thinking: last.thinking + delta } : undefined, {
+    this.#grow(goesOn ? { ...last, thinking: last.thinking + delta } : undefined, {
       type: "thinking",
       thinking: delta,
       ...(carrier !== undefined && { carrier }),
@@ -52,7 +63,7 @@ export class ReplyBuilder {
   /** The proof of the thinking that arrives; a block of its own where nothing was told of it. */
   sign(thinkingSignature: string, carrier: ThinkingCarrier): void {
     const last = this.#open();
-    this.#replaceLast(last?.type === "thinking" ? { ...last, thinkingSignature } : undefined, {
+    this.#grow(last?.type === "thinking" ? { ...last, thinkingSignature } : undefined, {
       type: "thinking",
       thinking: "",
       thinkingSignature,
@@ -62,14 +73,14 @@ export class ReplyBuilder {
 
   /** Thinking that only the provider can read. */
   redacted(data: string): void {
-    this.#blocks.push({ type: "redacted_thinking", data });
+    this.#push({ type: "redacted_thinking", data });
   }
 
   /** The provider's own proof of the text that is arriving; false when none is. */
   signText(textSignature: string): boolean {
     const last = this.#open();
-    if (last?.type !== "text") return false;
-    this.#blocks[this.#blocks.length - 1] = { ...last, textSignature };
+    if (last?.type !== "text" || this.#at === undefined) return false;
+    this.#blocks[this.#at] = { ...last, textSignature };
     return true;
   }
 
@@ -80,11 +91,15 @@ export class ReplyBuilder {
     );
     const block = this.#blocks[at];
     if (block?.type === "thinking") this.#blocks[at] = { ...block, carried };
-    else this.#blocks.unshift({ type: "thinking", thinking: "", carrier, carried });
+    else {
+      this.endBlock();
+      this.#numbered.clear();
+      this.#blocks.unshift({ type: "thinking", thinking: "", carrier, carried });
+    }
   }
 
   toolCall(block: ToolCallBlock): void {
-    this.#blocks.push(block);
+    this.#push(block);
   }
 
   calls(): ToolCallBlock[] {
@@ -98,7 +113,7 @@ export class ReplyBuilder {
   /** What only the provider of this call understands. */
   opaque(kind: string, data: unknown): void {
     const { api, provider, id: model } = this.#call.model;
-    this.#blocks.push({ type: "provider", api, provider, model, kind, data });
+    this.#push({ type: "provider", api, provider, model, kind, data });
   }
 
   /** The message so far. Usage is left out when the provider told none: unknown is not zero. */
@@ -121,11 +136,30 @@ export class ReplyBuilder {
 
   /** The block that may still grow. */
   #open(): AssistantBlock | undefined {
-    return this.#blocks.length > this.#begin ? this.#blocks.at(-1) : undefined;
+    return this.#at === undefined ? undefined : this.#blocks[this.#at];
   }
 
-  #replaceLast(grown: AssistantBlock | undefined, fresh: AssistantBlock): void {
-    if (grown === undefined) this.#blocks.push(fresh);
-    else this.#blocks[this.#blocks.length - 1] = grown;
+  /** A block that came whole: nothing goes on with it. */
+  #push(block: AssistantBlock): void {
+    this.#place(block);
+    this.#at = undefined;
+  }
+
+  #grow(grown: AssistantBlock | undefined, fresh: AssistantBlock): void {
+    if (grown !== undefined && this.#at !== undefined) this.#blocks[this.#at] = grown;
+    else this.#at = this.#place(fresh);
+  }
+
+  /** At the end, but before the blocks of higher numbers. */
+  #place(block: AssistantBlock): number {
+    const number = this.#number;
+    if (number === undefined) return this.#blocks.push(block) - 1;
+    const after = [...this.#numbered].filter(([other]) => other > number);
+    const at = Math.min(this.#blocks.length, ...after.map(([, place]) => place));
+    this.#blocks.splice(at, 0, block);
+    for (const [other, place] of this.#numbered)
+      if (place >= at) this.#numbered.set(other, place + 1);
+    this.#numbered.set(number, at);
+    return at;
   }
 }

@@ -51,6 +51,11 @@ export const GEMINI: readonly ProfileRow[] = [
     set: { calls: { signed: "required" }, images: { inResults: true } },
   },
   { when: { apis: ["openai-completions"], models: /gemini/ }, set: { calls: { signed: "kept" } } },
+  // Google's own server of that wire; others keep proofs in another way.
+  {
+    when: { providers: ["gemini", "google"], apis: ["openai-completions"], models: NEW },
+    set: { calls: { signed: "required" } },
+  },
   { when: { models: /gemini-2\.5-pro/ }, set: { reasoning: { canStop: false } } },
   {
     when: { models: /gemini-2\.5-pro/ },

@@ -9,6 +9,11 @@ const RESPONSES = [
   "azure-openai-responses",
 ] as const;
 
+// These do not think, and refuse to be asked.
+const UNTHINKING = /(?:^|\/)(?:chatgpt-|gpt-[34])|gpt-5[^/]*-chat/;
+// These cannot be told not to.
+const UNSTOPPABLE = /(?:^|\/)(?:o\d|gpt-5(?![.\d]))/;
+
 /**
  * Prices as they were published with these models, up to August 2025, and not looked up since:
  * https://platform.openai.com/docs/pricing. A model that has none here has no price: none is
@@ -34,14 +39,14 @@ export const GPT: readonly ProfileRow[] = [
     when: { providers: PROVIDERS, apis: ["openai-completions"] },
     set: { reasoning: { ask: "effort" } },
   },
-  // These do not think, and refuse to be asked.
+  { when: { apis: RESPONSES, models: UNTHINKING }, set: { reasoning: { ask: "none" } } },
   {
-    when: { apis: RESPONSES, models: /(?:^|\/)(?:chatgpt-|gpt-[34])|gpt-5[^/]*-chat/ },
+    when: { providers: PROVIDERS, apis: ["openai-completions"], models: UNTHINKING },
     set: { reasoning: { ask: "none" } },
   },
-  // These cannot be told not to.
+  { when: { apis: RESPONSES, models: UNSTOPPABLE }, set: { reasoning: { canStop: false } } },
   {
-    when: { apis: RESPONSES, models: /(?:^|\/)(?:o\d|gpt-5(?![.\d]))/ },
+    when: { providers: PROVIDERS, apis: ["openai-completions"], models: UNSTOPPABLE },
     set: { reasoning: { canStop: false } },
   },
   {

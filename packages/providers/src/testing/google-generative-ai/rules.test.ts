@@ -156,6 +156,10 @@ describeRules({
       { body: asking({ thinkingConfig: { thinkingBudget: 90_000 } }), path: VERTEX },
     ],
     "format.json_schema": { body: asking({ responseJsonSchema: { type: "object" } }) },
+    "format.tools": {
+      body: { ...declaring({ name: "read" }), ...asking({ responseMimeType: "application/json" }) },
+      path: VERTEX,
+    },
     "choice.names": [
       { body: { ...declaring({ name: "read" }), toolConfig: choosing("AUTO", "read") } },
       { body: { ...declaring({ name: "read" }), toolConfig: choosing("ANY", "look") } },

@@ -71,6 +71,13 @@ export const ASK_RULES: readonly WireRule<GeminiView>[] = [
       ? `response_schema requires response_mime_type "application/json", not "${text(responseMimeType)}".`
       : undefined;
   }),
+  rejects("format.tools", (view) =>
+    /^gemini-[12](?!\d)/.test(view.model) &&
+    view.declarations.length > 0 &&
+    generationOf(view).responseMimeType === "application/json"
+      ? "Function calling with a response mime type: 'application/json' is unsupported"
+      : undefined,
+  ),
   rejects("choice.names", ({ body, declarations }) => {
     const config = record(record(body.toolConfig).functionCallingConfig);
     const allowed = Array.isArray(config.allowedFunctionNames) ? config.allowedFunctionNames : [];
