@@ -43,6 +43,8 @@ const COMMON_API = "openai-completions";
 const DEFAULT_CONTEXT_WINDOW = 32_768;
 const DEFAULT_HOSTED_WINDOW = 128_000;
 const DEFAULT_MAX_TOKENS = 8192;
+/** Of the window, what a reply may take of it unless a setting says more. */
+const REPLY_SHARE = 0.16;
 
 /** Throws CONFIG_INVALID with one sentence that names what is known. */
 export function resolveModel(request: ModelRequest): ResolvedModel {
@@ -82,7 +84,7 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
       api,
       id: modelId,
       contextWindow: Math.min(window, contextTokens ?? window),
-      maxOutputTokens: listed?.maxTokens ?? DEFAULT_MAX_TOKENS,
+      maxOutputTokens: listed?.maxTokens ?? replyCap(profile, window),
       ...(listed?.input !== undefined && { acceptsImages: listed.input.includes("image") }),
       ...(listed?.reasoning !== undefined && { reasoning: listed.reasoning }),
       ...(record?.cacheTtlMs !== undefined && { cacheTtlMs: record.cacheTtlMs }),
@@ -95,6 +97,18 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
     access,
   };
 }
+
+/**
+ * What the model can say at once, as far as prompts leave room for it: several providers refuse a
+ * prompt that does not fit together with the longest reply.
+ */
+const replyCap = ({ limits }: ModelProfile, window: number): number =>
+  limits.maxOutputTokens === null
+    ? DEFAULT_MAX_TOKENS
+    : Math.min(
+        limits.maxOutputTokens,
+        Math.max(DEFAULT_MAX_TOKENS, Math.floor(REPLY_SHARE * window)),
+      );
 
 /** What the catalogue says of the server that answers, under what the configuration says. */
 function findProfile({

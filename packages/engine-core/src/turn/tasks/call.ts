@@ -3,6 +3,7 @@ import type { AssistantMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
 import { remedyEntry } from "../../recovery/remedy.ts";
 import type { Answer } from "../facts.ts";
 import { AFTER_THE_REPLY, TO_THE_NEXT_CALL } from "../order.ts";
+import { replyNotice } from "../reply-notice.ts";
 import { ask, done, doneOnly, failed, failure, type Step, type Task } from "../step.ts";
 import type { Turn } from "../turn.ts";
 
@@ -94,9 +95,11 @@ function stored(turn: Turn, { entries }: Extract<Answer, { type: "appended" }>):
     do: "emit" as const,
     event: { type: "message" as const, entryId: entry.id, message: entry.message },
   };
-  return turn.wanted.length > 0
-    ? doneOnly(turn, TO_THE_NEXT_CALL, tell)
-    : doneOnly({ ...turn, reply: entry.message }, AFTER_THE_REPLY, tell);
+  if (turn.wanted.length > 0) return doneOnly(turn, TO_THE_NEXT_CALL, tell);
+  const text = replyNotice(entry.message, turn.setup.model);
+  const odd =
+    text === undefined ? [] : [{ do: "emit" as const, event: { type: "notice" as const, text } }];
+  return doneOnly({ ...turn, reply: entry.message }, AFTER_THE_REPLY, tell, ...odd);
 }
 
 /**
