@@ -6,6 +6,7 @@ export type { AnswerLimit } from "./shared/http.ts";
 export type { RetryNotice, RetryOptions } from "./shared/retry.ts";
 export type { RequestSigner } from "./shared/sign.ts";
 export { classifyError, type Failure, type FailureOrigin } from "./shared/wire-errors.ts";
+export { type ThinkingSent, thinkingSent } from "./thinking-sent.ts";
 export {
   type CompleteResult,
   completeModel,

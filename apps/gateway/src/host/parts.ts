@@ -1,8 +1,9 @@
 // What one host is made of.
 import type { PolicyPort, ToolPort } from "@clew/engine-core";
 import type { SummariserRest } from "@clew/legacy-engine";
-import { providerAt } from "@clew/plugin-sdk/host";
+import type { CallAsk } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { thinkingSent } from "@clew/providers";
 import { type AgentSettings, agentSettings } from "../config/agent.ts";
 import { type AgentModels, agentModels } from "../models/agent-models.ts";
 import { type AskSettings, planAsk } from "../models/call-ask.ts";
@@ -51,10 +52,9 @@ export function asksOf(
   }: { agentId: string; branch: readonly TranscriptEntry[]; asked: ResolvedModel },
 ): AskSettings {
   const { name, model, endpoint } = asked;
-  const isRouter = providerAt(endpoint.baseUrl)?.isRouter === true;
-  const canBeTold = isRouter || model.profile?.reasoning.ask !== "none";
   const level = thinkingLevelIn(branch);
-  return planAsk(loaded.config, { agentId, model: name, level, canBeTold });
+  const sent = (ask: CallAsk) => thinkingSent({ model, ...ask }, endpoint);
+  return planAsk(loaded.config, { agentId, model: name, level, sent });
 }
 
 /** Throws CONFIG_INVALID for the model of the settings. */

@@ -79,8 +79,9 @@ describe.each(WIRES)("settings of calls, over %s", (api, id, expected) => {
     const { say, bodies, command } = await start(api, id, settings);
     expect((await say("hi")).text).toBe("Fine.");
     expect(bodies().at(-1)).toMatchObject(expected);
+    const sent = id.includes("claude") ? ", sent as 5,600 tokens" : "";
     expect((await command("status")).text).toContain(
-      `Asked of it: thinking high (agents.defaults.models["lab/${id}"].params), cache long (agents.defaults.params), service tier flex (agents.defaults.params), tokens of a reply 8000 (agents.defaults.params)`,
+      `Asked of it: thinking high (agents.defaults.models["lab/${id}"].params)${sent}, cache long (agents.defaults.params), service tier flex (agents.defaults.params), tokens of a reply 8000 (agents.defaults.params)`,
     );
   });
 });
@@ -138,6 +139,32 @@ describe("/think", () => {
       ok: false,
       text: expect.stringContaining('Did you mean "high"?'),
     });
+  });
+
+  it.each([
+    [
+      ...(["claude-opus-5-5", "off"] as const),
+      "Thinking: off (/think), but this model cannot be told not to think; asked for its least: low.",
+      { thinking: { type: "adaptive" }, output_config: { effort: "low" } },
+    ],
+    [
+      ...(["claude-opus-4-6", "adaptive"] as const),
+      "Thinking: adaptive (/think), which this model does not know: it does not think.",
+      {},
+    ],
+    [
+      ...(["claude-opus-4-6", "off"] as const),
+      "Thinking: off (/think).",
+      { thinking: { type: "disabled" } },
+    ],
+  ])("says of %s and %s what is really sent", async (id, level, words, sent) => {
+    const { say, bodies, command } = await start("anthropic-messages", id, {});
+    expect((await command("think", level)).text).toBe(words);
+    await say("hi");
+    const { thinking, output_config } = bodies().at(-1) ?? {};
+    expect({ thinking, output_config }).toMatchObject(sent);
+    if (level === "adaptive") expect(thinking).toBeUndefined();
+    expect((await command("status")).text).toContain(words.slice("Thinking: ".length, -1));
   });
 
   it("may be said before anything else", async () => {

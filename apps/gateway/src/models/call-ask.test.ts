@@ -7,6 +7,8 @@ const plan = (agents: object, more: { agentId?: string; level?: "low" | "off" } 
     agentId: more.agentId ?? "main",
     model: "a/m",
     level: more.level,
+    sent: ({ reasoning }) =>
+      reasoning?.effort === "off" ? { kind: "off" } : { kind: "on", ...reasoning },
   });
 
 describe("what a call asks", () => {
@@ -48,13 +50,34 @@ describe("what a call asks", () => {
   });
 
   it("leaves thinking to the model when it is adaptive", () => {
-    const config = ConfigSchema.parse({ agents: { defaults: { thinkingDefault: "high" } } });
-    const asked = { agentId: "main", model: "a/m", level: undefined, canBeTold: false };
-    expect(planAsk(config, asked).because).toEqual([
-      "thinking high (agents.defaults.thinkingDefault), which this model cannot be told",
-    ]);
     const found = plan({ defaults: { thinkingDefault: "adaptive" } });
     expect(found.ask).toEqual({});
     expect(found.because).toEqual(["thinking adaptive (agents.defaults.thinkingDefault)"]);
+  });
+
+  it.each([
+    ["off", { kind: "off" }, ""],
+    ["off", { kind: "unsaid" }, ", but this model cannot be told not to think"],
+    [
+      ...(["off", { kind: "on", effort: "low" }] as const),
+      ", but this model cannot be told not to think; asked for its least: low",
+    ],
+    [
+      ...(["off", { kind: "on", budgetTokens: 1024 }] as const),
+      ", but this model cannot be told not to think; asked for its least: 1,024 tokens",
+    ],
+    ["high", { kind: "unsaid" }, ", which this model cannot be told"],
+    ["high", { kind: "on", effort: "high" }, ""],
+    ["max", { kind: "on", effort: "xhigh" }, ", sent as xhigh"],
+    ["max", { kind: "on", budgetTokens: 44_800 }, ", sent as 44,800 tokens"],
+    ["high", { kind: "off" }, ", but a reply has no room for it: it does not think"],
+    ["adaptive", { kind: "unsaid" }, ""],
+    ["adaptive", { kind: "off" }, ", which this model does not know: it does not think"],
+  ] as const)("says of thinking %s what %j makes of it", (level, sent, words) => {
+    const config = ConfigSchema.parse({ agents: { defaults: { thinkingDefault: level } } });
+    const asked = { agentId: "main", model: "a/m", level: undefined, sent: () => sent };
+    expect(planAsk(config, asked).because).toEqual([
+      `thinking ${level} (agents.defaults.thinkingDefault)${words}`,
+    ]);
   });
 });

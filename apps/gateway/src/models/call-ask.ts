@@ -1,7 +1,9 @@
 // Decides what the calls of an agent ask of a model, and says which setting decided it.
 import type { CallAsk } from "@clew/plugin-sdk/host";
+import type { ThinkingSent } from "@clew/providers";
 import type { Params, ThinkingLevel } from "../config/params.ts";
 import type { Config } from "../config/schema.ts";
+import { howItIsSent } from "./thinking-words.ts";
 
 /** What calls ask, and where each of it was decided, for people. */
 export interface AskSettings {
@@ -16,8 +18,8 @@ export interface AskRequest {
   model: string;
   /** The session's own; undefined: the settings decide. */
   level: ThinkingLevel | undefined;
-  /** False: nothing is known of how to tell this model how hard to think. Default: true. */
-  canBeTold?: boolean;
+  /** What the model's provider is told of thinking, when a call asks this. */
+  sent(ask: CallAsk): ThinkingSent;
 }
 
 interface Layer {
@@ -27,10 +29,7 @@ interface Layer {
 }
 
 /** Pure. The session's own level wins, then the agent, then the model, then the defaults. */
-export function planAsk(
-  config: Config,
-  { agentId, model, level, canBeTold = true }: AskRequest,
-): AskSettings {
+export function planAsk(config: Config, { agentId, model, level, sent }: AskRequest): AskSettings {
   const { defaults, list } = config.agents;
   const place = list.findIndex(({ id }) => id === agentId);
   const own = list[place];
@@ -57,25 +56,26 @@ export function planAsk(
   const parallel = set("parallelToolCalls");
   const clear = set("clearToolResultsAbove");
   const compact = set("compactAbove");
+  const ask: CallAsk = {
+    ...(effort !== undefined &&
+      effort.value !== "adaptive" && { reasoning: { effort: effort.value } }),
+    ...(retention && { cache: { retention: retention.value } }),
+    ...(tier && { serviceTier: tier.value }),
+    ...(temperature && { temperature: temperature.value }),
+    ...(tokens && { maxOutputTokens: tokens.value }),
+    ...(parallel && { parallelToolCalls: parallel.value }),
+    ...((clear || compact) && {
+      serverContext: {
+        ...(clear && { clearToolResultsAbove: clear.value }),
+        ...(compact && { compactAbove: compact.value }),
+      },
+    }),
+  };
   return {
-    ask: {
-      ...(effort !== undefined &&
-        effort.value !== "adaptive" && { reasoning: { effort: effort.value } }),
-      ...(retention && { cache: { retention: retention.value } }),
-      ...(tier && { serviceTier: tier.value }),
-      ...(temperature && { temperature: temperature.value }),
-      ...(tokens && { maxOutputTokens: tokens.value }),
-      ...(parallel && { parallelToolCalls: parallel.value }),
-      ...((clear || compact) && {
-        serverContext: {
-          ...(clear && { clearToolResultsAbove: clear.value }),
-          ...(compact && { compactAbove: compact.value }),
-        },
-      }),
-    },
+    ask,
     because: [
       ...told("thinking", effort).map((text) =>
-        canBeTold ? text : `${text}, which this model cannot be told`,
+        effort === undefined ? text : `${text}${howItIsSent(effort.value, sent(ask))}`,
       ),
       ...told("cache", retention),
       ...told("service tier", tier),
