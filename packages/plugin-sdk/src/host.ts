@@ -17,6 +17,7 @@ export {
   reserveOf,
   type TokenBudget,
 } from "./budget.ts";
+export { SECRET_NAME, secretsInAddress, shownAddress } from "./catalogue/address.ts";
 export { APIS, findApi } from "./catalogue/apis.ts";
 export { modelProfile, type ProfileRequest } from "./catalogue/find-profile.ts";
 export { ProfileChangesSchema } from "./catalogue/profile-changes.ts";

@@ -41,6 +41,8 @@ export interface DecoderOptions {
   contentType: string | null;
   /** ms since the epoch; stamps the message. */
   now: () => number;
+  /** What no message may repeat, beside what the endpoint holds. Default: nothing else. */
+  secrets?: readonly string[];
 }
 
 /**

@@ -396,7 +396,7 @@ describe("streamModel over a real connection", () => {
 
   it("answers an address that is none, and an unknown api, with an error event", async () => {
     expect(await gather({ baseUrl: "nonsense" })).toMatchObject([
-      { type: "error", error: { kind: "network" } },
+      { type: "error", error: { kind: "not_found" } },
     ]);
     const model = { ...call().model, api: "telepathy" };
     expect(await gather({ baseUrl: "", call: call({ model }) })).toMatchObject([
@@ -421,7 +421,7 @@ describe("streamModel over a real connection", () => {
     });
     expect(event).toMatchObject({
       type: "error",
-      error: { kind: "invalid_request", status: 307, message: expect.stringContaining(thief) },
+      error: { kind: "not_found", status: 307, message: expect.stringContaining(thief) },
     });
     expect(JSON.stringify(event)).not.toContain("secret");
     expect(seen).toEqual([]);

@@ -5,12 +5,15 @@ import { sleep } from "@clew/plugin-sdk/host";
 import { unknownApi } from "./build-request.ts";
 import { findDriver } from "./find-driver.ts";
 import type { Endpoint, WireDriver } from "./provider.ts";
+import type { FailureOrigin } from "./shared/failure-origin.ts";
 import { type AnswerLimit, openAnswer } from "./shared/http.ts";
 import { silentOverflow } from "./shared/overflow.ts";
 import { ReplyBuilder } from "./shared/reply.ts";
 import { DEFAULT_RETRY, planRetry, type RetryNotice, type RetryOptions } from "./shared/retry.ts";
+import { secretsOf } from "./shared/secrets.ts";
 import { type RequestSigner, signRequest } from "./shared/sign.ts";
-import { abortError, type FailureOrigin, silentOverflowError } from "./shared/wire-errors.ts";
+import { whyUnsendable } from "./shared/unsendable.ts";
+import { abortError, silentOverflowError } from "./shared/wire-errors.ts";
 
 /**
  * Longest silence of a provider, in ms: a large local model may need minutes before its first
@@ -135,20 +138,23 @@ async function* streamWire(
   } = options;
   const { maxRetries = options.retry?.maxRetries ?? DEFAULT_RETRY.maxRetries } = call;
   const retryOptions = { ...DEFAULT_RETRY, ...options.retry, maxRetries } satisfies RetryOptions;
-  const origin: FailureOrigin = { provider: call.model.provider, endpoint, now };
+  const { provider, api } = call.model;
   const request = driver.buildRequest(call, endpoint);
   for (let retriesDone = 0; ; retriesDone++) {
     const signed = await signRequest(request, options.sign, call.signal);
     if (!signed.ok) return yield errorEvent(call, now, signed.error);
+    const secrets = secretsOf(signed.request.headers);
+    const origin: FailureOrigin = { provider, api, endpoint, now, secrets };
+    const unsendable = whyUnsendable(signed.request, origin);
+    if (unsendable !== undefined) return yield errorEvent(call, now, unsendable);
     const answer = await openAnswer({
       request: signed.request,
-      call,
-      endpoint,
+      origin,
+      signal: call.signal,
       fetch: options.fetch ?? globalThis.fetch,
       idleTimeoutMs,
       maxDurationMs,
       answerLimit,
-      now,
     });
     if (answer.ok) {
       const decoder = driver.createDecoder({
@@ -156,6 +162,7 @@ async function* streamWire(
         endpoint,
         contentType: answer.contentType,
         now,
+        secrets,
       });
       for await (const piece of answer.pieces) {
         const events =

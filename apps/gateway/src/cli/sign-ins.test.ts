@@ -44,6 +44,7 @@ it("says what is missing, and exits 1 when it is missing for the model in use", 
   const { code, text } = await run(bedrock, { AWS_REGION: "eu-west-1" });
   expect(code).toBe(1);
   expect(text).toContain("there are no AWS credentials; run: aws configure");
+  expect(text).toContain('"baseUrl": "https://bedrock-runtime.eu-west-1.amazonaws.com"');
   const other = { models: { providers: { "amazon-bedrock": {} } } };
   expect((await run(other)).code).toBe(0);
 });
@@ -53,4 +54,21 @@ it("is a table for people", async () => {
   const { code, output } = await clew(home, ["models", "sign-in"]);
   expect(code).toBe(0);
   expect(output).toMatch(/^provider +signs in with\s*\n[\s\S]*offline +nothing/);
+});
+
+it("names the character of a key that no request can carry, and where the key is from", async () => {
+  const model = { agents: { defaults: { model: "openai/gpt-5.6" } } };
+  const { code, text } = await run(model, { OPENAI_API_KEY: "sk–secret" });
+  expect(code).toBe(1);
+  expect(text).toContain(
+    'The key of provider \\"openai\\" (OPENAI_API_KEY of the environment) has the character U+2013 (–) at place 3, which HTTP cannot carry; copy the key anew.',
+  );
+  expect(text).not.toContain("secret");
+});
+
+it("asks for a token where Google's command line client would have one", async () => {
+  const model = { agents: { defaults: { model: "google-gemini-cli/gemini-3-pro" } } };
+  const { code, text } = await run(model);
+  expect(code).toBe(1);
+  expect(text).toContain("needs a key: set GOOGLE_GEMINI_CLI_API_KEY");
 });

@@ -1,10 +1,10 @@
 // Runs `clew models sign-in`, which lists where keys and logins come from.
-import { PROVIDERS } from "@clew/plugin-sdk/host";
+import { PROVIDERS, shownAddress } from "@clew/plugin-sdk/host";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import { type Environment, keyNames } from "../config/environment.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import { findAccess } from "../credentials/find.ts";
+import { findAccess, findAddress } from "../credentials/find.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
@@ -12,9 +12,9 @@ import { formatTable } from "../terminal/table.ts";
 
 interface SignInRow {
   provider: string;
-  /** Null: it cannot be reached, `problem` says why. */
+  /** Without what may be secret in it. Null: it has none. */
   baseUrl: string | null;
-  /** Completes "signs in with …"; null as above. */
+  /** Completes "signs in with …". Null: it cannot sign in, `problem` says why. */
   from: string | null;
   problem: string | null;
 }
@@ -54,13 +54,15 @@ function planRows(config: Config, environment: Environment, inUse: string): Sign
   return [...ids].sort().map((provider) => {
     if (provider === "offline" || provider === "")
       return { provider: "offline", baseUrl: null, from: "nothing", problem: null };
+    const configured = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
+    const address = findAddress(provider, configured, environment);
+    const baseUrl = address === undefined ? null : shownAddress(address);
     try {
-      const configured = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
-      const { baseUrl, from } = findAccess(provider, configured, environment);
+      const { from } = findAccess(provider, configured, environment);
       return { provider, baseUrl, from, problem: null };
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
-      return { provider, baseUrl: null, from: null, problem };
+      return { provider, baseUrl, from: null, problem };
     }
   });
 }

@@ -77,6 +77,24 @@ describe("the configuration", () => {
     expect(() => check(wrong)).not.toThrow(/12345678/);
   });
 
+  it.each([
+    ["baseUrl", { baseUrl: "http://user:hunter2@127.0.0.1:4199/v1" }],
+    ["baseUrl", { baseUrl: "http://127.0.0.1:4199/v1?key=hunter2" }],
+    ["google.tokenEndpoint", { google: { tokenEndpoint: "http://me:hunter2@127.0.0.1/" } }],
+    ["aws.ssoEndpoint", { aws: { ssoEndpoint: "http://me:hunter2@127.0.0.1/" } }],
+  ])("refuses a secret in the address %s, and says where it belongs", (name, house) => {
+    const refused = () => check({ models: { providers: { house } } });
+    expect(refused).toThrow(
+      `models.providers.house.${name}: The address holds a key or a password, which would be shown wherever the address is; take it out, and put it into apiKey, the environment or headers.`,
+    );
+    expect(refused).not.toThrow(/hunter2/);
+  });
+
+  it("takes an address with a query that is no secret", () => {
+    const house = { baseUrl: "https://x.openai.azure.com/openai/v1?api-version=preview" };
+    expect(check({ models: { providers: { house } } }).warnings).toEqual([]);
+  });
+
   it("warns about unknown keys with the nearest known one", () => {
     const { warnings } = check({
       agents: { defaults: { worksapce: "x", historyLimit: 3 } },

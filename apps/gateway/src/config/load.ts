@@ -1,7 +1,7 @@
 // Loads one plugin and returns what it registered, or why none of it is used.
 import { readFile } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { isRecord } from "@clew/plugin-sdk/host";
+import { isRecord, secretsInAddress } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
 import type { z } from "zod";
 import { storageFailed } from "../storage-error.ts";
@@ -146,6 +146,7 @@ function given(raw: unknown, path: readonly PropertyKey[]): string {
   for (const part of path)
     value = (value as Record<PropertyKey, unknown> | null | undefined)?.[part];
   if (path.some((part) => /key|token(?!s)|secret|password|headers/i.test(String(part)))) return "";
+  if (typeof value === "string" && secretsInAddress(value).length > 0) return "";
   return ["string", "number", "boolean"].includes(typeof value)
     ? ` (given: ${JSON.stringify(value).slice(0, 80)})`
     : "";

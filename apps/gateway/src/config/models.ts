@@ -1,8 +1,15 @@
 // The settings of model servers, `models.providers.<id>`.
-import { ProfileChangesSchema } from "@clew/plugin-sdk/host";
+import { ProfileChangesSchema, secretsInAddress } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 
 const price = z.number().nonnegative();
+
+/** An address is shown and kept with sessions, so nothing may stand in it that is a secret. */
+const hasNoSecret = (address: string): boolean => secretsInAddress(address).length === 0;
+const NO_SECRETS =
+  "The address holds a key or a password, which would be shown wherever the address is; take it out, and put it into apiKey, the environment or headers.";
+/** Where a login is asked for. */
+const address = z.url().refine(hasNoSecret, NO_SECRETS).optional();
 
 export const ModelConfigSchema = z.object({
   id: z.string().min(1).describe("The name the server knows."),
@@ -37,6 +44,7 @@ export const ModelConfigSchema = z.object({
 export const ProviderConfigSchema = z.object({
   baseUrl: z
     .url({ protocol: /^https?$/ })
+    .refine(hasNoSecret, NO_SECRETS)
     .optional()
     .describe("Address of the server, up to and including the version path."),
   // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how a setting names a variable.
@@ -56,12 +64,9 @@ export const ProviderConfigSchema = z.object({
     .object({
       profile: z.string().min(1).optional().describe("A profile of AWS's own files."),
       region: z.string().min(1).optional().describe("Where requests go, e.g. eu-west-1."),
-      ssoEndpoint: z.url().optional().describe("Where SSO gives out keys; unset = AWS's address."),
-      ssoOidcEndpoint: z
-        .url()
-        .optional()
-        .describe("Where SSO renews a login; unset = AWS's address."),
-      stsEndpoint: z.url().optional().describe("Where roles are taken on; unset = AWS's address."),
+      ssoEndpoint: address.describe("Where SSO gives out keys; unset = AWS's address."),
+      ssoOidcEndpoint: address.describe("Where SSO renews a login; unset = AWS's address."),
+      stsEndpoint: address.describe("Where roles are taken on; unset = AWS's address."),
     })
     .optional()
     .describe("Signs requests with an AWS login; for Amazon Bedrock it need not be set."),
@@ -74,10 +79,7 @@ export const ProviderConfigSchema = z.object({
         .boolean()
         .optional()
         .describe("Whether the machine's own account may be asked for, on Google Cloud."),
-      tokenEndpoint: z
-        .url()
-        .optional()
-        .describe("Where tokens are given out; unset = Google's address."),
+      tokenEndpoint: address.describe("Where tokens are given out; unset = Google's address."),
     })
     .optional()
     .describe("Uses a Google Cloud login; for Vertex it need not be set."),

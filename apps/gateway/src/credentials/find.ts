@@ -1,6 +1,7 @@
 // Decides where a provider answers and how it is signed in to.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { findProvider, providerAt } from "@clew/plugin-sdk/host";
+import { unsendableCharacter } from "@clew/providers";
 import { type Environment, expandVariables, keyNames } from "../config/environment.ts";
 import type { ProviderConfig } from "../config/models.ts";
 import { awsFactsOf, bedrockAddress, regionIn, vertexAddress } from "./addresses.ts";
@@ -40,10 +41,7 @@ export function findAccess(
   const way = wayOf(providerId, configured);
   const aws = way === "aws" ? awsFactsOf(configured, environment) : undefined;
   const google = way === "google" ? planGoogleFor(configured, environment) : undefined;
-  const baseUrl =
-    configured?.baseUrl ??
-    findProvider(providerId)?.baseUrl ??
-    ownAddress(providerId, { configured, environment, aws, google });
+  const baseUrl = addressFor(providerId, { configured, environment, aws, google });
   if (configured?.apiKey !== undefined && configured.apiKeyCommand !== undefined)
     throw invalid(
       `models.providers.${providerId} sets both apiKey and apiKeyCommand; remove one of them.`,
@@ -52,7 +50,7 @@ export function findAccess(
     givenKey(providerId, configured, environment) ??
     commandKey(configured) ??
     usualKey(providerId, configured, environment);
-  if (found !== undefined) return { baseUrl, ...found };
+  if (found !== undefined) return { baseUrl, ...sendable(providerId, found) };
   if (aws !== undefined) {
     const region = configured?.aws?.region ?? regionIn(baseUrl) ?? awsRegion(aws);
     if (region === undefined) throw invalid(noRegion(providerId));
@@ -84,6 +82,38 @@ export function findAccess(
       `Provider "${providerId}" needs a key: set ${keyNames(providerId).join(" or ")}, or models.providers.${providerId}.apiKey.`,
     );
   return { baseUrl, from: "nothing" };
+}
+
+/** The address alone, also where nothing is there to sign in with; undefined: it has none. */
+export function findAddress(
+  providerId: string,
+  configured: ProviderConfig | undefined,
+  environment: AccessEnvironment,
+): string | undefined {
+  const way = wayOf(providerId, configured);
+  try {
+    return addressFor(providerId, {
+      configured,
+      environment,
+      aws: way === "aws" ? awsFactsOf(configured, environment) : undefined,
+      google: way === "google" ? planGoogleFor(configured, environment) : undefined,
+    });
+  } catch (error) {
+    if (ContextEngineError.is(error, "CONFIG_INVALID")) return undefined;
+    throw error;
+  }
+}
+
+const addressFor = (providerId: string, facts: AddressFacts): string =>
+  facts.configured?.baseUrl ?? findProvider(providerId)?.baseUrl ?? ownAddress(providerId, facts);
+
+/** Throws for a key that was pasted with a character that no request can carry. */
+function sendable(providerId: string, found: Found): Found {
+  const odd = found.apiKey === undefined ? undefined : unsendableCharacter(found.apiKey);
+  if (odd === undefined) return found;
+  throw invalid(
+    `The key of provider "${providerId}" (${found.from}) has the character ${odd.character} at place ${odd.place}, which HTTP cannot carry; copy the key anew.`,
+  );
 }
 
 type Way = "aws" | "google" | undefined;

@@ -8,16 +8,20 @@ import { checkHost } from "./check-host.ts";
 
 /** What is found of a model that speaks this api, asked with this key. */
 async function foundOf(api: string, apiKey: string): Promise<string[]> {
+  return (await findingsOf(api, apiKey)).map(({ code }) => code);
+}
+
+async function findingsOf(api: string, apiKey: string, query = "") {
   const server = await createEmulator(api, { keys: ["right"] });
   onTestFinished(() => server.close());
   const home = await temporaryHome();
   const config = {
     agents: { defaults: { model: "house/m" } },
-    models: { providers: { house: { api, baseUrl: server.baseUrl, apiKey } } },
+    models: { providers: { house: { api, baseUrl: `${server.baseUrl}${query}`, apiKey } } },
   };
   await writeFile(join(home, "clew.json"), JSON.stringify(config));
   const findings = await checkHost(readEnvironment({ CLEW_HOME: home }));
-  return findings.filter(({ subject }) => subject === "model").map(({ code }) => code);
+  return findings.filter(({ subject }) => subject === "model");
 }
 
 describe("the doctor, asking a model's server", () => {
@@ -27,5 +31,12 @@ describe("the doctor, asking a model's server", () => {
   ])("signs in the way %s wants it", async (api) => {
     expect(await foundOf(api, "right")).toEqual(["model"]);
     expect(await foundOf(api, "wrong")).toEqual(["model-key-refused"]);
+  });
+
+  it("asks before the query of an address, shows none of it, and says which api is spoken", async () => {
+    const [found] = await findingsOf("openai-completions", "right", "?api-version=preview");
+    expect(found?.code).toBe("model");
+    expect(found?.text).toContain("/v1 answers; speaks openai-completions");
+    expect(found?.text).toContain("(another: models.providers.house.api)");
   });
 });

@@ -2,7 +2,8 @@
 import { constants } from "node:fs";
 import { access, rm, stat } from "node:fs/promises";
 import type { QuarantineRecord } from "@clew/engine-core";
-import { buildRequest, classifyError } from "@clew/providers";
+import { shownAddress } from "@clew/plugin-sdk/host";
+import { addressAt, buildRequest, classifyError } from "@clew/providers";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
@@ -148,6 +149,7 @@ async function checkModel(
   const about = `${name}, window ${model.contextWindow} tokens`;
   if (endpoint.baseUrl === "")
     return [{ level: "ok", code: "model", subject: "model", text: `${about}; needs no network` }];
+  const address = shownAddress(endpoint.baseUrl);
   // Of some, another server lists the models: an answer only shows that this one is there.
   const listed = model.api === "bedrock-converse-stream" ? "" : "models";
   let headers: Record<string, string>;
@@ -158,7 +160,7 @@ async function checkModel(
     return [failure("model-sign-in", "model", error)];
   }
   try {
-    const answer = await fetch(`${endpoint.baseUrl.replace(/\/$/, "")}/${listed}`, {
+    const answer = await fetch(addressAt(endpoint, listed), {
       headers,
       // Nowhere else: the headers hold the key.
       redirect: "manual",
@@ -170,7 +172,7 @@ async function checkModel(
           level: "failure",
           code: "model-key-refused",
           subject: "model",
-          text: `${about}: ${endpoint.baseUrl} refuses the key (HTTP ${answer.status}); check models.providers.${model.provider}.apiKey`,
+          text: `${about}: ${address} refuses the key (HTTP ${answer.status}); check models.providers.${model.provider}.apiKey`,
         },
       ];
     }
@@ -179,7 +181,7 @@ async function checkModel(
         level: "ok",
         code: "model",
         subject: "model",
-        text: `${about}; ${endpoint.baseUrl} answers; signs in with ${signsInWith.from}`,
+        text: `${about}; ${address} answers; speaks ${model.api} (another: models.providers.${model.provider}.api); signs in with ${signsInWith.from}`,
       },
     ];
   } catch {
@@ -188,7 +190,7 @@ async function checkModel(
         level: "failure",
         code: "model-server-away",
         subject: "model",
-        text: `${about}: nothing answers at ${endpoint.baseUrl}; start that server or correct models.providers.${model.provider}.baseUrl`,
+        text: `${about}: nothing answers at ${address}; start that server or correct models.providers.${model.provider}.baseUrl`,
       },
     ];
   }

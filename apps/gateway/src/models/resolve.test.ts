@@ -133,6 +133,30 @@ describe("a model name", () => {
     expect(openai.contextWindow).toBe(1_047_576);
   });
 
+  it("lets a reply be as long as the model can, as far as prompts leave room for it", () => {
+    const keys = { OPENAI_API_KEY: "k" };
+    const cap = (id: string) => resolve(`openai/${id}`, {}, keys).model.maxOutputTokens;
+    expect(cap("gpt-4o")).toBe(16_384);
+    expect(cap("gpt-5")).toBe(64_000);
+    expect(cap("somebody-elses")).toBe(8192);
+    const claude = { baseUrl: "http://127.0.0.1:1/v1", models: [{ id: "claude-opus-4-6" }] };
+    expect(resolve("house/claude-opus-4-6", { house: claude }).model.maxOutputTokens).toBe(32_000);
+    const listed = { ...claude, models: [{ id: "claude-opus-4-6", maxTokens: 64_000 }] };
+    expect(resolve("house/claude-opus-4-6", { house: listed }).model.maxOutputTokens).toBe(64_000);
+  });
+
+  it("speaks the provider's own api in each region, and the common one to a stand-in", () => {
+    const apis = ["openai-responses", "openai-completions"];
+    const apiAt = (baseUrl: string) =>
+      resolveModel({
+        ...{ name: "openai/gpt-5.6", contextTokens: undefined, apis },
+        models: ModelsConfigSchema.parse({ providers: { openai: { baseUrl, apiKey: "k" } } }),
+        environment: readEnvironment({}),
+      }).model.api;
+    expect(apiAt("https://eu.api.openai.com/v1")).toBe("openai-responses");
+    expect(apiAt("http://127.0.0.1:4301/v1")).toBe("openai-completions");
+  });
+
   it("names the account by a fingerprint that holds nothing of the key", () => {
     const { model } = resolve("openai/m", {}, { OPENAI_API_KEY: "sk-very-secret" });
     expect(model.account).toMatch(/^[0-9a-f]{12}$/);

@@ -31,7 +31,8 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     apis: ["openai-responses", "openai-completions", "openai-chatgpt-responses"],
     baseUrl: "https://api.openai.com/v1",
     needsKey: ["OPENAI_API_KEY"],
-    hosts: ["api.openai.com"],
+    // Also those of a region, such as eu.api.openai.com.
+    hosts: ["api.openai.com", ".api.openai.com"],
     flavor: "openai",
     cacheTtlMs: 5 * MINUTES,
     policy: "openai",
@@ -87,6 +88,7 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     id: "google-gemini-cli",
     apis: ["google-gemini-cli"],
     baseUrl: "https://cloudcode-pa.googleapis.com",
+    needsKey: ["GOOGLE_GEMINI_CLI_API_KEY"],
     hosts: ["cloudcode-pa.googleapis.com"],
     policy: "native-gemini",
   },
@@ -95,6 +97,7 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     id: "google-antigravity",
     apis: ["google-antigravity", "google-gemini-cli"],
     baseUrl: "https://daily-cloudcode-pa.sandbox.googleapis.com",
+    needsKey: ["GOOGLE_ANTIGRAVITY_API_KEY"],
     hosts: ["daily-cloudcode-pa.sandbox.googleapis.com", "daily-cloudcode-pa.googleapis.com"],
   },
   {

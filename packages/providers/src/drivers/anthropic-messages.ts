@@ -6,7 +6,8 @@ import { createMessagesDecoder } from "../anthropic-messages/decode.ts";
 import { writeMessages } from "../anthropic-messages/messages.ts";
 import { toolFields } from "../anthropic-messages/tools.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
-import { addressAt, headersOf } from "../shared/headers.ts";
+import { addressAt } from "../shared/address.ts";
+import { headersOf } from "../shared/headers.ts";
 import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 

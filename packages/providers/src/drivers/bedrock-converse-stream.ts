@@ -6,7 +6,8 @@ import { createConverseDecoder } from "../bedrock-converse-stream/decode.ts";
 import { writeConverseMessages } from "../bedrock-converse-stream/messages.ts";
 import { toolFields } from "../bedrock-converse-stream/tools.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
-import { addressAt, bearer, headersOf } from "../shared/headers.ts";
+import { addressAt } from "../shared/address.ts";
+import { bearer, headersOf } from "../shared/headers.ts";
 import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 

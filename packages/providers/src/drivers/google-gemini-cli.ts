@@ -3,7 +3,8 @@ import { isRecord, type ModelCall } from "@clew/plugin-sdk/host";
 import { writeBody } from "../google-generative-ai/body.ts";
 import { createGeminiDecoder } from "../google-generative-ai/decode.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
-import { addressAt, bearer, headersOf } from "../shared/headers.ts";
+import { addressAt } from "../shared/address.ts";
+import { bearer, headersOf } from "../shared/headers.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 
 /**

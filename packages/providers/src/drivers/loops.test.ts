@@ -117,7 +117,7 @@ const FAULTS: readonly [EmulatorFault, string][] = [
   [{ fault: "overloaded" }, "overloaded"],
   [{ fault: "html" }, "unavailable"],
   [{ fault: "html", status: 200 }, "invalid_response"],
-  [{ fault: "redirect" }, "invalid_request"],
+  [{ fault: "redirect" }, "not_found"],
   [{ fault: "error", text: "Half" }, "unavailable"],
   [{ fault: "cut", text: "Half" }, "network"],
   [{ fault: "unfinished", text: "Half" }, "invalid_response"],
@@ -218,6 +218,11 @@ describe.each(WIRES)("a session over %s", (api) => {
     if (fault.fault === "rate-limit" && /^(?:anthropic|google)/.test(MODELS[api]!.provider))
       expect(last).toMatchObject({ error: { retryAfterMs: 2000 } });
     if (fault.fault === "overflow") expect(last).toMatchObject({ error: { windowTokens: 8000 } });
+    if (api === "mistral-conversations" && last?.type === "error") {
+      expect(last.error.message).not.toContain("Chat Completions");
+      if (fault.fault === "overflow")
+        expect(last.error).toMatchObject({ observedTokens: expect.any(Number) });
+    }
   });
 });
 

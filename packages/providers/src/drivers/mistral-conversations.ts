@@ -4,8 +4,9 @@ import { askFields } from "../mistral-conversations/ask.ts";
 import { writeMistralMessages } from "../mistral-conversations/messages.ts";
 import { createChatDecoder } from "../openai-completions/decode.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
+import { addressAt } from "../shared/address.ts";
 import { joined } from "../shared/growing.ts";
-import { addressAt, bearer, headersOf } from "../shared/headers.ts";
+import { bearer, headersOf } from "../shared/headers.ts";
 import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 
@@ -24,7 +25,7 @@ export const mistralConversations: WireDriver = {
   kind: "wire",
   api: "mistral-conversations",
   buildRequest: buildMistralRequest,
-  createDecoder: createChatDecoder,
+  createDecoder: (options) => createChatDecoder(options, "Mistral's chat"),
 };
 
 function buildMistralRequest(call: ModelCall, endpoint: Endpoint): WireRequest {

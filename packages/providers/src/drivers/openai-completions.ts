@@ -6,8 +6,9 @@ import { createChatDecoder } from "../openai-completions/decode.ts";
 import { findFlavor } from "../openai-completions/flavors.ts";
 import { writeChatMessages } from "../openai-completions/messages.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
+import { addressAt } from "../shared/address.ts";
 import { joined } from "../shared/growing.ts";
-import { addressAt, bearer, headersOf } from "../shared/headers.ts";
+import { bearer, headersOf } from "../shared/headers.ts";
 import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 
@@ -26,7 +27,7 @@ export const openaiCompletions: WireDriver = {
   kind: "wire",
   api: "openai-completions",
   buildRequest: buildChatRequest,
-  createDecoder: createChatDecoder,
+  createDecoder: (options) => createChatDecoder(options),
 };
 
 function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {

@@ -1,14 +1,15 @@
 // Where a Gemini model answers, and how one signs in there.
-import type { ModelRef } from "@clew/plugin-sdk/host";
+import { type ModelRef, shownAddress } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "../provider.ts";
-import { addressAt, bearer } from "../shared/headers.ts";
+import { addressAt } from "../shared/address.ts";
+import { bearer } from "../shared/headers.ts";
 
 /** "studio" Google AI, with a key · "vertex" a Google Cloud project, with a token. */
 export type GeminiPlace = "studio" | "vertex";
 
 /** Told by the provider's id, else by the address. */
 export const placeOf = ({ provider }: ModelRef, { baseUrl }: Endpoint): GeminiPlace =>
-  provider === "google-vertex" || VERTEX_ADDRESS.test(baseUrl) ? "vertex" : "studio";
+  provider === "google-vertex" || VERTEX_ADDRESS.test(shownAddress(baseUrl)) ? "vertex" : "studio";
 
 const VERTEX_ADDRESS = /\/\/(?:[a-z0-9-]+-)?aiplatform\.|\/locations\/[a-z0-9-]+\/?$/;
 
@@ -18,7 +19,7 @@ const VERTEX_ADDRESS = /\/\/(?:[a-z0-9-]+-)?aiplatform\.|\/locations\/[a-z0-9-]+
  */
 export function addressOf(model: ModelRef, endpoint: Endpoint): string {
   const path = placeOf(model, endpoint) === "vertex" ? vertexPath(model.id) : studioPath(model.id);
-  return `${addressAt(endpoint, path)}:streamGenerateContent?alt=sse`;
+  return addressAt(endpoint, `${path}:streamGenerateContent?alt=sse`);
 }
 
 /**

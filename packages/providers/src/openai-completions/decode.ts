@@ -18,14 +18,14 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
 /** Reasons by which a server says that it gave up in the middle. */
 const GAVE_UP = new Set(["error", "abort"]);
 
-export function createChatDecoder(options: DecoderOptions): StreamDecoder {
+/** `wire` is its name for people: others stream in the same way. */
+export function createChatDecoder(
+  options: DecoderOptions,
+  wire = "Chat Completions",
+): StreamDecoder {
   const { now, call } = options;
   const idPrefix = `call_${now().toString(36)}_${call.messages.length}_`;
-  return createAnswerDecoder(
-    options,
-    "Chat Completions",
-    (answer) => new ChunkReader(answer, idPrefix),
-  );
+  return createAnswerDecoder(options, wire, (answer) => new ChunkReader(answer, idPrefix));
 }
 
 class ChunkReader implements EventReader {

@@ -1,7 +1,8 @@
 // Joins what a call asks and its items into one Responses request.
 import { type ModelCall, providerAt } from "@clew/plugin-sdk/host";
 import type { Endpoint, WireRequest } from "../provider.ts";
-import { addressAt, headersOf } from "../shared/headers.ts";
+import { addressAt } from "../shared/address.ts";
+import { headersOf } from "../shared/headers.ts";
 import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 import { askFields } from "./ask.ts";

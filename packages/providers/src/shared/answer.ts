@@ -4,8 +4,9 @@ import type { ModelError, ProviderTold, StreamEvent } from "@clew/plugin-sdk/hos
 import { isRecord } from "@clew/plugin-sdk/host";
 import { createParser } from "eventsource-parser";
 import type { DecoderOptions, StreamDecoder } from "../provider.ts";
+import type { FailureOrigin } from "./failure-origin.ts";
 import { ReplyBuilder } from "./reply.ts";
-import { classifyError, type FailureOrigin, invalidResponse } from "./wire-errors.ts";
+import { classifyError, invalidResponse } from "./wire-errors.ts";
 
 /** Understands the events of one wire, and tells the answer what they say. */
 export interface EventReader {
@@ -79,8 +80,9 @@ export class Answer {
   #ended = false;
   #told: ProviderTold = {};
 
-  constructor({ call, endpoint, now }: DecoderOptions) {
-    this.#origin = { provider: call.model.provider, endpoint, now };
+  constructor({ call, endpoint, now, secrets = [] }: DecoderOptions) {
+    const { provider, api } = call.model;
+    this.#origin = { provider, api, endpoint, now, secrets };
     this.reply = new ReplyBuilder(call, now);
   }
 

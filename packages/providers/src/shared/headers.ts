@@ -1,9 +1,5 @@
-// Where a request goes, and under which headers.
+// Under which headers a request goes.
 import type { Endpoint } from "../provider.ts";
-
-/** The address of a path below the base URL. */
-export const addressAt = ({ baseUrl }: Endpoint, path: string): string =>
-  `${baseUrl.replace(/\/+$/, "")}/${path}`;
 
 /** The driver's headers, and a person's own over them: each has one spelling. */
 export function headersOf(

@@ -1,13 +1,13 @@
 // Sends one request and reads its answer piece by piece.
-import type { ModelCall, ModelError } from "@clew/plugin-sdk/host";
-import type { Endpoint, WireRequest } from "../provider.ts";
-import { secretsOf } from "./sign.ts";
+import type { ModelError } from "@clew/plugin-sdk/host";
+import type { WireRequest } from "../provider.ts";
+import type { FailureOrigin } from "./failure-origin.ts";
 import {
   abortError,
   answerTooLarge,
   classifyError,
+  emptyAnswerError,
   endlessError,
-  type FailureOrigin,
   idleError,
   redirectError,
 } from "./wire-errors.ts";
@@ -22,14 +22,15 @@ export interface AnswerLimit {
 
 export interface OpenAnswerOptions {
   request: WireRequest;
-  call: ModelCall;
-  endpoint: Endpoint;
+  /** Whose failure it is when there is none. */
+  origin: FailureOrigin;
+  /** Of the caller. */
+  signal: AbortSignal;
   fetch: typeof globalThis.fetch;
   idleTimeoutMs: number;
   /** Longest a call may take from its sending to its end; ms. */
   maxDurationMs: number;
   answerLimit: AnswerLimit;
-  now: () => number;
 }
 
 export type AnswerPiece =
@@ -50,14 +51,8 @@ const ERROR_BODY_LIMIT = 65_536;
  * network did.
  */
 export async function openAnswer(options: OpenAnswerOptions): Promise<Answer> {
-  const { request, call, endpoint } = options;
-  const origin: FailureOrigin = {
-    provider: call.model.provider,
-    endpoint,
-    now: options.now,
-    secrets: secretsOf(request.headers),
-  };
-  const watch = watchdog(call.signal, options, origin);
+  const { request, origin } = options;
+  const watch = watchdog(options.signal, options, origin);
   const failed = (cause: unknown): Answer => {
     watch.stop();
     return { ok: false, error: watch.error() ?? classifyError({ kind: "network", cause }, origin) };
@@ -100,12 +95,7 @@ export async function openAnswer(options: OpenAnswerOptions): Promise<Answer> {
     const error = watch.error();
     if (reader === undefined || first === undefined || error !== undefined) {
       watch.stop();
-      return {
-        ok: false,
-        error:
-          error ??
-          classifyError({ kind: "network", cause: new Error("the answer was empty") }, origin),
-      };
+      return { ok: false, error: error ?? emptyAnswerError(origin) };
     }
     return {
       ok: true,

@@ -110,7 +110,7 @@ export const OBSERVED_TOKEN_PATTERNS: readonly RegExp[] = [
   /\(requested: ([\d,_]+)\)/i,
   /resulted in ([\d,_]+) tokens/i,
   /(?:input|prompt|request) \(([\d,_]+) tokens\)/i,
-  /prompt has ([\d,_]+) tokens/i,
+  /prompt (?:has|contains) ([\d,_]+) tokens/i,
   /(?:prompt|input) token count(?: of| is)? \(?([\d,_]+)/i,
 ];
 

@@ -34,7 +34,7 @@ const OVERFLOWS: readonly (readonly [text: string, observed?: number])[] = [
   ["Invalid request: Your request exceeded model token limit: 131072 (requested: 140000)", 140_000],
   ["9000 token(s) in request more than max token(s) allowed"],
   ["Prompt exceeds max length"],
-  ["Prompt contains 40000 tokens, too large for model with 32768 maximum context length"],
+  ["Prompt contains 40000 tokens, too large for model with 32768 maximum context length", 40_000],
   ["prompt has 5000 tokens, but the configured context size is 4096 tokens", 5000],
   ["model_context_window_exceeded"],
   ["prompt too long; exceeded max context length by 4 tokens"],

@@ -82,3 +82,26 @@ it("repeats nothing of what it signed with when a server does", async () => {
   expect(result).toMatchObject({ error: { kind: "auth" } });
   expect(JSON.stringify(result)).not.toContain(token);
 });
+
+it("repeats nothing of it either when an answer that has begun ends in an error", async () => {
+  const token = "token-of-a-session";
+  const told = `data: ${JSON.stringify({ error: { message: `bad token ${token}` } })}\n\n`;
+  const call: ModelCall = {
+    model: {
+      ...{ provider: "house", api: "openai-completions", id: "m" },
+      ...{ contextWindow: 9000, maxOutputTokens: 100 },
+    },
+    systemPrompt: "",
+    messages: [{ role: "user", content: "Hi" }],
+    tools: [],
+    signal: new AbortController().signal,
+  };
+  const result = await completeModel({
+    call,
+    endpoint: { baseUrl: "http://h.test/v1" },
+    sign: async () => ({ authorization: `Bearer ${token}` }),
+    fetch: async () => new Response(told, { headers: { "content-type": "text/event-stream" } }),
+  });
+  expect(result).toMatchObject({ error: { message: expect.stringContaining("bad token [key]") } });
+  expect(JSON.stringify(result)).not.toContain(token);
+});

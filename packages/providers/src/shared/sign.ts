@@ -46,12 +46,3 @@ const aborted = (signal: AbortSignal, until: AbortSignal): Promise<undefined> =>
     if (signal.aborted) resolve(undefined);
     else signal.addEventListener("abort", () => resolve(undefined), options);
   });
-
-const SECRET_HEADERS = ["authorization", "x-api-key", "x-goog-api-key", "x-amz-security-token"];
-
-/** What of a request's headers nobody may be told. */
-export const secretsOf = (headers: Readonly<Record<string, string>>): string[] =>
-  SECRET_HEADERS.flatMap((name) => {
-    const value = headers[name];
-    return value === undefined ? [] : [value.replace(/^Bearer /i, "")];
-  });

@@ -105,6 +105,25 @@ describe("classifyError", () => {
     expect(error.message).toContain("https://api.acme.test/v1");
   });
 
+  it.each([
+    ["http://127.0.0.1:11434/v1", "ECONNREFUSED", "start the model server there or correct"],
+    ["http://[::1]:1/v1", "ECONNRESET", "start the model server there or correct"],
+    ["https://api.acme.test/v1", "ECONNREFUSED", "check the network and the base URL"],
+    ["https://api.acme.test/v1", "ENOTFOUND", "check the host name in the base URL"],
+    ["http://127.0.0.1:1/v1", "ERR_INVALID_URL", "is no usable address (ERR_INVALID_URL); correct"],
+  ])("advises for %s and %s what a person can do", (baseUrl, code, advice) => {
+    const failure: Failure = { kind: "network", cause: caused(code) };
+    const { message } = classifyError(failure, { ...origin, endpoint: { baseUrl } });
+    expect(message).toContain(advice);
+  });
+
+  it("says of what is not there which api was spoken", () => {
+    const failure: Failure = { kind: "http", status: 404, body: "" };
+    expect(classifyError(failure, { ...origin, api: "openai-completions" }).message).toContain(
+      'check the model\'s name, the base URL and the api, which was "openai-completions".',
+    );
+  });
+
   it("finds the code among the errors of several addresses", () => {
     const several = Object.assign(new Error("all failed"), {
       errors: [Object.assign(new Error("one"), { code: "ECONNREFUSED" })],

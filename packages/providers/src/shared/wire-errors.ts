@@ -1,7 +1,8 @@
 // Says why a call failed, in a kind for hosts and a sentence for people.
 import type { ModelError } from "@clew/plugin-sdk/host";
-import type { Endpoint } from "../provider.ts";
+import { type FailureOrigin, quoted, who } from "./failure-origin.ts";
 import { type GoogleStatus, readGoogleStatus } from "./google-status.ts";
+import { networkError } from "./network-errors.ts";
 import { isOverflow, isRequestCeiling, namedWindow, observedTokens } from "./overflow.ts";
 import {
   isBilling,
@@ -21,21 +22,6 @@ export type Failure =
   | { kind: "text"; text: string; status?: number }
   /** No answer, or one that broke off (`started`). */
   | { kind: "network"; cause: unknown; started?: boolean };
-
-/** Whose failure it is. */
-export interface FailureOrigin {
-  /** `ModelRef.provider`. */
-  provider: string;
-  /** Where the call went. */
-  endpoint: Endpoint;
-  /** ms since the epoch, for a Retry-After that is a date. Default: the wall clock. */
-  now?: () => number;
-  /** What no message may repeat, beside the endpoint's key. Default: nothing else. */
-  secrets?: readonly string[];
-}
-
-/** Characters of a provider's own words that a message repeats. */
-const DETAIL_LIMIT = 300;
 
 /**
  * Classifies a failure; engine-core decides by `kind` alone. Order: what the status alone decides
@@ -82,7 +68,13 @@ export function redirectError(
     ? `to ${new URL(target, origin.endpoint.baseUrl).origin} `
     : "";
   const message = `${who(origin)} sent the request on ${where}(${status}), which is not followed because it holds the key; if that address is right, make it the base URL.`;
-  return { kind: "invalid_request", message, ...(status > 0 && { status }) };
+  return { kind: "not_found", message, ...(status > 0 && { status }) };
+}
+
+/** A 2xx answer of no bytes at all. */
+export function emptyAnswerError(origin: FailureOrigin): ModelError {
+  const message = `${who(origin)} sent an empty answer; try again, or check that the base URL leads to the API.`;
+  return { kind: "network", message };
 }
 
 /** The provider took a prompt that did not fit, without a word. */
@@ -117,7 +109,7 @@ function describedError(
 ): ModelError {
   const { words, code, google } = errorWords(body);
   const told = { words, code, status };
-  const detail = clip(redact(words, [origin.endpoint.apiKey ?? "", ...(origin.secrets ?? [])]));
+  const detail = quoted(words, origin);
   const base = (next: string) => ({
     message: `${who(origin)} answered ${status === undefined ? "with an error" : status}${detail === "" ? "" : `: ${detail}`}; ${next}.`,
     ...(status !== undefined && { status }),
@@ -168,12 +160,15 @@ function describedError(
   if (isContentRefusal(told))
     return { kind: "refused", ...base("it does not answer this: say it differently") };
   if (isNotFound(told))
-    return { kind: "not_found", ...base("check the model's name and the base URL") };
+    return { kind: "not_found", ...base(`check the model's name${whereAsked(origin)}`) };
   return {
     kind: "invalid_request",
     ...base("the request must be changed before it is sent again"),
   };
 }
+
+const whereAsked = ({ api }: FailureOrigin): string =>
+  api === undefined ? " and the base URL" : `, the base URL and the api, which was "${api}"`;
 
 const RATE_LIMIT_CODES = new Set([
   "rate_limit_exceeded",
@@ -188,69 +183,6 @@ const UNAVAILABLE_CODES = new Set([
   "api_error",
   "timeout_error",
 ]);
-
-/** Network failures by the code of the error or of one of its causes. */
-const NETWORK_CODES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "refused the connection",
-  ECONNRESET: "closed the connection",
-  EPIPE: "closed the connection",
-  UND_ERR_SOCKET: "closed the connection",
-  ENOTFOUND: "has a host name that cannot be resolved",
-  EAI_AGAIN: "has a host name that cannot be resolved now",
-  EHOSTUNREACH: "cannot be reached",
-  ENETUNREACH: "cannot be reached",
-  UND_ERR_INVALID_ARG: "is no usable address",
-  ERR_INVALID_URL: "is no usable address",
-};
-const TIMEOUT_CODES = new Set([
-  "ETIMEDOUT",
-  "UND_ERR_CONNECT_TIMEOUT",
-  "UND_ERR_HEADERS_TIMEOUT",
-  "UND_ERR_BODY_TIMEOUT",
-]);
-
-function networkError(cause: unknown, started: boolean, origin: FailureOrigin): ModelError {
-  const code = errorCode(cause);
-  const baseUrl = address(origin);
-  if (code !== undefined && TIMEOUT_CODES.has(code))
-    return {
-      kind: "timeout",
-      message: `${baseUrl} did not answer in time (${code}); check that the server is up, then try again.`,
-    };
-  if (started) {
-    const message = `${baseUrl} broke off in the middle of its answer${code === undefined ? "" : ` (${code})`}; try again.`;
-    return { kind: "network", message };
-  }
-  const known = code === undefined ? undefined : NETWORK_CODES[code];
-  const why = known === undefined ? `gave no answer (${clip(words(cause))})` : `${known} (${code})`;
-  return {
-    kind: "network",
-    message: `${baseUrl} ${why}; start the model server there or correct the base URL.`,
-  };
-}
-
-function errorCode(cause: unknown): string | undefined {
-  for (
-    let current = cause, depth = 0;
-    typeof current === "object" && current !== null && depth < 8;
-    depth++
-  ) {
-    const {
-      code,
-      errors,
-      cause: next,
-    } = current as { code?: unknown; errors?: unknown; cause?: unknown };
-    if (typeof code === "string") return code;
-    // An attempt on several addresses fails with one error each.
-    current = next ?? (Array.isArray(errors) ? errors[0] : undefined);
-  }
-  return undefined;
-}
-
-function words(cause: unknown): string {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
-  return inner instanceof Error ? inner.message : String(inner);
-}
 
 /**
  * The provider's own words and error code, from the shapes in use: `{error: {message, code,
@@ -305,26 +237,4 @@ function readRetryAfter(
   if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000);
   const date = Date.parse(value);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now());
-}
-
-const who = (origin: FailureOrigin) => `Model provider "${origin.provider}" (${address(origin)})`;
-
-/** The base URL without a user name and password in it. */
-const address = ({ endpoint }: FailureOrigin) => endpoint.baseUrl.replace(/\/\/[^/@]*@/, "//");
-
-function redact(text: string, secrets: readonly string[]): string {
-  const known = secrets.reduce(
-    (rest, secret) => (secret.length < 4 ? rest : rest.replaceAll(secret, "[key]")),
-    text,
-  );
-  return known.replace(/\b(?:(?:sk|pk|gsk|xai)-|AIza|ya29\.)[\w-]{8,}/g, "[key]");
-}
-
-function clip(text: string): string {
-  const line = text
-    .slice(0, 4 * DETAIL_LIMIT)
-    .replace(/\s+/g, " ")
-    .trim()
-    .replace(/[.;]$/, "");
-  return line.length > DETAIL_LIMIT ? `${line.slice(0, DETAIL_LIMIT)}…` : line;
 }

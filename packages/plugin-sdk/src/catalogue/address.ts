@@ -1,0 +1,66 @@
+// Which parts of an address are secret, and what of it people may see.
+
+/**
+ * An address as people may see it: origin and path. What stands before "@" or behind "?" may be a
+ * secret.
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { shownAddress } from "@clew/plugin-sdk/host";
+ *
+ * assert.equal(shownAddress("http://me:secret@10.0.0.1/v1?key=secret"), "http://10.0.0.1/v1");
+ * ```
+ */
+export function shownAddress(address: string): string {
+  const place = address.replace(/[?#].*$/s, "");
+  // Greedy: a password may hold an "@" of its own.
+  return place.replace(/^([a-z][a-z0-9+.-]*:\/\/)?(?:[^/]*@)/i, "$1");
+}
+
+/**
+ * What of an address nobody may be told: user name and password, and what its query calls a key.
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { secretsInAddress } from "@clew/plugin-sdk/host";
+ *
+ * assert.deepEqual(secretsInAddress("http://10.0.0.1/v1?key=abc&api-version=1"), ["abc"]);
+ * ```
+ */
+export function secretsInAddress(address: string): string[] {
+  const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)@/i.exec(address)?.[1] ?? "";
+  const [, query] = cut(address.replace(/#.*$/s, ""), "?");
+  const asked = query.split("&").flatMap((pair) => {
+    const [name, value] = cut(pair, "=");
+    return SECRET_NAME.test(name) ? [value] : [];
+  });
+  const told = [authority, ...authority.split(":").slice(1), ...asked];
+  return [...new Set(told.flatMap((secret) => [secret, decoded(secret)]))].filter(
+    (secret) => secret !== "",
+  );
+}
+
+/**
+ * Names of parameters and headers that hold keys.
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { SECRET_NAME } from "@clew/plugin-sdk/host";
+ *
+ * assert.deepEqual(["x-api-key", "api-version"].filter((name) => SECRET_NAME.test(name)), ["x-api-key"]);
+ * ```
+ */
+export const SECRET_NAME = /key|token|secret|passw|auth|cookie|credential|signature|^sig$|^code$/i;
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function cut(text: string, at: string): [before: string, behind: string] {
+  const place = text.indexOf(at);
+  return place < 0 ? [text, ""] : [text.slice(0, place), text.slice(place + at.length)];
+}
