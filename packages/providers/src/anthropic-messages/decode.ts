@@ -60,7 +60,6 @@ class MessageReader implements EventReader {
         this.#readDelta(recordOf(event.delta), this.#open.get(event.index));
         break;
       case "content_block_stop":
-        this.#answer.reply.inBlock(event.index);
         this.#stopBlock(event.index);
         break;
       case "message_delta":
@@ -119,8 +118,7 @@ class MessageReader implements EventReader {
   }
 
   #startBlock(index: unknown, head: Json): void {
-    this.#answer.reply.endBlock();
-    this.#answer.reply.inBlock(index);
+    this.#answer.reply.beginBlock(index);
     const open = { head, input: "", content: "", sealed: {} };
     this.#open.set(index, open);
     if (head.type === "text") this.#answer.text(head.text);
@@ -143,10 +141,13 @@ class MessageReader implements EventReader {
     const open = this.#open.get(index);
     this.#open.delete(index);
     if (open === undefined) return;
+    const { reply } = this.#answer;
     const { type, data } = open.head;
+    reply.inBlock(index);
     if (type === "tool_use") this.#readCall(open);
-    else if (type === "redacted_thinking" && isText(data)) this.#answer.reply.redacted(data);
+    else if (type === "redacted_thinking" && isText(data)) reply.redacted(data);
     else if (!READ_AS_THEY_CAME.has(type)) this.#readOpaque(open);
+    reply.endBlock();
   }
 
   #readCall({ head, input }: OpenBlock): void {

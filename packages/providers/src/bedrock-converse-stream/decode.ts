@@ -49,7 +49,8 @@ const newBlock = (start?: Json): OpenBlock => ({
 
 class ConverseReader implements EventReader {
   readonly #answer: Answer;
-  #open: OpenBlock = newBlock();
+  /** By their number: the pieces of several may come in turns. */
+  readonly #open = new Map<unknown, OpenBlock>();
   #stopReason: string | undefined;
   /** A call whose arguments cannot be read. */
   #broken: string | undefined;
@@ -61,15 +62,16 @@ class ConverseReader implements EventReader {
   }
 
   read(event: Json): void {
+    const { contentBlockIndex: index } = event;
     switch (event.type) {
       case "contentBlockStart":
-        this.#startBlock(recordOf(event.start));
+        this.#startBlock(index, recordOf(event.start));
         break;
       case "contentBlockDelta":
-        this.#readDelta(recordOf(event.delta));
+        this.#readDelta(index, recordOf(event.delta));
         break;
       case "contentBlockStop":
-        this.#stopBlock();
+        this.#stopBlock(index);
         break;
       case "messageStop":
         this.#stopReason = textOf(event.stopReason);
@@ -104,28 +106,36 @@ class ConverseReader implements EventReader {
   /** An answer that was not streamed: the same blocks, each at once. */
   #readDocument(document: Json): void {
     const { content } = recordOf(recordOf(document.output).message);
-    for (const block of Array.isArray(content) ? content.map(recordOf) : []) {
+    for (const [index, block] of (Array.isArray(content) ? content.map(recordOf) : []).entries()) {
       const { toolUse, toolResult, reasoningContent } = block;
       const { reasoningText, redactedContent } = recordOf(reasoningContent);
-      if (isRecord(toolUse) || isRecord(toolResult)) this.#startBlock(block);
-      this.#readDelta({
+      if (isRecord(toolUse) || isRecord(toolResult)) this.#startBlock(index, block);
+      this.#readDelta(index, {
         text: block.text,
         reasoningContent: { ...recordOf(reasoningText), redactedContent },
       });
-      if (isRecord(toolUse)) this.#open.input = JSON.stringify(toolUse.input ?? {});
-      this.#stopBlock();
+      if (isRecord(toolUse)) this.#blockAt(index).input = JSON.stringify(toolUse.input ?? {});
+      this.#stopBlock(index);
     }
     this.#stopReason = textOf(document.stopReason);
     this.#end(document);
   }
 
-  #startBlock(start: Json): void {
-    this.#answer.reply.endBlock();
-    this.#open = newBlock(start);
+  #startBlock(index: unknown, start: Json): void {
+    this.#answer.reply.beginBlock(index);
+    this.#open.set(index, newBlock(start));
   }
 
-  #readDelta({ text, toolUse, toolResult, reasoningContent }: Json): void {
-    const open = this.#open;
+  /** Texts and thinking begin without a word. */
+  #blockAt(index: unknown): OpenBlock {
+    const open = this.#open.get(index) ?? newBlock();
+    this.#open.set(index, open);
+    return open;
+  }
+
+  #readDelta(index: unknown, { text, toolUse, toolResult, reasoningContent }: Json): void {
+    const open = this.#blockAt(index);
+    this.#answer.reply.inBlock(index);
     this.#answer.text(text);
     open.input += textOf(recordOf(toolUse).input) ?? "";
     if (Array.isArray(toolResult)) open.results.push(...(toolResult as unknown[]));
@@ -135,16 +145,17 @@ class ConverseReader implements EventReader {
     if (isText(redactedContent)) open.redacted.push(redactedContent);
   }
 
-  #stopBlock(): void {
-    const { start, signature, redacted, ...open } = this.#open;
+  #stopBlock(index: unknown): void {
+    const { start, signature, redacted, ...open } = this.#blockAt(index);
     const { reply } = this.#answer;
+    reply.inBlock(index);
     if (signature !== "") reply.sign(signature, "signed");
     if (redacted.length > 0) reply.redacted(joinedBase64(redacted));
     const call = recordOf(start?.toolUse);
     if (isRecord(start?.toolUse) && call.type === undefined) this.#readCall(call, open.input);
     else if (start !== undefined) this.#readOpaque(start, open);
     reply.endBlock();
-    this.#open = newBlock();
+    this.#open.delete(index);
   }
 
   #readCall({ toolUseId: id, name }: Json, input: string): void {

@@ -242,3 +242,35 @@ describe("a Converse answer that is no reply", () => {
     expect(decode(header).at(-1)).toMatchObject({ error: { kind: "invalid_response" } });
   });
 });
+
+it("puts blocks together whose pieces come in turns", () => {
+  const begun = (contentBlockIndex: number, id: string) => {
+    const start = { toolUse: { toolUseId: id, name: "read" } };
+    return event("contentBlockStart", { contentBlockIndex, start });
+  };
+  const events = stream(
+    delta({ text: "Hel" }, 1),
+    begun(2, "t1"),
+    begun(3, "t2"),
+    delta({ reasoningContent: { text: "Hm" } }, 0),
+    delta({ toolUse: { input: '{"a":' } }, 2),
+    delta({ toolUse: { input: '{"b":' } }, 3),
+    delta({ text: "lo" }, 1),
+    delta({ toolUse: { input: "1}" } }, 2),
+    delta({ toolUse: { input: "2}" } }, 3),
+    delta({ reasoningContent: { signature: "c2ln" } }, 0),
+    ...[0, 1, 2, 3].map(stop),
+    ...ending("tool_use"),
+  );
+  expect(events.at(-1)).toMatchObject({
+    type: "done",
+    message: {
+      content: [
+        { type: "thinking", thinking: "Hm", thinkingSignature: "c2ln" },
+        { type: "text", text: "Hello" },
+        { type: "toolCall", id: "t1", arguments: { a: 1 } },
+        { type: "toolCall", id: "t2", arguments: { b: 2 } },
+      ],
+    },
+  });
+});

@@ -16,7 +16,7 @@ export class ReplyBuilder {
   #blocks: AssistantBlock[] = [];
   /** Place of the block that may still grow. */
   #at: number | undefined;
-  /** Places of blocks that a provider numbers, by its number. */
+  /** Places of numbered blocks that may still grow. */
   readonly #numbered = new Map<number, number>();
   #number: number | undefined;
   usage: Usage | undefined;
@@ -30,8 +30,16 @@ export class ReplyBuilder {
 
   /** What comes next does not go on with the block before it. */
   endBlock(): void {
+    if (this.#number !== undefined) this.#numbered.delete(this.#number);
     this.#at = undefined;
     this.#number = undefined;
+  }
+
+  /** A block of this number begins; those that have begun may still grow. */
+  beginBlock(number: unknown): void {
+    this.#at = undefined;
+    this.#number = typeof number === "number" ? number : undefined;
+    if (this.#number !== undefined) this.#numbered.delete(this.#number);
   }
 
   /** What comes next belongs to the block of this number, which may have begun before others. */
