@@ -15,4 +15,9 @@ export {
   type StreamModelOptions,
   streamModel,
 } from "./stream.ts";
-export { type ThinkingSent, thinkingSent } from "./thinking-sent.ts";
+export {
+  type AskedOfModel,
+  type ThinkingSent,
+  temperatureSent,
+  thinkingSent,
+} from "./thinking-sent.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { thinkingSent } from "./thinking-sent.ts";
+import { temperatureSent, thinkingSent } from "./thinking-sent.ts";
 
 const sent = (
   provider: string,
@@ -54,3 +54,27 @@ it.each([
     expect(sent(provider, api, id, effort)).toEqual(expected);
   },
 );
+
+it.each([
+  ["openai", "openai-completions", "gpt-5.5", "https://api.openai.com/v1", undefined],
+  ["openai", "openai-completions", "gpt-4.1", "https://api.openai.com/v1", 0.5],
+  ["openai", "openai-responses", "o3", "https://api.openai.com/v1", undefined],
+  ["anthropic", "anthropic-messages", "claude-opus-5-5", "http://h/v1", undefined],
+  ["anthropic", "anthropic-messages", "claude-opus-4-6", "http://h/v1", 0.5],
+  [
+    "amazon-bedrock",
+    "bedrock-converse-stream",
+    "us.anthropic.claude-opus-5-5-v1",
+    "http://h",
+    undefined,
+  ],
+  ["amazon-bedrock", "bedrock-converse-stream", "us.anthropic.claude-opus-4-6-v1", "http://h", 0.5],
+  ["google", "google-generative-ai", "gemini-3-pro", "http://h", 0.5],
+  ["google-gemini-cli", "google-gemini-cli", "gemini-3-pro", "http://h", 0.5],
+  ["mistral", "mistral-conversations", "magistral-medium", "http://h", 0.5],
+  ["offline", "offline", "offline", "", undefined],
+] as const)("a temperature for %s over %s of %s", (provider, api, id, baseUrl, expected) => {
+  const limits = { contextWindow: 200_000, maxOutputTokens: 10_000 };
+  const model = { provider, api, id, ...limits };
+  expect(temperatureSent({ model, temperature: 0.5 }, { baseUrl })).toBe(expected);
+});

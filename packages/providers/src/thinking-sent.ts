@@ -1,5 +1,5 @@
-// Reads out of a request what it tells a model about thinking.
-import { isRecord, type ModelCall } from "@clew/plugin-sdk/host";
+// Reads out of a request what it asks of thinking and of temperature.
+import { type CallAsk, isRecord, type ModelCall } from "@clew/plugin-sdk/host";
 import { bodyOf, buildRequest } from "./build-request.ts";
 import { findDriver } from "./find-driver.ts";
 import type { Endpoint } from "./provider.ts";
@@ -24,29 +24,47 @@ export type ThinkingSent =
  *
  * const model = { provider: "anthropic", api: "anthropic-messages", id: "claude-opus-5-5" };
  * const sent = thinkingSent(
- *   { model: { ...model, contextWindow: 200_000, maxOutputTokens: 8000 }, reasoning: { effort: "off" } },
+ *   {
+ *     model: { ...model, contextWindow: 200_000, maxOutputTokens: 8000 },
+ *     reasoning: { effort: "off" },
+ *   },
  *   { baseUrl: "https://api.anthropic.com/v1" },
  * );
  * assert.deepEqual(sent, { kind: "on", effort: "low" });
  * ```
  */
-export function thinkingSent(
-  { model, reasoning, maxOutputTokens }: Pick<ModelCall, "model" | "reasoning" | "maxOutputTokens">,
-  endpoint: Endpoint,
-): ThinkingSent {
-  if (findDriver(model.api)?.kind !== "wire") return { kind: "unsaid" };
+export function thinkingSent(asked: AskedOfModel, endpoint: Endpoint): ThinkingSent {
+  const sent = readSent(smallestBody(asked, endpoint));
+  return sent.kind === "unsaid" && isQuietUnasked(asked.model, endpoint) ? { kind: "off" } : sent;
+}
+
+/** The temperature that is sent, read in the same way; undefined: none is. */
+export function temperatureSent(asked: AskedOfModel, endpoint: Endpoint): number | undefined {
+  const body = recordOf(smallestBody(asked, endpoint));
+  const places = [body, body.inferenceConfig, generationConfigOf(body)].map(recordOf);
+  const sent = places.map(({ temperature }) => temperature);
+  return sent.find((temperature) => typeof temperature === "number");
+}
+
+/** A call, as far as it asks something. */
+export type AskedOfModel = Pick<ModelCall, "model"> & CallAsk;
+
+/** Null for a model inside this process. */
+function smallestBody({ model, ...ask }: AskedOfModel, endpoint: Endpoint): unknown {
+  if (findDriver(model.api)?.kind !== "wire") return null;
   const call: ModelCall = {
+    ...ask,
     model,
-    ...(reasoning !== undefined && { reasoning }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     systemPrompt: "",
     messages: [{ role: "user", content: "Hi" }],
     tools: [],
     signal: new AbortController().signal,
   };
-  const sent = readSent(bodyOf(buildRequest(call, endpoint)));
-  return sent.kind === "unsaid" && isQuietUnasked(model, endpoint) ? { kind: "off" } : sent;
+  return bodyOf(buildRequest(call, endpoint));
 }
+
+const generationConfigOf = (body: Record<string, unknown>): unknown =>
+  recordOf(body.request).generationConfig ?? body.generationConfig;
 
 /** Claude thinks only when it is asked to, where it can be without. */
 function isQuietUnasked(model: ModelCall["model"], endpoint: Endpoint): boolean {
@@ -58,7 +76,7 @@ function isQuietUnasked(model: ModelCall["model"], endpoint: Endpoint): boolean 
 function readSent(body: unknown): ThinkingSent {
   const root = recordOf(body);
   const own = { ...root, ...recordOf(root.additionalModelRequestFields) };
-  const gemini = recordOf(recordOf(root.request).generationConfig ?? root.generationConfig);
+  const gemini = recordOf(generationConfigOf(root));
   const config = recordOf(gemini.thinkingConfig);
   const thinking = recordOf(own.thinking);
   const nova = recordOf(own.reasoningConfig);

@@ -3,7 +3,7 @@ import type { PolicyPort, ToolPort } from "@clew/engine-core";
 import type { SummariserRest } from "@clew/legacy-engine";
 import type { CallAsk } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import { thinkingSent } from "@clew/providers";
+import { temperatureSent, thinkingSent } from "@clew/providers";
 import { type AgentSettings, agentSettings } from "../config/agent.ts";
 import { type AgentModels, agentModels } from "../models/agent-models.ts";
 import { type AskSettings, planAsk } from "../models/call-ask.ts";
@@ -54,7 +54,9 @@ export function asksOf(
   const { name, model, endpoint } = asked;
   const level = thinkingLevelIn(branch);
   const sent = (ask: CallAsk) => thinkingSent({ model, ...ask }, endpoint);
-  return planAsk(loaded.config, { agentId, model: name, level, sent });
+  const sendsTemperature = (ask: CallAsk) =>
+    temperatureSent({ model, ...ask }, endpoint) !== undefined;
+  return planAsk(loaded.config, { agentId, model: name, level, sent, sendsTemperature });
 }
 
 /** Throws CONFIG_INVALID for the model of the settings. */

@@ -80,4 +80,19 @@ describe("what a call asks", () => {
       `thinking ${level} (agents.defaults.thinkingDefault)${words}`,
     ]);
   });
+
+  it("says of a temperature that the model is not sent it", () => {
+    const config = ConfigSchema.parse({ agents: { defaults: { params: { temperature: 0.5 } } } });
+    const asked = { agentId: "main", model: "a/m", level: undefined };
+    const said = (isSent: boolean) =>
+      planAsk(config, {
+        ...asked,
+        sent: () => ({ kind: "unsaid" }),
+        sendsTemperature: () => isSent,
+      }).because;
+    expect(said(true)).toEqual(["temperature 0.5 (agents.defaults.params)"]);
+    expect(said(false)).toEqual([
+      "temperature 0.5 (agents.defaults.params), which this model is not sent",
+    ]);
+  });
 });

@@ -20,6 +20,8 @@ export interface AskRequest {
   level: ThinkingLevel | undefined;
   /** What the model's provider is told of thinking, when a call asks this. */
   sent(ask: CallAsk): ThinkingSent;
+  /** False: this model is sent no temperature, whatever is asked. Default: it is. */
+  sendsTemperature?(ask: CallAsk): boolean;
 }
 
 interface Layer {
@@ -29,7 +31,10 @@ interface Layer {
 }
 
 /** Pure. The session's own level wins, then the agent, then the model, then the defaults. */
-export function planAsk(config: Config, { agentId, model, level, sent }: AskRequest): AskSettings {
+export function planAsk(
+  config: Config,
+  { agentId, model, level, sent, sendsTemperature = () => true }: AskRequest,
+): AskSettings {
   const { defaults, list } = config.agents;
   const place = list.findIndex(({ id }) => id === agentId);
   const own = list[place];
@@ -79,7 +84,9 @@ export function planAsk(config: Config, { agentId, model, level, sent }: AskRequ
       ),
       ...told("cache", retention),
       ...told("service tier", tier),
-      ...told("temperature", temperature),
+      ...told("temperature", temperature).map((text) =>
+        sendsTemperature(ask) ? text : `${text}, which this model is not sent`,
+      ),
       ...told("tokens of a reply", tokens),
       ...told("parallel calls", parallel),
       ...told("tool results cleared by the provider above", clear),

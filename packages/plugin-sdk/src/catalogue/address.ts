@@ -47,7 +47,8 @@ export function secretsInAddress(address: string): string[] {
  * import assert from "node:assert/strict";
  * import { SECRET_NAME } from "@clew/plugin-sdk/host";
  *
- * assert.deepEqual(["x-api-key", "api-version"].filter((name) => SECRET_NAME.test(name)), ["x-api-key"]);
+ * const names = ["x-api-key", "api-version"];
+ * assert.deepEqual(names.filter((name) => SECRET_NAME.test(name)), ["x-api-key"]);
  * ```
  */
 export const SECRET_NAME = /key|token|secret|passw|auth|cookie|credential|signature|^sig$|^code$/i;

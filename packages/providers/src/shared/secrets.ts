@@ -12,7 +12,7 @@ const LEAST = 4;
 /** Shorter ones tell too little of themselves in another writing. */
 const LEAST_ENCODED = 8;
 
-/** The text with "[key]" for each secret, also in other letters or in base64, and for known kinds. */
+/** The text with "[key]" for each secret, also in base64 or other letters, and for known kinds. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const forms = [...new Set(secrets.flatMap(formsOf))].sort((a, b) => b.length - a.length);
   const known = forms.reduce(
