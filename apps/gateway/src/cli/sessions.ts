@@ -1,4 +1,5 @@
 // Runs `clew sessions list` and `clew sessions show`.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
 import { shortName } from "../sessions/keys.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
@@ -55,10 +56,18 @@ function formatEntry(entry: TranscriptEntry): string {
   const who = message.role === "toolResult" ? `${message.role} ${message.toolName}` : message.role;
   return [
     `${head} ${who}:`,
-    ...[textOf(message), ...calls].filter((text) => text !== "").map((text) => indent(text)),
+    ...[textOf(message), ...calls, failureOf(message)]
+      .filter((text) => text !== "")
+      .map((text) => indent(text)),
     "",
   ].join("\n");
 }
+
+/** Why a reply ended before its time; "" = it did not. */
+const failureOf = (message: AgentMessage): string =>
+  message.role === "assistant" && message.errorMessage
+    ? `(${message.stopReason === "aborted" ? "stopped" : "failed"}: ${message.errorMessage})`
+    : "";
 
 const indent = (text: string) => `  ${text.replaceAll("\n", "\n  ")}`;
 

@@ -86,7 +86,7 @@ export const WHAT_HAPPENED: Readonly<Record<ModelError["kind"], string>> = {
   billing: "wants its bill paid",
   not_found: "is not there",
   refused: "does not answer this",
-  signature: "refused its own signatures",
+  signature: "refused the signatures of the request",
   encrypted_content: "could not read what it had encrypted",
   pairing: "refused the order of tool calls",
   reasoning_required: "missed the reasoning behind its calls",

@@ -18,6 +18,7 @@ import { createMessageTable, type MessageTable } from "../request/message-table.
 import type { SentRequest } from "../request/predict-cache.ts";
 import { emptyRequestMemory, type RequestMemory } from "../request/request-items.ts";
 import type { Measurement } from "../request/request-size.ts";
+import type { SentAside } from "../request/sent-aside.ts";
 import { rememberedPrefix, type SharedPrefix } from "../request/shared-prefix.ts";
 import { createTokenSums, type TokenSums } from "../request/token-sums.ts";
 import { asHistory, type ViewItem, withMessages } from "../request/view-item.ts";
@@ -120,6 +121,11 @@ export interface SessionState {
    * @internal
    */
   sent: SentRequest | undefined;
+  /**
+   * What other models were last asked before that.
+   * @internal
+   */
+  sentAside: SentAside;
   /** Usage of the last successful model call; undefined = there was none. */
   lastUsage: Usage | undefined;
   /**
@@ -173,6 +179,7 @@ export function createSessionState(): SessionState {
     maintenance: idleLane(),
     lock: openLock(),
     sent: undefined,
+    sentAside: new Map(),
     lastUsage: undefined,
     cache: undefined,
     deliveries: createDeliveryLedger(),

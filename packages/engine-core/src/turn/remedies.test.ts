@@ -111,6 +111,15 @@ describe("a refused request", () => {
     expect(host.ports.model.calls).toHaveLength(2);
   });
 
+  it("that a remedy leaves as it was is not said to have been asked again", async () => {
+    const host = testHost({ replies: [refusal("signature"), "two"], ports: { policy: policy() } });
+    const result = await host.say("hi", { model: SIGNED });
+    expect(result).toMatchObject({ outcome: "failed", error: { kind: "signature" } });
+    expect(host.ports.model.calls).toHaveLength(1);
+    expect(host.log.lines.join("\n")).not.toContain("asked again");
+    expect(result.report).not.toHaveProperty("recoveries");
+  });
+
   it("is answered once, however often it is refused", async () => {
     const host = testHost({
       replies: [refusal("cache_rejected")],

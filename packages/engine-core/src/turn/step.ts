@@ -36,8 +36,8 @@ export const doneOnly = (turn: Turn, tasks: readonly TaskName[], ...effects: Tel
   done({ ...turn, todo: [turn.todo[0]!, ...tasks] }, ...effects);
 
 /** A model call without a reply: whatever can be done about it comes next. */
-export const failed = (turn: Turn, failure: LoopFailure): Step =>
-  doneOnly({ ...turn, failure }, ["recover"]);
+export const failed = (turn: Turn, failure: LoopFailure, ...effects: Tell[]): Step =>
+  doneOnly({ ...turn, failure }, ["recover"], ...effects);
 
 export function failure(
   kind: "aborted" | "invalid_response" | "overflow",

@@ -223,6 +223,8 @@ export interface Turn {
   readonly helped: readonly RemedyRecord[];
   /** What was done about failed calls so far, for the report. */
   readonly recoveries: readonly RecoveryReport[];
+  /** The newest remedy, until it is known whether it made another request at all. */
+  readonly untold: RecoveryReport | null;
   /** The request the provider refused: it is not sent again as it is. */
   readonly refusedRequest: RefusedRequest | null;
   readonly failure: LoopFailure | null;
@@ -259,6 +261,7 @@ export function newTurn(setup: TurnSetup, todo: readonly TaskName[]): Turn {
     remedies: [],
     helped: [],
     recoveries: [],
+    untold: null,
     refusedRequest: null,
     failure: null,
     compaction: null,

@@ -17,7 +17,7 @@ import { type Edit, itemsOf, locate } from "./locate.ts";
 
 /** How many of each kind of damage were mended. */
 export interface MendCounts {
-  /** Failed replies without content, which were given a text. */
+  /** Failed replies without content or reason, which were given a text. */
   rewrittenAssistantMessages: number;
   /** Blank messages of a person, which were given a text, or lost their blank parts. */
   rewrittenUserMessages: number;
@@ -88,8 +88,10 @@ const mendUser = (content: Mend["content"]): Mend => ({
   content,
 });
 
+/** One that says why it failed is a whole record; what is sent of it is the replay's matter. */
 function mendEmpty(message: StoredMessage): Mend | undefined {
   if (roleOf(message) !== "assistant" || message.stopReason !== "error") return undefined;
+  if (typeof message.errorMessage === "string" && !isBlank(message.errorMessage)) return undefined;
   return {
     ...{ rewrittenAssistantMessages: 1, rewrittenUserMessages: 0, removedCorruptedImageBlocks: 0 },
     content: [textBlock(TEXTS.streamErrorFallback)],

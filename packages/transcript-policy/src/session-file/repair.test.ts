@@ -82,6 +82,12 @@ describe("repair of a session file", () => {
     expect(await readdir(folder)).toEqual(["session.jsonl"]);
   });
 
+  it("leaves a failed reply alone that says why it failed", async () => {
+    const told = { role: "assistant", content: [], stopReason: "error", errorMessage: "No key." };
+    await write(header, entry("m1", { role: "user", content: "hi" }), entry("m2", told));
+    expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({ repaired: false });
+  });
+
   it("mends failed turns, blank users and damaged images, and nothing that is none", async () => {
     const damaged = { type: "image", data: "bm90IGFuIGltYWdl", media_type: "image/png" };
     const sound = entry("m6", { role: "assistant", content: [], stopReason: "aborted" });

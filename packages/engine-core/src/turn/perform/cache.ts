@@ -5,6 +5,7 @@ import { profileOf } from "../../recovery/remedy.ts";
 import type { CacheReport, ReportItem } from "../../report.ts";
 import { predictCache, type SentRequest } from "../../request/predict-cache.ts";
 import type { RequestDescription } from "../../request/request-items.ts";
+import { keptOf, setAside } from "../../request/sent-aside.ts";
 import type { ObservedCache } from "../../session/session-state.ts";
 import type { World } from "./world.ts";
 
@@ -22,16 +23,19 @@ export function planCache(
   const { model, settings } = setup;
   const { how, minTokens, shortMs, longMs } = profileOf(model).cache;
   const retention = cache?.retention ?? "short";
-  const expected = predictCache(state.sent, {
-    ...{ model: cacheName(model), now: ports.clock.now(), tools, system },
-    ...{ kept: shared.messages, keptTokens: shared.tokens, tokenRatio: settings.tokenRatio },
+  const name = cacheName(model);
+  const aside = state.sentAside.get(name);
+  const kept = aside === undefined ? shared : keptOf(aside, state.request);
+  const expected = predictCache(aside?.sent ?? state.sent, {
+    ...{ model: name, now: ports.clock.now(), tools, system },
+    ...{ kept: kept.messages, keptTokens: kept.tokens, tokenRatio: settings.tokenRatio },
     cache: how === "none" ? "none" : retention === "none" ? "not-asked" : "asked",
     minTokens,
   });
   return {
     expected,
     sent: {
-      model: cacheName(model),
+      model: name,
       keptMs: (retention === "long" ? longMs : null) ?? shortMs ?? model.cacheTtlMs ?? null,
       tools: hashesOf(tools),
       system: hashesOf(system),
@@ -39,6 +43,10 @@ export function planCache(
     },
   };
 }
+
+/** Before the next request is described: what another model was asked is kept for its return. */
+export const keepForReturn = ({ state, setup }: World): void =>
+  setAside(state.sentAside, state.sent, { next: cacheName(setup.model), memory: state.request });
 
 const hashesOf = (items: readonly ReportItem[]): string[] => items.map(({ hash }) => hash);
 

@@ -18,7 +18,7 @@ import { stableMessages } from "../../request/stable-messages.ts";
 import { MADE_BY_POLICY, messagesOf, type ViewItem, type Why } from "../../request/view-item.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
-import { cacheReport, planCache, previousResponse } from "./cache.ts";
+import { cacheReport, keepForReturn, planCache, previousResponse } from "./cache.ts";
 import type { World } from "./world.ts";
 
 type CallModel = Extract<Ask, { do: "call-model" }>;
@@ -27,6 +27,7 @@ type Outcome = Answered["outcome"];
 
 export async function callModel(world: World, asked: CallModel): Promise<Answered> {
   const { ports, state, signal } = world;
+  keepForReturn(world);
   const { described, wanted, messages, policyChanges } = await prepareRequest(world, asked);
   const { requestHash, parts } = described;
   const at = () => ports.clock.now();

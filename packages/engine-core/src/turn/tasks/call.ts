@@ -1,11 +1,13 @@
 // Asks the model, and stores its reply.
 import type { AssistantMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
 import { remedyEntry } from "../../recovery/remedy.ts";
+import type { Tell } from "../effects.ts";
 import type { Answer } from "../facts.ts";
 import { AFTER_THE_REPLY, TO_THE_NEXT_CALL } from "../order.ts";
 import { replyNotice } from "../reply-notice.ts";
 import { ask, done, doneOnly, failed, failure, type Step, type Task } from "../step.ts";
 import type { Turn } from "../turn.ts";
+import { settleRemedy } from "./remedy.ts";
 
 export const call: Task = {
   begin(turn) {
@@ -35,19 +37,7 @@ export const call: Task = {
   take(turn, answer) {
     switch (answer.type) {
       case "answered":
-        return answer.outcome.ok
-          ? ask(
-              { ...answeredTurn(turn), reply: null, wanted: toolCallsOf(answer.outcome.message) },
-              {
-                do: "append",
-                as: "reply",
-                entries: [
-                  { type: "message", message: answer.outcome.message },
-                  ...turn.helped.map(remedyEntry),
-                ],
-              },
-            )
-          : unanswered(turn, answer);
+        return answered(turn, answer);
       case "appended":
         return stored(turn, answer);
       default:
@@ -55,6 +45,21 @@ export const call: Task = {
     }
   },
 };
+
+function answered(asked: Turn, answer: Extract<Answer, { type: "answered" }>): Step {
+  const { turn, tell } = settleRemedy(asked, answer.call !== null);
+  const { outcome } = answer;
+  if (!outcome.ok) return unanswered(turn, answer, tell);
+  return ask(
+    { ...answeredTurn(turn), reply: null, wanted: toolCallsOf(outcome.message) },
+    {
+      do: "append",
+      as: "reply",
+      entries: [{ type: "message", message: outcome.message }, ...turn.helped.map(remedyEntry)],
+    },
+    ...tell,
+  );
+}
 
 const answeredTurn = (turn: Turn): Turn => ({
   ...turn,
@@ -75,6 +80,7 @@ const answeredTurn = (turn: Turn): Turn => ({
 function unanswered(
   turn: Turn,
   { call: report, outcome, requestHash: hash, at, shown }: Extract<Answer, { type: "answered" }>,
+  tell: readonly Tell[],
 ): Step {
   if (outcome.ok) return done(turn);
   const { error, partial } = outcome;
@@ -85,6 +91,7 @@ function unanswered(
       refusedRequest: error.kind === "overflow" ? { hash, error } : turn.refusedRequest,
     },
     { error, partial, sent: { hash, at, shown } },
+    ...tell,
   );
 }
 

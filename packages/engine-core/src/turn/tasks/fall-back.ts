@@ -34,6 +34,7 @@ export function fallBack(turn: Turn, { error }: LoopFailure, to: number): Step {
       remedies: [],
       // What did not help is not worth remembering.
       helped: [],
+      untold: null,
       refusedRequest: null,
       failure: null,
       compactionFailure: null,

@@ -1,12 +1,13 @@
-// Sends a refused request again with the one change that answers the refusal.
+// Sends a refused request differently, and tells of it once something was sent.
 import type { Remedy } from "../../recovery/remedy.ts";
+import type { Tell } from "../effects.ts";
 import { TO_THE_MODEL } from "../order.ts";
 import { modelName } from "../perform/model.ts";
 import { doneOnly, type Step } from "../step.ts";
 import type { LoopFailure, Turn } from "../turn.ts";
 
 export function applyRemedy(turn: Turn, { error, sent }: LoopFailure, remedy: Remedy): Step {
-  const { recovery, setup, remedies, helped, recoveries, refusedRequest } = turn;
+  const { recovery, setup, remedies, helped, refusedRequest } = turn;
   const model = modelName(setup.model);
   const { kind: because, message } = error;
   // Where the history is no other for it, the provider would only refuse it again.
@@ -18,17 +19,31 @@ export function applyRemedy(turn: Turn, { error, sent }: LoopFailure, remedy: Re
       remedies: [...remedies, remedy],
       helped: [...helped, { model, because, remedy }],
       refusedRequest: refused ?? refusedRequest,
-      recoveries: [
-        ...recoveries,
-        { model, kind: because, action: "remedy", remedy: remedy.kind, message },
-      ],
+      untold: { model, kind: because, action: "remedy", remedy: remedy.kind, message },
     },
     TO_THE_MODEL,
-    {
-      do: "log",
-      level: "warn",
-      message: `model ${model} refused a request (${because}); asked again ${remedy.kind.replaceAll("-", " ")}: ${message}`,
-      fields: { sessionKey: turn.session.sessionKey },
-    },
   );
+}
+
+/** What the newest remedy came to: told of when a request went out, as if it never was when not. */
+export function settleRemedy(turn: Turn, wasSent: boolean): { turn: Turn; tell: Tell[] } {
+  const { untold, recoveries, remedies, helped } = turn;
+  if (untold === null) return { turn, tell: [] };
+  if (!wasSent)
+    return {
+      turn: { ...turn, untold: null, remedies: remedies.slice(0, -1), helped: helped.slice(0, -1) },
+      tell: [],
+    };
+  const { model, kind, remedy = "", message } = untold;
+  return {
+    turn: { ...turn, untold: null, recoveries: [...recoveries, untold] },
+    tell: [
+      {
+        do: "log",
+        level: "warn",
+        message: `model ${model} refused a request (${kind}); asked again ${remedy.replaceAll("-", " ")}: ${message}`,
+        fields: { sessionKey: turn.session.sessionKey },
+      },
+    ],
+  };
 }
