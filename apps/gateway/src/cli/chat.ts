@@ -86,11 +86,12 @@ function createTalk({ gateway, key, output, json, approve }: TalkOptions): Talk 
       running = new AbortController();
       try {
         const show = json ? showAsJson(output) : showEvents(output);
+        const onEvent = show.take;
         const line = parseLine(text);
         if (line.kind === "command") {
           const answer = await gateway.command(key, line, {
             signal: running.signal,
-            onEvent: show,
+            onEvent,
           });
           if (json) output.write(`${JSON.stringify({ type: "command", ...answer })}\n`);
           else output.line(printable(answer.text));
@@ -100,18 +101,13 @@ function createTalk({ gateway, key, output, json, approve }: TalkOptions): Talk 
           key,
           content: line.text,
           signal: running.signal,
-          onEvent: show,
+          onEvent,
           approve,
         });
         if (json) output.write(`${JSON.stringify({ type: "done", outcome, error })}\n`);
         else {
-          output.line();
-          if (error !== null)
-            output.note(
-              error.kind === "aborted"
-                ? "(cancelled; what had arrived was kept)"
-                : `clew: ${error.message}${error.code === undefined ? "" : ` [${error.code}]`}`,
-            );
+          if (error === null || show.isWriting()) output.line();
+          if (error !== null) output.note(describeTurnError(error));
         }
         return outcome;
       } finally {
@@ -125,21 +121,38 @@ function createTalk({ gateway, key, output, json, approve }: TalkOptions): Talk 
   };
 }
 
-function showAsJson(output: Output): (event: TurnEvent) => void {
-  return (event) => {
+/** A failure ends with its code, or else with the kind of what the provider said. */
+const describeTurnError = ({ kind, code, message }: NonNullable<TurnResult["error"]>) =>
+  kind === "aborted"
+    ? "(cancelled; what had arrived was kept)"
+    : `clew: ${printable(message)} [${code ?? kind}]`;
+
+interface Shown {
+  take(event: TurnEvent): void;
+  /** A line of text is begun and not ended. */
+  isWriting(): boolean;
+}
+
+function showAsJson(output: Output): Shown {
+  const take = (event: TurnEvent) => {
     const shown = shownEvent(event);
     if (shown !== undefined) output.write(`${JSON.stringify(shown)}\n`);
   };
+  return { take, isWriting: () => false };
 }
 
-function showEvents(output: Output): (event: TurnEvent) => void {
-  return (event) => {
-    if (event.type === "text") output.write(printable(event.delta));
-    else if (event.type === "tool_start")
+function showEvents(output: Output): Shown {
+  let isWriting = false;
+  const take = (event: TurnEvent) => {
+    if (event.type === "text") {
+      output.write(printable(event.delta));
+      isWriting = true;
+    } else if (event.type === "tool_start")
       output.note(`· ${event.call.name} ${printable(JSON.stringify(event.call.arguments))}`);
     else if (event.type === "tool_end" && event.isError) output.note(`· ${event.name} failed`);
     else if (event.type === "notice") output.note(printable(event.text));
   };
+  return { take, isWriting: () => isWriting };
 }
 
 interface Conversation {

@@ -52,6 +52,26 @@ describe("clew policy", () => {
     expect(output.out()).toContain("would accept the history as it is");
   });
 
+  it.each([
+    [{ provider: "antropic", model: "claude-opus-5-5" }, 'Did you mean "anthropic"?'],
+    [{ ...CLAUDE, api: "anthropic-mesages" }, 'Did you mean "anthropic-messages"?'],
+    [{ provider: "nobody-at-all", model: "m" }, "Known: offline"],
+  ])("refuses names that nobody knows: %j", async (options, words) => {
+    const file = write("names.jsonl", [user]);
+    await expect(policyCheck(file, options, { output: collectOutput() })).rejects.toMatchObject({
+      code: "REQUEST_INVALID",
+      message: expect.stringContaining(words),
+    });
+  });
+
+  it("says what it took for granted of a model that nobody recorded", async () => {
+    const file = write("unrecorded.jsonl", [user]);
+    const output = collectOutput();
+    const options = { provider: "groq", model: "brand-new" };
+    expect(await policyCheck(file, options, { output })).toBe(0);
+    expect(output.errors()).toContain('Nobody recorded the model "brand-new"');
+  });
+
   it("names the rule and the message of a history that would be rejected, and exits 1", async () => {
     const file = write("orphan.jsonl", [user, orphan]);
     const output = collectOutput();

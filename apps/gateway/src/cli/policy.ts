@@ -2,19 +2,32 @@
 
 import { resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { findProvider, type PolicyChange } from "@clew/plugin-sdk/host";
+import {
+  APIS,
+  findApi,
+  findProvider,
+  modelProfile,
+  type PolicyChange,
+  PROVIDERS,
+} from "@clew/plugin-sdk/host";
 import { buildContext } from "@clew/plugin-sdk/transcript";
 import {
   explainInvalid,
   prepareOutboundMessages,
   sanitizeSessionHistory,
 } from "@clew/transcript-policy";
+import { loadConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
 import { installedImageCodec } from "../models/image-codec.ts";
 import { readTranscript } from "../sessions/read-transcript.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
+import { nearestOf } from "../text/nearest.ts";
 import { counted } from "../text/number.ts";
+
+/** Without an environment only the providers of the catalogue are known. */
+type PolicyShell = Pick<Shell, "output"> & Partial<Pick<Shell, "environment">>;
 
 export interface PolicyOptions {
   provider: string;
@@ -28,12 +41,14 @@ export interface PolicyOptions {
 export async function policyCheck(
   file: string,
   options: PolicyOptions,
-  { output }: Pick<Shell, "output">,
+  { output, environment }: PolicyShell,
 ): Promise<number> {
-  const { messages, route } = await readHistory(file, options);
+  const { messages, route } = await readHistory(file, options, environment);
   const faults = explainInvalid({ ...route, messages });
+  const { provider, modelApi, modelId } = route;
+  const { assumed } = modelProfile({ provider, api: modelApi, id: modelId });
   if (options.json)
-    output.json({ file: resolve(file), ...route, messages: messages.length, faults });
+    output.json({ file: resolve(file), ...route, messages: messages.length, faults, assumed });
   else if (faults.length === 0)
     output.line(
       `${route.provider}/${route.modelId} would accept the history as it is (${counted(messages.length, "message")}).`,
@@ -49,6 +64,7 @@ export async function policyCheck(
       `${counted(faults.length, "fault")}; "clew policy apply" shows the history that would be sent instead.`,
     );
   }
+  if (!options.json) for (const words of assumed) output.note(printable(words));
   return faults.length === 0 ? 0 : 1;
 }
 
@@ -56,9 +72,9 @@ export async function policyCheck(
 export async function policyApply(
   file: string,
   options: PolicyOptions,
-  { output }: Pick<Shell, "output">,
+  { output, environment }: PolicyShell,
 ): Promise<number> {
-  const { messages, route } = await readHistory(file, options);
+  const { messages, route } = await readHistory(file, options, environment);
   const replay = await sanitizeSessionHistory({
     ...route,
     messages,
@@ -81,7 +97,12 @@ export async function policyApply(
 export const describeChange = ({ action, index, rule, reason, count = 1 }: PolicyChange): string =>
   `${action} message ${index}${count > 1 ? ` and ${count - 1} more` : ""} (${rule}): ${reason}`;
 
-async function readHistory(file: string, { provider, model, api }: PolicyOptions) {
+async function readHistory(
+  file: string,
+  { model, ...names }: PolicyOptions,
+  environment: Shell["environment"] | undefined,
+) {
+  const loaded = environment && (await loadConfig(environment.configFile));
   const { branch } = await readTranscript(resolve(file));
   const { items } = buildContext(branch);
   if (items.length === 0)
@@ -89,10 +110,34 @@ async function readHistory(file: string, { provider, model, api }: PolicyOptions
       "REQUEST_INVALID",
       `${file} holds no messages; name a session that has some.`,
     );
-  const usualApi = findProvider(provider.trim().toLowerCase())?.apis[0];
-  const modelApi = api ?? usualApi ?? "openai-completions";
   return {
     messages: items.map((item) => item.message),
-    route: { provider, modelApi, modelId: model },
+    route: { ...findRoute(names, loaded?.config), modelId: model },
   };
+}
+
+/** Throws for a name that nobody knows: its rules would be anybody's, and the answer a guess. */
+function findRoute({ provider, api }: Pick<PolicyOptions, "provider" | "api">, config?: Config) {
+  const configured = config?.models.providers ?? {};
+  const own = Object.hasOwn(configured, provider) ? configured[provider] : undefined;
+  const record = findProvider(provider.trim().toLowerCase());
+  const known = [...PROVIDERS.map(({ id }) => id), ...Object.keys(configured)];
+  if (record === undefined && own === undefined) throw unknown("provider", provider, known);
+  const modelApi = api ?? own?.api ?? record?.apis[0] ?? "openai-completions";
+  if (findApi(modelApi) === undefined)
+    throw unknown(
+      "api",
+      modelApi,
+      APIS.map(({ id }) => id),
+    );
+  return { provider: record?.id ?? provider, modelApi };
+}
+
+function unknown(what: "provider" | "api", name: string, known: string[]): ContextEngineError {
+  const nearest = nearestOf(name, known);
+  const guess = nearest === null ? "" : ` Did you mean "${nearest}"?`;
+  return new ContextEngineError(
+    "REQUEST_INVALID",
+    `There are no rules of the ${what} "${name}".${guess} Known: ${known.join(", ")}.`,
+  );
 }

@@ -7,6 +7,7 @@ import type { LimitsConfig } from "../config/limits.ts";
 import type { KeptCredential } from "../credentials/keep.ts";
 import { signIn } from "../credentials/sign-in.ts";
 import { limitReply } from "../limits/reply.ts";
+import { explainMissingKey } from "./missing-key.ts";
 import type { ResolvedModel } from "./resolve.ts";
 
 /** `resolve` throws CONFIG_INVALID for a name it does not know. */
@@ -47,8 +48,10 @@ export function createModelPort({
   async function* stream(call: ModelCall): AsyncGenerator<StreamEvent> {
     const { resolved, options } = optionsFor(call);
     for await (const event of streamModel(options)) {
-      if (event.type === "error" && event.error.kind === "auth") refused(resolved);
-      yield event;
+      if (event.type === "error" && event.error.kind === "auth") {
+        refused(resolved);
+        yield { ...event, error: explainMissingKey(event.error, resolved) };
+      } else yield event;
     }
   }
   return {
@@ -56,8 +59,9 @@ export function createModelPort({
     complete: async (call) => {
       const { resolved, options } = optionsFor(call);
       const result = await completeModel(options);
-      if (!result.ok && result.error.kind === "auth") refused(resolved);
-      return result;
+      if (result.ok || result.error.kind !== "auth") return result;
+      refused(resolved);
+      return { ...result, error: explainMissingKey(result.error, resolved) };
     },
     resolve: (name) => resolveOrNothing(resolve, name),
   };
