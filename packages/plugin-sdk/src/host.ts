@@ -19,7 +19,7 @@ export {
 } from "./budget.ts";
 export { SECRET_NAME, secretsInAddress, shownAddress } from "./catalogue/address.ts";
 export { APIS, findApi } from "./catalogue/apis.ts";
-export { modelProfile, type ProfileRequest } from "./catalogue/find-profile.ts";
+export { modelProfile, PRICES_AS_OF, type ProfileRequest } from "./catalogue/find-profile.ts";
 export { ProfileChangesSchema } from "./catalogue/profile-changes.ts";
 export { findProvider, PROVIDERS, providerAt } from "./catalogue/providers.ts";
 export type {

@@ -4,8 +4,10 @@ import { EXIT, exitCodeOf } from "../terminal/exit-codes.ts";
 import { describeFailure } from "../terminal/failure.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
+import { addModelCommands } from "./models-program.ts";
 import { addPluginCommands } from "./plugins/program.ts";
 import { processShell } from "./process-shell.ts";
+import { describeUnknownCommand } from "./unknown-command.ts";
 
 /** `shell`: default, that of the process. */
 export async function runCli(
@@ -16,6 +18,11 @@ export async function runCli(
   const program = createProgram(shell, (code) => {
     exitCode = code;
   });
+  const unknown = describeUnknownCommand(program, argv);
+  if (unknown !== null) {
+    shell.output.note(unknown);
+    return EXIT.usage;
+  }
   try {
     await program.parseAsync(argv, { from: "user" });
     return exitCode;
@@ -45,7 +52,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   addSessions(program, shell, done);
   addEngine(program, shell, done);
   addPolicy(program, shell, done);
-  addModels(program, shell, done);
+  addModelCommands(program, shell, done);
   addPluginCommands(program, shell, done);
   addConfig(program, shell, done);
   addDoctor(program, shell, done);
@@ -222,58 +229,6 @@ const addPolicy: Add = (program, shell, done) => {
   );
 };
 
-const addModels: Add = (program, shell, done) => {
-  const models = program
-    .command("models")
-    .description("tell who answers and how they are signed in to, and forget what was learned");
-  models
-    .command("status")
-    .description("list each agent's models in the order in which they are asked, and their state")
-    .addOption(json())
-    .action(async (options) =>
-      done(await (await import("./models.ts")).modelStatus(options, shell)),
-    );
-  models
-    .command("retry")
-    .description("ask a model again that is left alone after a failure; exit code 1 if it is not")
-    .argument("<provider/model>")
-    .addOption(json())
-    .action(async (name: string, options) =>
-      done((await import("./models.ts")).retryModel(name, options, shell)),
-    );
-  models
-    .command("test")
-    .description(
-      "ask a model for real; with --deep 40 checks, and where provider and emulator differ; exit code 1 if they do",
-    )
-    .argument("[provider/model]", "default: the default agent's model")
-    .option("--deep", "all checks; default: one plain question")
-    .option("--only <check...>", "these checks only")
-    .option("--yes", "go on without a question; what it costs is said all the same")
-    .addOption(json())
-    .action(async (name: string | undefined, options) =>
-      done(await (await import("./models-test.ts")).testModel(name, options, shell)),
-    );
-  models
-    .command("sign-in")
-    .description("list where each provider's key or login comes from, without showing it")
-    .addOption(json())
-    .action(async (options) => done(await (await import("./sign-ins.ts")).signIns(options, shell)));
-  models
-    .command("windows")
-    .description("list the windows that providers named when they refused a request as too large")
-    .addOption(json())
-    .action(async (options) => done((await import("./models.ts")).modelWindows(options, shell)));
-  models
-    .command("forget")
-    .description("forget such a window; exit code 1 if there was none")
-    .argument("<provider/model>")
-    .addOption(json())
-    .action(async (name: string, options) =>
-      done(await (await import("./models.ts")).forgetWindow(name, options, shell)),
-    );
-};
-
 const addConfig: Add = (program, shell, done) => {
   const config = program.command("config").description("read and change settings");
   config
@@ -338,6 +293,8 @@ const addEmulate: Add = (program, shell, done) => {
     .addOption(
       new Option("--context-window <tokens>", "refuse prompts above it").argParser(toCount),
     )
+    .option("--flavor <name>", "whose rules count, e.g. openrouter; default: those that all share")
+    .option("--tolerant", "only tell of rules that older models and other servers have")
     .addOption(new Option("--json", "print addresses and requests as JSON lines"))
     .action(async (options) => done(await (await import("./emulate.ts")).emulate(options, shell)));
 };

@@ -18,7 +18,13 @@ export function checkModelChains(
 ): Finding[] {
   const rests = createModelRests({ home: environment.home, log: silent }).all();
   return [
-    ...fallbacksOf(config, environment.home).flatMap((name) => unusable(name, config, environment)),
+    ...fallbacksOf(config, environment.home).flatMap((name) =>
+      unusable(name, { config, environment }, (why) => ({
+        code: "model-fallback-unusable",
+        text: `the fallback ${name} is passed over: ${why}`,
+      })),
+    ),
+    ...config.agents.list.flatMap(({ id }) => checkAgent(id, { config, environment })),
     ...Object.entries(rests)
       .filter(([, { until }]) => Date.parse(until) > now)
       .map(
@@ -38,19 +44,32 @@ export function fallbacksOf(config: Config, home: string): string[] {
   return [...new Set(agents.flatMap((id) => agentSettings(config, home, id).fallbacks))];
 }
 
-function unusable(name: string, config: Config, environment: Environment): Finding[] {
+interface Settings {
+  config: Config;
+  environment: Environment;
+}
+
+/** The default agent's model is asked for real; of others the settings are looked at. */
+function checkAgent(id: string, settings: Settings): Finding[] {
+  const { config, environment } = settings;
+  if (id === defaultAgentId(config)) return [];
+  const { model } = agentSettings(config, environment.home, id);
+  return unusable(model, settings, (why) => ({
+    code: "model-agent-unusable",
+    text: `the agent ${id} cannot ask ${model}: ${why}`,
+  }));
+}
+
+function unusable(
+  name: string,
+  { config, environment }: Settings,
+  tell: (why: string) => Pick<Finding, "code" | "text">,
+): Finding[] {
   try {
     resolveModel({ ...modelRequest(config, environment), name });
     return [];
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return [
-      {
-        level: "warning",
-        code: "model-fallback-unusable",
-        subject: "model",
-        text: `the fallback ${name} is passed over: ${why}`,
-      },
-    ];
+    return [{ level: "warning", subject: "model", ...tell(why) }];
   }
 }

@@ -47,6 +47,7 @@ export type FindingCode =
   | "model-server-away"
   | "model-resting"
   | "model-fallback-unusable"
+  | "model-agent-unusable"
   | "images-not-reduced"
   | "token-ratio"
   | "learned-window"

@@ -26,6 +26,9 @@ export const PROFILE_ROWS: readonly ProfileRow[] = [
   ...SERVERS,
 ];
 
+/** When the prices of the rows were last looked up, as a date. */
+export const PRICES_AS_OF = "2026-11-22";
+
 /** A model by name, and how it is reached. */
 export interface ProfileRequest {
   /** Provider id; compared trimmed and in lower case. */
@@ -61,7 +64,7 @@ const known = new Map<string, ModelProfile>();
 export function modelProfile(request: ProfileRequest): ModelProfile {
   const { changes = {} } = request;
   const route = {
-    provider: request.provider.trim().toLowerCase(),
+    provider: canonical(request.provider.trim().toLowerCase()),
     api: request.api,
     id: request.id.toLowerCase(),
     reasoning: request.reasoning ?? false,
@@ -73,6 +76,9 @@ export function modelProfile(request: ProfileRequest): ModelProfile {
   if (known.size > KEPT) known.delete(known.keys().next().value ?? "");
   return found;
 }
+
+/** What an alias stands for. */
+const canonical = (provider: string): string => findProvider(provider)?.id ?? provider;
 
 type Plain = Required<Pick<ProfileRequest, "provider" | "api" | "id" | "reasoning">>;
 

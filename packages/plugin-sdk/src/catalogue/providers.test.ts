@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { APIS, findApi } from "./apis.ts";
+import { modelProfile } from "./find-profile.ts";
 import { findProvider, PROVIDERS, providerAt } from "./providers.ts";
 
 describe("the provider catalogue", () => {
   it("names every provider and every api once, in lower case", () => {
-    for (const ids of [PROVIDERS.map(({ id }) => id), APIS.map(({ id }) => id)]) {
+    const names = PROVIDERS.flatMap(({ id, aliases = [] }) => [id, ...aliases]);
+    for (const ids of [names, APIS.map(({ id }) => id)]) {
       expect(new Set(ids).size).toBe(ids.length);
       for (const id of ids) expect(id).toMatch(/^[a-z0-9][a-z0-9.-]*$/);
     }
@@ -25,6 +27,15 @@ describe("the provider catalogue", () => {
       expect(providerAt(baseUrl)?.id).toBe(hostname === "127.0.0.1" ? undefined : id);
     },
   );
+
+  it("knows a provider by its other names, and its models by what it is", () => {
+    expect(findProvider("kimi")?.id).toBe("moonshot");
+    expect(findProvider("azure")?.id).toBe("azure-openai");
+    const route = { api: "openai-completions", id: "kimi-k2-thinking" };
+    expect(modelProfile({ ...route, provider: "kimi" })).toEqual(
+      modelProfile({ ...route, provider: "moonshot" }),
+    );
+  });
 
   it("knows no provider by a name every object has, and none at an address that is no URL", () => {
     expect([findProvider("constructor"), findApi("toString")]).toEqual([undefined, undefined]);

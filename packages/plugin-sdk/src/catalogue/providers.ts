@@ -38,9 +38,21 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     policy: "openai",
   },
   {
+    id: "openai-codex",
+    apis: ["openai-chatgpt-responses"],
+    baseUrl: "https://chatgpt.com/backend-api/codex",
+    needsKey: ["OPENAI_CODEX_TOKEN"],
+    hosts: ["chatgpt.com"],
+    flavor: "openai",
+    policy: "openai",
+  },
+  {
     id: "azure-openai",
-    apis: ["azure-openai-responses"],
+    aliases: ["azure"],
+    apis: ["openai-responses", "openai-completions", "azure-openai-responses"],
+    addressLike: "https://RESOURCE.openai.azure.com/openai/v1",
     needsKey: ["AZURE_OPENAI_API_KEY"],
+    keyIn: "api-key",
     hosts: [".openai.azure.com"],
     flavor: "openai",
     cacheTtlMs: 5 * MINUTES,
@@ -58,6 +70,9 @@ export const PROVIDERS: readonly ProviderRecord[] = [
   {
     id: "anthropic-vertex",
     apis: ["anthropic-messages"],
+    addressLike:
+      "https://LOCATION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/LOCATION",
+    keyIn: "bearer",
     cacheTtlMs: 5 * MINUTES,
     policy: "verified-thinking",
   },
@@ -70,7 +85,8 @@ export const PROVIDERS: readonly ProviderRecord[] = [
   },
   {
     id: "cloudflare-ai-gateway",
-    apis: ["anthropic-messages"],
+    apis: ["anthropic-messages", "openai-responses", "openai-completions"],
+    addressLike: "https://gateway.ai.cloudflare.com/v1/ACCOUNT/GATEWAY/anthropic/v1",
     needsKey: ["CLOUDFLARE_AI_GATEWAY_API_KEY"],
   },
   {
@@ -168,11 +184,21 @@ export const PROVIDERS: readonly ProviderRecord[] = [
   },
   {
     id: "moonshot",
+    aliases: ["kimi"],
     apis: ["openai-completions"],
     baseUrl: "https://api.moonshot.ai/v1",
     needsKey: ["MOONSHOT_API_KEY"],
     hosts: ["api.moonshot.ai", "api.moonshot.cn"],
     flavor: "kimi",
+  },
+  {
+    id: "qwen",
+    aliases: ["dashscope"],
+    apis: ["openai-completions"],
+    baseUrl: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+    needsKey: ["DASHSCOPE_API_KEY", "QWEN_API_KEY"],
+    hosts: ["dashscope-intl.aliyuncs.com", "dashscope.aliyuncs.com", "dashscope-us.aliyuncs.com"],
+    policy: "compatible",
   },
   {
     id: "zai",
@@ -196,16 +222,23 @@ export const PROVIDERS: readonly ProviderRecord[] = [
   {
     id: "github-copilot",
     apis: ["openai-completions", "openai-responses", "anthropic-messages"],
+    baseUrl: "https://api.githubcopilot.com",
+    needsKey: ["GITHUB_COPILOT_TOKEN"],
+    keyIn: "bearer",
+    hosts: ["api.githubcopilot.com", ".githubcopilot.com"],
     policy: "unread-thinking",
   },
 ];
 
 const BY_ID: ReadonlyMap<string, ProviderRecord> = new Map(
-  PROVIDERS.map((provider) => [provider.id, provider]),
+  PROVIDERS.flatMap((provider) =>
+    [provider.id, ...(provider.aliases ?? [])].map((name) => [name, provider] as const),
+  ),
 );
 
 /**
- * The record of a provider id, written as the catalogue writes it; undefined when it has none.
+ * The record of a provider by its id or an alias, written as the catalogue writes it; undefined when
+ * it has none.
  * @example
  * ```ts
  * import assert from "node:assert/strict";

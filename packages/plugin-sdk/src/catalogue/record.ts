@@ -38,15 +38,24 @@ export type ChatFlavorName = "compatible" | "openai" | "groq" | "deepseek" | "ki
 export interface ProviderRecord {
   /** The part before the slash in "provider/model"; lower case. */
   readonly id: string;
+  /** Other names it goes by; none of another provider. Default: none. */
+  readonly aliases?: readonly string[];
   /** The apis it speaks, the usual one first. A host takes the first it has a driver for. */
   readonly apis: readonly [string, ...string[]];
   /** Where it answers, version path included; absent = every account or machine has its own. */
   readonly baseUrl?: string;
+  /** What such an address of an own looks like, for people; parts to fill in are in capitals. */
+  readonly addressLike?: string;
   /**
    * Environment variables that hold its key: the first that is set wins. Absent = it answers
    * without a key, or signs in some other way.
    */
   readonly needsKey?: readonly string[];
+  /**
+   * How it wants its key: "bearer" in `authorization`, "api-key" in a header of that name unless it
+   * is a token. Absent: as the api has it.
+   */
+  readonly keyIn?: "bearer" | "api-key";
   /** Host names that are this provider; a leading dot stands for any subdomain. Default: none. */
   readonly hosts?: readonly string[];
   /** Its dialect of Chat Completions. Default: "compatible", the one most servers share. */

@@ -1,7 +1,7 @@
 // What is recorded of OpenAI's own models.
 import type { ProfileRow } from "../../contract/profile.ts";
 
-const PROVIDERS = ["openai", "azure-openai"] as const;
+const PROVIDERS = ["openai", "openai-codex", "azure-openai"] as const;
 
 const RESPONSES = [
   "openai-responses",
@@ -23,7 +23,7 @@ export const GPT: readonly ProfileRow[] = [
   { when: { providers: PROVIDERS }, set: { cache: { how: "automatic", minTokens: 1024 } } },
   // These keep prompts for a day on demand.
   {
-    when: { providers: ["openai"], models: /^gpt-(?:5|4\.1)(?!\d)/ },
+    when: { providers: ["openai", "openai-codex"], models: /^gpt-(?:5|4\.1)(?!\d)/ },
     set: { cache: { longMs: 86_400_000 } },
   },
   // From here on what is kept is paid for, and places can be marked.
