@@ -4,6 +4,7 @@ export { DRIVER_APIS } from "./find-driver.ts";
 export type { Endpoint, WireRequest } from "./provider.ts";
 export { addressAt } from "./shared/address.ts";
 export type { FailureOrigin } from "./shared/failure-origin.ts";
+export { FLAVORS, serverAt } from "./shared/flavor.ts";
 export type { AnswerLimit } from "./shared/http.ts";
 export type { RetryNotice, RetryOptions } from "./shared/retry.ts";
 export type { RequestSigner } from "./shared/sign.ts";

@@ -13,8 +13,8 @@ export interface Endpoint {
   /** Sent with every request; they win over the driver's own. Default: none. */
   headers?: Readonly<Record<string, string>>;
   /**
-   * Which dialect of its API the server speaks; absent = told from `baseUrl`. See the driver's file
-   * for the names.
+   * Whose dialect of its API the server speaks, for proxies: one of `FLAVORS`. Absent = told from
+   * `baseUrl`.
    */
   flavor?: string;
   /** The Google Cloud project, for "google-gemini-cli" only. Absent: none is named. */

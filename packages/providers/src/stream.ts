@@ -6,6 +6,7 @@ import { unknownApi } from "./build-request.ts";
 import { findDriver } from "./find-driver.ts";
 import type { Endpoint, WireDriver } from "./provider.ts";
 import type { FailureOrigin } from "./shared/failure-origin.ts";
+import { unknownFlavor } from "./shared/flavor.ts";
 import { type AnswerLimit, openAnswer } from "./shared/http.ts";
 import { silentOverflow } from "./shared/overflow.ts";
 import { ReplyBuilder } from "./shared/reply.ts";
@@ -96,12 +97,14 @@ export interface StreamModelOptions {
 export async function* streamModel(
   options: StreamModelOptions,
 ): AsyncGenerator<StreamEvent, void, undefined> {
-  const { call, now = Date.now } = options;
+  const { call, endpoint, now = Date.now } = options;
   const driver = findDriver(call.model.api);
+  const flaw = unknownFlavor(endpoint);
   const refuse = (error: ModelError) => errorEvent(call, now, error);
   if (call.signal.aborted) yield refuse(abortError());
   else if (driver === undefined)
     yield refuse({ kind: "invalid_request", message: unknownApi(call.model.api) });
+  else if (flaw !== undefined) yield refuse({ kind: "invalid_request", message: flaw });
   else if (driver.kind === "local") yield* driver.stream({ call, now });
   else yield* streamWire(driver, { ...options, now });
 }

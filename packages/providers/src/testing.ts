@@ -11,6 +11,7 @@ export {
   createOpenAIEmulator,
   createResponsesEmulator,
   EMULATED_APIS,
+  emulatedFlavors,
 } from "./testing/emulators.ts";
 export { checkChatRequest } from "./testing/openai-completions/rules/check.ts";
 export type { ChatRuleFlavor } from "./testing/openai-completions/rules/rule.ts";
@@ -25,3 +26,4 @@ export type {
   Violation,
 } from "./testing/server/options.ts";
 export type { EmulatedReply, ReplyBlock, ScriptedCall } from "./testing/server/reply.ts";
+export { readEmulatorScript } from "./testing/server/script.ts";

@@ -62,6 +62,38 @@ describe("clew emulate", () => {
     expect([code, errors]).toEqual([2, expect.stringContaining("google-generative-ai")]);
   });
 
+  it("checks by the rules of the flavor that is asked for, on the apis that have it", async () => {
+    const child = startClew(home, ["emulate", "--json", "--flavor", "groq"]);
+    const { emulators } = JSON.parse(await child.nextLine()) as Started;
+    expect(emulators.map(({ api }) => api)).toEqual(["openai-completions"]);
+    const body = { ...GOOD, messages: [{ role: "user", content: "hi", mood: "good" }] };
+    await fetch(`${emulators[0]!.baseUrl}/chat/completions`, {
+      method: "POST",
+      body: JSON.stringify(body),
+    });
+    expect(JSON.parse(await child.nextLine())).toMatchObject({
+      request: { violations: [expect.anything()] },
+    });
+    child.process.kill("SIGINT");
+    expect(await child.exit).toBe(0);
+  });
+
+  it.each([
+    [["--flavor", "grok"], 'no flavor "grok". Did you mean "groq"?'],
+    [["--api", "openai-responses", "--flavor", "groq"], "of openai-responses"],
+    [["--script", join(home, "missing.json")], "missing.json does not exist"],
+    [["--script", join(home, "nosuch.json")], 'unknown fault "nosuch"; there are: status'],
+    [["--script", join(home, "txt.json")], 'unknown field "txt"'],
+    [["--script", join(home, "no.json")], "It is no JSON"],
+  ])("refuses %j in one sentence", async (args, words) => {
+    writeFileSync(join(home, "nosuch.json"), JSON.stringify([{ fault: "nosuch" }]));
+    writeFileSync(join(home, "txt.json"), JSON.stringify([{ txt: "hi" }]));
+    writeFileSync(join(home, "no.json"), "[{");
+    const { code, errors } = await clew(home, ["emulate", ...args]);
+    expect(errors).toContain(words);
+    expect(code).toBe(words.includes("does not exist") ? 1 : 2);
+  });
+
   it("says what to do when a port is in use", async () => {
     const child = startClew(home, ["emulate", "--json", "--api", "openai-responses"]);
     const { emulators } = JSON.parse(await child.nextLine()) as Started;

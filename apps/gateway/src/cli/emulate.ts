@@ -6,12 +6,15 @@ import {
   EMULATED_APIS,
   type Emulator,
   type EmulatorAnswer,
+  emulatedFlavors,
   type ReceivedRequest,
+  readEmulatorScript,
 } from "@clew/providers/testing";
 import { outliveReaders } from "../terminal/lost-reader.ts";
 import { type Output, printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
+import { nearestOf } from "../text/nearest.ts";
 import { listenForStop } from "./stop.ts";
 
 export interface EmulateOptions {
@@ -21,6 +24,10 @@ export interface EmulateOptions {
   port?: number;
   script?: string;
   contextWindow?: number;
+  /** Whose rules count, where servers of one api differ. Default: those that all share. */
+  flavor?: string;
+  /** Rules of older models and other servers are told, not enforced. Default: false. */
+  tolerant?: boolean;
   json?: boolean;
 }
 
@@ -29,10 +36,8 @@ export async function emulate(
   options: EmulateOptions,
   { output }: Pick<Shell, "output">,
 ): Promise<number> {
-  const { api: apis = EMULATED_APIS, json = false } = options;
-  const unknown = apis.find((api) => !EMULATED_APIS.includes(api));
-  if (unknown !== undefined)
-    throw refused(`There is no emulator of "${unknown}"; there are: ${EMULATED_APIS.join(", ")}.`);
+  const { json = false } = options;
+  const apis = chosenApis(options);
   const answers = options.script === undefined ? undefined : await readScript(options.script);
   const servers: Emulator[] = [];
   try {
@@ -43,6 +48,8 @@ export async function emulate(
         onRequest: (request: ReceivedRequest) => tell(output, { api, request, json }),
         ...(answers !== undefined && { answers }),
         ...(options.contextWindow !== undefined && { contextWindow: options.contextWindow }),
+        ...(options.flavor !== undefined && { flavor: options.flavor }),
+        ...(options.tolerant === true && { tolerant: true }),
       };
       servers.push(await createEmulator(api, settings).catch((error) => inUse(error, port)));
     }
@@ -57,22 +64,38 @@ export async function emulate(
 
 const refused = (words: string) => new ContextEngineError("REQUEST_INVALID", words);
 
-async function readScript(file: string): Promise<readonly EmulatorAnswer[]> {
-  const text = await readFile(file, "utf8");
-  const script = parse(text);
-  const isList = Array.isArray(script) && script.length > 0;
-  if (!isList || !script.every((answer) => typeof answer === "object" && answer !== null))
-    throw refused(
-      `${file} is no JSON list of answers; write for example [{"text":"Hello."},{"fault":"overloaded"}].`,
-    );
-  return script as EmulatorAnswer[];
+/** Those asked for; with a flavor and no api, those that have the flavor. */
+function chosenApis({ api, flavor }: EmulateOptions): readonly string[] {
+  const unknown = api?.find((each) => !EMULATED_APIS.includes(each));
+  if (unknown !== undefined)
+    throw refused(`There is no emulator of "${unknown}"; there are: ${EMULATED_APIS.join(", ")}.`);
+  if (flavor === undefined) return api ?? EMULATED_APIS;
+  const having = EMULATED_APIS.filter((each) => emulatedFlavors(each).includes(flavor));
+  const without = api?.find((each) => !having.includes(each));
+  if (having.length > 0 && without === undefined) return api ?? having;
+  const known = [...new Set((api ?? EMULATED_APIS).flatMap((each) => emulatedFlavors(each)))];
+  const nearest = nearestOf(flavor, known);
+  const guess = nearest === null ? "" : ` Did you mean "${nearest}"?`;
+  throw refused(
+    `There is no flavor "${flavor}"${without === undefined ? "" : ` of ${without}`}.${guess} There are: ${known.join(", ") || "none"}.`,
+  );
 }
 
-function parse(text: string): unknown {
+async function readScript(file: string): Promise<readonly EmulatorAnswer[]> {
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT") throw error;
+    throw new ContextEngineError(
+      "FILE_NOT_FOUND",
+      `The script ${file} does not exist; name a file that holds a JSON list of answers.`,
+      { cause: error },
+    );
+  });
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    return readEmulatorScript(JSON.parse(text));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? `It is no JSON: ${error.message}.` : error;
+    throw refused(`${file}: ${why instanceof Error ? why.message : String(why)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 // The settings of model servers, `models.providers.<id>`.
 import { ProfileChangesSchema, secretsInAddress } from "@clew/plugin-sdk/host";
+import { FLAVORS } from "@clew/providers";
 import { z } from "zod";
 
 const price = z.number().nonnegative();
@@ -88,6 +89,12 @@ export const ProviderConfigSchema = z.object({
     .optional()
     .describe(
       'Wire protocol; unset = the usual one of the provider if Clew speaks it, else "openai-completions".',
+    ),
+  flavor: z
+    .enum(FLAVORS)
+    .optional()
+    .describe(
+      "Whose dialect of the wire protocol the server speaks, for proxies: a provider by name, or a dialect of Chat Completions; unset = told from its address.",
     ),
   headers: z
     .record(z.string(), z.string())

@@ -9,7 +9,7 @@ import {
   type ProviderRecord,
   providerAt,
 } from "@clew/plugin-sdk/host";
-import type { Endpoint } from "@clew/providers";
+import { type Endpoint, serverAt } from "@clew/providers";
 import type { ModelConfig, ModelsConfig, ProviderConfig } from "../config/models.ts";
 import { type Access, type AccessEnvironment, findAccess } from "../credentials/find.ts";
 import { nearestOf } from "../text/nearest.ts";
@@ -125,7 +125,7 @@ function findProfile({
   endpoint: Endpoint;
 }): ModelProfile {
   return modelProfile({
-    provider: providerAt(endpoint.baseUrl)?.id ?? providerId,
+    provider: serverAt(endpoint)?.id ?? providerId,
     api,
     id: modelId,
     ...(listed?.reasoning !== undefined && { reasoning: listed.reasoning }),
@@ -143,6 +143,7 @@ function endpointOf(
     ...(apiKey !== undefined && { apiKey }),
     ...(configured?.headers !== undefined && { headers: configured.headers }),
     ...(configured?.project !== undefined && { project: configured.project }),
+    ...(configured?.flavor !== undefined && { flavor: configured.flavor }),
   };
 }
 

@@ -1,8 +1,9 @@
 // What a call asks of the model, in the fields of the Messages wire.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
-import { type ModelCall, type ModelProfile, providerAt } from "@clew/plugin-sdk/host";
+import type { ModelCall, ModelProfile } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "../provider.ts";
 import { thinkingBudget } from "../shared/effort.ts";
+import { serverAt } from "../shared/flavor.ts";
 import { assistantBlocks } from "./blocks.ts";
 import { forcesCall } from "./tools.ts";
 
@@ -152,5 +153,5 @@ const isAssistant = (message: AgentMessage): message is AssistantMessage =>
   message.role === "assistant";
 
 /** Others may not know the betas of the maker. */
-const isFirstParty = ({ model }: ModelCall, { baseUrl }: Endpoint): boolean =>
-  (providerAt(baseUrl)?.id ?? model.provider) === "anthropic";
+const isFirstParty = ({ model }: ModelCall, endpoint: Endpoint): boolean =>
+  (serverAt(endpoint)?.id ?? model.provider) === "anthropic";

@@ -4,9 +4,9 @@ import { planAsk } from "../anthropic-messages/ask.ts";
 import { cacheMark } from "../anthropic-messages/cache.ts";
 import { createMessagesDecoder } from "../anthropic-messages/decode.ts";
 import { writeMessages } from "../anthropic-messages/messages.ts";
+import { placeOf } from "../anthropic-messages/place.ts";
 import { toolFields } from "../anthropic-messages/tools.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
-import { addressAt } from "../shared/address.ts";
 import { headersOf } from "../shared/headers.ts";
 import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
@@ -32,10 +32,11 @@ export const anthropicMessages: WireDriver = {
 function buildMessagesRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
   const { model, systemPrompt, messages } = call;
   const profile = profileFor(model, endpoint);
+  const place = placeOf(model, endpoint);
   const mark = cacheMark(call, profile);
   const { fields, betas } = planAsk(call, endpoint, profile);
   const head = {
-    model: model.id,
+    ...place.fields,
     max_tokens: call.maxOutputTokens ?? model.maxOutputTokens,
     ...toolFields(call, profile, mark),
     ...(systemPrompt.trim() !== "" && { system: [{ type: "text", text: systemPrompt, ...mark }] }),
@@ -50,13 +51,8 @@ function buildMessagesRequest(call: ModelCall, endpoint: Endpoint): WireRequest 
   });
   return {
     method: "POST",
-    url: addressAt(endpoint, "messages"),
-    headers: withBetas(betas, {
-      ...headersOf(endpoint, {
-        "anthropic-version": "2023-06-01",
-        ...(endpoint.apiKey !== undefined && { "x-api-key": endpoint.apiKey }),
-      }),
-    }),
+    url: place.url,
+    headers: withBetas(betas, headersOf(endpoint, place.headers)),
     // The messages are text already, so that the old ones need not be written again.
     body: `${wellFormedJson(head).slice(0, -1)},"messages":[${written}]}`,
   };

@@ -3,12 +3,13 @@ import type { ModelCall } from "@clew/plugin-sdk/host";
 import { askFields, withoutPrefill } from "../openai-completions/ask.ts";
 import { cacheFields, chatMarks } from "../openai-completions/cache.ts";
 import { createChatDecoder } from "../openai-completions/decode.ts";
-import { findFlavor } from "../openai-completions/flavors.ts";
 import { writeChatMessages } from "../openai-completions/messages.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
 import { addressAt } from "../shared/address.ts";
+import { findFlavor } from "../shared/flavor.ts";
 import { joined } from "../shared/growing.ts";
-import { bearer, headersOf } from "../shared/headers.ts";
+import { headersOf } from "../shared/headers.ts";
+import { keyHeader } from "../shared/key-header.ts";
 import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 
@@ -60,7 +61,7 @@ function buildChatRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
   return {
     method: "POST",
     url: addressAt(endpoint, "chat/completions"),
-    headers: headersOf(endpoint, bearer(endpoint)),
+    headers: headersOf(endpoint, keyHeader(model, endpoint)),
     // The messages are text already, so that the old ones need not be written again.
     body: `{"model":${wellFormedJson(model.id)},"messages":[${messages}],${wellFormedJson(rest).slice(1)}`,
   };

@@ -3,7 +3,7 @@ import type { ModelCall } from "@clew/plugin-sdk/host";
 import { createResponsesDecoder } from "../openai-responses/decode.ts";
 import { writeRequest } from "../openai-responses/request.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
-import { bearer } from "../shared/headers.ts";
+import { keyHeader } from "../shared/key-header.ts";
 
 /**
  * Api "openai-responses". Nothing is stored by the server: reasoning goes out and back encrypted,
@@ -26,7 +26,7 @@ export const openaiResponses: WireDriver = {
 function buildResponsesRequest(call: ModelCall, endpoint: Endpoint): WireRequest {
   const { systemPrompt, maxOutputTokens } = call;
   return writeRequest(call, endpoint, {
-    headers: bearer(endpoint),
+    headers: keyHeader(call.model, endpoint),
     fields: {
       ...(systemPrompt.trim() !== "" && { instructions: systemPrompt }),
       ...(maxOutputTokens !== undefined && {

@@ -1,7 +1,8 @@
 // What a call asks of the model, in the fields of Chat Completions.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { type ModelCall, type ModelProfile, providerAt } from "@clew/plugin-sdk/host";
+import type { ModelCall, ModelProfile } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "../provider.ts";
+import { serverAt } from "../shared/flavor.ts";
 import { toolChoiceOf } from "../shared/tool-choice.ts";
 
 /** Fields beside messages and tools; none for what a call leaves to the provider. */
@@ -49,7 +50,7 @@ function reasoningAsk(
   return { reasoning_effort: effort === "max" ? "xhigh" : effort };
 }
 
-const isRouter = ({ baseUrl }: Endpoint): boolean => providerAt(baseUrl)?.isRouter === true;
+const isRouter = (endpoint: Endpoint): boolean => serverAt(endpoint)?.isRouter === true;
 
 function format(responseFormat: NonNullable<ModelCall["responseFormat"]>): unknown {
   switch (responseFormat.type) {

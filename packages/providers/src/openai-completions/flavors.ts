@@ -1,6 +1,5 @@
 // How the servers that speak Chat Completions differ.
-import { type ChatFlavorName, providerAt } from "@clew/plugin-sdk/host";
-import type { Endpoint } from "../provider.ts";
+import type { ChatFlavorName } from "@clew/plugin-sdk/host";
 
 /** One dialect. */
 export interface ChatFlavor {
@@ -35,12 +34,3 @@ export const CHAT_FLAVORS: Readonly<Record<ChatFlavorName, ChatFlavor>> = {
   kimi: COMPATIBLE,
   template: { ...COMPATIBLE, mergeUserMessages: true },
 };
-
-/** The flavor an endpoint names, else that of the provider at its address, else "compatible". */
-export function findFlavor({ flavor, baseUrl }: Endpoint): ChatFlavor {
-  if (isFlavorName(flavor)) return CHAT_FLAVORS[flavor];
-  return CHAT_FLAVORS[providerAt(baseUrl)?.flavor ?? "compatible"];
-}
-
-const isFlavorName = (name: string | undefined): name is ChatFlavorName =>
-  name !== undefined && Object.hasOwn(CHAT_FLAVORS, name);

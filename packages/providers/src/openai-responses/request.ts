@@ -1,7 +1,8 @@
 // Joins what a call asks and its items into one Responses request.
-import { type ModelCall, providerAt } from "@clew/plugin-sdk/host";
+import type { ModelCall } from "@clew/plugin-sdk/host";
 import type { Endpoint, WireRequest } from "../provider.ts";
 import { addressAt } from "../shared/address.ts";
+import { serverAt } from "../shared/flavor.ts";
 import { headersOf } from "../shared/headers.ts";
 import { profileFor } from "../shared/profile.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
@@ -27,7 +28,7 @@ export function writeRequest(
   const profile = profileFor(model, endpoint);
   const asked = askFields(call, profile);
   // Other servers of this wire may not know the field.
-  const takesContext = (providerAt(endpoint.baseUrl)?.id ?? model.provider) === "openai";
+  const takesContext = (serverAt(endpoint)?.id ?? model.provider) === "openai";
   const cache = planCache(call, profile);
   const stableMessages = cache.marks ? (call.cache?.stableMessages ?? 0) : 0;
   const head = {

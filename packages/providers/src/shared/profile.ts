@@ -4,10 +4,9 @@ import {
   type ModelProfile,
   type ModelRef,
   modelProfile,
-  PROVIDERS,
-  providerAt,
 } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "../provider.ts";
+import { serverAt } from "./flavor.ts";
 
 /**
  * The profile of a model: the host's, else the catalogue's. Who serves it is told by the flavor an
@@ -24,8 +23,7 @@ export function profileFor(model: ModelRef, endpoint: Endpoint): ModelProfile {
   });
 }
 
-function serverOf(provider: string, { flavor, baseUrl }: Endpoint): string {
-  const flavored = PROVIDERS.find((record) => flavor !== undefined && record.flavor === flavor);
-  if (flavored !== undefined) return flavored.id;
-  return findProvider(provider)?.id ?? providerAt(baseUrl)?.id ?? provider;
-}
+const serverOf = (provider: string, endpoint: Endpoint): string =>
+  endpoint.flavor === undefined
+    ? (findProvider(provider)?.id ?? serverAt(endpoint)?.id ?? provider)
+    : (serverAt(endpoint)?.id ?? provider);

@@ -4,7 +4,7 @@ import { CONVERSE_WIRE } from "./bedrock-converse-stream/wire.ts";
 import { GEMINI_CLI_WIRE } from "./google-generative-ai/envelope.ts";
 import { GEMINI_WIRE } from "./google-generative-ai/wire.ts";
 import { MISTRAL_WIRE } from "./mistral-conversations/wire.ts";
-import type { ChatRuleFlavor } from "./openai-completions/rules/rule.ts";
+import { CHAT_RULE_FLAVORS, type ChatRuleFlavor } from "./openai-completions/rules/rule.ts";
 import { CHAT_WIRE } from "./openai-completions/wire.ts";
 import { CHATGPT_WIRE, RESPONSES_WIRE } from "./openai-responses/wire.ts";
 import { checkBody } from "./server/check.ts";
@@ -89,34 +89,56 @@ export const createMistralEmulator = (
 ): Promise<Emulator> => startEmulator(MISTRAL_WIRE, options);
 
 interface Emulated {
+  /** Whose rules it knows besides those that all share. */
+  flavors: readonly string[];
   start(options?: EmulatorOptions): Promise<Emulator>;
   check(body: unknown, call: Partial<Call>): Violation[];
 }
 
-function emulate<View, A extends Accepted>(wire: EmulatedWire<View, A>): Emulated {
+function emulate<View, A extends Accepted>(
+  wire: EmulatedWire<View, A>,
+  flavors: readonly string[] = [],
+): Emulated {
   return {
+    flavors,
     start: (options) => startEmulator(wire, options),
     check: (body, call) => checkBody(wire, body, call),
   };
 }
 
 const EMULATED: ReadonlyMap<string, Emulated> = new Map([
-  [MESSAGES_WIRE.api, emulate(MESSAGES_WIRE)],
+  [MESSAGES_WIRE.api, emulate(MESSAGES_WIRE, ["minimax"])],
   [RESPONSES_WIRE.api, emulate(RESPONSES_WIRE)],
   [CHATGPT_WIRE.api, emulate(CHATGPT_WIRE)],
-  [CHAT_WIRE.api, emulate(CHAT_WIRE)],
+  [CHAT_WIRE.api, emulate(CHAT_WIRE, CHAT_RULE_FLAVORS)],
   [GEMINI_WIRE.api, emulate(GEMINI_WIRE)],
   [GEMINI_CLI_WIRE.api, emulate(GEMINI_CLI_WIRE)],
   [CONVERSE_WIRE.api, emulate(CONVERSE_WIRE)],
-  [MISTRAL_WIRE.api, emulate(MISTRAL_WIRE)],
+  [MISTRAL_WIRE.api, emulate(MISTRAL_WIRE, ["user-after-tool"])],
 ]);
 
 /** The apis that can be emulated, by name. */
 export const EMULATED_APIS: readonly string[] = [...EMULATED.keys()];
 
-/** A server of the api of that name; throws for one that is not among `EMULATED_APIS`. */
-export const createEmulator = (api: string, options: EmulatorOptions = {}): Promise<Emulator> =>
-  emulated(api).start(options);
+/** The flavors that the emulator of an api knows; empty = none, or there is no such emulator. */
+export const emulatedFlavors = (api: string): readonly string[] => EMULATED.get(api)?.flavors ?? [];
+
+/**
+ * A server of the api of that name; throws for one that is not among `EMULATED_APIS`, and for a
+ * flavor that is not among its `emulatedFlavors`.
+ */
+export async function createEmulator(
+  api: string,
+  options: EmulatorOptions = {},
+): Promise<Emulator> {
+  const { start, flavors } = emulated(api);
+  const { flavor } = options;
+  if (flavor !== undefined && !flavors.includes(flavor))
+    throw new Error(
+      `The emulator of "${api}" knows no flavor "${flavor}"; it knows: ${flavors.join(", ") || "none"}.`,
+    );
+  return start(options);
+}
 
 /** A request, as far as rules look at it. */
 export interface CheckedRequest {

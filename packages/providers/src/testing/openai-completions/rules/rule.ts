@@ -3,18 +3,22 @@ import { type At, type JsonObject, objects, record, text } from "../../server/js
 import type { WireRule } from "../../server/wire.ts";
 
 /** Whose strictness a rule belongs to; a rule without flavors is everybody's. */
-export type ChatRuleFlavor =
-  | "openai"
-  | "groq"
-  | "deepseek"
-  | "kimi"
-  | "template"
-  | "proxy"
-  | "openrouter"
-  | "minimax"
-  | "gemini"
-  | "vllm"
-  | "compatible";
+export type ChatRuleFlavor = (typeof CHAT_RULE_FLAVORS)[number];
+
+/** All of them. */
+export const CHAT_RULE_FLAVORS = [
+  "openai",
+  "groq",
+  "deepseek",
+  "kimi",
+  "template",
+  "proxy",
+  "openrouter",
+  "minimax",
+  "gemini",
+  "vllm",
+  "compatible",
+] as const;
 
 export type ChatRule = WireRule<JsonObject>;
 
