@@ -3,18 +3,28 @@ import { readFileSync } from "node:fs";
 import { PROVIDERS } from "../packages/plugin-sdk/src/host.ts";
 import { driverFiles } from "./drivers.ts";
 
-/** The operator guide with its table of providers rewritten: those that a driver can speak to. */
+const code = (text: string): string => `\`${text}\``;
+
+/** The page of providers with its table of providers rewritten: those that a driver can speak to. */
 export function providersGuide(): { path: string; text: string } {
-  const path = "docs/operator-guide.md";
+  const path = "docs/providers.md";
   const spoken = new Set(driverFiles().map(({ api }) => api));
   const rows = PROVIDERS.filter(({ apis }) => apis.some((api) => spoken.has(api))).map(
-    ({ id, models, baseUrl, needsKey }) => {
-      const address = models !== undefined ? "none: it runs in Clew" : (baseUrl ?? "yours to set");
-      const keys = needsKey?.map((name) => `\`${name}\``).join(" or ") ?? "none";
-      return `| \`${id}\` | ${address} | ${keys} |`;
+    ({ id, aliases = [], apis, models, baseUrl, addressLike, needsKey }) => {
+      const own = addressLike === undefined ? "yours to set" : `like ${addressLike}`;
+      const address = models !== undefined ? "none: it runs in Clew" : (baseUrl ?? own);
+      const keys = needsKey?.map(code).join(" or ") ?? "none";
+      const names = [id, ...aliases].map(code).join(", ");
+      const [usual, ...others] = apis.filter((api) => spoken.has(api)).map(code);
+      const speaks = others.length === 0 ? usual : `${usual}; ${others.join(", ")}`;
+      return `| ${names} | ${speaks} | ${address} | ${keys} |`;
     },
   );
-  const table = ["| provider | address | key |", "| --- | --- | --- |", ...rows].join("\n");
+  const table = [
+    "| provider | speaks | address | key |",
+    "| --- | --- | --- | --- |",
+    ...rows,
+  ].join("\n");
   const text = readFileSync(path, "utf8").replace(
     /(<!-- providers: [^>]*-->\n).*?(\n<!-- end of providers -->)/s,
     (_, start: string, end: string) => `${start}${table}${end}`,

@@ -168,7 +168,7 @@ function triggerOf({ details }: CompactionEntry): string | null {
   return typeof trigger === "string" ? trigger : null;
 }
 
-/** Pure. Five lines, and one each where something is asked of the model or its cache. */
+/** Pure. A line for each fact, and one each where something is asked of the model or its cache. */
 export function describeStatus({
   model,
   resting,

@@ -122,6 +122,7 @@ type Way = "aws" | "google" | undefined;
 const LOGINS: ReadonlyMap<string, Way> = new Map([
   ["amazon-bedrock", "aws"],
   ["google-vertex", "google"],
+  ["anthropic-vertex", "google"],
 ]);
 
 /** By what the settings say, else by who answers: a stand-in is asked for nothing of its own. */
