@@ -384,17 +384,17 @@ describe("15. prompts that are paid for again", () => {
     expect(figures.found).toBe(figures.known);
   });
 
-  it("are none of a step with many calls at once", async () => {
+  it.each([[OPUS], [BEDROCK]])("are none of a step with many calls at once: %s", async (model) => {
     const session = createSession(lab);
     const calls = Array.from({ length: 14 }, (_, at) => ({
       name: "read",
       arguments: { path: `${at}` },
     }));
-    await turn(session, OPUS);
+    await turn(session, model);
     session.say("Read all.");
-    const before = await session.ask(OPUS, { toolCalls: calls });
+    const before = await session.ask(model, { toolCalls: calls });
     for (const call of callsIn(before)) session.answer(call);
-    const { bill } = (await session.ask(OPUS, { text: "Done." })).request!;
+    const { bill } = (await session.ask(model, { text: "Done." })).request!;
     const { fresh, read, written } = before.request!.bill!;
     expect(bill!.read).toBe(fresh + read + written);
   });

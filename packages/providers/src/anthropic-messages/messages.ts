@@ -1,6 +1,6 @@
 // How agent messages follow each other on the Messages wire.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { type Turn, writeTurns } from "../shared/turns.ts";
+import { isLong, type Turn, writeTurns } from "../shared/turns.ts";
 import {
   assistantBlocks,
   type BlockReader,
@@ -45,20 +45,15 @@ export function writeMessages(messages: readonly AgentMessage[], reader: Message
   });
 }
 
-/** A provider looks for what it keeps so many blocks before a mark. */
-const LOOKED_BACK = 20;
-
 /**
  * With the mark on its last block; on its first one, too, where it alone is so long that the end of
  * the last request may be out of reach.
  */
 function markEnds(turn: Turn<WireBlock>, mark: CacheMark, isFree: boolean): Turn<WireBlock> {
-  const { results } = turn;
-  const [first] = results;
-  const isLong = isFree && results.length + turn.others.length > LOOKED_BACK / 2;
-  return first === undefined || !isLong
+  const [first] = turn.results;
+  return first === undefined || !isFree || !isLong(turn)
     ? markLast(turn, mark)
-    : markLast({ ...turn, results: results.with(0, { ...first, ...mark }) }, mark);
+    : markLast({ ...turn, results: turn.results.with(0, { ...first, ...mark }) }, mark);
 }
 
 /** With the mark on the last block that may have one. */

@@ -1,6 +1,6 @@
 // How agent messages follow each other on the Converse wire.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { type Turn, writeTurns } from "../shared/turns.ts";
+import { isLong, type Turn, writeTurns } from "../shared/turns.ts";
 import {
   assistantBlocks,
   type BlockReader,
@@ -40,9 +40,21 @@ export function writeConverseMessages(
       assistant: (message) => assistantBlocks(message, reader),
       result: (message) => toolResultBlocks(message, reader),
     },
-    markEnd: (turn) => (mark === undefined ? turn : markEnd(turn, mark)),
+    // Four places may be marked: the fourth is free where nothing is told to stay.
+    markEnd: (turn) => (mark === undefined ? turn : markEnds(turn, mark, stableMessages === 0)),
     ...(!readsSigned(profile) && { between: BETWEEN }),
   });
+}
+
+/**
+ * With the mark at its end; behind its first result, too, where it alone is so long that the end of
+ * the last request may be out of reach.
+ */
+function markEnds(turn: Turn<WireBlock>, mark: CachePoint, isFree: boolean): Turn<WireBlock> {
+  const [first, ...rest] = turn.results;
+  return first === undefined || !isFree || !isLong(turn)
+    ? markEnd(turn, mark)
+    : markEnd({ ...turn, results: [first, { ...mark }, ...rest] }, mark);
 }
 
 /** No mark stands behind another, nor behind thinking: that is refused. */

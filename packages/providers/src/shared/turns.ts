@@ -17,6 +17,16 @@ export interface Turn<Block> {
   readonly others: readonly Block[];
 }
 
+/** Claude's providers look for what they keep so many blocks before a mark. */
+const LOOKED_BACK = 20;
+
+/**
+ * True for a turn that, with the reply before it, may reach beyond where a provider looks: results
+ * are as many as the calls they answer.
+ */
+export const isLong = ({ results, others }: Turn<unknown>): boolean =>
+  results.length + others.length > LOOKED_BACK / 2;
+
 /** How the turns of one wire are written. */
 export interface TurnWriter<Block> {
   /** Everything the turns depend on besides the messages, compared one by one. */
