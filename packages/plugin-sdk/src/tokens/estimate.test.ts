@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anyCodePoint } from "../__fixtures__/code-points.ts";
 import { corpora } from "./__fixtures__/corpora.ts";
+import { SCRIPTS } from "./__fixtures__/scripts.ts";
 import { byteBound } from "./counter.ts";
 import { estimateText } from "./estimate.ts";
 import { type ExactCounter, loadExactCounter } from "./tiktoken.ts";
@@ -56,6 +57,14 @@ describe("estimateText", () => {
       const ratio = estimateText(text).estimate / exact.count(text);
       expect(ratio).toBeGreaterThan(0.8);
       expect(ratio).toBeLessThan(1.2);
+    });
+
+    it.each(Object.entries(SCRIPTS))("is within its own bounds for %s", (_, text) => {
+      const many = `${text}\n`.repeat(5);
+      const { low, high } = estimateText(many);
+      const counted = exact.count(many);
+      expect(low).toBeLessThanOrEqual(counted);
+      expect(high).toBeGreaterThanOrEqual(counted);
     });
 
     const kinds = Object.entries(corpora(20_000));

@@ -47,6 +47,13 @@ const WEIGHTS = {
   repeatedLetters: 0.125,
   rules: 0.03,
   digitBesideCapital: 0.708,
+  marks: 1.3,
+  letters07: 0.67,
+  letters11: 1.12,
+  letters15: 1.5,
+  letters22: 2.15,
+  letters31: 3.05,
+  astralLetters: 3.65,
 } as const satisfies Record<keyof typeof FEATURE, number>;
 
 const WEIGHT_OF = Object.entries(FEATURE)

@@ -1,5 +1,6 @@
 // Counts in one pass the features of a text that its token count depends on.
 import type { Steps } from "../slices.ts";
+import { CLASS, CLASS_OF } from "./classes.ts";
 
 /** What is counted; the number is the position of its weight. */
 export const FEATURE = {
@@ -28,31 +29,19 @@ export const FEATURE = {
   repeatedLetters: 22,
   rules: 23,
   digitBesideCapital: 24,
+  marks: 25,
+  // What tokenisers know few words of, by how many tokens they make of a character.
+  letters07: 26,
+  letters11: 27,
+  letters15: 28,
+  letters22: 29,
+  letters31: 30,
+  astralLetters: 31,
 } as const;
 
-const FEATURE_COUNT = 25;
+const FEATURE_COUNT = 32;
 
-const CLASS = {
-  lower: 0,
-  upper: 1,
-  digit: 2,
-  space: 3,
-  newline: 4,
-  punctuation: 5,
-  latin: 6,
-  han: 7,
-  kana: 8,
-  hangul: 9,
-  cyrillic: 10,
-  arabic: 11,
-  indic: 12,
-  hebrew: 13,
-  symbol: 14,
-  other: 15,
-} as const;
-
-// One byte per UTF-16 unit: a lookup is faster than a chain of range tests, and 64 KiB is cheap.
-const CLASS_OF = classTable();
+const FIRST_LETTERS = CLASS.letters07;
 
 export interface TextScan {
   /** One count per feature, in the order of FEATURE. */
@@ -94,7 +83,7 @@ class Scan implements TextScan {
       previousCode = code;
       // Latin letters beyond ASCII belong to the word around them.
       if (kind === CLASS.latin) {
-        features[FEATURE.latinExtended]!++;
+        features[code >= 0x300 && code <= 0x36f ? FEATURE.marks : FEATURE.latinExtended]!++;
         kind = CLASS.lower;
       }
       const starts = kind !== previousClass;
@@ -173,8 +162,11 @@ class Scan implements TextScan {
         case CLASS.symbol:
           features[FEATURE.symbols]!++;
           break;
+        case CLASS.other:
+          features[code <= 0xffff ? FEATURE.otherBmp : astralFeature(code)]!++;
+          break;
         default:
-          features[code > 0xffff ? FEATURE.astral : FEATURE.otherBmp]!++;
+          features[FEATURE.letters07 + kind - FIRST_LETTERS]!++;
       }
       previousClass = kind;
     }
@@ -207,39 +199,13 @@ export function* scanSteps(text: string): Steps<TextScan> {
   return scan;
 }
 
+/** Letters of the past and rare Chinese; signs and emoji are in more texts. */
+const astralFeature = (code: number) =>
+  code < 0x1d000 || (code >= 0x1e000 && code < 0x1f000) || code >= 0x20000
+    ? FEATURE.astralLetters
+    : FEATURE.astral;
+
 function mergesWhenRepeated(code: number, kind: number): boolean {
   if (kind === CLASS.symbol) return true;
   return code === 0x09 || (code > 0x20 && code < 0x7f && code !== 0x5c && kind !== CLASS.digit);
-}
-
-function classTable(): Uint8Array {
-  const table = new Uint8Array(0x10000).fill(CLASS.other);
-  const ranges: [number, number, number][] = [
-    [0x00, 0x7f, CLASS.punctuation],
-    [0x61, 0x7a, CLASS.lower],
-    [0x41, 0x5a, CLASS.upper],
-    [0x30, 0x39, CLASS.digit],
-    [0x09, 0x0c, CLASS.space],
-    [0x20, 0x20, CLASS.space],
-    [0x0a, 0x0a, CLASS.newline],
-    [0x0d, 0x0d, CLASS.newline],
-    [0xc0, 0x24f, CLASS.latin],
-    [0x300, 0x36f, CLASS.latin],
-    [0x370, 0x52f, CLASS.cyrillic],
-    [0x590, 0x5ff, CLASS.hebrew],
-    [0x600, 0x8ff, CLASS.arabic],
-    [0x900, 0xdff, CLASS.indic],
-    [0x1e00, 0x1eff, CLASS.latin],
-    [0x1100, 0x11ff, CLASS.hangul],
-    [0x2500, 0x25ff, CLASS.symbol],
-    [0x2800, 0x28ff, CLASS.symbol],
-    [0x3040, 0x30ff, CLASS.kana],
-    [0x3130, 0x318f, CLASS.hangul],
-    [0x3400, 0x4dbf, CLASS.han],
-    [0x4e00, 0x9fff, CLASS.han],
-    [0xac00, 0xd7af, CLASS.hangul],
-    [0xf900, 0xfaff, CLASS.han],
-  ];
-  for (const [from, to, kind] of ranges) table.fill(kind, from, to + 1);
-  return table;
 }
