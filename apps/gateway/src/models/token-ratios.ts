@@ -77,8 +77,8 @@ export function createTokenRatios({ home, log }: { home: string; log: LogPort })
 }
 
 /**
- * Pure. A call that failed, was cut off or went to another model says nothing; one that the provider
- * took although it does not fit says that it is more than was thought.
+ * Pure. A call that failed, was cut off or went to another model says nothing; one that the
+ * provider took although it does not fit says that it is more than was thought.
  */
 export function learnFrom(
   known: TokenRatio,

@@ -23,7 +23,7 @@ import { EMPTY_LEDGER } from "./state.ts";
 const pinsAfter = (messages: readonly AgentMessage[], maxTokens = 600) =>
   renderPins(foldLedger(EMPTY_LEDGER, entriesOf(messages)).pins, { maxTokens });
 
-/** How many of `texts` are outdated by a later one, and beside how many a later one has to stand. */
+/** How many of `texts` are outdated by a later one, and beside how many one has to stand. */
 function laterOf(texts: readonly string[], force?: Force) {
   const said = texts.map((text, at) => ({ text, at, ...(force && { force }) }));
   const { anew, beside } = stepsAtOnce(laterSteps(said));

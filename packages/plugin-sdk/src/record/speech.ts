@@ -159,8 +159,8 @@ function withoutWrappers(text: string): string {
 }
 
 /**
- * `line` cut behind each mark that ends a sentence; before a small letter only if it begins with one
- * itself.
+ * `line` cut behind each mark that ends a sentence; before a small letter only if it begins with
+ * one itself.
  */
 function pieces(line: string): string[] {
   const isSmall = STARTS_SMALL.test(line.slice(0, MAX_START));
