@@ -56,7 +56,10 @@ export function asksOf(
   const sent = (ask: CallAsk) => thinkingSent({ model, ...ask }, endpoint);
   const sendsTemperature = (ask: CallAsk) =>
     temperatureSent({ model, ...ask }, endpoint) !== undefined;
-  return planAsk(loaded.config, { agentId, model: name, level, sent, sendsTemperature });
+  return planAsk(loaded.config, {
+    ...{ agentId, model: name, level, sent, sendsTemperature },
+    route: asked,
+  });
 }
 
 /** Throws CONFIG_INVALID for the model of the settings. */

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { readEnvironment } from "../config/environment.ts";
 import { ConfigSchema } from "../config/schema.ts";
 import { planAsk } from "./call-ask.ts";
+import { modelRequest } from "./model-request.ts";
+import { resolveModel } from "./resolve.ts";
 
 const plan = (agents: object, more: { agentId?: string; level?: "low" | "off" } = {}) =>
   planAsk(ConfigSchema.parse({ agents }), {
@@ -93,6 +96,27 @@ describe("what a call asks", () => {
     expect(said(true)).toEqual(["temperature 0.5 (agents.defaults.params)"]);
     expect(said(false)).toEqual([
       "temperature 0.5 (agents.defaults.params), which this model is not sent",
+    ]);
+  });
+
+  it("lists only what the route takes, and keeps another vendor's class of service from it", () => {
+    const params = { cacheRetention: "long", serviceTier: "standard_only", compactAbove: 60_000 };
+    const config = ConfigSchema.parse({ agents: { defaults: { params } } });
+    const environment = readEnvironment({ CLEW_HOME: "/nowhere", OPENAI_API_KEY: "k" });
+    const asked = (name: string) =>
+      planAsk(config, {
+        ...{ agentId: "main", model: name, level: undefined, sent: () => ({ kind: "unsaid" }) },
+        route: resolveModel({ ...modelRequest(config, environment), name }),
+      });
+    const openai = asked("openai/gpt-5.6");
+    expect(openai.ask).not.toHaveProperty("serviceTier");
+    expect(openai.because).toEqual([
+      "cache long (agents.defaults.params)",
+      expect.stringContaining("service tier standard_only (agents.defaults.params), which openai"),
+      "compaction by the provider above 60000 (agents.defaults.params)",
+    ]);
+    expect(asked("ollama/qwen3").because).toEqual([
+      "service tier standard_only (agents.defaults.params)",
     ]);
   });
 });

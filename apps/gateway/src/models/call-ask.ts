@@ -3,6 +3,7 @@ import type { CallAsk } from "@clew/plugin-sdk/host";
 import type { ThinkingSent } from "@clew/providers";
 import type { Params, ThinkingLevel } from "../config/params.ts";
 import type { Config } from "../config/schema.ts";
+import { type AskPart, type AskRoute, foreignTier, takesAsk } from "./asks-taken.ts";
 import { howItIsSent } from "./thinking-words.ts";
 
 /** What calls ask, and where each of it was decided, for people. */
@@ -22,6 +23,8 @@ export interface AskRequest {
   sent(ask: CallAsk): ThinkingSent;
   /** False: this model is sent no temperature, whatever is asked. Default: it is. */
   sendsTemperature?(ask: CallAsk): boolean;
+  /** Where the calls go. Absent: all that the settings ask is taken to be understood there. */
+  route?: AskRoute;
 }
 
 interface Layer {
@@ -33,7 +36,7 @@ interface Layer {
 /** Pure. The session's own level wins, then the agent, then the model, then the defaults. */
 export function planAsk(
   config: Config,
-  { agentId, model, level, sent, sendsTemperature = () => true }: AskRequest,
+  { agentId, model, level, sent, sendsTemperature = () => true, route }: AskRequest,
 ): AskSettings {
   const { defaults, list } = config.agents;
   const place = list.findIndex(({ id }) => id === agentId);
@@ -61,11 +64,14 @@ export function planAsk(
   const parallel = set("parallelToolCalls");
   const clear = set("clearToolResultsAbove");
   const compact = set("compactAbove");
+  const foreign = tier && route && foreignTier(tier.value, route);
+  const heard = (part: AskPart, what: string, by: Parameters<typeof told>[1]) =>
+    route === undefined || by === undefined || takesAsk(part, route) ? told(what, by) : [];
   const ask: CallAsk = {
     ...(effort !== undefined &&
       effort.value !== "adaptive" && { reasoning: { effort: effort.value } }),
     ...(retention && { cache: { retention: retention.value } }),
-    ...(tier && { serviceTier: tier.value }),
+    ...(tier && foreign === undefined && { serviceTier: tier.value }),
     ...(temperature && { temperature: temperature.value }),
     ...(tokens && { maxOutputTokens: tokens.value }),
     ...(parallel && { parallelToolCalls: parallel.value }),
@@ -82,15 +88,17 @@ export function planAsk(
       ...told("thinking", effort).map((text) =>
         effort === undefined ? text : `${text}${howItIsSent(effort.value, sent(ask))}`,
       ),
-      ...told("cache", retention),
-      ...told("service tier", tier),
-      ...told("temperature", temperature).map((text) =>
+      ...heard("cacheRetention", "cache", retention),
+      ...(foreign === undefined
+        ? heard("serviceTier", "service tier", tier)
+        : told("service tier", tier).map((text) => `${text}, ${foreign}`)),
+      ...heard("temperature", "temperature", temperature).map((text) =>
         sendsTemperature(ask) ? text : `${text}, which this model is not sent`,
       ),
-      ...told("tokens of a reply", tokens),
-      ...told("parallel calls", parallel),
-      ...told("tool results cleared by the provider above", clear),
-      ...told("compaction by the provider above", compact),
+      ...heard("maxTokens", "tokens of a reply", tokens),
+      ...heard("parallelToolCalls", "parallel calls", parallel),
+      ...heard("clearToolResultsAbove", "tool results cleared by the provider above", clear),
+      ...heard("compactAbove", "compaction by the provider above", compact),
     ],
   };
 }

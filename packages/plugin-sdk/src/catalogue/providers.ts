@@ -34,6 +34,7 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     // Also those of a region, such as eu.api.openai.com.
     hosts: ["api.openai.com", ".api.openai.com"],
     flavor: "openai",
+    serviceTiers: ["auto", "default", "flex", "priority", "scale"],
     cacheTtlMs: 5 * MINUTES,
     policy: "openai",
   },
@@ -64,6 +65,7 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     baseUrl: "https://api.anthropic.com/v1",
     needsKey: ["ANTHROPIC_API_KEY"],
     hosts: ["api.anthropic.com"],
+    serviceTiers: ["auto", "standard_only"],
     cacheTtlMs: 5 * MINUTES,
     policy: "native-messages",
   },
@@ -173,6 +175,7 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     needsKey: ["GROQ_API_KEY"],
     hosts: ["api.groq.com"],
     flavor: "groq",
+    serviceTiers: ["auto", "on_demand", "flex", "performance"],
   },
   {
     id: "deepseek",

@@ -65,6 +65,8 @@ export interface ProviderRecord {
    * cache hits and their cost; it turns nothing on.
    */
   readonly cacheTtlMs?: number;
+  /** Its classes of service by name; absent = not recorded. */
+  readonly serviceTiers?: readonly string[];
   /** Absent = its api's policy. */
   readonly policy?: PolicyFamily;
   /** True: passes requests on to other makers' models, named "maker/model". Default: false. */
