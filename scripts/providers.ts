@@ -5,7 +5,7 @@ import { driverFiles } from "./drivers.ts";
 
 const code = (text: string): string => `\`${text}\``;
 
-/** The page of providers with its table of providers rewritten: those that a driver can speak to. */
+/** The page of providers with its table rewritten: those that a driver can speak to. */
 export function providersGuide(): { path: string; text: string } {
   const path = "docs/providers.md";
   const spoken = new Set(driverFiles().map(({ api }) => api));

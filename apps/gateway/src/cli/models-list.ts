@@ -1,4 +1,4 @@
-// Runs `clew models list`, which tells what is known of every model and how it is signed in to.
+// Runs `clew models list`, which tells what is known of every model.
 import { loadConfig } from "../config/load.ts";
 import { describeRest } from "../models/describe-rest.ts";
 import { type ListedModel, listModels } from "../models/list-models.ts";

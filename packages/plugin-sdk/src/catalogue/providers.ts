@@ -240,8 +240,8 @@ const BY_ID: ReadonlyMap<string, ProviderRecord> = new Map(
 );
 
 /**
- * The record of a provider by its id or an alias, written as the catalogue writes it; undefined when
- * it has none.
+ * The record of a provider by its id or an alias, written as the catalogue writes it; undefined
+ * when it has none.
  * @example
  * ```ts
  * import assert from "node:assert/strict";

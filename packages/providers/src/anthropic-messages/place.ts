@@ -1,4 +1,4 @@
-// Where a Claude answers over Messages: at its maker or a compatible server, or at Vertex.
+// Where a Messages request goes, at Vertex or anywhere else, and what it must say there.
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import type { Endpoint } from "../provider.ts";
 import { addressAt } from "../shared/address.ts";

@@ -1,5 +1,7 @@
 // How the servers that speak Chat Completions differ.
 import type { ChatFlavorName } from "@clew/plugin-sdk/host";
+import type { Endpoint } from "../provider.ts";
+import { serverAt } from "../shared/flavor.ts";
 
 /** One dialect. */
 export interface ChatFlavor {
@@ -34,3 +36,13 @@ export const CHAT_FLAVORS: Readonly<Record<ChatFlavorName, ChatFlavor>> = {
   kimi: COMPATIBLE,
   template: { ...COMPATIBLE, mergeUserMessages: true },
 };
+
+/** The flavor an endpoint names, else that of the provider it is, else "compatible". */
+export function findFlavor(endpoint: Pick<Endpoint, "flavor" | "baseUrl">): ChatFlavor {
+  const { flavor } = endpoint;
+  if (isChatFlavor(flavor)) return CHAT_FLAVORS[flavor];
+  return CHAT_FLAVORS[serverAt(endpoint)?.flavor ?? "compatible"];
+}
+
+const isChatFlavor = (name: string | undefined): name is ChatFlavorName =>
+  name !== undefined && Object.hasOwn(CHAT_FLAVORS, name);

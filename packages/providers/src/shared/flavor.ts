@@ -6,12 +6,21 @@ import {
   type ProviderRecord,
   providerAt,
 } from "@clew/plugin-sdk/host";
-import { CHAT_FLAVORS } from "../openai-completions/flavors.ts";
 import type { Endpoint } from "../provider.ts";
+
+/** The dialects of Chat Completions. */
+const CHAT_FLAVOR_NAMES = [
+  "compatible",
+  "openai",
+  "groq",
+  "deepseek",
+  "kimi",
+  "template",
+] as const satisfies readonly ChatFlavorName[];
 
 /** Names that `Endpoint.flavor` takes: dialects of Chat Completions, and providers by id. */
 export const FLAVORS: readonly string[] = [
-  ...new Set([...Object.keys(CHAT_FLAVORS), ...PROVIDERS.map(({ id }) => id)]),
+  ...new Set([...CHAT_FLAVOR_NAMES, ...PROVIDERS.map(({ id }) => id)]),
 ];
 
 /** The provider whose dialect is spoken: named by the endpoint, else told from its address. */
@@ -28,12 +37,3 @@ export const unknownFlavor = ({ flavor }: Pick<Endpoint, "flavor">): string | un
   flavor === undefined || FLAVORS.includes(flavor)
     ? undefined
     : `There is no flavor "${flavor}"; an endpoint may name: ${FLAVORS.join(", ")}.`;
-
-/** How the server speaks Chat Completions. */
-export function findFlavor(endpoint: Pick<Endpoint, "flavor" | "baseUrl">) {
-  const { flavor } = endpoint;
-  const named = flavor !== undefined && Object.hasOwn(CHAT_FLAVORS, flavor);
-  return CHAT_FLAVORS[
-    named ? (flavor as ChatFlavorName) : (serverAt(endpoint)?.flavor ?? "compatible")
-  ];
-}
