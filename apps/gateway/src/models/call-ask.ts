@@ -92,7 +92,7 @@ export function planAsk(
       ...(foreign === undefined
         ? heard("serviceTier", "service tier", tier)
         : told("service tier", tier).map((text) => `${text}, ${foreign}`)),
-      ...heard("temperature", "temperature", temperature).map((text) =>
+      ...told("temperature", temperature).map((text) =>
         sendsTemperature(ask) ? text : `${text}, which this model is not sent`,
       ),
       ...heard("maxTokens", "tokens of a reply", tokens),
