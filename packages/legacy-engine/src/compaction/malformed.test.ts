@@ -87,6 +87,31 @@ describe("a history of malformed messages", () => {
     );
   });
 
+  it("is compacted where a call's arguments are nested thousands of levels deep", async () => {
+    let deep: unknown = "src/a.ts";
+    for (let level = 0; level < 20_000; level++) deep = { deep };
+    const session = memorySession([
+      user(prose(3000)),
+      {
+        role: "assistant",
+        content: [
+          { type: "toolCall", id: "c", name: "read", arguments: deep as Record<string, unknown> },
+        ],
+        stopReason: "toolUse",
+      },
+      user(prose(3000)),
+      user("Go on."),
+    ]);
+    const result = await compactTranscript({
+      transcript: session,
+      model: scripted([""], { contextWindow: 8_000 }),
+      trigger: "overflow",
+      now,
+      sleep: hastySleep,
+    });
+    expect(result).toMatchObject({ ok: true, compacted: true });
+  });
+
   it("is no obstacle where an earlier compaction is one of another program, or points nowhere", async () => {
     const session = memorySession([user(prose(3000)), user(prose(3000))]);
     const foreign: TranscriptEntry = {

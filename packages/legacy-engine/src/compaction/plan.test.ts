@@ -13,7 +13,7 @@ import { describe, expect, it } from "vitest";
 import { anyHistory, anyWindow, prose } from "../__fixtures__/histories.ts";
 import { memorySession } from "../__fixtures__/session.ts";
 import { compactionOptions } from "./options.ts";
-import { compactionSteps, type PlanInput, planCompaction } from "./plan.ts";
+import { compactionSteps, type PlanInput, type PrunePlan, planCompaction } from "./plan.ts";
 
 const input = (messages: readonly AgentMessage[], extras: Partial<PlanInput> = {}): PlanInput => ({
   branch: memorySession(messages).branch(),
@@ -107,17 +107,20 @@ describe("clearing first", () => {
       return [assistant([call]), toolResult(call, prose(6_000, index))];
     }).flat();
     const messages = [user("go"), ...output, user(prose(20_000)), user(prose(20_000))];
-    const at = (highWaterTokens: number, trigger: CompactionTrigger) =>
+    const planAt = (highWaterTokens: number, trigger: CompactionTrigger) =>
       planCompaction(
         input(messages, {
           trigger,
           contextWindow: 200_000,
           options: compactionOptions({ highWaterTokens, pruneProtectTokens: 0 }),
         }),
-      ).kind;
+      );
+    const at = (...given: Parameters<typeof planAt>) => planAt(...given).kind;
     expect(at(74_000, "threshold")).toBe("prune");
     // Below the high mark, and soon there again.
     expect(at(44_000, "threshold")).toBe("summarise");
+    const { tokensAfter } = planAt(74_000, "threshold") as PrunePlan;
+    expect(at(tokensAfter + 500, "threshold")).toBe("summarise");
     expect(at(30_000, "threshold")).toBe("summarise");
     for (const trigger of ["manual", "overflow", "budget"] as const)
       expect(at(30_000, trigger)).toBe("prune");
@@ -172,6 +175,22 @@ describe("clearing first", () => {
       );
     expect(plan(false)).toMatchObject({ kind: "summarise", prune: undefined });
     expect(plan(true)).toMatchObject({ kind: "prune", prune: { entryIds: { length: 10 } } });
+  });
+
+  it("spares what says that it must stay, also where it was read again", () => {
+    const read = (round: number, extras: { pruneProtect?: true } = {}) => {
+      const call = toolCall("read", { path: "src/f.ts" }, `r${round}`);
+      return [assistant([call]), { ...toolResult(call, prose(30_000, round)), ...extras }];
+    };
+    const plan = (extras: { pruneProtect?: true }) =>
+      planCompaction(
+        input([user("go"), ...read(0, extras), ...read(1), assistant("I see.")], {
+          contextWindow: 200_000,
+          options: compactionOptions({ agentPrune: true, pruneProtectTokens: 0 }),
+        }),
+      );
+    expect(plan({})).toMatchObject({ kind: "prune" });
+    expect(plan({ pruneProtect: true })).toMatchObject({ prune: undefined });
   });
 
   it("is what remains when nothing can be summarised", () => {

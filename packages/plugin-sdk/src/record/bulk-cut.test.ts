@@ -71,6 +71,32 @@ describe("a cut in bulk", () => {
     expect(kept.length).toBeGreaterThanOrEqual(25);
   });
 
+  it("names nothing of which the cut took a part only", () => {
+    const files = Array.from({ length: 400 }, (_, index) => `src/area/file${index}.ts`);
+    for (let shift = 0; shift < 20; shift++) {
+      const messages = [result(`${"x".repeat(shift)} ${files.join(" ")}`), result("newest")];
+      const [cut] = planBulkCut(messages, ALL).cuts;
+      const named = /named in it: ([^;\]]*)/.exec(textOf(cut!.message))![1]!.split(", ");
+      expect(named.length).toBeGreaterThan(5);
+      for (const name of named) expect(files).toContain(name.replace(/[^a-z0-9]+$/, ""));
+    }
+  });
+
+  it("leaves the newest where the others free what must go", () => {
+    const others = Array.from({ length: 5 }, () => result("word ".repeat(400)));
+    const messages = [...others, result("word ".repeat(60))];
+    const sizeOf = (message: AgentMessage) => estimateMessages([message]).estimate;
+    const all = estimateMessages(messages).estimate;
+    for (let mustFreeTokens = 0; mustFreeTokens < all; mustFreeTokens += 3) {
+      const { cuts } = planBulkCut(messages, { ...ALL, mustFreeTokens });
+      const freed = cuts
+        .filter(({ index }) => index < others.length)
+        .reduce((sum, { index, message }) => sum + sizeOf(messages[index]!) - sizeOf(message), 0);
+      const isNewestCut = cuts.some(({ index }) => index === others.length);
+      expect(isNewestCut && freed >= mustFreeTokens, `${mustFreeTokens}`).toBe(false);
+    }
+  });
+
   it("goes shorter, and at last to the newest, where a request would not fit otherwise", () => {
     const dense = Array.from({ length: 90 }, (_, n) => `src/mod_${n}/file_${n}.ts ok`).join("\n");
     const messages = Array.from({ length: 6 }, () => result(dense));

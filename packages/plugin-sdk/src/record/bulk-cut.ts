@@ -106,8 +106,8 @@ const cutResult = (
   });
 
 /** What came most often first. */
-function namesOf(text: string): string {
-  const names = namesIn(text)
+function namesOf(cut: string): string {
+  const names = namesIn(wholeWordsOf(cut))
     .filter(({ weak, places }) => !weak || places.length > 1)
     .sort((left, right) => right.places.length - left.places.length)
     .slice(0, MAX_NAMES)
@@ -116,4 +116,12 @@ function namesOf(text: string): string {
   return names.length <= MAX_NAMES_CHARS
     ? names
     : names.slice(0, Math.max(0, names.lastIndexOf(", ", MAX_NAMES_CHARS)));
+}
+
+/** A cut may begin and end in the midst of a word. */
+function wholeWordsOf(cut: string): string {
+  const from = cut.search(/\s/);
+  let to = cut.length;
+  while (to > from && !/\s/.test(cut[to - 1]!)) to--;
+  return from < 0 ? "" : cut.slice(from, to);
 }

@@ -127,9 +127,17 @@ export function shellCommand({ command, exitCode, cancelled }: BashExecutionMess
   return { name: oneLine(command, MAX_LINE), state };
 }
 
-/** Every text in an argument, each on lines of its own. */
+/** Every text in an argument, each on lines of its own, however deep it is nested. */
 export function textsOf(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (typeof value !== "object" || value === null) return "";
-  return Object.values(value).map(textsOf).join("\n");
+  const texts: string[] = [];
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const one = open.pop();
+    if (typeof one === "string") texts.push(one);
+    else if (typeof one === "object" && one !== null) {
+      const inside: unknown[] = Object.values(one);
+      for (let index = inside.length - 1; index >= 0; index--) open.push(inside[index]);
+    }
+  }
+  return texts.join("\n");
 }

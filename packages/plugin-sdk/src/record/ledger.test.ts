@@ -450,6 +450,14 @@ describe("renderLedger", () => {
     expect(renderLedger(EMPTY_LEDGER)).toEqual({ text: "", items: [] });
   });
 
+  it("takes names from arguments that are nested thousands of levels deep", () => {
+    let deep: unknown = "Read src/deep/module.ts";
+    for (let level = 0; level < 50_000; level++) deep = { deep };
+    const call = toolCall("run", deep as Record<string, unknown>, "c");
+    const state = foldLedger(EMPTY_LEDGER, entriesOf([user("Go on."), assistant([call])]));
+    expect(renderLedger(state).text).toContain("module.ts");
+  });
+
   it("still names after fifty compactions what the first turns were about", () => {
     const turns = Array.from({ length: 50 }, (_, turn): (NewTranscriptEntry | AgentMessage)[] => [
       ...conversation({ turns: 4, tools: 1 }),

@@ -46,9 +46,9 @@ export interface Later<One> {
 
 /**
  * What is said anew, and what is about the same: it has all words of the earlier sentence, and
- * names nothing else. What it says of that nobody looks at, so that no language is needed, and so that no
- * rule is outdated for it: a later sentence may take a rule back, narrow it or only mention it.
- * Questions change nothing. In steps; linear, but for sentences that share their rarest word.
+ * names nothing else. What it says of that nobody looks at, so that no language is needed, and so
+ * that no rule is outdated for it: a later sentence may take a rule back, narrow it or only mention
+ * it. Questions change nothing. In steps; linear, but for sentences that share their rarest word.
  */
 export function* laterSteps<One extends Said>(said: readonly One[]): Steps<Later<One>> {
   const inOrder = said.toSorted((a, b) => a.at - b.at);
