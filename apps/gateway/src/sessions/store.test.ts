@@ -346,7 +346,7 @@ describe("damaged and older files", () => {
     await session.append([
       {
         type: "message",
-        message: { role: "assistant", content: [], stopReason: "error", errorMessage: "gone" },
+        message: { role: "assistant", content: [], stopReason: "error" },
       },
     ]);
     await session.append([user("three")]);

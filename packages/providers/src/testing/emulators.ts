@@ -124,7 +124,7 @@ export const EMULATED_APIS: readonly string[] = [...EMULATED.keys()];
 export const emulatedFlavors = (api: string): readonly string[] => EMULATED.get(api)?.flavors ?? [];
 
 /**
- * A server of the api of that name; throws for one that is not among `EMULATED_APIS`, and for a
+ * A server of the api of that name; rejects for one that is not among `EMULATED_APIS`, and for a
  * flavor that is not among its `emulatedFlavors`.
  */
 export async function createEmulator(
