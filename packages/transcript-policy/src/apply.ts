@@ -7,6 +7,7 @@ import { tellEmbeddedResults } from "./passes/embedded-results.ts";
 import { fitToolCalls } from "./passes/fit-calls.ts";
 import { fitText, fitThinking, settleContentForWire } from "./passes/fit-wire.ts";
 import { dropForeignBlocks, dropForeignProofs } from "./passes/foreign.ts";
+import type { EmptyReplies } from "./passes/images.ts";
 import { annotateInterSessionUserMessages } from "./passes/inter-session.ts";
 import { announceLateResults } from "./passes/late-results.ts";
 import { sanitizeToolUseResultPairing } from "./passes/pair-tool-results.ts";
@@ -108,7 +109,7 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
     ...contentSteps(flags, "drop"),
     step(dropForeignBlocks, { wire, reader }),
     step(dropForeignProofs, { wire, reader }),
-    step(settleContentForWire, { wire }),
+    step(settleContentForWire, { wire, ...emptyReplies(flags) }),
     ...thoughtSteps(flags),
     ...thinkingSteps(flags),
     ...when(policy.dropAllThinkingBlocks, step(dropThinkingBlocks, { keepLast: false })),
@@ -140,6 +141,10 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
     step(fitText, { wire }),
   ];
 }
+
+/** Every call has the same before it as the one before had. */
+export const emptyReplies = ({ appendOnly }: Pick<PassFlags, "appendOnly">): EmptyReplies =>
+  appendOnly === true ? { emptyReplies: "say" } : {};
 
 const toldSteps = ({ refused }: PassFlags): Step[] =>
   refused?.callsUntil === undefined ? [] : [step(tellCallsAsText, { until: refused.callsUntil })];

@@ -1,7 +1,7 @@
 // Makes a stored history replayable for one provider.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { PolicyChange, PolicySideRecord } from "@clew/plugin-sdk/host";
-import { type PassFlags, replaySteps } from "./apply.ts";
+import { emptyReplies, type PassFlags, replaySteps } from "./apply.ts";
 import type { Clock } from "./pass.ts";
 import {
   type ImageOptions,
@@ -80,12 +80,18 @@ export async function sanitizeSessionHistory(request: SanitizeRequest): Promise<
   const spoken = await runner.runInSlices(messages, steps.content);
   const shown = await sanitizeSessionMessagesImages({
     ...imageOptions(request),
+    ...emptyReplies(flags),
     messages: spoken.messages,
   });
   const clean = await runner.runInSlices(shown.messages, steps.history);
   const turns = await runner.runInSlices(clean.messages, steps.turns);
   const changes = [...spoken.changes, ...shown.changes, ...clean.changes, ...turns.changes];
-  const again = [...steps.content, step(removeBlankContent, {}), ...steps.history, ...steps.turns];
+  const again = [
+    ...steps.content,
+    step(removeBlankContent, emptyReplies(flags)),
+    ...steps.history,
+    ...steps.turns,
+  ];
   const settled = changes.length === 0 ? turns : runner.settle(turns.messages, again);
 
   const bootstrapped =

@@ -142,3 +142,30 @@ describe("an id that was sent", () => {
     expect(explainInvalid({ ...route, messages: after.messages })).toEqual([]);
   });
 });
+
+describe("a reply that held nothing", () => {
+  const route = {
+    provider: "anthropic",
+    modelApi: "anthropic-messages",
+    modelId: "claude-opus-5-5",
+  };
+  const messages = [user("one"), assistant([]), user("two")];
+
+  it("stays as a text that says so, so that what was sent before it stays as it was", () => {
+    const request = { ...route, clock, appendOnly: true };
+    const before = prepareOutboundMessages({ ...request, messages: messages.slice(0, 1) }).messages;
+    const after = prepareOutboundMessages({ ...request, messages });
+    expect(after.messages.slice(0, 1)).toEqual(before);
+    expect(after.messages[1]).toMatchObject({
+      role: "assistant",
+      content: [text(TEXTS.emptyContent)],
+    });
+    expect(after.messages).toHaveLength(3);
+    expect(explainInvalid({ ...route, messages: after.messages })).toEqual([]);
+    expect(createOutbound()({ ...route, clock, messages }).messages).toEqual(after.messages);
+  });
+
+  it("goes where nothing was sent before it", () => {
+    expect(prepareOutboundMessages({ ...route, clock, messages }).messages).toHaveLength(1);
+  });
+});

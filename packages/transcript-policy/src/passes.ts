@@ -7,6 +7,7 @@ export { fitToolCalls } from "./passes/fit-calls.ts";
 export { fitText, fitThinking, settleContentForWire, type WireOptions } from "./passes/fit-wire.ts";
 export { dropForeignBlocks, dropForeignProofs, type ForeignOptions } from "./passes/foreign.ts";
 export {
+  type EmptyReplies,
   type ImageOptions,
   removeBlankContent,
   sanitizeContentBlocksImages,

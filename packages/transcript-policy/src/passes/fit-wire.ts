@@ -16,7 +16,7 @@ import {
 import { toWellFormed } from "../surrogates.ts";
 import { TEXTS } from "../texts.ts";
 import type { WireRules } from "../wires.ts";
-import { isCutOffEmpty, settleContent } from "./images.ts";
+import { type EmptyReplies, isCutOffEmpty, settleContent } from "./images.ts";
 import { readReasoningItem } from "./responses.ts";
 
 /** The wire messages are about to take; see `wireRules`. */
@@ -29,9 +29,9 @@ export interface WireOptions {
  * Replaces images the wire does not take by a text, and removes blank text (the synchronous half of
  * rule R4).
  */
-export const settleContentForWire = definePass<WireOptions>(
+export const settleContentForWire = definePass<WireOptions & EmptyReplies>(
   "wire-content",
-  (messages, { wire }, report) =>
+  (messages, { wire, ...options }, report) =>
     mapChanged(messages, (message, index) => {
       const blocks = storedBlocks(message);
       const shown = mapChanged(blocks, (block) => renderImageFault(block, wire) ?? block);
@@ -39,7 +39,7 @@ export const settleContentForWire = definePass<WireOptions>(
         report("changed", index, "an empty reply, which no provider takes back");
         return { ...message, content: [textBlock(TEXTS.emptyContent)] };
       }
-      return settleContent(message, shown === blocks ? undefined : shown, report, index);
+      return settleContent(message, shown === blocks ? undefined : shown, report, index, options);
     }),
 );
 

@@ -57,7 +57,7 @@ export async function sanitizeContentBlocksImages<T extends object>(
  * message or tool result gets a text, an emptied assistant message goes. Asynchronous because
  * images may have to be encoded again.
  */
-export const sanitizeSessionMessagesImages = defineAsyncPass<ImageOptions>(
+export const sanitizeSessionMessagesImages = defineAsyncPass<ImageOptions & EmptyReplies>(
   "images",
   async (messages, options, report) => {
     const withImages: { message: StoredMessage; blocks: readonly StoredBlock[] }[] = [];
@@ -72,10 +72,19 @@ export const sanitizeSessionMessagesImages = defineAsyncPass<ImageOptions>(
         (await sanitizeContentBlocksImages(blocks, options)) as readonly StoredBlock[],
       );
     return mapChangedInSlices(messages, (message, index) =>
-      settleContent(message, replaced.get(message), report, index),
+      settleContent(message, replaced.get(message), report, index, options),
     );
   },
 );
+
+/** What becomes of an assistant message that holds nothing. */
+export interface EmptyReplies {
+  /**
+   * It goes (default), or a text says that it was empty: what was sent before it then stays as it
+   * was, where two messages of the person would become one.
+   */
+  emptyReplies?: "drop" | "say";
+}
 
 const hasContent = (message: StoredMessage): boolean => {
   const role = roleOf(message);
@@ -96,8 +105,12 @@ function contentOf({ content }: StoredMessage): readonly StoredBlock[] {
 }
 
 /** Removes blank text, without a look at images (the synchronous half of rule R4). */
-export const removeBlankContent = definePass("blank-content", (messages, _options, report) =>
-  mapChanged(messages, (message, index) => settleContent(message, undefined, report, index)),
+export const removeBlankContent = definePass<EmptyReplies>(
+  "blank-content",
+  (messages, options, report) =>
+    mapChanged(messages, (message, index) =>
+      settleContent(message, undefined, report, index, options),
+    ),
 );
 
 /**
@@ -109,6 +122,7 @@ export function settleContent(
   withImages: readonly StoredBlock[] | undefined,
   report: Report,
   index: number,
+  { emptyReplies = "drop" }: EmptyReplies = {},
 ): StoredMessage | undefined {
   if (!hasContent(message)) return message;
   const original = contentOf(message);
@@ -116,7 +130,7 @@ export function settleContent(
   const kept = mapChanged(blocks, (block) => (isBlankText(block) ? undefined : block));
   if (kept.length === 0) {
     if (isCutOffEmpty(message)) return message;
-    const goes = roleOf(message) === "assistant";
+    const goes = roleOf(message) === "assistant" && emptyReplies === "drop";
     report(
       goes ? "dropped" : "changed",
       index,
