@@ -40,6 +40,10 @@ export const OFFLINE_MODEL = "offline/offline";
 export const LOCAL_API = "offline";
 const NOWHERE: Access = { baseUrl: "", from: "nothing" };
 const COMMON_API = "openai-completions";
+/** Names that other hosts have for an api of ours. */
+const SPOKEN_AS: ReadonlyMap<string, string> = new Map([
+  ["azure-openai-responses", "openai-responses"],
+]);
 const DEFAULT_CONTEXT_WINDOW = 32_768;
 const DEFAULT_HOSTED_WINDOW = 128_000;
 const DEFAULT_MAX_TOKENS = 8192;
@@ -63,7 +67,8 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
   if (configured === undefined && record === undefined) throw unknownProvider(name, request);
 
   const listed = findModel(name, modelId, configured, record);
-  const api = listed?.api ?? configured?.api ?? usualApi(record, configured, apis);
+  const named = listed?.api ?? configured?.api ?? usualApi(record, configured, apis);
+  const api = SPOKEN_AS.get(named) ?? named;
   if (!apis.includes(api))
     throw invalid(
       `Model "${name}" speaks "${api}", for which this Clew has no driver; it has: ${apis.join(", ")}.`,

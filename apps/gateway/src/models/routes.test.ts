@@ -67,6 +67,15 @@ const ROUTES: readonly Route[] = [
     body: { model: "my-deployment", messages: expect.any(Array) },
   },
   {
+    model: "azure/my-deployment",
+    base: "/openai/v1?api-version=preview",
+    settings: { api: "azure-openai-responses" },
+    variables: { AZURE_OPENAI_API_KEY: "azure-key" },
+    path: "/openai/v1/responses?api-version=preview",
+    headers: { "api-key": "azure-key" },
+    body: { model: "my-deployment", store: false },
+  },
+  {
     model: "github-copilot/claude-opus-4-6",
     base: "",
     settings: {
