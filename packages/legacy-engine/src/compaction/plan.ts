@@ -84,6 +84,8 @@ export interface SummaryPlan extends PlannedSize {
   covered: readonly TranscriptEntry[];
   /** Most tokens of the record beside the summary. */
   recordRoom: RecordRoom;
+  /** The tool that reads an entry by its id; undefined = there is none. */
+  reader: string | undefined;
 }
 
 // A summary has headings of its own: what is smaller than this cannot be made smaller by one.
@@ -234,6 +236,7 @@ function* summarySteps(input: PlanInput, material: Material): Steps<SummaryPlan 
     openRequest,
     openRequestCut: openRequest !== undefined && openAt < found.cut,
     covered: branch.slice(0, keptFrom),
+    reader: input.reader,
     recordRoom: recordRoomFor({
       limit: limits.recordRoom,
       summarisedTokens,

@@ -66,7 +66,7 @@ async function restored(
  * always.
  */
 export async function recordParts(
-  { recordRoom, openRequest, openRequestCut, kept, limits }: SummaryPlan,
+  { recordRoom, openRequest, openRequestCut, kept, limits, reader }: SummaryPlan,
   state: LedgerState,
   { share = 1, signal }: { share?: number; signal: AbortSignal | undefined },
 ): Promise<RecordParts> {
@@ -74,6 +74,7 @@ export async function recordParts(
   const steps = recordSteps(state, {
     room: withinTokens(recordRoom, share * (ledger + anchors + pins)),
     kept,
+    readable: reader !== undefined,
     ...(openRequestCut && { openRequest }),
   });
   const parts = await stepsInSlices(steps, { signal });

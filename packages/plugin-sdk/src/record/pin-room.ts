@@ -49,12 +49,14 @@ interface PinOptions {
   maxTokens: number;
   /** An entry that stands beside them as a message. Absent: none. */
   without?: string | undefined;
+  /** False: no tool reads entries, and the count names none. */
+  readable?: boolean;
 }
 
 /** The same in steps. */
 export function* pinSteps(
   pins: ReadonlyMap<string, Pin>,
-  { maxTokens, without }: PinOptions,
+  { maxTokens, without, readable = true }: PinOptions,
 ): Steps<string> {
   const ranks = yield* rankSteps([...pins.values()], without);
   const costs = new Map<Pin, number>();
@@ -69,9 +71,9 @@ export function* pinSteps(
     const more = moreIn(ranks, { chosen, ids });
     return { text: [...lines, ...(more === "" ? [] : [more])].join("\n"), more, lines };
   }
-  const all = yield* render(maxTokens, MAX_MORE_IDS);
+  const all = yield* render(maxTokens, 0);
   if (all.more === "") return all.text;
-  for (const [ids, share] of MORE_SHARES) {
+  for (const [ids, share] of readable ? MORE_SHARES : MORE_SHARES.slice(1)) {
     const most = estimateText(moreIn(ranks, { chosen: NONE, ids })).estimate + MORE_MARGIN;
     if (most > share * maxTokens) continue;
     const { text } = yield* render(maxTokens - most, ids);

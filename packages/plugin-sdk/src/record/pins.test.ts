@@ -450,6 +450,13 @@ describe("pins", () => {
     );
   });
 
+  it("name no entry on that line where no tool reads one", () => {
+    const rules = Array.from({ length: 40 }, (_, index) => user(`Never open the door ${index}x.`));
+    const { pins } = foldLedger(EMPTY_LEDGER, entriesOf(rules));
+    const text = renderPins(pins, { maxTokens: 200, readable: false });
+    expect(text).toMatch(/\(at least \d+ more rules have no room here\)$/);
+  });
+
   it("name entries on that line only where it takes no more than a quarter of the room", () => {
     const rules = Array.from({ length: 40 }, (_, index) =>
       user(`Never open door number ${index}x.`),

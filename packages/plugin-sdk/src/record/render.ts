@@ -36,18 +36,20 @@ export interface RecordOptions {
    * where more is known of it. Absent: none is known of.
    */
   kept?: readonly AgentMessage[];
+  /** Whether a model has a tool that reads entries by their ids. Absent: it has. */
+  readable?: boolean;
 }
 
 /** `renderRecord` in steps. */
 export function* recordSteps(
   state: LedgerState,
-  { room, openRequest, kept = [] }: RecordOptions,
+  { room, openRequest, kept = [], readable = true }: RecordOptions,
 ): Steps<RecordParts> {
   const near = yield* nameSteps(kept);
   const anchors = yield* anchorSteps(state, { maxTokens: room.anchors, without: near });
   for (const name of anchors.names) near.add(name);
   const without = openRequest?.entryId;
-  const pins = yield* pinSteps(state.pins, { maxTokens: room.pins, without });
+  const pins = yield* pinSteps(state.pins, { maxTokens: room.pins, without, readable });
   const ledger = yield* ledgerSteps(state, { maxTokens: room.ledger, without: near });
   return {
     openRequest: openRequest === undefined ? "" : textOf(openRequest.message),
