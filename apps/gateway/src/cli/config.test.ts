@@ -49,6 +49,16 @@ describe("clew config set of what cannot hold", () => {
     expect((await set("lowWaterTokens", "500")).code).toBe(0);
   });
 
+  it("parts no model's name at the dot of its version, and says how to write it", async () => {
+    const home = await temporaryHome();
+    const set = (name: string) => clew(home, ["config", "set", name, "60000"]);
+    const refused = await set(`${section}.models.openai/gpt-5.5.highWaterTokens`);
+    const brackets = `${section}.models["openai/gpt-5.5"].highWaterTokens`;
+    expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining(`'${brackets}'`)]);
+    expect((await set(brackets)).code).toBe(0);
+    expect((await set(`${section}.models.openai/gpt-5.highWaterTokens`)).code).toBe(0);
+  });
+
   it("warns that a key changes nothing", async () => {
     const home = await temporaryHome();
     const { code, errors } = await clew(home, ["config", "set", `${section}.notifyUser`, "true"]);

@@ -6,7 +6,7 @@ import JSON5 from "json5";
 import { storageFailed } from "../storage-error.ts";
 import { describeWaterConflicts, whyIdle } from "./compaction.ts";
 import { checkConfigText, type LoadedConfig, loadConfig, readConfigText } from "./load.ts";
-import { parseSettingPath, valueAt } from "./path.ts";
+import { inBrackets, parseSettingPath, valueAt } from "./path.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
 import { describeUnknownKey, findUnknownKeys } from "./unknown-keys.ts";
 
@@ -127,6 +127,12 @@ function candidates(text: string): unknown[] {
 
 function settingPath(name: string): (string | number)[] {
   const path = parseSettingPath(name);
+  const meant = inBrackets(name);
+  if (meant !== null)
+    throw new ContextEngineError(
+      "CONFIG_INVALID",
+      `"${name}" would be parted at the dots of a model's name; write it in brackets, and all of it in single quotes for the shell: '${meant}'.`,
+    );
   if (path !== null) return path;
   throw new ContextEngineError(
     "CONFIG_INVALID",

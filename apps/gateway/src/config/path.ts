@@ -18,6 +18,15 @@ export function parseSettingPath(text: string): (string | number)[] | null {
   return end === text.length && parts.length > 0 && !forbidden ? parts : null;
 }
 
+/** A name with a slash whose dots would part it: "openai/gpt-5.5". */
+const DOTTED_NAME = /(?:^|\.)([^.[\]"\s]*\/[^.[\]"\s]*(?:\.\d[^.[\]"\s]*)+)/;
+
+/** `text` with such a name in brackets, where a dot would part it; null: none would. */
+export function inBrackets(text: string): string | null {
+  const [part, name] = DOTTED_NAME.exec(text) ?? [];
+  return part === undefined ? null : text.replace(part, `["${name}"]`);
+}
+
 /** The value at `path`, or undefined. Reads own properties only. */
 export function valueAt(root: unknown, path: readonly (string | number)[]): unknown {
   let value = root;
