@@ -18,22 +18,36 @@ export interface AskRoute {
   endpoint: Endpoint;
 }
 
-/** Two asks that differ in one part only. */
-const PAIRS: Readonly<Record<AskPart, readonly [CallAsk, CallAsk]>> = {
-  cacheRetention: [{ cache: { retention: "none" } }, { cache: { retention: "long" } }],
-  serviceTier: [{}, { serviceTier: "any" }],
-  temperature: [{}, { temperature: 0.5 }],
-  maxTokens: [{ maxOutputTokens: 1000 }, { maxOutputTokens: 2000 }],
-  parallelToolCalls: [{}, { parallelToolCalls: false }],
-  clearToolResultsAbove: [{}, { serverContext: { clearToolResultsAbove: 50_000 } }],
-  compactAbove: [{}, { serverContext: { compactAbove: 60_000 } }],
+/** The same ask with another value of one part; only where that part is asked. */
+const INSTEAD: Readonly<Record<AskPart, (ask: CallAsk) => CallAsk>> = {
+  // The short time is what a driver asks for by itself.
+  cacheRetention: ({ cache }) => ({
+    cache: { retention: cache?.retention === "short" ? "none" : "short" },
+  }),
+  serviceTier: ({ serviceTier }) => ({ serviceTier: `other than ${serviceTier}` }),
+  // Some take no more than 1.
+  temperature: ({ temperature }) => ({ temperature: temperature === 0 ? 1 : 0 }),
+  maxTokens: ({ maxOutputTokens = 0 }) => ({ maxOutputTokens: maxOutputTokens + 1 }),
+  parallelToolCalls: ({ parallelToolCalls }) => ({
+    parallelToolCalls: parallelToolCalls === false,
+  }),
+  clearToolResultsAbove: ({ serverContext: { clearToolResultsAbove = 0, ...others } = {} }) => ({
+    serverContext: { ...others, clearToolResultsAbove: clearToolResultsAbove + FAR },
+  }),
+  compactAbove: ({ serverContext: { compactAbove = 0, ...others } = {} }) => ({
+    serverContext: { ...others, compactAbove: compactAbove + FAR },
+  }),
 };
 
-/** Pure. True: the request says it; what makes no difference to its bytes is not asked. */
-export function takesAsk(part: AskPart, route: AskRoute): boolean {
-  const [without, asking] = PAIRS[part].map((ask) => bytesOf(ask, route));
-  return without !== asking;
-}
+/** Tokens; a provider takes what is too low for its own least. */
+const FAR = 100_000;
+
+/**
+ * Pure. True: the request says it, beside everything else that is asked. What makes no difference to
+ * its bytes is not asked, such as a temperature of a model that thinks.
+ */
+export const takesAsk = (part: AskPart, ask: CallAsk, route: AskRoute): boolean =>
+  bytesOf(ask, route) !== bytesOf({ ...ask, ...INSTEAD[part](ask) }, route);
 
 /** Null: it runs in this process and is asked nothing. */
 function bytesOf(ask: CallAsk, { model, endpoint }: AskRoute): string | null {

@@ -119,4 +119,18 @@ describe("what a call asks", () => {
       "service tier standard_only (agents.defaults.params)",
     ]);
   });
+
+  it("sends a class of service that is set for the model itself, known or not", () => {
+    const name = "openai/gpt-5.6";
+    const models = { [name]: { params: { serviceTier: "brand-new" } } };
+    const config = ConfigSchema.parse({ agents: { defaults: { models } } });
+    const environment = readEnvironment({ CLEW_HOME: "/nowhere", OPENAI_API_KEY: "k" });
+    const { ask, because } = planAsk(config, {
+      ...{ agentId: "main", model: name, level: undefined },
+      sent: () => ({ kind: "unsaid" }),
+      route: resolveModel({ ...modelRequest(config, environment), name }),
+    });
+    expect(ask).toEqual({ serviceTier: "brand-new" });
+    expect(because).toEqual([`service tier brand-new (agents.defaults.models["${name}"].params)`]);
+  });
 });

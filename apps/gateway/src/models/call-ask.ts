@@ -39,6 +39,7 @@ export function planAsk(
   { agentId, model, level, sent, sendsTemperature = () => true, route }: AskRequest,
 ): AskSettings {
   const { defaults, list } = config.agents;
+  const ofModel = `agents.defaults.models["${model}"].params`;
   const place = list.findIndex(({ id }) => id === agentId);
   const own = list[place];
   const layers: Layer[] = [
@@ -46,7 +47,7 @@ export function planAsk(
     { name: `agents.list[${place}].params`, params: own?.params ?? {} },
     thinking(`agents.list[${place}].thinkingDefault`, own?.thinkingDefault),
     {
-      name: `agents.defaults.models["${model}"].params`,
+      name: ofModel,
       params: Object.hasOwn(defaults.models, model) ? (defaults.models[model]?.params ?? {}) : {},
     },
     { name: "agents.defaults.params", params: defaults.params ?? {} },
@@ -64,9 +65,9 @@ export function planAsk(
   const parallel = set("parallelToolCalls");
   const clear = set("clearToolResultsAbove");
   const compact = set("compactAbove");
-  const foreign = tier && route && foreignTier(tier.value, route);
-  const heard = (part: AskPart, what: string, by: Parameters<typeof told>[1]) =>
-    route === undefined || by === undefined || takesAsk(part, route) ? told(what, by) : [];
+  // What is set for the model itself is meant for it, whatever is recorded of its provider.
+  const foreign =
+    tier && route && tier.from !== ofModel ? foreignTier(tier.value, route) : undefined;
   const ask: CallAsk = {
     ...(effort !== undefined &&
       effort.value !== "adaptive" && { reasoning: { effort: effort.value } }),
@@ -82,6 +83,8 @@ export function planAsk(
       },
     }),
   };
+  const heard = (part: AskPart, what: string, by: Parameters<typeof told>[1]) =>
+    route === undefined || by === undefined || takesAsk(part, ask, route) ? told(what, by) : [];
   return {
     ask,
     because: [

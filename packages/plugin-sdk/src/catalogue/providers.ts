@@ -34,7 +34,7 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     // Also those of a region, such as eu.api.openai.com.
     hosts: ["api.openai.com", ".api.openai.com"],
     flavor: "openai",
-    serviceTiers: ["auto", "default", "flex", "priority", "scale"],
+    serviceTiers: ["auto", "default", "flex", "priority", "fast", "scale"],
     cacheTtlMs: 5 * MINUTES,
     policy: "openai",
   },
@@ -82,6 +82,7 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     id: "amazon-bedrock",
     apis: ["bedrock-converse-stream"],
     needsKey: ["AWS_BEARER_TOKEN_BEDROCK"],
+    serviceTiers: ["default", "flex", "priority", "reserved"],
     cacheTtlMs: 5 * MINUTES,
     policy: "verified-thinking",
   },
@@ -97,6 +98,7 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     baseUrl: "https://generativelanguage.googleapis.com/v1beta",
     needsKey: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     hosts: ["generativelanguage.googleapis.com"],
+    serviceTiers: ["standard", "flex", "priority"],
     policy: "native-gemini",
   },
   // The same models behind a server that speaks Chat Completions.
@@ -124,6 +126,7 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     baseUrl: "https://api.mistral.ai/v1",
     needsKey: ["MISTRAL_API_KEY"],
     hosts: ["api.mistral.ai"],
+    serviceTiers: ["auto", "standard_only"],
     policy: "nine-ids",
   },
   {
@@ -132,6 +135,7 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     baseUrl: "https://openrouter.ai/api/v1",
     needsKey: ["OPENROUTER_API_KEY"],
     hosts: ["openrouter.ai"],
+    serviceTiers: ["auto", "default", "flex", "priority", "fast", "scale"],
     policy: "router",
     isRouter: true,
   },
