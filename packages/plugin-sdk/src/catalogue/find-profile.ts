@@ -26,8 +26,8 @@ export const PROFILE_ROWS: readonly ProfileRow[] = [
   ...SERVERS,
 ];
 
-/** When the prices of the rows were last looked up, as a date. */
-export const PRICES_AS_OF = "2026-11-22";
+/** No price of the rows was looked up later, as a date; the rows' comments say more of each maker. */
+export const PRICES_AS_OF = "2025-11-30";
 
 /** A model by name, and how it is reached. */
 export interface ProfileRequest {
