@@ -43,8 +43,8 @@ const INSTEAD: Readonly<Record<AskPart, (ask: CallAsk) => CallAsk>> = {
 const FAR = 100_000;
 
 /**
- * Pure. True: the request says it, beside everything else that is asked. What makes no difference to
- * its bytes is not asked, such as a temperature of a model that thinks.
+ * Pure. True: the request says it, beside everything else that is asked. What makes no difference
+ * to its bytes is not asked, such as a temperature of a model that thinks.
  */
 export const takesAsk = (part: AskPart, ask: CallAsk, route: AskRoute): boolean =>
   bytesOf(ask, route) !== bytesOf({ ...ask, ...INSTEAD[part](ask) }, route);

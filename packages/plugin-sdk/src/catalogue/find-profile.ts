@@ -26,7 +26,7 @@ export const PROFILE_ROWS: readonly ProfileRow[] = [
   ...SERVERS,
 ];
 
-/** No price of the rows was looked up later, as a date; the rows' comments say more of each maker. */
+/** No price was looked up later, as a date; the comments of the rows tell more. */
 export const PRICES_AS_OF = "2025-11-30";
 
 /** A model by name, and how it is reached. */
