@@ -92,8 +92,10 @@ export const generationOf = ({ body }: Pick<GeminiView, "body">): JsonObject =>
 export const thinkingOf = (view: Pick<GeminiView, "body">): JsonObject =>
   camel(record(generationOf(view).thinkingConfig));
 
-/** Standard or web alphabet, padded or not. */
-export const isBytes = (value: unknown): boolean =>
-  /^(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2,3}=?=?)?$/.test(text(value));
+/** Standard or web alphabet, padded or not; images are too long for a repetition to match. */
+export function isBytes(value: unknown): boolean {
+  const data = text(value).replace(/={1,2}$/, "");
+  return data.length % 4 !== 1 && !/[^A-Za-z0-9+/_-]/.test(data);
+}
 
 export const partsCount = (value: unknown): number => list(value).length;

@@ -1,11 +1,10 @@
 // Rules of the Chat Completions wire about single messages.
+import { isImageUrl } from "../../server/image-url.ts";
 import { first, type JsonObject, text } from "../../server/json.ts";
 import { type ChatRule, messages, parts } from "./rule.ts";
 
 const ROLES = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
 const PART_TYPES = new Set(["text", "refusal", "image_url", "input_audio", "file"]);
-const IMAGE_URL =
-  /^(?:https?:\/\/|data:image\/(?:jpeg|png|gif|webp);base64,(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$)/;
 
 const isBlank = (content: unknown) =>
   content == null ||
@@ -113,7 +112,7 @@ export const MESSAGE_RULES: readonly ChatRule[] = [
         parts(body),
         ({ value }) =>
           value.type === "image_url" &&
-          !IMAGE_URL.test(text((value.image_url as JsonObject | undefined)?.url)),
+          !isImageUrl(text((value.image_url as JsonObject | undefined)?.url)),
         ({ path }) => `Invalid base64 image_url in '${path}'. Only image types are supported.`,
       ),
   },

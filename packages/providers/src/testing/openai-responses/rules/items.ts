@@ -1,4 +1,5 @@
 // Rules of the Responses wire about the items of its input.
+import { isImageUrl } from "../../server/image-url.ts";
 import { first, record, repeated, text, words } from "../../server/json.ts";
 import { compat, rejects, type WireRule } from "../../server/wire.ts";
 import type { ItemAt, PartAt, ResponsesView } from "../view.ts";
@@ -6,8 +7,6 @@ import type { ItemAt, PartAt, ResponsesView } from "../view.ts";
 const ROLES = words("assistant system developer user");
 const BY_USERS = words("input_text input_image input_file input_audio");
 const BY_MODELS = words("output_text refusal");
-const IMAGE =
-  /^(?:https?:\/\/|data:image\/(?:jpeg|png|gif|webp);base64,(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$)/;
 
 /** Fields of the items that clients write; of the others nothing is known to be refused. */
 const FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
@@ -111,7 +110,7 @@ export const ITEM_RULES: readonly WireRule<ResponsesView>[] = [
     first(
       parts,
       ({ value }) =>
-        value.type === "input_image" && value.file_id == null && !IMAGE.test(text(value.image_url)),
+        value.type === "input_image" && value.file_id == null && !isImageUrl(text(value.image_url)),
       ({ path }) =>
         `Invalid '${path}.image_url'. Expected a base64-encoded data URL with an image MIME type`,
     ),
