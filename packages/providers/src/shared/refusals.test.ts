@@ -15,6 +15,7 @@ const WORDS = {
     "messages.1.content.0: Invalid `signature` in `thinking` block",
     "messages.3.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.",
     "messages.1.content.0.thinking.signature: Field required",
+    "messages.1.content.0.redacted_thinking.data: Field required",
     "Corrupted thought signature.",
     "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly.",
     "This model doesn't support the reasoningContent.reasoningText.signature field. Remove reasoningContent.reasoningText.signature and try again.",

@@ -37,6 +37,12 @@ describe("a late result", () => {
     ]);
   });
 
+  it("is none where it was made up: nothing came", () => {
+    const told = [asking([call("a")]), user("and?"), assistant([text("no")])];
+    expect(kindsAfter(...told, madeUp)).not.toContain("custom");
+    expect(kindsAfter(...told, madeUp, result("a")).at(-1)).toBe("custom");
+  });
+
   it("is one after another reply of the model, though nothing stands between them", () => {
     const first = asking([call("a")], { responseId: "r1" });
     const second = assistant([text("no")], { responseId: "r2" });

@@ -51,6 +51,22 @@ describe("repair of a session file", () => {
     expect(await readdir(folder)).toEqual(["session.jsonl"]);
   });
 
+  it("takes no entry that somebody quoted for one, where the line that quotes it is torn", async () => {
+    const quoted = entry("deadbeef", { role: "user", content: "quoted", timestamp: 1 });
+    const quoting = { type: "custom", id: "c1", parentId: "m1", timestamp: header.timestamp };
+    const line = JSON.stringify({
+      ...quoting,
+      customType: "n",
+      data: { kept: { quoted, more: 1 } },
+    });
+    const torn = line.slice(0, line.indexOf(',"more"'));
+    await write(header, asked, `${torn}\0\0`, entry("m2", { role: "user", content: "b" }));
+    await repairSessionFileIfNeeded({ sessionFile });
+    const left = (await readFile(sessionFile, "utf8")).split("\n");
+    expect(left.filter((text) => text.includes('"id":"deadbeef"'))).toEqual([]);
+    expect(left.filter((text) => text.includes('"id":"m2"'))).toHaveLength(1);
+  });
+
   it("sees damage done to a file it found in order before", async () => {
     await write(header, asked);
     await repairSessionFileIfNeeded({ sessionFile });
