@@ -82,6 +82,8 @@ function writeFresh<Block>(
 ): { text: string; state: Progress<Block> } {
   const whole: Turn<Block>[] = [];
   let last = open;
+  /** `last`, where it is this run's own to add to: what an earlier run told stays as it is. */
+  let own: OpenTurn<Block> | undefined;
   messages.forEach((message, index) => {
     const isStableEnd = count + index + 1 === writer.stableMessages;
     const turn = turnOf(message, writer.blocks);
@@ -90,9 +92,12 @@ function writeFresh<Block>(
     if (last?.role !== "user" || turn.role !== "user") {
       if (last !== undefined) whole.push(last);
       last = marked;
-    } else if (writer.between === undefined || hasResults(last) === hasResults(turn))
-      last = joined(last, marked);
-    else {
+    } else if (writer.between === undefined || hasResults(last) === hasResults(turn)) {
+      if (own === undefined || own !== last) own = openTurn(last);
+      for (const result of marked.results) own.results.push(result);
+      for (const other of marked.others) own.others.push(other);
+      last = own;
+    } else {
       whole.push(last, writer.between);
       last = marked;
     }
@@ -102,10 +107,16 @@ function writeFresh<Block>(
 
 const hasResults = ({ results }: Turn<unknown>): boolean => results.length > 0;
 
-const joined = <Block>(first: Turn<Block>, second: Turn<Block>): Turn<Block> => ({
-  role: first.role,
-  results: [...first.results, ...second.results],
-  others: [...first.others, ...second.others],
+/** A turn that is added to. */
+interface OpenTurn<Block> extends Turn<Block> {
+  readonly results: Block[];
+  readonly others: Block[];
+}
+
+const openTurn = <Block>({ role, results, others }: Turn<Block>): OpenTurn<Block> => ({
+  role,
+  results: [...results],
+  others: [...others],
 });
 
 /** In one go: that is faster than one by one. */
