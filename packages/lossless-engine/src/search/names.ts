@@ -1,4 +1,5 @@
 // Which names a passage adds to what a query asks for.
+import { composedLower, folded } from "../messages/spelling.ts";
 import type { SearchTerm } from "./terms.ts";
 
 const TOKEN = /[\p{L}\p{N}_]+(?:[-./:@][\p{L}\p{N}_]+)*/gu;
@@ -9,9 +10,9 @@ export function newNamesIn(text: string, terms: readonly SearchTerm[]): string[]
   const found = new Set<string>();
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
     if (token.length < LEAST || !isName(token, text, index)) continue;
-    const lower = token.toLowerCase();
-    if (!terms.some(({ stem, kind }) => kind !== "time" && lower.startsWith(stem)))
-      found.add(lower);
+    const spelled = folded(token);
+    if (!terms.some(({ stem, kind }) => kind !== "time" && spelled.startsWith(stem)))
+      found.add(composedLower(token));
   }
   return [...found];
 }

@@ -1,4 +1,5 @@
 // Which passage of a text answers some terms best, and how well.
+import { folded, placeInText } from "../messages/spelling.ts";
 import type { Match } from "./pattern/matcher.ts";
 import type { SearchTerm } from "./terms.ts";
 import type { Span } from "./times.ts";
@@ -32,7 +33,7 @@ export function bestPassage(
   terms: readonly Weighed[],
   time: number | undefined,
 ): { match: Match; score: number; held: ReadonlySet<Weighed> } | undefined {
-  const lower = text.toLowerCase();
+  const lower = folded(text);
   const places = terms
     .flatMap((one) => placesOf(lower, one.term).map((start) => ({ start, one })))
     .sort((a, b) => a.start - b.start);
@@ -62,7 +63,8 @@ export function bestPassage(
   // Who names a time seldom wants what was said at another.
   const all = terms.reduce((sum, one) => sum + one.weight, 0);
   const ofTime = inTime.length === 0 ? 0 : TIMELY * all;
-  return { match: best.match, score: best.score + ofTime + AROUND * around, held };
+  const match = placeInText(text, { spelling: folded, spelled: lower, match: best.match });
+  return { match, score: best.score + ofTime + AROUND * around, held };
 }
 
 const isIn = (span: Span | undefined, time: number | undefined) =>
@@ -91,17 +93,15 @@ const MOST_SIGNS = 8;
 const densityOf = (chars: number) =>
   (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * chars) / PASSAGE_CHARS));
 
-function placesOf(lower: string, { stem, kind }: SearchTerm): number[] {
+function placesOf(lower: string, term: SearchTerm): number[] {
+  const { stem, kind } = term;
   const places: number[] = [];
   for (
     let at = lower.indexOf(stem);
     at >= 0 && places.length < MOST_PLACES;
     at = lower.indexOf(stem, at + stem.length)
   )
-    if (
-      kind === "piece" ||
-      (isBoundary(lower[at - 1]) && isEnding(kind, stem, lower, at + stem.length))
-    )
+    if (kind === "piece" || (isBoundary(lower[at - 1]) && isEnding(term, lower, at + stem.length)))
       places.push(at);
   return places;
 }
@@ -111,11 +111,11 @@ const ENDING = /^(?:e|y|ie)?(?:s|d|r|rs|n|ed|er|ers|ing|ings|ly)?(?![\p{L}\p{N}]
 const LONGEST_ENDING = 8;
 
 /** The word of a stem may end so; other languages have endings that are not known here. */
-function isEnding(kind: SearchTerm["kind"], stem: string, lower: string, end: number): boolean {
+function isEnding({ kind, word, stem }: SearchTerm, lower: string, end: number): boolean {
   if (isBoundary(lower[end])) return true;
   // A folder is not what stands in it.
   if (kind !== "word") return stem.length > 2 && !isBoundary(stem.at(-1));
-  if (!/^[a-z]+$/.test(stem)) return stem.length > 2;
+  if (!/^[a-z]+$/.test(word)) return stem.length > 2;
   return stem.length > 2 && ENDING.test(lower.slice(end, end + LONGEST_ENDING));
 }
 

@@ -2,6 +2,7 @@
 import type { Steps } from "@clew/plugin-sdk/host";
 import { withoutRecall } from "../messages/quoting.ts";
 import { searchTextOf } from "../messages/search-text.ts";
+import { composed, placeInText, spelledInSteps } from "../messages/spelling.ts";
 import { asFarAsPossible, patiently } from "../patiently.ts";
 import { unindexed, withTrigrams, withWords } from "../store/candidates.ts";
 import { countMessages, messagesBySeq, numbersBefore, type Scope } from "../store/recall.ts";
@@ -13,7 +14,7 @@ import { catchUp } from "./catch-up.ts";
 import { literalsOf } from "./pattern/literals.ts";
 import { type Match, matcherOf } from "./pattern/matcher.ts";
 import { parsePattern } from "./pattern/parse.ts";
-import { placeIn } from "./words-in.ts";
+import { literalIn, placeIn } from "./words-in.ts";
 
 /** What to look for, and where. */
 export interface SearchRequest {
@@ -59,6 +60,12 @@ export interface SearchResult {
 interface Candidate {
   readonly seq: number;
   readonly isSure: boolean;
+}
+
+/** Where to look, and how. */
+interface Plan {
+  readonly candidates: Candidates;
+  readonly matchIn: Looking;
 }
 
 /** Those before `before`, newest first, at most `limit`. */
@@ -139,40 +146,60 @@ async function lookedInTime(
   }
 }
 
-function planSearch(
-  store: Store,
-  { mode, query, scope }: SearchRequest,
-): { candidates: Candidates; matchIn: Looking } {
-  const range = (before: number, limit: number) => ({ conversations: scope, before, limit });
-  const bulk: Candidates = (before, limit) => unsure(unindexed(store, range(before, limit)));
-  if (mode === "words") {
-    const words = queryWords(query);
-    const indexed: Candidates = (before, limit) =>
-      withWords(store, query, range(before, limit)).map((seq) => ({ seq, isSure: true }));
-    // biome-ignore lint/correctness/useYield: words are found in one step
-    const matchIn: Looking = function* (text, isSure) {
-      return placeIn(text, words, isSure);
+function planSearch(store: Store, request: SearchRequest): Plan {
+  const { mode, query, scope } = request;
+  if (mode === "pattern") return planPattern(store, request);
+  const words = queryWords(query);
+  // Signs that part words are in no index of words.
+  if (words.indexed.length === 0) {
+    const literal = query.trim();
+    return {
+      candidates: holdersOf(store, scope, literal),
+      matchIn: (text) => literalIn(text, literal),
     };
-    return { candidates: newestOf(indexed, bulk), matchIn };
   }
-  const pattern = parsePattern(query);
+  const indexed: Candidates = (before, limit) =>
+    withWords(store, query, { conversations: scope, before, limit }).map((seq) => ({
+      seq,
+      isSure: true,
+    }));
+  return {
+    candidates: newestOf(indexed, bulkOf(store, scope)),
+    matchIn: (text, isSure) => placeIn(text, words, isSure),
+  };
+}
+
+/** Looks for a pattern in texts as they are spelled with the fewest characters. */
+function planPattern(store: Store, { query, scope }: SearchRequest): Plan {
+  const pattern = parsePattern(composed(query));
   const match = matcherOf(pattern);
   const [longest = ""] = literalsOf(pattern).sort((a, b) => b.length - a.length);
   // Looking for it first is much faster than matching, and too long for one step in a long text.
   const needed = inOneCase(longest);
-  const matchIn: Looking = function* (text) {
-    if (text.length < MOST_CHARS && !inOneCase(text).includes(needed)) return undefined;
-    return yield* match(text);
+  return {
+    candidates: holdersOf(store, scope, longest),
+    *matchIn(text) {
+      const spelled = yield* spelledInSteps(text, composed);
+      if (text.length < MOST_CHARS && !inOneCase(spelled).includes(needed)) return undefined;
+      const place = yield* match(spelled);
+      return place && placeInText(text, { spelling: composed, spelled, match: place });
+    },
   };
-  if ([...longest].length < INDEXED_LITERAL)
-    return {
-      candidates: (before, limit) => unsure(numbersBefore(store, { scope, before, limit })),
-      matchIn,
-    };
-  const indexed: Candidates = (before, limit) =>
-    unsure(withTrigrams(store, longest, range(before, limit)));
-  return { candidates: newestOf(indexed, bulk), matchIn };
 }
+
+/** What may hold a text; of a short one the index knows nothing. */
+function holdersOf(store: Store, scope: Scope, literal: string): Candidates {
+  if (composed(literal).length < INDEXED_LITERAL)
+    return (before, limit) => unsure(numbersBefore(store, { scope, before, limit }));
+  const indexed: Candidates = (before, limit) =>
+    unsure(withTrigrams(store, literal, { conversations: scope, before, limit }));
+  return newestOf(indexed, bulkOf(store, scope));
+}
+
+const bulkOf =
+  (store: Store, scope: Scope): Candidates =>
+  (before, limit) =>
+    unsure(unindexed(store, { conversations: scope, before, limit }));
 
 const MOST_CHARS = 1_000_000;
 

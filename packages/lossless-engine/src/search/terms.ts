@@ -1,4 +1,5 @@
 // What a ranked search looks for, from the words of a query.
+import { composedLower, folded } from "../messages/spelling.ts";
 import { unpartedIn } from "../store/word-text.ts";
 import { isCommon } from "./common-words.ts";
 import { otherForms } from "./irregular.ts";
@@ -8,7 +9,7 @@ import { type Span, timesIn } from "./times.ts";
 export interface SearchTerm {
   /** As it stands in the query, lower case. */
   readonly word: string;
-  /** Stands in a text that has the word, in whatever form. */
+  /** Stands in a text that has the word, in whatever form; without case and accents. */
   readonly stem: string;
   /**
    * "time": when it was said; "name": text as it stands, such as a path or two words; "piece": two
@@ -31,10 +32,11 @@ const APOSTROPHE = /['’](?:s|t|re|ve|ll|d|m)?\b/g;
 /** Each once, in the order of the query. `now`: what a time without a year is read by, ms. */
 export function termsOf(query: string, now: number): SearchTerm[] {
   const terms = new Map<string, SearchTerm>();
-  const add = (term: SearchTerm) => {
+  const add = (found: SearchTerm) => {
+    const term = { ...found, stem: folded(found.stem) };
     if (!terms.has(term.stem)) terms.set(term.stem, term);
   };
-  let lower = query.toLowerCase().replace(APOSTROPHE, " ");
+  let lower = composedLower(query).replace(APOSTROPHE, " ");
   for (const { start, end, span } of timesIn(lower, now)) {
     const word = lower.slice(start, end);
     add({ word, stem: word, kind: "time", isPart: false, span });
@@ -59,7 +61,7 @@ export function termsOf(query: string, now: number): SearchTerm[] {
     const stem = `${word} ${stemOf(next[0])}`;
     add({ word: stem, stem, kind: "name", isPart: false });
   }
-  const name = query.trim().toLowerCase();
+  const name = composedLower(query.trim());
   if (isNameWithSigns(name)) add({ word: name, stem: name, kind: "name", isPart: false });
   return [...terms.values()].slice(0, MOST_TERMS);
 }

@@ -1,4 +1,5 @@
 // Names the messages that may hold what is searched for, newest first.
+import { composed } from "../messages/spelling.ts";
 import type { Sql, Store } from "./store.ts";
 import { mayHold } from "./trigram-index.ts";
 import { type IndexedWord, queryWords } from "./word-text.ts";
@@ -38,7 +39,7 @@ export function withTrigrams(
         Number(sql("SELECT conversation FROM message WHERE seq = ?").get(seq)?.conversation),
       );
     const found: number[] = [];
-    for (const seq of mayHold(sql, text, before)) {
+    for (const seq of mayHold(sql, composed(text), before)) {
       if (found.length >= limit) break;
       if (isWanted(seq)) found.push(seq);
     }

@@ -1,6 +1,7 @@
 // Keeps the two search indexes, which follow the messages a little later.
 import { isData } from "@clew/plugin-sdk/transcript";
 import { searchTextOf } from "../messages/search-text.ts";
+import { composed } from "../messages/spelling.ts";
 import { markRow } from "./mark-damaged.ts";
 import { LEAF_SPAN } from "./postings.ts";
 import { messageOf } from "./rows.ts";
@@ -115,7 +116,7 @@ function addWords(sql: Sql, seq: number, text: string): string | undefined {
   if (isBulk || text === "") return undefined;
   const head = text.slice(0, INDEXED_CHARS);
   sql("INSERT INTO words (rowid, text) VALUES (?, ?)").run(seq, wordText(indexable(head)));
-  return head;
+  return composed(head);
 }
 
 /** `text` to its end: SQLite ends one where a null character stands. */

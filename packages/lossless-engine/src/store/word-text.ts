@@ -1,13 +1,16 @@
 // Cuts texts of every script into the words that the index of words knows.
+import { composed } from "../messages/spelling.ts";
 
 /** Scripts in which nothing parts one word from the next, and Hangul, where endings are joined. */
 const UNPARTED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc]+/gu;
 const PICTURE = /\p{Extended_Pictographic}/gu;
 /** Most texts have nothing of that. */
-const BEYOND_LATIN = /[\u00a9\u00ae\u0e00-\u{10ffff}]/u;
+const BEYOND_LATIN = /[\u0300-\u036f\u00a9\u00ae\u0e00-\u{10ffff}]/u;
 /** Marks part words for the index. */
 const MARKS = /\p{M}/gu;
+/** Of accents the index knows a part only. */
+const ACCENTS = /[\u0300-\u036f]+/g;
 
 /** A word of a query as the index knows it. */
 export interface IndexedWord {
@@ -29,7 +32,8 @@ export interface QueryWords {
 /** The text to index: of unparted text every two characters in a row are a word, and the last. */
 export function wordText(text: string): string {
   if (!BEYOND_LATIN.test(text)) return text;
-  return text
+  return composed(text)
+    .replace(ACCENTS, "")
     .replace(UNPARTED, (run) => {
       const points = [...run.replace(MARKS, "")];
       return ` ${[...pairsOf(points), points.at(-1) ?? ""].join(" ")} `;
@@ -41,11 +45,12 @@ export function wordText(text: string): string {
 export function queryWords(query: string): QueryWords {
   const literals = new Set<string>();
   const indexed: IndexedWord[] = [];
-  const plain = query
+  const plain = composed(query)
     .replace(/"([^"]*\S[^"]*)"/g, (_, quoted: string) => {
       literals.add(quoted.trim());
       return ` ${quoted} `;
     })
+    .replace(ACCENTS, "")
     .replace(UNPARTED, (run) => {
       literals.add(run);
       const points = [...run.replace(MARKS, "")];
@@ -72,7 +77,7 @@ export function queryWords(query: string): QueryWords {
  */
 export function unpartedIn(text: string): { pieces: string[]; rest: string } {
   const pieces: string[] = [];
-  const rest = text
+  const rest = composed(text)
     .replace(UNPARTED, (run) => {
       const points = [...run.replace(MARKS, "")];
       pieces.push(...(points.length > 1 ? pairsOf(points) : points));

@@ -31,7 +31,7 @@ export function checkArguments<Arguments>(
   if (given !== undefined && given !== null && (typeof given !== "object" || Array.isArray(given)))
     return wrong("the arguments have to be a JSON object.");
   const said = Object.entries(given ?? {}).filter(
-    ([, value]) => value !== undefined && value !== null,
+    ([name, value]) => !saysNothing(value) || (value === "" && required.includes(name)),
   );
   for (const [name, value] of said) {
     const kind = Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -47,6 +47,13 @@ export function checkArguments<Arguments>(
   if (missing !== undefined) return wrong(`${missing} is missing.`);
   return { isRight: true, asked: Object.fromEntries(said) as Arguments };
 }
+
+/** Models fill what they leave out: with null, an empty text, an empty list. */
+const saysNothing = (value: unknown) =>
+  value === undefined ||
+  value === null ||
+  value === "" ||
+  (Array.isArray(value) && value.length === 0);
 
 /** Undefined: `value` is right. */
 function neededOf(kind: Kind, value: unknown): string | undefined {

@@ -66,6 +66,8 @@ export const DESCRIBE_PARAMETERS = {
 } as const;
 
 const MOST_MESSAGES = 500;
+/** Several messages, one by one. */
+const LIST = /^#\d+(?:\s*[,;\s]\s*#\d+)+$/;
 
 /** What a description keeps to. */
 export interface DescribeContext {
@@ -103,8 +105,11 @@ export async function describe(
       signal,
     );
     if (messages.length === 0) return "There are no such messages here.";
+    if (asked.turn !== undefined)
+      return "turn goes with the path of a file: what it said then. A message is the same at every turn.";
     return pageOf(store, messages, { asked, to: range.to, room });
   }
+  if (LIST.test(id)) return 'One message or range at a time: {"id": "#12"} or {"id": "#12-#30"}.';
   const history = await historyOfFile(store, { path: id, scope, workspace, signal });
   if (history.sightings.length > 0) {
     const until = await patiently(() => endOf(store, session, asked), signal);
@@ -124,11 +129,14 @@ function endOf(
   return conversation === undefined ? undefined : endOfTurn(store, conversation, turn);
 }
 
+/** An id may consist of digits alone: only what is none is a number without its sign. */
 function rangeOf(store: Store, scope: Scope, id: string): { from: number; to: number } | undefined {
-  const [, from, to = from] = /^#(\d{1,15})(?:\s*-\s*#?(\d{1,15}))?$/.exec(id) ?? [];
-  if (from !== undefined) return { from: Number(from), to: Number(to) };
-  const seq = numberOf(store, scope, id.replace(/^@/, ""));
-  return seq === undefined ? undefined : { from: seq, to: seq };
+  const seq = id.startsWith("#") ? undefined : numberOf(store, scope, id.replace(/^@/, ""));
+  if (seq !== undefined) return { from: seq, to: seq };
+  const [, one, other = one] = /^#?(\d{1,15})(?:\s*-\s*#?(\d{1,15}))?$/.exec(id) ?? [];
+  if (one === undefined) return undefined;
+  const [from, to] = [Number(one), Number(other)].sort((a, b) => a - b);
+  return { from: from!, to: to! };
 }
 
 /** Whole messages as long as they fit; one that does not fit alone is cut, and says where. */

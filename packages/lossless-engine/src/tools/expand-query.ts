@@ -63,7 +63,11 @@ export const expandQuery =
     const sourceTokens = asked.tokenCap ?? DEFAULT_SOURCE_TOKENS;
     const found = await gather(store, { query, scope, maxTokens: sourceTokens, signal });
     if (found.passages.length === 0)
-      return noted("Nothing is stored that holds words of this question.");
+      return noted(
+        found.isCut
+          ? `What is stored of this takes more than the ${sourceTokens} tokens that tokenCap leaves it; ask with a larger one.`
+          : "Nothing is stored that holds words of this question.",
+      );
     const passages = (why: string) => noted(asPassages(found, why, asked.maxTokens));
     if (complete === undefined) return passages("There is no model to ask");
     const until = endOf(asked.timeoutMs, signal);

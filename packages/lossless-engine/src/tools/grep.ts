@@ -100,8 +100,12 @@ export async function grep(
 ): Promise<string> {
   const { pattern, sort = "recency" } = asked;
   const mode = modeOf(asked);
-  const isRanked = mode === "full_text" && sort !== "recency";
+  // Signs alone are found or not, as they are.
+  const isRanked =
+    mode === "full_text" && sort !== "recency" && queryWords(pattern).indexed.length > 0;
   const { limit = isRanked ? DEFAULT_BEST : DEFAULT_LIMIT } = asked;
+  if (!isRanked && (asked.skip ?? 0) > 0)
+    return "skip goes with sort relevance or hybrid; newest first, olderThan names where the next page begins.";
   if (asked.scope === "summaries")
     return 'There are no summaries here: every message is kept itself. scope "messages" finds them.';
   const [since, before] = [timeOf(asked.since, -Infinity), timeOf(asked.before, Infinity)];
@@ -118,6 +122,7 @@ export async function grep(
   const accepts = (message: StoredMessage) => {
     const { timestamp } = message.message;
     return (
+      message.seq < (asked.olderThan ?? Infinity) &&
       !isRecall(message.message) &&
       !isCalling(message) &&
       isWanted(message) &&
