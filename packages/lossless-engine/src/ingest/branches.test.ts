@@ -50,6 +50,40 @@ describe("a branch that a session has left", () => {
     expect(await call("lcm_grep", { pattern: "what else" })).toContain("on a branch that was left");
   });
 
+  it("is the active one again as soon as a view shows it, whatever was told since a late view", async () => {
+    const { show, ranked, call, tell } = setUp();
+    await show([...common, ...left]);
+    await show(common);
+    const more = withIds([user("One more."), assistant("Yes.")], "m");
+    await tell([user("One more."), assistant("Yes.")], session, "m");
+    await show([...common, ...left, ...more]);
+    expect(await ranked()).toContain("nine instead");
+    expect(await call("lcm_grep", { pattern: "berth" })).not.toContain("branch that was left");
+  });
+
+  it("is noticed where the request of the other one is told before it is shown", async () => {
+    const { show, ranked, call, tell } = setUp();
+    await show([...common, ...left]);
+    await tell([user("What else is there to do?")], session, "o");
+    await show([...common, ...other]);
+    expect(await ranked()).not.toContain("nine instead");
+    expect(await call("lcm_grep", { pattern: "nine" })).toContain("on a branch that was left");
+    const back = withIds([user("Go on.")], "n");
+    await tell([user("Go on.")], session, "n");
+    await show([...common, ...left, ...back]);
+    expect(await ranked()).toContain("nine instead");
+    expect(await call("lcm_grep", { pattern: "what else" })).toContain("on a branch that was left");
+  });
+
+  it("holds no replies that a host only keeps out of sight", async () => {
+    const { show, call, tell } = setUp();
+    const [asked] = withIds([user("Paint the ferry green.")], "q");
+    await tell([user("Paint the ferry green."), assistant("I began with")], session, "q");
+    await tell([user("Go on.")], session, "n");
+    await show([...common, asked!, ...withIds([user("Go on.")], "n")]);
+    expect(await call("lcm_grep", { pattern: "began" })).not.toContain("branch that was left");
+  });
+
   it("marks nothing while a session only grows, and nothing in another session", async () => {
     const { engine, show, ranked, tell, call } = setUp();
     await show(common.slice(0, 2));

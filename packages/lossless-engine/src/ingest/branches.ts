@@ -17,15 +17,27 @@ export async function noteBranch(
     newest,
   }: { session: OwnedSession; messages: readonly AgentMessage[]; newest: string },
 ): Promise<void> {
-  const end = { session, newest };
+  const names = endOf(messages, newest, BATCH);
+  const end = { session, names };
   const change = await patiently(() => branchChange(store, end));
   if (change === "none") return;
   if (change === "left") return patiently(() => markLeft(store, end));
   // Back from its end, as long as there is something to take back.
-  const names = messages.flatMap((message) => messageId(message) ?? []);
-  for (let to = names.lastIndexOf(newest) + 1; to > 0; to -= BATCH) {
-    const batch = names.slice(Math.max(0, to - BATCH), to);
+  const all = endOf(messages, newest, messages.length);
+  for (let to = all.length; to > 0; to -= BATCH) {
+    const batch = all.slice(Math.max(0, to - BATCH), to);
     if (!(await patiently(() => markJoined(store, { session, names: batch })))) break;
   }
   await patiently(() => markLeft(store, end));
+}
+
+/** Ids of the messages up to the newest one that is stored, at most `most`. */
+function endOf(messages: readonly AgentMessage[], newest: string, most: number): string[] {
+  const names: string[] = [];
+  for (let at = messages.length - 1; at >= 0 && names.length < most; at--) {
+    const id = messageId(messages[at]!);
+    if (id === undefined || (names.length === 0 && id !== newest)) continue;
+    names.push(id);
+  }
+  return names.reverse();
 }

@@ -17,6 +17,22 @@ const FIRST_BATCH = 2;
 /** Where some have no ids so many are looked at: one that is known says little of those before. */
 const MOST_NAMELESS = 256;
 
+/** A host's mark of a result that it made up for a view, since nothing ever answered the call. */
+const MADE_UP = "openclawSyntheticMissingToolResult";
+
+/**
+ * False for what only the view has. A made-up result is stamped when the view is made: later than
+ * what follows it, even where the host strips its mark.
+ */
+function isTold(message: AgentMessage, next: AgentMessage | undefined): boolean {
+  if (isOwn(message) || isAnonymous(message)) return false;
+  if (message.role !== "toolResult" || !message.isError || messageId(message) !== undefined)
+    return true;
+  const { details, timestamp = 0 } = message;
+  const isMarked = typeof details === "object" && details !== null && MADE_UP in details;
+  return !isMarked && timestamp <= (next?.timestamp ?? timestamp);
+}
+
 /**
  * From the newest message back to the first that is known. Messages without ids and times are left
  * to the calls that tell of them: in a view nothing says which is which.
@@ -35,7 +51,7 @@ export async function storeSeen(
     const start = Math.max(0, end - size);
     const batch = messages
       .slice(start, end)
-      .filter((message) => !isOwn(message) && !isAnonymous(message));
+      .filter((message, at) => isTold(message, messages[start + at + 1]));
     if (batch.length === 0) break;
     const names = batch.map(nameOf);
     const { known, hasNameless } = await patiently(() => knownNames(store, session, names));

@@ -51,6 +51,8 @@ export interface Comparison {
 
 /** Newest messages that are looked at for each word. */
 const MOST_HOLDERS = 2_000;
+/** Older ones of which is told how many there are. */
+const SAMPLE = 200;
 /** Messages that no index holds, newest first. */
 const MOST_UNINDEXED = 100;
 /** Messages whose texts are compared; by their words alone all others are worse. */
@@ -76,6 +78,18 @@ export function createComparison(store: Store, request: ComparisonRequest): Comp
     return known;
   };
 
+  /** How many messages hold a term; exact as long as they are not many. */
+  const heldBy = async (term: SearchTerm): Promise<number> => {
+    const newest = await holdersFor(term);
+    const oldest = newest.at(-1);
+    if (newest.length < MOST_HOLDERS || oldest === undefined) return newest.length;
+    const before = { ...range, before: oldest, limit: SAMPLE };
+    const older = await patiently(() => holdersOf(store, term, before), signal);
+    if (older.length < SAMPLE) return newest.length + older.length;
+    // As many further back as in the stretch behind those.
+    return newest.length + Math.round((SAMPLE * oldest) / (oldest - older.at(-1)!));
+  };
+
   const textOf = async (seq: number) => {
     const known = texts.get(seq);
     if (known !== undefined) return known;
@@ -93,7 +107,7 @@ export function createComparison(store: Store, request: ComparisonRequest): Comp
     async weigh(terms, mostHolders = Infinity) {
       const weighed: Weighed[] = [];
       for (const term of terms) {
-        const held = heldBy(await holdersFor(term), of);
+        const held = Math.min(of, await heldBy(term));
         if (held <= mostHolders) weighed.push({ term, weight: weightOf(term, held, of) });
       }
       return weighed;
@@ -101,11 +115,18 @@ export function createComparison(store: Store, request: ComparisonRequest): Comp
 
     async best(terms) {
       for (const { term } of terms) await holdersFor(term);
+      const known = new Map(holders);
+      for (const pair of planPairs(terms, holders)) {
+        const text = pair.map(({ term }) => term.word).join(" ");
+        const found = await patiently(() => withWords(store, text, range), signal);
+        for (const { term } of pair)
+          known.set(term.stem, [...new Set([...known.get(term.stem)!, ...found])]);
+      }
       const bulk = await patiently(
         () => unindexed(store, { ...range, limit: MOST_UNINDEXED }),
         signal,
       );
-      const candidates = [...new Set([...planCandidates(terms, holders), ...bulk])];
+      const candidates = [...new Set([...planCandidates(terms, known), ...bulk])];
       const newest = Math.max(0, ...candidates);
       const found: RankedHit[] = [];
       let isPieceOver = pieceOfTime();
@@ -133,6 +154,26 @@ export function createComparison(store: Store, request: ComparisonRequest): Comp
   };
 }
 
+/** The weightiest words of which so many hold each that only the newest are known. */
+const MOST_PAIRED = 4;
+
+/** Pure. Common words whose holders are looked for together: older ones may hold both. */
+function planPairs(
+  terms: readonly Weighed[],
+  holders: ReadonlyMap<string, readonly number[]>,
+): [Weighed, Weighed][] {
+  const common = terms
+    .filter(({ term }) => isInWords(term) && holders.get(term.stem)!.length >= MOST_HOLDERS)
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, MOST_PAIRED);
+  return common.flatMap((one, at) =>
+    common.slice(at + 1).map((other): [Weighed, Weighed] => [one, other]),
+  );
+}
+
+/** The index of words knows it. */
+const isInWords = ({ kind }: SearchTerm) => kind === "word" || kind === "piece";
+
 /** Newest first. */
 function holdersOf(store: Store, { word, kind, span }: SearchTerm, range: Range): number[] {
   switch (kind) {
@@ -144,14 +185,6 @@ function holdersOf(store: Store, { word, kind, span }: SearchTerm, range: Range)
     case "time":
       return span === undefined ? [] : saidBetween(store, { ...range, ...span });
   }
-}
-
-/** How many messages hold a term; where only the newest were named, as many as that says. */
-function heldBy(holders: readonly number[], of: number): number {
-  const [newest, oldest] = [holders[0], holders.at(-1)];
-  if (holders.length < MOST_HOLDERS || newest === undefined || oldest === undefined)
-    return holders.length;
-  return Math.min(of, Math.round((holders.length * newest) / (newest - oldest + 1)));
 }
 
 const saying = ({ role }: AgentMessage) =>

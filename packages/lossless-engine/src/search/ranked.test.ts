@@ -42,6 +42,17 @@ describe("a search by relevance", () => {
     expect(await call("lcm_expand_query", { prompt: "端口是多少?" })).toContain("5432");
   });
 
+  it("finds the message that holds two words, however many newer ones hold one of them", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([user("For a deployment that went wrong GRANITE-7 starts the rollback.")]);
+    const many = (what: string) =>
+      Array.from({ length: 2_100 }, (_, at) => assistant(`${what} number ${at}`));
+    await tell(many("deployment"), session, "d");
+    await tell(many("rollback"), session, "r");
+    expect(numbersIn(await call("lcm_grep", asked("deployment rollback")))[0]).toBe(1);
+    expect(await call("lcm_expand_query", { prompt: "deployment rollback?" })).toContain("GRANITE");
+  });
+
   it("finds a folder by its name and signs before all that stands in it", async () => {
     const { tell, call } = setUpRecall();
     await tell([
