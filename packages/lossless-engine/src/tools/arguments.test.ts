@@ -48,6 +48,21 @@ describe("arguments of the recall tools", () => {
     );
   });
 
+  it("that are longer than anything one looks for are refused before any work is done", async () => {
+    const { call } = await setUp();
+    for (const [name, needs, most] of [
+      ["lcm_grep", "pattern", 2_000],
+      ["lcm_describe", "id", 4_096],
+    ] as const)
+      for (const text of ["x".repeat(20_000), "词".repeat(most + 1)])
+        expect(await call(name, { [needs]: text })).toBe(
+          `${name}: ${needs} has to be no longer than ${most} characters, and has ${text.length}.`,
+        );
+    const long = `berth ${"of the ferry ".repeat(4_000)}`;
+    expect(await call("lcm_expand_query", { prompt: long })).toContain("the berth is seven");
+    expect(await call("lcm_grep", { pattern: "词".repeat(2_000) })).toMatch(/^Nothing found/);
+  });
+
   it("that prompts for tools of these names carry over have their effect, or a line says why not", async () => {
     const { call, tell } = await setUp();
     await tell([user("one\ntwo\nthree")], session, "lines");

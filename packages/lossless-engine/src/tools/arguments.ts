@@ -1,10 +1,14 @@
 // Decides whether the arguments of a call are what its tool takes, for hosts that do not.
 
+/** Characters of what is looked for: work on a query grows faster than its length. */
+export const MOST_QUERY_CHARS = 2_000;
+
 /** What one argument may be: a part of JSON Schema. */
 interface Kind {
   readonly type: "string" | "integer" | "boolean" | "array";
   readonly enum?: readonly string[];
   readonly minLength?: number;
+  readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
 }
@@ -62,7 +66,10 @@ function neededOf(kind: Kind, value: unknown): string | undefined {
       if (kind.enum !== undefined)
         return kind.enum.includes(value as string) ? undefined : `one of ${kind.enum.join(", ")}`;
       if (typeof value !== "string") return "a text";
-      return value.length < (kind.minLength ?? 0) ? "a text that says something" : undefined;
+      if (value.length < (kind.minLength ?? 0)) return "a text that says something";
+      return value.length > (kind.maxLength ?? Infinity)
+        ? `no longer than ${kind.maxLength} characters, and has ${value.length}`
+        : undefined;
     case "boolean":
       return typeof value === "boolean" ? undefined : "true or false";
     case "array":

@@ -34,6 +34,9 @@ export interface DescribeArguments extends Asked, FileRequest {
   readonly endLine?: number | undefined;
 }
 
+/** Of a path, on the systems that allow the longest. */
+const MOST_ID_CHARS = 4_096;
+
 export const DESCRIBE_PARAMETERS = {
   type: "object",
   additionalProperties: false,
@@ -42,6 +45,7 @@ export const DESCRIBE_PARAMETERS = {
     id: {
       type: "string",
       minLength: 1,
+      maxLength: MOST_ID_CHARS,
       description:
         'A number ("#12"), several ("#12-#30"), an id as a record has it behind @, a file\'s id ("file_…") or its path.',
     },

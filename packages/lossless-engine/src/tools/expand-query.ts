@@ -6,6 +6,7 @@ import { estimateText } from "@clew/plugin-sdk/tokens";
 import { escapeTags, headOf } from "@clew/plugin-sdk/transcript";
 import type { Scope } from "../store/recall.ts";
 import type { Store } from "../store/store.ts";
+import { MOST_QUERY_CHARS } from "./arguments.ts";
 import { SUMMARY_PARAMETERS, type SummaryArguments, withoutEffect } from "./compatible.ts";
 import type { Asked } from "./may-read.ts";
 import { gather, type Passages } from "./passages.ts";
@@ -16,7 +17,7 @@ export type Complete = (params: LlmCompleteParams) => Promise<LlmCompleteResult>
 /** The arguments of `lcm_expand_query`. */
 export interface ExpandQueryArguments extends Asked, Pick<SummaryArguments, "summaryIds"> {
   readonly prompt: string;
-  /** What to look for. Absent: the words of the prompt. */
+  /** What to look for. Absent: the words with which the prompt begins. */
   readonly query?: string | undefined;
   /** Tokens of the answer. */
   readonly maxTokens?: number | undefined;
@@ -32,7 +33,11 @@ export const EXPAND_QUERY_PARAMETERS = {
   required: ["prompt"],
   properties: {
     prompt: { type: "string", minLength: 1, description: "The question." },
-    query: { type: "string", description: "Words to look for; default: those of the question." },
+    query: {
+      type: "string",
+      maxLength: MOST_QUERY_CHARS,
+      description: "Words to look for; default: those of the question.",
+    },
     maxTokens: { type: "integer", minimum: 1, description: "Of the answer. Default 2000." },
     tokenCap: { type: "integer", minimum: 1, description: "Of the passages. Default 4000." },
     timeoutMs: { type: "integer", minimum: 1, description: "Then the passages are the answer." },
@@ -57,7 +62,11 @@ export const expandQuery =
     asked: ExpandQueryArguments,
     { scope, signal }: { scope: Scope; signal?: AbortSignal | undefined },
   ): Promise<string> => {
-    const { prompt, query = prompt, maxTokens = DEFAULT_ANSWER_TOKENS } = asked;
+    const {
+      prompt,
+      query = headOf(prompt, MOST_QUERY_CHARS),
+      maxTokens = DEFAULT_ANSWER_TOKENS,
+    } = asked;
     const notes = withoutEffect(asked);
     const noted = (text: string) => [...notes, text].join("\n\n");
     const sourceTokens = asked.tokenCap ?? DEFAULT_SOURCE_TOKENS;

@@ -1,6 +1,7 @@
 // The tool by which a child session reads what its parent may see.
 import type { SessionRef } from "@clew/plugin-sdk/core";
 import { hasConversation, sessionConversations } from "../store/recall.ts";
+import { MOST_QUERY_CHARS } from "./arguments.ts";
 import { SUMMARY_PARAMETERS, type SummaryArguments, withoutEffect } from "./compatible.ts";
 import type { Grants } from "./grants.ts";
 import { type Asked, planReading } from "./may-read.ts";
@@ -18,7 +19,12 @@ export const EXPAND_PARAMETERS = {
   type: "object",
   additionalProperties: false,
   properties: {
-    query: { type: "string", minLength: 1, description: "Words to look for." },
+    query: {
+      type: "string",
+      minLength: 1,
+      maxLength: MOST_QUERY_CHARS,
+      description: "Words to look for.",
+    },
     tokenCap: { type: "integer", minimum: 1, description: "Tokens to read at most." },
     conversationId: { type: "integer", description: "Only this conversation." },
     allConversations: { type: "boolean", description: "All that was granted, as without it." },

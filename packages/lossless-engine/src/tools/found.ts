@@ -35,7 +35,7 @@ export function describeNewest(found: SearchResult, limit: number): string {
 }
 
 const WHAT_IS_SEARCHED =
-  ": what they say, call tools for and get back, but for earlier searches; lcm_describe with raw shows other fields";
+  ": what they say, call tools for and get back, but for earlier searches and what was thought beside them; lcm_describe with raw shows other fields";
 
 /** A few numbers tell which. */
 function unreadable(damaged: readonly number[]): string {

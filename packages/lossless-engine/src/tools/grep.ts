@@ -12,6 +12,7 @@ import type { StoredMessage } from "../store/rows.ts";
 import { backlogOf } from "../store/search-index.ts";
 import type { Store } from "../store/store.ts";
 import { queryWords } from "../store/word-text.ts";
+import { MOST_QUERY_CHARS } from "./arguments.ts";
 import { describeNewest, describeRanked } from "./found.ts";
 import type { Asked } from "./may-read.ts";
 import { searchedFiles } from "./searched-files.ts";
@@ -39,7 +40,12 @@ export const GREP_PARAMETERS = {
   additionalProperties: false,
   required: ["pattern"],
   properties: {
-    pattern: { type: "string", minLength: 1, description: "Words, or a regular expression." },
+    pattern: {
+      type: "string",
+      minLength: 1,
+      maxLength: MOST_QUERY_CHARS,
+      description: "Words, or a regular expression.",
+    },
     mode: {
       type: "string",
       enum: ["regex", "full_text"],
