@@ -1,5 +1,5 @@
 // Leaves heartbeat turns that had nothing to say out of later views.
-import { textOf } from "@clew/plugin-sdk/transcript";
+import { blocksOf, textOf } from "@clew/plugin-sdk/transcript";
 import type { ViewItem } from "./view-item.ts";
 
 /** What an agent answers to a heartbeat when there is nothing to do. */
@@ -27,7 +27,7 @@ function isIdle(items: readonly ViewItem[], prompt: number): boolean {
   return (
     reply?.role === "assistant" &&
     NOTHING_TO_DO.test(textOf(reply)) &&
-    !reply.content.some(({ type }) => type === "toolCall") &&
+    !blocksOf(reply.content).some(({ type }) => type === "toolCall") &&
     (after === undefined || after.role === "user")
   );
 }

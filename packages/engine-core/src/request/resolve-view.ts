@@ -1,6 +1,6 @@
 // Which stored messages the messages are that an engine or a policy handed back.
 import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
-import { textOf, withMessageId } from "@clew/plugin-sdk/transcript";
+import { blocksOf, textOf, withMessageId } from "@clew/plugin-sdk/transcript";
 import type { MessageTable } from "./message-table.ts";
 import { asChanged, MADE_BY_ENGINE, type ViewItem, type Why } from "./view-item.ts";
 
@@ -107,7 +107,9 @@ function groupBy(given: readonly ViewItem[]): Map<string, ViewItem[]> {
 function contentKey(message: AgentMessage): string {
   if (message.role === "toolResult") return `result ${message.toolCallId}`;
   if (message.role === "assistant") {
-    const calls = message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+    const calls = blocksOf(message.content).flatMap(({ type, id }) =>
+      type === "toolCall" ? [id] : [],
+    );
     if (calls.length > 0) return `calls ${calls.join(" ")}`;
   }
   return `${message.role} ${textOf(message)}`;

@@ -31,7 +31,9 @@ const isBlank = (message: AgentMessage): boolean =>
   message.role === "user" &&
   (typeof message.content === "string"
     ? message.content.trim() === ""
-    : message.content.every((block) => block.type === "text" && block.text.trim() === ""));
+    : blocksOf(message.content).every(
+        ({ type, text }) => type === "text" && String(text).trim() === "",
+      ));
 
 function needed(turn: readonly ViewItem[]): ViewItem[] {
   const lastReply = turn.findLastIndex(({ message }) => message.role === "assistant");

@@ -2,6 +2,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
 import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
+import { blocksOf } from "@clew/plugin-sdk/transcript";
 import { type Count, sum } from "./count.ts";
 
 /** What is counted, and how far back. */
@@ -66,10 +67,12 @@ const shareOf = (tokens: number, { estimate, low, high }: TokenEstimate): number
   tokens >= low && tokens <= high && estimate > 0 ? tokens / estimate : undefined;
 
 /** Hosts leave out what was thought in earlier turns. */
-const withoutThinking = (message: AgentMessage): AgentMessage =>
-  message.role === "assistant" && message.content.some(({ type }) => type === "thinking")
-    ? { ...message, content: message.content.filter(({ type }) => type !== "thinking") }
-    : message;
+function withoutThinking(message: AgentMessage): AgentMessage {
+  if (message.role !== "assistant") return message;
+  const blocks = blocksOf(message.content);
+  const content = blocks.filter(({ type }) => type !== "thinking");
+  return content.length === blocks.length ? message : ({ ...message, content } as AgentMessage);
+}
 
 function times(estimate: number, share: number): TokenEstimate {
   const tokens = Math.ceil(estimate * share);
