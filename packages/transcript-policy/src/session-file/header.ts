@@ -2,6 +2,7 @@
 import { isRecord } from "@clew/plugin-sdk/host";
 import { parseJson } from "../stored.ts";
 import type { Entry } from "./entry.ts";
+import { locate, withEdits } from "./locate.ts";
 
 /** What is known of a session whose header is not there. */
 export interface HeaderSource {
@@ -25,11 +26,43 @@ export function planHeader({ remains, fileName, first, isVersion2, now }: Header
   return JSON.stringify({
     type: "session",
     version,
-    id: idIn(id) ?? sessionIdIn(fileName),
+    id: idOf(idIn(id), sessionIdIn(fileName)),
     timestamp: dateIn(timestamp) ?? dateIn(first.timestamp) ?? new Date(now).toISOString(),
     cwd: typeof cwd === "string" ? cwd : "",
     ...others,
   });
+}
+
+/**
+ * The header with the id that its file's name says; undefined where damage does not explain that
+ * they differ, and a person may have renamed the file.
+ */
+export function withIdOfFile(line: Buffer, { id }: Entry, fileName: string): Buffer | undefined {
+  const told = sessionIdIn(fileName);
+  if (typeof id !== "string" || !UUID.test(told) || !isDamaged(id, told)) return undefined;
+  const place = locate(line, ["id"]);
+  return place && withEdits(line, [{ ...place, text: JSON.stringify(told) }]);
+}
+
+/** What is left of an id ends where a damaged quote does. */
+function idOf(left: string | undefined, told: string): string {
+  if (left === undefined) return told;
+  const isTold = UUID.test(told) && (told.startsWith(left) || isDamaged(left, told));
+  return isTold ? told : left;
+}
+
+// Ids that people make up may be one bit apart, as "s1" and "s3" are.
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** True: one bit of `told`, or characters that cannot be read any more, make it `id`. */
+function isDamaged(id: string, told: string): boolean {
+  if (id.length !== told.length) return false;
+  const others = [...told].flatMap((sign, at) => (id[at] === sign ? [] : [{ sign, is: id[at]! }]));
+  if (others.length === 0) return false;
+  if (others.every(({ is }) => is < " " || is === "\uFFFD")) return true;
+  const [{ sign, is } = { sign: "", is: "" }] = others;
+  const bits = sign.charCodeAt(0) ^ is.charCodeAt(0);
+  return others.length === 1 && (bits & (bits - 1)) === 0;
 }
 
 /** True for a first line that was a header once, and lacks now what makes it one. */

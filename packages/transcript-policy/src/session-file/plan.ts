@@ -9,7 +9,7 @@ import {
   parseAheadSteps,
   parseEntry,
 } from "./entry.ts";
-import { isBrokenHeader, isHeaderLike, planHeader } from "./header.ts";
+import { isBrokenHeader, isHeaderLike, planHeader, withIdOfFile } from "./header.ts";
 import { Joins, type Rest } from "./joins.ts";
 import type { Line } from "./lines.ts";
 import { Links, type NewLinks, numberAheadSteps } from "./links.ts";
@@ -33,7 +33,7 @@ export interface FoundDamage extends MendCounts {
   renamedEntries: number;
   /** Entries that now follow the one before them: their parent was lost, or followed them. */
   relinkedEntries: number;
-  /** 1: the header was rebuilt, or stood behind the first line. */
+  /** 1: the header was rebuilt, had a damaged id, or stood behind the first line. */
   mendedHeaders: number;
 }
 
@@ -183,8 +183,9 @@ export class Planner {
     const isFirst = this.#position === 0;
     if (isHeader(entry)) {
       if (this.#header === undefined) {
-        this.#header = { bytes: Buffer.from(bytes), isFirst };
-        if (!isFirst) return false;
+        const mended = withIdOfFile(bytes, entry, this.#options.fileName);
+        this.#header = { bytes: mended ?? Buffer.from(bytes), isFirst: isFirst && !mended };
+        if (!this.#header.isFirst) return false;
       } else if (this.#header.bytes.equals(bytes)) return this.#dropCopy();
       this.#place(HEADER, bytes);
       return true;

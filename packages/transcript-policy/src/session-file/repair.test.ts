@@ -35,6 +35,9 @@ const lines = (...entries: unknown[]) =>
     .join("\n")
     .concat("\n");
 const write = (...entries: unknown[]) => writeFile(sessionFile, lines(...entries));
+const quoteIn = (line: string) => line.indexOf('{"type":"message"');
+const zeroed = (line: string, from: number, count: number) =>
+  line.slice(0, from) + "\0".repeat(count) + line.slice(from + count);
 const fail = () => Promise.reject(Object.assign(new Error("EPERM: simulated"), { code: "EPERM" }));
 const working = { rename, unlink: (path: string) => rm(path) };
 
@@ -65,6 +68,54 @@ describe("repair of a session file", () => {
     const left = (await readFile(sessionFile, "utf8")).split("\n");
     expect(left.filter((text) => text.includes('"id":"deadbeef"'))).toEqual([]);
     expect(left.filter((text) => text.includes('"id":"m2"'))).toHaveLength(1);
+  });
+
+  it.each([
+    ["behind the quote", (line: string) => zeroed(line, line.indexOf('},"more"') + 1, 9)],
+    ["before the quote", (line: string) => zeroed(line, line.indexOf('"quoted"') - 8, 17)],
+    ["from the line's beginning to the quote", (line: string) => zeroed(line, 0, quoteIn(line))],
+    ["all around it", (line: string) => zeroed(zeroed(line, 0, quoteIn(line)), line.length - 3, 2)],
+  ])("makes no entry of one that was quoted where bytes became zero: %s", async (_, damage) => {
+    for (const parentId of ["m1", "cafecafe", null])
+      for (const more of [{ more: 1 }, {}]) {
+        const said = { role: "user", content: "quoted", timestamp: 1 };
+        const quoted = { ...entry("deadbeef", said), parentId };
+        const quoting = { ...entry("c1", {}), message: undefined, type: "custom", customType: "n" };
+        const line = JSON.stringify({ ...quoting, data: { quoted, ...more, after: [1] } });
+        await write(header, asked, damage(line), entry("m2", { role: "user", content: "b" }));
+        await repairSessionFileIfNeeded({ sessionFile });
+        const left = await readFile(sessionFile, "utf8");
+        expect(left).not.toContain("deadbeef");
+        expect(left).toContain('"id":"m2"');
+      }
+  });
+
+  it("gives a header whose id lost a bit the id that its file's name says, and no other", async () => {
+    const id = "0b9f3c1e-1111-4222-8333-448800545185";
+    for (const name of [`${id}.jsonl`, `2026-05-01T00-00-00-000Z_${id}.jsonl`]) {
+      sessionFile = join(folder, name);
+      for (let at = 0; at < id.length; at++)
+        for (let bit = 0; bit < 8; bit++) {
+          const line = Buffer.from(JSON.stringify({ ...header, id }));
+          line[line.indexOf(id) + at]! ^= 1 << bit;
+          await writeFile(sessionFile, Buffer.concat([line, Buffer.from(`\n${lines(asked)}`)]));
+          expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({
+            repaired: true,
+          });
+          const [first, ...rest] = (await readFile(sessionFile, "utf8")).split("\n");
+          expect(JSON.parse(first!)).toMatchObject({ ...header, id });
+          expect(rest).toEqual([JSON.stringify(asked), ""]);
+        }
+    }
+    for (const [name, own] of [
+      [id, "0b9f3c1e-1111-4222-8333-448800549999"],
+      [id, "another"],
+      ["s1", "s3"],
+    ]) {
+      sessionFile = join(folder, `${name}.jsonl`);
+      await write({ ...header, id: own }, asked);
+      expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({ repaired: false });
+    }
   });
 
   it("sees damage done to a file it found in order before", async () => {

@@ -38,7 +38,7 @@ export function piecesOf(line: Buffer): Piece[] {
     if (step.kind === "complete") {
       take({ start, end: step.end });
       next = step.end;
-    } else if (scan.closed !== undefined && take(scan.closed, mayStandIn(scan.closed))) {
+    } else if (scan.closed !== undefined && take(scan.closed, mayStandIn(line, scan.closed))) {
       // A half that was torn where a value was to come, and a whole entry behind it.
       next = scan.closed.end;
     } else if (step.kind === "stopped") {
@@ -52,12 +52,17 @@ export function piecesOf(line: Buffer): Piece[] {
 
 /**
  * An entry that somebody quoted, such as in the arguments of a call, looks like one that was
- * appended to a torn half. But it stands deep in a message, and few follow something.
+ * appended to a torn half. But it stands deep in a message, and few follow something; and behind
+ * what was appended the line ends, or another object begins.
  */
 const mayStandIn =
-  ({ depth }: ClosedObject) =>
-  (entry: Entry): boolean =>
-    isSurelyEntry(entry) && (depth === 1 || typeof entry.parentId === "string");
+  (line: Buffer, { depth, end }: ClosedObject) =>
+  (entry: Entry): boolean => {
+    if (depth === 1) return isSurelyEntry(entry);
+    const behind = skipSpace(line, end, 1);
+    const isAppended = behind === line.length || line[behind] === OPEN;
+    return isAppended && isSurelyEntry(entry) && typeof entry.parentId === "string";
+  };
 
 /** An object that may go on behind a piece. */
 export interface Beginning {
@@ -129,10 +134,12 @@ const isClosing = (byte: number | undefined) => byte === 0x7d || byte === 0x5d;
 /** A value of a damaged object around it, such as the arguments of a call that names an entry. */
 function isPartOfAnother(line: Buffer, rest: number, { start, end }: Span): boolean {
   let behind = skipSpace(line, end, 1);
+  const before = line[skipSpace(line, start - 1, -1)];
+  // What stood around it may be gone but for the braces that close it.
+  if (before === 0 && isClosing(line[behind])) return true;
   if (line.subarray(rest, start).some((byte) => !PUNCTUATION.has(byte)))
     return (
-      isBefore(line[skipSpace(line, start - 1, -1)]) &&
-      (line[behind] === COMMA || isClosing(line[behind]))
+      (isBefore(before) || before === 0) && (line[behind] === COMMA || isClosing(line[behind]))
     );
   // Where the line begins with it, only another field behind it can tell.
   while (isClosing(line[behind])) behind = skipSpace(line, behind + 1, 1);
