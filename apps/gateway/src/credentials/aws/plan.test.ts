@@ -50,6 +50,9 @@ source_profile = circle
 role_arn = a
 source_profile = default
 mfa_serial = m
+[profile pod]
+role_arn = arn:aws:iam::4:role/w
+web_identity_token_file = /var/token
 [profile here]
 role_arn = a
 credential_source = Environment
@@ -134,6 +137,36 @@ describe("AWS credentials", () => {
     });
     const keys = { AWS_ACCESS_KEY_ID: "AKIAENV", AWS_SECRET_ACCESS_KEY: "s" };
     expect(plan({ profile: "here", ...keys })).toMatchObject({ by: { accessKeyId: "AKIAENV" } });
+  });
+
+  it("are those of the role that a token stands for, behind keys and before any profile", () => {
+    const pod = {
+      AWS_WEB_IDENTITY_TOKEN_FILE: "/run/token",
+      AWS_ROLE_ARN: "arn:aws:iam::5:role/p",
+    };
+    expect(plan(pod)).toEqual({
+      kind: "web-identity",
+      tokenFile: "/run/token",
+      role: {
+        ...{ profile: undefined, arn: "arn:aws:iam::5:role/p", sessionName: "clew" },
+        ...{ region: undefined, externalId: undefined, seconds: undefined },
+      },
+    });
+    expect(plan({ ...pod, AWS_ROLE_SESSION_NAME: "me", AWS_PROFILE: "work" })).toMatchObject({
+      role: { sessionName: "me" },
+    });
+    const keys = { AWS_ACCESS_KEY_ID: "AKIAENV", AWS_SECRET_ACCESS_KEY: "s" };
+    expect(plan({ ...pod, ...keys })).toMatchObject({ kind: "keys" });
+    expect(plan({ ...pod, profile: "default" })).toMatchObject({ kind: "keys" });
+    expect(plan({ profile: "pod" })).toMatchObject({
+      ...{ kind: "web-identity", tokenFile: "/var/token" },
+      role: { profile: "pod", arn: "arn:aws:iam::4:role/w" },
+    });
+    const { AWS_ROLE_ARN: _arn, ...half } = pod;
+    expect(plan(half)).toMatchObject({
+      kind: "missing",
+      why: expect.stringMatching(/without AWS_ROLE_ARN; set the role/),
+    });
   });
 
   it("that are missing are told with what to run", () => {

@@ -33,13 +33,15 @@ export type AwsPlan =
   | { kind: "sso"; login: SsoLogin }
   | { kind: "program"; profile: string; command: string }
   | { kind: "role"; role: AwsRole; by: UsableAwsPlan }
+  | { kind: "web-identity"; role: AwsRole; tokenFile: string }
   | { kind: "missing"; why: string };
 
 export type UsableAwsPlan = Exclude<AwsPlan, { kind: "missing" }>;
 
-/** A role that a profile takes on. */
+/** A role that is taken on. */
 export interface AwsRole {
-  profile: string;
+  /** The profile that names it; undefined = the environment does. */
+  profile: string | undefined;
   arn: string;
   sessionName: string;
   /** Where it is asked for; undefined = where requests go. */
@@ -51,8 +53,9 @@ export interface AwsRole {
 }
 
 export function planAws(facts: AwsFacts): AwsPlan {
-  const keys = facts.profile === undefined ? keysIn(facts) : undefined;
-  if (keys !== undefined) return keys;
+  const ofEnvironment =
+    facts.profile === undefined ? (keysIn(facts) ?? webIdentityIn(facts)) : undefined;
+  if (ofEnvironment !== undefined) return ofEnvironment;
   const config = parseSections(facts.configText);
   const files = { config, credentials: parseSections(facts.credentialsText) };
   const name = facts.profile ?? facts.variable("AWS_PROFILE") ?? "default";
@@ -101,6 +104,33 @@ function keysIn({ variable }: AwsFacts): AwsPlan | undefined {
   };
 }
 
+/** What Kubernetes gives a pod: a file with a token that is renewed, and the role it stands for. */
+function webIdentityIn({ variable }: AwsFacts): AwsPlan | undefined {
+  const tokenFile = variable("AWS_WEB_IDENTITY_TOKEN_FILE");
+  const arn = variable("AWS_ROLE_ARN");
+  if (tokenFile === undefined) return undefined;
+  if (arn === undefined)
+    return {
+      kind: "missing",
+      why: "AWS_WEB_IDENTITY_TOKEN_FILE is set without AWS_ROLE_ARN; set the role, or unset the file to use a profile",
+    };
+  const session = variable("AWS_ROLE_SESSION_NAME") ?? "clew";
+  return planWebIdentity(undefined, tokenFile, { role_arn: arn, role_session_name: session });
+}
+
+const planWebIdentity = (
+  name: string | undefined,
+  tokenFile: string,
+  profile: Readonly<Record<string, string>>,
+): AwsPlan => ({ kind: "web-identity", role: roleIn(name, profile), tokenFile });
+
+const roleIn = (name: string | undefined, profile: Readonly<Record<string, string>>): AwsRole => ({
+  ...{ profile: name, arn: profile.role_arn ?? "" },
+  sessionName: profile.role_session_name ?? "clew",
+  ...{ region: profile.region, externalId: profile.external_id },
+  seconds: profile.duration_seconds,
+});
+
 function planProfile(
   name: string,
   profile: Readonly<Record<string, string>>,
@@ -137,11 +167,13 @@ function planRole(
     kind: "missing",
     why: `AWS profile "${name}" takes on a role ${why}`,
   });
-  const { role_arn: arn = "", source_profile: source, credential_source: place } = profile;
+  const { source_profile: source, credential_source: place } = profile;
   if (profile.mfa_serial !== undefined)
     return missing(
       `for which somebody types a code; make a profile with credential_process = aws configure export-credentials --profile ${name} --format process, and name it in the aws.profile setting`,
     );
+  const { web_identity_token_file: tokenFile } = profile;
+  if (tokenFile !== undefined) return planWebIdentity(name, tokenFile, profile);
   const found = source === undefined ? undefined : profileIn(files, source);
   if (source !== undefined && found === undefined)
     return missing(`with AWS profile "${source}", which there is not; correct its source_profile`);
@@ -158,12 +190,7 @@ function planRole(
       "and names no source_profile; name one, or set credential_source = Environment and the keys there",
     );
   if (by.kind === "missing") return by;
-  const role: AwsRole = {
-    ...{ profile: name, arn, sessionName: profile.role_session_name ?? "clew" },
-    ...{ region: profile.region, externalId: profile.external_id },
-    seconds: profile.duration_seconds,
-  };
-  return { kind: "role", role, by };
+  return { kind: "role", role: roleIn(name, profile), by };
 }
 
 function planSso(

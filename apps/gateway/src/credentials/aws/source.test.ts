@@ -188,6 +188,67 @@ describe("keys of a role", () => {
   });
 });
 
+describe("keys of a role by a token", () => {
+  const role = {
+    ...{ profile: undefined, arn: "arn:aws:iam::5:role/p", sessionName: "pod" },
+    ...{ region: undefined, externalId: undefined, seconds: undefined },
+  };
+  const holding = (token: string | undefined): Reach => ({
+    ...reach(),
+    readText: (file) => (file === "/run/token" ? token : undefined),
+  });
+  const source = (stsEndpoint: string) => {
+    const plan: UsableAwsPlan = { kind: "web-identity", role, tokenFile: "/run/token" };
+    return awsSource(plan, { ...OPTIONS, stsEndpoint });
+  };
+
+  it("are asked for without a signature, each time with the token that is in the file then", async () => {
+    const sts = await startIssuer(() => ({
+      body: {
+        AssumeRoleWithWebIdentityResponse: {
+          AssumeRoleWithWebIdentityResult: {
+            Credentials: {
+              ...{ AccessKeyId: "ASIA4", SecretAccessKey: "t", SessionToken: "u" },
+              Expiration: NOW / 1000 + 3600,
+            },
+          },
+        },
+      },
+    }));
+    const used = source(sts.url);
+    expect([used.name, used.account]).toEqual([
+      "the token of the environment (a role, by the file /run/token)",
+      "arn:aws:iam::5:role/p",
+    ]);
+    for (const token of ["one", "two"]) {
+      expect(await used.obtain(holding(`${token}\n`))).toEqual({
+        ...{ kind: "aws", accessKeyId: "ASIA4", secretAccessKey: "t", sessionToken: "u" },
+        expiresAt: NOW + 3_600_000,
+      });
+      const asked = sts.requests.at(-1)!;
+      expect(Object.fromEntries(new URLSearchParams(asked.body))).toEqual({
+        ...{ Action: "AssumeRoleWithWebIdentity", Version: "2011-06-15" },
+        ...{ RoleArn: "arn:aws:iam::5:role/p", RoleSessionName: "pod", WebIdentityToken: token },
+      });
+      expect(asked.headers).not.toHaveProperty("authorization");
+    }
+  });
+
+  it("are told to be missing with where to look, and without the token", async () => {
+    const sts = await startIssuer(() => ({
+      status: 400,
+      body: { Error: { Code: "ExpiredTokenException", Message: "secret-token is old" } },
+    }));
+    const refused = source(sts.url).obtain(holding("secret-token"));
+    await expect(refused).rejects.toThrow(
+      "AWS does not let the token of the environment take on the role arn:aws:iam::5:role/p (ExpiredTokenException); see whom the role trusts, and whether the token is the one it wants",
+    );
+    await expect(source(sts.url).obtain(holding(undefined))).rejects.toThrow(
+      "the file /run/token, which should hold the token for the role arn:aws:iam::5:role/p, is not there or empty; see what mounts it",
+    );
+  });
+});
+
 describe("keys by a program", () => {
   const printed = (told: string) => {
     const script = `console.log(${JSON.stringify(told)})`;

@@ -11,7 +11,7 @@ import { askIssuer, objectIn, textIn } from "../issuer.ts";
 import { runProgram } from "../program.ts";
 import { awsKeys } from "./keys.ts";
 import type { SsoLogin, UsableAwsPlan } from "./plan.ts";
-import { keysOfRole } from "./role.ts";
+import { holderOf, keysOfRole, keysOfWebIdentity } from "./role.ts";
 import { renewedLogin } from "./sso-renewal.ts";
 
 export interface AwsSourceOptions {
@@ -47,7 +47,7 @@ export function awsSource(plan: UsableAwsPlan, options: AwsSourceOptions): Crede
     case "role": {
       const by = awsSource(plan.by, options);
       return {
-        name: `AWS profile "${plan.role.profile}" (a role, by ${by.name})`,
+        name: `${holderOf(plan.role)} (a role, by ${by.name})`,
         account: plan.role.arn,
         obtain: async (reach) => {
           const keys = await by.obtain(reach);
@@ -56,6 +56,12 @@ export function awsSource(plan: UsableAwsPlan, options: AwsSourceOptions): Crede
         },
       };
     }
+    case "web-identity":
+      return {
+        name: `${holderOf(plan.role)} (a role, by the file ${plan.tokenFile})`,
+        account: plan.role.arn,
+        obtain: (reach) => keysOfWebIdentity(plan, reach, options),
+      };
     case "program":
       return {
         name: `AWS profile "${plan.profile}" (a program)`,
