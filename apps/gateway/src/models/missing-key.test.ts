@@ -24,6 +24,8 @@ it("a provider that refuses a call without a key is said to have none set", asyn
   const { code, output, errors } = await say();
   expect(code).toBe(1);
   expect(errors).toContain("none is set: set HOUSE_API_KEY, or models.providers.house.apiKey");
+  expect(errors).toContain('no key was sent to provider "house"');
+  expect(errors).not.toContain("check the key");
   expect(errors).toMatch(/\[auth\]$/);
   expect(output).toBe("");
 });

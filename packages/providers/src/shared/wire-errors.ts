@@ -119,8 +119,7 @@ function describedError(
       kind: "billing",
       ...base(`see to the bill of the account at provider "${origin.provider}"`),
     };
-  if (isSignIn(told))
-    return { kind: "auth", ...base(`check the key and account of provider "${origin.provider}"`) };
+  if (isSignIn(told)) return { kind: "auth", ...base(signInAdvice(origin)) };
   if (isRequestCeiling(words))
     return {
       kind: "invalid_request",
@@ -166,6 +165,12 @@ function describedError(
     ...base("the request must be changed before it is sent again"),
   };
 }
+
+/** A request that held no key says nothing of the account. */
+const signInAdvice = ({ provider, endpoint, secrets }: FailureOrigin): string =>
+  secrets?.length === 0 && endpoint.apiKey === undefined
+    ? `no key was sent to provider "${provider}", so set one`
+    : `check the key and account of provider "${provider}"`;
 
 const whereAsked = ({ api }: FailureOrigin): string =>
   api === undefined ? " and the base URL" : `, the base URL and the api, which was "${api}"`;
