@@ -80,6 +80,8 @@ describe("clew emulate", () => {
 
   it.each([
     [["--flavor", "grok"], 'no flavor "grok". Did you mean "groq"?'],
+    [["--flavor", "grok"], "groq (Groq), deepseek (DeepSeek)"],
+    [["--api", "mistral-conversations", "--flavor", "tests"], "There are: none."],
     [["--api", "openai-responses", "--flavor", "groq"], "of openai-responses"],
     [["--script", join(home, "missing.json")], "missing.json does not exist"],
     [["--script", join(home, "nosuch.json")], 'unknown fault "nosuch"; there are: status'],

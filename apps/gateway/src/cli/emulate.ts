@@ -73,13 +73,33 @@ function chosenApis({ api, flavor }: EmulateOptions): readonly string[] {
   const having = EMULATED_APIS.filter((each) => emulatedFlavors(each).includes(flavor));
   const without = api?.find((each) => !having.includes(each));
   if (having.length > 0 && without === undefined) return api ?? having;
-  const known = [...new Set((api ?? EMULATED_APIS).flatMap((each) => emulatedFlavors(each)))];
+  const known = namedFlavors(api ?? EMULATED_APIS);
   const nearest = nearestOf(flavor, known);
   const guess = nearest === null ? "" : ` Did you mean "${nearest}"?`;
   throw refused(
-    `There is no flavor "${flavor}"${without === undefined ? "" : ` of ${without}`}.${guess} There are: ${known.join(", ") || "none"}.`,
+    `There is no flavor "${flavor}"${without === undefined ? "" : ` of ${without}`}.${guess} There are: ${known.map((name) => `${name} (${WHOSE[name]})`).join(", ") || "none"}.`,
   );
 }
+
+/** Whose rules a flavor is, for people; those that only tests ask for have no name here. */
+const WHOSE: Readonly<Record<string, string>> = {
+  openai: "OpenAI itself",
+  groq: "Groq",
+  deepseek: "DeepSeek",
+  kimi: "Kimi by Moonshot",
+  openrouter: "OpenRouter, with the rules of each maker behind it",
+  minimax: "MiniMax",
+  gemini: "Gemini at its address for OpenAI's clients",
+  vllm: "vLLM",
+  proxy: "a proxy in front of Anthropic or Bedrock",
+  compatible: "any server that takes OpenAI's requests",
+};
+
+/** The flavors of these apis that a person may ask for. */
+export const namedFlavors = (apis: readonly string[]): readonly string[] =>
+  [...new Set(apis.flatMap((api) => emulatedFlavors(api)))].filter((name) =>
+    Object.hasOwn(WHOSE, name),
+  );
 
 async function readScript(file: string): Promise<readonly EmulatorAnswer[]> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
