@@ -97,14 +97,15 @@ function createTalk({ gateway, key, output, json, approve }: TalkOptions): Talk 
           else output.line(printable(answer.text));
           return answer.ok ? "completed" : "failed";
         }
-        const { outcome, error } = await gateway.send({
+        const { outcome, error, report } = await gateway.send({
           key,
           content: line.text,
           signal: running.signal,
           onEvent,
           approve,
         });
-        if (json) output.write(`${JSON.stringify({ type: "done", outcome, error })}\n`);
+        const stopReason = report.modelCalls.at(-1)?.stopReason ?? null;
+        if (json) output.write(`${JSON.stringify({ type: "done", outcome, error, stopReason })}\n`);
         else {
           if (error === null || show.isWriting()) output.line();
           if (error !== null) output.note(describeTurnError(error));

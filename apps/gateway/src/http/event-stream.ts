@@ -13,6 +13,8 @@ export type StreamedEvent =
       type: "done";
       outcome: TurnResult["outcome"];
       error: TurnResult["error"];
+      /** Why the reply ended, as the last call's report says. Absent: no model was asked. */
+      stopReason?: string | null;
       turnId: string | null;
       replyEntryId: string | null;
       /** Who was asked for, who answered, and why another one did. Absent: no model was asked. */

@@ -72,7 +72,10 @@ describe("a message over HTTP", () => {
     expect(text).toBe("Noted.");
     const answer = await say("What is my cat called?");
     expect(answer.text).toContain("Minka");
-    expect(answer.events.at(-1)).toMatchObject({ type: "done", outcome: "completed", error: null });
+    expect(answer.events.at(-1)).toMatchObject({
+      ...{ type: "done", outcome: "completed", error: null },
+      stopReason: "stop",
+    });
 
     const shown = (await (await get("/api/sessions/main")).json()) as {
       sessionId: string;
@@ -131,6 +134,21 @@ describe("a message over HTTP", () => {
     const messages = server.requests[1]!.body!.messages as { role: string; content: unknown }[];
     expect(messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
     expect(server.violations).toEqual([]);
+  });
+
+  it("ends with the reason why the reply ended, or why there is none", async () => {
+    const server = await emulator({
+      answers: [
+        { text: "Half of", finishReason: "length" },
+        { fault: "refusal", message: "No." },
+      ],
+    });
+    const { say } = await startTestGateway(emulatedModel(server.baseUrl));
+    expect((await say("hi")).events.at(-1)).toMatchObject({ type: "done", stopReason: "length" });
+    expect((await say("hi")).events.at(-1)).toMatchObject({
+      ...{ type: "done", outcome: "failed", stopReason: null },
+    });
+    expect((await say("/status")).events.at(-1)).not.toHaveProperty("stopReason");
   });
 
   it("uses the workspace tools", async () => {

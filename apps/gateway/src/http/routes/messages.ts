@@ -95,7 +95,11 @@ async function answer(request: {
   const sent = { key, content: line?.text ?? content, signal, onEvent, approve };
   const { outcome, error, report } = await gateway.send(sent);
   const { turnId, replyEntryId, model, modelCalls } = report;
-  const cache = modelCalls.at(-1)?.cache;
-  const told = { turnId, replyEntryId, model, ...(cache !== undefined && { cache }) };
+  const { stopReason, cache } = modelCalls.at(-1) ?? {};
+  const told = {
+    ...{ turnId, replyEntryId, model },
+    ...(stopReason !== undefined && { stopReason }),
+    ...(cache !== undefined && { cache }),
+  };
   stream.send({ type: "done", outcome, error, ...told });
 }
