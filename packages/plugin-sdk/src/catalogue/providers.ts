@@ -81,6 +81,7 @@ export const PROVIDERS: readonly ProviderRecord[] = [
   {
     id: "amazon-bedrock",
     apis: ["bedrock-converse-stream"],
+    addressLike: "https://bedrock-runtime.REGION.amazonaws.com",
     needsKey: ["AWS_BEARER_TOKEN_BEDROCK"],
     serviceTiers: ["default", "flex", "priority", "reserved"],
     cacheTtlMs: 5 * MINUTES,
@@ -102,8 +103,19 @@ export const PROVIDERS: readonly ProviderRecord[] = [
     policy: "native-gemini",
   },
   // The same models behind a server that speaks Chat Completions.
-  { id: "gemini", apis: ["openai-completions"], needsKey: ["GEMINI_API_KEY", "GOOGLE_API_KEY"] },
-  { id: "google-vertex", apis: ["google-generative-ai"], policy: "native-gemini" },
+  {
+    id: "gemini",
+    apis: ["openai-completions"],
+    addressLike: "https://generativelanguage.googleapis.com/v1beta/openai",
+    needsKey: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+  },
+  {
+    id: "google-vertex",
+    apis: ["google-generative-ai"],
+    addressLike:
+      "https://LOCATION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/LOCATION",
+    policy: "native-gemini",
+  },
   {
     id: "google-gemini-cli",
     apis: ["google-gemini-cli"],
@@ -142,12 +154,14 @@ export const PROVIDERS: readonly ProviderRecord[] = [
   {
     id: "opencode",
     apis: ["openai-completions", "anthropic-messages"],
+    addressLike: "https://opencode.ai/zen/v1",
     needsKey: ["OPENCODE_API_KEY"],
     policy: "passthrough",
   },
   {
     id: "opencode-go",
     apis: ["openai-completions", "anthropic-messages"],
+    addressLike: "https://opencode.ai/zen/go/v1",
     needsKey: ["OPENCODE_GO_API_KEY"],
     policy: "passthrough",
   },
@@ -162,6 +176,7 @@ export const PROVIDERS: readonly ProviderRecord[] = [
   {
     id: "minimax-portal",
     apis: ["anthropic-messages"],
+    addressLike: "https://api.minimax.io/anthropic/v1",
     policy: "signed-or-compatible",
   },
   {
@@ -217,12 +232,14 @@ export const PROVIDERS: readonly ProviderRecord[] = [
   {
     id: "xiaomi",
     apis: ["openai-completions"],
+    addressLike: "https://api.xiaomimimo.com/v1",
     needsKey: ["XIAOMI_API_KEY"],
     policy: "compatible",
   },
   {
     id: "novita",
     apis: ["openai-completions"],
+    addressLike: "https://api.novita.ai/openai/v1",
     needsKey: ["NOVITA_API_KEY"],
     policy: "compatible",
   },
