@@ -32,7 +32,7 @@ export const addModelCommands: Add = (program, shell, done) => {
     .argument("<provider/model>")
     .addOption(json())
     .action(async (name: string, options) =>
-      done((await import("./models.ts")).retryModel(name, options, shell)),
+      done(await (await import("./models.ts")).retryModel(name, options, shell)),
     );
   models
     .command("test")

@@ -1,6 +1,8 @@
 // Runs `clew models`, which tells who answers and forgets what was learned of models.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import { loadConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
 import { describeRest } from "../models/describe-rest.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { createModelRests } from "../models/model-rests.ts";
@@ -11,6 +13,7 @@ import { EXIT } from "../terminal/exit-codes.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
+import { nearestOf } from "../text/nearest.ts";
 import { number } from "../text/number.ts";
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
@@ -58,8 +61,7 @@ export async function modelStatus(
   const { config } = await loadConfig(environment.configFile);
   const rests = createModelRests({ home: environment.home, log: silent }).all();
   const now = Date.now();
-  const agents = [...new Set([defaultAgentId(config), ...config.agents.list.map(({ id }) => id)])];
-  const rows = agents.flatMap((agent) => {
+  const rows = agentIds(config).flatMap((agent) => {
     const { model, fallbacks } = agentSettings(config, environment.home, agent);
     const { order } = planChain([model, ...fallbacks], rests, now);
     return order.map((name) => ({
@@ -90,12 +92,36 @@ function problemOf(resolve: () => unknown): string | null {
   }
 }
 
+/** Undefined: an agent asks that model, or it failed lately, whatever the settings say now. */
+async function whyUnknown(
+  name: string,
+  environment: Shell["environment"],
+): Promise<string | undefined> {
+  const { config } = await loadConfig(environment.configFile);
+  const asked = agentIds(config).flatMap((agent) => {
+    const { model, fallbacks } = agentSettings(config, environment.home, agent);
+    return [model, ...fallbacks];
+  });
+  const rests = createModelRests({ home: environment.home, log: silent }).all();
+  const known = [...new Set([...asked, ...Object.keys(rests)])];
+  if (known.includes(name) || restOf(rests, name, Date.now()) !== undefined) return undefined;
+  const nearest = nearestOf(name, known);
+  const guess = nearest === null ? "" : ` Did you mean "${nearest}"?`;
+  return `No agent asks a model "${name}".${guess} "clew models status" lists those that are asked.`;
+}
+
+const agentIds = (config: Config): string[] => [
+  ...new Set([defaultAgentId(config), ...config.agents.list.map(({ id }) => id)]),
+];
+
 /** Exit code 1 when it was not left alone. A running gateway knows at its next turn. */
-export function retryModel(
+export async function retryModel(
   name: string,
   { json = false }: { json?: boolean },
   { environment, output }: Shell,
-): number {
+): Promise<number> {
+  const unknown = await whyUnknown(name, environment);
+  if (unknown !== undefined) throw new ContextEngineError("REQUEST_INVALID", unknown);
   const ended = createModelRests({ home: environment.home, log: silent }).end(name);
   if (json) output.json({ model: name, ended });
   else

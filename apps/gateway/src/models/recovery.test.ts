@@ -1,8 +1,11 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createEmulator, type Emulator, type EmulatorFault } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { clew } from "../testing/command.ts";
 import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { startPluginGateway, writePlugin } from "../testing/plugins.ts";
 
 const WIRES = [
   "anthropic-messages",
@@ -56,6 +59,20 @@ const contextOf = async ({ get }: TestGateway) =>
     call: { remedies?: string[] };
   };
 
+/** An engine that writes down what it is told of the runtime. */
+const noting = (notes: string) => `
+import { appendFileSync } from "node:fs";
+export default { register: (api) => api.registerContextEngine("noting", () => ({
+  info: { id: "noting", name: "Noting" },
+  ingest: async () => ({ ingested: true }),
+  assemble: async ({ messages, runtimeSettings }) => {
+    appendFileSync(${JSON.stringify(notes)}, JSON.stringify(runtimeSettings) + "\\n");
+    return { messages, estimatedTokens: 0 };
+  },
+  compact: async () => ({ ok: true, compacted: false, reason: "nothing to do" }),
+})) };
+`;
+
 /** Carriers that hold nothing but text: there is nothing in them that a provider could refuse. */
 const WITHOUT_PROOFS = new Set(["openai-completions", "mistral-conversations"]);
 
@@ -108,7 +125,7 @@ describe.each(WIRES)("a gateway whose model speaks %s", (api) => {
     const gateway = await startTestGateway(chained(api, { first, second, id }));
     expect((await gateway.say("hi")).text).toBe("one");
     const { text, events } = await gateway.say("more");
-    const { model, turn } = await contextOf(gateway);
+    const { model, turn, call } = await contextOf(gateway);
     const done = events.at(-1)!;
     switch (expected(api)) {
       case "nothing":
@@ -123,6 +140,7 @@ describe.each(WIRES)("a gateway whose model speaks %s", (api) => {
       default:
         expect(text).toBe("two");
         expect(turn.recoveries).toMatchObject([{ kind, action: "remedy", remedy: expected(api) }]);
+        expect(call.remedies).toEqual([expected(api)]);
         // And the next turn does not meet the refusal again.
         expect((await gateway.say("again")).text).toBe("two");
         expect((await contextOf(gateway)).turn).not.toHaveProperty("recoveries");
@@ -162,7 +180,7 @@ describe("a model that failed", () => {
   };
 
   it("is left alone for a while, which everybody is told, and asked again when told to", async () => {
-    const { first, second, gateway } = await chain();
+    const { first, second, gateway, config } = await chain();
     const notices = (turn: Awaited<ReturnType<TestGateway["say"]>>) =>
       turn.events.flatMap(({ type, text }) => (type === "notice" ? [text] : []));
     expect(notices(await gateway.say("hi"))).toEqual([
@@ -187,7 +205,33 @@ describe("a model that failed", () => {
       "lab/m is asked again from the next turn on.",
     );
     expect((await gateway.say("and now?")).text).toBe("I am back");
+    await writeFile(join(home, "clew.json"), JSON.stringify(config));
     expect((await clew(home, ["models", "retry", "lab/m"])).code).toBe(1);
+  });
+
+  it("is told of to an engine: mode, reason, and the model that was asked for beside the one that answers", async () => {
+    const { gateway: unused, config } = await chain();
+    await unused.stop();
+    const home = await temporaryHome();
+    const notes = join(home, "notes.jsonl");
+    const plugin = writePlugin(join(home, "sources/noting"), { id: "noting", code: noting(notes) });
+    const plugins = { load: { paths: [plugin] }, slots: { contextEngine: "noting" } };
+    const gateway = await startPluginGateway({ ...config, plugins }, home);
+    for (const text of ["hi", "more"]) await gateway.say(text);
+    const told = (await readFile(notes, "utf8"))
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object);
+    const other = { requested: "lab/m", resolved: "spare/m", provider: "spare" };
+    const fallen = {
+      ...{ runtime: { mode: "fallback" }, model: other },
+      diagnostics: { fallbackReason: "provider_unavailable" },
+    };
+    expect(told).toMatchObject([
+      { runtime: { mode: "normal" }, model: { requested: "lab/m", resolved: "lab/m" } },
+      fallen,
+      fallen,
+    ]);
   });
 
   it("is listed by commands, with fallbacks that cannot be used", async () => {
@@ -204,5 +248,12 @@ describe("a model that failed", () => {
     const { output } = await clew(home, ["models", "status"]);
     expect(output).toMatch(/main +spare\/m +ready/);
     expect(output).toMatch(/main +lab\/m +is not there; left alone until/);
+    const mistyped = await clew(home, ["models", "retry", "lba/m"]);
+    expect(mistyped.code).not.toBe(0);
+    expect(mistyped.errors).toContain('No agent asks a model "lba/m". Did you mean "lab/m"?');
+    const unknown = await clew(home, ["models", "retry", "nosuch"]);
+    expect(unknown.errors).toContain('No agent asks a model "nosuch". "clew models status" lists');
+    const ready = await clew(home, ["models", "retry", "spare/m"]);
+    expect(ready.output).toContain("spare/m is not left alone");
   });
 });
