@@ -1,7 +1,7 @@
 // Each way to a provider that needs more than a key, as docs/providers.md sets it up.
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
-import { findProvider } from "@clew/plugin-sdk/host";
+import { findProvider, PROVIDERS } from "@clew/plugin-sdk/host";
 import { completeModel } from "@clew/providers";
 import { expect, it, onTestFinished } from "vitest";
 import { readEnvironment } from "../config/environment.ts";
@@ -135,6 +135,16 @@ const ROUTES: readonly Route[] = [
     body: { model: "gpt-5.6-codex", instructions: expect.any(String) },
   },
   {
+    model: "google-vertex/gemini-3-pro",
+    base: "/v1/projects/p/locations/global",
+    settings: { apiKey: "google-token" },
+    variables: {},
+    path: "/v1/projects/p/locations/global/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse",
+    headers: { authorization: "Bearer google-token" },
+    without: ["x-goog-api-key"],
+    body: { contents: expect.any(Array) },
+  },
+  {
     model: "anthropic-vertex/claude-opus-4-6@20260205",
     base: "/v1/projects/p/locations/europe-west4",
     settings: { apiKey: "google-token" },
@@ -146,7 +156,87 @@ const ROUTES: readonly Route[] = [
   },
 ];
 
-it.each(ROUTES.map((route) => [route.model, route.path, route] as const))(
+/** What each api is asked at, behind a provider's address, and where its key stands by default. */
+const WAYS: Readonly<Record<string, { model: string; path: string; keyIn: string; body: string }>> =
+  {
+    "anthropic-messages": {
+      ...{ model: "claude-opus-4-6", path: "/messages" },
+      ...{ keyIn: "x-api-key", body: "messages" },
+    },
+    "openai-completions": {
+      ...{ model: "m", path: "/chat/completions" },
+      ...{ keyIn: "authorization", body: "messages" },
+    },
+    "openai-responses": {
+      ...{ model: "gpt-5.5", path: "/responses" },
+      ...{ keyIn: "authorization", body: "input" },
+    },
+    "azure-openai-responses": {
+      ...{ model: "gpt-5.5", path: "/responses" },
+      ...{ keyIn: "authorization", body: "input" },
+    },
+    "openai-chatgpt-responses": {
+      ...{ model: "gpt-5.5", path: "/responses" },
+      ...{ keyIn: "authorization", body: "input" },
+    },
+    "google-generative-ai": {
+      ...{ model: "gemini-3-pro", path: "/models/gemini-3-pro:streamGenerateContent?alt=sse" },
+      ...{ keyIn: "x-goog-api-key", body: "contents" },
+    },
+    "google-gemini-cli": {
+      ...{ model: "gemini-3-pro", path: "/v1internal:streamGenerateContent?alt=sse" },
+      ...{ keyIn: "authorization", body: "request" },
+    },
+    "bedrock-converse-stream": {
+      ...{ model: "amazon.nova-pro-v1:0", path: "/model/amazon.nova-pro-v1%3A0/converse-stream" },
+      ...{ keyIn: "authorization", body: "messages" },
+    },
+    "mistral-conversations": {
+      ...{ model: "mistral-large-latest", path: "/chat/completions" },
+      ...{ keyIn: "authorization", body: "messages" },
+    },
+  };
+
+/** Ways of the table above: their address says more than the api. */
+const VERTEX = new Set(["google-vertex", "anthropic-vertex"]);
+
+const PLAIN: readonly Route[] = PROVIDERS.filter(
+  ({ id, apis }) => !VERTEX.has(id) && apis[0] !== "offline",
+).flatMap(({ id, apis, baseUrl = "https://host/v1", needsKey: [variable] = [], keyIn }) =>
+  apis
+    .filter((api) => Object.hasOwn(WAYS, api))
+    .map((api): Route => {
+      const { model, path, body, keyIn: usually } = WAYS[api]!;
+      const header = keyIn === undefined ? usually : keyIn === "bearer" ? "authorization" : keyIn;
+      const key = header === "authorization" ? "Bearer key-for-tests" : "key-for-tests";
+      const base = new URL(baseUrl).pathname.replace(/\/$/, "");
+      return {
+        model: `${id}/${model}`,
+        base,
+        settings: { api, ...(variable === undefined && { apiKey: "key-for-tests" }) },
+        variables: variable === undefined ? {} : { [variable]: "key-for-tests" },
+        path: `${base}${path}`,
+        headers: { [header]: key },
+        without: ["authorization", "x-api-key", "x-goog-api-key", "api-key"].filter(
+          (name) => name !== header,
+        ),
+        body: { [body]: expect.anything() },
+      };
+    }),
+);
+
+it("every api of every provider is a route of these tests", () => {
+  const tried = new Set([...PLAIN, ...ROUTES].map(({ model }) => model.split("/")[0]));
+  const remote = PROVIDERS.filter(({ apis }) => apis[0] !== "offline");
+  const untried = remote.filter(({ id }) => !tried.has(id)).map(({ id }) => id);
+  expect(untried).toEqual([]);
+  const environment = readEnvironment({ CLEW_HOME: "/nowhere", HOME: "/nowhere" });
+  const { apis: spoken } = modelRequest(ConfigSchema.parse({}), environment);
+  expect(spoken.filter((api) => !Object.hasOwn(WAYS, api))).toEqual(["offline"]);
+  expect(PLAIN.length).toBeGreaterThan(35);
+});
+
+it.each([...ROUTES, ...PLAIN].map((route) => [route.model, route.path, route] as const))(
   "%s is asked at %s, with its key where it wants it",
   async (name, _path, { base, settings, variables, path, headers, without = [], body }) => {
     const { url, sent } = await listen();
