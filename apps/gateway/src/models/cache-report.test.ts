@@ -1,6 +1,7 @@
 import type { CacheReport } from "@clew/engine-core";
 import { createEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { clew } from "../testing/command.ts";
 import { startTestGateway } from "../testing/gateway.ts";
 import { describeCache } from "./describe-cache.ts";
 
@@ -9,6 +10,8 @@ const ROUTES = [
   ["openai", "openai-responses", "gpt-5.6"],
   ["openai", "openai-completions", "gpt-5.5"],
 ] as const;
+
+type Answers = NonNullable<NonNullable<Parameters<typeof createEmulator>[1]>["answers"]>;
 
 /** Servers on this machine are nobody's: what theirs do is said here. */
 const CACHES: Readonly<Record<string, object>> = {
@@ -55,6 +58,75 @@ describe.each(ROUTES)("the cache report of %s over %s", (provider, api, id) => {
       expect(report!.billed! / report!.predicted).toBeLessThan(1.6);
     }
     expect(server.requests.every(({ bill }) => bill !== null)).toBe(true);
+  });
+});
+
+const MARKS = { how: "marks", marks: 4, minTokens: 16 };
+
+describe("what a session reads from caches", () => {
+  const ask = async (clock: () => number, first: object, answers: Answers) => {
+    const servers = await Promise.all(
+      [answers, [{ text: "Fine." }]].map((each) =>
+        createEmulator("anthropic-messages", {
+          ...{ answers: each, cacheMinimumTokens: 16, tolerant: true, now: clock },
+        }),
+      ),
+    );
+    for (const server of servers) onTestFinished(() => server.close());
+    const id = "claude-opus-4-6";
+    const model = (cache: object) => ({ id, contextWindow: 100_000, profile: { cache } });
+    const [one, other] = servers.map(({ baseUrl }, place) => ({
+      ...{ api: "anthropic-messages", baseUrl, apiKey: "key-for-tests" },
+      models: [model(place === 0 ? { ...MARKS, ...first } : { how: "none" })],
+    }));
+    const gateway = await startTestGateway({
+      agents: { defaults: { model: { primary: `one/${id}`, fallbacks: [`other/${id}`] } } },
+      models: { providers: { one, other } },
+    });
+    const say = async (text: string) => {
+      const { model: answered, cache } = (await gateway.say(text)).events.at(-1) as {
+        model: { resolved: string };
+        cache: CacheReport;
+      };
+      return { from: answered.resolved.split("/")[0], ...cache };
+    };
+    return { ...gateway, say, name: `one/${id}` };
+  };
+  const agrees = ({ predicted, billed }: CacheReport) => {
+    expect(predicted).toBeGreaterThan(0);
+    expect(billed! / predicted).toBeGreaterThan(0.7);
+    expect(billed! / predicted).toBeLessThan(1.6);
+  };
+
+  it("is as predicted before and after another model answered, of which nobody knows that it caches", async () => {
+    const { say, home, name } = await ask(Date.now, {}, [
+      { text: "Fine." },
+      { text: "Fine." },
+      { fault: "refusal", status: 404, message: "no such model" },
+      { text: "Fine." },
+    ]);
+    expect(await say(NOTE)).toMatchObject({ from: "one", broke: { code: "first-call" } });
+    agrees(await say("And now?"));
+    for (const text of ["And then?", "And later?"])
+      expect(await say(text)).toMatchObject({
+        ...{ from: "other", predicted: 0, billed: 0, broke: { code: "not-cached" } },
+      });
+    await clew(home, ["models", "retry", name]);
+    const back = await say("And at last?");
+    expect(back).toMatchObject({ from: "one" });
+    agrees(back);
+    agrees(await say("And after that?"));
+  });
+
+  it("is nothing when the time is over for which the provider keeps it", async () => {
+    let now = Date.now();
+    const { say } = await ask(() => now, { shortMs: 1 }, [{ text: "Fine." }]);
+    await say(NOTE);
+    now += 6 * 60_000;
+    await new Promise((done) => setTimeout(done, 20));
+    expect(await say("And now?")).toMatchObject({
+      ...{ predicted: 0, billed: 0, broke: { code: "expired" } },
+    });
   });
 });
 
