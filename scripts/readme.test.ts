@@ -34,7 +34,15 @@ describe("the README of", () => {
     const readme = readmeOf(folder);
     expect(exampleOf(readme)).toBeDefined();
     expect(readme).toMatch(/^## .*(wrong|trip|mistake)/im);
-    expect(readme).toMatch(/\]\(/);
+    expect(readme).toMatch(/^## Links$/m);
+  });
+
+  it.each([...packages, "apps/gateway"])("%s links to nothing that a tarball lacks", (folder) => {
+    const { files } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const links = [...readmeOf(folder).matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link!);
+    const isThere = (link: string) =>
+      /^(?:https?:|#)/.test(link) || files.some((packed: string) => link.startsWith(packed));
+    expect(links.filter((link) => !isThere(link))).toEqual([]);
   });
 
   it.each(foldersIn("apps/examples"))("%s has an example", (folder) => {
