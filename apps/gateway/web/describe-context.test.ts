@@ -173,6 +173,35 @@ describe("what happened in a turn", () => {
     ]);
   });
 
+  it("is told with what was done about calls that failed, and with what was not sent", () => {
+    const facts = describeTurn({
+      ...view,
+      model: { ...view.model, requested: "lab/m", resolved: "spare/m", fallback: "not_found" },
+      call: { ...view.call, leftOut: ["service tier flex (here), which m does not have"] },
+      turn: {
+        ...view.turn,
+        recoveries: [
+          {
+            ...{ model: "lab/m", kind: "signature", action: "remedy" },
+            ...{ remedy: "without-proofs", message: "Invalid signature." },
+          },
+          {
+            ...{ model: "lab/m", kind: "not_found", action: "fallback" },
+            ...{ to: "spare/m", message: "No such model." },
+          },
+        ],
+      },
+    });
+    expect(facts.flatMap(({ lines }) => lines)).toEqual(
+      expect.arrayContaining([
+        "in place of lab/m (not found)",
+        "lab/m was asked again without proofs (signature): Invalid signature.",
+        "spare/m was asked in place of lab/m (not found): No such model.",
+        "service tier flex (here), which m does not have",
+      ]),
+    );
+  });
+
   it("is told with tools, compactions and policy changes when there were some", () => {
     const change = {
       rule: "pair-tool-results",

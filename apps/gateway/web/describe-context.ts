@@ -125,6 +125,9 @@ export function describeTurn(view: ContextView): Fact[] {
     describeModel(view.model),
     fact("Model calls", formatCount(turn.modelCalls), retryLines(call.retries)),
     describeRecoveries(turn.recoveries),
+    call.leftOut === undefined
+      ? null
+      : fact("Not sent", formatNumberOf(call.leftOut.length, "setting"), call.leftOut),
     usage === null ? null : fact("Provider counted", usage, []),
     describeCacheUse(call),
     turn.toolCalls.length === 0

@@ -94,6 +94,8 @@ export interface ModelCallReport {
   cache?: CacheReport;
   /** What the provider changed before the model read the request, in its words. Absent: nothing. */
   providerChanges?: string[];
+  /** What was asked of this model and not sent to it, and why, in words. Absent: nothing. */
+  leftOut?: string[];
   /** What was sent differently because the model had refused something. Absent: nothing. */
   remedies?: Remedy["kind"][];
 }

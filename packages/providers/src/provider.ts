@@ -70,6 +70,8 @@ export interface WireDriver {
   readonly api: string;
   /** Pure. */
   buildRequest(call: ModelCall, endpoint: Endpoint): WireRequest;
+  /** Pure. What the call asks and the request does not, and why, in words. Absent: nothing. */
+  leavesOut?(call: ModelCall): readonly string[];
   createDecoder(options: DecoderOptions): StreamDecoder;
 }
 

@@ -115,7 +115,10 @@ export async function* streamModel(
  */
 export async function completeModel(options: StreamModelOptions): Promise<CompleteResult> {
   for await (const event of streamModel(options)) {
-    if (event.type === "done") return { ok: true, message: event.message };
+    if (event.type === "done") {
+      const { message, leftOut } = event;
+      return { ok: true, message, ...(leftOut !== undefined && { leftOut }) };
+    }
     if (event.type === "error") return { ok: false, error: event.error, partial: event.partial };
   }
   throw new Error("A driver ended its stream without a final event; this is a bug in the driver.");
@@ -123,7 +126,8 @@ export async function completeModel(options: StreamModelOptions): Promise<Comple
 
 /** The reply, or why there is none and what had arrived. */
 export type CompleteResult =
-  | { ok: true; message: AssistantMessage }
+  /** `leftOut`: what the call asked and the request did not, and why. Absent: nothing. */
+  | { ok: true; message: AssistantMessage; leftOut?: readonly string[] }
   | { ok: false; error: ModelError; partial: AssistantMessage };
 
 async function* streamWire(
@@ -143,6 +147,7 @@ async function* streamWire(
   const retryOptions = { ...DEFAULT_RETRY, ...options.retry, maxRetries } satisfies RetryOptions;
   const { provider, api } = call.model;
   const request = driver.buildRequest(call, endpoint);
+  const leftOut = driver.leavesOut?.(call) ?? [];
   for (let retriesDone = 0; ; retriesDone++) {
     const signed = await signRequest(request, options.sign, call.signal);
     if (!signed.ok) return yield errorEvent(call, now, signed.error);
@@ -174,7 +179,8 @@ async function* streamWire(
             : piece.kind === "end"
               ? decoder.end()
               : decoder.fail(piece.error);
-        for (const event of events) yield distrustSilentOverflow(event, call, origin);
+        for (const event of events)
+          yield withLeftOut(distrustSilentOverflow(event, call, origin), leftOut);
         if (events.some(isFinal)) return;
       }
       return;
@@ -191,6 +197,9 @@ async function* streamWire(
     if (call.signal.aborted) return yield errorEvent(call, now, abortError());
   }
 }
+
+const withLeftOut = (event: StreamEvent, leftOut: readonly string[]): StreamEvent =>
+  event.type === "done" && leftOut.length > 0 ? { ...event, leftOut } : event;
 
 const isFinal = (event: StreamEvent) => event.type === "done" || event.type === "error";
 

@@ -122,6 +122,7 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
     fallbacks: fallbacks.map(({ name }) => name),
     cache: last?.call.cache ?? null,
     asks: host.asks(agentId, found?.branch ?? []),
+    leftOut: last?.call.leftOut ?? [],
     learnedWindow: learnedOf(host, model),
     engine: {
       ...engine,

@@ -33,6 +33,8 @@ export interface StatusFacts {
   fallbacks: readonly string[];
   /** What calls ask of it, and which setting decided that. */
   asks: AskSettings;
+  /** What the last call was not sent although it was asked, and why. */
+  leftOut: readonly string[];
   /** What the last call read from the provider's cache, and should have; null = not known. */
   cache: CacheReport | null;
   /** What its provider said that it holds; null = nothing that was news. */
@@ -174,6 +176,7 @@ export function describeStatus({
   resting,
   fallbacks,
   asks,
+  leftOut,
   cache,
   learnedWindow,
   engine,
@@ -192,12 +195,19 @@ export function describeStatus({
   return [
     `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens${learnedText(model, learnedWindow)}${restText(resting)}${chainText(fallbacks)}`,
     ...(asks.because.length === 0 ? [] : [`Asked of it: ${asks.because.join(", ")}`]),
+    ...leftOutLine(leftOut, asks),
     ...cacheLine(cache),
     `Engine: ${engine.engineId}, ${whyEngine(engine)}`,
     `Lifecycle: ${lifecycle}; ${engine.ownsCompaction ? "the engine compacts for itself" : "the host compacts"}`,
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
     `Compactions${engine.ownsCompaction ? " of the host" : ""}: ${count}${newest}; ${dueText(context, engine)}`,
   ].join("\n");
+}
+
+/** What the settings ask in vain is told with what they ask. */
+function leftOutLine(leftOut: readonly string[], { leftOut: ofSettings }: AskSettings): string[] {
+  const others = leftOut.filter((text) => !ofSettings.includes(text));
+  return others.length === 0 ? [] : [`Not sent in the last call: ${others.join("; ")}`];
 }
 
 const restText = (resting: StatusFacts["resting"]): string =>

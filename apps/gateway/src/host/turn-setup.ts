@@ -208,17 +208,20 @@ async function chainSettings(
   parts: HostParts,
   transcript: CompactableSession,
   { answering, because, fallbacks }: AgentModels,
-): Promise<Pick<TurnRequest, "ask" | "requestedModel" | "fallback" | "fallbacks">> {
+): Promise<Pick<TurnRequest, "ask" | "leftOut" | "requestedModel" | "fallback" | "fallbacks">> {
   const { agentId } = transcript.session;
   const branch = transcript.compaction.branch();
-  const askOf = (asked: ResolvedModel) => asksOf(parts, { agentId, branch, asked }).ask;
+  const askOf = (asked: ResolvedModel) => {
+    const { ask, leftOut } = asksOf(parts, { agentId, branch, asked });
+    return { ask, leftOut };
+  };
   const choices = fallbacks.map(async (choice): Promise<ModelChoice> => {
     const { model } = choice;
     const { tokenRatio, water } = await sizeSettings(parts, agentId, model);
-    return { model, ask: askOf(choice), tokenRatio, water };
+    return { model, ...askOf(choice), tokenRatio, water };
   });
   return {
-    ask: askOf(answering),
+    ...askOf(answering),
     requestedModel: agentOf(parts, agentId).model,
     ...(because !== null && { fallback: failureOf(because) }),
     fallbacks: await Promise.all(choices),

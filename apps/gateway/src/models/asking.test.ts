@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { createEmulator, type JsonObject } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startTestGateway } from "../testing/gateway.ts";
@@ -99,6 +100,26 @@ describe.each(WIRES)("settings of calls, over %s", (api, id, expected) => {
       ].join(", ")}\n`,
     );
   });
+});
+
+it("a class of service that the provider does not have is in the report, /status and the log, and not in the request", async () => {
+  const settings = { params: { serviceTier: "standard_only" } };
+  const asked = await start("openai-responses", "gpt-5.5", settings, "openai");
+  const { say, bodies, command, get, home } = asked;
+  const text = "service tier standard_only (agents.defaults.params), which openai does not have";
+  for (let turn = 0; turn < 2; turn++) {
+    await say("hi");
+    const { call } = (await (await get("/api/sessions/main/context")).json()) as {
+      call: { leftOut?: string[] };
+    };
+    expect(call.leftOut).toEqual([expect.stringContaining(text)]);
+  }
+  expect(JSON.stringify(bodies())).not.toContain("standard_only");
+  const status = (await command("status")).text;
+  expect(status.split(text)).toHaveLength(2);
+  await asked.stop();
+  const log = await readFile(`${home}/logs/gateway.log`, "utf8");
+  expect(log.split(text)).toHaveLength(2);
 });
 
 describe("what a provider may do about a long history", () => {

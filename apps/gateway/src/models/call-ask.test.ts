@@ -16,7 +16,7 @@ const plan = (agents: object, more: { agentId?: string; level?: "low" | "off" } 
 
 describe("what a call asks", () => {
   it("is nothing unless a setting says so", () => {
-    expect(plan({})).toEqual({ ask: {}, because: [] });
+    expect(plan({})).toEqual({ ask: {}, leftOut: [], because: [] });
   });
 
   it("comes from the session, then the agent, then the model, then the defaults", () => {
@@ -26,6 +26,7 @@ describe("what a call asks", () => {
       models: { "a/m": { params: { serviceTier: "priority", thinking: "high" } } },
     };
     expect(plan({ defaults })).toEqual({
+      leftOut: [],
       ask: {
         reasoning: { effort: "high" },
         cache: { retention: "long" },

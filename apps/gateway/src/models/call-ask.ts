@@ -11,6 +11,8 @@ export interface AskSettings {
   ask: CallAsk;
   /** "thinking high (/think)", "cache long (agents.defaults.params)", … */
   because: readonly string[];
+  /** What is not asked although it is set, and why; in the same words. */
+  leftOut: readonly string[];
 }
 
 export interface AskRequest {
@@ -85,16 +87,17 @@ export function planAsk(
   };
   const heard = (part: AskPart, what: string, by: Parameters<typeof told>[1]) =>
     route === undefined || by === undefined || takesAsk(part, ask, route) ? told(what, by) : [];
+  const leftOut =
+    foreign === undefined ? [] : told("service tier", tier).map((text) => `${text}, ${foreign}`);
   return {
     ask,
+    leftOut,
     because: [
       ...told("thinking", effort).map((text) =>
         effort === undefined ? text : `${text}${howItIsSent(effort.value, sent(ask))}`,
       ),
       ...heard("cacheRetention", "cache", retention),
-      ...(foreign === undefined
-        ? heard("serviceTier", "service tier", tier)
-        : told("service tier", tier).map((text) => `${text}, ${foreign}`)),
+      ...(foreign === undefined ? heard("serviceTier", "service tier", tier) : leftOut),
       ...told("temperature", temperature).map((text) =>
         sendsTemperature(ask) ? text : `${text}, which this model is not sent`,
       ),

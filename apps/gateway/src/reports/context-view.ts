@@ -41,6 +41,7 @@ export interface ContextView {
     | "remedies"
     | "cache"
     | "providerChanges"
+    | "leftOut"
   >;
   /** The whole turn the call belongs to; `modelCalls` counts its calls. */
   turn: Pick<
@@ -102,6 +103,7 @@ export async function describeContext(folder: string, source: Source): Promise<C
       ...(call.remedies !== undefined && { remedies: call.remedies }),
       ...(call.cache !== undefined && { cache: call.cache }),
       ...(call.providerChanges !== undefined && { providerChanges: call.providerChanges }),
+      ...(call.leftOut !== undefined && { leftOut: call.leftOut }),
     },
     turn: {
       durationMs: report.durationMs,

@@ -123,6 +123,7 @@ export function memoryTranscript(
 export type Reply =
   | string
   | AssistantMessage
+  | { message: AssistantMessage; leftOut: readonly string[] }
   | { error: ModelError; arrived?: AssistantMessage }
   | ((call: ModelCall) => Reply | Promise<Reply>);
 
@@ -143,13 +144,16 @@ export function scriptedModel(replies: Reply[]) {
       };
       return;
     }
+    const done = typeof reply === "object" && "message" in reply ? reply : undefined;
     const message: AssistantMessage =
       typeof reply === "string"
         ? { role: "assistant", content: [{ type: "text", text: reply }], stopReason: "stop" }
-        : reply;
+        : "message" in reply
+          ? reply.message
+          : reply;
     for (const block of message.content)
       if (block.type === "text") yield { type: "text", delta: block.text };
-    yield { type: "done", message };
+    yield { type: "done", message, ...(done && { leftOut: done.leftOut }) };
   }
   return {
     calls,

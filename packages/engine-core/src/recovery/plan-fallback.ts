@@ -8,6 +8,8 @@ export interface ModelChoice {
   model: ModelRef;
   /** What its calls ask besides their messages. Absent: the provider's defaults. */
   ask?: CallAsk;
+  /** As `TurnRequest.leftOut`, for this model. Absent: nothing. */
+  leftOut?: readonly string[];
   /** As `TurnSettings.tokenRatio`, for this model. Absent: 1. */
   tokenRatio?: number;
   /** As `TurnSettings.water`, for this model. Absent: {}. */

@@ -134,6 +134,11 @@ export interface SessionState {
    */
   cache: ObservedCache | undefined;
   /**
+   * What the last call was asked without, as it was logged; "" = it was sent all.
+   * @internal
+   */
+  leftOut: string;
+  /**
    * What engines have acknowledged, for hosts whose transcript keeps no record of it.
    * @internal
    */
@@ -182,6 +187,7 @@ export function createSessionState(): SessionState {
     sentAside: new Map(),
     lastUsage: undefined,
     cache: undefined,
+    leftOut: "",
     deliveries: createDeliveryLedger(),
     scans: new Map(),
     firstLooks: new Map(),

@@ -1,4 +1,4 @@
-import type { ContextEngine } from "@clew/plugin-sdk/core";
+import type { AssistantMessage, ContextEngine } from "@clew/plugin-sdk/core";
 import type { ModelError, StreamEvent } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
 import { callTool, MODEL, passThrough, type Reply, testHost, tools } from "../__fixtures__/host.ts";
@@ -11,6 +11,37 @@ const second = { model: { ...MODEL, provider: "second", contextWindow: 50_000 } 
 const third = { model: { ...MODEL, provider: "third" }, ask: { serviceTier: "flex" } };
 const names = (host: ReturnType<typeof testHost>) =>
   host.ports.model.calls.map(({ model }) => model.provider);
+
+it("what is asked and not sent is in the report of each call, and logged until it is something else", async () => {
+  const said: AssistantMessage = {
+    role: "assistant",
+    content: [{ type: "text", text: "Fine." }],
+    stopReason: "stop",
+  };
+  const host = testHost({
+    replies: [
+      { message: said, leftOut: ["b, which m does not take"] },
+      { message: said, leftOut: ["b, which m does not take"] },
+      { error: { kind: "overloaded", message: "Busy." } },
+      "Fine.",
+      "Fine.",
+    ],
+  });
+  const leftOut = ["a, which m does not have"];
+  const fallbacks = [{ model: { ...MODEL, id: "other" }, leftOut: ["c, which other lacks"] }];
+  const told: unknown[] = [];
+  for (let turn = 0; turn < 4; turn++) {
+    const { report } = await host.say("hi", turn === 3 ? {} : { leftOut, fallbacks });
+    told.push(...report.modelCalls.map((call) => call.leftOut));
+  }
+  const both = [...leftOut, "b, which m does not take"];
+  expect(told).toEqual([both, both, leftOut, ["c, which other lacks"], undefined]);
+  expect(host.log.lines.filter((line) => line.includes("not sent to"))).toEqual([
+    expect.stringContaining("test/model: a, which m does not have; b, which m does not take"),
+    expect.stringContaining("test/model: a, which m does not have"),
+    expect.stringContaining("test/other: c, which other lacks"),
+  ]);
+});
 
 describe("a model that fails", () => {
   it("gives way to the next of the chain, and everybody is told", async () => {

@@ -106,6 +106,7 @@ function setupOf(
     model,
     requestedModel: request.requestedModel ?? modelName(model),
     ask: request.ask ?? {},
+    leftOut: request.leftOut ?? [],
     fallbacks: purpose === "turn" ? (request.fallbacks ?? []) : [],
     fallback: request.fallback ?? null,
     settings,

@@ -94,6 +94,11 @@ export interface TurnRequest {
   /** What each call asks besides its messages. Absent: the provider's defaults. */
   ask?: CallAsk;
   /**
+   * What the settings ask and `ask` leaves out, and why, in words: reports tell it. Absent:
+   * nothing.
+   */
+  leftOut?: readonly string[];
+  /**
    * Who answers where `model` cannot, in order; each gets the history by its own policy. Absent:
    * nobody.
    */

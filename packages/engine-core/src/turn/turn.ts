@@ -80,6 +80,8 @@ export interface TurnSetup {
   readonly requestedModel: string;
   /** What calls of it ask besides their messages. */
   readonly ask: CallAsk;
+  /** What the settings ask besides and this model is not sent, and why, in words. */
+  readonly leftOut: readonly string[];
   /** Who may answer where it cannot, in order. */
   readonly fallbacks: readonly ModelChoice[];
   /** Why it answers in place of the model that was asked for; null = it does not. */

@@ -235,6 +235,8 @@ export type StreamEvent =
       message: AssistantMessage;
       /** What the provider said besides. Absent: nothing. */
       told?: ProviderTold;
+      /** What the call asked and the request did not, and why, in words. Absent: nothing. */
+      leftOut?: readonly string[];
     }
   /** `partial` holds what had arrived, with stopReason "error" or "aborted". */
   | { type: "error"; error: ModelError; partial: AssistantMessage };

@@ -9,6 +9,7 @@ import { toolFields } from "../anthropic-messages/tools.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
 import { headersOf } from "../shared/headers.ts";
 import { profileFor } from "../shared/profile.ts";
+import { schemaOnly } from "../shared/response-format.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 
 /**
@@ -26,6 +27,7 @@ export const anthropicMessages: WireDriver = {
   kind: "wire",
   api: "anthropic-messages",
   buildRequest: buildMessagesRequest,
+  leavesOut: schemaOnly,
   createDecoder: createMessagesDecoder,
 };
 

@@ -9,6 +9,7 @@ import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
 import { addressAt } from "../shared/address.ts";
 import { bearer, headersOf } from "../shared/headers.ts";
 import { profileFor } from "../shared/profile.ts";
+import { schemaOnly } from "../shared/response-format.ts";
 import { wellFormedJson } from "../shared/well-formed.ts";
 
 /**
@@ -28,6 +29,7 @@ export const bedrockConverseStream: WireDriver = {
   kind: "wire",
   api: "bedrock-converse-stream",
   buildRequest: buildConverseRequest,
+  leavesOut: schemaOnly,
   createDecoder: createConverseDecoder,
 };
 

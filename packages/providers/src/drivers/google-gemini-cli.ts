@@ -1,5 +1,6 @@
 // Speaks Gemini in the envelope of Google's command line client.
 import { isRecord, type ModelCall } from "@clew/plugin-sdk/host";
+import { leavesOut } from "../google-generative-ai/ask.ts";
 import { writeBody } from "../google-generative-ai/body.ts";
 import { createGeminiDecoder } from "../google-generative-ai/decode.ts";
 import type { Endpoint, WireDriver, WireRequest } from "../provider.ts";
@@ -22,6 +23,7 @@ export const googleGeminiCli: WireDriver = {
   kind: "wire",
   api: "google-gemini-cli",
   buildRequest: buildEnvelope,
+  leavesOut,
   createDecoder: (options) =>
     createGeminiDecoder(options, (event) => (isRecord(event.response) ? event.response : event)),
 };

@@ -1,5 +1,6 @@
 // Speaks Gemini's generateContent to Google AI and to Vertex.
 import type { ModelCall } from "@clew/plugin-sdk/host";
+import { leavesOut } from "../google-generative-ai/ask.ts";
 import { writeBody } from "../google-generative-ai/body.ts";
 import { createGeminiDecoder } from "../google-generative-ai/decode.ts";
 import { addressOf, signIn } from "../google-generative-ai/place.ts";
@@ -22,6 +23,7 @@ export const googleGenerativeAi: WireDriver = {
   kind: "wire",
   api: "google-generative-ai",
   buildRequest: buildGeminiRequest,
+  leavesOut,
   createDecoder: (options) => createGeminiDecoder(options),
 };
 

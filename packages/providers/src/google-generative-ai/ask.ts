@@ -1,6 +1,7 @@
 // What a call asks of the model, in the fields of the Gemini wire.
 import type { ModelCall, ModelProfile, ReasoningEffort } from "@clew/plugin-sdk/host";
 import { thinkingBudget } from "../shared/effort.ts";
+import { formatLeftOut } from "../shared/response-format.ts";
 import { type ToolFields, toolFields } from "./tools.ts";
 
 export type ThinkingLevel = "MINIMAL" | "LOW" | "MEDIUM" | "HIGH";
@@ -50,6 +51,13 @@ export function askFields(call: ModelCall, profile: ModelProfile): AskFields {
 /** The first two generations refuse a format beside tools, which matter more. */
 const takesFormat = ({ model, tools }: ModelCall): boolean =>
   tools.length === 0 || !/gemini-[12](?!\d)/i.test(model.id);
+
+/** What of a call is not asked for that reason. */
+export const leavesOut = (call: ModelCall): readonly string[] =>
+  formatLeftOut(call, {
+    takes: takesFormat(call),
+    why: `${call.model.id} does not take beside tools`,
+  });
 
 /** Undefined: nothing is said, and the model does what it usually does. */
 function thinkingConfigOf(

@@ -42,11 +42,14 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
   const cache = planCache(world, described, remediedAsk(world.setup.ask, asked.remedies));
   const started = ports.clock.monotonic();
   let retries = 0;
-  const { outcome, shown, told } = await stream(world, asked, messages, ({ error, delayMs }) => {
+  const answered = await stream(world, asked, messages, ({ error, delayMs }) => {
     retries++;
     const text = `${error.message} Trying again in ${Math.ceil(delayMs / 1000)} s.`;
     world.request.onEvent?.({ type: "notice", text });
   });
+  const { outcome, shown, told } = answered;
+  const leftOut = [...world.setup.leftOut, ...answered.leftOut];
+  tellLeftOut(world, leftOut);
   const ms = ports.clock.monotonic() - started;
   const report = outcome.ok ? cacheReport(cache.expected, outcome.message.usage, told) : undefined;
   if (outcome.ok) {
@@ -67,6 +70,7 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     model: modelName(world.setup.model),
     ...(report !== undefined && { cache: report }),
     ...(told.changes !== undefined && { providerChanges: told.changes }),
+    ...(leftOut.length > 0 && { leftOut }),
     ...(asked.remedies.length > 0 && {
       remedies: [...new Set(asked.remedies.map(({ kind }) => kind))],
     }),
@@ -149,12 +153,29 @@ const sameAgain = (error: ModelError): Outcome =>
       : error,
   );
 
+interface Streamed {
+  outcome: Outcome;
+  shown: boolean;
+  told: ProviderTold;
+  /** What the call asked and the request did not. */
+  leftOut: readonly string[];
+}
+
+const NOTHING_TOLD = { told: {}, leftOut: [] };
+
+/** Once, until it is something else. */
+function tellLeftOut({ ports, state, setup }: World, leftOut: readonly string[]): void {
+  const text = leftOut.length === 0 ? "" : `${modelName(setup.model)}: ${leftOut.join("; ")}`;
+  if (text !== state.leftOut && text !== "") ports.log.info(`not sent to ${text}`);
+  state.leftOut = text;
+}
+
 async function stream(
   world: World,
   { items, system, tools, remedies }: CallModel,
   messages: readonly AgentMessage[],
   onRetry: NonNullable<ModelCall["onRetry"]>,
-): Promise<{ outcome: Outcome; shown: boolean; told: ProviderTold }> {
+): Promise<Streamed> {
   const { ports, setup, signal, request } = world;
   let shown = false;
   const call: ModelCall = {
@@ -174,19 +195,20 @@ async function stream(
         outcome: { ok: true, message: stamped(world, event.message) },
         shown,
         told: event.told ?? {},
+        leftOut: event.leftOut ?? [],
       };
     if (event.type === "error")
       return {
         outcome: { ok: false, error: event.error, partial: event.partial },
         shown,
-        told: {},
+        ...NOTHING_TOLD,
       };
     if (event.type === "tool_call") continue;
     shown ||= world.isWatched;
     request.onEvent?.(event satisfies StreamEvent);
   }
   const message = "The model's stream ended without a final event.";
-  return { outcome: unanswered({ kind: "invalid_response", message }), shown, told: {} };
+  return { outcome: unanswered({ kind: "invalid_response", message }), shown, ...NOTHING_TOLD };
 }
 
 /** The driver's default where the host asks for nothing of the cache. */

@@ -10,7 +10,7 @@ import { type LoopFailure, NO_RECOVERY_YET, type Turn } from "../turn.ts";
 export function fallBack(turn: Turn, { error }: LoopFailure, to: number): Step {
   const { setup, recoveries } = turn;
   const choice = setup.fallbacks[to]!;
-  const { model, ask = {}, tokenRatio = 1, water = {} } = choice;
+  const { model, ask = {}, leftOut = [], tokenRatio = 1, water = {} } = choice;
   const { kind, message } = error;
   const from = modelName(setup.model);
   const next = modelName(model);
@@ -21,7 +21,7 @@ export function fallBack(turn: Turn, { error }: LoopFailure, to: number): Step {
       ...turn,
       setup: {
         ...setup,
-        ...{ model, ask, settings },
+        ...{ model, ask, leftOut, settings },
         budget: planBudget({
           contextWindow: model.contextWindow,
           fixedTokens: setup.budget.fixedTokens,
