@@ -13,6 +13,7 @@ import {
   type Signer,
 } from "../server/signed-thinking.ts";
 import type { Accepted, WireMemory } from "../server/wire.ts";
+import { type Compaction, compactionOf } from "./compaction.ts";
 import { lineOf } from "./models.ts";
 import { meaning, piecesOf, preface, segmentsOf } from "./prefix.ts";
 import { isThinking, type MessagesView } from "./view.ts";
@@ -23,6 +24,8 @@ export interface MessagesAccepted extends Accepted {
   signer(): Signer;
   /** As asked, to compare the next request with. */
   view: MessagesView;
+  /** What it makes of the history before it answers; undefined: nothing. */
+  compaction: Compaction | undefined;
   /** Why the cache could not be used; undefined: the request does not ask. */
   diagnostics: object | undefined;
 }
@@ -61,10 +64,18 @@ export function createMemory(cache: PromptCache): WireMemory<MessagesView, Messa
       }
       const { dropped } = read;
       const prompt = cache.settle(`${account} ${view.model}`, segmentsOf(view));
-      const changes = dropped.map(({ path, binding }) => `thinking_dropped ${path} ${binding}`);
-      const signer = () => createSigner(reader, read);
+      const compaction = compactionOf(view);
+      const changes = [
+        ...dropped.map(({ path, binding }) => `thinking_dropped ${path} ${binding}`),
+        ...(compaction === undefined
+          ? []
+          : [`history_compacted ${compaction.tokensBefore} tokens`]),
+      ];
+      // What was compacted is not part of what the reply is bound to.
+      const bound = compaction === undefined ? read : readThinking(preface(view), [], reader);
+      const signer = () => createSigner(reader, bound.kind === "read" ? bound : read);
       const diagnostics = diagnose(view, sent);
-      const accepted = { prompt, dropped, changes, signer, view, diagnostics };
+      const accepted = { prompt, dropped, changes, signer, view, compaction, diagnostics };
       return { kind: "accepted", accepted };
     },
   };

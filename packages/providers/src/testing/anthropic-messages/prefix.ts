@@ -16,11 +16,16 @@ export interface Piece {
 const asList = (content: unknown): readonly unknown[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : list(content);
 
+/** What the model reads: nothing of what stands before the newest compaction. */
 export function piecesOf({ messages }: MessagesView): Piece[] {
-  return messages.flatMap(({ role, value, index: turn }) =>
+  const pieces = messages.flatMap(({ role, value, index: turn }) =>
     asList(value.content).map((block, index) => ({ role, value: record(block), turn, index })),
   );
+  return pieces.slice(Math.max(0, pieces.findLastIndex(isCompaction)));
 }
+
+const isCompaction = ({ value: { type, content } }: Piece): boolean =>
+  type === "compaction" && content !== null;
 
 /** What the model is told by a block, however the request writes it. */
 export const meaning = ({ role, value }: Pick<Piece, "role" | "value">): string =>

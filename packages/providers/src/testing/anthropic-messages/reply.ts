@@ -10,6 +10,7 @@ import {
   type ReplyBlock,
 } from "../server/reply.ts";
 import { type Exchange, type Frames, sse } from "../server/wire.ts";
+import type { Compaction } from "./compaction.ts";
 import { type MessagesAccepted, messageId } from "./memory.ts";
 import { meaning } from "./prefix.ts";
 
@@ -100,7 +101,15 @@ function saidBlocks(reply: EmulatedReply, { accepted, nonce }: MessagesExchange)
       }
     }
   };
-  return blocksOf(reply).map(say);
+  const { compaction } = accepted ?? {};
+  const before = compaction === undefined ? [] : [compacted(compaction, tell)];
+  return [...before, ...blocksOf(reply).map(say)];
+}
+
+function compacted({ block }: Compaction, tell: (block: JsonObject) => void): Said {
+  tell(block);
+  const delta = { type: "compaction_delta", content: block.content };
+  return { block, opening: { ...block, content: null }, deltas: [delta] };
 }
 
 const envelope = ({ model, accepted, nonce }: MessagesExchange) => ({
@@ -128,7 +137,7 @@ const stopReason = (reply: EmulatedReply) =>
   reply.finishReason ?? (callsOf(reply).length > 0 ? "tool_use" : "end_turn");
 
 /** The wire has no way to tell none. */
-function usageOf({ usage }: MessagesExchange): Record<string, unknown> {
+function usageOf({ usage, accepted }: MessagesExchange): Record<string, unknown> {
   const { fresh, read, written, writtenLong, output, thinking } = usage ?? {
     fresh: 0,
     read: 0,
@@ -149,5 +158,17 @@ function usageOf({ usage }: MessagesExchange): Record<string, unknown> {
     output_tokens_details: { thinking_tokens: thinking },
     server_tool_use: null,
     service_tier: "standard",
+    ...(accepted?.compaction !== undefined && afterCompaction(accepted.compaction, output)),
   };
 }
+
+/** The reply alone, which read the compaction in place of the history; each step stands besides. */
+const afterCompaction = ({ tokensBefore, tokens }: Compaction, output: number) => ({
+  input_tokens: tokens,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  iterations: [
+    { type: "compaction", input_tokens: tokensBefore, output_tokens: tokens },
+    { type: "message", input_tokens: tokens, output_tokens: output },
+  ],
+});

@@ -55,6 +55,13 @@ const asked = (...calls: object[]) => [hi, model(...calls)];
 const READ = { name: "read", input_schema: { type: "object" } };
 const tools = (...given: object[]) => ({ tools: given });
 
+const COMPACT = { "anthropic-beta": "compact-2026-01-12" };
+const compacting = (value: number) => ({
+  context_management: {
+    edits: [{ type: "compact_20260112", trigger: { type: "input_tokens", value } }],
+  },
+});
+
 const GOOD = [
   request(
     {
@@ -105,6 +112,11 @@ describeRules({
       body: request(tools({ ...READ, input_schema: {} }), hi),
       flavor: "minimax",
       also: ["tools.schema"],
+    },
+    "compaction.beta": { body: request(compacting(50_000), hi) },
+    "compaction.trigger": { body: request(compacting(49_999), hi), headers: COMPACT },
+    "compaction.content": {
+      body: talk(hi, model({ type: "compaction", content: "" }, said("so")), hi),
     },
     size: { body: talk(hi), headers: { "content-length": "33554433" } },
     "model.required": { body: { max_tokens: 5, messages: [hi] } },

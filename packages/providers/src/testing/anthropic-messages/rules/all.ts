@@ -1,5 +1,6 @@
 // Every rule of the Messages wire, in the order they are checked.
 import type { WireRule } from "../../server/wire.ts";
+import { COMPACTION_RULES } from "../compaction.ts";
 import type { MessagesView } from "../view.ts";
 import { CACHE_RULES } from "./cache.ts";
 import { IMAGE_RULES } from "./images.ts";
@@ -18,5 +19,6 @@ export const MESSAGES_RULES: readonly WireRule<MessagesView>[] = [
   ...IMAGE_RULES,
   ...THINKING_RULES,
   ...CACHE_RULES,
+  ...COMPACTION_RULES,
   ...TOOL_RULES,
 ];
