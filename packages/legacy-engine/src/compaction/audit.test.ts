@@ -1,12 +1,16 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { stepsAtOnce } from "@clew/plugin-sdk/host";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { SUMMARY_HEADINGS } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
-import { amendSummary, auditSummary, identifiersToKeep, keywordsOf } from "./audit.ts";
+import { amendSummary, auditSummary, identifierSteps, keywordsOf } from "./audit.ts";
 
 const good = SUMMARY_HEADINGS.map((heading) => `${heading}\n- (none)`).join("\n\n");
 const audit = (text: string, extras: { identifiers?: string[]; latestAsk?: string } = {}) =>
   auditSummary({ text, identifiers: extras.identifiers ?? [], latestAsk: extras.latestAsk });
+
+const identifiersToKeep = (messages: readonly AgentMessage[]) =>
+  stepsAtOnce(identifierSteps(messages));
 
 describe("the check of a summary", () => {
   it("passes the required headings in order, with others between them", () => {

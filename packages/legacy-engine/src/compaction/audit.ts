@@ -1,10 +1,13 @@
 // Judges whether a summary has its headings, exact identifiers and the latest request.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { Steps } from "@clew/plugin-sdk/host";
 import { blocksOf, namesIn, SUMMARY_HEADINGS, textOf } from "@clew/plugin-sdk/transcript";
 import { argumentsOf } from "./call-arguments.ts";
 
 const RECENT_MESSAGES = 10;
 const MAX_IDENTIFIERS = 12;
+/** Of one call; what a model asks for by hand has no more. */
+const MAX_ARGUMENTS = 200;
 const MAX_SCANNED = 50_000;
 
 export interface AuditInput {
@@ -87,17 +90,29 @@ const VERSION = /^v?\d+\.\d+\.\d+(?!\.\d)/;
 
 /**
  * At most 12 identifiers of the last 10 messages: first those that people and the model wrote,
- * newest first, then those of tool output.
+ * newest first, then those of tool output. In steps.
  */
-export function identifiersToKeep(messages: readonly AgentMessage[]): string[] {
+export function* identifierSteps(messages: readonly AgentMessage[]): Steps<string[]> {
   const recent = messages.slice(-RECENT_MESSAGES).reverse();
-  const spoken = recent
-    .filter(({ role }) => role !== "toolResult")
-    .flatMap((message) => [...opaqueIn(textOf(message)), ...opaqueArguments(message)]);
-  const printed = recent
-    .filter(({ role }) => role === "toolResult")
-    .flatMap((message) => opaqueIn(textOf(message)));
-  return [...new Set([...spoken, ...printed])].slice(0, MAX_IDENTIFIERS);
+  const found = new Set<string>();
+  for (const text of textsByWeight(recent)) {
+    yield;
+    for (const name of opaqueIn(text)) {
+      found.add(name);
+      if (found.size === MAX_IDENTIFIERS) return [...found];
+    }
+  }
+  return [...found];
+}
+
+/** What people and the model wrote, then what tools did. */
+function* textsByWeight(messages: readonly AgentMessage[]): Generator<string> {
+  for (const message of messages) {
+    if (message.role === "toolResult") continue;
+    yield textOf(message);
+    yield* shortArguments(message);
+  }
+  for (const message of messages) if (message.role === "toolResult") yield textOf(message);
 }
 
 /**
@@ -111,14 +126,16 @@ const opaqueIn = (text: string) =>
       : [],
   );
 
-function opaqueArguments(message: AgentMessage): string[] {
-  if (message.role !== "assistant") return [];
-  const values = blocksOf(message.content).flatMap((block) =>
-    block.type === "toolCall" ? argumentsOf(block) : [],
-  );
-  return values.flatMap(([, value]) =>
-    typeof value === "string" && value.length <= 400 ? opaqueIn(value) : [],
-  );
+function* shortArguments(message: AgentMessage): Generator<string> {
+  if (message.role !== "assistant") return;
+  for (const block of blocksOf(message.content)) {
+    if (block.type !== "toolCall") continue;
+    let read = 0;
+    for (const [, value] of argumentsOf(block)) {
+      if (++read > MAX_ARGUMENTS) break;
+      if (typeof value === "string" && value.length <= 400) yield value;
+    }
+  }
 }
 
 const STOP_WORDS = new Set(

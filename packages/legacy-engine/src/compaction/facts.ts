@@ -1,4 +1,5 @@
 // What code knows about the messages that a compaction replaces.
+import type { Steps } from "@clew/plugin-sdk/host";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import {
   type FileOperations,
@@ -9,7 +10,7 @@ import {
   tailOf,
   textOf,
 } from "@clew/plugin-sdk/transcript";
-import { identifiersToKeep } from "./audit.ts";
+import { identifierSteps } from "./audit.ts";
 import type { CompactionLimits } from "./limits.ts";
 import type { CompactionOptions } from "./options.ts";
 import type { SummaryPlan } from "./plan.ts";
@@ -24,8 +25,8 @@ export interface Facts {
   audit: { identifiers: readonly string[]; latestAsk: string | undefined };
 }
 
-/** Everything that a summary is written and judged by, besides the messages. */
-export function collectFacts(plan: SummaryPlan, options: CompactionOptions): Facts {
+/** Everything that a summary is written and judged by, besides the messages; in steps. */
+export function* factSteps(plan: SummaryPlan, options: CompactionOptions): Steps<Facts> {
   const { history, prefix, limits, summarisedTokens, previous } = plan;
   const messages = [...history, ...prefix];
   // A quarter of what is summarised, at four characters to a token.
@@ -36,11 +37,14 @@ export function collectFacts(plan: SummaryPlan, options: CompactionOptions): Fac
   );
   const latest = messages.findLast(({ role }) => role === "user");
   const prose = withoutRecentTurns(splitRecord(previous?.summary ?? "").summary);
+  yield;
+  const identifiers = options.identifierPolicy === "strict" ? yield* identifierSteps(messages) : [];
+  yield;
   return {
     previousSummary: prose === "" ? undefined : prose,
     recentTurns: recentTurnsSection(messages, options.recentTurnsPreserve, quoteChars),
     audit: {
-      identifiers: options.identifierPolicy === "strict" ? identifiersToKeep(messages) : [],
+      identifiers,
       latestAsk:
         latest === undefined
           ? undefined

@@ -15,6 +15,9 @@ import { argumentsOf } from "./call-arguments.ts";
 
 /** Spec "compaction" §2.1, §2.4. */
 export const TOOL_TEXT_CHARS = 2000;
+/** Of the arguments of one call, about. */
+const CALL_CHARS = 8000;
+const LONG_TEXT_CHARS = 50_000;
 const TAIL_CHARS = 600;
 const TAIL_SHARE = 0.3;
 const TELLING = /error|exception|failed|fatal|traceback|panic|stack trace|errno|exit code/i;
@@ -108,10 +111,26 @@ function toolCalls(message: AssistantMessage): string {
   return calls.map((call) => `${String(call.name)}(${argumentList(call)})`).join("; ");
 }
 
-const argumentList = (call: AnyBlock) =>
-  argumentsOf(call)
-    .map(([key, value]) => `${key}=${cutToolText(JSON.stringify(value) ?? "null")}`)
-    .join(", ");
+/** As many as a call may take of a request; how many are left out is told. */
+function argumentList(call: AnyBlock): string {
+  const shown: string[] = [];
+  let chars = 0;
+  let more = 0;
+  for (const [key, value] of argumentsOf(call))
+    if (chars >= CALL_CHARS) more++;
+    else {
+      const argument = `${headOf(key, TOOL_TEXT_CHARS)}=${valueText(value)}`;
+      shown.push(argument);
+      chars += argument.length;
+    }
+  return more === 0 ? shown.join(", ") : `${shown.join(", ")}, [${more} more arguments cut]`;
+}
+
+/** A long text is cut first: to escape what would be cut takes long. */
+const valueText = (value: unknown) =>
+  typeof value === "string" && value.length > LONG_TEXT_CHARS
+    ? JSON.stringify(cutToolText(value))
+    : cutToolText(JSON.stringify(value) ?? "null");
 
 function mediaMarker(message: AgentMessage): string | undefined {
   if (!("content" in message)) return undefined;

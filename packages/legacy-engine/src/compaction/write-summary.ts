@@ -1,10 +1,10 @@
 // Turns a summary plan into a record with a model's checked prose.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { pause } from "@clew/plugin-sdk/host";
+import { pause, stepsInSlices } from "@clew/plugin-sdk/host";
 import { joinRecord, type LedgerState, type RecordParts } from "@clew/plugin-sdk/transcript";
 import { type AuditProblem, amendSummary, auditSummary, describeProblem } from "./audit.ts";
 import { CHUNKS, splitMessagesByTokenShare, total } from "./chunks.ts";
-import { collectFacts, type Facts } from "./facts.ts";
+import { type Facts, factSteps } from "./facts.ts";
 import type { CompactionOptions } from "./options.ts";
 import type { SummaryPlan } from "./plan.ts";
 import { recordParts } from "./record.ts";
@@ -58,7 +58,8 @@ export async function writeSummary(
   await pause(signal);
   if (environment !== false) return writeWithModel({ ...writing, environment }, parts);
   // Prose that a model wrote earlier is not thrown away.
-  const prose = collectFacts(plan, writing.options).previousSummary ?? "";
+  const facts = await stepsInSlices(factSteps(plan, writing.options), { signal });
+  const prose = facts.previousSummary ?? "";
   const text = (await fullest(writing, prose, parts)) ?? (await fullest(writing, "", parts));
   return text === undefined
     ? { text, reason: "removed nothing: a record made by code is not shorter than its source" }
@@ -76,7 +77,7 @@ async function writeWithModel(
   const { plan, options } = writing;
   const { signal } = writing;
   await countInSlices([...plan.history, ...plan.prefix], signal);
-  const facts = collectFacts(plan, options);
+  const facts = await stepsInSlices(factSteps(plan, options), { signal });
   await pause(signal);
   const earlier = await shareStep(writing, facts);
   let problems: AuditProblem[] = [];

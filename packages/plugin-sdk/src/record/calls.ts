@@ -53,28 +53,35 @@ export type Argument =
 
 /**
  * The arguments of a call, with what may be said of each when it succeeds and when it fails;
- * undefined: nothing.
+ * undefined: nothing. One after another: some calls have many thousand.
  */
-export function argumentsIn({ name, arguments: args }: AnyBlock): Argument[] {
-  if (typeof args !== "object" || args === null) return [];
+export function* argumentsIn({ name, arguments: args }: AnyBlock): Generator<Argument> {
+  if (typeof args !== "object" || args === null) return;
   const verb = verbOf(stringOf(name));
-  return Object.entries(args).map(([key, value]): Argument => {
-    const one = typeof value === "string" ? value.trim() : "";
-    if (PATH_KEY.test(key) && isOnePath(one)) return { kind: "path", name: one, ...verb };
-    if (COMMAND_KEY.test(key) && one !== "")
-      return {
-        kind: "command",
-        name: oneLine(one, MAX_LINE),
-        text: one,
-        done: tellsAll(one) ? "ok" : "ran",
-      };
-    return { kind: BULK.has(key) ? "written" : "asked", text: textsOf(value) };
-  });
+  for (const key of Object.keys(args)) yield argumentOf(key, args[key as keyof typeof args], verb);
+}
+
+function argumentOf(key: string, value: unknown, verb: Verb): Argument {
+  const one = typeof value === "string" ? value.trim() : "";
+  if (PATH_KEY.test(key) && isOnePath(one)) return { kind: "path", name: one, ...verb };
+  if (COMMAND_KEY.test(key) && one !== "")
+    return {
+      kind: "command",
+      name: oneLine(one, MAX_LINE),
+      text: one,
+      done: tellsAll(one) ? "ok" : "ran",
+    };
+  return { kind: BULK.has(key) ? "written" : "asked", text: textsOf(value) };
 }
 
 const isOnePath = (text: string) => text !== "" && text.length <= MAX_PATH && !NO_PATH.test(text);
 
-function verbOf(toolName: string): { done: string | undefined; failed: string | undefined } {
+interface Verb {
+  done: string | undefined;
+  failed: string | undefined;
+}
+
+function verbOf(toolName: string): Verb {
   const name = toolName.toLowerCase().replace(/^mcp__.*?__/, "");
   const [done, failed] = VERBS.find(([, , tools]) => tools.includes(name)) ?? [];
   return { done, failed };
@@ -127,17 +134,26 @@ export function shellCommand({ command, exitCode, cancelled }: BashExecutionMess
   return { name: oneLine(command, MAX_LINE), state };
 }
 
-/** Every text in an argument, each on lines of its own, however deep it is nested. */
-export function textsOf(value: unknown): string {
+/**
+ * Every text in an argument, each on lines of its own, however deep it is nested; those after
+ * `leastChars` characters are left out.
+ */
+export function textsOf(value: unknown, leastChars: number = Number.POSITIVE_INFINITY): string {
   const texts: string[] = [];
-  const open: unknown[] = [value];
-  while (open.length > 0) {
-    const one = open.pop();
-    if (typeof one === "string") texts.push(one);
-    else if (typeof one === "object" && one !== null) {
-      const inside: unknown[] = Object.values(one);
-      for (let index = inside.length - 1; index >= 0; index--) open.push(inside[index]);
-    }
+  const open: Iterator<unknown>[] = [[value].values()];
+  for (let chars = 0; open.length > 0 && chars < leastChars; ) {
+    const { value: one, done } = open.at(-1)!.next();
+    if (done) open.pop();
+    else if (typeof one === "string") {
+      texts.push(one);
+      chars += one.length + 1;
+    } else if (typeof one === "object" && one !== null) open.push(valuesOf(one));
   }
   return texts.join("\n");
+}
+
+/** One after another: some have many thousand, of which few are read. */
+function* valuesOf(of: object): Generator<unknown> {
+  if (Array.isArray(of)) yield* of;
+  else for (const key of Object.keys(of)) yield of[key as keyof typeof of];
 }

@@ -7,7 +7,7 @@ import { estimateText } from "../tokens/estimate.ts";
 import type { NewTranscriptEntry } from "../transcript/entries.ts";
 import { entriesOf } from "./__fixtures__/entries.ts";
 import { IDENTIFIERS, WEAK_IDENTIFIERS } from "./__fixtures__/identifiers.ts";
-import { foldLedger } from "./ledger.ts";
+import { foldLedger, foldLedgerInSlices } from "./ledger.ts";
 import { pathsInLedger } from "./ledger-paths.ts";
 import { renderLedger } from "./ledger-text.ts";
 import { EMPTY_LEDGER, type LedgerItem, type LedgerState } from "./state.ts";
@@ -195,6 +195,22 @@ describe("foldLedger", () => {
     const call = { id: "c1", name: "x\n- rm → ok @e1" };
     const items = itemsAfter(toolResult(call, "boom", { isError: true }));
     expect([...items.values()].map(({ name }) => name)).toEqual(["x - rm → ok @e1: boom"]);
+  });
+
+  it("lets others have their turn between the arguments of a call that has thousands", async () => {
+    const args = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, index) => [`k${index}`, `src/a${index}.ts`]),
+    );
+    const entries = entriesOf([user("go"), assistant([toolCall("move", args)])]);
+    let looks = 0;
+    const state = await foldLedgerInSlices(EMPTY_LEDGER, entries, {
+      sliceMs: Number.POSITIVE_INFINITY,
+      now: () => ++looks,
+    });
+    expect(looks).toBeGreaterThan(20_000);
+    expect(state).toEqual(foldLedger(EMPTY_LEDGER, entries));
+    expect(state.items.size).toBeLessThanOrEqual(8_000);
+    expect(state.items.has("src/a1.ts")).toBe(true);
   });
 
   it("gives the same in one piece and in many, and leaves the state before as it was", () => {

@@ -6,7 +6,7 @@ import { type SliceOptions, type Steps, stepsAtOnce, stepsInSlices } from "../sl
 import type { TranscriptEntry } from "../transcript/entries.ts";
 import { oneLine, textOf } from "../transcript/text.ts";
 import { argumentsIn, failedAs, type Outcome, outcomeOf, shellCommand, textsOf } from "./calls.ts";
-import { type Name, namesIn } from "./names.ts";
+import { type Name, namesIn, TELLING_CHARS } from "./names.ts";
 import { type Passage, passagesIn, withinBounds as passagesWithinBounds } from "./passages.ts";
 import { withinBoundsSteps as pinsWithinBoundsSteps } from "./pin-room.ts";
 import { type Pin, pinnedSteps } from "./pins.ts";
@@ -152,7 +152,7 @@ class Fold {
         for (const block of blocksOf(message.content)) {
           yield;
           if (block.type === "thinking") this.#text(stringOf(block.thinking), WEIGHT.thought);
-          if (block.type === "toolCall") this.#call(block);
+          if (block.type === "toolCall") yield* this.#callSteps(block);
         }
         return;
       case "toolResult": {
@@ -178,11 +178,14 @@ class Fold {
     }
   }
 
-  #call(block: AnyBlock): void {
-    const whole = textsOf(block.arguments);
+  *#callSteps(block: AnyBlock): Steps<void> {
+    const whole = textsOf(block.arguments, TELLING_CHARS);
+    yield;
     this.#quote(whole, namesIn(whole));
     const targets: Expected[] = [];
     for (const argument of argumentsIn(block)) {
+      yield;
+      if (this.#items.size > 2 * MAX_ITEMS) this.#forget();
       if (argument.kind === "asked") this.#text(argument.text, WEIGHT.call);
       else if (argument.kind === "written") this.#text(argument.text, WEIGHT.written);
       else {

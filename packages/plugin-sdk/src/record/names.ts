@@ -31,6 +31,8 @@ export interface Name {
 }
 
 const MAX_CHARS = 50_000;
+/** Of a text of which this much is known everything is known that it names, and what is around. */
+export const TELLING_CHARS = MAX_CHARS + 1_000;
 const MAX_NAME = 160;
 /** A line of this many characters without white space is data. */
 const MAX_UNBROKEN = 400;

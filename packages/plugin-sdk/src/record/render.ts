@@ -8,7 +8,7 @@ import { textOf } from "../transcript/text.ts";
 import { anchorSteps } from "./anchors.ts";
 import { textsOf } from "./calls.ts";
 import { ledgerSteps } from "./ledger-text.ts";
-import { namesIn } from "./names.ts";
+import { namesIn, TELLING_CHARS } from "./names.ts";
 import { pinSteps } from "./pin-room.ts";
 import type { RecordRoom } from "./room.ts";
 import type { LedgerState } from "./state.ts";
@@ -63,7 +63,7 @@ function* nameSteps(messages: readonly AgentMessage[]): Steps<Set<string>> {
   const textsIn = (message: AgentMessage) => [
     textOf(message),
     ...(message.role === "assistant"
-      ? blocksOf(message.content).map((block) => textsOf(block.arguments))
+      ? blocksOf(message.content).map((block) => textsOf(block.arguments, TELLING_CHARS))
       : []),
   ];
   for (const message of messages)

@@ -190,14 +190,14 @@ function endsSentence(
 
 /** "z. B. so" and "am 12. Juni" are one piece. */
 function joinAbbreviated(pieces: readonly string[]): string[] {
-  const joined: string[] = [];
+  const joined: string[][] = [];
+  let goesOn = false;
   for (const piece of pieces) {
-    const before = joined.at(-1);
-    if (before !== undefined && ABBREVIATED.test(before))
-      joined[joined.length - 1] = `${before} ${piece}`;
-    else joined.push(piece);
+    if (goesOn) joined.at(-1)?.push(piece);
+    else joined.push([piece]);
+    goesOn = ABBREVIATED.test(piece);
   }
-  return joined;
+  return joined.map((sentence) => sentence.join(" "));
 }
 
 function isSentence(sentence: string): boolean {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { anyCodePoint } from "../__fixtures__/code-points.ts";
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../contract/message.ts";
 import { stepsAtOnce } from "../slices.ts";
+import { assistant } from "../testing/messages.ts";
 import { byteBound, chars4, estimator } from "./counter.ts";
 import { estimateText } from "./estimate.ts";
 import {
@@ -31,6 +32,39 @@ describe("byteBound", () => {
     expect([byteBound("\ud800"), byteBound("\udc00x"), byteBound("\ud83d\ude00")]).toEqual([
       3, 4, 4,
     ]);
+  });
+});
+
+describe("a call with much in it", () => {
+  const call = (args: Record<string, unknown>): AssistantMessage =>
+    assistant([{ type: "toolCall", id: "c1", name: "move", arguments: args }]);
+  const stepsOf = (message: AgentMessage) => {
+    const steps = estimateMessageSteps(message);
+    for (let count = 0; ; count++) {
+      const step = steps.next();
+      if (step.done) return { count, estimate: step.value };
+    }
+  };
+  const tokensIn = (args: Record<string, unknown>) =>
+    estimateText(`move${JSON.stringify(args)}`).estimate;
+  const around = MESSAGE_OVERHEAD.estimate + BLOCK_OVERHEAD.estimate;
+
+  it("takes a step for each argument of a call, and counts the JSON of them all", () => {
+    const args = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, index) => [`k"${index}`, [index, `src/a${index}.ts`]]),
+    );
+    const { count, estimate } = stepsOf(call({ ...args, none: undefined }));
+    expect(count).toBeGreaterThan(5000);
+    expect(estimate.estimate).toBe(tokensIn(args) + around);
+  });
+
+  it("writes a long argument's escapes in pieces that part no character", () => {
+    for (const unit of ["\ud83d", "a\ud83d\ude00", '"\\\n']) {
+      const args = { text: unit.repeat(100_000) };
+      const { count, estimate } = stepsOf(call(args));
+      expect(count).toBeGreaterThan(2);
+      expect(estimate.estimate).toBe(tokensIn(args) + around);
+    }
   });
 });
 

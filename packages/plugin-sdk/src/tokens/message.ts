@@ -10,7 +10,7 @@ import {
   NOTHING,
   type TokenEstimate,
 } from "./estimate.ts";
-import { messageParts } from "./parts.ts";
+import { messagePartSteps, messageParts } from "./parts.ts";
 
 /** Tokens a wire adds around each message (role, ids). */
 export const MESSAGE_OVERHEAD: TokenEstimate = Object.freeze({ estimate: 6, low: 3, high: 12 });
@@ -44,7 +44,7 @@ export function estimateMessage(message: AgentMessage): TokenEstimate {
 export function* estimateMessageSteps(message: AgentMessage): Steps<TokenEstimate> {
   const before = known.get(message);
   if (before !== undefined) return before;
-  const parts = messageParts(message);
+  const parts = yield* messagePartSteps(message);
   const estimates: TokenEstimate[] = [];
   for (const text of parts?.texts ?? []) estimates.push(yield* estimateSteps(text));
   const estimate =
