@@ -26,8 +26,9 @@ export const CLASS = {
 } as const;
 /** Measured with o200k_base; what stands nowhere is as dear as Georgian or Armenian. */
 const RARE: readonly [from: number, to: number, kind: number][] = [
-  // Phonetic letters, and old Cyrillic.
-  [0x250, 0x2ff, CLASS.letters15],
+  // Signs beside Latin letters, phonetic letters, and old Cyrillic.
+  [0xa0, 0xbf, CLASS.letters11],
+  [0x250, 0x2ff, CLASS.letters22],
   [0x460, 0x487, CLASS.letters15],
   // The points of Hebrew and Arabic, which part what they stand between; Kurdish and Uyghur.
   [0x591, 0x5c7, CLASS.letters15],
@@ -39,6 +40,8 @@ const RARE: readonly [from: number, to: number, kind: number][] = [
   [0x6c3, 0x6cb, CLASS.letters11],
   [0x6cd, 0x6d1, CLASS.letters11],
   [0x6d5, 0x6d5, CLASS.letters11],
+  // The accents of the Vedas.
+  [0x951, 0x954, CLASS.letters31],
   // Syriac, Thaana, N'Ko; Samaritan and Mandaic.
   [0x700, 0x7ff, CLASS.letters22],
   [0x800, 0x89f, CLASS.letters31],
@@ -55,17 +58,26 @@ const RARE: readonly [from: number, to: number, kind: number][] = [
   [0x13a0, 0x177f, CLASS.letters31],
   [0x1780, 0x17ff, CLASS.letters07],
   [0x1800, 0x1cff, CLASS.letters31],
-  // Greek with all accents, superscripts and currencies, arrows and mathematics, pictures.
+  // Small capitals and raised letters; Greek with all accents.
+  [0x1d00, 0x1dff, CLASS.letters31],
   [0x1f00, 0x1fff, CLASS.letters22],
-  [0x2070, 0x20cf, CLASS.letters15],
+  // Superscripts, currencies, units and fractions, arrows and mathematics, pictures.
+  [0x2070, 0x209f, CLASS.letters22],
+  [0x20a0, 0x20cf, CLASS.letters15],
+  [0x2100, 0x218f, CLASS.letters22],
   [0x2190, 0x21ff, CLASS.letters11],
   [0x2200, 0x23ff, CLASS.letters15],
+  [0x2460, 0x24ff, CLASS.letters15],
   [0x2600, 0x27bf, CLASS.letters15],
+  [0x2900, 0x2bff, CLASS.letters22],
   // Glagolitic, Coptic, Tifinagh; Bopomofo; from Yi to Meetei; wide and narrow forms.
   [0x2c00, 0x2dff, CLASS.letters31],
   [0x3100, 0x312f, CLASS.letters22],
+  [0x3200, 0x33ff, CLASS.letters22],
   [0xa000, 0xabff, CLASS.letters31],
   [0xe000, 0xf8ff, CLASS.letters22],
+  [0xfb00, 0xfdff, CLASS.letters22],
+  [0xfe70, 0xfefe, CLASS.letters22],
   [0xff10, 0xff19, CLASS.letters15],
   [0xff21, 0xff3a, CLASS.letters15],
   [0xff41, 0xff5a, CLASS.letters15],

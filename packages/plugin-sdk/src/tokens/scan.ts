@@ -41,6 +41,8 @@ export const FEATURE = {
 
 const FEATURE_COUNT = 32;
 
+/** Letters and marks. */
+const LONG_INDIC_WORD = 9;
 const FIRST_LETTERS = CLASS.letters07;
 
 export interface TextScan {
@@ -83,7 +85,7 @@ class Scan implements TextScan {
       previousCode = code;
       // Latin letters beyond ASCII belong to the word around them.
       if (kind === CLASS.latin) {
-        features[code >= 0x300 && code <= 0x36f ? FEATURE.marks : FEATURE.latinExtended]!++;
+        features[isDearMark(code) ? FEATURE.marks : FEATURE.latinExtended]!++;
         kind = CLASS.lower;
       }
       const starts = kind !== previousClass;
@@ -154,7 +156,9 @@ class Scan implements TextScan {
           features[FEATURE.arabic]!++;
           break;
         case CLASS.indic:
-          features[FEATURE.indic]!++;
+          features[
+            run > LONG_INDIC_WORD && joinsWords(code) ? FEATURE.letters07 : FEATURE.indic
+          ]!++;
           break;
         case CLASS.hebrew:
           features[FEATURE.hebrew]!++;
@@ -204,6 +208,13 @@ const astralFeature = (code: number) =>
   code < 0x1d000 || (code >= 0x1e000 && code < 0x1f000) || code >= 0x20000
     ? FEATURE.astralLetters
     : FEATURE.astral;
+
+/** A mark beside its letter, or a letter with one that hardly any alphabet has. */
+const isDearMark = (code: number) =>
+  (code >= 0x300 && code <= 0x36f) || (code >= 0x1e00 && code < 0x1ea0);
+
+/** Devanagari, in which Sanskrit joins words that no tokeniser knows so, and Telugu. */
+const joinsWords = (code: number) => code < 0x980 || (code >= 0xc00 && code < 0xc80);
 
 function mergesWhenRepeated(code: number, kind: number): boolean {
   if (kind === CLASS.symbol) return true;

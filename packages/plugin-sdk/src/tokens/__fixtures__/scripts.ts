@@ -77,4 +77,17 @@ export const SCRIPTS: Readonly<Record<string, string>> = {
   meetei: "ꯑꯩ ꯍꯧꯖꯤꯛ ꯀꯩꯊꯦꯜ ꯆꯠꯈꯤ",
   olchiki: "ᱟᱢ ᱫᱚ ᱚᱠᱟ ᱛᱮᱢ ᱪᱟᱞᱟᱜᱼᱟ",
   oldCyr: "Въ началѣ бѣ Слово, и Слово бѣ къ Богу, ꙗко ѡтъ ѳеодора ѵпостась",
+  "phonetic English":
+    "wi ˈwɔkt tə ðə ˈmɑɹkɪt ðɪs ˈmɔɹnɪŋ ənd bɔt ˈkɔfi, ˈtʃiz ænd ə loʊf əv ˈbɹɛd. pliz ˈsɛnd ðə ˈmɛsɪdʒ tʊ ˈɛvɹiˌwʌn.",
+  "phonetic German":
+    "ˈhɔʏtə ˈmɔʁɡn̩ ˈzɪnt viːɐ̯ tsʊm ˈmaʁkt ɡəˈɡaŋən ʊnt ˈhaːbm̩ ˈkafeː ɡəˈkaʊ̯ft, daˈnaːx ˈʁeːɡnətə ɛs ˈʃtʊndn̩laŋ.",
+  sanskrit:
+    "अद्यप्रातःकालेऽहमापणंगत्वा कॉफीमपूपंचाक्रीणाम्। श्वोमध्याह्नोत्तरंसभांसज्जीकुरु सर्वेभ्यःकर्मचारिभ्यश्च सन्देशंप्रेषय। पुस्तकस्यनामपरिवर्तितमस्त्यतःपुरातनंमालोपय॥",
+  "vedic Sanskrit": "अ॒द्य प्रा॒तरा॑प॒णं ग॒त्वा का॒फीम॑पू॒पं चा॑क्रीणाम् । श्वो म॑ध्या॒ह्ने स॒भां स॑ज्जी॒कुरु॒ सर्वे॑भ्यः॒ संदे॑शं॒ प्रेष॑य ॥",
+  "Sanskrit in Latin letters":
+    "adya prātaḥ aham āpaṇaṃ gatvā kāphīm apūpaṃ cākrīṇām | śvo madhyāhnottaraṃ sabhāṃ sajjīkuru sarvebhyaḥ karmacāribhyaś ca sandeśaṃ preṣaya ||",
+  formulas:
+    "E = m·c², aⁿ⁺¹ − bⁿ⁻¹ ≥ cᵏ, 10⁻⁹ m·s⁻², ∑ᵢ₌₀ⁿ xᵢ², C₆H₁₂O₆ + 6 O₂ → 6 CO₂ + 6 H₂O, SO₄²⁻, Fe³⁺, x₁₂ = ½ · ¼ · ⅓, t = 20 ℃",
+  "raised letters": "ᵗʰᵉ ᵐᵃʳᵏᵉᵗ ʷᵃˢ ᶜˡᵒˢᵉᵈ ᵗʰⁱˢ ᵐᵒʳⁿⁱⁿᵍ ˢᵒ ʷᵉ ʷᵉⁿᵗ ʰᵒᵐᵉ",
+  "small capitals": "ᴛʜᴇ ᴍᴀʀᴋᴇᴛ ᴡᴀꜱ ᴄʟᴏꜱᴇᴅ ᴛʜɪꜱ ᴍᴏʀɴɪɴɢ ꜱᴏ ᴡᴇ ᴡᴇɴᴛ ʜᴏᴍᴇ",
 };
