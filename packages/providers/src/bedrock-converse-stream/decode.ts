@@ -54,6 +54,8 @@ class ConverseReader implements EventReader {
   #stopReason: string | undefined;
   /** A call whose arguments cannot be read. */
   #broken: string | undefined;
+  /** Usage is told last. */
+  #isWhole = false;
 
   constructor(answer: Answer) {
     this.#answer = answer;
@@ -83,8 +85,7 @@ class ConverseReader implements EventReader {
   }
 
   finish(): void {
-    // The message ends with its reason. What it cost comes behind that, and may never come.
-    if (this.#stopReason === undefined) return;
+    if (!this.#isWhole || this.#stopReason === undefined) return;
     const stopReason = STOP_REASONS[this.#stopReason] ?? "stop";
     if (FILTERED.has(this.#stopReason)) this.#answer.failAsFiltered();
     else if (this.#stopReason === "malformed_model_output") this.#answer.failAsGivenUp();
@@ -98,6 +99,7 @@ class ConverseReader implements EventReader {
 
   #end({ usage }: Json): void {
     this.#answer.reply.usage = readUsage(recordOf(usage));
+    this.#isWhole = true;
     this.finish();
   }
 
