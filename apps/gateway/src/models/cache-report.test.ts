@@ -41,7 +41,7 @@ async function start(provider: string, api: string, id: string, params: object =
     },
   });
   const say = async (text: string) =>
-    ((await gateway.say(text)).events.at(-1) as { cache?: CacheReport }).cache;
+    ((await gateway.say(text)).events.at(-1) as unknown as { cache?: CacheReport }).cache;
   return { ...gateway, server, say };
 }
 
@@ -84,7 +84,7 @@ describe("what a session reads from caches", () => {
       models: { providers: { one, other } },
     });
     const say = async (text: string) => {
-      const { model: answered, cache } = (await gateway.say(text)).events.at(-1) as {
+      const { model: answered, cache } = (await gateway.say(text)).events.at(-1) as unknown as {
         model: { resolved: string };
         cache: CacheReport;
       };
