@@ -13,7 +13,7 @@ import { EXIT } from "../terminal/exit-codes.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
-import { nearestOf } from "../text/nearest.ts";
+import { nearestName } from "../text/nearest.ts";
 import { number } from "../text/number.ts";
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
@@ -105,7 +105,7 @@ async function whyUnknown(
   const rests = createModelRests({ home: environment.home, log: silent }).all();
   const known = [...new Set([...asked, ...Object.keys(rests)])];
   if (known.includes(name) || restOf(rests, name, Date.now()) !== undefined) return undefined;
-  const nearest = nearestOf(name, known);
+  const nearest = nearestName(name, known);
   const guess = nearest === null ? "" : ` Did you mean "${nearest}"?`;
   return `No agent asks a model "${name}".${guess} "clew models status" lists those that are asked.`;
 }

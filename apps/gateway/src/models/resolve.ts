@@ -12,7 +12,7 @@ import {
 import { type Endpoint, serverAt } from "@clew/providers";
 import type { ModelConfig, ModelsConfig, ProviderConfig } from "../config/models.ts";
 import { type Access, type AccessEnvironment, findAccess } from "../credentials/find.ts";
-import { nearestOf } from "../text/nearest.ts";
+import { nearestName } from "../text/nearest.ts";
 import { accountFingerprint } from "./account.ts";
 
 export interface ResolvedModel {
@@ -194,7 +194,7 @@ function unknownProvider(name: string, { models, apis }: ModelRequest): ContextE
   const providerId = name.slice(0, name.indexOf("/"));
   const ready = PROVIDERS.filter((record) => record.apis.some((api) => apis.includes(api)));
   const known = [...new Set([...Object.keys(models.providers), ...ready.map(({ id }) => id)])];
-  const nearest = nearestOf(providerId, known);
+  const nearest = nearestName(providerId, known);
   const guess = nearest === null ? "" : ` Did you mean "${nearest}"?`;
   return invalid(
     `Model "${name}" has an unknown provider "${providerId}"; known: ${known.join(", ")}.${guess} Add others to models.providers.`,
@@ -203,7 +203,7 @@ function unknownProvider(name: string, { models, apis }: ModelRequest): ContextE
 
 function unknownModel(name: string, modelId: string, known: string[]): ContextEngineError {
   const providerId = name.slice(0, name.indexOf("/"));
-  const nearest = nearestOf(modelId, known);
+  const nearest = nearestName(modelId, known);
   const guess = nearest === null ? "" : ` Did you mean "${providerId}/${nearest}"?`;
   return invalid(
     `Model "${name}" is not in models.providers.${providerId}.models; known: ${known.join(", ")}.${guess}`,

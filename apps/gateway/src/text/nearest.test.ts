@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nearestOf } from "./nearest.ts";
+import { nearestName, nearestOf } from "./nearest.ts";
 
 describe("the nearest known name", () => {
   const known = ["agents.defaults.workspace", "agents.defaults.model", "gateway.port"];
@@ -13,6 +13,12 @@ describe("the nearest known name", () => {
     ["x", null],
   ])("%s was meant to be %s", (given, meant) => {
     expect(nearestOf(given, known)).toBe(meant);
+  });
+
+  it("of names with dots is one that is near as a whole", () => {
+    const models = ["openai/gpt-5.5", "anthropic/claude-opus-4-6"];
+    expect(nearestName("opneai/gpt-5.5", models)).toBe("openai/gpt-5.5");
+    expect(nearestName("nosuch.5", models)).toBeNull();
   });
 
   it("of several equally near ones the first is named", () => {

@@ -4,12 +4,23 @@
  * The closest of `candidates` when a slip of the finger explains the difference: a third of the
  * last name, at most 3 edits.
  */
-export function nearestOf(path: string, candidates: readonly string[]): string | null {
-  const name = lastName(path);
+export const nearestOf = (path: string, candidates: readonly string[]): string | null =>
+  nearestBy(lastName, path, candidates);
+
+/** The same of names that may hold dots, such as those of models. */
+export const nearestName = (name: string, candidates: readonly string[]): string | null =>
+  nearestBy((whole) => whole, name, candidates);
+
+function nearestBy(
+  compared: (name: string) => string,
+  given: string,
+  candidates: readonly string[],
+): string | null {
+  const name = compared(given);
   const limit = Math.min(3, Math.max(1, Math.floor(name.length / 3)));
   const ranked = candidates.map((candidate) => ({
     candidate,
-    distance: editDistance(name.toLowerCase(), lastName(candidate).toLowerCase()),
+    distance: editDistance(name.toLowerCase(), compared(candidate).toLowerCase()),
   }));
   const best = ranked.sort((a, b) => a.distance - b.distance)[0];
   return best !== undefined && best.distance <= limit ? best.candidate : null;
