@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { completeModel } from "../../stream.ts";
 import { createAnthropicEmulator } from "../emulators.ts";
 
-const LONG = "The tide was high and the harbour full of boats. ".repeat(6000);
+const LONG = "The tide was high and the harbour full of boats. ".repeat(4300);
 const BETA = { "anthropic-beta": "compact-2026-01-12" };
 
 async function start(id: string) {
