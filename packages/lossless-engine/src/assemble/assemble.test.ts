@@ -178,6 +178,23 @@ describe("a view", () => {
     expect(shown[1]).toBe(messages[6]);
   });
 
+  it("names in its record what results that are shown in part say besides", async () => {
+    const store = newStore();
+    const call = toolCall("bash", { command: "cat all" }, "all");
+    const lines = Array.from({ length: 900 }, (_, line) => `line ${line} of many words`);
+    lines[450] = "The checkpoint is read by LoadSessionState in src/store/metadata.ts.";
+    const history = withIds([
+      user("What does it read?"),
+      assistant([call]),
+      toolResult(call, lines.join("\n")),
+    ]);
+    const { messages, view } = await assembleIn(store, history, 4_000);
+    expect(view.items.map(({ why }) => why)).toEqual(["record", "request", "kept", "shortened"]);
+    expect(textOf(messages[3]!)).not.toContain("LoadSessionState");
+    expect(textOf(messages[0]!)).toContain("LoadSessionState");
+    expect(textOf(messages[0]!)).toContain("metadata.ts");
+  });
+
   it("shows both ends of a request that is too long, and by which id the whole is read", async () => {
     const store = newStore();
     const request = user(`Begin with the parser. ${"Then more of it. ".repeat(3_000)} End there.`);

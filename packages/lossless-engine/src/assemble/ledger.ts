@@ -43,12 +43,21 @@ export async function knownBefore(
   },
 ): Promise<Known> {
   const base = newestKnown(store, messages, end, cuts);
-  let { state } = base;
+  const state = await withSaid(base.state, messages.slice(base.from, end), { aside, signal });
+  return { state, covered: base.covered + end - base.from };
+}
+
+/** What is known when `messages` were said too. */
+export async function withSaid(
+  before: LedgerState,
+  messages: readonly AgentMessage[],
+  { aside, signal }: { aside: ReadonlySet<AgentMessage>; signal?: AbortSignal | undefined },
+): Promise<LedgerState> {
+  let state = before;
   // What was looked up stands where it was said first, and may have changed since.
   const isSaid = (message: AgentMessage) => !aside.has(message) && !isRecall(message);
   const pieces: AgentMessage[][] = [];
-  for (let at = base.from; at < end; at += PIECE)
-    pieces.push(messages.slice(at, Math.min(end, at + PIECE)));
+  for (let at = 0; at < messages.length; at += PIECE) pieces.push(messages.slice(at, at + PIECE));
   await inSlices(
     pieces,
     (piece) => {
@@ -56,7 +65,7 @@ export async function knownBefore(
     },
     { signal },
   );
-  return { state, covered: base.covered + end - base.from };
+  return state;
 }
 
 function newestKnown(

@@ -10,7 +10,7 @@ import { timeOf } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { type Count, sum } from "./count.ts";
 import { planFit } from "./fit.ts";
-import { knownBefore } from "./ledger.ts";
+import { knownBefore, withSaid } from "./ledger.ts";
 import type { NewCut } from "./plan.ts";
 import { type Standing, show, shownBy, type View } from "./show.ts";
 import { leastRecord, writeRecord } from "./write-record.ts";
@@ -79,10 +79,14 @@ async function standingFor(
   const asked = messages[fit.request];
   const parts = new Map([...fit.parts].map(([index, part]) => [nameOf(messages[index]!), part]));
   const kept = [...(asked === undefined ? [] : [asked]), ...messages.slice(from)];
+  const shown = kept.map(shownBy(parts));
+  // What is shown in part names more than that part; the next record hears of it as of all else.
+  const cutShort = messages.slice(from).filter((message) => parts.has(nameOf(message)));
+  const known = await withSaid(state, cutShort, { aside, signal });
   const written =
     covered === 0
       ? ""
-      : writeRecord({ state, covered, budget, kept: kept.map(shownBy(parts)), left: fit.left });
+      : writeRecord({ state: known, covered, budget, kept: shown, left: fit.left });
   // As a database gives it back: without half a surrogate pair that a quote ends with.
   const record = written.toWellFormed();
   const first = nameOf(messages[from]!);
