@@ -4,6 +4,7 @@ import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { pairToolCalls, textOf } from "@clew/plugin-sdk/transcript";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { storeSeen } from "../ingest/seen.ts";
 import { nameOf } from "../messages/name.ts";
 import { isOwn } from "../messages/own.ts";
 import { temporaryStore, withIds } from "../testing/stored.ts";
@@ -176,6 +177,34 @@ describe("a view", () => {
     const { messages: shown, view } = await assembleIn(store, messages, 24_000);
     expect(view.items.map(({ why }) => why).slice(0, 3)).toEqual(["record", "request", "kept"]);
     expect(shown[1]).toBe(messages[6]);
+  });
+
+  it("begins alike when the host makes one message of its request and the one before", async () => {
+    const store = newStore();
+    const [before, request] = withIds([user("One more thing."), user("Rename the handlers.")], "r");
+    const steps = Array.from({ length: 60 }, (_, step) => {
+      const call = toolCall("read", { path: `src/step${step}.ts` }, `c${step}`);
+      return [assistant([call]), toolResult(call, `step ${step} `.repeat(300))];
+    }).flat();
+    const turn = withIds([...steps, assistant("Renamed.")], "s");
+    const history = [...withIds(conversation({ turns: 3 })), before!, request!, ...turn];
+    await storeSeen(store, { session, messages: history });
+    const first = await assembleIn(store, history, 24_000);
+    expect(first.messages[1]).toBe(request);
+    const block = (text: string) => ({ type: "text" as const, text });
+    const two = [block("One more thing."), block("Rename the handlers.")];
+    const merged: AgentMessage = { ...before!, role: "user", content: two };
+    const goesOn = (request: AgentMessage) =>
+      assembleIn(
+        store,
+        [...history.slice(0, 6), request, ...turn, ...withIds([user("And on?")], "n")],
+        24_000,
+      );
+    const next = await goesOn(merged);
+    expect(bytesOf(next.messages).slice(0, -1)).toEqual(bytesOf(first.messages));
+    // What the host no longer tells of is not shown.
+    const without = await goesOn({ ...before!, role: "user", content: [block("One more thing.")] });
+    expect(without.view.items.map(({ why }) => why)).not.toContain("request");
   });
 
   it("names in its record what results that are shown in part say besides", async () => {

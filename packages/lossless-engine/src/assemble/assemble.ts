@@ -5,14 +5,14 @@ import { isOwn } from "../messages/own.ts";
 import { asFarAsPossible, patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
-import { heartbeatNames, printsOf } from "../store/messages.ts";
+import { heartbeatNames, messageNamed, printsOf } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
 import { type Count, counter } from "./count.ts";
 import { countedBy } from "./counted.ts";
 import { isHeartbeatPrompt, talkOf } from "./heartbeats.ts";
 import { makeCut } from "./make-cut.ts";
 import { type KeptView, marksOf, type PlanInput, planFromCut, planView } from "./plan.ts";
-import { show, type View, type ViewItem, type Why } from "./show.ts";
+import { isMerged, placeOfRequest, show, type View, type ViewItem, type Why } from "./show.ts";
 
 /** A history to be shown. */
 export interface ViewRequest {
@@ -41,7 +41,8 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
     count: Count,
   ) => {
     const record = await patiently(() => recordOf(store, cut.id), signal);
-    return atMost(high, show(all, { from, record: { ...cut, record }, count }));
+    const merged = await mergedRequest(store, { session, messages: all, cut, from, signal });
+    return atMost(high, show(all, { from, record: { ...cut, record }, count, merged }));
   };
   const inFull = { messages: request.messages, budget, cuts: stored, count: estimates };
   const same = keptAsGiven({ ...inFull, heartbeats });
@@ -63,6 +64,25 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
       return view;
     }
   }
+}
+
+/**
+ * The request that a cut shows, as it was told, where the host has made one message of it and the
+ * one before: the beginning of the view stays the same.
+ */
+async function mergedRequest(
+  store: Store,
+  {
+    session,
+    messages,
+    cut: { request },
+    from,
+    signal,
+  }: Pick<ViewRequest, "session" | "messages" | "signal"> & { cut: StoredCut; from: number },
+): Promise<AgentMessage | undefined> {
+  if (request === null || placeOfRequest(messages, from, request) >= 0) return undefined;
+  const asked = await patiently(() => messageNamed(store, session, request), signal);
+  return asked !== undefined && isMerged(messages, from, asked) ? asked : undefined;
 }
 
 /** A cut that is due by estimates alone is not due where a provider counted less. */

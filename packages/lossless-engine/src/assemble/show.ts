@@ -1,6 +1,7 @@
 // What a view of a history consists of.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
+import { textOf } from "@clew/plugin-sdk/transcript";
 import { nameOf } from "../messages/name.ts";
 import { ownRecord } from "../messages/own.ts";
 import { type Parts, shortened } from "../messages/shorten.ts";
@@ -44,21 +45,30 @@ export interface View {
   readonly hidden: number;
 }
 
+/** What is shown of a history. */
+export interface Showing {
+  /** Index of the first message behind the record. */
+  readonly from: number;
+  /** Null: nothing is left out. */
+  readonly record: Standing | null;
+  readonly count: Count;
+  /** The record's request, where the history holds it in another message. Absent: it does not. */
+  readonly merged?: AgentMessage | undefined;
+}
+
 /** The messages from `from` on, behind what stands for the others. */
 export function show(
   messages: readonly AgentMessage[],
-  { from, record, count }: { from: number; record: Standing | null; count: Count },
+  { from, record, count, merged }: Showing,
 ): View {
-  const request =
-    record === null || record.request === null
-      ? -1
-      : messages.findLastIndex((message, at) => at < from && nameOf(message) === record.request);
+  const place = record === null ? -1 : placeOfRequest(messages, from, record.request);
+  const request = messages[place] ?? merged;
   const shown = shownBy(record?.parts);
   const items: ViewItem[] = [
     ...(record === null || record.record === ""
       ? []
       : [{ message: recordMessage(record), why: "record" as const }]),
-    ...(request < 0 ? [] : [{ message: shown(messages[request]!), why: "request" as const }]),
+    ...(request === undefined ? [] : [{ message: shown(request), why: "request" as const }]),
     ...messages.slice(from).map((message): ViewItem => {
       const part = shown(message);
       return { message: part, why: part === message ? "kept" : "shortened" };
@@ -71,8 +81,32 @@ export function show(
       count,
     ),
     record,
-    hidden: from - (request < 0 ? 0 : 1),
+    hidden: from - (place < 0 ? 0 : 1),
   };
+}
+
+/** Of the request of this name before `from`; -1 = no message has it. */
+export const placeOfRequest = (
+  messages: readonly AgentMessage[],
+  from: number,
+  name: string | null,
+): number =>
+  name === null
+    ? -1
+    : messages.findLastIndex((message, at) => at < from && nameOf(message) === name);
+
+/**
+ * Whether the newest request before `from` ends with what `asked` says: hosts make one message of
+ * requests that nothing came between, once the turn is over.
+ */
+export function isMerged(
+  messages: readonly AgentMessage[],
+  from: number,
+  asked: AgentMessage,
+): boolean {
+  const text = textOf(asked).trim();
+  const newest = messages.findLast(({ role }, at) => at < from && role === "user");
+  return newest !== undefined && text !== "" && textOf(newest).trim().endsWith(text);
 }
 
 /** What is shown of a message. */

@@ -121,6 +121,22 @@ export function printsOf(
   });
 }
 
+/** The transcript's message of this name; undefined = it holds none. */
+export function messageNamed(
+  store: Store,
+  session: OwnedSession,
+  name: string,
+): AgentMessage | undefined {
+  return store.read((sql) => {
+    const place = placeOf(sql, session);
+    if (place === undefined) return undefined;
+    const row = sql("SELECT * FROM message WHERE conversation = ? AND id = ?").get(
+      ...[place.conversation, name],
+    );
+    return row === undefined ? undefined : withName(messageOf(sql, row));
+  });
+}
+
 /** Messages of a conversation from number `from` on, in the order in which they came. */
 export function readMessages(
   store: Store,
