@@ -128,7 +128,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ store, canonical: canonicalKey, createState: createSessionState },
     cwd: (key) => host.workspace(agentOf(key)),
     maxOpenBytes: loaded.config.gateway.limits.openSessionBytes,
-    onOpened: (conversation, notes) => logNotes(log, conversation, notes),
+    onOpened: async (conversation, notes) => {
+      logNotes(log, conversation, notes);
+      const { model } = host.models(conversation.session.session.agentId).answering;
+      await reports.recallCount(conversation, model);
+    },
     onClosing: async (conversation) => {
       await settleMaintenance(conversation.state.maintenance, MAINTENANCE_GRACE_MS);
       if (closing) await endSession(plugins, conversation);

@@ -40,7 +40,7 @@ export interface ContextSummary {
 
 /** Pure. */
 export function summarizePreview(
-  { call, size, heldBack, shrinks, promptEntryId, report }: RequestPreview,
+  { call, size, nextMessageTokens, heldBack, shrinks, promptEntryId, report }: RequestPreview,
   cache: CacheReport | null,
 ): ContextSummary {
   const isNext = ({ source }: ReportItem) =>
@@ -48,7 +48,8 @@ export function summarizePreview(
   const messages = (call?.messages.items ?? []).filter((item) => !isNext(item));
   const [system, tools] = [call?.system ?? [], call?.tools ?? []];
   const estimate = sumOf([...system, ...tools, ...messages]);
-  const tokens = size?.tokens ?? estimate;
+  // Of what fits the person's message is told apart; what does not is told with it.
+  const tokens = size === null ? estimate : size.tokens - (heldBack ? 0 : nextMessageTokens);
   const shares = shareOut(tokens, estimate);
   const { budget, engine } = report;
   return {

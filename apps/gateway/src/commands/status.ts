@@ -20,6 +20,7 @@ import { timeOf, WHAT_HAPPENED } from "../models/describe-rest.ts";
 import type { LearnedWindow } from "../models/model-windows.ts";
 import type { Rest } from "../models/plan-rest.ts";
 import type { LastRequest } from "../reports/expand.ts";
+import { countOf, type RequestCount } from "../reports/request-count.ts";
 import { number } from "../text/number.ts";
 import { cacheLine } from "./context.ts";
 
@@ -81,7 +82,7 @@ export function* contextFacts(
   const usage = lastRequest?.call.usage ?? null;
   yield;
   const view = items.map(({ entryId: id, message }) => ({ id, message }));
-  const counted = lastRequest === null ? undefined : countedBy(lastRequest, model);
+  const counted = lastRequest === null ? undefined : countOf(lastRequest, { branch, model });
   const chosen = chooses !== null && lastRequest?.report.engine.ran === chooses;
   const next = chosen
     ? yield* chosenTokens(lastRequest, { view, contextWindow, counted })
@@ -129,7 +130,7 @@ function* chosenTokens(
   }: {
     view: readonly SizedMessage[];
     contextWindow: number;
-    counted: ReturnType<typeof countedBy>;
+    counted: RequestCount | undefined;
   },
 ): Steps<{ messages: MessageTokens; messageCount: number }> {
   const ids = new Set(
@@ -148,18 +149,6 @@ function* chosenTokens(
     },
     messageCount: messages.length + since.length,
   };
-}
-
-/** What the last call was counted to hold, if the same model would count again. */
-function countedBy({ report, call, messages }: LastRequest, { provider, id }: ModelRef) {
-  const { usage, error, failure } = call;
-  const wasTaken = error === null || failure?.kind === "overflow";
-  if (usage === null || !wasTaken || report.model.resolved !== `${provider}/${id}`)
-    return undefined;
-  const ids = messages.map(({ source }) => (source.kind === "entry" ? source.entryId : undefined));
-  const replied = report.replyEntryId === null ? [] : [report.replyEntryId];
-  const tokens = promptTokensOf(usage) + (error === null ? usage.output : 0);
-  return tokens > 0 ? { ids: [...ids, ...replied], tokens } : undefined;
 }
 
 function triggerOf({ details }: CompactionEntry): string | null {

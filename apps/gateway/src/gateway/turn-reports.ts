@@ -1,6 +1,8 @@
 // Stores the reports of each conversation in the log of its transcript.
 import type { LogPort, TurnResult } from "@clew/engine-core";
-import { openReportLog, type ReportLog } from "../reports/report-log.ts";
+import type { ModelRef } from "@clew/plugin-sdk/host";
+import { openReportLog, type ReportLog, readLastRequest } from "../reports/report-log.ts";
+import { countOf } from "../reports/request-count.ts";
 import type { Conversation } from "../sessions/conversations.ts";
 import { agentPaths } from "../sessions/paths.ts";
 
@@ -10,6 +12,8 @@ export interface TurnReports {
     conversation: Conversation,
     result: Pick<TurnResult, "report"> & Partial<Pick<TurnResult, "parts">>,
   ): Promise<void>;
+  /** Tells a conversation that was just opened what `model` counted for its last request. */
+  recallCount(conversation: Conversation, model: ModelRef): Promise<void>;
   /** The conversation ends, or moves to another transcript. */
   close(conversation: Conversation): Promise<void>;
 }
@@ -30,6 +34,14 @@ export function createTurnReports({ home, log }: { home: string; log: LogPort })
       } catch (error) {
         log.warn(`turn report not stored: ${(error as Error).message}`);
       }
+    },
+    async recallCount({ session, state }, model) {
+      const { agentId, sessionId } = session.session;
+      const { reports } = agentPaths(home, agentId);
+      // A report that cannot be read costs the count, and then the size is an estimate.
+      const last = await readLastRequest(reports, sessionId).catch(() => null);
+      state.measurement =
+        last === null ? undefined : countOf(last, { branch: session.branch(), model });
     },
     async close(conversation) {
       const known = logs.get(conversation);

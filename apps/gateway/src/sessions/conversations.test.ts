@@ -21,7 +21,9 @@ async function conversations(
     canonical: (key) => `agent:main:${key}`,
     cwd: () => "/somewhere",
     createState: createSessionState,
-    onOpened: ({ session }) => opened.push(session.session.sessionKey),
+    onOpened: ({ session }) => {
+      opened.push(session.session.sessionKey);
+    },
     onClosing: async ({ session }) => void closed.push(session.session.sessionKey),
     ...options,
   });

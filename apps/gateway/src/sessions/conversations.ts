@@ -40,7 +40,8 @@ export interface ConversationsOptions {
   canonical: (key: string) => string;
   cwd: (key: string) => string;
   createState: () => SessionState;
-  onOpened: (conversation: Conversation, notes: readonly SessionNote[]) => void;
+  /** Awaited before anybody works with it. */
+  onOpened: (conversation: Conversation, notes: readonly SessionNote[]) => void | Promise<void>;
   /** Before the session's lock is given up. */
   onClosing: (conversation: Conversation) => Promise<void>;
   /** Sessions kept open. */
@@ -152,6 +153,6 @@ async function acquire(
   const session = await store.open({ key, cwd: cwd(key) });
   const conversation = { session, state: createState() };
   open.set(key, { conversation, idle: undefined });
-  onOpened(conversation, session.notes);
+  await onOpened(conversation, session.notes);
   return conversation;
 }

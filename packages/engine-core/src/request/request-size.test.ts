@@ -39,6 +39,22 @@ describe("what a provider counted", () => {
     expect(excessOf({ ...state, measurement: exact }, long, given)).toBe(0);
   });
 
+  it("holds of a request that was made before the session was opened, by its messages' ids", () => {
+    const named = (id: string): AgentMessage => ({ ...user("a"), __openclaw: { id } });
+    const recalled = (ids: readonly (string | undefined)[]) => ({
+      ...createSessionState(),
+      measurement: { ids, tokens: 900 },
+    });
+    const news = user("and now?");
+    const after = estimateMessage(news).estimate;
+    const view = [named("u"), reply, news];
+    expect(sizeOf(recalled(["u", "r"]), view).counted).toEqual({ tokens: 900, after });
+    const given = { fixedTokens: 0, tokenRatio: 1, promptBudget: 10_000 };
+    expect(excessOf(recalled(["u", "r"]), reply, given)).toBe(0);
+    for (const ids of [["u", undefined], ["u", "x"], ["u", "r", "x", "y"], []])
+      expect(sizeOf(recalled(ids), view).counted).toBeNull();
+  });
+
   it("says nothing of a view that begins otherwise", () => {
     expect(sizeOf(sizes(), [user("other"), reply]).counted).toBeNull();
     expect(sizeOf(sizes(), [reply]).counted).toBeNull();

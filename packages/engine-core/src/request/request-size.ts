@@ -6,11 +6,22 @@ import type { SharedPrefix } from "./shared-prefix.ts";
 import type { TokenSums } from "./token-sums.ts";
 
 /** A request whose tokens the provider counted. */
-export interface Measurement {
+export type Measurement = MadeMeasurement | RecalledMeasurement;
+
+/** One that was made since the session was opened. */
+interface MadeMeasurement {
   /** What was sent. */
   messages: readonly AgentMessage[];
   /** Id of what came back, once it is stored; undefined = it is not yet. */
   replyId: string | undefined;
+  /** Tokens of prompt and reply. */
+  tokens: number;
+}
+
+/** One that was made before, as far as it is on record. */
+interface RecalledMeasurement {
+  /** Ids of its messages, and of the reply that was stored; undefined = that one has none. */
+  ids: readonly (string | undefined)[];
   /** Tokens of prompt and reply. */
   tokens: number;
 }
@@ -26,7 +37,7 @@ export interface RequestSizes {
 export function measure(
   messages: readonly AgentMessage[],
   usage: Usage | undefined,
-): Measurement | undefined {
+): MadeMeasurement | undefined {
   if (usage === undefined) return undefined;
   const tokens = promptTokensOf(usage) + usage.output;
   return tokens > 0 ? { messages, replyId: undefined, tokens } : undefined;
@@ -39,7 +50,7 @@ export function measure(
 export function measureTaken(
   messages: readonly AgentMessage[],
   usage: Usage | undefined,
-): Measurement | undefined {
+): MadeMeasurement | undefined {
   const tokens = usage === undefined ? 0 : promptTokensOf(usage);
   return tokens > 0 ? { messages, replyId: undefined, tokens } : undefined;
 }
@@ -62,7 +73,7 @@ export function excessOf(
     promptBudget,
   }: { fixedTokens: number; tokenRatio: number; promptBudget: number },
 ): number {
-  if (measurement === undefined) return 0;
+  if (measurement === undefined || isRecalled(measurement)) return 0;
   const ratio = Math.max(1, tokenRatio);
   const sent = requestSums.total(measurement.messages).estimate;
   const replied = reply === undefined ? 0 : estimateMessage(reply).estimate;
@@ -82,17 +93,8 @@ export function sizeOf(
   messages: readonly AgentMessage[],
 ): MessageTokens {
   const { estimate } = requestSums.total(messages);
-  const counted = measurement?.messages.length ?? 0;
-  if (
-    measurement === undefined ||
-    counted === 0 ||
-    prefixOf(messages, measurement.messages) < counted
-  )
-    return { estimate, counted: null };
-  const { replyId } = measurement;
-  const next = messages[counted];
-  const isReply = next !== undefined && replyId !== undefined && messageId(next) === replyId;
-  const from = isReply ? counted + 1 : counted;
+  const from = measurement === undefined ? 0 : countedIn(measurement, messages, prefixOf);
+  if (measurement === undefined || from === 0) return { estimate, counted: null };
   return {
     estimate,
     counted: {
@@ -101,3 +103,28 @@ export function sizeOf(
     },
   };
 }
+
+/** How many leading messages the count is of; 0 = they do not start with what was counted. */
+function countedIn(
+  measurement: Measurement,
+  messages: readonly AgentMessage[],
+  prefixOf: SharedPrefix,
+): number {
+  if (isRecalled(measurement)) {
+    const { ids } = measurement;
+    const isSame = (id: string | undefined, index: number) => {
+      const message = messages[index];
+      return id !== undefined && message !== undefined && messageId(message) === id;
+    };
+    return ids.every(isSame) ? ids.length : 0;
+  }
+  const counted = measurement.messages.length;
+  if (counted === 0 || prefixOf(messages, measurement.messages) < counted) return 0;
+  const { replyId } = measurement;
+  const next = messages[counted];
+  const isReply = next !== undefined && replyId !== undefined && messageId(next) === replyId;
+  return isReply ? counted + 1 : counted;
+}
+
+const isRecalled = (measurement: Measurement): measurement is RecalledMeasurement =>
+  "ids" in measurement;

@@ -106,7 +106,8 @@ export interface SessionState {
   modelCalls: number;
   /**
    * What the provider counted for the last successful call; undefined after a compaction. A host
-   * that changes the branch by other means than a turn sets it to undefined.
+   * that changes the branch by other means than a turn sets it to undefined, and one that opens a
+   * session whose last request it kept to that request's ids and tokens.
    */
   measurement: Measurement | undefined;
   /** Background maintenance of this session; a host awaits it with `settleMaintenance`. */

@@ -1,5 +1,6 @@
 // What the next model call would send, found out without sending or storing anything.
 import { type ContextSize, pause } from "@clew/plugin-sdk/host";
+import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
   type NewTranscriptEntry,
   placeEntry,
@@ -46,6 +47,8 @@ export interface RequestPreview {
   call: ModelCallReport | null;
   /** How large it is, as every decision sees it; null = the turn ended before that was known. */
   size: ContextSize | null;
+  /** Of `size.tokens`: the stand-in for the person's next message. */
+  nextMessageTokens: number;
   /** True: it does not fit, so it would not be sent as it is. */
   heldBack: boolean;
   /** How the turn would make it smaller; null = it would not. Nothing of it was done. */
@@ -120,12 +123,21 @@ async function previewNow(request: PreviewRequest): Promise<RequestPreview> {
   return {
     call: described?.call ?? null,
     size: turn.composed.size,
+    nextMessageTokens: standInTokens(turn),
     heldBack: turn.failure?.heldBack === true,
     shrinks: shrinkingOf(turn, stoppedBefore),
     promptEntryId: turn.prompt?.entryId ?? PROMPT_ENTRY_ID,
     report: reportOf(turn, facts),
     parts: described?.parts ?? {},
   };
+}
+
+/** As the model counts. */
+function standInTokens({ composed, setup }: Turn): number {
+  const last = composed.items.at(-1)?.message;
+  return last?.role === "user"
+    ? Math.ceil(setup.settings.tokenRatio * estimateMessage(last).estimate)
+    : 0;
 }
 
 function shrinkingOf(turn: Turn, stoppedBefore: Ask | null): PreviewedStep | null {

@@ -99,7 +99,8 @@ function roomFor(
   const { budget, settings, fixedTokens } = setup;
   const { tokenRatio } = settings;
   const { items, measurement } = state;
-  const reply = items[indexOfMessage(items, measurement?.replyId)]?.message;
+  const replyId = measurement && "replyId" in measurement ? measurement.replyId : undefined;
+  const reply = items[indexOfMessage(items, replyId)]?.message;
   const { promptBudget } = budget;
   const excess = excessOf(state, reply, { fixedTokens, tokenRatio, promptBudget });
   const beside = withTurn ? [] : turn.filter(({ id }) => id !== promptId);

@@ -107,7 +107,7 @@ export async function append(
   );
   const stored = await storeStep(world.transcript, { entries: stamped, deliveries: world.held });
   world.held = [];
-  if (as === "reply" && state.measurement !== undefined)
+  if (as === "reply" && state.measurement !== undefined && "messages" in state.measurement)
     state.measurement = { ...state.measurement, replyId: messageIds(stored)[0] };
   return { type: "appended", as, entries: stored };
 }
