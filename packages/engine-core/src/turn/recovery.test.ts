@@ -583,6 +583,43 @@ describe("compaction by threshold", () => {
     expect(await after(2)).toBe(0);
   });
 
+  it("does not come again above the mark where the request alone takes most of the room, and says so once", async () => {
+    const request = "word ".repeat(19_000);
+    let compactions = 0;
+    const keepsRequest: CompactionPort = {
+      async compact() {
+        compactions++;
+        const { transcript } = host.ports;
+        const kept = transcript
+          .branch()
+          .findLast((entry) => entry.type === "message" && entry.message.role === "assistant")!;
+        await transcript.append([
+          { type: "compaction", summary: request, firstKeptEntryId: kept.id, tokensBefore: 1 },
+        ]);
+        return { ok: true, compacted: true };
+      },
+    };
+    const before = Array<Reply>(30).fill("fine");
+    const steps = Array.from({ length: 20 }, (_, step) => callTool("t", {}, `c${step}`));
+    const host: TestHost = testHost({
+      replies: [...before, ...steps, "done"],
+      tools: tools({ t: () => "word ".repeat(500) }),
+      ports: { compaction: keepsRequest },
+    });
+    const options = { model: { ...MODEL, contextWindow: 23_000 } };
+    for (let call = 0; call < 30; call++) await host.say(`hi ${call}`, options);
+    const notices: string[] = [];
+    const { outcome } = await host.say(request, {
+      ...options,
+      onEvent: (event) => event.type === "notice" && notices.push(event.text),
+    });
+    expect(outcome).toBe("completed");
+    // Above the mark it would be ten times: these are for what does not fit.
+    expect(compactions).toBeGreaterThan(0);
+    expect(compactions).toBeLessThan(5);
+    expect(notices.filter((text) => text.startsWith("What this turn must keep"))).toHaveLength(1);
+  });
+
   it("that changed nothing is not tried again in the turn, as long as the request fits", async () => {
     const asked: CompactionAsk[] = [];
     const vain: CompactionPort = {

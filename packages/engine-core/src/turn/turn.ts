@@ -115,7 +115,7 @@ export interface RecoveryState {
   readonly cut: boolean;
   /** Built-in compaction already ran since the last successful model call. */
   readonly autoCompacted: boolean;
-  /** A compaction above the high mark changed nothing: none is tried again in this turn. */
+  /** A compaction above the high mark left nearly as much: none is tried again in this turn. */
   readonly highMarkIsVain: boolean;
   /** The engine's own compact changed nothing: it is not asked again in this turn. */
   readonly engineCannot: boolean;

@@ -1,4 +1,6 @@
 // Puts the next request together and decides whether it may be sent.
+import type { ContextSize } from "@clew/plugin-sdk/host";
+import type { Tell } from "../effects.ts";
 import { sizeOfRequest } from "../request-size.ts";
 import { ask, done, failed, failure, type Task } from "../step.ts";
 import type { RecoveryState, Turn } from "../turn.ts";
@@ -20,12 +22,34 @@ export const compose: Task = {
     if (answer.type !== "composed") return done(turn);
     const size = sizeOfRequest(turn, answer, { ofEngine: true });
     const { items, lastPromptTokens } = answer;
-    const ready = { ...turn, composed: { items, lastPromptTokens, size } };
-    if (size.overflow === 0 || !isChecked(ready)) return done(ready);
+    const composed = { ...turn, composed: { items, lastPromptTokens, size } };
+    const { turn: ready, tells } = withVainMark(composed, size);
+    if (size.overflow === 0 || !isChecked(ready)) return done(ready, ...tells);
     const message = "Context overflow: prompt too large for the model (precheck).";
-    return failed(ready, { ...failure("overflow", message), heldBack: true });
+    return failed(ready, { ...failure("overflow", message), heldBack: true }, ...tells);
   },
 };
+
+/** Of the high mark: where a compaction leaves more, the next one would come after a few calls. */
+const VAIN_SHARE = 0.75;
+
+/**
+ * What this turn must keep may take most of the room there is. To compact again above the mark
+ * would cost the whole prompt at every call and free next to nothing: then only what does not fit
+ * is compacted.
+ */
+function withVainMark(turn: Turn, { messages, water }: ContextSize): { turn: Turn; tells: Tell[] } {
+  const { recovery } = turn;
+  const isVain = recovery.autoCompacted && messages > VAIN_SHARE * water.high;
+  if (!isVain || recovery.highMarkIsVain) return { turn, tells: [] };
+  const text = `What this turn must keep takes about ${count(messages)} tokens, and the conversation is compacted above ${count(water.high)}: until the turn ends that is done only where a request would not fit.`;
+  return {
+    turn: { ...turn, recovery: { ...recovery, highMarkIsVain: true } },
+    tells: [{ do: "emit", event: { type: "notice", text } }],
+  };
+}
+
+const count = (tokens: number) => tokens.toLocaleString("en-US");
 
 /** What was left out of a view is a reason to compact once; after that the view is judged. */
 const mayStillShrink = ({ overflowAttempts, engineCannot }: RecoveryState) =>
