@@ -70,6 +70,25 @@ describe("overflow recovery", () => {
     );
   });
 
+  it("of a message larger than the window asks neither the model nor a compaction, and keeps it on record", async () => {
+    const { engine, calls } = shrinking(false);
+    const host = testHost({ engine, replies: ["one", "never asked"] });
+    await host.say("hi");
+    const long = "word ".repeat(3000);
+    const refused = await host.say(long, { model: { ...MODEL, contextWindow: 1000 } });
+    expect(refused.error?.message).toMatch(
+      /^Context overflow: your message has about 2,\d{3} tokens/,
+    );
+    expect(refused.report.modelCalls).toEqual([]);
+    expect(calls).toEqual([]);
+    const stored = host.ports.transcript
+      .branch()
+      .flatMap((entry) =>
+        entry.type === "message" && entry.message.role === "user" ? [textOf(entry.message)] : [],
+      );
+    expect(stored).toContain(long);
+  });
+
   it("says that nothing was compacted where that was announced", async () => {
     const host = testHost({ replies: ["one", overflow()] });
     await host.say("hi");
@@ -461,7 +480,7 @@ describe("the check before a request", () => {
     const { engine, calls } = shrinking(true);
     const sent: number[] = [];
     const host = testHost({ engine, replies: ["ok"] });
-    await host.say("x ".repeat(240_000), {
+    await host.say("x ".repeat(147_000), {
       onEvent: ({ type }) => void (type === "text" && sent.push(calls.length)),
     });
     // It said that it compacted, and the same request came back: it is not asked again.
@@ -839,7 +858,7 @@ describe("planRecovery", () => {
 
   it.each<{
     name: string;
-    given: LoopFailure & { others?: true };
+    given: LoopFailure & { others?: true; alone?: true };
     tried: Partial<RecoveryState>;
     step: object;
   }>([
@@ -892,6 +911,18 @@ describe("planRecovery", () => {
       step: { kind: "send" },
     },
     {
+      name: "but not where the message alone is larger than the window",
+      given: { ...failure("overflow", true), alone: true },
+      tried: {},
+      step: { kind: "surface" },
+    },
+    {
+      name: "unless another model holds it",
+      given: { ...failure("overflow", true), alone: true, others: true },
+      tried: {},
+      step: { kind: "fall-back", to: 1 },
+    },
+    {
       name: "a failed model gives way to the next",
       given: { ...failure("overloaded"), others: true },
       tried: {},
@@ -938,6 +969,7 @@ describe("planRecovery", () => {
       fill: 0,
       compacts: false,
       isUnwindowed: false,
+      isTooLargeAlone: given.alone === true,
       model: MODEL,
       candidates:
         given.others !== true

@@ -12,6 +12,8 @@ export const CHUNKS = {
   defaultParts: 2,
   minMessagesForSplit: 4,
   oversizedShare: 0.5,
+  /** Of an estimate: hardly ever is the count less. */
+  leastShare: 0.8,
 } as const;
 
 /** Tokens of one message in a summary request. */
@@ -82,6 +84,13 @@ export function isOversized(
 ): boolean {
   return count(message) * CHUNKS.safetyMargin > CHUNKS.oversizedShare * contextWindow;
 }
+
+/** True for what a model would surely refuse, so that asking it costs time and nothing else. */
+export const isBeyond = (
+  messages: readonly AgentMessage[],
+  contextWindow: number,
+  count: CountMessage,
+): boolean => CHUNKS.leastShare * total(messages, count) > contextWindow;
 
 /** Without what a host injected for one run only: it is no part of the conversation. */
 export function conversationOnly(messages: readonly AgentMessage[]): AgentMessage[] {

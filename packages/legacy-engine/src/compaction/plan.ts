@@ -61,6 +61,8 @@ export interface PrunePlan extends PlannedSize {
 export interface SummaryPlan extends PlannedSize {
   kind: "summarise";
   limits: CompactionLimits;
+  /** Counted / estimated tokens of the session's model. */
+  tokenRatio: number;
   /** Cleared besides; undefined when nothing qualifies. */
   prune: PruneStep | undefined;
   /** The originals, whatever was cleared. */
@@ -224,6 +226,7 @@ function* summarySteps(input: PlanInput, material: Material): Steps<SummaryPlan 
   return {
     kind: "summarise",
     limits,
+    tokenRatio: input.tokenRatio ?? 1,
     ...size,
     prune,
     ...written,

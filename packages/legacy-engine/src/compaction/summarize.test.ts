@@ -44,6 +44,33 @@ describe("summarising without any message", () => {
   });
 });
 
+describe("what the model surely cannot read", () => {
+  it("is not sent to be refused: a message by itself is left out, and said to be", async () => {
+    const giant = user("word ".repeat(20_000));
+    const { model, request: three } = request(["the rest"], {
+      messages: [giant, ...turns(2)],
+      contextWindow: 8000,
+    });
+    const { summary, tier } = await summarizeTiers(three);
+    expect(tier).toBe("partial");
+    expect(summary).toMatch(/^the rest\n\n\[Large user \(~15K tokens\) omitted from summary\]$/);
+    for (const call of model.calls) expect(promptOf(call).length).toBeLessThan(8000 * 4);
+  });
+
+  it("costs no request where there is nothing else", async () => {
+    const { model, request: alone } = request(["never asked"], {
+      messages: [user("word ".repeat(20_000))],
+      contextWindow: 8000,
+      lastResort: "none",
+    });
+    expect(await summarizeTiers(alone)).toMatchObject({
+      summary: "",
+      reason: "it is longer than what the summarising model reads",
+    });
+    expect(model.calls).toEqual([]);
+  });
+});
+
 describe("stages", () => {
   it("asks once when everything fits into one chunk", async () => {
     const { model, request: small } = request(["all of it"], { maxChunkTokens: 1000 });

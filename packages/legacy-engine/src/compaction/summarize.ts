@@ -7,6 +7,7 @@ import {
   chunkMessagesByMaxTokens,
   computeAdaptiveChunkRatio,
   conversationOnly,
+  isBeyond,
   isOversized,
   maxChunkTokens,
   splitMessagesByTokenShare,
@@ -14,7 +15,7 @@ import {
 } from "./chunks.ts";
 import { withoutOversized } from "./oversized.ts";
 import { type IdentifierPolicy, MERGE_INSTRUCTION, summaryPrompt } from "./prompts.ts";
-import { type RequestEnvironment, requestSummary } from "./request.ts";
+import { type RequestEnvironment, requestSummary, type SummaryOutcome } from "./request.ts";
 import { serializeConversation, serializedTokens } from "./serialize.ts";
 
 /** What to summarise, by which model, and in which form. */
@@ -199,7 +200,13 @@ async function summarizeChunks(job: Job): Promise<Attempt> {
   let summary = job.previousSummary;
   let covered = false;
   for (let chunk = queue.shift(); chunk !== undefined; chunk = queue.shift()) {
-    const outcome = await requestSummary(promptFor(job, chunk, summary), job.maxOutputTokens, job);
+    const outcome: SummaryOutcome = isBeyond(chunk, job.contextWindow, job.count)
+      ? {
+          ok: false,
+          kind: "overflow",
+          reason: "it is longer than what the summarising model reads",
+        }
+      : await requestSummary(promptFor(job, chunk, summary), job.maxOutputTokens, job);
     if (outcome.ok) {
       summary = outcome.text;
       covered = true;

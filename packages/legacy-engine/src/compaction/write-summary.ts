@@ -3,7 +3,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { pause, stepsInSlices } from "@clew/plugin-sdk/host";
 import { joinRecord, type LedgerState, type RecordParts } from "@clew/plugin-sdk/transcript";
 import { type AuditProblem, amendSummary, auditSummary, describeProblem } from "./audit.ts";
-import { CHUNKS, splitMessagesByTokenShare, total } from "./chunks.ts";
+import { CHUNKS, type CountMessage, splitMessagesByTokenShare, total } from "./chunks.ts";
 import { type Facts, factSteps } from "./facts.ts";
 import type { CompactionOptions } from "./options.ts";
 import type { SummaryPlan } from "./plan.ts";
@@ -218,6 +218,12 @@ async function summariseMessages(
   return written.tier === "none" ? { ...written, summary: previousSummary ?? "" } : written;
 }
 
+/** As the model is known to count, where that is more than we estimate. */
+function countedTokens({ tokenRatio }: SummaryPlan): CountMessage {
+  const ratio = Math.max(1, tokenRatio);
+  return (message) => Math.ceil(ratio * serializedTokens(message));
+}
+
 function summaryRequest({
   plan,
   options,
@@ -226,6 +232,7 @@ function summaryRequest({
 }: ModelWriting): Omit<SummarizeRequest, "messages"> {
   return {
     ...environment,
+    count: countedTokens(plan),
     maxOutputTokens: plan.limits.summaryTokens,
     maxChars: plan.limits.summaryChars,
     identifierPolicy: options.identifierPolicy,

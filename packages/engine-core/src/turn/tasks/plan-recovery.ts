@@ -39,6 +39,8 @@ export interface RecoveryFacts {
   compacts: boolean;
   /** What does not fit is the history that the engine chose from, not what it chose. */
   isUnwindowed: boolean;
+  /** The person's message has more tokens than the model holds, whatever stands beside it. */
+  isTooLargeAlone: boolean;
   /** Who failed. */
   model: ModelRef;
   /** Who may answer instead. */
@@ -48,8 +50,9 @@ export interface RecoveryFacts {
 /**
  * The next thing to try. `tried` is the state before it. What a person has seen the beginning of is
  * never asked again, and neither is what was aborted. A refusal gets its one remedy; what does not
- * fit is made smaller, by the engine first, then by the host, and results are cut last, once. What
- * is left is for another model.
+ * fit is made smaller, by the engine first, then by the host, and results are cut last, once. A
+ * message that is too large alone is not: nobody is asked about it. What is left is for another
+ * model.
  */
 export function planRecovery(
   failure: Pick<LoopFailure, "error" | "heldBack" | "sent">,
@@ -72,7 +75,7 @@ export function planRecovery(
 function planSmaller(
   failure: Pick<LoopFailure, "error" | "heldBack">,
   tried: RecoveryState,
-  { fill, compacts, isUnwindowed, model, candidates }: RecoveryFacts,
+  { fill, compacts, isUnwindowed, isTooLargeAlone, model, candidates }: RecoveryFacts,
 ): RecoveryStep | undefined {
   if (failure.error.kind === "timeout") {
     const worthIt =
@@ -86,7 +89,7 @@ function planSmaller(
         }
       : undefined;
   }
-  if (failure.error.kind !== "overflow") return undefined;
+  if (failure.error.kind !== "overflow" || isTooLargeAlone) return undefined;
   if (isUnwindowed && tried.engineCannot) return { kind: "retry" };
   if (tried.overflowAttempts < MAX_OVERFLOW_ATTEMPTS) {
     if (tried.autoCompacted) return { kind: "retry" };

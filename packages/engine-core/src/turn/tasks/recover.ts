@@ -1,5 +1,6 @@
 // Does what was decided about a failed model call, or a request that does not fit.
 import { planBudget } from "@clew/plugin-sdk/host";
+import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
 import type { Ask } from "../effects.ts";
 import { TO_THE_MODEL } from "../order.ts";
@@ -22,6 +23,7 @@ export const recover: Task = {
       fill: composed.lastPromptTokens / setup.budget.promptBudget,
       compacts: setup.host.compacts && setup.engine.id !== FALLBACK_ENGINE_ID,
       isUnwindowed: failure.heldBack === true && composed.size?.source === "unwindowed",
+      isTooLargeAlone: isTooLargeAlone(known),
       model: setup.model,
       candidates: setup.fallbacks,
     });
@@ -32,6 +34,11 @@ export const recover: Task = {
     return answer.results > 0 ? doneOnly(turn, TO_THE_MODEL) : doneOnly(turn, ["recover"]);
   },
 };
+
+/** By the least it may have: then there is no use in asking anybody about it. */
+const isTooLargeAlone = ({ setup: { prompt, settings, model } }: Turn): boolean =>
+  settings.tokenRatio * estimateMessage({ role: "user", content: prompt.content }).low >
+  model.contextWindow;
 
 function take(turn: Turn, failure: LoopFailure, step: RecoveryStep): Step {
   const { recovery, setup } = turn;
