@@ -141,6 +141,40 @@ describe("a view", () => {
     );
   });
 
+  it("keeps the record that the host hands back, however much more room the next call has", async () => {
+    const turns = { turns: 80, tools: 2, toolResultChars: 1_500 };
+    for (const ids of ["e", undefined])
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.integer({ min: 9_000, max: 400_000 }), { minLength: 2, maxLength: 5 }),
+          async ([first, ...budgets]) => {
+            const store = newStore();
+            const plain = conversation(turns).map((one, at) => ({ ...one, timestamp: 1e12 + at }));
+            const messages = ids === undefined ? plain : withIds(plain, ids);
+            let handed = (await assembleIn(store, messages, first)).messages;
+            const isCut = isOwn(handed[0]!);
+            for (const budget of budgets) {
+              // What a host keeps of a message beside its words is not sure.
+              const back = structuredClone(handed);
+              const again = await assembleIn(store, back, budget);
+              handed = again.messages;
+              expect(isOwn(handed[0]!)).toBe(isCut || again.view.record !== null);
+              if (isCut) expect(again.contextProjection?.epoch).not.toMatch(/whole$/);
+              if (isCut) expect(again.reasons?.[0]?.reason).toMatch(/^stands for \d+ earlier/);
+            }
+          },
+        ),
+        { numRuns: fc.readConfigureGlobal().numRuns! / 10 },
+      );
+  });
+
+  it("keeps a record that is handed back after its cut was forgotten", async () => {
+    const messages = withIds(conversation({ turns: 60, tools: 2, toolResultChars: 1_500 }));
+    const first = await assembleIn(newStore(), messages, 24_000);
+    const again = await assembleIn(newStore(), structuredClone(first.messages), 60_000);
+    expect(bytesOf(again.messages)).toEqual(bytesOf(first.messages));
+  });
+
   it("grows at its end only until the next cut, also when the host hands back what it was given", async () => {
     const store = newStore();
     let handed = withIds(conversation({ turns: 60, tools: 1, toolResultChars: 1_500 }));

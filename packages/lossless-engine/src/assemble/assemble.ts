@@ -1,7 +1,7 @@
 // Chooses what a model is shown of a history, and says so in the terms of the contract.
 import { type AgentMessage, type AssembleResult, messageId } from "@clew/plugin-sdk/core";
 import { withoutNamesakes } from "../messages/name.ts";
-import { isOwn } from "../messages/own.ts";
+import { isOwn, ownName } from "../messages/own.ts";
 import { asFarAsPossible, patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
@@ -47,10 +47,14 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
   const inFull = { messages: request.messages, budget, cuts: stored, count: estimates };
   const same = keptAsGiven({ ...inFull, heartbeats });
   if (same !== undefined) return showKept(request.messages, same, estimates);
-  // A host may hand back the view it was given.
-  const given = withoutNamesakes(request.messages.filter((message) => !isOwn(message)));
+  const known = new Set([...stored.values()].map(({ name }) => name));
+  // A record whose cut nobody knows any more stays: nothing else stands for what is before it.
+  const given = withoutNamesakes(
+    request.messages.filter((message) => !isOwn(message) || !known.has(ownName(message)!)),
+  );
   const { messages, aside } = talkOf(given, heartbeats);
-  const cuts = await cutsAmong(store, { session, messages, cuts: stored, signal });
+  const held = handedBack(stored, request.messages);
+  const cuts = await cutsAmong(store, { session, messages, cuts: held, signal });
   const { plan, count } = planCounted({ ...request, messages, budget, cuts });
   switch (plan.kind) {
     case "whole":
@@ -64,6 +68,25 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
       return view;
     }
   }
+}
+
+/**
+ * A host may hand back the view it was given. What its record stands for is not there to be shown
+ * again, so that the record stays, however much room there is now.
+ */
+function handedBack(
+  cuts: ReadonlyMap<string, StoredCut>,
+  messages: readonly AgentMessage[],
+): ReadonlyMap<string, StoredCut> {
+  const record = messages.findLast(isOwn);
+  const name = record && ownName(record);
+  if (name === undefined) return cuts;
+  return new Map(
+    [...cuts].map(([first, cut]) => [
+      first,
+      cut.name === name ? { ...cut, ceiling: Infinity } : cut,
+    ]),
+  );
 }
 
 /**

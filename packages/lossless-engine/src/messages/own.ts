@@ -17,6 +17,11 @@ export function ownRecord(
   };
 }
 
+/** What tells it from every other message that this engine wrote; undefined: a host stored it. */
+export function ownName(message: AgentMessage): string | undefined {
+  const name = message.__openclaw?.[MARK];
+  return typeof name === "string" ? name : undefined;
+}
+
 /** True: this engine wrote it, and no host stored it. */
-export const isOwn = (message: AgentMessage): boolean =>
-  typeof message.__openclaw?.[MARK] === "string";
+export const isOwn = (message: AgentMessage): boolean => ownName(message) !== undefined;
