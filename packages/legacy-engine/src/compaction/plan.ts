@@ -96,9 +96,6 @@ const MIN_SUMMARISED_TOKENS = 200;
 // asked for again at once.
 const MIN_THRESHOLD_SHARE = 0.05;
 const MAX_MIN_THRESHOLD = 4096;
-// In a small window the tail's limit, an upper bound, is below what is
-// usually kept, a middle value.
-const LOW_SHARE = 0.8;
 const MANUAL_KEEP_SHARE = 0.25;
 const FORCED_KEEP_SHARE = 0.5;
 
@@ -201,9 +198,8 @@ function* summarySteps(input: PlanInput, material: Material): Steps<SummaryPlan 
     start,
     tokens,
     highTokens: view.tokens.map(({ high }) => high),
-    keepTokens: Math.floor(
-      Math.min(keepTokens(input, limits, all), LOW_SHARE * limits.tailTokens) / scale,
-    ),
+    // In a small window the tail's limit is below what is usually kept.
+    keepTokens: Math.floor(Math.min(keepTokens(input, limits, all), limits.tailTokens) / scale),
     maxTailTokens: Math.floor(limits.tailTokens / scale),
     preferKeptFrom: openAt < 0 ? undefined : openAt,
     maxReplyTokens: Math.floor(limits.replyTokens / scale),
