@@ -150,6 +150,36 @@ describe("the offline model, asked a question", () => {
     ).toContain("“会议改到星期二下午三点。”");
   });
 
+  it.each([
+    ["Der Abgabetermin ist jetzt der 20. Juni.", "Wann ist der Abgabetermin?"],
+    ["Meine Katze heißt Mika.", "Wie heißt meine Katze?"],
+    ["Мою кошку зовут Мика.", "Как зовут мою кошку?"],
+    ["Срок сдачи теперь 20 июня.", "Какой срок сдачи?"],
+    ["موعد التسليم الآن 20 يونيو.", "متى موعد التسليم؟"],
+    ["اسم قطتي ميكا.", "ما اسم قطتي؟"],
+    ["项目截止日期改到六月二十日。", "项目截止日期是哪天?"],
+  ])("quotes %s", async (said, question) => {
+    expect(await ask([user(said), ...CHATTER, user(question)])).toContain(`“${said}”`);
+  });
+
+  it("takes no search that found nothing for an answer because it repeats the question's words", async () => {
+    const vain = 'No line of the workspace matches "Abgabetermin".';
+    const search: AgentMessage = {
+      role: "assistant",
+      content: [
+        {
+          ...{ type: "toolCall", id: "c1", name: "memory_search" },
+          arguments: { query: "Abgabetermin" },
+        },
+      ],
+      stopReason: "toolUse",
+    };
+    const asked = [user("Wann ist der Abgabetermin?"), search, result("memory_search", vain)];
+    expect(await ask(asked, { tools: [SEARCH] })).toBe(NOT_SHOWN);
+    const known = [user("Der Abgabetermin ist der 14. Juni."), ...CHATTER, ...asked];
+    expect(await ask(known, { tools: [SEARCH] })).toContain("14. Juni");
+  });
+
   it("says that it was shown nothing, rather than guess", async () => {
     expect(await ask([...CHATTER, user("What is the wifi password of the cabin?")])).toBe(
       NOT_SHOWN,

@@ -56,16 +56,17 @@ function answer(
   promptIndex: number,
 ): OfflinePlan {
   const terms = informativeTerms(question);
+  const asked = recallsSince(call, promptIndex);
   const canAsk = new Set(recallTools(call.tools).map(({ tool }) => tool.name));
   const shown = shownTexts(call.messages).flatMap((sources, index) => {
     if (index === promptIndex) return sources.map((source) => ({ ...source, text: besides }));
+    if (index > promptIndex) return sources.map((source) => unlessInVain(source, asked));
     // What was found for an earlier question may not be all, nor the newest: it is asked for again.
     const message = call.messages[index]!;
     const isFound = message.role === "toolResult" && canAsk.has(message.toolName);
     return isFound && index < promptIndex ? [] : sources;
   });
   const match = terms.length === 0 ? undefined : bestMatch(terms, shown);
-  const asked = recallsSince(call, promptIndex);
   const lookUp = terms.length === 0 ? undefined : planLookUp(call.tools, asked, terms, match);
   const isAnswer = match !== undefined && match.coverage >= ANSWERS;
   if (isAnswer && !leavesOpen(question, terms, match))
@@ -80,6 +81,13 @@ function answer(
   const telling = tellsOf(terms, shown);
   const near = ASKS_FOR_NAME.test(question) ? (telling ?? alike) : (alike ?? telling);
   return text(near === undefined ? NOT_SHOWN : closest(near.origin, near.sentence));
+}
+
+/** A tool that found nothing says so in one line that ends with what it was asked for. */
+function unlessInVain(source: Shown, asked: readonly LookUp[]): Shown {
+  const line = source.text.trim().replace(/\.$/, "");
+  const isInVain = !line.includes("\n") && asked.some(({ query }) => line.endsWith(`"${query}"`));
+  return isInVain ? { ...source, text: "" } : source;
 }
 
 const ASKS_FOR_NAME = /\b(?:which|what|who|whom|when|where|how (?:many|much))\b/i;

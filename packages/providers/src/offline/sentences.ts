@@ -53,6 +53,10 @@ export function shownText(message: AgentMessage): string {
   return message.role === "assistant" ? unwrapQuotes(textOf(message)) : textOf(message);
 }
 
+/** A mark and the room behind it, but not that of a German date: "20. Juni". */
+const SENTENCE_END =
+  /(?<=[.!?؟۔][)"'”’\]]?)(?<!\d\.(?=\s+(?:Jan|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)))\s+(?=\S)|(?<=[。！？])/u;
+
 /**
  * Cuts a text into sentences, in order, without list signs; linear. Code and tables are cut by
  * line.
@@ -60,7 +64,7 @@ export function shownText(message: AgentMessage): string {
 export function splitSentences(text: string): string[] {
   const sentences: string[] = [];
   for (const line of text.split(/\n+/)) {
-    for (const sentence of line.split(/(?<=[.!?][)"'”’\]]?)\s+(?=\S)|(?<=[。！？])/u)) {
+    for (const sentence of line.split(SENTENCE_END)) {
       for (const piece of cutLong(sentence.replace(/^\s*(?:[-*•>#]+|\d+[.)])\s+/, "").trim()))
         if (piece !== "") sentences.push(piece);
     }
@@ -70,7 +74,7 @@ export function splitSentences(text: string): string[] {
 
 /** True for a sentence that asks and so answers nothing. */
 export function isQuestion(sentence: string): boolean {
-  return /[?？]["'”’)\]]*$/u.test(sentence) || ASKING.test(sentence);
+  return /[?？؟]["'”’)\]]*$/u.test(sentence) || ASKING.test(sentence);
 }
 
 const ASKING =

@@ -18,6 +18,18 @@ const COMMON = new Set(
     .split(/\s+/)
     .map(fold),
 );
+/** The same in German, Russian and Arabic. */
+const COMMON_ELSEWHERE = new Set(
+  `aber auch auf aus bei bin bist damals dann das dass dein dem den denn der des dich dir doch du ein eine einem einen einer eines er es euch euer
+  für hat hatte ich ihm ihn ihr im ist ja jetzt mein meine meinem meinen meiner mich mir mit nach nicht noch nun oder schon sein seine sich sie
+  sind um und uns unser von vom vor wann warum welche welchem welchen welcher welches wem wen wer werden weshalb wie wieso wir wird wo woher wohin
+  wurde zu zum zur
+  а без был была были было быть в вам вас весь во вот вы где да для до его ее её если есть ещё еще же за зачем и из или им их к как какая какие
+  какой какую когда кого кому кто куда ли мне мой моего моей мои мою моя мы на над нам нас наш не ней нет но ну о об он она они от откуда по под
+  почему при про с сейчас сколько со так там твой теперь то тот ты у уже чего чем что чтобы это этот эта я
+  أم أن أنا أنت أو أي أين إلى الآن التي الذي إن ب بعد بل تم ثم حتى على عن عند في قبل قد كان كانت كل كم كيف لا لم لماذا لن له لها ليس ما ماذا متى
+  مع من هذا هذه هل هم هو هي و يا يجب`.split(/\s+/),
+);
 
 // Han, Hiragana, Katakana and Thai write no gaps between words.
 const GAPLESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/gu;
@@ -52,7 +64,11 @@ export function informativeTerms(text: string): Term[] {
 
 /** True for a folded word that is no common one. */
 export function isInformative(folded: string): boolean {
-  return !COMMON.has(folded) && (folded.length > 1 || /\p{N}/u.test(folded));
+  return (
+    !COMMON.has(folded) &&
+    !COMMON_ELSEWHERE.has(folded) &&
+    (folded.length > 1 || /\p{N}/u.test(folded))
+  );
 }
 
 /** Each character with the next one. */
