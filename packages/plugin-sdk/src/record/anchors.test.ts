@@ -42,6 +42,7 @@ describe("passagesIn", () => {
       "\n",
       "PROJ-1",
       "🙂",
+      "TestSuite/TestOfOneLongName",
     );
     fc.assert(
       fc.property(fc.array(word, { minLength: 30, maxLength: 200 }), (words) => {

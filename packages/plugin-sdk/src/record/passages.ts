@@ -20,6 +20,8 @@ const MAX_PER_TEXT = 8;
 const MAX_PASSAGES = 1_500;
 const LEAST_NAMES = 2;
 const BOUNDARY = /\s/;
+/** Within so many characters of where its word begins, a name stands: longer words are data. */
+const LONGEST_WORD = 400;
 
 /**
  * The densest passages of `text`, each naming at least two things that none before it names, at
@@ -28,7 +30,7 @@ const BOUNDARY = /\s/;
 export function passagesIn(text: string, names: readonly Name[], entryId: string): Passage[] {
   if (text.length < LEAST_CHARS) return [];
   const places = names
-    .flatMap(({ name, places }) => places.map((at) => ({ name, at })))
+    .flatMap(({ name, places }) => places.map((at) => ({ name, at: placeIn(text, name, at) })))
     .sort((a, b) => a.at - b.at);
   const taken = new Set<string>();
   const found: Passage[] = [];
@@ -47,14 +49,19 @@ export function passagesIn(text: string, names: readonly Name[], entryId: string
     ];
     for (const { name } of places.slice(from, to + 1)) taken.add(name);
     for (const name of within) taken.add(name);
-    if (piece.end - piece.start >= LEAST_CHARS)
-      found.push({
-        entryId,
-        text: ownText(text.slice(piece.start, piece.end)),
-        names: within,
-      });
+    if (piece.end - piece.start < LEAST_CHARS) continue;
+    const quoted = ownText(text.slice(piece.start, piece.end));
+    // What a passage names is not listed again: it has to stand there whole.
+    found.push({ entryId, text: quoted, names: within.filter((name) => quoted.includes(name)) });
   }
   return found;
+}
+
+/** A name may stand further on in the word that begins at `at`: "suite/OneTest" names OneTest. */
+function placeIn(text: string, name: string, at: number): number {
+  if (text.startsWith(name, at)) return at;
+  const found = text.slice(at, at + LONGEST_WORD + name.length).indexOf(name);
+  return found < 0 ? at : at + found;
 }
 
 /**
