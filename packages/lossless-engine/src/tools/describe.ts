@@ -111,7 +111,7 @@ export async function describe(
     if (messages.length === 0) return "There are no such messages here.";
     if (asked.turn !== undefined)
       return "turn goes with the path of a file: what it said then. A message is the same at every turn.";
-    return pageOf(store, messages, { asked, to: range.to, room });
+    return pageOf(store, messages, { asked, to: range.to, room, isOnly: scope?.length === 1 });
   }
   if (LIST.test(id)) return 'One message or range at a time: {"id": "#12"} or {"id": "#12-#30"}.';
   const history = await historyOfFile(store, { path: id, scope, workspace, signal });
@@ -135,7 +135,7 @@ function endOf(
 
 /** An id may consist of digits alone: only what is none is a number without its sign. */
 function rangeOf(store: Store, scope: Scope, id: string): { from: number; to: number } | undefined {
-  const seq = id.startsWith("#") ? undefined : numberOf(store, scope, id.replace(/^@/, ""));
+  const seq = id.startsWith("#") ? undefined : numberOf(store, scope, nameIn(id));
   if (seq !== undefined) return { from: seq, to: seq };
   const [, one, other = one] = /^#?(\d{1,15})(?:\s*-\s*#?(\d{1,15}))?$/.exec(id) ?? [];
   if (one === undefined) return undefined;
@@ -143,13 +143,22 @@ function rangeOf(store: Store, scope: Scope, id: string): { from: number; to: nu
   return { from: from!, to: to! };
 }
 
+/** As a record quotes it, or as it is. */
+const nameIn = (id: string) => id.trim().replace(/^@/, "");
+
 /** Whole messages as long as they fit; one that does not fit alone is cut, and says where. */
 function pageOf(
   store: Store,
   messages: readonly StoredMessage[],
-  { asked, to, room }: { asked: DescribeArguments; to: number; room: number },
+  {
+    asked,
+    to,
+    room,
+    isOnly,
+  }: { asked: DescribeArguments; to: number; room: number; isOnly: boolean },
 ): string {
   const { raw = false } = asked;
+  const known = { askedAs: nameIn(asked.id), isOnly };
   const rangeOn = (seq: number) => ({
     id: seq < to ? `#${seq}-#${to}` : `#${seq}`,
     ...{ ...(raw && { raw }), ...whereOf(asked) },
@@ -161,9 +170,8 @@ function pageOf(
     const { seq } = message;
     const isFirst = index === 0;
     if (!isFirst && text.length > left) return [...parts, toGoOn(rangeOn(seq))].join("\n\n");
-    const label = message.hasFiles
-      ? `${labelOf(message)} · ${filesOf(store, seq)}`
-      : labelOf(message);
+    const files = message.hasFiles ? ` · ${filesOf(store, seq)}` : "";
+    const label = `${labelOf(message, known)}${files}`;
     const request = { asked: isFirst ? asked : {}, next: rangeOn(seq), room: left };
     const { shown, isCut } = partOf(text, request);
     const part = `${label}\n${shown}`;

@@ -156,6 +156,26 @@ describe("a file by its path", () => {
 });
 
 describe("a long text", () => {
+  it("is shown in as many characters as are asked for, up to more than a page, and goes on there", async () => {
+    const { tell, call } = setUpRecall();
+    const text = Array.from({ length: 6_000 }, (_, line) => `line ${line} of it`).join("\n");
+    await tell([user("read it"), ...read("src/long.ts", text)]);
+    const [, fileId] = /(file_\w+)/.exec(await call("lcm_describe", { id: "#3" }))!;
+    for (const id of ["src/long.ts", fileId!]) {
+      const shown = async (more: object) => {
+        const answer = await call("lcm_describe", { id, ...more });
+        return { answer, text: quotedIn(answer)[0] };
+      };
+      expect((await shown({})).text).toBe(text.slice(0, 32_768));
+      const { answer, text: first } = await shown({ expandFileMaxBytes: 100 });
+      expect(first).toBe(text.slice(0, 100));
+      const rest = JSON.parse(/to go on: (\{.*\})\.$/.exec(answer)![1]!);
+      expect((await shown({ ...rest, expandFileMaxBytes: 50 })).text).toBe(text.slice(100, 150));
+      expect((await shown({ expandFileMaxBytes: 60_000 })).text).toBe(text.slice(0, 60_000));
+      expect((await shown({ expandFileMaxBytes: 200_000 })).text).toBe(text);
+    }
+  });
+
   it("is kept once, has an id that its messages name, and says which messages hold it", async () => {
     const { call, tell } = await setUp();
     const [id] = /file_[0-9a-f]{16}/.exec(await call("lcm_describe", { id: "#3" })) ?? [];

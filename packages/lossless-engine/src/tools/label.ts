@@ -3,9 +3,18 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { StoredMessage } from "../store/rows.ts";
 import { nameShown } from "./quoted.ts";
 
+/** What a reader knows of a message without being told. */
+export interface LabelOptions {
+  /** The name that it was asked for by. Absent: none. */
+  readonly askedAs?: string | undefined;
+  /** True: there are messages of no other conversation to tell it from. Absent: there may be. */
+  readonly isOnly?: boolean;
+}
+
 /** On one line: its number, by which it is asked for, and what helps to tell it from others. */
-export function labelOf(stored: StoredMessage) {
+export function labelOf(stored: StoredMessage, { askedAs, isOnly = false }: LabelOptions = {}) {
   const { seq, name, turn, conversation, message, isHeartbeat, isLeft } = stored;
+  const isNamed = name === askedAs || /^(?:json|key):/.test(name);
   const { timestamp } = message;
   const time =
     typeof timestamp === "number" && Math.abs(timestamp) < MOST_MS
@@ -13,13 +22,13 @@ export function labelOf(stored: StoredMessage) {
       : [];
   return [
     `#${seq}`,
-    ...(/^(?:json|key):/.test(name) ? [] : [`id ${nameShown(name)}`]),
+    ...(isNamed ? [] : [`id ${nameShown(name)}`]),
     speakerOf(message),
     ...(isHeartbeat ? ["heartbeat"] : []),
     ...(isLeft ? ["on a branch that was left"] : []),
     `turn ${turn}`,
     ...time,
-    `conversation ${conversation}`,
+    ...(isOnly ? [] : [`conversation ${conversation}`]),
   ].join(" · ");
 }
 

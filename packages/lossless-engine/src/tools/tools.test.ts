@@ -170,10 +170,21 @@ describe("lcm_describe", () => {
     const { tell, call } = setUpRecall();
     const run = toolCall("bash", { command: "ls" }, "c1");
     await tell([user("list"), assistant([run]), toolResult(run, "a.ts\nb.ts")]);
-    for (const id of ["#3", "e2", "@e2"])
-      expect(await call("lcm_describe", { id })).toMatch(
-        /^#3 · id e2 · result of bash · turn 1 · 2026-01-01 00:00 · conversation 1\n<stored (\w{6})>\na\.ts\nb\.ts\n<\/stored \1>$/,
-      );
+    const page =
+      /^#3( · id e2)? · result of bash · turn 1 · 2026-01-01 00:00\n<stored (\w{6})>\na\.ts\nb\.ts\n<\/stored \2>$/;
+    // What it was asked for by is not said again, nor which conversation where there is one.
+    for (const [id, said] of [
+      ["#3", " · id e2"],
+      ["e2", undefined],
+      ["@e2", undefined],
+    ] as const) {
+      const shown = await call("lcm_describe", { id });
+      expect(shown).toMatch(page);
+      expect(page.exec(shown)![1]).toBe(said);
+    }
+    expect(await call("lcm_describe", { id: "e2", allConversations: true })).toMatch(
+      /^#3 · result of bash · turn 1 · 2026-01-01 00:00 · conversation 1\n/,
+    );
     expect(await call("lcm_describe", { id: "e1" })).toContain("bash command: ls");
     expect(await call("lcm_describe", { id: "nobody" })).toMatch(
       /^There is no message or file nobody/,
