@@ -64,8 +64,9 @@ export interface NewCut {
 /**
  * Of the budget: a view may fill as much before it is cut. This engine is asked before every call,
  * so it keeps no room for the next one; what is read from caches grows with what a view may hold.
+ * Where a host asks once per turn, what the turn brings is compacted when it is too much.
  */
-const FULL = 0.95;
+const FULL = 0.97;
 /** Tokens of the largest budget that is filled; more of a larger window tells too little. */
 const LARGEST = 128_000;
 
