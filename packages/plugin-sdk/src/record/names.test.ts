@@ -50,6 +50,14 @@ describe("namesIn", () => {
     ).toEqual([]);
   });
 
+  it("takes what a program imports for a name that has to come again", () => {
+    const found = namesIn('import (\n\t"sync/atomic"\n) import fp from \'lodash/fp\'; "net/http');
+    expect(found).toEqual([
+      { kind: "path", name: "sync/atomic", places: [11], weak: true },
+      { kind: "path", name: "lodash/fp", places: [42], weak: true },
+    ]);
+  });
+
   it("stays linear on words made to be slow", () => {
     const hostile = [
       "aA".repeat(60),

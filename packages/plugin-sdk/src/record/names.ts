@@ -65,7 +65,9 @@ export function namesIn(text: string): Name[] {
   for (const word of head.split(SEPARATORS)) {
     const at = head.indexOf(word, end);
     end = at + word.length;
-    for (const { kind, name, weak } of namesOfWord(word)) {
+    const named = namesOfWord(word);
+    const all = named.length === 0 && isModule(head, at, word) ? [moduleOf(word)] : named;
+    for (const { kind, name, weak } of all) {
       // "registry.Lock(" is called, whatever its ending.
       if (kind === "path" && isCalled(head, end, name)) continue;
       const before = found.get(name);
@@ -75,6 +77,16 @@ export function namesIn(text: string): Name[] {
   }
   return [...found.values()];
 }
+
+/** "net/http" in quotes is what a program imports; without them two words are "read/write". */
+const isModule = (text: string, at: number, word: string) =>
+  MODULE.test(word) && QUOTE.test(text[at - 1] ?? "") && text[at - 1] === text[at + word.length];
+
+const MODULE = /^[a-z][a-z0-9]+\/[a-z][a-z0-9]+$/;
+const QUOTE = /["'`]/;
+
+/** Quotes stand around other words too: it is a name when it comes again. */
+const moduleOf = (name: string): Found => ({ kind: "path", name, weak: true });
 
 const isCalled = (text: string, end: number, name: string) =>
   text[end] === "(" && !name.includes("/") && text.endsWith(name, end);
