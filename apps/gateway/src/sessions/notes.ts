@@ -66,6 +66,11 @@ export function repairedParts(report: RepairReport): string[] {
       "entries without their parents put behind those before them",
     ],
     [
+      report.movedEntries,
+      "entry that stood before its parent put behind it",
+      "entries that stood before their parents put behind them",
+    ],
+    [
       report.rewrittenAssistantMessages,
       "empty failed reply given a placeholder",
       "empty failed replies given a placeholder",

@@ -207,7 +207,7 @@ export const DAMAGE: Readonly<Record<string, Kind>> = {
     return { file: fileOf([half, next]), rest: [half] };
   }, true),
   "an entry torn by a line feed": around((entry, dice, next) => {
-    const at = dice.between(1, entry.length - 1);
+    const at = dice.between(entry.indexOf("{") + 1, entry.lastIndexOf("}"));
     return { file: fileOf([entry.subarray(0, at), entry.subarray(at), next]) };
   }),
   "an entry torn by three line feeds": around((entry, dice, next) => {
@@ -265,12 +265,12 @@ export const DAMAGE: Readonly<Record<string, Kind>> = {
     const entry = entries[at]!;
     // Nobody can tell space before an entry from space in the text that was torn.
     const next = Buffer.from(entries[at + 1]!.toString("utf8").trim());
-    const cut = dice.between(1, entry.length - 1);
+    const cut = dice.between(entry.indexOf("{") + 1, entry.length - 1);
     const woven = [Buffer.concat([entry.subarray(0, cut), next]), entry.subarray(cut)];
     const [before, behind] = [entries.slice(0, at), entries.slice(at + 2)];
     return {
       file: fileOf([header, ...before, ...woven, ...behind]),
-      kept: [...before, next, entry, ...behind],
+      kept: [...before, entry, next, ...behind],
       near: new Set([entry]),
     };
   },
@@ -342,6 +342,12 @@ export const DAMAGE: Readonly<Record<string, Kind>> = {
   "a backslash that escapes nothing": inTexts("\\q", "\\\\q"),
   "an escape that was cut": inTexts("\\u1~", "\\\\u1~"),
   "a control character in a text": inTexts("\t", "\\u0009"),
+  "a file written backwards without one of its lines": ({ header, entries }, dice) => {
+    const at = dice.between(1, entries.length - 2);
+    const kept = entries.toSpliced(at, 1);
+    const file = fileOf([header, ...kept.toReversed()]);
+    return { file, kept, moved: new Set([entries[at + 1]!]) };
+  },
   "a line that is gone": around((_entry, _dice, next) => ({ file: fileOf([next]) }), true),
   "an entry over many lines": ({ header, entries }, dice) => {
     const at = dice.below(entries.length);
@@ -371,10 +377,26 @@ export const DAMAGE: Readonly<Record<string, Kind>> = {
     ]);
     return { file: fileOf([hole, next]), rest: [] };
   }, true),
-  "lines in another order": ({ header, entries }, dice) => {
+  "two lines in another order": ({ header, entries }, dice) => {
     const at = dice.between(0, entries.length - 2);
-    const kept = entries.with(at, entries[at + 1]!).with(at + 1, entries[at]!);
-    return { file: fileOf([header, ...kept]), kept };
+    const swapped = entries.with(at, entries[at + 1]!).with(at + 1, entries[at]!);
+    return { file: fileOf([header, ...swapped]), kept: entries };
+  },
+  "a line far from its place": ({ header, entries }, dice) => {
+    const at = dice.below(entries.length);
+    const rest = entries.toSpliced(at, 1);
+    const moved = rest.toSpliced(dice.between(0, rest.length), 0, entries[at]!);
+    return { file: fileOf([header, ...moved]), kept: entries };
+  },
+  "lines in any order": ({ header, entries }, dice) => {
+    const left = [...entries];
+    const mixed = entries.map(() => left.splice(dice.below(left.length), 1)[0]!);
+    return { file: fileOf([header, ...mixed]), kept: entries };
+  },
+  "a file written backwards": ({ header, entries }, dice) => {
+    const lines = entries.toReversed();
+    const file = fileOf(dice.below(2) === 0 ? [header, ...lines] : [...lines, header]);
+    return { file, kept: entries };
   },
   "the lines of a list": ({ header, entries }) => ({
     file: Buffer.from(

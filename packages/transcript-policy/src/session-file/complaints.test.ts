@@ -100,7 +100,7 @@ describe("complaint: whole entries beside damage are dropped", () => {
 
   it("reads both entries of two processes that wrote at once", async () => {
     const { lines } = await repaired(fileOf(HEADER, A.slice(0, 50) + B, A.slice(50), C));
-    expect(lines).toEqual([HEADER, B, A, C]);
+    expect(lines).toEqual([HEADER, A, B, C]);
   });
 
   it("reads a line whose texts hold signs that JSON does not allow there", async () => {
@@ -159,6 +159,23 @@ describe("complaint: history is out of reach", () => {
     const { lines, report } = await repaired(fileOf(HEADER, A, B, said("c", "gone")));
     expect(lines[3]).toBe(C.replace('"content":"said c"', '"content":"said c"'));
     expect(report).toMatchObject({ relinkedEntries: 1 });
+  });
+
+  it("writes entries behind their parents, whatever order they stood in", async () => {
+    const D = said("d", "b");
+    const { lines, report } = await repaired(fileOf(HEADER, A, C, D, B));
+    expect(lines).toEqual([HEADER, A, B, C, D]);
+    expect(report).toMatchObject({ movedEntries: 2, droppedLines: 0 });
+    expect(report.relinkedEntries).toBeUndefined();
+  });
+
+  it("makes the newest of two interleaved writers' entries the last one", async () => {
+    const D = said("d", "c");
+    const { lines } = await repaired(fileOf(HEADER, A, B, C.slice(0, 50), D, C.slice(50)));
+    expect(lines).toEqual([HEADER, A, B, C, D]);
+    const E = said("e", "b");
+    const others = await repaired(fileOf(HEADER, A, B, C.slice(0, 50), E, C.slice(50)));
+    expect(others.lines).toEqual([HEADER, A, B, C, E]);
   });
 
   it("opens circles, also those that lead into each other", async () => {

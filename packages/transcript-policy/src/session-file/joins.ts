@@ -14,6 +14,15 @@ export interface Rest {
 export interface Saved {
   bytes: Buffer;
   entry: Entry;
+  /** Where it began. Absent: on this line. */
+  begun?: Place;
+}
+
+/** A place in a damaged line. */
+export interface Place {
+  line: number;
+  /** How many whole entries stand before it on its line. */
+  entriesBefore: number;
 }
 
 /** What a damaged line came to. */
@@ -26,6 +35,7 @@ export interface Salvage {
 
 /** The beginning of an entry that may end on a later line. */
 interface Begun {
+  place: Place;
   parts: Rest[];
   scan: ObjectScan;
 }
@@ -66,8 +76,9 @@ export class Joins {
       break;
     }
     for (const [at, { bytes: own, entry }] of pieces.entries()) {
+      const place = { line, entriesBefore: saved.length };
       if (entry !== undefined) saved.push({ bytes: own, entry });
-      else this.#begin({ bytes: own, line }, at < pieces.length - 1);
+      else this.#begin({ bytes: own, line }, place, at < pieces.length - 1);
     }
     return { saved, lines };
   }
@@ -78,13 +89,13 @@ export class Joins {
     return this.#rests.toSorted((one, other) => one.line - other.line);
   }
 
-  #begin({ bytes, line }: Rest, isBeforeEntry: boolean): void {
+  #begin({ bytes, line }: Rest, place: Place, isBeforeEntry: boolean): void {
     const begun = beginningIn(bytes, isBeforeEntry);
     if (begun === undefined) this.#rests.push({ bytes, line });
     else {
       const { start, scan } = begun;
       if (start > 0) this.#rests.push({ bytes: bytes.subarray(0, start), line });
-      this.#begun.unshift({ parts: [{ bytes: begun.bytes, line }], scan });
+      this.#begun.unshift({ place, parts: [{ bytes: begun.bytes, line }], scan });
       if (this.#begun.length > MAX_BEGUN) this.#keep(this.#begun.slice(0, MAX_BEGUN));
     }
   }
@@ -128,5 +139,5 @@ function goOn(begun: Begun, pieces: readonly Piece[], line: number): GoneOn | un
   const entry = parseEntry(bytes);
   if (entry === undefined || !isSurelyEntry(entry)) return undefined;
   const left = piecesOf(first.bytes.subarray(step.end));
-  return { saved: { bytes, entry }, left: [...left, ...others] };
+  return { saved: { bytes, entry, begun: begun.place }, left: [...left, ...others] };
 }

@@ -2,6 +2,7 @@
 import { createHash, hash } from "node:crypto";
 import { inSlices, type Steps } from "@clew/plugin-sdk/host";
 import { type Entry, entryId } from "./entry.ts";
+import { NONE, planOrder } from "./order.ts";
 
 /** What is written instead of an entry's id and its parent's. */
 export interface NewLinks {
@@ -18,9 +19,11 @@ export interface LinkPlan {
   renamedEntries: number;
   /** Entries whose parent is not there, or that are their own parents' parents. */
   relinkedEntries: number;
+  /** Entries that stand elsewhere now, because their parent followed them. */
+  movedEntries: number;
+  /** Positions in the order in which they are to be written. Absent: that of the file. */
+  order?: readonly number[];
 }
-
-const NONE = -1;
 
 /** Looks at entries in order, and remembers ids and numbers, nothing of what they hold. */
 export class Links {
@@ -38,6 +41,8 @@ export class Links {
   readonly #children: number[] = [];
   /** Parents that were not there yet, by position. */
   readonly #ahead = new Map<number, string>();
+  /** By position, the position before which an entry began. */
+  readonly #early = new Map<number, number>();
 
   /** `comparesLines` false: of two entries with one id the later one is renamed, never a copy. */
   constructor({ comparesLines = true } = {}) {
@@ -53,9 +58,15 @@ export class Links {
     return this.#lines[before] === number || this.#linesAgain.has(`${number} ${id}`);
   }
 
-  /** The next entry that is kept. */
-  see(entry: Entry, line: Uint8Array): void {
-    const at = this.#ids.length;
+  /** How many entries are kept so far. */
+  get count(): number {
+    return this.#ids.length;
+  }
+
+  /** The next entry that is kept; it began when there were `begunAt` of them. */
+  see(entry: Entry, line: Uint8Array, begunAt = this.count): void {
+    const at = this.count;
+    if (begunAt < at) this.#early.set(at, begunAt);
     const id = entryId(entry);
     const parent = typeof entry.parentId === "string" && id !== undefined ? entry.parentId : null;
     const parentAt = parent === null ? NONE : (this.#newest.get(parent) ?? NONE);
@@ -77,18 +88,21 @@ export class Links {
   /** To be asked when all entries have been seen. In slices. */
   async plan(): Promise<LinkPlan> {
     const names = await this.#newNames();
-    const moved = await this.#planMoves();
+    const { lost, order, movedEntries } = await this.#planPlaces();
     const links = new Map<number, NewLinks>();
-    const nameOf = (at: number) => names.get(at) ?? this.#ids[at] ?? null;
     const parents = function* (this: Links) {
       for (const at of this.#children) yield [at, this.#parents[at]!] as const;
-      for (const at of moved) yield [at, this.#before(at)] as const;
+      yield* lost;
     }.bind(this);
     await inSlices(names, ([at, id]) => links.set(at, { id }));
     await inSlices(parents(), ([at, parent]) =>
-      links.set(at, { ...links.get(at), parentId: nameOf(parent) }),
+      links.set(at, {
+        ...links.get(at),
+        parentId: names.get(parent) ?? this.#ids[parent] ?? null,
+      }),
     );
-    return { links, renamedEntries: names.size, relinkedEntries: moved.size };
+    const counts = { renamedEntries: names.size, relinkedEntries: lost.size, movedEntries };
+    return { links, ...counts, ...(order !== undefined && { order }) };
   }
 
   /** A new id for each entry whose id is taken; the first one keeps it. */
@@ -105,59 +119,46 @@ export class Links {
     return names;
   }
 
-  /** Entries that are to follow the one before them in the file. */
-  async #planMoves(): Promise<Set<number>> {
-    const moved = new Set<number>();
-    const ahead = new Map<number, number>();
+  /** Where entries go that stand before their parent, and what those follow that lost theirs. */
+  async #planPlaces(): Promise<Pick<LinkPlan, "order" | "movedEntries"> & { lost: NewParents }> {
+    const orphans = new Set<number>();
     await inSlices(this.#ahead, ([at, parent]) => {
       const parentAt = this.#newest.get(parent);
-      if (parentAt !== undefined) ahead.set(at, parentAt);
-      // What the first entry follows was never in this file, or is not any more.
-      else if (this.#before(at) !== NONE) moved.add(at);
+      if (parentAt === undefined) orphans.add(at);
+      else this.#parents[at] = parentAt;
+      if (parentAt !== undefined && this.#again.has(parentAt)) this.#children.push(at);
     });
-    for (const at of await this.#inCircles(ahead, moved)) moved.add(at);
-    // Where one circle led into another; without a parent that comes later there is none.
-    if ((await this.#inCircles(ahead, moved)).length > 0)
-      await inSlices(ahead, ([at]) => moved.add(at));
-    return moved;
+    if (this.#early.size === 0 && orphans.size === this.#ahead.size)
+      return { lost: await this.#follow(orphans, new Set()), movedEntries: 0 };
+    const { order, circular, movedEntries } = await planOrder({
+      ...{ parents: this.#parents, early: this.#early },
+      hasHeader: this.#ids[0] === undefined,
+    });
+    const lost = await this.#follow(orphans, circular, order);
+    const isSame = order.every((at, place) => at === place);
+    return isSame ? { lost, movedEntries } : { lost, movedEntries, order };
   }
 
-  /** Of each circle of parents the entries whose parent comes later: one of these closed it. */
-  async #inCircles(
-    ahead: ReadonlyMap<number, number>,
-    moved: ReadonlySet<number>,
-  ): Promise<number[]> {
-    const parentOf = (at: number) =>
-      moved.has(at) ? this.#before(at) : (ahead.get(at) ?? this.#parents[at]!);
-    const walks = new Map<number, number>();
-    const found: number[] = [];
-    const steps = function* () {
-      for (const start of ahead.keys()) {
-        let at = start;
-        for (; at !== NONE && !walks.has(at); at = parentOf(at)) {
-          walks.set(at, start);
-          yield;
-        }
-        if (walks.get(at) !== start) continue;
-        const first = at;
-        do {
-          if (ahead.has(at) && !moved.has(at)) found.push(at);
-          at = parentOf(at);
-          yield;
-        } while (at !== first);
-      }
-    };
-    await inSlices(steps(), () => {});
-    return found;
-  }
-
-  /** The nearest entry before it that has an id. */
-  #before(at: number): number {
-    let before = at - 1;
-    while (before >= 0 && this.#ids[before] === undefined) before--;
-    return before;
+  /** What entries are to follow: the nearest one, as they are to be written, that has an id. */
+  async #follow(
+    orphans: ReadonlySet<number>,
+    circular: ReadonlySet<number>,
+    order?: readonly number[],
+  ): Promise<NewParents> {
+    const lost = new Map<number, number>();
+    if (orphans.size + circular.size === 0) return lost;
+    let before = NONE;
+    await inSlices(order ?? this.#ids.keys(), (at) => {
+      // What the first entry follows was never in this file, or is not any more.
+      if (circular.has(at) || (orphans.has(at) && before !== NONE)) lost.set(at, before);
+      if (this.#ids[at] !== undefined) before = at;
+    });
+    return lost;
   }
 }
+
+/** By the position of an entry, that of its new parent; NONE: it has none. */
+type NewParents = ReadonlyMap<number, number>;
 
 /** Equal for equal lines; for others of the same id, not in our lifetime. */
 const numberOf = (line: Uint8Array): number =>

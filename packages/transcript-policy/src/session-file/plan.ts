@@ -10,7 +10,7 @@ import {
   parseEntry,
 } from "./entry.ts";
 import { isBrokenHeader, isHeaderLike, planHeader, withIdOfFile } from "./header.ts";
-import { Joins, type Rest } from "./joins.ts";
+import { Joins, type Rest, type Salvage } from "./joins.ts";
 import type { Line } from "./lines.ts";
 import { Links, type NewLinks, numberAheadSteps } from "./links.ts";
 import { type MendCounts, planMend } from "./mend-entry.ts";
@@ -31,13 +31,15 @@ export interface FoundDamage extends MendCounts {
   droppedCopies: number;
   /** Entries that got a new id, because one before them has theirs. */
   renamedEntries: number;
-  /** Entries that now follow the one before them: their parent was lost, or followed them. */
+  /** Entries that now follow the one before them: their parent was lost, or in a circle. */
   relinkedEntries: number;
+  /** Entries that now stand behind their parent, which followed them. */
+  movedEntries: number;
   /** 1: the header was rebuilt, had a damaged id, or stood behind the first line. */
   mendedHeaders: number;
 }
 
-/** What to write. A position counts the lines that are written, from 0, without `first`. */
+/** What to write. A position counts the lines that are kept, from 0, without `first`. */
 export interface RepairPlan {
   /** "none": the file holds no entry. "invalid": it is no session file. */
   header: "valid" | "invalid" | "none";
@@ -56,6 +58,8 @@ export interface RepairPlan {
   missing: ReadonlyMap<number, readonly StoredBlock[]>;
   /** By position: how many lines now belong together with this one. */
   groups: ReadonlyMap<number, number>;
+  /** Positions in the order in which they are to be written. Absent: that of the file. */
+  order?: readonly number[];
   /** What is not written again, in file order: parts of no entry, lines with damaged pictures. */
   rests: readonly Rest[];
 }
@@ -117,6 +121,8 @@ export class Planner {
   readonly #rests: Rest[] = [];
   /** Numbers of lines of which nothing was read so far. */
   readonly #damaged = new Set<number>();
+  /** By the number of a damaged line, how many entries were kept before it. */
+  readonly #keptBefore = new Map<number, number>();
   readonly #counts = {
     rewrittenAssistantMessages: 0,
     rewrittenUserMessages: 0,
@@ -155,7 +161,7 @@ export class Planner {
   async end(): Promise<RepairPlan> {
     if (this.#group?.end === this.#line) this.#endGroup();
     const missing = this.#missing.plan();
-    const { links, renamedEntries, relinkedEntries } = await this.#links.plan();
+    const { links, order, ...places } = await this.#links.plan();
     const parts = this.#joins
       .rests()
       .filter(({ line, bytes }) => line !== this.#tornEnd && hasText(bytes));
@@ -166,7 +172,7 @@ export class Planner {
       header: this.#headerState(first),
       found: {
         ...this.#counts,
-        ...{ renamedEntries, relinkedEntries, droppedPieces },
+        ...{ ...places, droppedPieces },
         droppedLines: this.#damaged.size,
         insertedToolResults: [...missing.values()].reduce((sum, calls) => sum + calls.length, 0),
         mendedHeaders: first === undefined ? 0 : 1,
@@ -175,11 +181,12 @@ export class Planner {
       ...(this.#tornEnd !== undefined && { tornEnd: this.#tornEnd }),
       ...{ instead: this.#instead, mended: this.#mended, groups: this.#groups },
       ...{ links, missing, rests },
+      ...(order !== undefined && { order }),
     };
   }
 
-  /** False: it is not written here. */
-  #keep(entry: Entry, bytes: Buffer): boolean {
+  /** False: it is not written here. `begunAt`: how many entries were kept when it began. */
+  #keep(entry: Entry, bytes: Buffer, begunAt?: number): boolean {
     const isFirst = this.#position === 0;
     if (isHeader(entry)) {
       if (this.#header === undefined) {
@@ -196,7 +203,7 @@ export class Planner {
       this.#first = { entry, line: this.#line - 1 };
     this.#isVersion2 ||= roleOf(messageOf(entry)) === "hookMessage";
     this.#mend(entry, bytes);
-    this.#place(entry, bytes);
+    this.#place(entry, bytes, begunAt);
     return true;
   }
 
@@ -205,9 +212,9 @@ export class Planner {
     return false;
   }
 
-  #place(entry: Entry, bytes: Buffer): void {
+  #place(entry: Entry, bytes: Buffer, begunAt?: number): void {
     const position = this.#position++;
-    this.#links.see(entry, bytes);
+    this.#links.see(entry, bytes, begunAt);
     this.#missing.see(entry, position);
     const size = this.#options.groupSizeOf?.(bytes);
     if (size !== undefined) this.#group = { position, size, end: this.#line - 1 + size };
@@ -226,9 +233,10 @@ export class Planner {
 
   #salvage(bytes: Buffer, ended: boolean): void {
     const line = this.#line - 1;
+    this.#keptBefore.set(line, this.#position);
     const readable = withReadableTexts(bytes);
     if (readable !== undefined) this.#rests.push({ bytes, line });
-    const { saved, lines } =
+    const { saved, lines }: Salvage =
       readable === undefined ? this.#joins.add(bytes, line) : { saved: [readable], lines: [] };
     if (saved.length === 0 && !ended && this.#options.keepsTornEnd === true) {
       this.#tornEnd = line;
@@ -236,7 +244,9 @@ export class Planner {
     }
     this.#damaged.add(line);
     if (saved.length > 0) for (const each of [line, ...lines]) this.#damaged.delete(each);
-    const kept = saved.filter(({ entry, bytes: own }) => this.#keep(entry, own));
+    const kept = saved.filter(({ entry, bytes: own, begun }) =>
+      this.#keep(entry, own, begun && this.#keptBefore.get(begun.line)! + begun.entriesBefore),
+    );
     this.#counts.salvagedEntries += kept.length;
     this.#instead.set(
       line,

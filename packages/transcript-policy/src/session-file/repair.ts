@@ -78,8 +78,10 @@ export interface RepairReport extends Partial<MendCounts> {
   droppedCopies?: number;
   /** Entries that got a new id, because one before them has theirs. */
   renamedEntries?: number;
-  /** Entries that now follow the one before them: their parent was lost, or followed them. */
+  /** Entries that now follow the one before them: their parent was lost, or in a circle. */
   relinkedEntries?: number;
+  /** Entries that now stand behind their parent, which followed them. */
+  movedEntries?: number;
   /** 1: the header was rebuilt, or stood behind the first line. */
   mendedHeaders?: number;
   /**
@@ -276,6 +278,7 @@ function summarize(found: FoundDamage): string {
     [found.droppedCopies, "dropped", "copy(s) of lines"],
     [found.renamedEntries, "renamed", "entry(s) with another one's id"],
     [found.relinkedEntries, "relinked", "entry(s) without their parent"],
+    [found.movedEntries, "moved", "entry(s) behind their parent"],
     [found.rewrittenAssistantMessages, "rewrote", "assistant message(s)"],
     [found.rewrittenUserMessages, "rewrote", "user message(s)"],
     [found.removedCorruptedImageBlocks, "removed", "corrupted image block(s)"],
