@@ -1,4 +1,5 @@
 // What a file said, as far as calls that named it tell.
+import { pause } from "@clew/plugin-sdk/host";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { patiently } from "../patiently.ts";
 import { search } from "../search/search.ts";
@@ -39,6 +40,8 @@ const BOUND_MS = 3_000;
 const CALL_WITHIN = 50;
 /** Messages behind a call among which its result is looked for. */
 const RESULT_WITHIN = 200;
+/** Of these so many are read at once: nearly all results follow their calls. */
+const AT_ONCE = 8;
 
 /** Where to look for a file. */
 export interface FileRequest {
@@ -75,15 +78,22 @@ export async function historyOfFile(store: Store, request: FileRequest): Promise
   const exact = named.filter(({ access }) => access.path === asked);
   const sightings: FileSighting[] = [];
   for (const { message, access } of exact.length > 0 ? exact : named)
-    sightings.push(await patiently(() => sightingOf(store, message, access), signal));
+    sightings.push(await sightingOf(store, { call: message, access, signal }));
   return { sightings, isComplete: stoppedAt === null };
 }
 
-function sightingOf(store: Store, call: StoredMessage, access: FileAccess): FileSighting {
+async function sightingOf(
+  store: Store,
+  {
+    call,
+    access,
+    signal,
+  }: { call: StoredMessage; access: FileAccess; signal?: AbortSignal | undefined },
+): Promise<FileSighting> {
   const { tool, path, changes, isPart, written } = access;
   const { turn, conversation } = call;
   const about = { tool, path, changes, isPart, turn, conversation };
-  const result = resultOf(store, call, access.callId);
+  const result = await resultOf(store, { call, callId: access.callId, signal });
   const isDone = result !== undefined && result.message.role === "toolResult";
   if (isDone && result.message.isError === true)
     return { ...about, changes: false, seq: result.seq, text: null, fileId: null, hasId: false };
@@ -91,7 +101,7 @@ function sightingOf(store: Store, call: StoredMessage, access: FileAccess): File
   const text = written ?? (isShown ? textOf(result.message) : null);
   const seq = written === null && isShown ? result.seq : call.seq;
   const fileId = text === null ? null : fileIdOf(text);
-  const hasId = fileId !== null && isFileIn(store, seq, fileId);
+  const hasId = fileId !== null && (await patiently(() => isFileIn(store, seq, fileId), signal));
   return { ...about, seq, text, fileId, hasId };
 }
 
@@ -109,15 +119,30 @@ export const isOfFile = (store: Store, stored: StoredMessage): boolean => {
 };
 
 /** Ids of calls may be used again: the first result behind the call is its own. */
-const resultOf = (
+async function resultOf(
   store: Store,
-  { seq, conversation }: StoredMessage,
-  callId: string,
-): StoredMessage | undefined =>
-  messagesBetween(store, {
-    ...{ scope: [conversation], from: seq + 1, to: Number.MAX_SAFE_INTEGER },
-    limit: RESULT_WITHIN,
-  }).find(({ message }) => message.role === "toolResult" && message.toolCallId === callId);
+  {
+    call: { seq, conversation },
+    callId,
+    signal,
+  }: { call: StoredMessage; callId: string; signal?: AbortSignal | undefined },
+): Promise<StoredMessage | undefined> {
+  const scope = [conversation];
+  let from = seq + 1;
+  for (let looked = 0; looked < RESULT_WITHIN; looked += AT_ONCE) {
+    await pause(signal);
+    const behind = await patiently(
+      () => messagesBetween(store, { scope, from, to: Number.MAX_SAFE_INTEGER, limit: AT_ONCE }),
+      signal,
+    );
+    const found = behind.find(
+      ({ message }) => message.role === "toolResult" && message.toolCallId === callId,
+    );
+    if (found !== undefined || behind.length < AT_ONCE) return found;
+    from = behind.at(-1)!.seq + 1;
+  }
+  return undefined;
+}
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 

@@ -1,3 +1,4 @@
+import { stepsAtOnce } from "@clew/plugin-sdk/host";
 import { assistant, user } from "@clew/plugin-sdk/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -134,7 +135,7 @@ describe("a spelling", () => {
           const spelled = spelling(text);
           const start = spelled.indexOf("|needle|");
           const place = { spelling, spelled, match: { start, end: start + 8 } };
-          const { start: from, end: to } = placeInText(text, place);
+          const { start: from, end: to } = stepsAtOnce(placeInText(text, place));
           expect(text.slice(from, to)).toBe("|needle|");
         }
       }),

@@ -59,19 +59,19 @@ export function* spelledInSteps(text: string, spelling: Spelling): Steps<string>
 }
 
 /** Where in `text` stands what was found in a spelling of it. */
-export function placeInText(
+export function* placeInText(
   text: string,
   { spelling, spelled, match: { start, end } }: SpelledPlace,
-): Place {
+): Steps<Place> {
   if (spelled === text || (spelled.length === text.length && !SPELLED_VARIOUSLY.test(text)))
     return { start, end };
-  const from = unitAt(text, spelling, start);
-  const to = unitAt(text.slice(from), spelling, end - start) + from;
+  const from = yield* unitAt(text, spelling, start);
+  const to = (yield* unitAt(text.slice(from), spelling, end - start)) + from;
   return { start: from, end: to };
 }
 
 /** How many units of `text` are spelled in `wanted` ones, with all accents of the last. */
-function unitAt(text: string, spelling: Spelling, wanted: number): number {
+function* unitAt(text: string, spelling: Spelling, wanted: number): Steps<number> {
   let [at, left] = [0, wanted];
   for (;;) {
     const next = pieceEnd(text, at + PIECE);
@@ -80,6 +80,7 @@ function unitAt(text: string, spelling: Spelling, wanted: number): number {
     if (length > left || next === text.length) return at + unitInPiece(piece, spelling, left);
     left -= length;
     at = next;
+    yield;
   }
 }
 

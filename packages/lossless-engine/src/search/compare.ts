@@ -1,5 +1,6 @@
 // Compares the messages that hold some terms by their best passages.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { pause, type Steps, stepsInSlices } from "@clew/plugin-sdk/host";
 import { searchTextOf } from "../messages/search-text.ts";
 import { patiently } from "../patiently.ts";
 import {
@@ -12,7 +13,6 @@ import {
 import { messagesBySeq, type Scope } from "../store/recall.ts";
 import { type StoredMessage, timeOf } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
-import { othersTurn, pieceOfTime } from "../turns.ts";
 import { bestPassage, type Weighed, weightOf } from "./passage.ts";
 import type { Hit } from "./search.ts";
 import type { SearchTerm } from "./terms.ts";
@@ -45,6 +45,8 @@ export interface Comparison {
   best(terms: readonly Weighed[]): Promise<RankedHit[]>;
   /** How many messages were read. */
   read(): number;
+  /** How many are known to hold any of the terms, and were too many to be read. */
+  passedOver(): number;
   /** True: not all that should have been were. */
   isTimeUp(): boolean;
 }
@@ -69,11 +71,17 @@ export function createComparison(store: Store, request: ComparisonRequest): Comp
   const holders = new Map<string, readonly number[]>();
   const texts = new Map<number, { message: StoredMessage; text: string } | null>();
   let isTimeUp = false;
+  let passedOver = 0;
   const range = { conversations: scope, limit: MOST_HOLDERS };
 
+  /** One question of many: others have their turn between two. */
+  const ask = async <Answer>(question: () => Answer): Promise<Answer> => {
+    await pause(signal);
+    return patiently(question, signal);
+  };
+
   const holdersFor = async (term: SearchTerm) => {
-    const known =
-      holders.get(term.stem) ?? (await patiently(() => holdersOf(store, term, range), signal));
+    const known = holders.get(term.stem) ?? (await ask(() => holdersOf(store, term, range)));
     holders.set(term.stem, known);
     return known;
   };
@@ -84,7 +92,7 @@ export function createComparison(store: Store, request: ComparisonRequest): Comp
     const oldest = newest.at(-1);
     if (newest.length < MOST_HOLDERS || oldest === undefined) return newest.length;
     const before = { ...range, before: oldest, limit: SAMPLE };
-    const older = await patiently(() => holdersOf(store, term, before), signal);
+    const older = await ask(() => holdersOf(store, term, before));
     if (older.length < SAMPLE) return newest.length + older.length;
     // As many further back as in the stretch behind those.
     return newest.length + Math.round((SAMPLE * oldest) / (oldest - older.at(-1)!));
@@ -93,7 +101,7 @@ export function createComparison(store: Store, request: ComparisonRequest): Comp
   const textOf = async (seq: number) => {
     const known = texts.get(seq);
     if (known !== undefined) return known;
-    const [message] = await patiently(() => messagesBySeq(store, [seq]), signal);
+    const [message] = await ask(() => messagesBySeq(store, [seq]));
     const isWanted = message !== undefined && accepts(message);
     const found = isWanted ? { message, text: searchTextOf(message.message) } : null;
     texts.set(seq, found);
@@ -102,6 +110,7 @@ export function createComparison(store: Store, request: ComparisonRequest): Comp
 
   return {
     read: () => texts.size,
+    passedOver: () => passedOver,
     isTimeUp: () => isTimeUp,
 
     async weigh(terms, mostHolders = Infinity) {
@@ -118,32 +127,26 @@ export function createComparison(store: Store, request: ComparisonRequest): Comp
       const known = new Map(holders);
       for (const pair of planPairs(terms, holders)) {
         const text = pair.map(({ term }) => term.word).join(" ");
-        const found = await patiently(() => withWords(store, text, range), signal);
+        const found = await ask(() => withWords(store, text, range));
         for (const { term } of pair)
           known.set(term.stem, [...new Set([...known.get(term.stem)!, ...found])]);
       }
-      const bulk = await patiently(
-        () => unindexed(store, { ...range, limit: MOST_UNINDEXED }),
-        signal,
-      );
-      const candidates = [...new Set([...planCandidates(terms, known), ...bulk])];
+      const bulk = await ask(() => unindexed(store, { ...range, limit: MOST_UNINDEXED }));
+      const planned = await stepsInSlices(planCandidates(terms, known), { signal });
+      const candidates = [...new Set([...planned.best, ...bulk])];
+      passedOver = planned.others;
       const newest = Math.max(0, ...candidates);
       const found: RankedHit[] = [];
-      let isPieceOver = pieceOfTime();
       for (const seq of candidates) {
         if (request.isOver()) {
           isTimeUp = true;
           break;
         }
-        if (isPieceOver()) {
-          await othersTurn();
-          signal?.throwIfAborted();
-          isPieceOver = pieceOfTime();
-        }
         const one = await textOf(seq);
         if (one === null) continue;
         const { message, text } = one;
-        const best = bestPassage(text, terms, timeOf(message.message) ?? undefined);
+        const asked = { terms, time: timeOf(message.message) ?? undefined };
+        const best = await stepsInSlices(bestPassage(text, asked), { signal });
         if (best === undefined) continue;
         const age = (newest - seq) / Math.max(1, HALF_LIFE_SHARE * of);
         const score = best.score * saying(message.message) * (prefersNew ? 1 + 0.5 ** age : 1);
@@ -234,17 +237,26 @@ function eachOnce(hits: readonly RankedHit[]): RankedHit[] {
   });
 }
 
-/** Pure. Those that hold the weightiest terms, of equals the newest. */
-function planCandidates(
+/** Pure. Those that hold the weightiest terms, of equals the newest; and how many others there are. */
+function* planCandidates(
   terms: readonly Weighed[],
   holders: ReadonlyMap<string, readonly number[]>,
-): number[] {
+): Steps<{ best: number[]; others: number }> {
   const weights = new Map<number, number>();
-  for (const { term, weight } of terms)
+  for (const { term, weight } of terms) {
     for (const seq of holders.get(term.stem) ?? [])
       weights.set(seq, (weights.get(seq) ?? 0) + weight);
-  return [...weights]
-    .sort(([a, one], [b, other]) => other - one || b - a)
-    .slice(0, MOST_READ)
-    .map(([seq]) => seq);
+    yield;
+  }
+  // Numbers alone are sorted several times as fast as what they belong to.
+  const least = Float64Array.from(weights.values()).sort().at(-MOST_READ) ?? 0;
+  yield;
+  const [above, equal]: [number[], number[]] = [[], []];
+  for (const [seq, weight] of weights)
+    if (weight >= least) (weight > least ? above : equal).push(seq);
+  yield;
+  above.sort((a, b) => weights.get(b)! - weights.get(a)! || b - a);
+  const newest = Float64Array.from(equal).sort().reverse();
+  const best = [...above, ...newest].slice(0, MOST_READ);
+  return { best, others: weights.size - best.length };
 }

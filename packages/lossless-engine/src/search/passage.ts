@@ -1,5 +1,6 @@
 // Which passage of a text answers some terms best, and how well.
-import { folded, placeInText } from "../messages/spelling.ts";
+import type { Steps } from "@clew/plugin-sdk/host";
+import { folded, placeInText, spelledInSteps } from "../messages/spelling.ts";
 import type { Match } from "./pattern/matcher.ts";
 import type { SearchTerm } from "./terms.ts";
 import type { Span } from "./times.ts";
@@ -27,16 +28,32 @@ const AROUND = 0.3;
 /** What a time that a query names counts, beside all its other terms. */
 const TIMELY = 0.8;
 
-/** Undefined: none of the terms stands in `text`. `time`: when it was said, ms. */
-export function bestPassage(
+/** What a text says to what is asked. */
+export interface BestPassage {
+  /** Where. */
+  readonly match: Match;
+  readonly score: number;
+  /** The terms that stand in the text. */
+  readonly held: ReadonlySet<Weighed>;
+}
+
+/** What a text is looked through for. */
+export interface PassageRequest {
+  readonly terms: readonly Weighed[];
+  /** When the text was said, ms. Undefined: nobody knows. */
+  readonly time: number | undefined;
+}
+
+/** Undefined: none of the terms stands in `text`. */
+export function* bestPassage(
   text: string,
-  terms: readonly Weighed[],
-  time: number | undefined,
-): { match: Match; score: number; held: ReadonlySet<Weighed> } | undefined {
-  const lower = folded(text);
-  const places = terms
-    .flatMap((one) => placesOf(lower, one.term).map((start) => ({ start, one })))
-    .sort((a, b) => a.start - b.start);
+  { terms, time }: PassageRequest,
+): Steps<BestPassage | undefined> {
+  const lower = yield* spelledInSteps(text, folded);
+  const places: { start: number; one: Weighed }[] = [];
+  for (const one of terms)
+    for (const start of yield* placesOf(lower, one.term)) places.push({ start, one });
+  places.sort((a, b) => a.start - b.start);
   const inTime = terms.filter(({ term: { span } }) => isIn(span, time));
   if (places.length === 0 && inTime.length === 0) return undefined;
   const inside = new Map<Weighed, number>();
@@ -63,7 +80,7 @@ export function bestPassage(
   // Who names a time seldom wants what was said at another.
   const all = terms.reduce((sum, one) => sum + one.weight, 0);
   const ofTime = inTime.length === 0 ? 0 : TIMELY * all;
-  const match = placeInText(text, { spelling: folded, spelled: lower, match: best.match });
+  const match = yield* placeInText(text, { spelling: folded, spelled: lower, match: best.match });
   return { match, score: best.score + ofTime + AROUND * around, held };
 }
 
@@ -93,18 +110,21 @@ const MOST_SIGNS = 8;
 const densityOf = (chars: number) =>
   (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * chars) / PASSAGE_CHARS));
 
-function placesOf(lower: string, term: SearchTerm): number[] {
+function* placesOf(lower: string, term: SearchTerm): Steps<number[]> {
   const { stem, kind } = term;
   const places: number[] = [];
-  for (
-    let at = lower.indexOf(stem);
-    at >= 0 && places.length < MOST_PLACES;
-    at = lower.indexOf(stem, at + stem.length)
-  )
+  let at = lower.indexOf(stem);
+  for (let seen = 1; at >= 0 && places.length < MOST_PLACES; seen++) {
     if (kind === "piece" || (isBoundary(lower[at - 1]) && isEnding(term, lower, at + stem.length)))
       places.push(at);
+    if (seen % STEP === 0) yield;
+    at = lower.indexOf(stem, at + stem.length);
+  }
   return places;
 }
+
+/** Places that are looked at from one step to the next. */
+const STEP = 2_000;
 
 /** What may follow the stem of an English word: "move", "moves", "moved", "moving", "mover". */
 const ENDING = /^(?:e|y|ie)?(?:s|d|r|rs|n|ed|er|ers|ing|ings|ly)?(?![\p{L}\p{N}])/u;

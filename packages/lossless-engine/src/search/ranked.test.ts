@@ -53,6 +53,27 @@ describe("a search by relevance", () => {
     expect(await call("lcm_expand_query", { prompt: "deployment rollback?" })).toContain("GRANITE");
   });
 
+  it("compares the newest of more messages than it can read, where they hold as much", async () => {
+    const { tell, call } = setUpRecall();
+    await tell(Array.from({ length: 400 }, (_, at) => assistant(`deployment number ${at}`)));
+    await tell(
+      [user("the deployment of the vault is forbidden"), assistant("Noted.")],
+      session,
+      "v",
+    );
+    const page = async (skip: number) =>
+      call("lcm_grep", { ...asked("deployment vault"), limit: 200, skip });
+    const [first, last] = [await page(0), await page(200)];
+    expect(numbersIn(first)[0]).toBe(401);
+    const newest = Array.from({ length: 300 }, (_, at) => 401 - at);
+    const found = [...numbersIn(first), ...numbersIn(last)];
+    expect(found.sort((a, b) => b - a)).toEqual(newest);
+    expect(first).toContain("For more add skip: 200.");
+    expect(last).toContain(
+      'Of 402 messages 300 were compared. 101 others hold some of the words and were not: sort "recency" finds all that hold every word.',
+    );
+  });
+
   it("finds a folder by its name and signs before all that stands in it", async () => {
     const { tell, call } = setUpRecall();
     await tell([

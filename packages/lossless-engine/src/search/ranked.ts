@@ -28,6 +28,8 @@ export interface RankedResult {
   readonly read: number;
   /** How many there are. */
   readonly of: number;
+  /** How many are known to hold some of the words, and were too many to be compared. */
+  readonly passedOver: number;
   /** True: there are more behind these. */
   readonly hasMore: boolean;
   /** True: time was up before all that could be among the best were read. */
@@ -56,6 +58,7 @@ export async function searchRanked(store: Store, request: RankedRequest): Promis
   return {
     hits: ranked.slice(skip, skip + limit),
     ...{ of, read: comparison.read(), hasMore: ranked.length > skip + limit },
+    passedOver: comparison.passedOver(),
     isTimeUp: comparison.isTimeUp(),
   };
 }

@@ -182,7 +182,7 @@ function planPattern(store: Store, { query, scope }: SearchRequest): Plan {
       const spelled = yield* spelledInSteps(text, composed);
       if (text.length < MOST_CHARS && !inOneCase(spelled).includes(needed)) return undefined;
       const place = yield* match(spelled);
-      return place && placeInText(text, { spelling: composed, spelled, match: place });
+      return place && (yield* placeInText(text, { spelling: composed, spelled, match: place }));
     },
   };
 }

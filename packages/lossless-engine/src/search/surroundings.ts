@@ -1,5 +1,5 @@
 // Adds to what was found what was said beside it.
-
+import { pause } from "@clew/plugin-sdk/host";
 import { isRecall } from "../messages/quoting.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import { patiently } from "../patiently.ts";
@@ -44,6 +44,7 @@ export async function surroundingsOf(
   for (const hit of hits.slice(0, MOST_LOOKED_AT)) {
     if (hit.text.length > LONGEST) continue;
     const { seq, conversation } = hit.message;
+    await pause(signal);
     const around = await patiently(
       () =>
         messagesBetween(store, {

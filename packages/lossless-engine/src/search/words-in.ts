@@ -41,7 +41,7 @@ export function* placeIn(
     if (match !== undefined) places.push({ spelling: folded, spelled, match });
   }
   if (places.length === 0) return NOWHERE;
-  return placeInText(
+  return yield* placeInText(
     text,
     places.reduce((one, other) => (lengthOf(other) > lengthOf(one) ? other : one)),
   );
@@ -52,7 +52,7 @@ const lengthOf = ({ match: { start, end } }: SpelledPlace) => end - start;
 /** What is looked for as it stands, in either case. */
 export function* literalIn(text: string, literal: string): Steps<Match | undefined> {
   const place = yield* literalPlace(text, literal);
-  return place && placeInText(text, place);
+  return place && (yield* placeInText(text, place));
 }
 
 function* literalPlace(text: string, literal: string): Steps<SpelledPlace | undefined> {

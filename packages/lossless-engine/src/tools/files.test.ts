@@ -60,6 +60,16 @@ describe("a file by its path", () => {
     );
   });
 
+  it("is known by a result that came long after its call, among those of many others", async () => {
+    const { tell, call } = setUpRecall();
+    const call1 = toolCall("read", { path: PATH }, "slow");
+    const others = Array.from({ length: 12 }, (_, at) =>
+      read(`other${at}.ts`, `text ${at}`),
+    ).flat();
+    await tell([user("look"), assistant([call1]), ...others, toolResult(call1, "it came at last")]);
+    expect(await call("lcm_describe", { id: PATH })).toContain("it came at last");
+  });
+
   it("is found by the end of its path, and asked for again where several end so", async () => {
     const { call, tell } = await setUp();
     expect(await call("lcm_describe", { id: "harbour/tide.ts" })).toContain("Version 2 of 2");

@@ -49,7 +49,7 @@ const MOST_NUMBERS = 10;
 
 /** Best first; `skip` were passed over. */
 export function describeRanked(
-  { hits, read, of, hasMore, isTimeUp }: RankedResult,
+  { hits, read, of, passedOver, hasMore, isTimeUp }: RankedResult,
   skip: number,
 ): string {
   const lines = linesOf(hits, (hit, at) => {
@@ -60,7 +60,12 @@ export function describeRanked(
   const searched = isTimeUp
     ? `Time was up after ${read} of ${of} messages.`
     : `Of ${of} messages ${read} were compared.`;
-  const next = hasMore || isCut ? ` For more add skip: ${skip + lines.length}.` : "";
+  const next =
+    hasMore || isCut
+      ? ` For more add skip: ${skip + lines.length}.`
+      : passedOver > 0
+        ? ` ${passedOver} others hold some of the words and were not: sort "recency" finds all that hold every word.`
+        : "";
   return page(lines, `${counted(lines, "best first")} ${searched}${next}`);
 }
 
