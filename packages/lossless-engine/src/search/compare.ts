@@ -237,7 +237,7 @@ function eachOnce(hits: readonly RankedHit[]): RankedHit[] {
   });
 }
 
-/** Pure. Those that hold the weightiest terms, of equals the newest; and how many others there are. */
+/** Pure. Those that hold the weightiest terms, of equals the newest, and how many others. */
 function* planCandidates(
   terms: readonly Weighed[],
   holders: ReadonlyMap<string, readonly number[]>,
