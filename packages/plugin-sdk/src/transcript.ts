@@ -128,5 +128,9 @@ export {
   type ToolPair,
   type ToolPairing,
 } from "./transcript/tool-pairs.ts";
-export { capToolResultSteps, capToolResults } from "./transcript/tool-result-caps.ts";
+export {
+  capToolResultSteps,
+  capToolResults,
+  toolResultLength,
+} from "./transcript/tool-result-caps.ts";
 export { isUserTurn, type MessageRange, splitTurns } from "./transcript/turns.ts";

@@ -1,52 +1,39 @@
 // Makes entries that read what they hold only when somebody asks.
-import { ContextEngineError } from "@clew/plugin-sdk/core";
-import {
-  ORIGIN,
-  parseTranscriptLine,
-  ROLE,
-  type TranscriptEntry,
-  withOrigin,
-} from "@clew/plugin-sdk/transcript";
+import { ORIGIN, ROLE, type TranscriptEntry, withOrigin } from "@clew/plugin-sdk/transcript";
 import type { EntryRow, PlacedEntry } from "./checkpoint-lines.ts";
-import { withoutGroup } from "./entry-lines.ts";
 import { keepOwn, READER } from "./kept-entry.ts";
-import type { LineSource } from "./line-source.ts";
+import { type EntryLines, LateLine } from "./late-line.ts";
 
 /**
  * The entry of a row. What it holds is read when it is asked for and forgotten when nobody uses it
- * any more; while somebody does, it is the same object. Reading throws STORAGE_FAILED, and
- * TRANSCRIPT_MOVED when the file holds another entry there by now.
+ * any more; while somebody does, it is the same object. What is long in a message is forgotten at
+ * once: V8 moves to its old space whatever a weak reference names, and a walk through a long
+ * session would leave all its texts there.
  */
-export class LateEntry implements PlacedEntry {
+export class LateEntry extends LateLine implements PlacedEntry {
   readonly entry: TranscriptEntry;
-  readonly start: number;
-  readonly length: number;
-  readonly #source: LineSource;
   #held: TranscriptEntry | WeakRef<TranscriptEntry> | undefined;
 
-  constructor(row: EntryRow, source: LineSource) {
-    this.start = row.start;
-    this.length = row.length;
-    this.#source = source;
+  constructor(row: EntryRow, lines: EntryLines) {
+    super(row, lines);
     this.entry = entryOf(row, this);
   }
 
   /** Reads it now, and keeps it in memory from then on. */
   hold(): void {
+    this.#held = this.readWhole();
+  }
+
+  /** The same, without what is long in it. */
+  holdShort(): void {
     this.#held = this.read();
   }
 
+  /** The entry; what is long in its message is read when that is asked for it. */
   read(): TranscriptEntry {
     const known = this.#held instanceof WeakRef ? this.#held.deref() : this.#held;
     if (known !== undefined) return known;
-    const { id, [ORIGIN]: origin = id } = this.entry;
-    const parsed = parseTranscriptLine(this.#source.read(this));
-    if (parsed.kind !== "entry" || parsed.entry.id !== id)
-      throw new ContextEngineError(
-        "TRANSCRIPT_MOVED",
-        `The session file was changed by another program: entry ${id} is not where it was; open the session again.`,
-      );
-    const entry = keepOwn(withOrigin(withoutGroup(parsed.entry), origin));
+    const entry = this.readShort();
     this.#held = new WeakRef(entry);
     return entry;
   }

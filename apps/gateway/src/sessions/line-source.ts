@@ -10,6 +10,8 @@ export interface LineSource {
 
 /** Lines asked for in order cost one reading of the file per block; others are read alone. */
 const BLOCK_BYTES = 256 * 1024;
+/** Some lines are not asked for, because they are known already. */
+const NEAR_BYTES = 64 * 1024;
 
 export function fileLines(file: string): LineSource {
   let block: Buffer = Buffer.alloc(0);
@@ -17,8 +19,8 @@ export function fileLines(file: string): LineSource {
   return {
     read({ start, length }) {
       if (start < blockStart || start + length > blockStart + block.length) {
-        // At its end stands the line that was read last, or the beginning of the next one.
-        const isNext = start >= blockStart && start <= blockStart + block.length + 1;
+        // At its end stands the line that was read last, or the beginning of one that follows.
+        const isNext = start >= blockStart && start <= blockStart + block.length + NEAR_BYTES;
         block = readBytes(file, start, isNext ? Math.max(length, BLOCK_BYTES) : length);
         blockStart = start;
       }

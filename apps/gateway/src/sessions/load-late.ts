@@ -4,7 +4,9 @@ import { activeBranch, type TranscriptEntry } from "@clew/plugin-sdk/transcript"
 import { type Checkpoint, currentCheckpoint } from "./checkpoint.ts";
 import { forEachRow, isLinear } from "./checkpoint-lines.ts";
 import { LateEntry } from "./late-entry.ts";
-import { fileLines } from "./line-source.ts";
+import { EntryLines } from "./late-line.ts";
+import { shortBytes } from "./late-message.ts";
+import { MAX_HELD_BYTES } from "./read-short.ts";
 import { shownPart } from "./shown-part.ts";
 
 export interface LateTranscript {
@@ -25,7 +27,7 @@ export async function loadLate(sessionFile: string): Promise<LateTranscript | un
   const checkpoint = await currentCheckpoint(sessionFile);
   if (checkpoint === undefined) return undefined;
   const { lines } = checkpoint;
-  const source = fileLines(sessionFile);
+  const source = new EntryLines(sessionFile);
   const placed: LateEntry[] = [];
   const entries: TranscriptEntry[] = [];
   await inSlices(lines, (line) =>
@@ -42,10 +44,12 @@ export async function loadLate(sessionFile: string): Promise<LateTranscript | un
   let heldBytes = ROW_BYTES * placed.length;
   // What is shown is at the end of the file, but for branches that were left.
   const from = first === undefined ? placed.length : entries.lastIndexOf(first);
-  await inSlices(placed.slice(from), (late) => {
-    if (isShown?.has(late.entry) === false) return;
-    late.hold();
-    heldBytes += late.length;
+  const shownLate = placed.slice(from).filter(({ entry }) => isShown?.has(entry) !== false);
+  const isLarge = shownLate.reduce((sum, { length }) => sum + length, 0) > MAX_HELD_BYTES;
+  await inSlices(shownLate, (late) => {
+    if (isLarge) late.holdShort();
+    else late.hold();
+    heldBytes += isLarge ? shortBytes(late) : late.length;
   });
   return { checkpoint, placed, branch, heldBytes };
 }

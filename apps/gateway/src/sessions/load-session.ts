@@ -10,6 +10,7 @@ import { forgetLedger } from "./ledger-file.ts";
 import { loadLate } from "./load-late.ts";
 import { type MendedFile, readMended } from "./mended-file.ts";
 import type { SessionNote } from "./notes.ts";
+import { readShort } from "./read-short.ts";
 import { replacesHistory } from "./shown-part.ts";
 
 /** A session file that was loaded, and what had to be done for that. */
@@ -41,7 +42,7 @@ async function loadByCheckpoint(file: string): Promise<LoadedSession | undefined
 /** What lies before a compaction need not stay in memory, once there is a checkpoint. */
 async function loadWhole(file: string, checkpointFrom: number): Promise<LoadedSession> {
   await forgetLedger(file);
-  const loaded = await keepWhole(await readMended(file));
+  const loaded = await readLoaded(file);
   const { header, placed, size, branch, notes } = loaded;
   const isCompacted = branch.some(replacesHistory);
   if (header === undefined || placed === undefined || !isCompacted || size < checkpointFrom)
@@ -49,6 +50,15 @@ async function loadWhole(file: string, checkpointFrom: number): Promise<LoadedSe
   await makeCheckpoint(file, { header, placed, size });
   const late = await loadByCheckpoint(file);
   return late === undefined ? loaded : { ...late, notes };
+}
+
+/** Of a large file only what is short in it stays in memory. */
+async function readLoaded(file: string): Promise<LoadedSession> {
+  const short = await readShort(file);
+  const loaded = await keepWhole(await readMended(file, { onEntry: short?.onEntry }));
+  return short === undefined
+    ? loaded
+    : { ...loaded, heldBytes: Math.max(0, loaded.size - short.droppedBytes()) };
 }
 
 /** A file that was read whole, its entries as they are kept. */

@@ -7,7 +7,7 @@ import {
   type TranscriptEntry,
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
-import { type DamageLook, lookWhileReading } from "@clew/transcript-policy/session-file";
+import { lookWhileReading } from "@clew/transcript-policy/session-file";
 import writeFileAtomic from "write-file-atomic";
 import { storageFailed } from "../storage-error.ts";
 import type { LinePlace } from "./checkpoint-lines.ts";
@@ -15,7 +15,12 @@ import { keepBeside } from "./durable-file.ts";
 import { formatEntries, formatHeader } from "./entry-lines.ts";
 import { readFilePart } from "./file-lines.ts";
 import type { SessionNote } from "./notes.ts";
-import { type FileContent, type ReadOutcome, readSessionFile } from "./read-file.ts";
+import {
+  type FileContent,
+  type ReadOptions,
+  type ReadOutcome,
+  readSessionFile,
+} from "./read-file.ts";
 import { repairFile } from "./repair.ts";
 
 /** What a session file holds, once it is in order. */
@@ -39,11 +44,14 @@ export interface MendedFile {
  * Reads a session file, mended. One order: first the repair, since what looks like an interrupted
  * write may hold entries that can be read; then what an interrupted write left, and older versions.
  * Of those a line's number means something, so they are brought to the current one before. Loses
- * nothing: what is cut off or taken out is kept beside it.
+ * nothing: what is cut off or taken out is kept beside it. `onEntry` as in `readSessionFile`.
  */
-export async function readMended(file: string): Promise<MendedFile> {
+export async function readMended(
+  file: string,
+  { onEntry }: Pick<ReadOptions, "onEntry"> = {},
+): Promise<MendedFile> {
   const look = await lookWhileReading(file);
-  const found = await readIfThere(file, look);
+  const found = await readIfThere(file, { look, onEntry });
   const isOlder = found.kind === "transcript" && found.content.version < TRANSCRIPT_VERSION;
   const migrated = isOlder ? await mend(file, found) : undefined;
   const { note, changed } = await repairFile(file, isOlder ? undefined : look);
@@ -55,7 +63,7 @@ export async function readMended(file: string): Promise<MendedFile> {
     return { ...loaded, places, notes: [...loaded.notes, ...notes] };
   }
   const earlier = migrated?.notes.filter(({ kind }) => kind !== "unreadable-lines") ?? [];
-  const again = await mend(file, await readIfThere(file));
+  const again = await mend(file, await readIfThere(file, { onEntry }));
   return { ...again, notes: [...earlier, ...notes, ...again.notes] };
 }
 
@@ -139,9 +147,9 @@ async function replaceMigrated(
   };
 }
 
-async function readIfThere(file: string, look?: DamageLook): Promise<ReadOutcome> {
+async function readIfThere(file: string, options: ReadOptions): Promise<ReadOutcome> {
   try {
-    return await readSessionFile(file, look);
+    return await readSessionFile(file, options);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { fileBytes: 0, kind: "empty" };
     throw storageFailed(`The session file ${file} cannot be read`, error);

@@ -44,16 +44,24 @@ export type ReadOutcome = { fileBytes: number } & (
   | { kind: "not-a-transcript"; reason: string }
 );
 
-/**
- * Reads piece by piece; `look` is told of every line that is not blank. Throws what the file system
- * throws.
- */
-export async function readSessionFile(file: string, look?: DamageLook): Promise<ReadOutcome> {
-  const whole = await readPart(file, { look });
+/** What is done with the lines while they are read. */
+export interface ReadOptions {
+  /** Told of every line that is not blank. Absent: nobody is. */
+  look?: DamageLook | undefined;
+  /** Called with each entry, which it may change. Absent: they stay as they were read. */
+  onEntry?: ((entry: TranscriptEntry, place: LinePlace) => void) | undefined;
+}
+
+/** Reads piece by piece. Throws what the file system throws. */
+export async function readSessionFile(
+  file: string,
+  { look, onEntry }: ReadOptions = {},
+): Promise<ReadOutcome> {
+  const whole = await readPart(file, { look, onEntry });
   return whole.goodBytes === whole.linesEnd
     ? outcomeOf(whole, whole.fileBytes)
     : // The beginning of an interrupted rewrite must not move the leaf.
-      outcomeOf(await readPart(file, { to: whole.goodBytes }), whole.fileBytes);
+      outcomeOf(await readPart(file, { to: whole.goodBytes, onEntry }), whole.fileBytes);
 }
 
 interface PartRead {
@@ -71,7 +79,7 @@ interface PartRead {
 
 async function readPart(
   file: string,
-  { to, look: damage }: { to?: number; look?: DamageLook | undefined },
+  { to, look: damage, onEntry }: ReadOptions & { to?: number },
 ): Promise<PartRead> {
   const reader = createTranscriptReader();
   /** A write of several lines whose end was not seen yet. */
@@ -92,7 +100,9 @@ async function readPart(
     look(text, value, place.start);
     if (value !== undefined || text.trim() !== "") damage?.add(line, value);
     const entry = reader.add(text, { value });
-    if (entry !== undefined) placed.push({ entry, ...place });
+    if (entry === undefined) return;
+    onEntry?.(entry, place);
+    placed.push({ entry, ...place });
   };
   const unfinished = await readFileLines(file, to === undefined ? {} : { to }, (line, start) => {
     const place = { start, length: line.length };

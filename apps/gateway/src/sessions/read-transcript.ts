@@ -10,6 +10,7 @@ import { storageFailed } from "../storage-error.ts";
 import { loadLate } from "./load-late.ts";
 import { readSessionFile } from "./read-file.ts";
 import { readNewest } from "./read-newest.ts";
+import { readShort } from "./read-short.ts";
 import { shownEntries, shownEntry } from "./shown.ts";
 
 /** The newest entries of a transcript. */
@@ -22,13 +23,14 @@ export interface TranscriptPage {
 }
 
 /**
- * Reads a transcript file of any version without changing it. Throws
- * FILE_NOT_FOUND, TRANSCRIPT_UNREADABLE.
+ * Reads a transcript file of any version without changing it; of a large one, long texts when they
+ * are asked for. Throws FILE_NOT_FOUND, TRANSCRIPT_UNREADABLE.
  */
 export async function readTranscript(
   file: string,
 ): Promise<{ header: TranscriptHeader; branch: TranscriptEntry[]; unreadableLines: number[] }> {
-  const parsed = await readSessionFile(file).catch((error: NodeJS.ErrnoException) => {
+  const onEntry = (await readShort(file))?.onEntry;
+  const parsed = await readSessionFile(file, { onEntry }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") throw fileNotFound(file, error);
     if (error.code !== "EISDIR") throw storageFailed(`${file} cannot be read`, error);
     throw new ContextEngineError(

@@ -9,6 +9,7 @@ import {
   contextSteps,
   type TranscriptContext,
   type TranscriptEntry,
+  toolResultLength,
 } from "@clew/plugin-sdk/transcript";
 import type { DeliveryPort } from "../delivery-port.ts";
 import type { CacheReport } from "../report.ts";
@@ -240,7 +241,10 @@ function* itemSteps(
   for (const item of given) {
     yield;
     const known = itemOf(item, table);
-    yield* estimateMessageSteps(known.message);
+    const { message } = known;
+    yield* estimateMessageSteps(message);
+    // Its text is at hand now; a store may have to read it again later.
+    if (message.role === "toolResult") toolResultLength(message);
     found.push(known);
   }
 }

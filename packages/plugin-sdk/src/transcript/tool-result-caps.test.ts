@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { anyCodePoint } from "../__fixtures__/code-points.ts";
 import type { AgentMessage, ToolResultMessage } from "../contract/message.ts";
 import { withMessageId } from "./message-id.ts";
-import { capToolResults, toolResultCap } from "./tool-result-caps.ts";
+import { capToolResults, toolResultCap, toolResultLength } from "./tool-result-caps.ts";
 
 const result = (text: string): ToolResultMessage => ({
   role: "toolResult",
@@ -85,4 +85,22 @@ describe("caps on tool results", () => {
       ),
     );
   });
+});
+
+it("looks at the texts of a result once to know how long they are", () => {
+  let looks = 0;
+  const text = {
+    type: "text" as const,
+    get text() {
+      looks++;
+      return "twelve chars";
+    },
+  };
+  const long = { ...result(""), content: [text] };
+  expect(toolResultLength(long)).toBe(12);
+  const before = looks;
+  expect(toolResultLength(long)).toBe(12);
+  capToolResults([long], 32_000);
+  expect(looks).toBe(before);
+  expect(toolResultLength({ ...long, content: [] })).toBe(0);
 });

@@ -43,7 +43,7 @@ export function capToolResults(
       ? readerCap(contextWindow)
       : toolResultCap(contextWindow);
   const isLong = (message: AgentMessage) =>
-    message.role === "toolResult" && textLength(message) - capOf(message) > MARKER_ALLOWANCE;
+    message.role === "toolResult" && toolResultLength(message) - capOf(message) > MARKER_ALLOWANCE;
   if (!messages.some(isLong)) return messages;
   return messages.map((message) => {
     if (message.role !== "toolResult" || !isLong(message)) return message;
@@ -86,10 +86,17 @@ export const wayBack = (reader: string | undefined, id: string | undefined): str
     ? "the transcript holds the whole result"
     : `${reader} with id "${id}" shows the whole result`;
 
-function textLength({ content }: ToolResultMessage): number {
+// A host may have to read a text to know how long it is.
+const lengths = createNotes<ToolResultMessage, number>();
+
+/** Characters of all texts of a result; looked at once. */
+export function toolResultLength(message: ToolResultMessage): number {
+  const known = lengths.get(message);
+  if (known !== undefined) return known;
   let length = 0;
-  if (Array.isArray(content))
-    for (const block of content) if (isText(block)) length += block.text.length;
+  if (Array.isArray(message.content))
+    for (const block of message.content) if (isText(block)) length += block.text.length;
+  lengths.set(message, length);
   return length;
 }
 
