@@ -8,11 +8,10 @@ import { pairToolCalls } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createLosslessEngine } from "./engine.ts";
 import { isOwn } from "./messages/own.ts";
-import { conversationMessages } from "./store/messages.ts";
 import { useStore } from "./store/store.ts";
 import { keepFromWriting } from "./testing/keep-from-writing.ts";
 import { SESSION, startLife } from "./testing/life.ts";
-import { withIds } from "./testing/stored.ts";
+import { conversationMessages, withIds } from "./testing/stored.ts";
 import { temporaryFolder } from "./testing/temporary-folder.ts";
 import { grep } from "./tools/grep.ts";
 

@@ -239,7 +239,9 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       await refill.ifMovedAway(store, session);
       const window = windowOf(params.runtimeContext);
       if (window !== undefined) onWindow?.(session, window);
-      await asFarAsPossible(() => storeSeen(store, { session, messages }));
+      await asFarAsPossible(() =>
+        readings.during(session, () => storeSeen(store, { session, messages })),
+      );
       const view = await viewOf(store, viewRequest(params));
       const addition = promptAddition(view, params);
       return {
@@ -277,7 +279,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       signal?.throwIfAborted();
       return compactView(store, {
         session,
-        messages: await historyOf(store, { session, sessionFile }),
+        messages: await historyOf(store, { session, sessionFile, signal }),
         tokenBudget: params.tokenBudget ?? runtimeContext?.tokenBudget,
         contextWindow: windowOf(runtimeContext),
         isOverflow: force === true && compactionTarget !== "threshold",

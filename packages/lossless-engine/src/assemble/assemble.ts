@@ -1,13 +1,13 @@
 // Chooses what a model is shown of a history, and says so in the terms of the contract.
 import { type AgentMessage, type AssembleResult, messageId } from "@clew/plugin-sdk/core";
-import { withoutNamesakes } from "../messages/name.ts";
+import { nameOf, withoutNamesakes } from "../messages/name.ts";
 import { isOwn, ownName } from "../messages/own.ts";
 import { asFarAsPossible, patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
 import { heartbeatNames, messageNamed, printsOf } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
-import { type Count, counter } from "./count.ts";
+import { type Count, countAhead, counter } from "./count.ts";
 import { countedBy } from "./counted.ts";
 import { isHeartbeatPrompt, talkOf } from "./heartbeats.ts";
 import { makeCut } from "./make-cut.ts";
@@ -34,7 +34,11 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
   const budget = budgetOf(request.tokenBudget);
   const heartbeats = await heartbeatsOf(store, session, signal);
   const stored = await storedCuts(store, { session, signal });
-  const estimates = counter(request.contextWindow);
+  const { messages: all, contextWindow } = request;
+  const ahead = { messages: all, contextWindow, most: budget, signal };
+  const isCutBefore = (message: AgentMessage) => stored.has(nameOf(message));
+  await countAhead({ ...ahead, ...(stored.size > 0 && { isFirst: isCutBefore }) });
+  const estimates = counter(contextWindow);
   const showKept = async (
     all: readonly AgentMessage[],
     { cut, from, high }: KeptView<StoredCut>,
@@ -47,6 +51,7 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
   const inFull = { messages: request.messages, budget, cuts: stored, count: estimates };
   const same = keptAsGiven({ ...inFull, heartbeats });
   if (same !== undefined) return showKept(request.messages, same, estimates);
+  await countAhead(ahead);
   const known = new Set([...stored.values()].map(({ name }) => name));
   // A record whose cut nobody knows any more stays: nothing else stands for what is before it.
   const given = withoutNamesakes(

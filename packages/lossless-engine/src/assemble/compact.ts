@@ -5,7 +5,7 @@ import { patiently } from "../patiently.ts";
 import { recordOf, type StoredCut } from "../store/cuts.ts";
 import type { Store } from "../store/store.ts";
 import { budgetOf, cutsAmong, heartbeatsOf, storedCuts, type ViewRequest } from "./assemble.ts";
-import { counter, sum } from "./count.ts";
+import { countAhead, counter, sum } from "./count.ts";
 import { talkOf } from "./heartbeats.ts";
 import { type CutRequest, makeCut } from "./make-cut.ts";
 import { marksOf, type NewCut, planCut, planView } from "./plan.ts";
@@ -27,7 +27,9 @@ export async function compactView(store: Store, request: CompactRequest): Promis
   );
   if (messages.length === 0)
     return nothingDone("no-conversation", "nothing was said in this session yet");
-  const count = counter(request.contextWindow);
+  const { contextWindow } = request;
+  await countAhead({ messages, contextWindow, most: Infinity, signal });
+  const count = counter(contextWindow);
   const stored = await storedCuts(store, { session, signal });
   const cuts = await cutsAmong(store, { session, messages, cuts: stored, signal });
   const before = await viewAsItIs(store, { ...request, messages, cuts, count });

@@ -1,6 +1,7 @@
 // Estimates the tokens of messages as a model of a window is shown them.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { estimateMessage, type TokenEstimate } from "@clew/plugin-sdk/tokens";
+import { type Steps, stepsInSlices } from "@clew/plugin-sdk/host";
+import { estimateMessage, estimateMessageSteps, type TokenEstimate } from "@clew/plugin-sdk/tokens";
 import { capToolResults } from "@clew/plugin-sdk/transcript";
 
 /** Tokens of a message, as a model of this window is shown it. Undefined: not known, then whole. */
@@ -10,11 +11,42 @@ export type Count = (message: AgentMessage) => TokenEstimate;
 export const counter =
   (contextWindow: number | undefined): Count =>
   (message) =>
-    estimateMessage(
-      contextWindow === undefined || message.role !== "toolResult"
-        ? message
-        : capToolResults([message], contextWindow)[0]!,
-    );
+    estimateMessage(asShown(message, contextWindow));
+
+const asShown = (message: AgentMessage, contextWindow: number | undefined): AgentMessage =>
+  contextWindow === undefined || message.role !== "toolResult"
+    ? message
+    : capToolResults([message], contextWindow)[0]!;
+
+/** What is to be counted ahead. */
+export interface AheadRequest {
+  /** Oldest first. */
+  readonly messages: readonly AgentMessage[];
+  /** See `counter`. */
+  readonly contextWindow: number | undefined;
+  /** Tokens: nobody looks further back than that. */
+  readonly most: number;
+  /** True of a message before which nobody looks. Absent: there is none. */
+  readonly isFirst?: ((message: AgentMessage) => boolean) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Counts the newest messages, while others have their turn. What is counted once is remembered: who
+ * plans with a `counter` afterwards is done at once.
+ */
+export const countAhead = ({ signal, ...request }: AheadRequest): Promise<void> =>
+  stepsInSlices(aheadSteps(request), { signal });
+
+function* aheadSteps({ messages, contextWindow, most, isFirst }: AheadRequest): Steps<void> {
+  let low = 0;
+  for (let at = messages.length - 1; at >= 0 && low <= most; at--) {
+    const message = messages[at]!;
+    low += (yield* estimateMessageSteps(asShown(message, contextWindow))).low;
+    if (isFirst?.(message)) return;
+    yield;
+  }
+}
 
 /** Of all of them. */
 export function sum(messages: readonly AgentMessage[], count: Count): TokenEstimate {

@@ -1,5 +1,6 @@
 // Decides how much of each of the newest messages a crowded view shows.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { Steps } from "@clew/plugin-sdk/host";
 import { canBeShortened, type Part, shortened } from "../messages/shorten.ts";
 import { type Count, sum } from "./count.ts";
 import { requestBefore } from "./plan.ts";
@@ -48,59 +49,69 @@ const REQUEST_SHARE_OF_REST = 0.5;
  * Results that came at once lose the same, the request less than they. What a request before the
  * newest messages says is cut rather than left out, and a picture goes last.
  */
-export function planFit(input: FitInput): Fit {
+export function* planFit(input: FitInput): Steps<Fit> {
   const { messages, from, budget, leastRecord, count } = input;
   const request = requestBefore(messages, from);
   const asked = messages[request];
   const askedTokens = asked === undefined ? 0 : count(asked).high;
   const room = budget - leastRecord;
-  const parts = partsOfKept(input, room, Math.min(askedTokens, REQUEST_SHARE * budget));
+  const parts = yield* partsOfKept(input, room, Math.min(askedTokens, REQUEST_SHARE * budget));
   const kept = messages.slice(from).map((message, index) => {
     const part = parts.get(from + index);
     return part === undefined ? message : shortened(message, part);
   });
   const rest = room - sum(kept, count).high;
   if (asked === undefined) return { request, parts, left: rest + leastRecord };
-  const part = partOfRequest(asked, rest, count);
+  yield;
+  const part = yield* partOfRequest(asked, { rest, count });
   const shown = part === undefined ? asked : shortened(asked, part);
   if (part !== undefined && shown !== asked) parts.set(request, part);
   return { request, parts, left: rest + leastRecord - count(shown).high };
 }
 
-function partsOfKept(
+function* partsOfKept(
   { messages, from, budget, limit = budget, count }: FitInput,
   room: number,
   forRequest: number,
-): Map<number, Part> {
+): Steps<Map<number, Part>> {
   const kept = messages.slice(from);
   if (sum(kept, count).high <= limit - budget + room - forRequest) return new Map();
   const most = Math.min(room - forRequest, CUT_SHARE * budget);
   let parts = new Map<number, Part>();
   for (const part of [...WITH_PICTURES, ...WITHOUT_PICTURES]) {
     parts = new Map();
-    const view = kept.map((message, index) => {
-      if (!canBeShortened(message)) return message;
+    let high = 0;
+    for (const [index, message] of kept.entries()) {
       const chars = message.role === "user" ? REQUEST_TIMES * part.chars : part.chars;
-      const shown = shortened(message, { ...part, chars });
+      const shown = canBeShortened(message) ? shortened(message, { ...part, chars }) : message;
       if (shown !== message) parts.set(from + index, { ...part, chars });
-      return shown;
-    });
-    if (sum(view, count).high <= most) break;
+      high += count(shown).high;
+      yield;
+    }
+    if (high <= most) break;
   }
   return parts;
 }
 
 /** Undefined: all of it. */
-function partOfRequest(asked: AgentMessage, rest: number, count: Count): Part | undefined {
+function* partOfRequest(
+  asked: AgentMessage,
+  { rest, count }: { rest: number; count: Count },
+): Steps<Part | undefined> {
   const share = REQUEST_SHARE_OF_REST * rest;
   if (count(asked).high <= share) return undefined;
-  const within = (parts: readonly Part[], most: number) =>
-    parts.find((part) => count(shortened(asked, part)).high <= most);
+  function* within(parts: readonly Part[], most: number): Steps<Part | undefined> {
+    for (const part of parts) {
+      if (count(shortened(asked, part)).high <= most) return part;
+      yield;
+    }
+    return undefined;
+  }
   // A picture that fits is shown, also where that leaves the record little.
   return (
-    within(WITH_PICTURES, share) ??
-    within(WITH_PICTURES, rest) ??
-    within(WITHOUT_PICTURES, rest) ??
+    (yield* within(WITH_PICTURES, share)) ??
+    (yield* within(WITH_PICTURES, rest)) ??
+    (yield* within(WITHOUT_PICTURES, rest)) ??
     WITHOUT_PICTURES.at(-1)
   );
 }

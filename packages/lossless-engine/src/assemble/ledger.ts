@@ -1,15 +1,16 @@
 // What is known of the messages before a cut, from the newest earlier cut on.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { inSlices } from "@clew/plugin-sdk/host";
+import { inSlices, pause, stepsInSlices } from "@clew/plugin-sdk/host";
 import {
   EMPTY_LEDGER,
-  foldLedger,
+  foldLedgerInSlices,
   type LedgerState,
-  restoreLedger,
+  restoreSteps,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
 import { nameOf } from "../messages/name.ts";
 import { isRecall } from "../messages/quoting.ts";
+import { patiently } from "../patiently.ts";
 import { ledgerOf, type StoredCut } from "../store/cuts.ts";
 import type { Store } from "../store/store.ts";
 
@@ -18,9 +19,6 @@ export interface Known {
   readonly state: LedgerState;
   readonly covered: number;
 }
-
-/** Messages that are folded in one piece. */
-const PIECE = 32;
 
 /**
  * What is known of the first `end` of `messages`, and of what the cut among them stands for.
@@ -42,7 +40,7 @@ export async function knownBefore(
     signal?: AbortSignal | undefined;
   },
 ): Promise<Known> {
-  const base = newestKnown(store, messages, end, cuts);
+  const base = await newestKnown(store, { messages, end, cuts, signal });
   const state = await withSaid(base.state, messages.slice(base.from, end), { aside, signal });
   return { state, covered: base.covered + end - base.from };
 }
@@ -53,33 +51,42 @@ export async function withSaid(
   messages: readonly AgentMessage[],
   { aside, signal }: { aside: ReadonlySet<AgentMessage>; signal?: AbortSignal | undefined },
 ): Promise<LedgerState> {
-  let state = before;
+  const entries: TranscriptEntry[] = [];
   // What was looked up stands where it was said first, and may have changed since.
   const isSaid = (message: AgentMessage) => !aside.has(message) && !isRecall(message);
-  const pieces: AgentMessage[][] = [];
-  for (let at = 0; at < messages.length; at += PIECE) pieces.push(messages.slice(at, at + PIECE));
   await inSlices(
-    pieces,
-    (piece) => {
-      state = foldLedger(state, piece.filter(isSaid).map(asEntry));
+    messages,
+    (message) => {
+      if (isSaid(message)) entries.push(asEntry(message));
     },
     { signal },
   );
-  return state;
+  return foldLedgerInSlices(before, entries, { signal });
 }
 
-function newestKnown(
+async function newestKnown(
   store: Store,
-  messages: readonly AgentMessage[],
-  end: number,
-  cuts: ReadonlyMap<string, StoredCut>,
-): Known & { from: number } {
+  {
+    messages,
+    end,
+    cuts,
+    signal,
+  }: {
+    messages: readonly AgentMessage[];
+    end: number;
+    cuts: ReadonlyMap<string, StoredCut>;
+    signal?: AbortSignal | undefined;
+  },
+): Promise<Known & { from: number }> {
   if (cuts.size > 0)
     for (let from = Math.min(end, messages.length - 1); from >= 0; from--) {
       const cut = cuts.get(nameOf(messages[from]!));
-      const saved = cut && ledgerOf(store, cut.id);
-      const state = saved === undefined ? undefined : restoreLedger(JSON.parse(saved));
-      if (cut !== undefined && state !== undefined) return { state, from, covered: cut.covered };
+      if (cut === undefined) continue;
+      await pause(signal);
+      const saved = await patiently(() => ledgerOf(store, cut.id), signal);
+      if (saved === undefined) continue;
+      const state = await stepsInSlices(restoreSteps(JSON.parse(saved)), { signal });
+      if (state !== undefined) return { state, from, covered: cut.covered };
     }
   return { state: EMPTY_LEDGER, from: 0, covered: 0 };
 }

@@ -1,6 +1,7 @@
 // Writes the record of a new cut, shows what is left, and keeps the cut.
 import { createHash } from "node:crypto";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { pause, stepsInSlices } from "@clew/plugin-sdk/host";
 import { saveLedger } from "@clew/plugin-sdk/transcript";
 import { named, nameOf } from "../messages/name.ts";
 import { patiently } from "../patiently.ts";
@@ -72,10 +73,11 @@ async function standingFor(
   const { state, covered } = await knownBefore(store, {
     ...{ messages, end: from, cuts, aside, signal },
   });
-  const fit = planFit({
+  const fitting = planFit({
     ...{ messages, from, budget, limit, count },
     leastRecord: covered === 0 ? 0 : leastRecord(covered),
   });
+  const fit = await stepsInSlices(fitting, { signal });
   const asked = messages[fit.request];
   const parts = new Map([...fit.parts].map(([index, part]) => [nameOf(messages[index]!), part]));
   const kept = [...(asked === undefined ? [] : [asked]), ...messages.slice(from)];
@@ -86,12 +88,16 @@ async function standingFor(
   const written =
     covered === 0
       ? ""
-      : writeRecord({ state: known, covered, budget, kept: shown, left: fit.left });
+      : await stepsInSlices(
+          writeRecord({ state: known, covered, budget, kept: shown, left: fit.left }),
+          { signal },
+        );
   // As a database gives it back: without half a surrogate pair that a quote ends with.
   const record = written.toWellFormed();
   const first = nameOf(messages[from]!);
   const whole = [first, record, ...(parts.size === 0 ? [] : [JSON.stringify([...parts])])];
   const name = createHash("sha256").update(whole.join("\n")).digest("hex").slice(0, 16);
+  await pause(signal);
   return {
     record: {
       ...{ name, record, covered, parts },

@@ -1,11 +1,12 @@
 // Writes what stands for the messages before a cut, within the room that there is.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { Steps } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
   joinRecord,
   type LedgerState,
   recordRoomOf,
-  renderRecord,
+  recordSteps,
   withinTokens,
 } from "@clew/plugin-sdk/transcript";
 import { ownRecord } from "../messages/own.ts";
@@ -30,13 +31,15 @@ const SHARES: readonly number[] = [1, 0.6, 0.3, 0.1];
  * As much as `left` holds, and in any case that something is hidden and how to find it. The same
  * input gives the same bytes.
  */
-export function writeRecord({ state, covered, kept, budget, left }: RecordInput): string {
+export function* writeRecord({ state, covered, kept, budget, left }: RecordInput): Steps<string> {
   const room = recordRoomOf(budget);
   const all = room.ledger + room.anchors + room.pins;
   const summary = summaryOf(covered);
   for (const share of SHARES) {
     const within = withinTokens(room, Math.min(all, left) * share);
-    const record = joinRecord({ ...renderRecord(state, { room: within, kept }), summary });
+    const parts = yield* recordSteps(state, { room: within, kept });
+    const record = joinRecord({ ...parts, summary });
+    yield;
     if (highOf(record) <= left) return record;
   }
   return joinRecord({ summary });

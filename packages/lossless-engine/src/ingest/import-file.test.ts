@@ -4,10 +4,9 @@ import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugi
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { cursorOf } from "../store/cursors.ts";
-import { conversationMessages } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
 import { type SessionFile, sessionFile } from "../testing/session-file.ts";
-import { temporaryStore, withIds } from "../testing/stored.ts";
+import { conversationMessages, temporaryStore, withIds } from "../testing/stored.ts";
 import { importFile } from "./import-file.ts";
 import { storeTold } from "./ingest.ts";
 import { storeSeen } from "./seen.ts";

@@ -1,11 +1,11 @@
-// Holds back what is told of a session while its file is read.
+// Holds back what is told of a session while its file, or a view of it, is stored.
 import type { SessionRef } from "@clew/plugin-sdk/core";
 
-/** Which sessions' files are being read: what came first shall stand first. */
+/** Which sessions are being read from elsewhere: what came first shall stand first. */
 export interface Readings {
   /** What `read` answers; whoever asks for this session waits until then. */
   during<Answer>(session: SessionRef, read: () => Promise<Answer>): Promise<Answer>;
-  /** Until no file of the session is being read. */
+  /** Until nothing of the session is being read. */
   over(session: SessionRef): Promise<void>;
 }
 

@@ -1,5 +1,6 @@
 // Stores what a view shows and nobody told of, such as notes.
 import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
+import { pause } from "@clew/plugin-sdk/host";
 import { named, nameOf } from "../messages/name.ts";
 import { isOwn } from "../messages/own.ts";
 import { patiently } from "../patiently.ts";
@@ -60,11 +61,13 @@ export async function storeSeen(
     if (!isMixed) newestKnown ??= names[newest];
     unknown.unshift(...batch.filter((_, at) => (isMixed ? !known.has(names[at]!) : at > newest)));
     if (isMixed ? messages.length - start >= MOST_NAMELESS : newest >= 0) break;
+    await pause();
   }
   if (newestKnown !== undefined)
     await noteBranch(store, { session, messages, newest: newestKnown });
   for (let at = 0; at < unknown.length; at += BATCH) {
     const seen = unknown.slice(at, at + BATCH).map(named);
     await patiently(() => storeMessages(store, { session, messages: seen, from: "seen" }));
+    await pause();
   }
 }

@@ -237,7 +237,7 @@ function eachOnce(hits: readonly RankedHit[]): RankedHit[] {
   });
 }
 
-/** Pure. Those that hold the weightiest terms, of equals the newest, and how many others. */
+/** Pure. Those that hold the weightiest terms, of equals the newest, and how many more do. */
 function* planCandidates(
   terms: readonly Weighed[],
   holders: ReadonlyMap<string, readonly number[]>,

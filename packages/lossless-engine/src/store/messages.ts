@@ -149,16 +149,18 @@ export function readMessages(
   );
 }
 
-/** All messages of the transcript's conversation, in the order in which they came. */
-export function conversationMessages(store: Store, session: OwnedSession): AgentMessage[] {
-  return store.read((sql) => {
+/** Messages of the transcript's conversation behind number `after`, in the order they came. */
+export const messagesBehind = (
+  store: Store,
+  { session, after, limit }: { session: OwnedSession; after: number; limit: number },
+): StoredMessage[] =>
+  store.read((sql) => {
     const place = placeOf(sql, session);
     if (place === undefined) return [];
-    return sql("SELECT * FROM message WHERE conversation = ? ORDER BY seq")
-      .all(place.conversation)
-      .map((row) => withName(messageOf(sql, row)));
+    return sql("SELECT * FROM message WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?")
+      .all(place.conversation, after, limit)
+      .map((row) => messageOf(sql, row));
   });
-}
 
 /** Names of the newest messages of the transcript's conversation, oldest first. */
 export function newestNames(store: Store, session: OwnedSession, limit: number): string[] {

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { withMessageId } from "@clew/plugin-sdk/transcript";
 import { onTestFinished } from "vitest";
-import { type NamedMessage, named } from "../messages/name.ts";
+import { type NamedMessage, named, withName } from "../messages/name.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
+import { messagesBehind } from "../store/messages.ts";
 import { type Store, useStore } from "../store/store.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -20,3 +22,7 @@ export const withIds = (messages: readonly AgentMessage[], prefix = "e"): AgentM
 
 export const namedWithIds = (messages: readonly AgentMessage[], prefix?: string): NamedMessage[] =>
   withIds(messages, prefix).map(named);
+
+/** All that is stored of a transcript's conversation, in the order in which it came. */
+export const conversationMessages = (store: Store, session: OwnedSession): AgentMessage[] =>
+  messagesBehind(store, { session, after: 0, limit: Number.MAX_SAFE_INTEGER }).map(withName);
