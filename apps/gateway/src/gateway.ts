@@ -117,7 +117,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { home } = environment;
   const host = composeHost({ environment, loaded, log, plugins });
   const defaultAgent = defaultAgentId(loaded.config);
-  host.model(defaultAgent);
+  const { answering, passedOver } = host.models(defaultAgent);
+  if (passedOver !== null)
+    log.warn(`${answering.name} answers in place of ${passedOver.name}: ${passedOver.why}`);
   const store = createSessionStore({ home });
   const reports = createTurnReports({ home, log });
   const cancellation = createCancellation();

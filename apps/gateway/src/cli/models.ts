@@ -64,11 +64,13 @@ export async function modelStatus(
   const rows = agentIds(config).flatMap((agent) => {
     const { model, fallbacks } = agentSettings(config, environment.home, agent);
     const { order } = planChain([model, ...fallbacks], rests, now);
-    return order.map((name) => ({
+    const told = order.map((name) => ({
       ...{ agent, model: name },
       problem: problemOf(() => resolveModel({ ...modelRequest(config, environment), name })),
       rest: restOf(rests, name, now) ?? null,
     }));
+    // What cannot be asked is passed over.
+    return told.toSorted((one, other) => +(one.problem !== null) - +(other.problem !== null));
   });
   const stateOf = ({ problem, rest }: (typeof rows)[number]) =>
     problem ?? (rest === null ? "ready" : describeRest(rest));

@@ -15,6 +15,7 @@ import {
   type Steps,
 } from "@clew/plugin-sdk/host";
 import type { CompactionEntry, TranscriptContext } from "@clew/plugin-sdk/transcript";
+import type { PassedOver } from "../models/agent-models.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import { timeOf, WHAT_HAPPENED } from "../models/describe-rest.ts";
 import type { LearnedWindow } from "../models/model-windows.ts";
@@ -30,6 +31,8 @@ export interface StatusFacts {
   model: ModelRef;
   /** The model of the settings, and why it does not answer; null = it does. */
   resting: (Rest & { model: string }) | null;
+  /** The model of the settings, where its key is missing; null = it is not. */
+  passedOver: PassedOver | null;
   /** Who answers where it cannot, in order. */
   fallbacks: readonly string[];
   /** What calls ask of it, and which setting decided that. */
@@ -163,6 +166,7 @@ function triggerOf({ details }: CompactionEntry): string | null {
 export function describeStatus({
   model,
   resting,
+  passedOver,
   fallbacks,
   asks,
   leftOut,
@@ -182,7 +186,7 @@ export function describeStatus({
       ? ""
       : `; the last at ${last.at.slice(0, 19).replace("T", " ")}${last.trigger === null ? "" : ` (${last.trigger})`}, of ${number(last.tokensBefore)} tokens of messages`;
   return [
-    `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens${learnedText(model, learnedWindow)}${restText(resting)}${chainText(fallbacks)}`,
+    `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens${learnedText(model, learnedWindow)}${restText(resting)}${passedText(passedOver)}${chainText(fallbacks)}`,
     ...(asks.because.length === 0 ? [] : [`Asked of it: ${asks.because.join(", ")}`]),
     ...leftOutLine(leftOut, asks),
     ...cacheLine(cache),
@@ -203,6 +207,11 @@ const restText = (resting: StatusFacts["resting"]): string =>
   resting === null
     ? ""
     : `; in place of ${resting.model}, which ${WHAT_HAPPENED[resting.kind]} and is left alone until ${timeOf(resting.until)} ("clew models retry ${resting.model}" asks it again)`;
+
+const passedText = (passedOver: StatusFacts["passedOver"]): string =>
+  passedOver === null
+    ? ""
+    : `; in place of ${passedOver.name}, which cannot be asked: ${passedOver.why.replace(/\.$/, "")}`;
 
 const chainText = (fallbacks: readonly string[]): string =>
   fallbacks.length === 0 ? "" : `; then ${fallbacks.join(", ")}`;

@@ -78,7 +78,7 @@ export function findAccess(
   const needsKey = findProvider(providerId)?.needsKey !== undefined;
   // A server of a person's own may stand in for the provider and ask for nothing.
   if (needsKey && configured?.baseUrl === undefined)
-    throw invalid(
+    throw notSignedIn(
       `Provider "${providerId}" needs a key: set ${keyNames(providerId).join(" or ")}, or models.providers.${providerId}.apiKey.`,
     );
   return { baseUrl, from: "nothing" };
@@ -222,7 +222,16 @@ const timeoutOf = (configured: ProviderConfig | undefined): number =>
   (configured?.apiKeyCommandSeconds ?? 30) * 1000;
 
 const cannotSignIn = (providerId: string, why: string): ContextEngineError =>
-  invalid(`Provider "${providerId}" cannot sign in: ${why}.`);
+  notSignedIn(`Provider "${providerId}" cannot sign in: ${why}.`);
+
+const NOT_SIGNED_IN = Symbol("not signed in");
+
+const notSignedIn = (message: string): ContextEngineError =>
+  new ContextEngineError("CONFIG_INVALID", message, { cause: NOT_SIGNED_IN });
+
+/** True: nothing is wrong with the settings but that there is nothing to sign in with. */
+export const isNotSignedIn = (error: unknown): boolean =>
+  ContextEngineError.is(error, "CONFIG_INVALID") && error.cause === NOT_SIGNED_IN;
 
 const invalid = (message: string): ContextEngineError =>
   new ContextEngineError("CONFIG_INVALID", message);

@@ -17,6 +17,7 @@ import {
   type OwnGateway,
 } from "../gateway-client.ts";
 import { unreadableClaim } from "../home/claim.ts";
+import { type AgentModels, agentModels } from "../models/agent-models.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
 import { shortName } from "../sessions/keys.ts";
@@ -70,7 +71,7 @@ export async function checkHost(
     ...checkCompaction(environment, loaded),
     ...checkWater(environment, loaded),
     ...checkImages(),
-    ...(await checkModel(modelOf(environment, loaded), environment)),
+    ...(await checkModel(environment, loaded)),
     ...checkModelChains(environment, loaded),
     ...checkModelWindows(environment.home),
     ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
@@ -135,16 +136,27 @@ const modelOf =
       name: agentSettings(config, environment.home, defaultAgentId(config)).model,
     });
 
-async function checkModel(
-  resolve: () => ResolvedModel,
-  environment: Pick<Environment, "readText">,
-): Promise<Finding[]> {
-  let resolved: ResolvedModel;
+/** Who would answer the default agent. */
+async function checkModel(environment: Environment, { config }: LoadedConfig): Promise<Finding[]> {
+  const named = (name: string) => resolveModel({ ...modelRequest(config, environment), name });
+  const settings = agentSettings(config, environment.home, defaultAgentId(config));
+  let models: AgentModels;
   try {
-    resolved = resolve();
+    models = agentModels(settings, { models: { named }, rests: {}, now: 0 });
   } catch (error) {
     return [failure("model-unusable", "model", error)];
   }
+  const { answering, passedOver } = models;
+  const found = await checkAnswer(answering, environment);
+  if (passedOver === null) return found;
+  const text = `${answering.name} answers in place of ${passedOver.name}: ${passedOver.why}`;
+  return [{ level: "warning", code: "model-passed-over", subject: "model", text }, ...found];
+}
+
+async function checkAnswer(
+  resolved: ResolvedModel,
+  environment: Pick<Environment, "readText">,
+): Promise<Finding[]> {
   const { name, model, endpoint, access: signsInWith } = resolved;
   const about = `${name}, window ${model.contextWindow} tokens`;
   if (endpoint.baseUrl === "")

@@ -41,6 +41,7 @@ export type FindingCode =
   | "compaction-marks"
   | "compaction-model-unusable"
   | "model"
+  | "model-passed-over"
   | "model-unusable"
   | "model-key-refused"
   | "model-sign-in"

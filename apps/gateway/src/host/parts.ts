@@ -37,9 +37,13 @@ export function agentOf({ loaded, environment }: HostParts, agentId: string): Ag
   return agentSettings(loaded.config, environment.home, agentId);
 }
 
-/** Throws CONFIG_INVALID. */
+/**
+ * The model of the settings; who answers in its place where only its key is missing. Throws
+ * CONFIG_INVALID.
+ */
 export function modelOf(parts: HostParts, agentId: string): ResolvedModel {
-  return parts.models.named(agentOf(parts, agentId).model);
+  const { answering, passedOver } = modelsOf(parts, agentId);
+  return passedOver === null ? parts.models.named(agentOf(parts, agentId).model) : answering;
 }
 
 /** What calls of a model ask, in a session with this branch. */

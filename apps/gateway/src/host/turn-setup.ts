@@ -207,7 +207,7 @@ async function turnSettings(
 async function chainSettings(
   parts: HostParts,
   transcript: CompactableSession,
-  { answering, because, fallbacks }: AgentModels,
+  { answering, because, passedOver, fallbacks }: AgentModels,
 ): Promise<Pick<TurnRequest, "ask" | "leftOut" | "requestedModel" | "fallback" | "fallbacks">> {
   const { agentId } = transcript.session;
   const branch = transcript.compaction.branch();
@@ -224,6 +224,7 @@ async function chainSettings(
     ...askOf(answering),
     requestedModel: agentOf(parts, agentId).model,
     ...(because !== null && { fallback: failureOf(because) }),
+    ...(passedOver !== null && { fallback: "auth" as const }),
     fallbacks: await Promise.all(choices),
   };
 }

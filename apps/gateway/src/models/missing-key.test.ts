@@ -37,6 +37,44 @@ it("a wrong key is not said to be missing", async () => {
   expect(errors).toContain("check the key");
 });
 
+it("a fallback answers where only the key of the first model is missing", async () => {
+  const server = await createEmulator("openai-completions", { answers: [{ text: "Hello." }] });
+  onTestFinished(() => server.close());
+  const home = await temporaryHome();
+  const providers = { house: { baseUrl: server.baseUrl } };
+  const write = (fallbacks: string[], primary = "anthropic/claude-opus-4-6") =>
+    writeFile(
+      join(home, "clew.json"),
+      JSON.stringify({
+        agents: { defaults: { model: { primary, fallbacks } } },
+        models: { providers },
+      }),
+    );
+  await write(["house/m"]);
+  const answered = await clew(home, ["chat", "-s", "main", "hi"]);
+  expect(answered).toMatchObject({ code: 0, output: expect.stringContaining("Hello.") });
+  const missing = 'Provider "anthropic" needs a key: set ANTHROPIC_API_KEY';
+  const { output: status } = await clew(home, ["chat", "-s", "main", "/status"]);
+  expect(status).toMatch(/^Model: house\/m,/m);
+  expect(status).toContain(
+    `in place of anthropic/claude-opus-4-6, which cannot be asked: ${missing}`,
+  );
+  const { output: states } = await clew(home, ["models", "status"]);
+  expect(states.indexOf("house/m")).toBeLessThan(states.indexOf("anthropic/claude-opus-4-6"));
+  const { output: findings } = await clew(home, ["doctor", "--json"]);
+  expect(findings).toContain("model-passed-over");
+  expect(findings).not.toContain("model-unusable");
+
+  await write([]);
+  const alone = await clew(home, ["chat", "-s", "main", "hi"]);
+  expect(alone.code).not.toBe(0);
+  expect(alone.errors).toContain(missing);
+  await write(["house/m"], "antropic/claude-opus-4-6");
+  const misspelt = await clew(home, ["chat", "-s", "main", "hi"]);
+  expect(misspelt.code).not.toBe(0);
+  expect(misspelt.errors).toContain('Did you mean "anthropic"?');
+});
+
 it("a failed turn leaves a sound file, which says why it failed", async () => {
   const { home, say } = await chat({});
   await say();
