@@ -406,6 +406,41 @@ describe("streamModel over a real connection", () => {
     ]);
   });
 
+  it("says where a redirect led, with its path and without its query", async () => {
+    const server = await listening((_request, response) => {
+      response.writeHead(302, { location: "/login?token=sk-secret-key-1" }).end();
+    });
+    const [event] = await gather({ baseUrl: server });
+    expect(event).toMatchObject({
+      error: { message: expect.stringContaining(`sent the request on to ${server}/login (302)`) },
+    });
+    expect(JSON.stringify(event)).not.toContain("secret");
+  });
+
+  it("says that an answer cannot be unpacked, and does not ask again", async () => {
+    let asked = 0;
+    const server = await listening((_request, response) => {
+      asked++;
+      response.writeHead(200, { "content-encoding": "gzip" }).end("data: {}");
+    });
+    expect((await gather({ baseUrl: server })).at(-1)).toMatchObject({
+      type: "error",
+      error: {
+        kind: "invalid_response",
+        message: expect.stringContaining("an answer that cannot be unpacked"),
+      },
+    });
+    expect(asked).toBe(1);
+  });
+
+  it("names the setting that allows a silent server more time", async () => {
+    const server = await listening(() => {});
+    const options = { idleTimeoutMs: 50, idleSetting: "the setting" };
+    expect((await gather({ baseUrl: server, ...options })).at(-1)).toMatchObject({
+      error: { kind: "timeout", message: expect.stringContaining("more time with the setting.") },
+    });
+  });
+
   it("never follows a redirect, which would hand the key to somebody else", async () => {
     const seen: unknown[] = [];
     const thief = await listening((request, response) => {

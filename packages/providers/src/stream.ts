@@ -46,6 +46,8 @@ export interface StreamModelOptions {
   fetch?: typeof globalThis.fetch;
   /** Longest wait for the answer to begin, and between two pieces of it; ms. Default: 240,000. */
   idleTimeoutMs?: number;
+  /** The setting that raises it, for the error's message. Default: none is named. */
+  idleSetting?: string;
   /** Longest a call may take from its sending to its end, ms. Default: 3,600,000. */
   maxDurationMs?: number;
   /**
@@ -140,6 +142,7 @@ async function* streamWire(
     now,
     random = Math.random,
     idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS,
+    idleSetting,
     maxDurationMs = DEFAULT_MAX_DURATION_MS,
     answerLimit = DEFAULT_ANSWER_LIMIT,
   } = options;
@@ -161,6 +164,7 @@ async function* streamWire(
       signal: call.signal,
       fetch: options.fetch ?? globalThis.fetch,
       idleTimeoutMs,
+      idleSetting,
       maxDurationMs,
       answerLimit,
     });

@@ -96,6 +96,14 @@ export const ProviderConfigSchema = z.object({
     .describe(
       "Whose dialect of the wire protocol the server speaks, for proxies: a provider by name, or a dialect of Chat Completions; unset = told from its address.",
     ),
+  timeoutSeconds: z
+    .number()
+    .positive()
+    .max(86_400)
+    .optional()
+    .describe(
+      "Longest silence of the server, before its answer and in the middle of it; unset = 240. A slow model of your own with a long prompt may need more.",
+    ),
   headers: z
     .record(z.string(), z.string())
     .optional()

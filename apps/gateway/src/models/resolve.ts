@@ -22,6 +22,8 @@ export interface ResolvedModel {
   endpoint: Endpoint;
   /** How it is signed in to, where the endpoint does not hold all of it. */
   access: Omit<Access, "baseUrl" | "apiKey">;
+  /** Longest silence of its server, ms. Absent: the usual one. */
+  idleTimeoutMs?: number;
 }
 
 export interface ModelRequest {
@@ -100,6 +102,9 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
     },
     endpoint,
     access,
+    ...(configured?.timeoutSeconds !== undefined && {
+      idleTimeoutMs: configured.timeoutSeconds * 1000,
+    }),
   };
 }
 

@@ -8,6 +8,7 @@ import type { KeptCredential } from "../credentials/keep.ts";
 import { signIn } from "../credentials/sign-in.ts";
 import { limitReply } from "../limits/reply.ts";
 import { explainMissingKey } from "./missing-key.ts";
+import { patience } from "./patience.ts";
 import type { ResolvedModel } from "./resolve.ts";
 
 /** `resolve` throws CONFIG_INVALID for a name it does not know. */
@@ -42,7 +43,11 @@ export function createModelPort({
       retry: number;
       delayMs: number;
     }) => log.warn(`model ${name}: ${error.kind}, retry ${retry} in ${Math.round(delayMs)} ms`);
-    const options = { call, endpoint, onRetry, answerLimit, ...(sign && { sign }) };
+    const options = {
+      ...{ call, endpoint, onRetry, answerLimit },
+      ...patience(resolved),
+      ...(sign && { sign }),
+    };
     return { resolved, options };
   };
   async function* stream(call: ModelCall): AsyncGenerator<StreamEvent> {

@@ -28,6 +28,8 @@ export interface OpenAnswerOptions {
   signal: AbortSignal;
   fetch: typeof globalThis.fetch;
   idleTimeoutMs: number;
+  /** What allows more, for the error's message. */
+  idleSetting?: string | undefined;
   /** Longest a call may take from its sending to its end; ms. */
   maxDurationMs: number;
   answerLimit: AnswerLimit;
@@ -176,7 +178,7 @@ async function readText(reader: Reader, touch: () => void): Promise<string> {
  */
 function watchdog(
   caller: AbortSignal,
-  { idleTimeoutMs: idleMs, maxDurationMs }: OpenAnswerOptions,
+  { idleTimeoutMs: idleMs, idleSetting: setting, maxDurationMs }: OpenAnswerOptions,
   origin: FailureOrigin,
 ) {
   const controller = new AbortController();
@@ -197,7 +199,8 @@ function watchdog(
   const onAbort = () => end(abortError());
   const touch = () => {
     clearTimeout(timer);
-    if (!signal.aborted) timer = setTimeout(() => end(idleError(idleMs, origin)), idleMs);
+    if (!signal.aborted)
+      timer = setTimeout(() => end(idleError({ idleMs, setting }, origin)), idleMs);
   };
   const ended = new Promise<undefined>((resolve) =>
     signal.addEventListener("abort", () => resolve(undefined), { once: true }),

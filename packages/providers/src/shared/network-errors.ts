@@ -33,6 +33,9 @@ const TIMEOUT_CODES = new Set([
   "UND_ERR_BODY_TIMEOUT",
 ]);
 
+/** Codes of zlib, for gzip and Brotli. */
+const PACKED_BADLY = /^(?:Z_(?:DATA|BUF|STREAM)_ERROR|ERR_+(?:BROTLI_)?(?:DECODER_)?ERROR_FORMAT)/;
+
 /** No answer came, or one that broke off (`started`). */
 export function networkError(cause: unknown, started: boolean, origin: FailureOrigin): ModelError {
   const code = errorCode(cause);
@@ -42,6 +45,10 @@ export function networkError(cause: unknown, started: boolean, origin: FailureOr
       kind: "timeout",
       message: `${baseUrl} did not answer in time (${code}); check that the server is up, then try again.`,
     };
+  if (code !== undefined && PACKED_BADLY.test(code)) {
+    const message = `${baseUrl} sent an answer that cannot be unpacked (${code}); see what that server, or a proxy before it, sends under its content-encoding.`;
+    return { kind: "invalid_response", message };
+  }
   if (started) {
     const message = `${baseUrl} broke off in the middle of its answer${code === undefined ? "" : ` (${code})`}; try again.`;
     return { kind: "network", message };

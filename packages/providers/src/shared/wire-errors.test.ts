@@ -35,6 +35,16 @@ describe("classifyError", () => {
     expect(http(status)).toMatchObject({ kind, status });
   });
 
+  it.each([
+    ["7", "wait 7 s and"],
+    ["119", "wait 119 s and"],
+    ["600", "wait 10 min and"],
+    ["Sun, 01 Mar 2026 01:00:00 GMT", "wait 60 min and"],
+    ["86400", "wait 24 h and"],
+  ])("tells a person how long a rate limit lasts: %s", (header, told) => {
+    expect(http(429, "", { "retry-after": header }).message).toContain(told);
+  });
+
   it("knows an overflow by its code or words before its status, and reads the count", () => {
     expect(
       http(

@@ -44,11 +44,15 @@ export function abortError(): ModelError {
   return { kind: "aborted", message: "The call was aborted." };
 }
 
-/** Nothing arrived for `idleMs`. */
-export function idleError(idleMs: number, origin: FailureOrigin): ModelError {
+/** Nothing arrived for `idleMs`; `setting` allows more. */
+export function idleError(
+  { idleMs, setting }: { idleMs: number; setting?: string | undefined },
+  origin: FailureOrigin,
+): ModelError {
+  const more = setting === undefined ? "allow it more time" : `allow it more time with ${setting}`;
   return {
     kind: "timeout",
-    message: `${who(origin)} sent nothing for ${idleMs / 1000} s; try again, or allow it more time.`,
+    message: `${who(origin)} sent nothing for ${idleMs / 1000} s; try again, or ${more}.`,
   };
 }
 
@@ -64,9 +68,10 @@ export function redirectError(
   origin: FailureOrigin,
 ): ModelError {
   const target = headers.get("location") ?? "";
-  const where = URL.canParse(target, origin.endpoint.baseUrl)
-    ? `to ${new URL(target, origin.endpoint.baseUrl).origin} `
-    : "";
+  const { baseUrl } = origin.endpoint;
+  // Without a query, in which a secret may stand.
+  const url = URL.canParse(target, baseUrl) ? new URL(target, baseUrl) : undefined;
+  const where = url === undefined ? "" : `to ${quoted(url.origin + url.pathname, origin)} `;
   const message = `${who(origin)} sent the request on ${where}(${status}), which is not followed because it holds the key; if that address is right, make it the base URL.`;
   return { kind: "not_found", message, ...(status > 0 && { status }) };
 }
@@ -131,7 +136,11 @@ function describedError(
     const retryAfterMs = readRetryAfter(headers, origin.now ?? Date.now) ?? google.retryAfterMs;
     return {
       kind: "rate_limited",
-      ...base("wait and try again"),
+      ...base(
+        retryAfterMs === undefined
+          ? "wait and try again"
+          : `wait ${waitText(retryAfterMs)} and try again`,
+      ),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     };
   }
@@ -171,6 +180,14 @@ const signInAdvice = ({ provider, endpoint, secrets }: FailureOrigin): string =>
   secrets?.length === 0 && endpoint.apiKey === undefined
     ? `no key was sent to provider "${provider}", so set one`
     : `check the key and account of provider "${provider}"`;
+
+/** As exactly as a person waits. */
+function waitText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
+}
 
 const whereAsked = ({ api }: FailureOrigin): string =>
   api === undefined ? " and the base URL" : `, the base URL and the api, which was "${api}"`;
