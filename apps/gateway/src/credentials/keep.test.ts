@@ -68,3 +68,10 @@ it("that does not end is kept", async () => {
   await kept.get();
   expect(state.asked).toBe(1);
 });
+
+it("that has ended already is not used, and the person is told so", async () => {
+  const { kept } = startSource(-1000);
+  await expect(kept.get()).rejects.toThrow(
+    "a test gave credentials that ended at 1969-12-31T23:59:59.000Z; renew them there, or correct the clock of this machine",
+  );
+});

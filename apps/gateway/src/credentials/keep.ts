@@ -1,5 +1,5 @@
 // Keeps a credential while it holds, and gets the next one in time.
-import type { Credential, CredentialSource, Reach } from "./credential.ts";
+import { type Credential, type CredentialSource, type Reach, SignInError } from "./credential.ts";
 
 export interface KeptCredential {
   readonly source: CredentialSource;
@@ -17,6 +17,7 @@ export function keepCredential(source: CredentialSource, reach: Reach): KeptCred
   let asking: Promise<Credential> | undefined;
   const ask = async () => {
     const credential = await source.obtain(reach);
+    if (!holds(credential, reach.now())) throw endedAlready(source, credential);
     kept = { credential, obtainedAt: reach.now() };
     return credential;
   };
@@ -43,6 +44,14 @@ export function keepCredential(source: CredentialSource, reach: Reach): KeptCred
     },
   };
 }
+
+/** Its provider would only refuse it, and say less. */
+const endedAlready = ({ name }: CredentialSource, { expiresAt }: Credential): SignInError =>
+  new SignInError(
+    `${name} gave credentials that ended at ${timeOf(expiresAt)}; renew them there, or correct the clock of this machine`,
+  );
+
+const timeOf = (at: number | null): string => new Date(at ?? 0).toISOString();
 
 const holds = ({ expiresAt }: Credential, now: number): boolean =>
   expiresAt === null || now < expiresAt;

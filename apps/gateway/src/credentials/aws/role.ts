@@ -1,7 +1,7 @@
 // Takes on a role of AWS, with keys that may or with a token.
 import { awsSigner } from "@clew/providers/signing";
 import { type AwsCredential, type Reach, SignInError } from "../credential.ts";
-import { askIssuer, objectIn, textIn } from "../issuer.ts";
+import { askIssuer, objectIn, oddAnswer, textIn } from "../issuer.ts";
 import { awsKeys } from "./keys.ts";
 import type { AwsRole } from "./plan.ts";
 
@@ -82,15 +82,18 @@ async function askSts(
     accept: "application/json",
     ...(await signed({ method: "POST", url, headers: {}, body }, region)),
   };
-  const { status, body: told } = await askIssuer(fetch, url, { method: "POST", headers, body });
+  const answer = await askIssuer(fetch, url, { method: "POST", headers, body });
+  const { status, body: told } = answer;
   const response = record(record(told[`${action}Response`])[`${action}Result`]);
   const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = record(response.Credentials);
   const found = awsKeys(AccessKeyId, SecretAccessKey, SessionToken);
   if (status === 200 && found !== undefined)
     return { ...found, expiresAt: typeof Expiration === "number" ? Expiration * 1000 : null };
-  const code = textIn(record(told.Error).Code) ?? String(status);
+  const code = textIn(record(told.Error).Code);
+  const odd = code === undefined ? oddAnswer(answer) : undefined;
+  if (odd !== undefined) throw odd;
   throw new SignInError(
-    `AWS does not let ${holderOf(role)} take on the role ${role.arn} (${code}); ${advice}`,
+    `AWS does not let ${holderOf(role)} take on the role ${role.arn} (${code ?? status}); ${advice}`,
   );
 }
 

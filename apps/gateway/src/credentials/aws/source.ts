@@ -7,7 +7,7 @@ import {
   type Reach,
   SignInError,
 } from "../credential.ts";
-import { askIssuer, objectIn, textIn } from "../issuer.ts";
+import { askIssuer, objectIn, oddAnswer, textIn } from "../issuer.ts";
 import { runProgram } from "../program.ts";
 import { awsKeys } from "./keys.ts";
 import type { SsoLogin, UsableAwsPlan } from "./plan.ts";
@@ -93,14 +93,18 @@ async function keysOfLogin(
   const query = new URLSearchParams({ role_name: roleName, account_id: accountId });
   const url = `${base.replace(/\/+$/, "")}/federation/credentials?${query.toString()}`;
   const headers = { "x-amz-sso_bearer_token": token };
-  const { status, body } = await askIssuer(fetch, url, { method: "GET", headers });
+  const answer = await askIssuer(fetch, url, { method: "GET", headers });
+  const { status, body } = answer;
   if (status === 401)
     throw new SignInError(`AWS no longer takes the SSO login of profile "${profile}"; ${logIn}`);
   const told = objectIn(JSON.stringify(body.roleCredentials ?? {}));
   const keys = awsKeys(told.accessKeyId, told.secretAccessKey, told.sessionToken);
   if (status !== 200 || keys === undefined)
-    throw new SignInError(
-      `AWS gives out no keys for role "${roleName}" in account ${accountId} (${status}); check both in AWS profile "${profile}"`,
+    throw (
+      oddAnswer(answer) ??
+      new SignInError(
+        `AWS gives out no keys for role "${roleName}" in account ${accountId} (${status}); check both in AWS profile "${profile}"`,
+      )
     );
   return { ...keys, expiresAt: typeof told.expiration === "number" ? told.expiration : null };
 }

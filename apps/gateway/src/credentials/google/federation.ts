@@ -1,6 +1,6 @@
 // Trades a token that somebody else gave out for one of Google's.
 import { type KeyCredential, type Reach, SignInError } from "../credential.ts";
-import { askIssuer, objectIn, textIn } from "../issuer.ts";
+import { askIssuer, objectIn, oddAnswer, textIn } from "../issuer.ts";
 
 /** What a file of federated credentials tells. */
 export interface Federation {
@@ -83,7 +83,10 @@ export async function federatedToken(
   });
   const key = textIn(traded.body.access_token);
   if (traded.status !== 200 || key === undefined)
-    throw refusal(file, "does not take the token", textIn(traded.body.error) ?? traded.status);
+    throw (
+      oddAnswer(traded) ??
+      refusal(file, "does not take the token", textIn(traded.body.error) ?? traded.status)
+    );
   const { expires_in: seconds } = traded.body;
   const expiresAt = typeof seconds === "number" ? reach.now() + seconds * 1000 : null;
   if (impersonationUrl === undefined) return { kind: "key", key, expiresAt };
@@ -98,7 +101,7 @@ export async function federatedToken(
   });
   const token = textIn(acted.body.accessToken);
   if (acted.status !== 200 || token === undefined)
-    throw refusal(file, "gives no token of the service account", acted.status);
+    throw oddAnswer(acted) ?? refusal(file, "gives no token of the service account", acted.status);
   const ends = Date.parse(textIn(acted.body.expireTime) ?? "");
   return { kind: "key", key: token, expiresAt: Number.isNaN(ends) ? null : ends };
 }

@@ -6,7 +6,7 @@ import {
   type Reach,
   SignInError,
 } from "../credential.ts";
-import { askIssuer, type IssuerAnswer, textIn } from "../issuer.ts";
+import { askIssuer, type IssuerAnswer, oddAnswer, textIn } from "../issuer.ts";
 import { federatedToken } from "./federation.ts";
 import { GOOGLE_TOKENS, type GooglePlan } from "./plan.ts";
 
@@ -96,13 +96,16 @@ function signedClaim(
   }
 }
 
-function tokenIn({ status, body }: IssuerAnswer, plan: Simple, now: number): KeyCredential {
+function tokenIn(answer: IssuerAnswer, plan: Simple, now: number): KeyCredential {
+  const { status, body } = answer;
   const key = textIn(body.access_token);
   const { expires_in: seconds, error } = body;
   if (status === 200 && key !== undefined) {
     const expiresAt = typeof seconds === "number" ? now + seconds * 1000 : null;
     return { kind: "key", key, expiresAt };
   }
+  const odd = oddAnswer(answer);
+  if (odd !== undefined) throw odd;
   const what = textIn(error) ?? String(status);
   switch (plan.kind) {
     case "service-account":
