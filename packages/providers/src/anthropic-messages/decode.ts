@@ -3,6 +3,7 @@ import type { StopReason } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import type { DecoderOptions, StreamDecoder } from "../provider.ts";
 import { type Answer, createAnswerDecoder, type EventReader } from "../shared/answer.ts";
+import { isCallId } from "../shared/call-id.ts";
 import { parseToolArguments } from "../shared/tool-arguments.ts";
 import { toldIn } from "./told.ts";
 import { readUsage } from "./usage.ts";
@@ -78,6 +79,8 @@ class MessageReader implements EventReader {
   finish(): void {
     if (!this.#isWhole || this.#stopReason === undefined) return;
     const stopReason = STOP_REASONS[this.#stopReason] ?? "stop";
+    // Some servers end the answer without ending its last block.
+    if (stopReason !== "length") for (const index of this.#open.keys()) this.#stopBlock(index);
     if (this.#stopReason === "refusal") this.#answer.failAsFiltered();
     // At the length limit a half-written call is no surprise: it is left out.
     else if (this.#broken !== undefined && stopReason !== "length")
@@ -153,7 +156,7 @@ class MessageReader implements EventReader {
   #readCall({ head, input }: OpenBlock): void {
     const { id, name } = head;
     const parsed = parseToolArguments(input || JSON.stringify(head.input ?? {}));
-    if (!parsed.ok || !isText(id) || !isText(name)) this.#broken ??= isText(name) ? name : "";
+    if (!parsed.ok || !isCallId(id) || !isText(name)) this.#broken ??= isText(name) ? name : "";
     else this.#answer.reply.toolCall({ type: "toolCall", id, name, arguments: parsed.value });
   }
 

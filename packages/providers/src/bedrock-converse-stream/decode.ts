@@ -3,6 +3,7 @@ import type { StopReason } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import type { DecoderOptions, StreamDecoder } from "../provider.ts";
 import { type Answer, createAnswerDecoder, type EventReader } from "../shared/answer.ts";
+import { isCallId } from "../shared/call-id.ts";
 import { parseToolArguments } from "../shared/tool-arguments.ts";
 import { converseEvents } from "./events.ts";
 import { readUsage } from "./usage.ts";
@@ -87,6 +88,8 @@ class ConverseReader implements EventReader {
   finish(): void {
     if (!this.#isWhole || this.#stopReason === undefined) return;
     const stopReason = STOP_REASONS[this.#stopReason] ?? "stop";
+    // Some servers end the answer without ending its last block.
+    if (stopReason !== "length") for (const index of this.#open.keys()) this.#stopBlock(index);
     if (FILTERED.has(this.#stopReason)) this.#answer.failAsFiltered();
     else if (this.#stopReason === "malformed_model_output") this.#answer.failAsGivenUp();
     else if (this.#stopReason === "malformed_tool_use")
@@ -160,7 +163,7 @@ class ConverseReader implements EventReader {
 
   #readCall({ toolUseId: id, name }: Json, input: string): void {
     const parsed = parseToolArguments(input);
-    if (!parsed.ok || !isText(id) || !isText(name)) this.#broken ??= isText(name) ? name : "";
+    if (!parsed.ok || !isCallId(id) || !isText(name)) this.#broken ??= isText(name) ? name : "";
     else this.#answer.reply.toolCall({ type: "toolCall", id, name, arguments: parsed.value });
   }
 

@@ -326,3 +326,44 @@ it("puts blocks together whose pieces come in turns", () => {
     { type: "toolCall", id: "t2", name: "look", arguments: { b: 2 } },
   ]);
 });
+
+it("keeps calls in the order of their numbers, whichever ends first", () => {
+  const events = decode(
+    sse(
+      start,
+      block(0, { type: "tool_use", id: "t1", name: "read", input: {} }),
+      block(1, { type: "tool_use", id: "t2", name: "look", input: {} }),
+      delta(1, { type: "input_json_delta", partial_json: "{}" }),
+      stop(1),
+      delta(0, { type: "input_json_delta", partial_json: "{}" }),
+      stop(0),
+      ...ending("tool_use"),
+    ),
+  );
+  expect(contentOf(events)).toMatchObject([{ id: "t1" }, { id: "t2" }]);
+});
+
+it("keeps blocks whose numbers come again in the order in which they came", () => {
+  const say = (index: number, text: string) => [
+    block(index, { type: "text", text: "" }),
+    delta(index, { type: "text_delta", text }),
+    stop(index),
+  ];
+  const events = decode(
+    sse(start, ...say(0, "a"), ...say(1, "b"), ...say(0, "c"), ...ending("end_turn")),
+  );
+  expect(contentOf(events)).toMatchObject([{ text: "a" }, { text: "b" }, { text: "c" }]);
+});
+
+it("keeps a call whose end was not told, unless the length limit cut it", () => {
+  const open = block(0, { type: "tool_use", id: "t1", name: "read", input: {} });
+  const input = delta(0, { type: "input_json_delta", partial_json: '{"a":1}' });
+  expect(contentOf(decode(sse(start, open, input, ...ending("tool_use"))))).toEqual([
+    { type: "toolCall", id: "t1", name: "read", arguments: { a: 1 } },
+  ]);
+  const half = delta(0, { type: "input_json_delta", partial_json: '{"a":' });
+  expect(decode(sse(start, open, half, ...ending("tool_use"))).at(-1)).toMatchObject({
+    type: "error",
+  });
+  expect(contentOf(decode(sse(start, open, ...ending("max_tokens"))))).toEqual([]);
+});

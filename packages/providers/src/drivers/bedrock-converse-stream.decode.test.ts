@@ -274,3 +274,14 @@ it("puts blocks together whose pieces come in turns", () => {
     },
   });
 });
+
+it("keeps a call whose end was not told, unless the length limit cut it", () => {
+  const open = started({ toolUse: { toolUseId: "t1", name: "read" } });
+  const input = delta({ toolUse: { input: '{"a":1}' } });
+  expect(stream(open, input, ...ending("tool_use")).at(-1)).toMatchObject({
+    message: { content: [{ type: "toolCall", id: "t1", name: "read", arguments: { a: 1 } }] },
+  });
+  expect(stream(open, input, ...ending("max_tokens")).at(-1)).toMatchObject({
+    message: { content: [] },
+  });
+});

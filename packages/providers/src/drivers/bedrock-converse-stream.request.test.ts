@@ -93,6 +93,11 @@ describe("a request of Converse", () => {
   it("asks for a reply in one piece where calls are not streamed", () => {
     expect(requestOf({ id: LLAMA }).url).toMatch(/\/converse-stream$/);
     expect(requestOf({ id: LLAMA, tools: [read] }).url).toMatch(/\/converse$/);
+    // A history's own calls are told of as tools.
+    const messages = [go, reply(call("a")), result("a", [text("one")]), go];
+    expect(requestOf({ id: LLAMA, messages }).url).toMatch(/\/converse$/);
+    expect(bodyOf({ id: LLAMA, messages })).toHaveProperty("toolConfig");
+    expect(requestOf({ id: OPUS, messages }).url).toMatch(/\/converse-stream$/);
   });
 
   it("has what a call asks in the provider's words", () => {

@@ -37,8 +37,9 @@ function buildConverseRequest(call: ModelCall, endpoint: Endpoint): WireRequest 
   const { model, systemPrompt, messages } = call;
   const profile = profileFor(model, endpoint);
   const marks = planCache(call, profile);
+  const tools = toolFields(call, profile, marks.tools);
   const head = {
-    ...toolFields(call, profile, marks.tools),
+    ...tools,
     ...(systemPrompt.trim() !== "" && {
       system: [{ text: systemPrompt }, ...(marks.system === undefined ? [] : [marks.system])],
     }),
@@ -53,13 +54,16 @@ function buildConverseRequest(call: ModelCall, endpoint: Endpoint): WireRequest 
   const fields = wellFormedJson(head).slice(1, -1);
   return {
     method: "POST",
-    url: addressAt(endpoint, `model/${encodeURIComponent(model.id)}/${operation(call, profile)}`),
+    url: addressAt(endpoint, `model/${encodeURIComponent(model.id)}/${operation(tools, profile)}`),
     headers: headersOf(endpoint, { ...bearer(endpoint), accept: "*/*" }),
     // The messages are text already, so that the old ones need not be written again.
     body: `{${fields}${fields === "" ? "" : ","}"messages":[${written}]}`,
   };
 }
 
-/** Some models write their calls in one piece only. */
-const operation = ({ tools }: ModelCall, { calls }: ModelProfile): string =>
-  tools.length > 0 && !calls.streamed ? "converse" : "converse-stream";
+/**
+ * Some models write their calls in one piece only, and are refused as a stream for the tools alone
+ * that a history names.
+ */
+const operation = (tools: object, { calls }: ModelProfile): string =>
+  "toolConfig" in tools && !calls.streamed ? "converse" : "converse-stream";

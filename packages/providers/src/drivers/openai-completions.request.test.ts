@@ -273,6 +273,15 @@ describe("a Chat Completions request", () => {
       expect(sent([thought, answer], { provider: "vllm" })).toMatchObject({ reasoning: "hm" });
     });
 
+    it("in the field a server insists on, also when it was stored under its name in another", () => {
+      const stored = { ...thought, carrier: "reasoning" as const };
+      for (const flavor of ["deepseek", "kimi"]) {
+        const message = sent([stored, call_1], { flavor });
+        expect(message).toMatchObject({ reasoning_content: "hm" });
+        expect(message).not.toHaveProperty("reasoning");
+      }
+    });
+
     it("and says that there is none where a call must tell, but never after real thinking", () => {
       const flavor = "deepseek";
       expect(sent([call_1], { flavor })).toMatchObject({ reasoning_content: "" });

@@ -1,7 +1,9 @@
 // Turns the bytes of a Gemini answer into stream events.
+
 import { isRecord } from "@clew/plugin-sdk/host";
 import type { DecoderOptions, StreamDecoder } from "../provider.ts";
 import { type Answer, createAnswerDecoder, type EventReader } from "../shared/answer.ts";
+import { isCallId } from "../shared/call-id.ts";
 import { makeUpId } from "./call-ids.ts";
 import { readUsage } from "./usage.ts";
 
@@ -99,7 +101,7 @@ class GeminiReader implements EventReader {
     else
       reply.toolCall({
         type: "toolCall",
-        id: isText(id) ? id : makeUpId(reply.responseId ?? this.#now().toString(36), index),
+        id: isCallId(id) ? id : makeUpId(reply.responseId ?? this.#now().toString(36), index),
         name,
         arguments: args,
         ...(isText(signature) && { thoughtSignature: signature }),

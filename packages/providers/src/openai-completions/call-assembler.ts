@@ -1,6 +1,7 @@
 // Puts the deltas of tool calls together, whichever way a server numbers them.
 import type { ToolCallBlock } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
+import { isCallId } from "../shared/call-id.ts";
 import { parseToolArguments } from "../shared/tool-arguments.ts";
 import { type ToolCallDelta, thoughtSignatureOf } from "./chunk.ts";
 
@@ -32,7 +33,7 @@ export class CallAssembler {
   /** `delta` is what a server sent as one; anything but an object is passed over. */
   push(delta: unknown): void {
     if (!isRecord(delta)) return;
-    const piece: ToolCallDelta = { ...delta, id: textOf(delta.id) };
+    const piece: ToolCallDelta = { ...delta, id: isCallId(delta.id) ? delta.id : "" };
     const call = this.#find(piece) ?? this.#open(piece);
     const { name, arguments: fragment } = piece.function ?? {};
     call.id ||= piece.id ?? "";

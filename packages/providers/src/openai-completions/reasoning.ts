@@ -11,7 +11,7 @@ export interface ReasoningFields {
 
 /**
  * The thinking of a message in the field its server reads: the one it arrived in, where that server
- * wrote it, else the usual one. Which thinking goes back at all is the policy's to decide, but for
+ * wrote it, else the usual one. A server that refuses a history without the usual one gets that. Which thinking goes back at all is the policy's to decide, but for
  * a server that takes none.
  */
 export function reasoningFields(
@@ -23,7 +23,8 @@ export function reasoningFields(
   const blocks = message.content.filter((block) => block.type === "thinking");
   const isOwn = message.provider === undefined || message.provider === provider;
   const details = carrier === "reasoning_details" && isOwn ? blocks.flatMap(detailsOf) : [];
-  const field = textField(isOwn ? blocks.find(isInText)?.carrier : undefined, carrier);
+  const mayDiffer = isOwn && replay !== "require";
+  const field = textField(mayDiffer ? blocks.find(isInText)?.carrier : undefined, carrier);
   const text = blocks.flatMap(({ thinking }) => (thinking === "" ? [] : [thinking])).join("\n");
   const asks = message.content.some(({ type }) => type === "toolCall");
   return {

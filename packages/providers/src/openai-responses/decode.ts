@@ -2,6 +2,7 @@
 import { isRecord } from "@clew/plugin-sdk/host";
 import type { DecoderOptions, StreamDecoder } from "../provider.ts";
 import { type Answer, createAnswerDecoder, type EventReader } from "../shared/answer.ts";
+import { isCallId } from "../shared/call-id.ts";
 import { parseToolArguments } from "../shared/tool-arguments.ts";
 import { textSignature } from "./signatures.ts";
 import { toldIn } from "./told.ts";
@@ -122,7 +123,7 @@ class ResponseReader implements EventReader {
 
   #readCall({ call_id: id, name, arguments: text }: Json): void {
     const parsed = parseToolArguments(typeof text === "string" ? text : JSON.stringify(text ?? {}));
-    if (!parsed.ok || !isText(id) || !isText(name)) this.#broken ??= isText(name) ? name : "";
+    if (!parsed.ok || !isCallId(id) || !isText(name)) this.#broken ??= isText(name) ? name : "";
     else this.#answer.reply.toolCall({ type: "toolCall", id, name, arguments: parsed.value });
   }
 }

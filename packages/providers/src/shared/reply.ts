@@ -18,6 +18,8 @@ export class ReplyBuilder {
   #at: number | undefined;
   /** Places of numbered blocks that may still grow. */
   readonly #numbered = new Map<number, number>();
+  /** The same of all of them, also of those that ended: some end before one that began earlier. */
+  readonly #places = new Map<number, number>();
   #number: number | undefined;
   usage: Usage | undefined;
   /** The provider's id of the reply. */
@@ -39,6 +41,7 @@ export class ReplyBuilder {
   beginBlock(number: unknown): void {
     this.#at = undefined;
     this.#number = typeof number === "number" ? number : undefined;
+    this.#numberAnew();
     if (this.#number !== undefined) this.#numbered.delete(this.#number);
   }
 
@@ -46,7 +49,13 @@ export class ReplyBuilder {
   inBlock(number: unknown): void {
     if (number === this.#number || typeof number !== "number") return;
     this.#number = number;
+    if (!this.#numbered.has(number)) this.#numberAnew();
     this.#at = this.#numbered.get(number);
+  }
+
+  /** Some servers give a number twice: where blocks stand no longer follows from it then. */
+  #numberAnew(): void {
+    if (this.#number !== undefined && this.#places.has(this.#number)) this.#places.clear();
   }
 
   text(delta: string): void {
@@ -102,6 +111,7 @@ export class ReplyBuilder {
     else {
       this.endBlock();
       this.#numbered.clear();
+      this.#places.clear();
       this.#blocks.unshift({ type: "thinking", thinking: "", carrier, carried });
     }
   }
@@ -162,12 +172,13 @@ export class ReplyBuilder {
   #place(block: AssistantBlock): number {
     const number = this.#number;
     if (number === undefined) return this.#blocks.push(block) - 1;
-    const after = [...this.#numbered].filter(([other]) => other > number);
+    const after = [...this.#places].filter(([other]) => other > number);
     const at = Math.min(this.#blocks.length, ...after.map(([, place]) => place));
     this.#blocks.splice(at, 0, block);
-    for (const [other, place] of this.#numbered)
-      if (place >= at) this.#numbered.set(other, place + 1);
+    for (const places of [this.#numbered, this.#places])
+      for (const [other, place] of places) if (place >= at) places.set(other, place + 1);
     this.#numbered.set(number, at);
+    this.#places.set(number, at);
     return at;
   }
 }
