@@ -75,7 +75,10 @@ export function replaySteps(flags: PassFlags): ReplaySteps {
   const { policy, derived, clock } = flags;
   const pair = pairSteps(flags);
   return {
-    content: contentSteps(flags, flags.appendOnly === true ? "keep" : "drop"),
+    content: [
+      ...lateSteps(flags),
+      ...contentSteps(flags, flags.appendOnly === true ? "keep" : "drop"),
+    ],
     history: [
       ...thoughtSteps(flags),
       ...thinkingSteps(flags),
@@ -106,6 +109,7 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
   return [
     step(toContractShape, {}),
     ...toldSteps(flags),
+    ...lateSteps(flags),
     ...contentSteps(flags, "drop"),
     step(dropForeignBlocks, { wire, reader }),
     step(dropForeignProofs, { wire, reader }),
@@ -145,6 +149,10 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
 /** Every call has the same before it as the one before had. */
 export const emptyReplies = ({ appendOnly }: Pick<PassFlags, "appendOnly">): EmptyReplies =>
   appendOnly === true ? { emptyReplies: "say" } : {};
+
+/** Before any reply is left out: each is a sign that what stands before it was sent. */
+const lateSteps = ({ policy, derived, appendOnly }: PassFlags): Step[] =>
+  when(appendOnly === true, step(announceLateResults, { formsOf: callFormsOf(policy, derived) }));
 
 const toldSteps = ({ refused }: PassFlags): Step[] =>
   refused?.callsUntil === undefined ? [] : [step(tellCallsAsText, { until: refused.callsUntil })];
@@ -194,7 +202,8 @@ function callSteps(flags: PassFlags, pair: readonly Step[]): Step[] {
   };
   return [
     step(sanitizeToolCallInputs, { allowedToolNames, keepThinkingTurns }),
-    ...when(inOrder, step(announceLateResults, { formsOf: callFormsOf(policy, derived) })),
+    // Again: a call that was dropped leaves its result to the one before it.
+    ...lateSteps(flags),
     ...pair,
     ...when(
       isResponses,

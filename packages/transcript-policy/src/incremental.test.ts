@@ -113,6 +113,48 @@ describe("a result that comes after its absence was answered", () => {
     expect(after.changes.map(({ rule }) => rule)).toContain("late-results");
   });
 
+  it("comes as news also where the reply to the made-up one is left out of later requests", async () => {
+    const policy = createTranscriptPolicy({ clock });
+    const { provider, modelApi: api, modelId: id } = route;
+    const model = { provider, api, id, contextWindow: 200_000, maxOutputTokens: 8192 };
+    const sent = async (stored: AgentMessage[], prompt: AgentMessage) => {
+      const history = await policy.sanitizeHistory({ messages: stored, model, branch: [] });
+      return policy.prepareOutbound({ messages: [...history.messages, prompt], model }).messages;
+    };
+    const start = [user("q"), asking([call("toolu_1")])];
+    const before = await sent(start, user("and?"));
+    const replies = [
+      assistant([text("NO_REPLY")]),
+      assistant([{ type: "thinking", thinking: "hm" }], { stopReason: "length" }),
+      asking([{ ...call("toolu_2"), name: "re ad!" }]),
+    ];
+    for (const reply of replies) {
+      const after = await sent([...start, user("and?"), reply, late], user("more"));
+      expect(after.slice(0, 3)).toEqual(before.slice(0, 3));
+      expect(JSON.stringify(after)).toContain("[Late result of tool call toolu_1");
+    }
+  });
+
+  it("without an id never stands for a made-up one that was sent: it may be of another call", () => {
+    const prepare = createOutbound();
+    const sent = (messages: AgentMessage[]) => prepare({ ...route, messages, clock }).messages;
+    const next = [...asked, user("next")];
+    const before = sent(next);
+    const dropped = [
+      asking([call(" ")]),
+      result(" ", { content: [text("of another call")] }),
+      user("so?"),
+    ];
+    const after = sent([...next, ...dropped]);
+    expect(after.slice(0, before.length - 1)).toEqual(before.slice(0, -1));
+    expect(after.filter(({ role }) => role === "toolResult")).toHaveLength(1);
+    expect(JSON.stringify(after)).toContain("[Late result of a tool call (read)]");
+    const announced = sent([...asked, late, ...dropped]);
+    expect(announced.filter(({ role }) => role === "toolResult")).toEqual(
+      before.filter(({ role }) => role === "toolResult"),
+    );
+  });
+
   it("still takes its place where nobody had spoken since, or nothing was sent", () => {
     const messages = [...asked.slice(0, 3), late];
     for (const appendOnly of [true, false])

@@ -254,10 +254,13 @@ function lastThat(
 
 /** True when a message names a call or an item of the settled part, or is older than a summary. */
 function touches(settled: Settled, messages: readonly StoredMessage[]): boolean {
-  const { ids, formsOf, compactedAt } = settled;
+  const { ids, formsOf, compactedAt, input } = settled;
   for (const message of messages) {
     if (isOlder(message, compactedAt)) return true;
-    const id = roleOf(message) === "toolResult" ? resultId(message) : undefined;
+    if (roleOf(message) !== "toolResult") continue;
+    const id = resultId(message);
+    // One without an id belongs to the call before it, whichever that is.
+    if (id === undefined && input.length > 0) return true;
     if (id !== undefined && formsOf(id).some((form) => ids.has(form))) return true;
   }
   for (const id of idsOf(messages)) if (ids.has(id)) return true;

@@ -73,4 +73,19 @@ describe("a late result", () => {
       ),
     ).not.toContain("custom");
   });
+
+  it("is none after a copy of what was delivered: that is no reply of the model", () => {
+    const mirror = assistant([text("x")], { provider: "openclaw", model: "delivery-mirror" });
+    expect(kindsAfter(asking([call("a")]), user("and?"), mirror, result("a"))).not.toContain(
+      "custom",
+    );
+  });
+
+  it("without an id is left to its call while that waits, and to nobody's once it was told of", () => {
+    const lost = result("", { toolCallId: "" });
+    expect(kindsAfter(asking([call("a")]), user("and?"), lost)).not.toContain("custom");
+    const told = [asking([call("a")]), user("and?"), assistant([text("no")])];
+    expect(kindsAfter(...told, lost).at(-1)).toBe("custom");
+    expect(kindsAfter(...told, { ...lost, toolName: "other" }).at(-1)).toBe("toolResult");
+  });
 });

@@ -3,6 +3,7 @@ import { definePass, mapChanged } from "../pass.ts";
 import {
   callId,
   hasFailed,
+  isMirror,
   isToolCall,
   nonBlank,
   resultId,
@@ -11,7 +12,16 @@ import {
   storedBlocks,
   textBlock,
 } from "../stored.ts";
+import { nameOf } from "../tool-spans.ts";
 import { isSynthetic } from "./pair-tool-results.ts";
+
+/** A call, and what became of it so far. */
+interface KnownCall {
+  at: number;
+  name: string | undefined;
+  /** A real result stands in its place, or was announced; or the turn failed. */
+  answered: boolean;
+}
 
 /**
  * Turns a late result into a message of its own, where it stands. A model that spoke after a call
@@ -23,12 +33,15 @@ export const announceLateResults = definePass<{
 }>(
   "late-results",
   (messages, { formsOf = (id) => [id] }, report) => {
-    const calls = new Map<string, { at: number; answered: boolean }>();
+    const calls = new Map<string, KnownCall>();
+    /** The call that may adopt a result without an id: the only one of the newest that asked. */
+    let only: KnownCall | undefined;
     let spoken = -1;
     let others = -1;
     let reply: string | undefined;
     return mapChanged(messages, (message, index) => {
       const role = roleOf(message);
+      if (role === "assistant" && isMirror(message)) return message;
       if (role === "assistant") {
         // Messages in a row may be one reply that was stored in parts, unless they say otherwise.
         const next = nonBlank(message.responseId);
@@ -36,12 +49,26 @@ export const announceLateResults = definePass<{
         if (others > spoken || isAnother) spoken = index;
         reply = next;
         const answered = hasFailed(message);
-        for (const block of storedBlocks(message).filter(isToolCall))
-          calls.set(callId(block).trim(), { at: index, answered });
+        const asked = storedBlocks(message).filter(isToolCall);
+        for (const block of asked)
+          calls.set(callId(block).trim(), { at: index, name: nameOf(block), answered });
+        if (asked.length > 0)
+          only = asked.length === 1 ? calls.get(callId(asked[0]!).trim()) : undefined;
         return message;
       }
       others = index;
       const id = role === "toolResult" ? resultId(message) : undefined;
+      if (role === "toolResult" && id === undefined) {
+        const name = nonBlank(message.toolName);
+        const isTaken = only !== undefined && (name === undefined || name === only.name);
+        if (!isTaken || only!.at >= spoken || isSynthetic(message)) return message;
+        report(
+          "changed",
+          index,
+          "a tool result without an id, after the model had been told of none",
+        );
+        return announced(message, undefined);
+      }
       const known = id === undefined ? undefined : formsOf(id).find((form) => calls.has(form));
       const call = known === undefined ? undefined : calls.get(known);
       if (id === undefined || call === undefined || call.answered) return message;
@@ -58,9 +85,10 @@ export const announceLateResults = definePass<{
   ({ hasTools }) => hasTools,
 );
 
-function announced(result: StoredMessage, id: string): StoredMessage {
+function announced(result: StoredMessage, id: string | undefined): StoredMessage {
   const { __openclaw, timestamp } = result;
-  const heading = `[Late result of tool call ${id} (${nonBlank(result.toolName) ?? "unknown"})]`;
+  const call = id === undefined ? "a tool call" : `tool call ${id}`;
+  const heading = `[Late result of ${call} (${nonBlank(result.toolName) ?? "unknown"})]`;
   return {
     role: "custom",
     customType: "late-tool-result",
