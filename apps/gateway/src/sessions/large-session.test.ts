@@ -35,7 +35,8 @@ async function writeLargeSession() {
   await mkdir(dirname(sessionFile), { recursive: true });
   const lines = [header, ...entries].map((line) => `${JSON.stringify(line)}\n`);
   await writeFile(sessionFile, lines.join(""));
-  const session = { sessionKey: "agent:main:large", sessionId: "large", sessionFile };
+  const names = { agentId: "main", sessionKey: "agent:main:large", sessionId: "large" };
+  const session = { ...names, sessionFile };
   return { entries, home, sessionFile, open: () => openSession({ session, cwd: home }) };
 }
 
