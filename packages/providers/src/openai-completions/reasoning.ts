@@ -11,8 +11,8 @@ export interface ReasoningFields {
 
 /**
  * The thinking of a message in the field its server reads: the one it arrived in, where that server
- * wrote it, else the usual one. A server that refuses a history without the usual one gets that. Which thinking goes back at all is the policy's to decide, but for
- * a server that takes none.
+ * wrote it, else the usual one. A server that insists on the usual one gets that. Which thinking
+ * goes back at all is the policy's to decide, but for a server that takes none.
  */
 export function reasoningFields(
   message: AssistantMessage,

@@ -83,9 +83,10 @@ describe("a late result", () => {
 
   it("without an id is left to its call while that waits, and to nobody's once it was told of", () => {
     const lost = result("", { toolCallId: "" });
+    const other = result("", { toolCallId: "", toolName: "other" });
     expect(kindsAfter(asking([call("a")]), user("and?"), lost)).not.toContain("custom");
     const told = [asking([call("a")]), user("and?"), assistant([text("no")])];
     expect(kindsAfter(...told, lost).at(-1)).toBe("custom");
-    expect(kindsAfter(...told, { ...lost, toolName: "other" }).at(-1)).toBe("toolResult");
+    expect(kindsAfter(...told, other).at(-1)).toBe("toolResult");
   });
 });
