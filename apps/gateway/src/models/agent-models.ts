@@ -11,7 +11,7 @@ export interface AgentModels {
   answering: ResolvedModel;
   /** Why it is not the one of the settings; null = it is. */
   because: Rest | null;
-  /** The model of the settings, where nothing is there to sign in to it with; null = something is. */
+  /** The model of the settings, where nothing signs in to it; null = something does. */
   passedOver: PassedOver | null;
   fallbacks: readonly ResolvedModel[];
 }
@@ -23,8 +23,8 @@ export interface PassedOver {
 }
 
 /**
- * Throws CONFIG_INVALID for the model of the settings, unless only its key is missing and a fallback
- * is there. A fallback that cannot be used is passed over: the doctor says why.
+ * Throws CONFIG_INVALID for the model of the settings, unless only its key is missing and a
+ * fallback is there. A fallback that cannot be used is passed over: the doctor says why.
  */
 export function agentModels(
   { model, fallbacks }: Pick<AgentSettings, "model" | "fallbacks">,
