@@ -9,7 +9,7 @@ export interface FileAccess {
   readonly path: string;
   /** The file's whole text, where the call writes it; null = it does not. */
   readonly written: string | null;
-  /** True: it asks for a part of the file. */
+  /** True: it asks for a part of the file, or its result says itself that it is one. */
   readonly isPart: boolean;
   /** True: it changes the file, and its result is not what the file says. */
   readonly changes: boolean;
@@ -17,7 +17,8 @@ export interface FileAccess {
 
 const PATH_KEYS = ["path", "file_path", "filePath", "filename", "file", "notebook_path"] as const;
 const TEXT_KEYS = ["content", "file_text", "text", "contents"] as const;
-const PART_KEYS = /^(?:offset|limit|line|lines|range|view_range|(?:start|end|from|to)_?line)$/i;
+const PART_KEYS =
+  /^(?:offset|limit|lines?|(?:view_?)?range|pages?|head|tail|(?:start|end|from|to|first|last|max|num)_?lines?|line_?(?:start|end|from|to|range|count|numbers?)|max_?(?:bytes|chars|characters))$/i;
 const EDITING = /edit|replace|patch|insert|append|delete|move|rename|write|create/i;
 
 /** In the order of the calls. */
@@ -39,6 +40,18 @@ export function fileAccessesIn(message: AgentMessage): FileAccess[] {
       },
     ];
   });
+}
+
+/** Where a tool's word on what it left out stands: behind the text, and short. */
+const LAST_CHARS = 300;
+const SAYS_CUT = /\b(?:cut|truncat\w*|more lines?|showing lines?)\b/i;
+const SAYS_HOW_ON = /\b(?:continue|offset|from_?line|start_?line|view_?range|limit)\b/i;
+
+/** True: its last line says that there is more of the file, and how to read on. */
+export function saysCut(text: string): boolean {
+  const end = text.slice(-LAST_CHARS).trimEnd();
+  const line = end.slice(end.lastIndexOf("\n") + 1);
+  return /^\s*(?:…|\.\.\.|[[(<])/.test(line) && SAYS_CUT.test(line) && SAYS_HOW_ON.test(line);
 }
 
 const firstText = (given: Record<string, unknown>, keys: readonly string[]) =>

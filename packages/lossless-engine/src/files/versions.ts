@@ -7,7 +7,7 @@ import { fileIdOf, isFileIn } from "../store/files.ts";
 import { messagesBetween, type Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
-import { type FileAccess, fileAccessesIn } from "./accesses.ts";
+import { type FileAccess, fileAccessesIn, saysCut } from "./accesses.ts";
 import { endsIn, filePath } from "./paths.ts";
 
 /** A call that named the file, and what it tells of the file's text. */
@@ -102,7 +102,8 @@ async function sightingOf(
   const seq = written === null && isShown ? result.seq : call.seq;
   const fileId = text === null ? null : fileIdOf(text);
   const hasId = fileId !== null && (await patiently(() => isFileIn(store, seq, fileId), signal));
-  return { ...about, seq, text, fileId, hasId };
+  const isCut = isShown && written === null && saysCut(textOf(result.message));
+  return { ...about, isPart: isPart || isCut, seq, text, fileId, hasId };
 }
 
 /** Whether a call of this result's message read a file, or a call of the message wrote one. */

@@ -59,7 +59,7 @@ export function describePath(
     ...(sightings.length > MOST_LISTED ? [`… and ${sightings.length - MOST_LISTED} older`] : []),
   ].join("\n");
   if (shown === undefined)
-    return `${about}\n\nIts whole text${at} is not kept: no call read or wrote all of it by then.`;
+    return `${about}\n\nIts whole text${at} is not kept: no call read or wrote all of it by then.${partsBy(sightings, until)}`;
   const since =
     changedSince.length === 0
       ? ""
@@ -69,6 +69,16 @@ export function describePath(
   const { turn } = asked;
   const next = { id: paths[0]!, ...(turn !== undefined && { turn }), ...where };
   return `${about}\n\n${head}\n${partOf(shown.text!, { asked, next, room }).shown}`;
+}
+
+/** Where to read what is known of it; nothing where no part is. */
+function partsBy(sightings: readonly FileSighting[], until = Number.POSITIVE_INFINITY): string {
+  const parts = sightings.filter(
+    ({ seq, text, isPart }) => seq <= until && text !== null && isPart,
+  );
+  return parts.length === 0
+    ? ""
+    : ` Parts of it are in ${listed(parts.map(({ seq }) => `#${seq}`))}.`;
 }
 
 function lineOf({ seq, turn, tool, text, isPart, fileId, hasId }: FileSighting): string {

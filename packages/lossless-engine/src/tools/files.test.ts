@@ -60,6 +60,33 @@ describe("a file by its path", () => {
     );
   });
 
+  it("is a part where a result says that it is cut, and where a range was asked for", async () => {
+    const parts: AgentMessage[][] = [
+      read(PATH, `${long("low")}\n… cut; continue with from_line 824.`),
+      read(PATH, `${long("low")}\n[Showing lines 1-400 of 9000. Use offset=401 to continue.]`),
+      read(PATH, long("low"), { startLine: 3 }),
+      read(PATH, long("low"), { line_range: [3, 9] }),
+    ];
+    for (const part of parts) {
+      const { tell, call } = setUpRecall();
+      await tell([user("look"), ...part]);
+      const told = await call("lcm_describe", { id: PATH });
+      expect(told).toContain("lines · a part");
+      expect(told).toContain("0 texts kept");
+      expect(told).toMatch(/Its whole text is not kept: .* Parts of it are in #3\.$/);
+      const later = setUpRecall();
+      await later.tell([user("look"), ...read(PATH, long("high")), ...part]);
+      expect(quotedIn(await later.call("lcm_describe", { id: PATH }))).toEqual([long("high")]);
+    }
+  });
+
+  it("is whole where it speaks of cutting, and its reader does not", async () => {
+    const text = `${long("low")}Cut the rope here; continue with the limit.`;
+    const { tell, call } = setUpRecall();
+    await tell([user("look"), ...read(PATH, text)]);
+    expect(quotedIn(await call("lcm_describe", { id: PATH }))).toEqual([text]);
+  });
+
   it("is known by a result that came long after its call, among those of many others", async () => {
     const { tell, call } = setUpRecall();
     const call1 = toolCall("read", { path: PATH }, "slow");
