@@ -1,7 +1,7 @@
 // Chooses what a model is shown of a history, and says so in the terms of the contract.
 import { type AgentMessage, type AssembleResult, messageId } from "@clew/plugin-sdk/core";
 import { nameOf, withoutNamesakes } from "../messages/name.ts";
-import { isOwn, ownName } from "../messages/own.ts";
+import { isOwn } from "../messages/own.ts";
 import { asFarAsPossible, patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
@@ -9,6 +9,7 @@ import { heartbeatNames, messageNamed, printsOf } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
 import { type Count, countAhead, counter } from "./count.ts";
 import { countedBy } from "./counted.ts";
+import { standingFor, withHandedBack } from "./handed-back.ts";
 import { isHeartbeatPrompt, talkOf } from "./heartbeats.ts";
 import { makeCut } from "./make-cut.ts";
 import { type KeptView, marksOf, type PlanInput, planFromCut, planView } from "./plan.ts";
@@ -44,7 +45,7 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
     { cut, from, high }: KeptView<StoredCut>,
     count: Count,
   ) => {
-    const record = await patiently(() => recordOf(store, cut.id), signal);
+    const record = cut.handedBack ?? (await patiently(() => recordOf(store, cut.id), signal));
     const merged = await mergedRequest(store, { session, messages: all, cut, from, signal });
     return atMost(high, show(all, { from, record: { ...cut, record }, count, merged }));
   };
@@ -52,14 +53,14 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
   const same = keptAsGiven({ ...inFull, heartbeats });
   if (same !== undefined) return showKept(request.messages, same, estimates);
   await countAhead(ahead);
-  const known = new Set([...stored.values()].map(({ name }) => name));
-  // A record whose cut nobody knows any more stays: nothing else stands for what is before it.
-  const given = withoutNamesakes(
-    request.messages.filter((message) => !isOwn(message) || !known.has(ownName(message)!)),
-  );
+  // A host may hand back the view it was given.
+  const given = withoutNamesakes(request.messages.filter((message) => !isOwn(message)));
   const { messages, aside } = talkOf(given, heartbeats);
-  const held = handedBack(stored, request.messages);
-  const cuts = await cutsAmong(store, { session, messages, cuts: held, signal });
+  const own = request.messages.findLast(isOwn);
+  if (own !== undefined && messages.length === 0)
+    return show([], { from: 0, record: standingFor(own), count: estimates });
+  const among = await cutsAmong(store, { session, messages, cuts: stored, signal });
+  const cuts = own === undefined ? among : withHandedBack(among, { own, messages });
   const { plan, count } = planCounted({ ...request, messages, budget, cuts });
   switch (plan.kind) {
     case "whole":
@@ -73,25 +74,6 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
       return view;
     }
   }
-}
-
-/**
- * A host may hand back the view it was given. What its record stands for is not there to be shown
- * again, so that the record stays, however much room there is now.
- */
-function handedBack(
-  cuts: ReadonlyMap<string, StoredCut>,
-  messages: readonly AgentMessage[],
-): ReadonlyMap<string, StoredCut> {
-  const record = messages.findLast(isOwn);
-  const name = record && ownName(record);
-  if (name === undefined) return cuts;
-  return new Map(
-    [...cuts].map(([first, cut]) => [
-      first,
-      cut.name === name ? { ...cut, ceiling: Infinity } : cut,
-    ]),
-  );
 }
 
 /**

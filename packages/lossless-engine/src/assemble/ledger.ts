@@ -84,9 +84,13 @@ async function newestKnown(
       if (cut === undefined) continue;
       await pause(signal);
       const saved = await patiently(() => ledgerOf(store, cut.id), signal);
-      if (saved === undefined) continue;
-      const state = await stepsInSlices(restoreSteps(JSON.parse(saved)), { signal });
+      const state =
+        saved === undefined
+          ? undefined
+          : await stepsInSlices(restoreSteps(JSON.parse(saved)), { signal });
       if (state !== undefined) return { state, from, covered: cut.covered };
+      // What it stands for is not among the messages.
+      if (cut.handedBack !== undefined) return { state: EMPTY_LEDGER, from, covered: cut.covered };
     }
   return { state: EMPTY_LEDGER, from: 0, covered: 0 };
 }

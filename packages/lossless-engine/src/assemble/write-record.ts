@@ -9,7 +9,7 @@ import {
   recordSteps,
   withinTokens,
 } from "@clew/plugin-sdk/transcript";
-import { ownRecord } from "../messages/own.ts";
+import { ownRecord, sayCovered } from "../messages/own.ts";
 
 /** What is known of the messages that a record shall stand for. */
 export interface RecordInput {
@@ -34,7 +34,7 @@ const SHARES: readonly number[] = [1, 0.6, 0.3, 0.1];
 export function* writeRecord({ state, covered, kept, budget, left }: RecordInput): Steps<string> {
   const room = recordRoomOf(budget);
   const all = room.ledger + room.anchors + room.pins;
-  const summary = summaryOf(covered);
+  const summary = sayCovered(covered);
   for (const share of SHARES) {
     const within = withinTokens(room, Math.min(all, left) * share);
     const parts = yield* recordSteps(state, { room: within, kept });
@@ -47,10 +47,7 @@ export function* writeRecord({ state, covered, kept, budget, left }: RecordInput
 
 /** Tokens of the smallest record, by the high estimate. */
 export const leastRecord = (covered: number): number =>
-  highOf(joinRecord({ summary: summaryOf(covered) }));
-
-const summaryOf = (covered: number) =>
-  `${covered} earlier messages stand behind this record, and every byte of them is kept: lcm_grep searches them, lcm_describe shows one whole by the id after @.`;
+  highOf(joinRecord({ summary: sayCovered(covered) }));
 
 const highOf = (record: string) =>
   estimateMessage(ownRecord(record, { name: "", timestamp: undefined })).high;

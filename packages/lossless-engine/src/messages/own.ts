@@ -1,8 +1,15 @@
 // Marks the messages that this engine writes into a view, to know them when they come back.
-import type { AgentMessage, CompactionSummaryMessage } from "@clew/plugin-sdk/core";
+import { type AgentMessage, type CompactionSummaryMessage, messageId } from "@clew/plugin-sdk/core";
+import { splitRecord } from "@clew/plugin-sdk/transcript";
 
 /** Beside what hosts write on a message: plain data that copies keep and models never see. */
 const MARK = "lossless";
+
+/** What a record says of what it stands for; by this it is known where a host strips the mark. */
+export const sayCovered = (covered: number): string =>
+  `${covered} earlier messages stand behind this record, and every byte of them is kept: lcm_grep searches them, lcm_describe shows one whole by the id after @.`;
+const COVERED =
+  /^(\d+) earlier messages stand behind this record, and every byte of them is kept:/m;
 
 /** What stands in a view for the messages before it. `name` tells it from every other. */
 export function ownRecord(
@@ -17,11 +24,19 @@ export function ownRecord(
   };
 }
 
-/** What tells it from every other message that this engine wrote; undefined: a host stored it. */
+/** Its mark, which tells it from every other of this engine's. Undefined: it has none. */
 export function ownName(message: AgentMessage): string | undefined {
   const name = message.__openclaw?.[MARK];
   return typeof name === "string" ? name : undefined;
 }
 
 /** True: this engine wrote it, and no host stored it. */
-export const isOwn = (message: AgentMessage): boolean => ownName(message) !== undefined;
+export const isOwn = (message: AgentMessage): boolean =>
+  ownName(message) !== undefined ||
+  (message.role === "compactionSummary" &&
+    messageId(message) === undefined &&
+    coveredBy(message.summary) > 0);
+
+/** How many messages a record of this engine says it stands for; 0 = it is no such record. */
+export const coveredBy = (record: string): number =>
+  Number(COVERED.exec(splitRecord(record).summary)?.[1] ?? 0);

@@ -25,10 +25,12 @@ export interface StoredCut {
   readonly covered: number;
   /** What is shown of messages behind it that had no room as they are. */
   readonly parts: Parts;
+  /** Its record as the host handed it back, without what it stands for. Absent: it did not. */
+  readonly handedBack?: string;
 }
 
 /** A cut to keep. */
-export interface NewStoredCut extends Omit<StoredCut, "id"> {
+export interface NewStoredCut extends Omit<StoredCut, "id" | "handedBack"> {
   readonly record: string;
   /** What is known of the messages it stands for, as JSON. */
   readonly ledger: string;
