@@ -49,6 +49,33 @@ const FAR = 100_000;
 export const takesAsk = (part: AskPart, ask: CallAsk, route: AskRoute): boolean =>
   bytesOf(ask, route) !== bytesOf({ ...ask, ...INSTEAD[part](ask) }, route);
 
+/** Most that a reply may be asked to have, tokens; undefined: nobody has said. */
+export function replyLimit({ model }: AskRoute): number | undefined {
+  const known = model.profile?.limits.maxOutputTokens;
+  // What the settings say of a model is meant for it.
+  return known === undefined || known === null ? undefined : Math.max(known, model.maxOutputTokens);
+}
+
+/**
+ * Pure. From how many tokens on the provider compacts, where it does not at so few as are asked;
+ * undefined: it does as it is asked.
+ */
+export function compactsFrom(ask: CallAsk, route: AskRoute): number | undefined {
+  const asked = ask.serverContext?.compactAbove;
+  if (asked === undefined) return undefined;
+  const bytes = bytesOf(ask, route);
+  const isSame = (compactAbove: number) =>
+    bytesOf({ ...ask, serverContext: { ...ask.serverContext, compactAbove } }, route) === bytes;
+  if (!isSame(asked + 1)) return undefined;
+  let same = asked + 1;
+  for (let other = asked + FAR; other - same > 1; ) {
+    const between = Math.floor((same + other) / 2);
+    if (isSame(between)) same = between;
+    else other = between;
+  }
+  return same;
+}
+
 /** Null: it runs in this process and is asked nothing. */
 function bytesOf(ask: CallAsk, { model, endpoint }: AskRoute): string | null {
   try {

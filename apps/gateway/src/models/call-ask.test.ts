@@ -53,6 +53,40 @@ describe("what a call asks", () => {
     expect(said.because[0]).toBe("thinking off (/think)");
   });
 
+  describe("of a model whose limits are known", () => {
+    const config = ConfigSchema.parse({});
+    const environment = readEnvironment({ ANTHROPIC_API_KEY: "key-for-tests-only" });
+    const name = "anthropic/claude-opus-4-6";
+    const asked = (params: object) => {
+      const route = resolveModel({ ...modelRequest(config, environment), name });
+      const agents = { defaults: { params } };
+      return planAsk(ConfigSchema.parse({ agents }), {
+        ...{ agentId: "main", model: name, level: undefined, route },
+        sent: () => ({ kind: "off" }),
+      });
+    };
+
+    it("is no more tokens than a reply of it can have, and says so", () => {
+      const { ask, because } = asked({ maxTokens: 1_000_000 });
+      const limit = ask.maxOutputTokens!;
+      expect(limit).toBeLessThan(200_000);
+      expect(because).toContain(
+        `tokens of a reply 1000000 (agents.defaults.params), of which this model is asked for its most, ${limit}`,
+      );
+      expect(asked({ maxTokens: limit })).toMatchObject({ ask: { maxOutputTokens: limit } });
+      expect(asked({ maxTokens: limit }).because.join()).not.toContain("its most");
+    });
+
+    it("says where the provider compacts later than it is asked to", () => {
+      expect(asked({ compactAbove: 100 }).because).toContain(
+        "compaction by the provider above 100 (agents.defaults.params), sent as 50000, its least",
+      );
+      expect(asked({ compactAbove: 60_000 }).because).toContain(
+        "compaction by the provider above 60000 (agents.defaults.params)",
+      );
+    });
+  });
+
   it("leaves thinking to the model when it is adaptive", () => {
     const found = plan({ defaults: { thinkingDefault: "adaptive" } });
     expect(found.ask).toEqual({});

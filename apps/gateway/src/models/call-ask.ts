@@ -3,7 +3,14 @@ import type { CallAsk } from "@clew/plugin-sdk/host";
 import type { ThinkingSent } from "@clew/providers";
 import type { Params, ThinkingLevel } from "../config/params.ts";
 import type { Config } from "../config/schema.ts";
-import { type AskPart, type AskRoute, foreignTier, takesAsk } from "./asks-taken.ts";
+import {
+  type AskPart,
+  type AskRoute,
+  compactsFrom,
+  foreignTier,
+  replyLimit,
+  takesAsk,
+} from "./asks-taken.ts";
 import { howItIsSent } from "./thinking-words.ts";
 
 /** What calls ask, and where each of it was decided, for people. */
@@ -64,6 +71,8 @@ export function planAsk(
   const tier = set("serviceTier");
   const temperature = set("temperature");
   const tokens = set("maxTokens");
+  const limit = route && replyLimit(route);
+  const isTooLong = tokens !== undefined && limit !== undefined && tokens.value > limit;
   const parallel = set("parallelToolCalls");
   const clear = set("clearToolResultsAbove");
   const compact = set("compactAbove");
@@ -76,7 +85,7 @@ export function planAsk(
     ...(retention && { cache: { retention: retention.value } }),
     ...(tier && foreign === undefined && { serviceTier: tier.value }),
     ...(temperature && { temperature: temperature.value }),
-    ...(tokens && { maxOutputTokens: tokens.value }),
+    ...(tokens && { maxOutputTokens: isTooLong ? limit : tokens.value }),
     ...(parallel && { parallelToolCalls: parallel.value }),
     ...((clear || compact) && {
       serverContext: {
@@ -101,10 +110,15 @@ export function planAsk(
       ...told("temperature", temperature).map((text) =>
         sendsTemperature(ask) ? text : `${text}, which this model is not sent`,
       ),
-      ...heard("maxTokens", "tokens of a reply", tokens),
+      ...heard("maxTokens", "tokens of a reply", tokens).map((text) =>
+        isTooLong ? `${text}, of which this model is asked for its most, ${limit}` : text,
+      ),
       ...heard("parallelToolCalls", "parallel calls", parallel),
       ...heard("clearToolResultsAbove", "tool results cleared by the provider above", clear),
-      ...heard("compactAbove", "compaction by the provider above", compact),
+      ...heard("compactAbove", "compaction by the provider above", compact).map((text) => {
+        const least = route && compactsFrom(ask, route);
+        return least === undefined ? text : `${text}, sent as ${least}, its least`;
+      }),
     ],
   };
 }
