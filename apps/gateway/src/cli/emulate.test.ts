@@ -42,6 +42,24 @@ describe("clew emulate", () => {
     expect(await child.exit).toBe(0);
   });
 
+  it("answers only where the real ones do, and only to the key it is told", async () => {
+    const child = startClew(home, [
+      ...["emulate", "--json", "--api", "anthropic-messages"],
+      ...["--require-key", "key-for-tests-only"],
+    ]);
+    const { emulators } = JSON.parse(await child.nextLine()) as Started;
+    const { url, baseUrl } = emulators[0]!;
+    expect((await ask(url, GOOD)).status).toBe(404);
+    expect((await ask(baseUrl, GOOD)).status).toBe(401);
+    const headers = { "x-api-key": "key-for-tests-only" };
+    const body = JSON.stringify(GOOD);
+    expect((await fetch(`${baseUrl}/messages`, { method: "POST", headers, body })).status).toBe(
+      200,
+    );
+    child.process.kill("SIGTERM");
+    expect(await child.exit).toBe(0);
+  });
+
   it("prints a table for people, and what a request broke", async () => {
     const child = startClew(home, ["emulate", "--api", "anthropic-messages"]);
     await expect.poll(() => child.lines.join(" ")).toMatch(/http:\S+\/v1/);

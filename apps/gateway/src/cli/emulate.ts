@@ -26,6 +26,8 @@ export interface EmulateOptions {
   contextWindow?: number;
   /** Whose rules count, where servers of one api differ. Default: those that all share. */
   flavor?: string;
+  /** The only key that is let in. Default: any, and none. */
+  requireKey?: string;
   /** Rules of older models and other servers are told, not enforced. Default: false. */
   tolerant?: boolean;
   json?: boolean;
@@ -48,7 +50,10 @@ export async function emulate(
         onRequest: (request: ReceivedRequest) => tell(output, { api, request, json }),
         ...(answers !== undefined && { answers }),
         ...(options.contextWindow !== undefined && { contextWindow: options.contextWindow }),
+        // Whose rules count says nothing of a proxy's address.
+        exactAddress: options.flavor === undefined,
         ...(options.flavor !== undefined && { flavor: options.flavor }),
+        ...(options.requireKey !== undefined && { keys: [options.requireKey] }),
         ...(options.tolerant === true && { tolerant: true }),
       };
       servers.push(await createEmulator(api, settings).catch((error) => inUse(error, port)));

@@ -294,6 +294,7 @@ const addEmulate: Add = (program, shell, done) => {
       new Option("--context-window <tokens>", "refuse prompts above it").argParser(toCount),
     )
     .option("--flavor <name>", "whose rules count, e.g. openrouter; default: those that all share")
+    .option("--require-key <key>", "refuse requests without this key; default: any key, and none")
     .option("--tolerant", "only tell of rules that older models and other servers have")
     .addOption(new Option("--json", "print addresses and requests as JSON lines"))
     .action(async (options) => done(await (await import("./emulate.ts")).emulate(options, shell)));

@@ -31,6 +31,7 @@ const errorBody = ({ status, message, code, rule }: Failure) => ({
 export const MESSAGES_WIRE: EmulatedWire<MessagesView, MessagesAccepted> = {
   api: "anthropic-messages",
   basePath: "/v1",
+  ends: /^\/(?:messages|models)$/,
   isCall: (path) => path.endsWith("/v1/messages") || /:(?:streamR|r)awPredict$/.test(path),
   isModels: (path) => path.endsWith("/v1/models"),
   models: (names) => ({

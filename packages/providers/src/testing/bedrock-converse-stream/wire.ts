@@ -26,6 +26,7 @@ const nameOf = ({ status, code }: Failure) =>
 export const CONVERSE_WIRE: EmulatedWire<ConverseView, ConverseAccepted> = {
   api: "bedrock-converse-stream",
   basePath: "",
+  ends: /^\/(?:model\/.+\/converse(?:-stream)?|foundation-models)$/,
   isCall: (path) => modelOf(path) !== "",
   isModels: (path) => path.endsWith("/foundation-models"),
   models: (names) => ({

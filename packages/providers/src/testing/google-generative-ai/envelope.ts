@@ -12,6 +12,7 @@ export const GEMINI_CLI_WIRE: EmulatedWire<GeminiView, GeminiAccepted> = {
   ...GEMINI_WIRE,
   api: "google-gemini-cli",
   basePath: "",
+  ends: /^\/(?:v1internal:\w+|v1beta\/models)$/,
   isCall: (path) => /\/v1internal:(?:streamG|g)enerateContent$/.test(path),
   view: (body) => {
     const { session_id: _session, ...request } = record(body.request);

@@ -44,6 +44,7 @@ const errorBody = ({ status, message, code, rule, retryAfterMs }: Failure) => {
 export const GEMINI_WIRE: EmulatedWire<GeminiView, GeminiAccepted> = {
   api: "google-generative-ai",
   basePath: "/v1beta",
+  ends: /^\/models(?:\/[^/:]+:\w+)?$/,
   isCall: (path) => /\/models\/[^/:]+:(?:streamG|g)enerateContent$/.test(path),
   isModels: (path) => path.endsWith("/models"),
   models: (names) => ({

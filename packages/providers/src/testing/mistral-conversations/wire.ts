@@ -24,6 +24,7 @@ function errorBody({ status, message, code, rule }: Failure): object {
 export const MISTRAL_WIRE: EmulatedWire<MistralView> = {
   api: "mistral-conversations",
   basePath: "/v1",
+  ends: /^\/(?:chat\/completions|models)$/,
   isCall: (path) => path.endsWith("/v1/chat/completions"),
   isModels: (path) => path.endsWith("/v1/models"),
   models: (names) => ({

@@ -9,6 +9,7 @@ import { CHAT_RULES } from "./rules/check.ts";
 export const CHAT_WIRE: EmulatedWire<JsonObject, ChatAccepted> = {
   api: "openai-completions",
   basePath: "/v1",
+  ends: /^\/(?:chat\/completions|models)$/,
   isCall: (path) => path.endsWith("/chat/completions"),
   isModels: (path) => path.endsWith("/v1/models"),
   models,

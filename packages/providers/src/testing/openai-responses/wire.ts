@@ -14,6 +14,7 @@ type Wire = EmulatedWire<ResponsesView, ResponsesAccepted>;
 export const RESPONSES_WIRE: Wire = {
   api: "openai-responses",
   basePath: "/v1",
+  ends: /^\/(?:responses|models)$/,
   isCall: (path) => path.endsWith("/responses"),
   isModels: (path) => path.endsWith("/models"),
   models,
@@ -52,5 +53,6 @@ export const CHATGPT_WIRE: Wire = {
   ...RESPONSES_WIRE,
   api: "openai-chatgpt-responses",
   basePath: "/backend-api/codex",
+  ends: /^\/(?:responses|models)$/,
   rules: [...CHATGPT_RULES, ...RESPONSES_RULES],
 };

@@ -57,6 +57,11 @@ export interface EmulatorOptions<Flavor extends string = string> {
   models?: readonly string[];
   /** Keys that are let in. Default: any, and none. */
   keys?: readonly string[];
+  /**
+   * True: it answers only where a provider of its api does, from the address it tells on. Default:
+   * wherever a path ends as theirs do.
+   */
+  exactAddress?: boolean;
   /** Tokens of prompt and reply; a prompt above it is refused. Default: no limit. */
   contextWindow?: number;
   /** True: prompt and the longest reply asked for must fit together. Default: the prompt must. */

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isAddressOf } from "./address.ts";
 import { billOf, sumOf, tokensIn, type Usage } from "./bill.ts";
 import type { EmulatorFault } from "./fault.ts";
 import { type JsonObject, parseObject } from "./json.ts";
@@ -41,6 +42,8 @@ export async function startEmulator<View, A extends Accepted>(
     const url = new URL(incoming.url ?? "/", "http://127.0.0.1");
     const path = decoded(url.pathname);
     const isList = incoming.method === "GET" && wire.isModels(path);
+    if (options.exactAddress === true && !isAddressOf(wire, path))
+      return sendFailure(wire, response, wire.failures.route(incoming.method ?? "", path));
     if (!isList && (incoming.method !== "POST" || !wire.isCall(path)))
       return sendFailure(wire, response, wire.failures.route(incoming.method ?? "", path));
     const key = wire.keyOf(incoming.headers, url);

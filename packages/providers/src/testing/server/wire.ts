@@ -94,6 +94,8 @@ export interface EmulatedWire<View, A extends Accepted = Accepted> {
   api: string;
   /** Between the origin and what a driver adds, e.g. "/v1". */
   basePath: string;
+  /** What may stand behind that path. */
+  ends: RegExp;
   /** True: a call may be posted there. */
   isCall(path: string): boolean;
   /** True: the list of models is got there. */
