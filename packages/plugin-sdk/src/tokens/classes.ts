@@ -61,17 +61,24 @@ const RARE: readonly [from: number, to: number, kind: number][] = [
   // Small capitals and raised letters; Greek with all accents.
   [0x1d00, 0x1dff, CLASS.letters31],
   [0x1f00, 0x1fff, CLASS.letters22],
-  // Superscripts, currencies, units and fractions, arrows and mathematics, pictures.
+  // Typographic signs, and what nobody sees.
+  [0x2000, 0x203c, CLASS.symbol],
+  [0x203d, 0x206f, CLASS.letters22],
+  // Superscripts, currencies, units and fractions.
   [0x2070, 0x209f, CLASS.letters22],
-  [0x20a0, 0x20cf, CLASS.letters15],
-  [0x2100, 0x218f, CLASS.letters22],
-  [0x2190, 0x21ff, CLASS.letters11],
-  [0x2200, 0x23ff, CLASS.letters15],
-  [0x2460, 0x24ff, CLASS.letters15],
-  [0x2600, 0x27bf, CLASS.letters15],
-  [0x2900, 0x2bff, CLASS.letters22],
-  // Glagolitic, Coptic, Tifinagh; Bopomofo; from Yi to Meetei; wide and narrow forms.
-  [0x2c00, 0x2dff, CLASS.letters31],
+  [0x20a0, 0x20bf, CLASS.letters15],
+  [0x20c0, 0x218f, CLASS.letters22],
+  // Arrows, mathematics, technical signs, numbers in circles, frames and bars, pictures.
+  [0x2190, 0x233f, CLASS.letters22],
+  [0x2340, 0x242f, CLASS.letters31],
+  [0x2430, 0x26bf, CLASS.letters22],
+  [0x26c0, 0x26ff, CLASS.letters31],
+  [0x2700, 0x27bf, CLASS.letters22],
+  // More mathematics and arrows; Braille, which terminals draw with; Glagolitic, Coptic, Tifinagh;
+  // the parts of Chinese signs.
+  [0x27c0, 0x2fff, CLASS.letters31],
+  [0x2b00, 0x2b3f, CLASS.letters22],
+  // Bopomofo; from Yi to Meetei; wide and narrow forms.
   [0x3100, 0x312f, CLASS.letters22],
   [0x3200, 0x33ff, CLASS.letters22],
   [0xa000, 0xabff, CLASS.letters31],
@@ -84,10 +91,14 @@ const RARE: readonly [from: number, to: number, kind: number][] = [
   [0xff66, 0xffdc, CLASS.letters15],
 ];
 
+/** Those among signs of two tokens that are one. */
+const SINGLE_SIGNS = "←↑→↓⇒∀∆−∙√∞∨≈≤≥≫①②③④⑤─━│┃├┣═║╗╝▀▄█▋░▒▓■□▪▫▬▲△▶▷►▼▽◆◇○◎●★☆☎☺♀♂♡♥♦♪♫✅✓✔✨❤➡";
+
 function classTable(): Uint8Array {
   const table = new Uint8Array(0x10000).fill(CLASS.other);
   const ranges: [number, number, number][] = [
-    [0x00, 0x7f, CLASS.punctuation],
+    [0x00, 0x1f, CLASS.symbol],
+    [0x20, 0x7f, CLASS.punctuation],
     [0x61, 0x7a, CLASS.lower],
     [0x41, 0x5a, CLASS.upper],
     [0x30, 0x39, CLASS.digit],
@@ -103,8 +114,6 @@ function classTable(): Uint8Array {
     [0x900, 0xdff, CLASS.indic],
     [0x1e00, 0x1eff, CLASS.latin],
     [0x1100, 0x11ff, CLASS.hangul],
-    [0x2500, 0x25ff, CLASS.symbol],
-    [0x2800, 0x28ff, CLASS.symbol],
     [0x3040, 0x30ff, CLASS.kana],
     [0x3130, 0x318f, CLASS.hangul],
     [0x3400, 0x4dbf, CLASS.han],
@@ -114,8 +123,16 @@ function classTable(): Uint8Array {
     ...RARE,
   ];
   for (const [from, to, kind] of ranges) table.fill(kind, from, to + 1);
+  for (const sign of SINGLE_SIGNS) table[sign.charCodeAt(0)] = CLASS.symbol;
   return table;
 }
 
 /** One byte per unit: a lookup is faster than a chain of range tests, and 64 KiB is cheap. */
 export const CLASS_OF: Uint8Array = classTable();
+
+const FILLING_SIGNS: ReadonlySet<number> = new Set(
+  [..."─━═█▄■□▬"].map((sign) => sign.charCodeAt(0)),
+);
+
+/** True of a sign that rules and bars are made of: many in a row are few tokens. */
+export const isFilling = (code: number): boolean => FILLING_SIGNS.has(code);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anyCodePoint } from "../__fixtures__/code-points.ts";
 import { corpora } from "./__fixtures__/corpora.ts";
 import { SCRIPTS } from "./__fixtures__/scripts.ts";
+import { TERMINAL } from "./__fixtures__/terminal.ts";
 import { byteBound } from "./counter.ts";
 import { estimateText } from "./estimate.ts";
 import { type ExactCounter, loadExactCounter } from "./tiktoken.ts";
@@ -14,6 +15,14 @@ const anyText = fc.oneof(
     .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 200 })
     .map((codes) => String.fromCharCode(...codes)),
 );
+
+/** The characters of each `size` code points that mean something. */
+const blocksOf = (from: number, to: number, size: number): string[][] =>
+  Array.from({ length: (to - from) / size }, (_, block) =>
+    Array.from({ length: size }, (_, at) => String.fromCodePoint(from + block * size + at)).filter(
+      (sign) => /\p{Assigned}/u.test(sign),
+    ),
+  ).filter(({ length }) => length > 2);
 
 describe("estimateText", () => {
   it("orders its bounds: 0 <= low <= estimate <= high <= bytes, whole numbers all, for any text", () => {
@@ -65,6 +74,20 @@ describe("estimateText", () => {
       const counted = exact.count(many);
       expect(low).toBeLessThanOrEqual(counted);
       expect(high).toBeGreaterThanOrEqual(counted);
+    });
+
+    it.each(Object.entries(TERMINAL))("is never less, by its high bound, than %s", (_, text) => {
+      expect(estimateText(text).high).toBeGreaterThanOrEqual(exact.count(text));
+    });
+
+    it("is never less for the signs of any block from arrows to Chinese parts, nor emoji", () => {
+      const blocks = [...blocksOf(0x2190, 0x3000, 0x40), ...blocksOf(0x1f000, 0x1fb00, 0x40)];
+      const under = blocks.filter((signs) => {
+        const text = signs.flatMap((one, at) => [one, signs[(at * 7) % signs.length]!]).join("");
+        return estimateText(text).high < exact.count(text);
+      });
+      expect(blocks.length).toBeGreaterThan(70);
+      expect(under.map(([first]) => first!.codePointAt(0)!.toString(16))).toEqual([]);
     });
 
     const kinds = Object.entries(corpora(20_000));

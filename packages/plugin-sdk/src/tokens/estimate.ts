@@ -41,7 +41,7 @@ const WEIGHTS = {
   hebrew: 0.527,
   indic: 0.388,
   latinExtended: 0.734,
-  symbols: 1,
+  symbols: 1.1,
   otherBmp: 0.458,
   astral: 2.05,
   repeatedLetters: 0.125,
@@ -54,6 +54,7 @@ const WEIGHTS = {
   letters22: 2.15,
   letters31: 3.05,
   astralLetters: 3.65,
+  spacedDigits: 0.75,
 } as const satisfies Record<keyof typeof FEATURE, number>;
 
 const WEIGHT_OF = Object.entries(FEATURE)

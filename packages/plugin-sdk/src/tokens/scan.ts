@@ -1,6 +1,6 @@
 // Counts in one pass the features of a text that its token count depends on.
 import type { Steps } from "../slices.ts";
-import { CLASS, CLASS_OF } from "./classes.ts";
+import { CLASS, CLASS_OF, isFilling } from "./classes.ts";
 
 /** What is counted; the number is the position of its weight. */
 export const FEATURE = {
@@ -37,9 +37,10 @@ export const FEATURE = {
   letters22: 29,
   letters31: 30,
   astralLetters: 31,
+  spacedDigits: 32,
 } as const;
 
-const FEATURE_COUNT = 32;
+const FEATURE_COUNT = 33;
 
 /** Letters and marks. */
 const LONG_INDIC_WORD = 9;
@@ -122,6 +123,8 @@ class Scan implements TextScan {
           break;
         case CLASS.digit:
           if (run % 3 === 1) features[FEATURE.digitGroups]!++;
+          // A blank belongs to the word behind it, and to no number.
+          if (starts && previousClass === CLASS.space) features[FEATURE.spacedDigits]!++;
           break;
         case CLASS.space:
           if (run === 2) features[FEATURE.spaceRuns]!++;
@@ -203,11 +206,13 @@ export function* scanSteps(text: string): Steps<TextScan> {
   return scan;
 }
 
-/** Letters of the past and rare Chinese; signs and emoji are in more texts. */
+/** The emoji of the first years; tokenisers know few letters, signs and pictures beside them. */
 const astralFeature = (code: number) =>
-  code < 0x1d000 || (code >= 0x1e000 && code < 0x1f000) || code >= 0x20000
-    ? FEATURE.astralLetters
-    : FEATURE.astral;
+  (code >= 0x1f300 && code < 0x1f540) ||
+  (code >= 0x1f600 && code < 0x1f6c0) ||
+  (code >= 0x1f900 && code < 0x1f980)
+    ? FEATURE.astral
+    : FEATURE.astralLetters;
 
 /** A mark beside its letter, or a letter with one that hardly any alphabet has. */
 const isDearMark = (code: number) =>
@@ -217,6 +222,6 @@ const isDearMark = (code: number) =>
 const joinsWords = (code: number) => code < 0x980 || (code >= 0xc00 && code < 0xc80);
 
 function mergesWhenRepeated(code: number, kind: number): boolean {
-  if (kind === CLASS.symbol) return true;
+  if (kind === CLASS.symbol) return isFilling(code);
   return code === 0x09 || (code > 0x20 && code < 0x7f && code !== 0x5c && kind !== CLASS.digit);
 }
