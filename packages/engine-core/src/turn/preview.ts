@@ -135,9 +135,12 @@ async function previewNow(request: PreviewRequest): Promise<RequestPreview> {
 /** As the model counts. */
 function standInTokens({ composed, setup }: Turn): number {
   const last = composed.items.at(-1)?.message;
-  return last?.role === "user"
-    ? Math.ceil(setup.settings.tokenRatio * estimateMessage(last).estimate)
-    : 0;
+  if (last?.role !== "user") return 0;
+  const { estimatedTokens } = composed;
+  const { tokenRatio } = setup.settings;
+  // What remains is as large as if it had never been there, to the token.
+  const before = Math.max(0, estimatedTokens - estimateMessage(last).estimate);
+  return Math.ceil(tokenRatio * estimatedTokens) - Math.ceil(tokenRatio * before);
 }
 
 function shrinkingOf(turn: Turn, stoppedBefore: Ask | null): PreviewedStep | null {

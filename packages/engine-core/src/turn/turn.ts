@@ -202,6 +202,8 @@ export interface Turn {
     readonly items: readonly ViewItem[];
     /** What the provider counted for the last prompt of the session; 0 = it did not. */
     readonly lastPromptTokens: number;
+    /** Of the messages that no provider counted, by estimate. */
+    readonly estimatedTokens: number;
     /** Null: nothing was composed yet. */
     readonly size: ContextSize | null;
   };
@@ -253,7 +255,7 @@ export function newTurn(setup: TurnSetup, todo: readonly TaskName[]): Turn {
     projections: [],
     assembly: null,
     view: null,
-    composed: { items: [], lastPromptTokens: 0, size: null },
+    composed: { items: [], lastPromptTokens: 0, estimatedTokens: 0, size: null },
     calls: 0,
     freshAssembly: true,
     wanted: [],

@@ -1,4 +1,4 @@
-// Holds a cut whose record the host hands back: what it stands for is not there to be shown.
+// Holds the cut of a record that a host hands back.
 import { createHash } from "node:crypto";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";

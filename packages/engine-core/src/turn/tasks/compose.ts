@@ -22,7 +22,8 @@ export const compose: Task = {
     if (answer.type !== "composed") return done(turn);
     const size = sizeOfRequest(turn, answer, { ofEngine: true });
     const { items, lastPromptTokens } = answer;
-    const composed = { ...turn, composed: { items, lastPromptTokens, size } };
+    const estimatedTokens = answer.size.counted?.after ?? answer.size.estimate;
+    const composed = { ...turn, composed: { items, lastPromptTokens, estimatedTokens, size } };
     const { turn: ready, tells } = withVainMark(composed, size);
     if (size.overflow === 0 || !isChecked(ready)) return done(ready, ...tells);
     const message = "Context overflow: prompt too large for the model (precheck).";
