@@ -26,7 +26,8 @@ export interface Reach {
   noteWindow(session: SessionRef, tokens: number): void;
 }
 
-const MOST_SESSIONS = 1_000;
+/** A few hundred bytes each. */
+const MOST_SESSIONS = 20_000;
 const MOST_FAILURES = 100;
 
 export function createReach(): Reach {
@@ -42,8 +43,15 @@ export function createReach(): Reach {
     known.set(key, { session, stores, workspace, window, storedAt });
     if (known.size > MOST_SESSIONS) known.delete(known.keys().next().value!);
   };
-  const metAs = ({ sessionId = "", sessionKey = "" }: Partial<SessionRef>) =>
-    known.get(sessionKey) ?? known.get(sessionId);
+  /** A session whose tools are called is among the newest again. */
+  const metAs = ({ sessionId = "", sessionKey = "" }: Partial<SessionRef>) => {
+    const key = known.has(sessionKey) ? sessionKey : sessionId;
+    const found = known.get(key);
+    if (found === undefined) return undefined;
+    known.delete(key);
+    known.set(key, found);
+    return found;
+  };
   return {
     watching: (stores, workspace) => ({
       of(session) {
