@@ -17,18 +17,28 @@ type Answers = NonNullable<NonNullable<Parameters<typeof createEmulator>[1]>["an
 const CACHES: Readonly<Record<string, object>> = {
   "anthropic-messages": { how: "marks", marks: 4 },
   "openai-responses": { how: "automatic", marks: 4 },
+  "openai-chatgpt-responses": { how: "automatic" },
   "openai-completions": { how: "automatic" },
 };
 
-async function start(provider: string, api: string, id: string, params: object = {}) {
+async function start(
+  provider: string,
+  api: string,
+  id: string,
+  params: object = {},
+  {
+    answers = [{ text: "Fine." }],
+    ...defaults
+  }: { answers?: Answers; thinkingDefault?: string } = {},
+) {
   const server = await createEmulator(api, {
-    answers: [{ text: "Fine." }],
+    answers,
     cacheMinimumTokens: 16,
     tolerant: true,
   });
   onTestFinished(() => server.close());
   const gateway = await startTestGateway({
-    agents: { defaults: { model: `${provider}/${id}`, params } },
+    agents: { defaults: { model: `${provider}/${id}`, params, ...defaults } },
     models: {
       providers: {
         [provider]: {
@@ -58,6 +68,34 @@ describe.each(ROUTES)("the cache report of %s over %s", (provider, api, id) => {
       expect(report!.billed! / report!.predicted).toBeLessThan(1.6);
     }
     expect(server.requests.every(({ bill }) => bill !== null)).toBe(true);
+  });
+});
+
+describe.each([
+  ["openai", "openai-responses", "gpt-5.5"],
+  ["openai-codex", "openai-chatgpt-responses", "gpt-5.6-codex"],
+])("what is expected where thinking goes back encrypted, of %s over %s", (provider, api, id) => {
+  it("holds the thinking as the provider counts it, so that a part that is missed is seen", async () => {
+    const { say } = await start(
+      provider,
+      api,
+      id,
+      {},
+      {
+        answers: Array.from({ length: 8 }, (_, turn) => ({
+          thinking: `${turn} ${NOTE}`,
+          text: "So.",
+        })),
+        thinkingDefault: "high",
+      },
+    );
+    await say(NOTE);
+    for (const text of ["And now?", "And then?", "And later?"]) {
+      const report = await say(text);
+      expect(report).not.toHaveProperty("broke");
+      expect(report!.billed!).toBeGreaterThan(500);
+      expect(report!.predicted / report!.billed!).toBeCloseTo(1, 2);
+    }
   });
 });
 

@@ -15,6 +15,8 @@ const before: SentRequest = {
   tools: ["t"],
   system: ["s"],
   messages: 4,
+  messageTokens: 5000,
+  counted: null,
   responseId: undefined,
 };
 const next: NextRequest = {
@@ -52,6 +54,22 @@ describe("what is expected of the provider's cache", () => {
       {},
       3100,
       { code: "messages-changed", at: 1 },
+    ],
+    ["all that the provider counted", { tokenRatio: 1.1 }, { counted: 8317 }, 8317, undefined],
+    ["no more than it counted", { keptTokens: 6000 }, { counted: 6000 }, 6000, undefined],
+    [
+      "of what it counted the part before a message that changed",
+      { kept: 1, keptTokens: 2000 },
+      { counted: 8600 },
+      4100,
+      { code: "messages-changed", at: 1 },
+    ],
+    [
+      "not above its count, however much tools and system prompt are estimated to take",
+      { kept: 0, keptTokens: 0 },
+      { counted: 900 },
+      0,
+      { code: "messages-changed", at: 0 },
     ],
     [
       "nothing so small",

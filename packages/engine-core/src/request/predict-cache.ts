@@ -14,6 +14,10 @@ export interface SentRequest {
   system: readonly string[];
   /** Messages it held. */
   messages: number;
+  /** Estimated tokens of those. */
+  messageTokens: number;
+  /** Tokens of all of it, as its provider counted them; null = it did not. */
+  counted: number | null;
   /** The provider's id of its answer; undefined = it gave none. */
   responseId: string | undefined;
 }
@@ -52,16 +56,32 @@ export function predictCache(
   if (before.keptMs !== null && next.now - before.at > before.keptMs) return nothing("expired");
   if (!isSame(before.tools, tools)) return nothing("tools-changed");
   const predicted = (tokens: number) => {
-    const rounded = Math.round(tokens * tokenRatio);
+    const rounded = Math.round(tokens);
     return rounded < (minTokens ?? 0) ? 0 : rounded;
   };
-  const ofTools = sum(tools);
+  const ofTools = tokenRatio * sum(tools);
   if (!isSame(before.system, system))
     return { predicted: predicted(ofTools), broke: { code: "system-changed" } };
-  const tokens = predicted(ofTools + sum(system) + next.keptTokens);
+  const fixed = ofTools + tokenRatio * sum(system);
+  const tokens = predicted(fromCount(before, next, fixed) ?? fixed + tokenRatio * next.keptTokens);
   if (next.kept < before.messages)
     return { predicted: tokens, broke: { code: "messages-changed", at: next.kept } };
   return tokens === 0 ? nothing("too-small") : { predicted: tokens };
+}
+
+/**
+ * What is kept of the request as its provider counted it, which is more than its texts tell where
+ * thinking went back encrypted. Null: nothing was counted.
+ */
+function fromCount(
+  { counted, messageTokens }: SentRequest,
+  { keptTokens }: NextRequest,
+  fixed: number,
+): number | null {
+  if (counted === null) return null;
+  if (keptTokens >= messageTokens) return counted;
+  const ofMessages = Math.max(0, counted - fixed);
+  return Math.min(counted, fixed) + ofMessages * (keptTokens / messageTokens);
 }
 
 const isSame = (before: readonly string[], items: readonly ReportItem[]): boolean =>

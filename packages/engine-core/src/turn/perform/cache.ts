@@ -1,6 +1,11 @@
 // Compares a request with the session's last one, for the provider's prompt cache.
-import type { PromptCacheInfo, Usage } from "@clew/plugin-sdk/core";
-import type { CallAsk, ModelRef, ProviderTold } from "@clew/plugin-sdk/host";
+import type { AssistantMessage, PromptCacheInfo, Usage } from "@clew/plugin-sdk/core";
+import {
+  type CallAsk,
+  type ModelRef,
+  type ProviderTold,
+  promptTokensOf,
+} from "@clew/plugin-sdk/host";
 import { profileOf } from "../../recovery/remedy.ts";
 import type { CacheReport, ReportItem } from "../../report.ts";
 import { predictCache, type SentRequest } from "../../request/predict-cache.ts";
@@ -12,7 +17,7 @@ import type { World } from "./world.ts";
 /** What is expected of the cache, and what to remember of the request once it is answered. */
 export interface CachePlan {
   expected: Pick<CacheReport, "predicted" | "broke">;
-  sent: Omit<SentRequest, "at" | "responseId">;
+  sent: Omit<SentRequest, "at" | "counted" | "responseId">;
 }
 
 export function planCache(
@@ -40,8 +45,19 @@ export function planCache(
       tools: hashesOf(tools),
       system: hashesOf(system),
       messages: messages.kept + messages.items.length,
+      messageTokens: messages.tokens,
     },
   };
+}
+
+/** To be remembered of a request that was answered. */
+export function sentRequest(
+  { sent }: CachePlan,
+  { usage, responseId }: Pick<AssistantMessage, "usage" | "responseId">,
+  at: number,
+): SentRequest {
+  const counted = usage === undefined ? 0 : promptTokensOf(usage);
+  return { ...sent, at, counted: counted > 0 ? counted : null, responseId };
 }
 
 /** Before the next request is described: what another model was asked is kept for its return. */

@@ -18,7 +18,7 @@ import { stableMessages } from "../../request/stable-messages.ts";
 import { MADE_BY_POLICY, messagesOf, type ViewItem, type Why } from "../../request/view-item.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
-import { cacheReport, keepForReturn, planCache, previousResponse } from "./cache.ts";
+import { cacheReport, keepForReturn, planCache, previousResponse, sentRequest } from "./cache.ts";
 import type { World } from "./world.ts";
 
 type CallModel = Extract<Ask, { do: "call-model" }>;
@@ -54,7 +54,7 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
   const report = outcome.ok ? cacheReport(cache.expected, outcome.message.usage, told) : undefined;
   if (outcome.ok) {
     if (report !== undefined) state.cache = { report, previousRead: state.lastUsage?.cacheRead };
-    state.sent = { ...cache.sent, at: at(), responseId: outcome.message.responseId };
+    state.sent = sentRequest(cache, outcome.message, at());
     state.lastUsage = outcome.message.usage ?? state.lastUsage;
     state.measurement = measure(wanted, outcome.message.usage);
   } else if (outcome.error.kind === "overflow")
