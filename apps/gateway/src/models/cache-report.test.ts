@@ -44,7 +44,12 @@ async function start(
         [provider]: {
           ...{ api, baseUrl: server.baseUrl, apiKey: "key-for-tests" },
           models: [
-            { id, contextWindow: 100_000, profile: { cache: { ...CACHES[api], minTokens: 16 } } },
+            {
+              ...{ id, contextWindow: 100_000 },
+              ...(provider !== "github-copilot" && {
+                profile: { cache: { ...CACHES[api], minTokens: 16 } },
+              }),
+            },
           ],
         },
       },
@@ -97,6 +102,37 @@ describe.each([
       expect(report!.predicted / report!.billed!).toBeCloseTo(1, 2);
     }
   });
+});
+
+describe("a cache of which nothing is recorded", () => {
+  it("is told when it is read, and expected from then on", async () => {
+    const { say, gateway } = await start("github-copilot", "openai-completions", "gpt-5");
+    await say(NOTE);
+    const surprise = await say("And now?");
+    expect(surprise).toMatchObject({ predicted: 0, broke: { code: "not-cached" } });
+    expect(surprise!.billed!).toBeGreaterThan(500);
+    const status = await gateway.command("main", { kind: "command", name: "status", args: "" });
+    expect((status as { text: string }).text).toMatch(
+      /Cache: the last call read [\d,]+ tokens, about 0 expected \(nobody knew that this model caches\)/,
+    );
+    const report = await say("And then?");
+    expect(report).not.toHaveProperty("broke");
+    expect(report!.predicted / report!.billed!).toBeCloseTo(1, 1);
+  });
+
+  it("is no news while nothing is read from it", async () => {
+    const { say } = await start("github-copilot", "openai-completions", "gpt-5");
+    expect(describeCache((await say(NOTE))!)).toBeNull();
+  });
+});
+
+it("what Mistral is asked to keep is expected of it", async () => {
+  const { say } = await start("mistral", "mistral-conversations", "mistral-large-latest");
+  expect(await say(NOTE)).toMatchObject({ predicted: 0, broke: { code: "first-call" } });
+  const report = await say("And now?");
+  expect(report).not.toHaveProperty("broke");
+  expect(report!.billed!).toBeGreaterThan(500);
+  expect(report!.predicted / report!.billed!).toBeCloseTo(1, 1);
 });
 
 const MARKS = { how: "marks", marks: 4, minTokens: 16 };

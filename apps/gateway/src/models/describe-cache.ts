@@ -10,12 +10,15 @@ export function describeCache({
   broke,
   told,
 }: CacheReport): string | null {
-  if (billed === null || broke?.code === "not-cached" || broke?.code === "not-asked") return null;
+  if (billed === null || (billed === 0 && SILENT.has(broke?.code))) return null;
   const wrote = written === null || written === 0 ? "" : `, ${number(written)} written`;
   const own = told === undefined ? "" : `; the provider says: ${told.reason.replaceAll("_", " ")}`;
   const why = broke === undefined ? "" : ` (${WHY[broke.code]}${placeOf(broke)})`;
   return `the last call read ${number(billed)} tokens, about ${number(predicted)} expected${wrote}${why}${own}`;
 }
+
+/** Where nothing was to come, nothing that came is no news. */
+const SILENT: ReadonlySet<string | undefined> = new Set(["not-cached", "not-asked"]);
 
 const placeOf = ({ at }: NonNullable<CacheReport["broke"]>): string =>
   at === undefined ? "" : ` from message ${at + 1} on`;
@@ -29,5 +32,5 @@ const WHY: Readonly<Record<NonNullable<CacheReport["broke"]>["code"], string>> =
   expired: "the call before it was too long ago",
   "too-small": "so little is not kept",
   "not-asked": "the settings want none",
-  "not-cached": "nobody knows that this model caches",
+  "not-cached": "nobody knew that this model caches",
 };

@@ -17,6 +17,7 @@ const before: SentRequest = {
   messages: 4,
   messageTokens: 5000,
   counted: null,
+  wasRead: false,
   responseId: undefined,
 };
 const next: NextRequest = {
@@ -79,6 +80,14 @@ describe("what is expected of the provider's cache", () => {
       { code: "too-small" },
     ],
     ["nothing where nothing was asked", { cache: "not-asked" }, {}, 0, { code: "not-asked" }],
+    ["as anywhere once something was read", { cache: "none" }, { wasRead: true }, 6100, undefined],
+    [
+      "nothing of a model of which nobody knows, whatever another one read",
+      { cache: "none", model: "b/m" },
+      { wasRead: true },
+      0,
+      { code: "not-cached" },
+    ],
     ["nothing where nobody caches", { cache: "none" }, {}, 0, { code: "not-cached" }],
   ])("is %s", (_name, now, then, predicted, broke) => {
     const sent = then === null ? undefined : { ...before, ...then };

@@ -18,6 +18,8 @@ export interface SentRequest {
   messageTokens: number;
   /** Tokens of all of it, as its provider counted them; null = it did not. */
   counted: number | null;
+  /** True: since the session was opened its provider billed something as read from a cache. */
+  wasRead: boolean;
   /** The provider's id of its answer; undefined = it gave none. */
   responseId: string | undefined;
 }
@@ -35,7 +37,7 @@ export interface NextRequest {
   keptTokens: number;
   /** Measured / estimated tokens of this model. */
   tokenRatio: number;
-  /** What is asked of the cache, or why nothing comes of it. */
+  /** What is asked of the cache, or why nothing comes of it; "none" until something was read. */
   cache: "asked" | "not-asked" | "none";
   /** Shortest prefix that is kept, tokens; null = not known. */
   minTokens: number | null;
@@ -49,7 +51,8 @@ export function predictCache(
   const { tools, system, tokenRatio, minTokens } = next;
   const nothing = (code: NonNullable<CacheReport["broke"]>["code"]) =>
     ({ predicted: 0, broke: { code } }) as const;
-  if (next.cache === "none") return nothing("not-cached");
+  const isKnown = before?.wasRead === true && before.model === next.model;
+  if (next.cache === "none" && !isKnown) return nothing("not-cached");
   if (next.cache === "not-asked") return nothing("not-asked");
   if (before === undefined) return nothing("first-call");
   if (before.model !== next.model) return nothing("model-changed");

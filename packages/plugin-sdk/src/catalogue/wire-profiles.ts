@@ -102,6 +102,7 @@ export const WIRE_PROFILES: Readonly<Record<WireName, ModelProfile>> = {
     reasoning: { ...ANY_WIRE.reasoning, carrier: "chunk", ask: "effort" },
     calls: { ...ANY_WIRE.calls, ids: "^[A-Za-z0-9]{9}$", idMode: "strict9", names: PLAIN_NAME },
     turns: { ...ANY_WIRE.turns, endsWithAssistant: false },
+    cache: { ...ANY_WIRE.cache, how: "automatic" },
   },
   ollama: { ...ANY_WIRE, reasoning: { ...ANY_WIRE.reasoning, replay: "tools" } },
   antigravity: { ...ANY_WIRE, reasoning: { ...ANY_WIRE.reasoning, carrier: "thought" } },

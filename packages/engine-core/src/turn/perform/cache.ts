@@ -17,7 +17,9 @@ import type { World } from "./world.ts";
 /** What is expected of the cache, and what to remember of the request once it is answered. */
 export interface CachePlan {
   expected: Pick<CacheReport, "predicted" | "broke">;
-  sent: Omit<SentRequest, "at" | "counted" | "responseId">;
+  sent: Omit<SentRequest, "at" | "counted" | "wasRead" | "responseId">;
+  /** The model billed something as read before. */
+  wasRead: boolean;
 }
 
 export function planCache(
@@ -31,7 +33,8 @@ export function planCache(
   const name = cacheName(model);
   const aside = state.sentAside.get(name);
   const kept = aside === undefined ? shared : keptOf(aside, state.request);
-  const expected = predictCache(aside?.sent ?? state.sent, {
+  const before = aside?.sent ?? state.sent;
+  const expected = predictCache(before, {
     ...{ model: name, now: ports.clock.now(), tools, system },
     ...{ kept: kept.messages, keptTokens: kept.tokens, tokenRatio: settings.tokenRatio },
     cache: how === "none" ? "none" : retention === "none" ? "not-asked" : "asked",
@@ -39,6 +42,7 @@ export function planCache(
   });
   return {
     expected,
+    wasRead: before?.model === name && before.wasRead,
     sent: {
       model: name,
       keptMs: (retention === "long" ? longMs : null) ?? shortMs ?? model.cacheTtlMs ?? null,
@@ -52,12 +56,16 @@ export function planCache(
 
 /** To be remembered of a request that was answered. */
 export function sentRequest(
-  { sent }: CachePlan,
+  { sent, wasRead }: CachePlan,
   { usage, responseId }: Pick<AssistantMessage, "usage" | "responseId">,
   at: number,
 ): SentRequest {
   const counted = usage === undefined ? 0 : promptTokensOf(usage);
-  return { ...sent, at, counted: counted > 0 ? counted : null, responseId };
+  return {
+    ...{ ...sent, at, responseId },
+    counted: counted > 0 ? counted : null,
+    wasRead: wasRead || (usage?.cacheRead ?? 0) > 0,
+  };
 }
 
 /** Before the next request is described: what another model was asked is kept for its return. */
@@ -72,7 +80,7 @@ export function promptCacheInfo({
   setup,
 }: Pick<World, "state" | "setup">): PromptCacheInfo | undefined {
   const { sent, lastUsage: usage, cache } = state;
-  const isKept = profileOf(setup.model).cache.how !== "none";
+  const isKept = profileOf(setup.model).cache.how !== "none" || sent?.wasRead === true;
   if (sent === undefined && usage === undefined) return undefined;
   return {
     retention: isKept ? (setup.ask.cache?.retention ?? "short") : "none",
