@@ -26,6 +26,7 @@ import { createReadings } from "./ingest/readings.ts";
 import { createRefill } from "./ingest/refill.ts";
 import { callOf, isMessage, refuse, refuseReusedKey } from "./ingest/refuse.ts";
 import { storeSeen } from "./ingest/seen.ts";
+import { createSiblings } from "./ingest/siblings.ts";
 import { asFarAsPossible } from "./patiently.ts";
 import { catchUpAPiece, catchUpInBackground } from "./search/catch-up.ts";
 import type { OwnedSession } from "./sessions/owner.ts";
@@ -109,8 +110,13 @@ export interface EngineParts {
 /** The engine on these stores. */
 export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {}): LosslessEngine {
   const { durableTurns = false, grants = createGrants(), onStored, onWindow, onMovedAway } = parts;
-  const refill = createRefill(onMovedAway);
   const readings = createReadings();
+  const siblings = createSiblings({
+    read: (store, session, path) =>
+      readings.during(session, () => importFile(store, { session, path })),
+    isKept: stores.keeps,
+  });
+  const refill = createRefill(onMovedAway, siblings.readBeside);
   /** Hosts add to what they pass; only these two name the session. */
   const refOf = ({ sessionId, sessionKey }: SessionRef): OwnedSession => ({
     ...{ sessionId, owner: stores.owner },
@@ -178,7 +184,10 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       if (path === undefined)
         return { bootstrapped: false, reason: "this host keeps no session file to read" };
       const read = await storing(session, async (store) => {
-        const outcome = await readings.during(session, () => importFile(store, { session, path }));
+        const outcome = await readings.during(session, async () => {
+          await asFarAsPossible(() => siblings.readBeside(store, session, path));
+          return importFile(store, { session, path });
+        });
         if (outcome.reason === undefined) refill.note(store, session, path);
         return outcome;
       });

@@ -1,6 +1,7 @@
 // Which database a session's messages belong to.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { SessionRef } from "@clew/plugin-sdk/core";
 import { type OwnedSession, ownerOf } from "./sessions/owner.ts";
 import { namesSession } from "./sessions/patterns.ts";
 import { IN_MEMORY, type Store, type StoreUse, useStore } from "./store/store.ts";
@@ -23,6 +24,8 @@ export interface Stores {
   readonly owner: string;
   /** Null: the session is ignored. */
   of(session: OwnedSession): Store | null;
+  /** False: nothing of the session is to be in the agent's database. */
+  keeps(session: SessionRef): boolean;
   /** The database that sessions are kept in. */
   ofAgent(): Store;
   /** Path of that database where there is no such file yet; null = there is one. */
@@ -53,6 +56,8 @@ export function createStores(
   return {
     owner: file === IN_MEMORY ? "" : ownerOf(agentDir, file),
     ofAgent,
+    keeps: ({ sessionKey }) =>
+      !namesSession([...ignoreSessionPatterns, ...statelessSessionPatterns], sessionKey),
     missing: () => (file === IN_MEMORY || existsSync(file) ? null : file),
     of({ sessionKey }) {
       if (namesSession(ignoreSessionPatterns, sessionKey)) return null;

@@ -3,6 +3,7 @@ import { asFarAsPossible } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import type { Store } from "../store/store.ts";
 import { importFile } from "./import-file.ts";
+import type { Siblings } from "./siblings.ts";
 
 /** The session files of an engine, by the sessions that go on. */
 export interface Refill {
@@ -14,8 +15,14 @@ export interface Refill {
 
 const MOST_SESSIONS = 1_000;
 
-/** `onMovedAway` is told once of each database that was moved away. */
-export function createRefill(onMovedAway: (path: string) => void = () => {}): Refill {
+/**
+ * `onMovedAway` is told once of each database that was moved away; `readBeside` reads the files of
+ * the agent's other sessions too.
+ */
+export function createRefill(
+  onMovedAway: (path: string) => void = () => {},
+  readBeside: Siblings["readBeside"] = async () => {},
+): Refill {
   const files = new Map<string, { path: string; file: string }>();
   const seen = new WeakMap<Store, string>();
   const tell = (store: Store, file: string) => {
@@ -38,6 +45,7 @@ export function createRefill(onMovedAway: (path: string) => void = () => {}): Re
         tell(store, file);
         const known = files.get(keyOf(session));
         if (known === undefined || known.file === file) return;
+        await readBeside(store, session, known.path);
         await importFile(store, { session, path: known.path });
         note(store, session, known.path);
       }),

@@ -1,5 +1,6 @@
 // Remembers how far the file of a transcript was read.
 
+import { keyOf } from "../messages/name.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { type Place, placeOf } from "./conversations.ts";
 import type { Sql, Store } from "./store.ts";
@@ -30,6 +31,16 @@ export function cursorOf(store: Store, session: OwnedSession): Cursor | undefine
     };
   });
 }
+
+/** How far the files of the owner's transcripts were read, in bytes, by session id. */
+export const bytesRead = (store: Store, owner = ""): ReadonlyMap<string, number> =>
+  store.read((sql) => {
+    const rows = sql(`
+      SELECT session_id, bytes FROM cursor JOIN transcript ON transcript.id = cursor.transcript
+      WHERE owner = ? OR owner IS NULL
+    `).all(keyOf(owner));
+    return new Map(rows.map(({ session_id, bytes }) => [String(session_id), Number(bytes)]));
+  });
 
 export function moveCursor(sql: Sql, { transcript }: Place, cursor: Cursor): void {
   const { bytes, lineBytes, lineHash, entry } = cursor;

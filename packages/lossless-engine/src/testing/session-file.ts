@@ -18,9 +18,18 @@ export interface SessionFile {
   raw(text: string): void;
 }
 
-export function sessionFile(sessionId = "s1", prefix = "e"): SessionFile {
-  const path = join(temporaryFolder(), "session.jsonl");
-  const header = { type: "session", version: 3, id: sessionId, timestamp: TIMESTAMP, cwd: "" };
+/** `beside`: in the folder of an agent's sessions, under the name that hosts give it there. */
+export function sessionFile(
+  sessionId = "s1",
+  prefix = "e",
+  beside?: { folder: string; sessionKey: string; timestamp?: string },
+): SessionFile {
+  const path =
+    beside === undefined
+      ? join(temporaryFolder(), "session.jsonl")
+      : join(beside.folder, `${sessionId}.jsonl`);
+  const { sessionKey, timestamp = TIMESTAMP } = beside ?? {};
+  const header = { type: "session", version: 3, id: sessionId, timestamp, cwd: "", sessionKey };
   writeFileSync(path, `${JSON.stringify(header)}\n`);
   let count = 0;
   let newest: string | null = null;

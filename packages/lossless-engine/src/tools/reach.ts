@@ -60,6 +60,7 @@ export function createReach(): Reach {
       },
       owner: stores.owner,
       ofAgent: stores.ofAgent,
+      keeps: stores.keeps,
       release: stores.release,
       missing: stores.missing,
     }),

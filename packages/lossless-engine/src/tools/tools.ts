@@ -1,5 +1,6 @@
 // The recall tools that a session is offered.
 import type { PluginTool, SessionRef } from "@clew/plugin-sdk/core";
+import { othersRead } from "../ingest/siblings.ts";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import type { Scope } from "../store/recall.ts";
@@ -132,6 +133,8 @@ function recallTool<Arguments extends Asked>(
           const may = await patiently(() => mayRead(parts, { store, session, asked }), signal);
           if (may.kind === "refused") return textResult(may.why);
           const { scope, grant, note } = may;
+          // They may be read for the first time, as into a new database.
+          const unread = scope === null ? await othersRead(store) : undefined;
           const text = await answer(store, asked, {
             ...{ session, callId, scope, signal },
             contextWindow: reach.windowOf(session),
@@ -139,7 +142,9 @@ function recallTool<Arguments extends Asked>(
             tokensLeft: grant?.left.tokens,
           });
           const behind = reach.behind(session);
-          const noted = [text, note, behind].filter((part) => part !== undefined).join("\n\n");
+          const noted = [text, note, behind, unread]
+            .filter((part) => part !== undefined)
+            .join("\n\n");
           if (grant === undefined) return textResult(noted);
           // Time went on meanwhile.
           return textResult(grants.of(sessionKey) === grant ? paidBy(grant, noted) : ENDED);
