@@ -5,6 +5,7 @@ import { textOf } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { cursorOf } from "../store/cursors.ts";
 import type { Store } from "../store/store.ts";
+import { SESSION, startLife } from "../testing/life.ts";
 import { type SessionFile, sessionFile } from "../testing/session-file.ts";
 import { conversationMessages, temporaryStore, withIds } from "../testing/stored.ts";
 import { importFile } from "./import-file.ts";
@@ -16,6 +17,18 @@ const importFrom = async (store: Store, file: SessionFile) =>
   importFile(store, { session, path: file.path });
 const textsIn = (store: Store) => conversationMessages(store, session).map(textOf);
 const idsIn = (store: Store) => conversationMessages(store, session).map(messageId);
+
+describe("a file of another session", () => {
+  it("is not spliced in where its first id is one of this session's, and says something else", async () => {
+    const { engine, tell, texts } = startLife();
+    await tell(withIds([user("What this session said.")], "f"));
+    const file = sessionFile("another", "f");
+    file.say(user("What nobody said here."), assistant("Nor this."));
+    const read = await engine.bootstrap!({ ...SESSION, sessionFile: file.path });
+    expect(read.reason).toContain("is of another session");
+    expect(texts()).toHaveLength(1);
+  });
+});
 
 describe("an import", () => {
   it("takes everything, in order, once, and nothing when it is asked again", async () => {

@@ -12,6 +12,8 @@ export interface Reach {
   watching(stores: Stores, workspace?: string | undefined): Stores;
   /** Undefined: no engine met it, or it is ignored. */
   storeOf(session: Partial<SessionRef>): Store | undefined;
+  /** The agent's database, of a session that leaves nothing in it. Undefined: of any other. */
+  besideOf(session: Partial<SessionRef>): Store | undefined;
   /** The session with its owner, as an engine met it. */
   asMet(session: SessionRef): OwnedSession;
   /** The folder where the session works. Undefined: nobody said. */
@@ -67,6 +69,11 @@ export function createReach(): Reach {
     storeOf(session) {
       const found = metAs(session);
       return found?.stores.of(found.session) ?? undefined;
+    },
+    besideOf(session) {
+      const found = metAs(session);
+      if (found === undefined || found.stores.keeps(found.session)) return undefined;
+      return found.stores.missing() === null ? found.stores.ofAgent() : undefined;
     },
     asMet: (session) => ({ ...session, owner: metAs(session)?.session.owner }),
     workspaceOf: (session) => metAs(session)?.workspace,

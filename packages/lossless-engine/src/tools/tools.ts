@@ -128,8 +128,11 @@ function recallTool<Arguments extends Asked>(
           if (!checked.isRight) return textResult(checked.why);
           const { asked } = checked;
           const session = reach.asMet(given);
-          const store = reach.storeOf(session);
-          if (store === undefined) return textResult(NOTHING_STORED);
+          const own = reach.storeOf(session);
+          if (own === undefined) return textResult(NOTHING_STORED);
+          const isOpen = asked.allConversations === true && !grants.isChild(sessionKey);
+          const beside = isOpen ? reach.besideOf(session) : undefined;
+          const store = beside ?? own;
           const may = await patiently(() => mayRead(parts, { store, session, asked }), signal);
           if (may.kind === "refused") return textResult(may.why);
           const { scope, grant, note } = may;
@@ -142,7 +145,7 @@ function recallTool<Arguments extends Asked>(
             tokensLeft: grant?.left.tokens,
           });
           const behind = reach.behind(session);
-          const noted = [text, note, behind, unread]
+          const noted = [text, note, behind, unread, beside && BESIDE]
             .filter((part) => part !== undefined)
             .join("\n\n");
           if (grant === undefined) return textResult(noted);
@@ -156,4 +159,6 @@ function recallTool<Arguments extends Asked>(
 
 const NOTHING_STORED =
   "Nothing of this session is stored, or another engine answers in it: there is nothing to search.";
+const BESIDE =
+  "This session leaves nothing in the database: what it said itself is found without allConversations.";
 const ENDED = "What this session was granted of another one has ended.";
