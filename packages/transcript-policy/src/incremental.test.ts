@@ -124,12 +124,13 @@ describe("a result that comes after its absence was answered", () => {
     const start = [user("q"), asking([call("toolu_1")])];
     const before = await sent(start, user("and?"));
     const replies = [
-      assistant([text("NO_REPLY")]),
-      assistant([{ type: "thinking", thinking: "hm" }], { stopReason: "length" }),
-      asking([{ ...call("toolu_2"), name: "re ad!" }]),
+      [assistant([text("NO_REPLY")])],
+      [assistant([{ type: "thinking", thinking: "hm" }], { stopReason: "length" })],
+      [asking([{ ...call("toolu_2"), name: "re ad!" }])],
+      [asking([call(" ")]), result(" ", { content: [text("of another call")] })],
     ];
     for (const reply of replies) {
-      const after = await sent([...start, user("and?"), reply, late], user("more"));
+      const after = await sent([...start, user("and?"), ...reply, late], user("more"));
       expect(after.slice(0, 3)).toEqual(before.slice(0, 3));
       expect(JSON.stringify(after)).toContain("[Late result of tool call toolu_1");
     }
@@ -149,6 +150,10 @@ describe("a result that comes after its absence was answered", () => {
     expect(after.slice(0, before.length - 1)).toEqual(before.slice(0, -1));
     expect(after.filter(({ role }) => role === "toolResult")).toHaveLength(1);
     expect(JSON.stringify(after)).toContain("[Late result of a tool call (read)]");
+    // Nor where that call is the only sign that the made-up one was sent.
+    const first = sent([user("q"), asking([call("toolu_1")]), user("and?")]);
+    const then = sent([user("q"), asking([call("toolu_1")]), user("and?"), ...dropped, late]);
+    expect(then.slice(0, 3)).toEqual(first.slice(0, 3));
     const announced = sent([...asked, late, ...dropped]);
     expect(announced.filter(({ role }) => role === "toolResult")).toEqual(
       before.filter(({ role }) => role === "toolResult"),

@@ -5,6 +5,7 @@ import {
   hasFailed,
   isMirror,
   isToolCall,
+  isToolCallLike,
   nonBlank,
   resultId,
   roleOf,
@@ -36,6 +37,8 @@ export const announceLateResults = definePass<{
     const calls = new Map<string, KnownCall>();
     /** The call that may adopt a result without an id: the only one of the newest that asked. */
     let only: KnownCall | undefined;
+    /** True: the newest calls have no ids, and will be left out. */
+    let areNameless = false;
     let spoken = -1;
     let others = -1;
     let reply: string | undefined;
@@ -52,6 +55,9 @@ export const announceLateResults = definePass<{
         const asked = storedBlocks(message).filter(isToolCall);
         for (const block of asked)
           calls.set(callId(block).trim(), { at: index, name: nameOf(block), answered });
+        const likes = storedBlocks(message).filter(isToolCallLike);
+        if (likes.length > 0)
+          areNameless = likes.every((block) => nonBlank(block?.id) === undefined);
         if (asked.length > 0)
           only = asked.length === 1 ? calls.get(callId(asked[0]!).trim()) : undefined;
         return message;
@@ -59,6 +65,10 @@ export const announceLateResults = definePass<{
       others = index;
       const id = role === "toolResult" ? resultId(message) : undefined;
       if (role === "toolResult" && id === undefined) {
+        if (areNameless) {
+          report("dropped", index, "the result of a tool call without an id");
+          return undefined;
+        }
         const name = nonBlank(message.toolName);
         const isTaken = only !== undefined && (name === undefined || name === only.name);
         if (!isTaken || only!.at >= spoken || isSynthetic(message)) return message;
