@@ -112,6 +112,33 @@ describe("complaint: whole entries beside damage are dropped", () => {
     expect(await readFile(report.keptIn!, "utf8")).toBe(`${broken}\n`);
   });
 
+  it.each([
+    ["a comma behind its last field", B.replace(/\}$/, ",}")],
+    ["a comma behind its last block", B.replace('"said b"', '[{"type":"text","text":"b"},]')],
+    ["words of Python", B.replace('"parentId":"a"', '"parentId":None,"ok":True')],
+    ["single quotes", B.replaceAll('"', "'")],
+    ["single quotes around others", B.replace('"said b"', `'it\\'s "b", None, [1,]'`)],
+  ])("reads a line of which it is certain what was meant: %s", async (_name, line) => {
+    const { lines, report } = await repaired(fileOf(HEADER, A, line), { keepRemoved: true });
+    expect(report).toMatchObject({ salvagedEntries: 1, droppedLines: 0 });
+    const meant = line
+      .replace(`'it\\'s "b", None, [1,]'`, String.raw`"it's \"b\", None, [1,]"`)
+      .replace("},]", "}]")
+      .replace(",}", "}")
+      .replace(":None,", ":null,")
+      .replace(":True", ":true");
+    expect(lines[2]).toBe(line.startsWith("{'") ? B : meant);
+    expect(await readFile(report.keptIn!, "utf8")).toBe(`${line}\n`);
+  });
+
+  it("changes nothing inside of texts, and takes no other line for an entry", async () => {
+    const said = B.replace('"said b"', String.raw`"None, True, ,} 'x' \",]\""`);
+    const kept = await repaired(fileOf(HEADER, A, said.replace(/\}$/, ",}")));
+    expect(kept.lines[2]).toBe(said);
+    const { lines } = await repaired(fileOf(HEADER, A, "{'type':'message',}", "None", "[1,]"));
+    expect(lines).toEqual([HEADER, A]);
+  });
+
   it("takes nothing for an entry that is part of a damaged one", async () => {
     const call = { type: "toolCall", id: "c1", name: "write", arguments: { entry: JSON.parse(A) } };
     const torn = said("b", "a", [call], { stopReason: "toolUse" }).slice(0, -5);

@@ -14,6 +14,7 @@ import { Joins, type Rest, type Salvage } from "./joins.ts";
 import type { Line } from "./lines.ts";
 import { Links, type NewLinks, numberAheadSteps } from "./links.ts";
 import { type MendCounts, planMend } from "./mend-entry.ts";
+import { withJsonSigns } from "./mend-signs.ts";
 import { withReadableTexts } from "./mend-texts.ts";
 import { MissingResults } from "./missing-results.ts";
 
@@ -234,7 +235,7 @@ export class Planner {
   #salvage(bytes: Buffer, ended: boolean): void {
     const line = this.#line - 1;
     this.#keptBefore.set(line, this.#position);
-    const readable = withReadableTexts(bytes);
+    const readable = withReadableTexts(bytes) ?? withJsonSigns(bytes);
     if (readable !== undefined) this.#rests.push({ bytes, line });
     const { saved, lines }: Salvage =
       readable === undefined ? this.#joins.add(bytes, line) : { saved: [readable], lines: [] };
