@@ -108,13 +108,25 @@ describe("/lossless", () => {
     await tell();
     expect(await run("backup", false)).toMatch(/^Only the owner/);
     const copy = `${fileIn(agentDir)}.copy-2026-01-02T03-04-05-000Z`;
-    expect(await run("backup")).toBe(`Copied to ${copy}.`);
+    expect(await run("backup")).toBe(
+      `Copied to ${copy}: ${messages.length} messages, all can be read.`,
+    );
     const db = new DatabaseSync(copy, { readOnly: true });
     onTestFinished(() => db.close());
     expect(db.prepare("SELECT count(*) AS number FROM message").get()).toEqual({
       number: messages.length,
     });
     expect(db.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+  });
+
+  it("says by backup that what it copied is damaged", async () => {
+    const { run, tell, agentDir, engine } = await setUp();
+    await tell();
+    await engine.dispose!();
+    damagePage(fileIn(agentDir), "words_data", 0);
+    expect(await run("backup")).toMatch(
+      /^Copied to .*, with the damage of the database: the search index is damaged\. Keep older copies; /,
+    );
   });
 
   it("leaves no half copy where a backup does not come to its end", async () => {

@@ -87,8 +87,18 @@ async function status(store: Store, session: OwnedSession): Promise<string> {
   return `${await describeStore(store)}.\n${here}.`;
 }
 
+/** What reading all of a database came to. */
+interface Examined {
+  /** How many messages were read. */
+  readonly read: number;
+  /** Numbers of messages whose rows are damaged, and of those whose pages are. */
+  readonly broken: readonly number[];
+  readonly lost: readonly number[];
+  readonly isIndexDamaged: boolean;
+}
+
 /** In pieces of time: a large database keeps nobody waiting. */
-async function doctor(store: Store): Promise<string> {
+async function examine(store: Store): Promise<Examined> {
   const [broken, lost]: [number[], number[]] = [[], []];
   let read = 0;
   for (let from: number | null = 0; from !== null; ) {
@@ -100,7 +110,11 @@ async function doctor(store: Store): Promise<string> {
     from = piece.upTo;
     await othersTurn();
   }
-  const isIndexDamaged = await hasDamagedIndex(store);
+  return { read, broken, lost, isIndexDamaged: await hasDamagedIndex(store) };
+}
+
+async function doctor(store: Store): Promise<string> {
+  const { read, broken, lost, isIndexDamaged } = await examine(store);
   const isWhole = broken.length + lost.length === 0;
   const looked = `${counted(read, "message")} looked at${isWhole ? ", all can be read" : ""}.`;
   // Nothing is written to a file whose pages are damaged.
@@ -140,5 +154,13 @@ async function hasDamagedIndex(store: Store): Promise<boolean> {
 async function copy(store: Store, now: number): Promise<string> {
   const file = `${store.path}.copy-${new Date(now).toISOString().replaceAll(/[:.]/g, "-")}`;
   await store.copyTo(file);
-  return `Copied to ${file}.`;
+  const { read, broken, lost, isIndexDamaged } = await examine(store);
+  const unread = [...broken, ...lost].sort((a, b) => a - b);
+  const damage = [
+    ...(unread.length > 0 ? [cannotRead(unread)] : []),
+    ...(isIndexDamaged ? ["the search index is damaged"] : []),
+  ];
+  return damage.length === 0
+    ? `Copied to ${file}: ${counted(read, "message")}, all can be read.`
+    : `Copied to ${file}, with the damage of the database: ${damage.join("; ")}. Keep older copies; /lossless doctor says what to do.`;
 }

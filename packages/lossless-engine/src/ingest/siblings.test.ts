@@ -14,10 +14,11 @@ const MAIN = session.sessionKey;
 /** The sessions of an agent, one of which moved on to another transcript. */
 function agentFiles() {
   const folder = temporaryFolder();
-  const at = (sessionId: string, sessionKey: string, day: number) =>
-    sessionFile(sessionId, `${sessionId}-`, {
-      ...{ folder, sessionKey, timestamp: `2026-01-0${day}T00:00:00.000Z` },
-    });
+  const at = (id: string, sessionKey: string, day: number) => {
+    const path = join(folder, `${id}.jsonl`);
+    const timestamp = `2026-01-0${day}T00:00:00.000Z`;
+    return sessionFile(id, `${id}-`, { path, sessionKey, timestamp });
+  };
   const first = at("before-reset", MAIN, 1);
   first.say(user("The vault opens with QX-4011."), assistant("Noted."));
   const own = at(session.sessionId, MAIN, 3);

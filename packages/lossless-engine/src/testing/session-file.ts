@@ -18,17 +18,14 @@ export interface SessionFile {
   raw(text: string): void;
 }
 
-/** `beside`: in the folder of an agent's sessions, under the name that hosts give it there. */
+/** `kept`: where a host keeps it, and what it writes into its first line. Absent: anywhere. */
 export function sessionFile(
   sessionId = "s1",
   prefix = "e",
-  beside?: { folder: string; sessionKey: string; timestamp?: string },
+  kept?: { path: string; sessionKey: string; timestamp: string },
 ): SessionFile {
-  const path =
-    beside === undefined
-      ? join(temporaryFolder(), "session.jsonl")
-      : join(beside.folder, `${sessionId}.jsonl`);
-  const { sessionKey, timestamp = TIMESTAMP } = beside ?? {};
+  const path = kept?.path ?? join(temporaryFolder(), "session.jsonl");
+  const { sessionKey, timestamp = TIMESTAMP } = kept ?? {};
   const header = { type: "session", version: 3, id: sessionId, timestamp, cwd: "", sessionKey };
   writeFileSync(path, `${JSON.stringify(header)}\n`);
   let count = 0;
