@@ -36,6 +36,36 @@ describe.each(routes)("calls of a growing history, sent to %s", (_name, route) =
     );
   });
 
+  it("are so behind results inside user messages and summaries of a later time", () => {
+    const at = (timestamp: number, message: AgentMessage) => ({ ...message, timestamp });
+    const inside = (toolUseId: string | undefined) =>
+      user([{ type: "toolResult", toolUseId, content: [text("inside")] }, text("more")] as never);
+    const summary = { role: "compactionSummary", summary: "Before.", tokensBefore: 9 } as never;
+    const thinks = assistant([
+      { type: "thinking", thinking: "t", thinkingSignature: "c2ln" },
+      text("thought"),
+    ]);
+    const odd: fc.Arbitrary<readonly AgentMessage[]> = fc.oneof(
+      fc.nat(3).map((id) => [inside(`toolu_${id}`)]),
+      fc.constant([inside(undefined)]),
+      fc.nat(9).map((time) => [at(time, summary)]),
+      fc.nat(9).map((time) => [user("q"), at(time, thinks)]),
+      fc.nat(3).map((id) => [asking([call(`toolu_${id}`)]), inside(`toolu_${id}`)]),
+      fc.nat(9).map((id) => turn(id)),
+    );
+    fc.assert(
+      fc.property(fc.array(odd, { minLength: 1, maxLength: 6 }), (parts) => {
+        const prepare = createOutbound();
+        const messages = deepFreeze(parts.flat());
+        for (let end = 1; end <= messages.length; end++) {
+          const request = { ...route, messages: messages.slice(0, end), clock };
+          const sent = prepare(request).messages;
+          expect(sent).toEqual(prepareOutboundMessages({ ...request, appendOnly: true }).messages);
+        }
+      }),
+    );
+  });
+
   it("keep a turn that failed before it said anything, before the next prompt and ever after", async () => {
     const policy = createTranscriptPolicy({ clock });
     const { provider, modelApi: api, modelId: id, model: traits } = route;
@@ -215,4 +245,47 @@ describe("a reply that held nothing", () => {
   it("goes where nothing was sent before it", () => {
     expect(prepareOutboundMessages({ ...route, clock, messages }).messages).toHaveLength(1);
   });
+});
+
+describe("a long session", () => {
+  const embedded = user([
+    { type: "toolResult", toolUseId: "toolu_old", content: [text("old")] },
+    text("more"),
+  ] as never);
+  const summary = { role: "compactionSummary", summary: "Before.", tokensBefore: 9 };
+  const starts: [string, AgentMessage[]][] = [
+    ["with nothing odd", []],
+    ["that begins with a result inside a user message", [embedded]],
+    ["whose summary is stamped later", [{ ...summary, timestamp: 4e12 } as never, user("go on")]],
+  ];
+
+  it.each(starts)(
+    "%s is read no further back than a short one, sent to any route",
+    (_name, start) => {
+      for (const [, route] of routes) {
+        let reads = 0;
+        const counted = (message: AgentMessage): AgentMessage => {
+          const { content, ...rest } = message as { content: unknown } & AgentMessage;
+          return Object.defineProperty({ ...rest, timestamp: 1e12 }, "content", {
+            enumerable: true,
+            get: () => {
+              reads += 1;
+              return content;
+            },
+          }) as AgentMessage;
+        };
+        const prepare = createOutbound();
+        const messages = [...start];
+        const readsAt = (end: number): number => {
+          while (messages.length < end) messages.push(...turn(messages.length).map(counted));
+          prepare({ ...route, messages: messages.slice(), clock });
+          messages.push(...turn(messages.length).map(counted));
+          reads = 0;
+          prepare({ ...route, messages: messages.slice(), clock });
+          return reads;
+        };
+        expect(readsAt(40)).toBe(readsAt(400));
+      }
+    },
+  );
 });

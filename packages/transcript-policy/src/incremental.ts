@@ -4,6 +4,7 @@ import { isRecord, type PolicyChange } from "@clew/plugin-sdk/host";
 import { type CallForms, callFormsOf } from "./call-forms.ts";
 import { type OutboundRequest, stepsOf } from "./outbound.ts";
 import type { PassResult } from "./pass.ts";
+import { isEmbeddedResult } from "./passes/contract-shape.ts";
 import { itemId } from "./passes/responses.ts";
 import { isBefore, latestCompaction } from "./passes/thinking.ts";
 import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
@@ -18,6 +19,7 @@ import {
   nonBlank,
   resultId,
   roleOf,
+  type StoredBlock,
   type StoredMessage,
   storedBlocks,
   textBlock,
@@ -196,16 +198,17 @@ function settledEnd(
   rest: readonly StoredMessage[],
   request: PolicyRequest,
 ): number {
-  const { hasEmbeddedResults, hasThinking } = traitsOf(rest);
+  const { hasThinking } = traitsOf(rest);
   const policy = resolveTranscriptPolicy(request);
-  if (hasEmbeddedResults || (hasThinking && policy.dropThinkingBlocks)) return 0;
+  if (hasThinking && policy.dropThinkingBlocks) return 0;
   const compactedAt = latestOf(settled.compactedAt, latestCompaction(rest));
   const dependsOnTurn =
     hasThinking && (policy.dropReasoningFromHistory || rest.some(hasUnsignedThinking));
   for (let cut = rest.length - 1; cut > 0; cut--) {
     const role = roleOf(rest[cut]);
     const before = roleOf(rest[cut - 1]);
-    if (isOlder(rest[cut], compactedAt)) return 0;
+    // What stands before a summary may be older than it.
+    if (role === "compactionSummary" || isOlder(rest[cut], compactedAt)) return 0;
     if (role === "user" ? !isSaid(rest[cut]!) : role !== "assistant" || dependsOnTurn) continue;
     if (before !== "assistant" && before !== "toolResult") continue;
     if (role !== before && isAnswered(rest, cut)) return cut;
@@ -217,8 +220,9 @@ function settledEnd(
 const isSaid = ({ content, excludeFromContext }: StoredMessage): boolean =>
   excludeFromContext !== true && (Array.isArray(content) || nonBlank(content) !== undefined);
 
+/** True for a message with thinking, which a summary of a later time takes the proof of. */
 const isOlder = (message: StoredMessage | undefined, compactedAt: number | undefined): boolean =>
-  isRecord(message) && isBefore(message, compactedAt);
+  isRecord(message) && isBefore(message, compactedAt) && storedBlocks(message).some(isThinking);
 
 const hasUnsignedThinking = (message: StoredMessage): boolean =>
   storedBlocks(message).some((block) => isThinking(block) && block.thinkingSignature === undefined);
@@ -252,11 +256,17 @@ function lastThat(
   return at;
 }
 
-/** True when a message names a call or an item of the settled part, or is older than a summary. */
+/**
+ * True when a message names a call or an item of the settled part, or is a summary behind it, or
+ * has thinking that is older than one before it.
+ */
 function touches(settled: Settled, messages: readonly StoredMessage[]): boolean {
   const { ids, formsOf, compactedAt, input } = settled;
   for (const message of messages) {
     if (isOlder(message, compactedAt)) return true;
+    if (roleOf(message) === "compactionSummary" && input.length > 0) return true;
+    if (input.length > 0 && embeddedResults(message).some((each) => resultId(each) === undefined))
+      return true;
     if (roleOf(message) !== "toolResult") continue;
     const id = resultId(message);
     // One without an id belongs to the call before it, whichever that is.
@@ -270,6 +280,7 @@ function touches(settled: Settled, messages: readonly StoredMessage[]): boolean 
 function* idsOf(messages: readonly StoredMessage[]): Generator<string> {
   for (const message of messages) {
     if (roleOf(message) === "toolResult") yield resultId(message) ?? "";
+    for (const each of embeddedResults(message)) yield resultId(each) ?? "";
     if (roleOf(message) !== "assistant") continue;
     for (const block of storedBlocks(message)) {
       const item = itemId(block);
@@ -280,6 +291,10 @@ function* idsOf(messages: readonly StoredMessage[]): Generator<string> {
     }
   }
 }
+
+/** Results inside a message of another role, as older hosts stored them. */
+const embeddedResults = (message: StoredMessage): readonly StoredBlock[] =>
+  roleOf(message) === "assistant" ? [] : storedBlocks(message).filter(isEmbeddedResult);
 
 const latestOf = (left: number | undefined, right: number | undefined): number | undefined =>
   left === undefined || right === undefined ? (left ?? right) : Math.max(left, right);
