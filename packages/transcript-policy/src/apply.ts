@@ -34,7 +34,7 @@ import { sanitizeThoughtSignatures } from "./passes/thought-signatures.ts";
 import { tellCallsAsText } from "./passes/told-calls.ts";
 import { sanitizeToolCallInputs } from "./passes/tool-calls.ts";
 import { clearStaleUsage, stripToolResultDetails } from "./passes/tool-details.ts";
-import { sanitizeToolCallIds } from "./passes/tool-ids.ts";
+import { type IdsBefore, sanitizeToolCallIds } from "./passes/tool-ids.ts";
 import {
   bootstrapFirstTurn,
   dropForeignToolResultBlocks,
@@ -57,6 +57,8 @@ export interface PassFlags {
   silentReplies?: NonNullable<ReplayContentOptions["silentReplies"]>;
   appendOnly?: boolean;
   refused?: RefusedParts;
+  /** Calls before the first message. Absent: none. */
+  idsBefore?: IdsBefore;
 }
 
 const when = (condition: boolean, ...steps: Step[]): Step[] => (condition ? steps : []);
@@ -121,7 +123,7 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
     ...when(derived.isResponses, step(dropRepeatedItems, {})),
     ...when(policy.validateAnthropicTurns, step(dropForeignToolResultBlocks, {})),
     ...callSteps(flags, pair),
-    step(fitToolCalls, { wire, inOrder: flags.appendOnly === true }),
+    step(fitToolCalls, { wire, inOrder: flags.appendOnly === true, ...before(flags) }),
     step(stripToolResultDetails, {}),
     ...when(
       policy.validateGeminiTurns || wire.alternates === "assistants",
@@ -145,6 +147,8 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
     step(fitText, { wire }),
   ];
 }
+
+const before = ({ idsBefore }: PassFlags) => (idsBefore === undefined ? {} : { before: idsBefore });
 
 /** Every call has the same before it as the one before had. */
 export const emptyReplies = ({ appendOnly }: Pick<PassFlags, "appendOnly">): EmptyReplies =>
@@ -198,6 +202,7 @@ function callSteps(flags: PassFlags, pair: readonly Step[]): Step[] {
     keepThinkingTurns,
     preserveNativeToolUseIds,
     inOrder,
+    ...before(flags),
     ...(duplicateStyle && { duplicateStyle }),
   };
   return [

@@ -66,6 +66,51 @@ describe.each(routes)("calls of a growing history, sent to %s", (_name, route) =
     );
   });
 
+  it("are so where the calls of every turn have the same ids, as some servers give them", () => {
+    const ids = ["call_1", "functions.read:0", "a1b2c3d4e", "toolu_1", "call_1 ", "call1"];
+    const thinking = { type: "thinking", thinking: "t", thinkingSignature: "c2ln" };
+    const one = fc.record({
+      id: fc.constantFrom(...ids),
+      other: fc.constantFrom(...ids),
+      kind: fc.constantFrom("answered", "two", "late", "lost", "thought", "broken", "failed"),
+    });
+    const partsOf = ({ id, other, kind }: { id: string; other: string; kind: string }) => {
+      const asked = [user("q"), asking([call(id)])];
+      const answer = assistant([text("fine")]);
+      switch (kind) {
+        case "two":
+          return [
+            ...[user("q"), asking([call(id), call(other)]), result(id), result(other), answer],
+          ];
+        case "late":
+          return [...asked, user("and?"), answer, result(other), user("more"), answer];
+        case "lost":
+          return [...asked, answer];
+        case "thought":
+          return [user("q"), asking([thinking, call(id)] as never), result(id), answer];
+        case "broken":
+          return [user("q"), asking([{ ...call(id), name: " " }]), result(id), answer];
+        case "failed":
+          return [user("q"), asking([call(id)], { stopReason: "error" }), user("again"), answer];
+        default:
+          return [...asked, result(id), answer];
+      }
+    };
+    fc.assert(
+      fc.property(fc.array(one, { minLength: 2, maxLength: 7 }), (turns) => {
+        const prepare = createOutbound();
+        const messages = deepFreeze(turns.flatMap(partsOf));
+        for (let end = 1; end <= messages.length; end++) {
+          const request = { ...route, messages: messages.slice(0, end), clock };
+          // No call is made behind a reply that nothing follows.
+          if (messages[end - 1]!.role === "assistant") continue;
+          const sent = prepare(request).messages;
+          expect(sent).toEqual(prepareOutboundMessages({ ...request, appendOnly: true }).messages);
+        }
+      }),
+    );
+  });
+
   it("keep a turn that failed before it said anything, before the next prompt and ever after", async () => {
     const policy = createTranscriptPolicy({ clock });
     const { provider, modelApi: api, modelId: id, model: traits } = route;
@@ -253,16 +298,25 @@ describe("a long session", () => {
     text("more"),
   ] as never);
   const summary = { role: "compactionSummary", summary: "Before.", tokensBefore: 9 };
-  const starts: [string, AgentMessage[]][] = [
-    ["with nothing odd", []],
-    ["that begins with a result inside a user message", [embedded]],
-    ["whose summary is stamped later", [{ ...summary, timestamp: 4e12 } as never, user("go on")]],
+  const late = [{ ...summary, timestamp: 4e12 } as never, user("go on")];
+  const everywhere = routes.map(([, route]) => route);
+  const starts: [string, AgentMessage[], typeof turn, typeof everywhere][] = [
+    ["with nothing odd", [], turn, everywhere],
+    ["that begins with a result inside a user message", [embedded], turn, everywhere],
+    ["whose summary is stamped later", late, turn, everywhere],
+    [
+      "whose calls have the same ids in every turn",
+      [],
+      () => turn(1),
+      // On that wire an id is also that of an item.
+      everywhere.filter(({ modelApi }) => !/responses/.test(modelApi)),
+    ],
   ];
 
   it.each(starts)(
     "%s is read no further back than a short one, sent to any route",
-    (_name, start) => {
-      for (const [, route] of routes) {
+    (_name, start, turnAt, among) => {
+      for (const route of among) {
         let reads = 0;
         const counted = (message: AgentMessage): AgentMessage => {
           const { content, ...rest } = message as { content: unknown } & AgentMessage;
@@ -277,9 +331,9 @@ describe("a long session", () => {
         const prepare = createOutbound();
         const messages = [...start];
         const readsAt = (end: number): number => {
-          while (messages.length < end) messages.push(...turn(messages.length).map(counted));
+          while (messages.length < end) messages.push(...turnAt(messages.length).map(counted));
           prepare({ ...route, messages: messages.slice(), clock });
-          messages.push(...turn(messages.length).map(counted));
+          messages.push(...turnAt(messages.length).map(counted));
           reads = 0;
           prepare({ ...route, messages: messages.slice(), clock });
           return reads;

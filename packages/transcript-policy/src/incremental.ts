@@ -39,6 +39,8 @@ interface Settled {
   /** Ids that calls and items have there, before and after. */
   ids: Set<string>;
   formsOf: CallForms;
+  /** The same of its calls, by which later ones get theirs; null = a call there was left out. */
+  idsBefore: { uses: Map<string, number>; taken: Set<string> } | null;
   compactedAt: number | undefined;
   /** True while the output is the input. */
   isClean: boolean;
@@ -66,21 +68,27 @@ export function createOutbound(): (request: OutboundRequest) => PassResult {
     // Something new speaks of what was settled: all of it is looked at again.
     const anew = begin(request);
     sessions.set(first, anew);
-    return advance(anew, request) ?? new StepRunner().settle(messages, anew.steps);
+    return advance(anew, request) ?? new StepRunner().settle(messages, begin(request).steps);
   };
 }
 
 function begin(request: OutboundRequest): Settled {
   const policy = resolveTranscriptPolicy(request);
+  const derived = deriveFlags(policy, request);
+  const { idMode } = wireRules(request);
+  // There a call's id names its item, too.
+  const isByItem = derived.isResponses || idMode === "responses";
+  const idsBefore = isByItem ? null : { uses: new Map(), taken: new Set<string>() };
   return {
     key: keyOf(request),
     profile: wireRules(request),
-    steps: stepsOf({ ...request, appendOnly: true }),
+    steps: stepsOf({ ...request, appendOnly: true }, idsBefore ?? undefined),
     input: [],
     output: [],
     changes: [],
     ids: new Set(),
-    formsOf: callFormsOf(policy, deriveFlags(policy, request)),
+    formsOf: callFormsOf(policy, derived),
+    idsBefore,
     compactedAt: undefined,
     isClean: true,
     open: [],
@@ -166,11 +174,36 @@ function settle(settled: Settled, chunk: readonly AgentMessage[], result: PassRe
   settled.isClean &&=
     messages.length === chunk.length && messages.every((message, at) => message === chunk[at]);
   settled.compactedAt = latestOf(settled.compactedAt, latestCompaction(asStored(chunk)));
+  noteCalls(settled, asStored(chunk), asStored(messages));
   for (const id of [...idsOf(asStored(chunk)), ...idsOf(asStored(messages))]) settled.ids.add(id);
   for (const change of moved(changes, settled.input.length)) settled.changes.push(change);
   for (const message of messages) settled.output.push(message);
   for (const message of chunk) settled.input.push(message);
 }
+
+/** A call that was left out was not counted either: then nothing is known of what it left. */
+function noteCalls(
+  settled: Settled,
+  chunk: readonly StoredMessage[],
+  messages: readonly StoredMessage[],
+): void {
+  const { idsBefore } = settled;
+  if (idsBefore === null) return;
+  const [given, sent] = [callsIn(chunk), callsIn(messages)];
+  const isSure = given.length === sent.length && given.every(isPlain);
+  if (!isSure) {
+    settled.idsBefore = null;
+    return;
+  }
+  for (const block of given)
+    idsBefore.uses.set(callId(block), (idsBefore.uses.get(callId(block)) ?? 0) + 1);
+  for (const block of sent) idsBefore.taken.add(callId(block));
+}
+
+const callsIn = (messages: readonly StoredMessage[]): StoredBlock[] =>
+  messages
+    .filter((message) => roleOf(message) === "assistant")
+    .flatMap((message) => storedBlocks(message).filter(isToolCallLike));
 
 /** Stands for what is left out of a part, before or behind it: a person who says something. */
 const BESIDE = { role: "user", content: [textBlock("(more)")] } as unknown as AgentMessage;
@@ -262,20 +295,45 @@ function lastThat(
  */
 function touches(settled: Settled, messages: readonly StoredMessage[]): boolean {
   const { ids, formsOf, compactedAt, input } = settled;
+  const isAllocated = settled.idsBefore !== null && messages.every(hasPlainCalls);
+  const waiting = new Map<string, number>();
   for (const message of messages) {
     if (isOlder(message, compactedAt)) return true;
     if (roleOf(message) === "compactionSummary" && input.length > 0) return true;
     if (input.length > 0 && embeddedResults(message).some((each) => resultId(each) === undefined))
       return true;
+    for (const block of callsIn([message]))
+      waiting.set(callId(block).trim(), (waiting.get(callId(block).trim()) ?? 0) + 1);
     if (roleOf(message) !== "toolResult") continue;
     const id = resultId(message);
     // One without an id belongs to the call before it, whichever that is.
     if (id === undefined && input.length > 0) return true;
+    const left = id === undefined ? 0 : (waiting.get(id) ?? 0);
+    if (id !== undefined && left > 0) waiting.set(id, left - 1);
+    // The call that waits is the nearest one, though an earlier one had its id.
+    if (left > 0 && isAllocated) continue;
     if (id !== undefined && formsOf(id).some((form) => ids.has(form))) return true;
   }
-  for (const id of idsOf(messages)) if (ids.has(id)) return true;
+  const own = isAllocated ? messages.filter((message) => !isOfCalls(message)) : messages;
+  for (const id of idsOf(own)) if (ids.has(id)) return true;
   return false;
 }
+
+/** True: no call of it is left out, so that each result is that of the call before it. */
+const hasPlainCalls = (message: StoredMessage): boolean => {
+  const calls = callsIn([message]);
+  return calls.length === 0 || (!hasFailed(message) && calls.every(isPlain));
+};
+
+const isPlain = (block: StoredBlock): boolean =>
+  isToolCall(block) &&
+  nonBlank(block.id) === block.id &&
+  nonBlank(block.name) === block.name &&
+  isRecord(block.arguments);
+
+/** A call, or the result of one, whose id the allocation of ids looks after. */
+const isOfCalls = (message: StoredMessage): boolean =>
+  roleOf(message) === "toolResult" || roleOf(message) === "assistant";
 
 function* idsOf(messages: readonly StoredMessage[]): Generator<string> {
   for (const message of messages) {

@@ -10,18 +10,26 @@ import {
 } from "../stored.ts";
 import type { WireRules } from "../wires.ts";
 import { canonicalId } from "./responses.ts";
-import { type Allocate, renameCalls, sanitizeToolCallId, uniqueId } from "./tool-ids.ts";
+import {
+  type Allocate,
+  type IdsBefore,
+  renameCalls,
+  sanitizeToolCallId,
+  takenBehind,
+  uniqueId,
+} from "./tool-ids.ts";
 
 /** Gives calls names and ids the wire takes, and ids that occur once. */
-export const fitToolCalls = definePass<{ wire: WireRules; inOrder?: boolean }>(
+export const fitToolCalls = definePass<{ wire: WireRules; inOrder?: boolean; before?: IdsBefore }>(
   "wire-calls",
-  (messages, { wire, inOrder = false }, report) => {
+  (messages, { wire, inOrder = false, before }, report) => {
     const named = mapChanged(messages, (message, index) => {
       const renamed = nameCalls(message, wire);
       if (renamed !== message) report("changed", index, "a tool name the provider does not accept");
       return renamed;
     });
-    return renameCalls(named, allocateFor(inOrder ? [] : named, wire), report);
+    const allocate = allocateFor(inOrder ? [] : named, wire, before);
+    return renameCalls(named, allocate, report, { before });
   },
   ({ hasTools }) => hasTools,
 );
@@ -52,13 +60,17 @@ function legalName(name: unknown, wire: WireRules): string {
  * Legal ids stay at their first use; all others are replaced by new ones, out of the way of the
  * legal ids of `messages`.
  */
-function allocateFor(messages: readonly StoredMessage[], wire: WireRules): Allocate {
-  const taken = new Set<string>();
+function allocateFor(
+  messages: readonly StoredMessage[],
+  wire: WireRules,
+  before: IdsBefore | undefined,
+): Allocate {
+  const taken = takenBehind(before);
   for (const message of messages)
     for (const block of roleOf(message) === "assistant" ? storedBlocks(message) : [])
       if (isToolCall(block) && wire.ids.test(String(block.id)))
         taken.add(callPart(String(block.id)));
-  const used = new Set<string>();
+  const used = takenBehind(before);
   const usedItems = new Set<string>();
   return (id, use, call) => {
     const item = wire.idMode === "responses" ? id.split("|")[1] : undefined;
@@ -83,7 +95,7 @@ function allocateFor(messages: readonly StoredMessage[], wire: WireRules): Alloc
 // On the Responses wire only the part before the bar names the call.
 const callPart = (id: string): string => id.split("|")[0] || id;
 
-function freshId(seed: string, wire: WireRules, taken: ReadonlySet<string>): string {
+function freshId(seed: string, wire: WireRules, taken: Pick<Set<string>, "has">): string {
   if (wire.idMode !== "responses") {
     const { idMode } = wire;
     const wanted = sanitizeToolCallId(seed, idMode);

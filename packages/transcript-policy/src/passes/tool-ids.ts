@@ -23,8 +23,38 @@ export interface ToolIdOptions {
   keepThinkingTurns?: boolean;
   /** True: only what stands before an id decides it. Default: kept ids are reserved first. */
   inOrder?: boolean;
+  /** Calls before the first message. Default: none. */
+  before?: IdsBefore;
   /** "openai": the first use of a `call_*` id stays and repeats become fresh ones. */
   duplicateStyle?: "openai";
+}
+
+/** The ids of calls that stand before a part of a history. */
+export interface IdsBefore {
+  /** How often each was used, as it is stored. */
+  readonly uses: ReadonlyMap<string, number>;
+  /** Those that were given. */
+  readonly taken: ReadonlySet<string>;
+}
+
+/** Ids that nobody else may take. */
+type Taken = Pick<Set<string>, "has" | "add">;
+
+/**
+ * Those before, and what is added behind them.
+ * @internal
+ */
+export function takenBehind(before: IdsBefore | undefined): Taken {
+  const own = new Set<string>();
+  if (before === undefined) return own;
+  const taken: Taken = {
+    has: (id) => own.has(id) || before.taken.has(id),
+    add(id) {
+      own.add(id);
+      return taken as Set<string>;
+    },
+  };
+  return taken;
 }
 
 const NATIVE_TOOL_USE = /^toolu_[A-Za-z0-9_]+$/;
@@ -65,13 +95,12 @@ export const sanitizeToolCallIds = definePass<ToolIdOptions>(
   "tool-call-ids",
   (messages, options, report) =>
     options.inOrder === true
-      ? renameCalls(messages, allocatorInOrder(messages, options), report)
-      : renameCalls(
-          messages,
-          createAllocator(options, reservedIds(messages, options)),
-          report,
-          (message) => isVerbatim(message, options),
-        ),
+      ? renameCalls(messages, allocatorInOrder(messages, options), report, {
+          before: options.before,
+        })
+      : renameCalls(messages, createAllocator(options, reservedIds(messages, options)), report, {
+          isKept: (message) => isVerbatim(message, options),
+        }),
   ({ hasTools }) => hasTools,
 );
 
@@ -91,7 +120,13 @@ export function renameCalls(
   messages: readonly StoredMessage[],
   allocate: Allocate,
   report: Report,
-  isKept: (message: StoredMessage) => boolean = () => false,
+  {
+    isKept = () => false,
+    before,
+  }: {
+    isKept?: (message: StoredMessage) => boolean;
+    before?: IdsBefore | undefined;
+  } = {},
 ): readonly StoredMessage[] {
   const uses = new Map<string, number>();
   const waiting = new Map<string, { ids: string[]; next: number }>();
@@ -99,7 +134,7 @@ export function renameCalls(
   const rename = (block: StoredBlock, keeps: boolean): StoredBlock => {
     if (!isToolCall(block)) return block;
     const id = callId(block);
-    const use = (uses.get(id) ?? 0) + 1;
+    const use = (uses.get(id) ?? before?.uses.get(id) ?? 0) + 1;
     uses.set(id, use);
     const renamed = keeps ? id : allocate(id, use, block);
     const queue = waiting.get(id.trim());
@@ -158,7 +193,7 @@ function reservedIds(messages: readonly StoredMessage[], options: ToolIdOptions)
   return new Set(kept.flatMap((message) => storedBlocks(message).filter(isToolCall).map(callId)));
 }
 
-function createAllocator(options: ToolIdOptions, taken: Set<string>): Allocate {
+function createAllocator(options: ToolIdOptions, taken: Taken): Allocate {
   const take = (id: string) => {
     taken.add(id);
     return id;
@@ -178,7 +213,7 @@ function allocatorInOrder(messages: readonly StoredMessage[], options: ToolIdOpt
   for (const message of messages)
     if (roleOf(message) === "assistant" && isVerbatim(message, options))
       for (const block of storedBlocks(message)) if (isToolCall(block)) verbatim.add(block);
-  const taken = new Set<string>();
+  const taken = takenBehind(options.before);
   const allocate = createAllocator(options, taken);
   return (id, use, call) => {
     if (call === undefined || !verbatim.has(call) || taken.has(id)) return allocate(id, use, call);
@@ -191,7 +226,7 @@ function keepsNative(
   id: string,
   use: number,
   { preserveNativeToolUseIds = false, duplicateStyle }: ToolIdOptions,
-  taken: ReadonlySet<string>,
+  taken: Pick<Taken, "has">,
 ): boolean {
   if (use !== 1 || taken.has(id)) return false;
   return (
@@ -200,7 +235,7 @@ function keepsNative(
   );
 }
 
-function openaiRepeat(id: string, use: number, taken: ReadonlySet<string>): string {
+function openaiRepeat(id: string, use: number, taken: Pick<Taken, "has">): string {
   for (let attempt = 0; ; attempt++) {
     const candidate = `call_${sha256Hex(`${id}:${use}:${attempt}`).slice(0, 24)}`;
     if (!taken.has(candidate)) return candidate;
@@ -211,7 +246,7 @@ function openaiRepeat(id: string, use: number, taken: ReadonlySet<string>): stri
  * The id for a seed, out of the way of those taken: sanitised, else with a hash, else with a count.
  * @internal
  */
-export function uniqueId(seed: string, mode: ToolCallIdMode, taken: ReadonlySet<string>): string {
+export function uniqueId(seed: string, mode: ToolCallIdMode, taken: Pick<Taken, "has">): string {
   const base = sanitizeToolCallId(seed, mode);
   if (!taken.has(base)) return base;
   const hashed = hashedId(seed, mode);
