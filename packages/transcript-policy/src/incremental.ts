@@ -25,12 +25,12 @@ import {
   textBlock,
 } from "./stored.ts";
 import { traitsOf } from "./traits.ts";
-import { wireRules } from "./wires.ts";
+import { type WireRules, wireRules } from "./wires.ts";
 
 /** The calls of one session and route so far: what of them is settled for good. */
 interface Settled {
   key: string;
-  profile: object;
+  profile: WireRules;
   steps: readonly Step[];
   /** How much of each list is settled; both only ever grow. */
   input: AgentMessage[];
@@ -181,7 +181,10 @@ function settle(settled: Settled, chunk: readonly AgentMessage[], result: PassRe
   for (const message of chunk) settled.input.push(message);
 }
 
-/** A call that was left out was not counted either: then nothing is known of what it left. */
+/**
+ * A call that was left out was not counted either, and an id that the wire refuses may have been
+ * given twice: then nothing is known of what it left.
+ */
 function noteCalls(
   settled: Settled,
   chunk: readonly StoredMessage[],
@@ -190,7 +193,9 @@ function noteCalls(
   const { idsBefore } = settled;
   if (idsBefore === null) return;
   const [given, sent] = [callsIn(chunk), callsIn(messages)];
-  const isSure = given.length === sent.length && given.every(isPlain);
+  const isSure =
+    given.length === sent.length &&
+    given.every((block) => isPlain(block) && settled.profile.ids.test(callId(block)));
   if (!isSure) {
     settled.idsBefore = null;
     return;
