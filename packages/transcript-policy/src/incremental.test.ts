@@ -8,6 +8,7 @@ import { explainInvalid } from "./explain.ts";
 import { createOutbound } from "./incremental.ts";
 import { prepareOutboundMessages } from "./outbound.ts";
 import { createTranscriptPolicy } from "./port.ts";
+import { deriveFlags, resolveTranscriptPolicy } from "./select.ts";
 import { TEXTS } from "./texts.ts";
 import { wireRules } from "./wires.ts";
 
@@ -309,9 +310,12 @@ describe("a long session", () => {
       "whose calls have the same ids in every turn",
       [],
       () => turn(1),
-      // Where an id is also that of an item, or is written anew, all is looked at.
+      // Where an id is an item's, belongs to thinking or is written anew, all is looked at.
       everywhere.filter(
-        (route) => !/responses/.test(route.modelApi) && wireRules(route).ids.test("toolu_1"),
+        (route) =>
+          !/responses/.test(route.modelApi) &&
+          !deriveFlags(resolveTranscriptPolicy(route), route).keepThinkingTurns &&
+          wireRules(route).ids.test("toolu_1"),
       ),
     ],
   ];

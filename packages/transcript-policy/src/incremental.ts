@@ -76,9 +76,9 @@ function begin(request: OutboundRequest): Settled {
   const policy = resolveTranscriptPolicy(request);
   const derived = deriveFlags(policy, request);
   const { idMode } = wireRules(request);
-  // There a call's id names its item, too.
-  const isByItem = derived.isResponses || idMode === "responses";
-  const idsBefore = isByItem ? null : { uses: new Map(), taken: new Set<string>() };
+  // There a call's id names its item, too, or belongs to what was thought beside it.
+  const isBound = derived.isResponses || idMode === "responses" || derived.keepThinkingTurns;
+  const idsBefore = isBound ? null : { uses: new Map(), taken: new Set<string>() };
   return {
     key: keyOf(request),
     profile: wireRules(request),
