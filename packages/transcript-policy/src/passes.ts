@@ -58,7 +58,12 @@ export {
 export { type ToldCallsOptions, tellCallsAsText } from "./passes/told-calls.ts";
 export { sanitizeToolCallInputs, type ToolCallOptions } from "./passes/tool-calls.ts";
 export { clearStaleUsage, stripToolResultDetails } from "./passes/tool-details.ts";
-export { sanitizeToolCallId, sanitizeToolCallIds, type ToolIdOptions } from "./passes/tool-ids.ts";
+export {
+  type IdsBefore,
+  sanitizeToolCallId,
+  sanitizeToolCallIds,
+  type ToolIdOptions,
+} from "./passes/tool-ids.ts";
 export {
   bootstrapFirstTurn,
   dropForeignToolResultBlocks,
