@@ -14,7 +14,9 @@ export function describeCache({
   const wrote = written === null || written === 0 ? "" : `, ${number(written)} written`;
   const own = told === undefined ? "" : `; the provider says: ${told.reason.replaceAll("_", " ")}`;
   const why = broke === undefined ? "" : ` (${WHY[broke.code]}${placeOf(broke)})`;
-  return `the last call read ${number(billed)} tokens, about ${number(predicted)} expected${wrote}${why}${own}`;
+  const due =
+    broke?.code === "first-call" ? "expected: not known" : `about ${number(predicted)} expected`;
+  return `the last call read ${number(billed)} tokens, ${due}${wrote}${why}${own}`;
 }
 
 /** Where nothing was to come, nothing that came is no news. */
