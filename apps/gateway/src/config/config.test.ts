@@ -375,4 +375,14 @@ describe("an import", () => {
       agents: { defaults: { model: "anthropic/claude", workspace: "~/w" } },
     });
   });
+
+  it("leaves out what it says it leaves out, under a name with dots too", () => {
+    const models = { "openai/gpt-5.5": { alias: "gpt", params: { temperature: 0.5 } } };
+    const plan = planImport(JSON.stringify({ agents: { defaults: { models } } }), "openclaw.json");
+    expect(plan.ignored.map(({ path }) => path)).toEqual([
+      "agents.defaults.models.openai/gpt-5.5.alias",
+    ]);
+    expect(JSON.stringify(plan.config)).not.toContain("alias");
+    expect(JSON.stringify(plan.config)).toContain("openai/gpt-5.5");
+  });
 });

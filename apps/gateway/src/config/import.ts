@@ -22,9 +22,9 @@ export function planImport(text: string, file: string): ImportPlan {
   if (valueAt(source.config, ["gateway", "port"]) !== undefined) {
     ignored.push({ path: "gateway.port", reason: "kept apart, so that both programs can run" });
   }
-  for (const { path } of findUnknownKeys(ConfigSchema, config)) {
+  for (const { path, keys } of findUnknownKeys(ConfigSchema, config)) {
     ignored.push({ path, reason: "Clew has no such setting" });
-    config = withoutPaths(config, [path.split(".")]);
+    config = withoutPaths(config, [keys]);
   }
   for (;;) {
     const issue = ConfigSchema.safeParse(config).error?.issues[0];

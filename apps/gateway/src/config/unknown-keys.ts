@@ -8,6 +8,8 @@ type Schema = z.core.JSONSchema.JSONSchema | boolean;
 export interface UnknownKey {
   /** e.g. "agents.defaults.worksapce". */
   path: string;
+  /** The same path, key by key: a key may have dots of its own. */
+  keys: string[];
   /** Full path of the known key it may stand for. */
   nearest: string | null;
 }
@@ -56,7 +58,7 @@ function visit(
     const nearest =
       nearestOf(here.join("."), siblings) ?? (isOpen ? null : sameNameElsewhere(key, all));
     const isTold = (isOpen && nearest === null) || isIdleKey(here.join("."));
-    return isTold ? [] : [{ path: here.join("."), nearest }];
+    return isTold ? [] : [{ path: here.join("."), keys: here, nearest }];
   });
 }
 
