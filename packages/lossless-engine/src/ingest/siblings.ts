@@ -45,7 +45,6 @@ export function createSiblings({ read, isKept }: SiblingParts): Siblings {
       if (!isKept(session)) return;
       const of = JSON.stringify([store.fileInUse(), dirname(path)]);
       if (done.get(store) === of) return;
-      done.set(store, of);
       const found = (await siblingsLacking(store, session, path)).filter((sibling) =>
         isKept(sibling.session),
       );
@@ -55,6 +54,8 @@ export function createSiblings({ read, isKept }: SiblingParts): Siblings {
         for (const sibling of siblings) await read(store, sibling.session, sibling.path);
       };
       await readAll(found.filter(isEarlier));
+      // What failed is tried again at the next start of the session.
+      done.set(store, of);
       const others = found.filter((sibling) => !isEarlier(sibling));
       if (others.length > 0)
         readings.set(
@@ -83,7 +84,7 @@ async function siblingsLacking(
   const own = await stat(path).catch(() => undefined);
   if (own?.isFile() !== true) return [];
   const folder = dirname(path);
-  const names = (await readdir(folder)).filter((name) => name.endsWith(EXTENSION));
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(EXTENSION));
   const known = await patiently(() => bytesRead(store, owner));
   const found: Sibling[] = [];
   for (const name of names) {
