@@ -1,4 +1,5 @@
 // What can be asked of the gateway, whichever way a request comes in.
+
 import {
   createSessionState,
   type LogPort,
@@ -13,7 +14,7 @@ import type { CommandLine } from "./commands/parse.ts";
 import { runCommand } from "./commands/run.ts";
 import { createCommandSession } from "./commands/session.ts";
 import { composeHost } from "./compose.ts";
-import { defaultAgentId } from "./config/agent.ts";
+import { agentSettings, defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { type Cancellation, createCancellation } from "./gateway/cancellation.ts";
@@ -24,6 +25,7 @@ import { successorsOf } from "./gateway/successors.ts";
 import { createTurnReports, type TurnReports } from "./gateway/turn-reports.ts";
 import type { Host } from "./host/host.ts";
 import { requireMessageFits } from "./limits/message.ts";
+import { describeSubstitute } from "./models/describe-rest.ts";
 import type { PluginHost } from "./plugins/host.ts";
 import type { PluginRecord } from "./plugins/load/record.ts";
 import {
@@ -117,9 +119,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { home } = environment;
   const host = composeHost({ environment, loaded, log, plugins });
   const defaultAgent = defaultAgentId(loaded.config);
-  const { answering, passedOver } = host.models(defaultAgent);
-  if (passedOver !== null)
-    log.warn(`${answering.name} answers in place of ${passedOver.name}: ${passedOver.why}`);
+  const { model } = agentSettings(loaded.config, home, defaultAgent);
+  const substitute = describeSubstitute(host.models(defaultAgent), model);
+  if (substitute !== null) log.warn(substitute);
   const store = createSessionStore({ home });
   const reports = createTurnReports({ home, log });
   const cancellation = createCancellation();

@@ -67,6 +67,18 @@ it("every model in use comes first, with what it speaks, holds, costs and who as
   expect(text).not.toContain("secret");
 });
 
+it("limits are those of calls, with a key and without one", async () => {
+  const limits = async (variables: Record<string, string>) => {
+    const { models } = await list(CONFIG, "claude-opus", variables);
+    return models.map(({ name, contextWindow, maxOutputTokens }) => ({
+      ...{ name, contextWindow, maxOutputTokens },
+    }));
+  };
+  const unsigned = await limits({});
+  expect(unsigned).toEqual(await limits({ ANTHROPIC_API_KEY: "secret-2" }));
+  expect(unsigned[0]).toMatchObject({ maxOutputTokens: 32_000 });
+});
+
 it("every provider that is known is there, with a price where one is recorded", async () => {
   const { models, named } = await list({});
   for (const { id } of PROVIDERS)

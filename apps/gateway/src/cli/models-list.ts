@@ -69,7 +69,7 @@ const thinkingOf = ({ thinking, canStopThinking }: ListedModel): string =>
   thinking === null ? UNKNOWN : canStopThinking ? thinking : `${thinking}, always`;
 
 /** Who uses it, and what is in the way. */
-function stateOf({ usedBy, problem, rest }: ListedModel): string {
-  const state = problem ?? (rest === null ? "ready" : describeRest(rest));
+function stateOf({ usedBy, problem, rest, isLeftAlone }: ListedModel): string {
+  const state = problem ?? (rest === null ? "ready" : describeRest(rest, isLeftAlone));
   return usedBy.length === 0 ? state : `${state} (${usedBy.join("; ")})`;
 }

@@ -86,6 +86,13 @@ describe("clew models test --deep", () => {
     expect(output).toMatch(/40 checks: \d+ the same, 1 different, 0 not answered, \d+ do not app/);
   });
 
+  it("says of a model that calls no tool that it calls none, and asks no more", async () => {
+    const { home } = await served(MODELS[0], { answers: () => ({ text: "I would rather not." }) });
+    const { output } = await test(home, "--deep", "--yes");
+    for (const id of ["tool-forced", "loop", "loop-gone"])
+      expect(output).toMatch(new RegExp(`^${id} .*not: calls a tool +taken`, "m"));
+  });
+
   it("tells what was not answered from what was refused", async () => {
     const { home } = await served(MODELS[0], { answers: [{ fault: "overloaded" }] });
     const { code, output } = await test(home, "--only", "turns", "--yes");

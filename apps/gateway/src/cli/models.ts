@@ -1,13 +1,12 @@
 // Runs `clew models`, which tells who answers and forgets what was learned of models.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { agentSettings, defaultAgentId } from "../config/agent.ts";
+import { modelChains } from "../config/agent.ts";
 import { loadConfig } from "../config/load.ts";
-import type { Config } from "../config/schema.ts";
 import { describeRest } from "../models/describe-rest.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { createModelRests } from "../models/model-rests.ts";
 import { createModelWindows } from "../models/model-windows.ts";
-import { planChain, restOf } from "../models/plan-rest.ts";
+import { isLeftAlone, planChain, restOf } from "../models/plan-rest.ts";
 import { resolveModel } from "../models/resolve.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { printable } from "../terminal/output.ts";
@@ -61,19 +60,22 @@ export async function modelStatus(
   const { config } = await loadConfig(environment.configFile);
   const rests = createModelRests({ home: environment.home, log: silent }).all();
   const now = Date.now();
-  const rows = agentIds(config).flatMap((agent) => {
-    const { model, fallbacks } = agentSettings(config, environment.home, agent);
-    const { order } = planChain([model, ...fallbacks], rests, now);
-    const told = order.map((name) => ({
-      ...{ agent, model: name },
-      problem: problemOf(() => resolveModel({ ...modelRequest(config, environment), name })),
+  const rows = modelChains(config, environment.home).flatMap(({ agent, models }) => {
+    const { order } = planChain(models, rests, now);
+    const problems = order.map((name) =>
+      problemOf(() => resolveModel({ ...modelRequest(config, environment), name })),
+    );
+    const chain = order.filter((_, at) => problems[at] === null);
+    const told = order.map((name, at) => ({
+      ...{ agent, model: name, problem: problems[at]! },
       rest: restOf(rests, name, now) ?? null,
+      isLeftAlone: isLeftAlone(name, { chains: [chain], rests, now }),
     }));
     // What cannot be asked is passed over.
     return told.toSorted((one, other) => +(one.problem !== null) - +(other.problem !== null));
   });
-  const stateOf = ({ problem, rest }: (typeof rows)[number]) =>
-    problem ?? (rest === null ? "ready" : describeRest(rest));
+  const stateOf = ({ problem, rest, isLeftAlone }: (typeof rows)[number]) =>
+    problem ?? (rest === null ? "ready" : describeRest(rest, isLeftAlone));
   if (json) output.json({ models: rows });
   else
     output.line(
@@ -100,10 +102,7 @@ async function whyUnknown(
   environment: Shell["environment"],
 ): Promise<string | undefined> {
   const { config } = await loadConfig(environment.configFile);
-  const asked = agentIds(config).flatMap((agent) => {
-    const { model, fallbacks } = agentSettings(config, environment.home, agent);
-    return [model, ...fallbacks];
-  });
+  const asked = modelChains(config, environment.home).flatMap(({ models }) => models);
   const rests = createModelRests({ home: environment.home, log: silent }).all();
   const known = [...new Set([...asked, ...Object.keys(rests)])];
   if (known.includes(name) || restOf(rests, name, Date.now()) !== undefined) return undefined;
@@ -111,10 +110,6 @@ async function whyUnknown(
   const guess = nearest === null ? "" : ` Did you mean "${nearest}"?`;
   return `No agent asks a model "${name}".${guess} "clew models status" lists those that are asked.`;
 }
-
-const agentIds = (config: Config): string[] => [
-  ...new Set([defaultAgentId(config), ...config.agents.list.map(({ id }) => id)]),
-];
 
 /** Exit code 1 when it was not left alone. A running gateway knows at its next turn. */
 export async function retryModel(

@@ -105,7 +105,7 @@ async function thinkIn(
 async function statusOf(options: CommandSessionOptions): ReturnType<CommandSession["status"]> {
   const { home, key, agentId, host, known } = options;
   const found = await known.read(key);
-  const { answering, because, passedOver, fallbacks } = host.models(agentId);
+  const { answering, rest, because, passedOver, fallbacks } = host.models(agentId);
   const { model } = answering;
   const { info, ...engine } = await host.inspectEngine(agentId, key);
   const last = found && (await readLastRequest(agentPaths(home, agentId).reports, found.sessionId));
@@ -117,7 +117,7 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
     contextFacts(context, { ...{ sizing, model, chooses }, lastRequest: last }),
   );
   return {
-    ...{ key, model },
+    ...{ key, model, rest },
     resting: because && { ...because, model: host.model(agentId).name },
     passedOver,
     fallbacks: fallbacks.map(({ name }) => name),

@@ -17,7 +17,7 @@ import {
 import type { CompactionEntry, TranscriptContext } from "@clew/plugin-sdk/transcript";
 import type { PassedOver } from "../models/agent-models.ts";
 import type { AskSettings } from "../models/call-ask.ts";
-import { timeOf, WHAT_HAPPENED } from "../models/describe-rest.ts";
+import { describeRest, timeOf, WHAT_HAPPENED } from "../models/describe-rest.ts";
 import type { LearnedWindow } from "../models/model-windows.ts";
 import type { Rest } from "../models/plan-rest.ts";
 import type { LastRequest } from "../reports/expand.ts";
@@ -29,6 +29,8 @@ export interface StatusFacts {
   key: string;
   /** Who answers now. */
   model: ModelRef;
+  /** How the model failed lately, where it is asked all the same; null = it did not. */
+  rest: Rest | null;
   /** The model of the settings, and why it does not answer; null = it does. */
   resting: (Rest & { model: string }) | null;
   /** The model of the settings, where its key is missing; null = it is not. */
@@ -165,6 +167,7 @@ function triggerOf({ details }: CompactionEntry): string | null {
 /** Pure. A line for each fact, and one each where something is asked of the model or its cache. */
 export function describeStatus({
   model,
+  rest,
   resting,
   passedOver,
   fallbacks,
@@ -186,7 +189,7 @@ export function describeStatus({
       ? ""
       : `; the last at ${last.at.slice(0, 19).replace("T", " ")}${last.trigger === null ? "" : ` (${last.trigger})`}, of ${number(last.tokensBefore)} tokens of messages`;
   return [
-    `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens${learnedText(model, learnedWindow)}${restText(resting)}${passedText(passedOver)}${chainText(fallbacks)}`,
+    `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens${learnedText(model, learnedWindow)}${rest === null ? "" : `; it ${describeRest(rest, false)}`}${restText(resting)}${passedText(passedOver)}${chainText(fallbacks)}`,
     ...(asks.because.length === 0 ? [] : [`Asked of it: ${asks.because.join(", ")}`]),
     ...leftOutLine(leftOut, asks),
     ...cacheLine(cache),

@@ -30,6 +30,22 @@ export function agentSettings(config: Config, home: string, agentId: string): Ag
   };
 }
 
+/** Whom one agent asks. */
+export interface ModelChain {
+  agent: string;
+  /** "provider/model": the one of the settings, then those that answer where it cannot. */
+  models: readonly [string, ...string[]];
+}
+
+/** Of every agent, each once; the one that answers when none is named comes first. */
+export function modelChains(config: Config, home: string): ModelChain[] {
+  const agents = [...new Set([defaultAgentId(config), ...config.agents.list.map(({ id }) => id)])];
+  return agents.map((agent) => {
+    const { model, fallbacks } = agentSettings(config, home, agent);
+    return { agent, models: [model, ...fallbacks] };
+  });
+}
+
 /** Who answers when no agent is named. */
 export function defaultAgentId(config: Config): string {
   return (

@@ -90,6 +90,7 @@ const loop = (change: (reply: AssistantMessage) => AgentMessage): Step[] => [
   {
     messages: ({ replies }) => [look, ...replies.map(change), ...replies.flatMap(resultsOf)],
     more: { ...thinks, tools },
+    needs: hasCall,
   },
 ];
 const same = (reply: AssistantMessage) => reply;

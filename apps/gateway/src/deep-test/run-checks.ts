@@ -122,7 +122,9 @@ async function runOn(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const replies: AssistantMessage[] = [];
-  for (const at of check.steps.keys()) {
+  for (const [at, { needs }] of check.steps.entries()) {
+    const shown = needs?.(replies.at(-1)!) ?? {};
+    if (Object.values(shown).includes(false)) return { kind: "taken", shows: shown };
     const call = callAt(check, at, { model, signal, replies });
     const result = await completeModel({ call, endpoint, fetch, ...(sign && { sign }) });
     if (!result.ok) return outcomeOf(result.error);

@@ -1,4 +1,5 @@
 // Checks the folder, the settings, the model server and the running gateway.
+
 import { constants } from "node:fs";
 import { access, rm, stat } from "node:fs/promises";
 import type { QuarantineRecord } from "@clew/engine-core";
@@ -18,6 +19,7 @@ import {
 } from "../gateway-client.ts";
 import { unreadableClaim } from "../home/claim.ts";
 import { type AgentModels, agentModels } from "../models/agent-models.ts";
+import { describeSubstitute } from "../models/describe-rest.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
 import { shortName } from "../sessions/keys.ts";
@@ -146,10 +148,9 @@ async function checkModel(environment: Environment, { config }: LoadedConfig): P
   } catch (error) {
     return [failure("model-unusable", "model", error)];
   }
-  const { answering, passedOver } = models;
-  const found = await checkAnswer(answering, environment);
-  if (passedOver === null) return found;
-  const text = `${answering.name} answers in place of ${passedOver.name}: ${passedOver.why}`;
+  const found = await checkAnswer(models.answering, environment);
+  const text = describeSubstitute(models, settings.model);
+  if (text === null) return found;
   return [{ level: "warning", code: "model-passed-over", subject: "model", text }, ...found];
 }
 

@@ -1,11 +1,12 @@
 // Says which fallbacks cannot be used, and which models are left alone after a failure.
-import { agentSettings, defaultAgentId } from "../config/agent.ts";
+import { agentSettings, defaultAgentId, modelChains } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { describeRest } from "../models/describe-rest.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { createModelRests } from "../models/model-rests.ts";
+import { isLeftAlone } from "../models/plan-rest.ts";
 import { resolveModel } from "../models/resolve.ts";
 import type { Finding } from "./finding.ts";
 
@@ -17,6 +18,7 @@ export function checkModelChains(
   now = Date.now(),
 ): Finding[] {
   const rests = createModelRests({ home: environment.home, log: silent }).all();
+  const chains = modelChains(config, environment.home).map(({ models }) => models);
   return [
     ...fallbacksOf(config, environment.home).flatMap((name) =>
       unusable(name, { config, environment }, (why) => ({
@@ -32,7 +34,7 @@ export function checkModelChains(
           level: "warning",
           code: "model-resting",
           subject: "model",
-          text: `${model} ${describeRest(rest)}; ask it again: clew models retry ${model}`,
+          text: `${model} ${describeRest(rest, isLeftAlone(model, { chains, rests, now }))}; ask it again: clew models retry ${model}`,
         }),
       ),
   ];
@@ -40,8 +42,7 @@ export function checkModelChains(
 
 /** Of all agents, each once. */
 export function fallbacksOf(config: Config, home: string): string[] {
-  const agents = [defaultAgentId(config), ...config.agents.list.map(({ id }) => id)];
-  return [...new Set(agents.flatMap((id) => agentSettings(config, home, id).fallbacks))];
+  return [...new Set(modelChains(config, home).flatMap(({ models }) => models.slice(1)))];
 }
 
 interface Settings {

@@ -92,9 +92,10 @@ async function prepared<Result>(
 async function answer(
   { loaded, tokenRatios, windows, rests }: HostParts,
   request: AnswerRequest,
-  { turn, hooks }: PreparedTurn,
+  { turn, hooks, substitute }: PreparedTurn,
 ): Promise<TurnResult> {
   const { prompt, signal, transcript, replacement } = request;
+  if (substitute !== null) request.onEvent?.({ type: "notice", text: substitute });
   const promptHook = hooks && { beforePromptBuild: hooks.beforePromptBuild };
   const seconds = loaded.config.agents.defaults.timeoutSeconds;
   const result = await withTimeout({ seconds, signal }, (bounded) =>
@@ -103,7 +104,7 @@ async function answer(
   if (replacement === undefined) {
     await tokenRatios.learn(transcript.session.agentId, result.report);
     await windows.learn(result.report, (name) => windowOf(turn, name));
-    if (turn.fallbacks !== undefined && turn.fallbacks.length > 0) rests.learn(result.report);
+    rests.learn(result.report);
   }
   return result;
 }

@@ -1,4 +1,5 @@
 // Everything a turn of one session runs with, but for what the person said.
+
 import { hash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import {
@@ -24,6 +25,7 @@ import { sessionPruneOf } from "../config/pruning.ts";
 import { limitToolCalls } from "../limits/tool-calls.ts";
 import { limitToolResults } from "../limits/tool-results.ts";
 import type { AgentModels } from "../models/agent-models.ts";
+import { describeSubstitute } from "../models/describe-rest.ts";
 import type { Rest } from "../models/plan-rest.ts";
 import { LOCAL_API, OFFLINE_MODEL, type ResolvedModel } from "../models/resolve.ts";
 import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
@@ -44,6 +46,8 @@ export interface PreparedTurn {
   turn: Omit<TurnRequest, "prompt" | "beforePromptBuild" | "signal">;
   hooks: TurnHooks | undefined;
   compaction: BuiltInCompaction;
+  /** Tells that another model than the one of the settings answers; null = that one does. */
+  substitute: string | null;
 }
 
 export async function prepareTurn(
@@ -111,7 +115,9 @@ export async function prepareTurn(
     llmPolicy: llmPolicyOf(engines.settings(), pluginOf(engine.guard.owner)),
     ...(onEvent !== undefined && { onEvent }),
   };
-  return { turn, hooks, compaction };
+  const ofSettings = agentOf(parts, session.agentId).model;
+  const substitute = replacement === undefined ? describeSubstitute(chain, ofSettings) : null;
+  return { turn, hooks, compaction, substitute };
 }
 
 const limitTools = (tools: ToolPort, { toolCallBytes, toolResultBytes }: LimitsConfig): ToolPort =>

@@ -3,12 +3,14 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { AgentSettings } from "../config/agent.ts";
 import { isNotSignedIn } from "../credentials/find.ts";
 import type { Models } from "./models.ts";
-import { planChain, type Rest, type Rests } from "./plan-rest.ts";
+import { planChain, type Rest, type Rests, restOf } from "./plan-rest.ts";
 import type { ResolvedModel } from "./resolve.ts";
 
 /** Who answers an agent now, and who is there for when that one cannot. */
 export interface AgentModels {
   answering: ResolvedModel;
+  /** How it failed lately, where it is asked all the same; null = it did not. */
+  rest: Rest | null;
   /** Why it is not the one of the settings; null = it is. */
   because: Rest | null;
   /** The model of the settings, where nothing signs in to it; null = something does. */
@@ -38,7 +40,11 @@ export function agentModels(
   const resolved = order.map((name) => usable.find((each) => each.name === name) ?? primary);
   const [answering = primary, ...others] = resolved;
   const isAsked = answering === primary || passedOver !== null;
-  return { answering, because: isAsked ? null : because, passedOver, fallbacks: others };
+  return {
+    ...{ answering, passedOver, fallbacks: others },
+    rest: restOf(rests, answering.name, now) ?? null,
+    because: isAsked ? null : because,
+  };
 }
 
 /** Whom the settings mean, or the first fallback where nobody can sign in to that one. */

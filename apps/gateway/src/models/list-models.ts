@@ -1,12 +1,12 @@
 // Lists every model that is recorded or named in the settings, with all that is known of it.
 import { modelProfile, PRICES_AS_OF, PROVIDERS } from "@clew/plugin-sdk/host";
-import { agentSettings, defaultAgentId } from "../config/agent.ts";
+import { modelChains } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import type { ModelConfig } from "../config/models.ts";
 import type { Config } from "../config/schema.ts";
 import { modelRequest } from "./model-request.ts";
-import { type Rest, type Rests, restOf } from "./plan-rest.ts";
-import { LOCAL_API, resolveModel } from "./resolve.ts";
+import { isLeftAlone, type Rest, type Rests, restOf } from "./plan-rest.ts";
+import { LOCAL_API, limitsOf, resolveModel } from "./resolve.ts";
 
 /** US dollars per million tokens. */
 export interface ListedPrices {
@@ -40,8 +40,10 @@ export interface ListedModel {
   signsInWith: string | null;
   /** Why it cannot be used as the settings are; null = it can. */
   problem: string | null;
-  /** Why and how long it is left alone; null = it is not. */
+  /** How it failed lately; null = it did not. */
   rest: Rest | null;
+  /** False: it is asked all the same, as nobody else is there. */
+  isLeftAlone: boolean;
   /** What was taken for granted, in sentences. */
   assumed: readonly string[];
 }
@@ -72,26 +74,25 @@ export interface ListRequest {
 /** Asks no network. Those in use come first, in the order in which they are asked. */
 export function listModels({ config, environment, rests, now }: ListRequest): ListedModel[] {
   const used = usedModels(config, environment.home);
+  const chains = modelChains(config, environment.home).map(({ models }) => models);
   return [...new Set([...used.keys(), ...configuredModels(config), ...recordedModels(config)])].map(
     (name) => ({
       ...describe(name, config, environment),
       usedBy: used.get(name) ?? [],
       rest: restOf(rests, name, now) ?? null,
+      isLeftAlone: isLeftAlone(name, { chains, rests, now }),
     }),
   );
 }
 
 function usedModels(config: Config, home: string): Map<string, string[]> {
   const used = new Map<string, string[]>();
-  const agents = [...new Set([defaultAgentId(config), ...config.agents.list.map(({ id }) => id)])];
-  for (const agent of agents) {
-    const { model, fallbacks } = agentSettings(config, home, agent);
-    for (const [place, name] of [model, ...fallbacks].entries())
+  for (const { agent, models } of modelChains(config, home))
+    for (const [place, name] of models.entries())
       used.set(name, [
         ...(used.get(name) ?? []),
         place === 0 ? agent : `${agent}, fallback ${place}`,
       ]);
-  }
   return used;
 }
 
@@ -115,7 +116,7 @@ function describe(
   name: string,
   config: Config,
   environment: Environment,
-): Omit<ListedModel, "usedBy" | "rest"> {
+): Omit<ListedModel, "usedBy" | "rest" | "isLeftAlone"> {
   const provider = name.slice(0, Math.max(0, name.indexOf("/")));
   const id = name.slice(provider.length + 1);
   const configured = Object.hasOwn(config.models.providers, provider)
@@ -142,12 +143,19 @@ function describe(
           ...(listed?.reasoning !== undefined && { reasoning: listed.reasoning }),
           ...(listed?.profile !== undefined && { changes: listed.profile }),
         }));
-  const window = listed?.contextWindow ?? profile?.limits.contextWindow ?? null;
-  const output = listed?.maxTokens ?? profile?.limits.maxOutputTokens ?? null;
+  const isHosted = PROVIDERS.find((each) => each.id === provider)?.needsKey !== undefined;
+  const { contextTokens } = request;
+  const limits =
+    isAny || profile === null
+      ? {
+          contextWindow: listed?.contextWindow ?? profile?.limits.contextWindow ?? null,
+          maxOutputTokens: listed?.maxTokens ?? profile?.limits.maxOutputTokens ?? null,
+        }
+      : (model ?? limitsOf({ profile, listed, isHosted, contextTokens }));
   return {
     ...{ name, api, signsInWith, problem },
-    contextWindow: isAny ? window : (model?.contextWindow ?? window),
-    maxOutputTokens: isAny ? output : (model?.maxOutputTokens ?? output),
+    contextWindow: limits.contextWindow,
+    maxOutputTokens: limits.maxOutputTokens ?? null,
     thinking: isAny ? null : (profile?.reasoning.ask ?? null),
     canStopThinking: profile?.reasoning.canStop ?? true,
     cache: profile?.cache.how ?? null,

@@ -70,6 +70,21 @@ export function restOf(rests: Rests, model: string, now: number): Rest | undefin
   return taken.find((rest) => rest !== undefined && Date.parse(rest.until) > now);
 }
 
+/**
+ * Whether a model or provider that rests is asked after others: in some chain another one is awake.
+ * `chains`: names of models, in the order of the settings.
+ */
+export function isLeftAlone(
+  name: string,
+  { chains, rests, now }: { chains: readonly (readonly string[])[]; rests: Rests; now: number },
+): boolean {
+  if (rests[name] === undefined && restOf(rests, name, now) === undefined) return false;
+  const having = chains.filter((chain) =>
+    chain.some((model) => model === name || providerOf(model) === name),
+  );
+  return having.some((chain) => chain.some((model) => restOf(rests, model, now) === undefined));
+}
+
 /** Who is asked, in order. */
 export interface Chain {
   /** The first answers; the others are there for when it cannot. */

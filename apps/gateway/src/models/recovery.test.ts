@@ -188,6 +188,11 @@ describe("a model that failed", () => {
     ]);
     const later = await gateway.say("more");
     expect(later.text).toBe("from the second");
+    expect(notices(later)).toEqual([
+      expect.stringMatching(
+        /^spare\/m answers in place of lab\/m, which is not there; left alone until .* UTC\.$/,
+      ),
+    ]);
     expect(later.events.at(-1)).toMatchObject({
       model: { requested: "lab/m", resolved: "spare/m", fallback: "not_found" },
     });
@@ -232,6 +237,29 @@ describe("a model that failed", () => {
       fallen,
       fallen,
     ]);
+  });
+
+  it("is asked all the same where nobody else is there, and its pause is told", async () => {
+    const busy = { fault: "rate-limit", retryAfterMs: 3_600_000 } as const;
+    const lab = await serve("openai-completions", [busy, { text: "at last" }]);
+    const config = {
+      agents: { defaults: { model: "lab/m" } },
+      models: { providers: { lab: provider("openai-completions", lab, "m") } },
+    };
+    const gateway = await startTestGateway(config);
+    await writeFile(join(gateway.home, "clew.json"), JSON.stringify(config));
+    expect((await gateway.say("hi")).events.at(-1)).toMatchObject({
+      error: { kind: "rate_limited" },
+    });
+    const told = /wants a pause, until .* UTC; asked all the same, as no other is there/;
+    const status = () =>
+      gateway.gateway.command("main", { kind: "command", name: "status", args: "" });
+    expect(await status()).toMatchObject({ text: expect.stringMatching(told) });
+    const listed = (word: string) => clew(gateway.home, ["models", word]);
+    expect((await listed("status")).output).toMatch(told);
+    expect((await listed("list")).output).toMatch(told);
+    expect((await gateway.say("and now?")).text).toBe("at last");
+    expect(await status()).toMatchObject({ text: expect.not.stringMatching(told) });
   });
 
   it("is listed by commands, with fallbacks that cannot be used", async () => {

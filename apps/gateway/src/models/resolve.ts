@@ -75,23 +75,19 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
     throw invalid(
       `Model "${name}" speaks "${api}", for which this Clew has no driver; it has: ${apis.join(", ")}.`,
     );
-  const defaultWindow =
-    record?.needsKey === undefined ? DEFAULT_CONTEXT_WINDOW : DEFAULT_HOSTED_WINDOW;
   const { apiKey, ...reached }: Access =
     api === LOCAL_API ? NOWHERE : findAccess(providerId, configured, environment);
   const { baseUrl, ...access } = reached;
   const endpoint = endpointOf(baseUrl, apiKey, configured);
   const profile = findProfile({ providerId, modelId, api, listed, endpoint });
   const secret = apiKey ?? access.source?.account;
-  const window = listed?.contextWindow ?? profile.limits.contextWindow ?? defaultWindow;
   return {
     name,
     model: {
       provider: providerId,
       api,
       id: modelId,
-      contextWindow: Math.min(window, contextTokens ?? window),
-      maxOutputTokens: listed?.maxTokens ?? replyCap(profile, window),
+      ...limitsOf({ profile, listed, isHosted: record?.needsKey !== undefined, contextTokens }),
       ...(listed?.input !== undefined && { acceptsImages: listed.input.includes("image") }),
       ...(listed?.reasoning !== undefined && { reasoning: listed.reasoning }),
       ...(record?.cacheTtlMs !== undefined && { cacheTtlMs: record.cacheTtlMs }),
@@ -105,6 +101,27 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
     ...(configured?.timeoutSeconds !== undefined && {
       idleTimeoutMs: configured.timeoutSeconds * 1000,
     }),
+  };
+}
+
+/** How much a model reads and says at once, as far as calls of it go, in tokens. */
+export function limitsOf({
+  profile,
+  listed,
+  isHosted,
+  contextTokens,
+}: {
+  profile: ModelProfile;
+  listed: Pick<ModelConfig, "contextWindow" | "maxTokens"> | undefined;
+  /** Its provider is known to want a key. */
+  isHosted: boolean;
+  contextTokens?: number | undefined;
+}): { contextWindow: number; maxOutputTokens: number } {
+  const usual = isHosted ? DEFAULT_HOSTED_WINDOW : DEFAULT_CONTEXT_WINDOW;
+  const window = listed?.contextWindow ?? profile.limits.contextWindow ?? usual;
+  return {
+    contextWindow: Math.min(window, contextTokens ?? window),
+    maxOutputTokens: listed?.maxTokens ?? replyCap(profile, window),
   };
 }
 
