@@ -74,6 +74,20 @@ describe("clew sessions", () => {
     expect((await clew(home, ["sessions", "repair", file])).code).toBe(0);
     expect((await createSessionStore({ home }).read("main"))!.branch).toHaveLength(20);
   });
+
+  it("a damaged file is counted by the doctor once it is repaired, which it says once", async () => {
+    const { home } = await homeWithHistory();
+    const folder = join(home, "agents/main/sessions");
+    const file = join(folder, (await readdir(folder)).find((name) => name.endsWith(".jsonl"))!);
+    const intact = await readFile(file, "utf8");
+    await writeFile(file, intact.slice(intact.indexOf("\n") + 1));
+    expect((await clew(home, ["doctor"])).output).toContain(
+      "1 transcript: 1 not counted before the repair",
+    );
+    const { output } = await clew(home, ["doctor", "--fix"]);
+    expect(output).toMatch(/1 transcript, \d\d entries/);
+    expect(output.match(/1 header rebuilt/g)).toHaveLength(1);
+  });
 });
 
 describe("clew policy", () => {

@@ -12,6 +12,7 @@ import { agentPaths, deliveriesFile, transcriptFile } from "../sessions/paths.ts
 import { readSessionFile } from "../sessions/read-file.ts";
 import { lookForDamage } from "../sessions/repair.ts";
 import { storageReason } from "../storage-error.ts";
+import { counted } from "../text/number.ts";
 import { checkRecord, findParkedTurns } from "./check-deliveries.ts";
 import { checkKeptAside } from "./check-kept-aside.ts";
 import type { Finding, FindingCode } from "./finding.ts";
@@ -34,15 +35,15 @@ async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Prom
   const ids = await listTranscripts(sessions);
   const findings: Finding[] = [];
   let entries = 0;
-  let unseen = 0;
+  const uncounted = { open: 0, damaged: 0 };
   for (const sessionId of ids) {
     const looked = await checkFile({
       file: transcriptFile(home, agentId, sessionId),
       record: deliveriesFile(home, agentId, sessionId),
       ...{ agentId, sessionId, fix },
     });
-    entries += looked.entries ?? 0;
-    if (looked.entries === null) unseen++;
+    if (typeof looked.entries === "number") entries += looked.entries;
+    else uncounted[looked.entries]++;
     findings.push(...looked.findings);
   }
   const stored = await readIndex(home, agentId);
@@ -55,7 +56,7 @@ async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Prom
         codes: { found: "index-incomplete", repaired: "index-rebuilt" },
         subject: `session index of ${agentId}`,
         problem: `${index} lacks ${missing} of ${ids.length} sessions`,
-        how: "rebuilt from the files",
+        how: `${index} lacked ${missing} of ${ids.length} sessions: rebuilt from the files`,
       }),
     );
   }
@@ -67,20 +68,31 @@ async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Prom
       level: "ok",
       code: "sessions",
       subject: `sessions of ${agentId}`,
-      text: countsOf({ transcripts: ids.length, unseen, entries }),
+      text: countsOf({ transcripts: ids.length, entries, ...uncounted }),
     },
     ...findings,
   ];
 }
 
 /** What was not looked at is not counted as nothing. */
-function countsOf(seen: { transcripts: number; unseen: number; entries: number }): string {
-  const { transcripts, unseen, entries } = seen;
-  const all = `${transcripts} ${transcripts === 1 ? "transcript" : "transcripts"}`;
-  const counted = `${entries} ${entries === 1 ? "entry" : "entries"}`;
-  if (unseen === 0) return `${all}, ${counted}`;
-  if (unseen === transcripts) return `${all}, open and not looked at`;
-  return `${all}: ${unseen} open and not looked at, ${counted} in the others`;
+function countsOf(seen: {
+  transcripts: number;
+  open: number;
+  damaged: number;
+  entries: number;
+}): string {
+  const { transcripts, open, damaged, entries } = seen;
+  const all = counted(transcripts, "transcript");
+  const inside = entries === 1 ? "1 entry" : `${entries} entries`;
+  const others = [
+    ...(open > 0 ? [`${open} open and not looked at`] : []),
+    ...(damaged > 0 ? [`${damaged} not counted before the repair`] : []),
+  ].join(", ");
+  if (others === "") return `${all}, ${inside}`;
+  if (open === transcripts) return `${all}, open and not looked at`;
+  return open + damaged === transcripts
+    ? `${all}: ${others}`
+    : `${all}: ${others}, ${inside} in the others`;
 }
 
 interface SessionFiles {
@@ -92,9 +104,11 @@ interface SessionFiles {
   sessionId: string;
 }
 
+/** How many, or why they were not counted. */
+type Entries = number | "open" | "damaged";
+
 async function checkFile({ fix, ...files }: SessionFiles & { fix: boolean }): Promise<{
-  /** Null = not looked at. */
-  entries: number | null;
+  entries: Entries;
   findings: Finding[];
 }> {
   const { file, record, sessionId } = files;
@@ -102,7 +116,10 @@ async function checkFile({ fix, ...files }: SessionFiles & { fix: boolean }): Pr
   const owner = await readOwner(`${file}.lock`);
   if (owner !== null && (await isInForce(owner))) {
     const text = `open in process ${owner.pid}; not looked at`;
-    return { entries: null, findings: [{ level: "note", code: "session-in-use", subject, text }] };
+    return {
+      entries: "open",
+      findings: [{ level: "note", code: "session-in-use", subject, text }],
+    };
   }
   const looked = await lookInto(file);
   if (looked.kind === "unreadable") {
@@ -117,7 +134,8 @@ async function checkFile({ fix, ...files }: SessionFiles & { fix: boolean }): Pr
     const code = "session-not-a-transcript";
     return { entries: 0, findings: [{ level: "failure", code, subject, text }] };
   }
-  const { entries, skippedLines } = looked;
+  let { entries } = looked;
+  const { skippedLines } = looked;
   const findings: Finding[] = [];
   if (skippedLines.length > 0) {
     const text = `lines ${skippedLines.join(", ")} of ${file} are not entries; they are skipped and kept`;
@@ -126,10 +144,10 @@ async function checkFile({ fix, ...files }: SessionFiles & { fix: boolean }): Pr
   const lock = owner === null ? [] : [describeStaleLock(owner)];
   const problems = [...lock, ...looked.problems];
   if (problems.length > 0) {
-    const notes = fix ? await repairByOpening(files, { deliveries: false }) : "";
+    const how = fix ? await repairByOpening(files, { deliveries: false }) : "";
     const codes = { found: "session-damaged", repaired: "session-repaired" } as const;
-    const how = notes || "opened and closed";
     findings.push(repaired(fix, { codes, subject, problem: problems.join(", "), how }));
+    if (fix) entries = await countAgain(file, entries);
   }
   if ((await readCheckpoint(file)).kind === "damaged") {
     if (fix) await rm(checkpointFile(file), { force: true });
@@ -138,7 +156,7 @@ async function checkFile({ fix, ...files }: SessionFiles & { fix: boolean }): Pr
       repaired: "session-checkpoint-removed",
     } as const;
     const problem = `${checkpointFile(file)} is not as it was written, and not used`;
-    const how = "removed; opening the session makes another";
+    const how = `${checkpointFile(file)} was not as it was written: removed; opening the session makes another`;
     findings.push(repaired(fix, { codes, subject, problem, how }));
   }
   const about = await checkRecord(record);
@@ -152,6 +170,11 @@ async function checkFile({ fix, ...files }: SessionFiles & { fix: boolean }): Pr
   return { entries, findings };
 }
 
+async function countAgain(file: string, before: Entries): Promise<Entries> {
+  const looked = await lookInto(file);
+  return looked.kind === "transcript" ? looked.entries : before;
+}
+
 const describeStaleLock = ({ pid, isCopy }: LockOwner) =>
   isCopy
     ? "its lock was copied with it from another folder"
@@ -162,7 +185,7 @@ type LookedInto =
   | { kind: "not-a-transcript"; reason: string }
   | {
       kind: "transcript";
-      entries: number;
+      entries: Entries;
       /** What opening it would repair. */
       problems: string[];
       /** Lines that no repair takes out. */
@@ -177,7 +200,7 @@ async function lookInto(file: string): Promise<LookedInto> {
   const repairs = isDamaged ? [`it needs repair: ${repairedParts(damage).join(", ")}`] : [];
   if (parsed.kind === "not-a-transcript")
     return isDamaged
-      ? { kind: "transcript", entries: 0, problems: repairs, skippedLines: [] }
+      ? { kind: "transcript", entries: "damaged", problems: repairs, skippedLines: [] }
       : parsed;
   const cutOff = parsed.fileBytes - (parsed.kind === "empty" ? 0 : parsed.content.goodBytes);
   const problems = cutOff > 0 ? [`it ends with an interrupted write of ${cutOff} bytes`] : [];
@@ -212,12 +235,13 @@ interface Repairable {
   codes: { found: FindingCode; repaired: FindingCode };
   subject: string;
   problem: string;
+  /** What was done, in whole sentences or a few words; empty = the problem says it. */
   how: string;
 }
 
 function repaired(fix: boolean, { codes, subject, problem, how }: Repairable): Finding {
   return fix
-    ? { level: "note", code: codes.repaired, subject, text: `${problem}: repaired; ${how}` }
+    ? { level: "note", code: codes.repaired, subject, text: how || `${problem}: repaired` }
     : {
         ...{ level: "warning", code: codes.found, subject },
         text: `${problem}; run "clew doctor --fix"`,
