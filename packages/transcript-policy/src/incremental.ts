@@ -1,13 +1,12 @@
 // Prepares the calls of a session one after the other, doing for each only what is new.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { isRecord, type PolicyChange } from "@clew/plugin-sdk/host";
-import { type CallForms, callFormsOf } from "./call-forms.ts";
+import { callFormsOf } from "./call-forms.ts";
 import { type OutboundRequest, stepsOf } from "./outbound.ts";
 import type { PassResult } from "./pass.ts";
-import { isEmbeddedResult } from "./passes/contract-shape.ts";
-import { itemId } from "./passes/responses.ts";
-import { isBefore, latestCompaction } from "./passes/thinking.ts";
+import { latestCompaction } from "./passes/thinking.ts";
 import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
+import { idsOf, isOlder, noteCalls, type SettledIds, touches } from "./settled-ids.ts";
 import { type Step, StepRunner } from "./steps.ts";
 import {
   asStored,
@@ -19,29 +18,21 @@ import {
   nonBlank,
   resultId,
   roleOf,
-  type StoredBlock,
   type StoredMessage,
   storedBlocks,
   textBlock,
 } from "./stored.ts";
 import { traitsOf } from "./traits.ts";
-import { type WireRules, wireRules } from "./wires.ts";
+import { wireRules } from "./wires.ts";
 
 /** The calls of one session and route so far: what of them is settled for good. */
-interface Settled {
+interface Settled extends SettledIds {
   key: string;
-  profile: WireRules;
   steps: readonly Step[];
   /** How much of each list is settled; both only ever grow. */
   input: AgentMessage[];
   output: AgentMessage[];
   changes: PolicyChange[];
-  /** Ids that calls and items have there, before and after. */
-  ids: Set<string>;
-  formsOf: CallForms;
-  /** The same of its calls, by which later ones get theirs; null = a call there was left out. */
-  idsBefore: { uses: Map<string, number>; taken: Set<string> } | null;
-  compactedAt: number | undefined;
   /** True while the output is the input. */
   isClean: boolean;
   /** What was sent of the part that is not settled, so that it is the same objects next time. */
@@ -181,35 +172,6 @@ function settle(settled: Settled, chunk: readonly AgentMessage[], result: PassRe
   for (const message of chunk) settled.input.push(message);
 }
 
-/**
- * A call that was left out was not counted either, and an id that the wire refuses may have been
- * given twice: then nothing is known of what it left.
- */
-function noteCalls(
-  settled: Settled,
-  chunk: readonly StoredMessage[],
-  messages: readonly StoredMessage[],
-): void {
-  const { idsBefore } = settled;
-  if (idsBefore === null) return;
-  const [given, sent] = [callsIn(chunk), callsIn(messages)];
-  const isSure =
-    given.length === sent.length &&
-    given.every((block) => isPlain(block) && settled.profile.ids.test(callId(block)));
-  if (!isSure) {
-    settled.idsBefore = null;
-    return;
-  }
-  for (const block of given)
-    idsBefore.uses.set(callId(block), (idsBefore.uses.get(callId(block)) ?? 0) + 1);
-  for (const block of sent) idsBefore.taken.add(callId(block));
-}
-
-const callsIn = (messages: readonly StoredMessage[]): StoredBlock[] =>
-  messages
-    .filter((message) => roleOf(message) === "assistant")
-    .flatMap((message) => storedBlocks(message).filter(isToolCallLike));
-
 /** Stands for what is left out of a part, before or behind it: a person who says something. */
 const BESIDE = { role: "user", content: [textBlock("(more)")] } as unknown as AgentMessage;
 
@@ -258,10 +220,6 @@ function settledEnd(
 const isSaid = ({ content, excludeFromContext }: StoredMessage): boolean =>
   excludeFromContext !== true && (Array.isArray(content) || nonBlank(content) !== undefined);
 
-/** True for a message with thinking, which a summary of a later time takes the proof of. */
-const isOlder = (message: StoredMessage | undefined, compactedAt: number | undefined): boolean =>
-  isRecord(message) && isBefore(message, compactedAt) && storedBlocks(message).some(isThinking);
-
 const hasUnsignedThinking = (message: StoredMessage): boolean =>
   storedBlocks(message).some((block) => isThinking(block) && block.thinkingSignature === undefined);
 
@@ -293,71 +251,6 @@ function lastThat(
   while (at > 0 && !does(roleOf(messages[at - 1]))) at--;
   return at;
 }
-
-/**
- * True when a message names a call or an item of the settled part, or is a summary behind it, or
- * has thinking that is older than one before it.
- */
-function touches(settled: Settled, messages: readonly StoredMessage[]): boolean {
-  const { ids, formsOf, compactedAt, input } = settled;
-  const isAllocated = settled.idsBefore !== null && messages.every(hasPlainCalls);
-  const waiting = new Map<string, number>();
-  for (const message of messages) {
-    if (isOlder(message, compactedAt)) return true;
-    if (roleOf(message) === "compactionSummary" && input.length > 0) return true;
-    if (input.length > 0 && embeddedResults(message).some((each) => resultId(each) === undefined))
-      return true;
-    for (const block of callsIn([message]))
-      waiting.set(callId(block).trim(), (waiting.get(callId(block).trim()) ?? 0) + 1);
-    if (roleOf(message) !== "toolResult") continue;
-    const id = resultId(message);
-    // One without an id belongs to the call before it, whichever that is.
-    if (id === undefined && input.length > 0) return true;
-    const left = id === undefined ? 0 : (waiting.get(id) ?? 0);
-    if (id !== undefined && left > 0) waiting.set(id, left - 1);
-    // The call that waits is the nearest one, though an earlier one had its id.
-    if (left > 0 && isAllocated) continue;
-    if (id !== undefined && formsOf(id).some((form) => ids.has(form))) return true;
-  }
-  const own = isAllocated ? messages.filter((message) => !isOfCalls(message)) : messages;
-  for (const id of idsOf(own)) if (ids.has(id)) return true;
-  return false;
-}
-
-/** True: no call of it is left out, so that each result is that of the call before it. */
-const hasPlainCalls = (message: StoredMessage): boolean => {
-  const calls = callsIn([message]);
-  return calls.length === 0 || (!hasFailed(message) && calls.every(isPlain));
-};
-
-const isPlain = (block: StoredBlock): boolean =>
-  isToolCall(block) &&
-  nonBlank(block.id) === block.id &&
-  nonBlank(block.name) === block.name &&
-  isRecord(block.arguments);
-
-/** A call, or the result of one, whose id the allocation of ids looks after. */
-const isOfCalls = (message: StoredMessage): boolean =>
-  roleOf(message) === "toolResult" || roleOf(message) === "assistant";
-
-function* idsOf(messages: readonly StoredMessage[]): Generator<string> {
-  for (const message of messages) {
-    if (roleOf(message) === "toolResult") yield resultId(message) ?? "";
-    for (const each of embeddedResults(message)) yield resultId(each) ?? "";
-    if (roleOf(message) !== "assistant") continue;
-    for (const block of storedBlocks(message)) {
-      const item = itemId(block);
-      if (item !== undefined) yield item;
-      if (!isToolCallLike(block)) continue;
-      for (const part of callId(block).split("|")) yield part.trim();
-      yield callId(block).trim();
-    }
-  }
-}
-
-/** Results inside a message of another role, as older hosts stored them. */
-const embeddedResults = (message: StoredMessage): readonly StoredBlock[] =>
-  roleOf(message) === "assistant" ? [] : storedBlocks(message).filter(isEmbeddedResult);
 
 const latestOf = (left: number | undefined, right: number | undefined): number | undefined =>
   left === undefined || right === undefined ? (left ?? right) : Math.max(left, right);
