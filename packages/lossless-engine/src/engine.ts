@@ -16,7 +16,8 @@ import { assemblyOf, type ViewRequest, viewOf } from "./assemble/assemble.ts";
 import { compactView } from "./assemble/compact.ts";
 import { promptAddition } from "./assemble/prompt-addition.ts";
 import type { Why } from "./assemble/show.ts";
-import { describeStore, nothingIn } from "./commands/describe-store.ts";
+import { checkStore } from "./commands/check-store.ts";
+import { nothingIn } from "./commands/describe-store.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import { anchored } from "./ingest/anchored.ts";
 import { historyOf } from "./ingest/history.ts";
@@ -276,8 +277,9 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       if (operation !== "doctor")
         return { ok: false, text: `there is no operation "${operation}"; there is "doctor"` };
       const missing = stores.missing();
-      const text = missing === null ? await describeStore(stores.ofAgent()) : nothingIn(missing);
-      return { ok: true, text };
+      return missing === null
+        ? checkStore(stores.ofAgent())
+        : { ok: true, text: nothingIn(missing) };
     },
 
     async compact(params: CompactParams) {

@@ -59,7 +59,7 @@ describe("/lossless", () => {
     expect(await run()).toBe(told);
     expect(await engine.control({ operation: "doctor" })).toEqual({
       ok: true,
-      text: told.split(".\nThis session")[0],
+      text: `${told.split(".\nThis session")[0]}; all of it can be read`,
     });
     expect(await engine.control({ operation: "rotate" })).toMatchObject({ ok: false });
   });
@@ -75,6 +75,21 @@ describe("/lossless", () => {
     expect(found).toBe(
       `${messages.length} messages looked at. 2 messages cannot be read: 3, 40. They are read again from the transcripts when their sessions go on after a restart.`,
     );
+  });
+
+  it("tells a host's doctor of damage, too", async () => {
+    const { engine, run, tell, agentDir } = await setUp();
+    await tell();
+    const db = new DatabaseSync(fileIn(agentDir));
+    db.exec("UPDATE message SET body = 'no JSON' WHERE seq IN (3, 40)");
+    db.close();
+    const told = {
+      ok: false,
+      text: `2 messages cannot be read: 3, 40 (in ${fileIn(agentDir)}); "/lossless doctor" says what to do`,
+    };
+    expect(await engine.control({ operation: "doctor" })).toEqual(told);
+    await run("doctor");
+    expect(await engine.control({ operation: "doctor" })).toEqual(told);
   });
 
   it.each([0, 2, -1])("goes by doctor on past a damaged page, number %i of them", async (at) => {
@@ -124,6 +139,9 @@ describe("/lossless", () => {
     await tell();
     await engine.dispose!();
     damagePage(fileIn(agentDir), "words_data", 0);
+    expect(await engine.control({ operation: "doctor" })).toMatchObject({
+      ...{ ok: false, text: expect.stringContaining("the search index is damaged") },
+    });
     expect(await run("backup")).toMatch(
       /^Copied to .*, with the damage of the database: the search index is damaged\. Keep older copies; /,
     );

@@ -2,20 +2,17 @@
 import { ContextEngineError, type PluginCommand } from "@clew/plugin-sdk/core";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
-import { INDEX_TABLES, markDamaged, readIndexOn, readOn } from "../store/examine.ts";
+import { markDamaged } from "../store/examine.ts";
 import { holdingsOfSession } from "../store/health.ts";
-import type { Store } from "../store/store.ts";
+import { type Store, useStore } from "../store/store.ts";
 import type { Stores } from "../stores.ts";
 import type { Reach } from "../tools/reach.ts";
-import { othersTurn, pieceOfTime } from "../turns.ts";
 import { counted, describeStore, nothingIn } from "./describe-store.ts";
+import { cannotRead, damageOf, examine } from "./examination.ts";
 
 const HELP = `/lossless status   what is kept, and where
 /lossless doctor   reads every message and says which cannot be read
 /lossless backup   copies the database to a file beside it`;
-
-/** Numbers of broken messages that are told. */
-const MOST_TOLD = 10;
 
 /** What the command works with. */
 export interface CommandParts {
@@ -87,32 +84,6 @@ async function status(store: Store, session: OwnedSession): Promise<string> {
   return `${await describeStore(store)}.\n${here}.`;
 }
 
-/** What reading all of a database came to. */
-interface Examined {
-  /** How many messages were read. */
-  readonly read: number;
-  /** Numbers of messages whose rows are damaged, and of those whose pages are. */
-  readonly broken: readonly number[];
-  readonly lost: readonly number[];
-  readonly isIndexDamaged: boolean;
-}
-
-/** In pieces of time: a large database keeps nobody waiting. */
-async function examine(store: Store): Promise<Examined> {
-  const [broken, lost]: [number[], number[]] = [[], []];
-  let read = 0;
-  for (let from: number | null = 0; from !== null; ) {
-    const start: number = from;
-    const piece = await patiently(() => readOn(store, start, pieceOfTime()));
-    broken.push(...piece.broken);
-    lost.push(...piece.lost);
-    read += piece.read;
-    from = piece.upTo;
-    await othersTurn();
-  }
-  return { read, broken, lost, isIndexDamaged: await hasDamagedIndex(store) };
-}
-
 async function doctor(store: Store): Promise<string> {
   const { read, broken, lost, isIndexDamaged } = await examine(store);
   const isWhole = broken.length + lost.length === 0;
@@ -135,32 +106,18 @@ function orDamaged(error: unknown): string {
   return error.message.replace(/\.$/, "");
 }
 
-const cannotRead = (numbers: readonly number[]) =>
-  `${counted(numbers.length, "message")} cannot be read: ${numbers.slice(0, MOST_TOLD).join(", ")}${numbers.length > MOST_TOLD ? ", …" : ""}`;
-
-async function hasDamagedIndex(store: Store): Promise<boolean> {
-  for (const table of INDEX_TABLES)
-    for (let from: string | null | undefined = "0"; from !== null; ) {
-      const start: string = from;
-      from = await patiently(() =>
-        readIndexOn(store, { table, from: start, isOver: pieceOfTime() }),
-      );
-      if (from === undefined) return true;
-      await othersTurn();
-    }
-  return false;
-}
-
+/** The copy is what is examined: it has to serve when the database does not. */
 async function copy(store: Store, now: number): Promise<string> {
   const file = `${store.path}.copy-${new Date(now).toISOString().replaceAll(/[:.]/g, "-")}`;
   await store.copyTo(file);
-  const { read, broken, lost, isIndexDamaged } = await examine(store);
-  const unread = [...broken, ...lost].sort((a, b) => a - b);
-  const damage = [
-    ...(unread.length > 0 ? [cannotRead(unread)] : []),
-    ...(isIndexDamaged ? ["the search index is damaged"] : []),
-  ];
-  return damage.length === 0
-    ? `Copied to ${file}: ${counted(read, "message")}, all can be read.`
-    : `Copied to ${file}, with the damage of the database: ${damage.join("; ")}. Keep older copies; /lossless doctor says what to do.`;
+  const copied = useStore(file);
+  try {
+    const examined = await examine(copied.store);
+    const damage = damageOf(examined);
+    return damage.length === 0
+      ? `Copied to ${file}: ${counted(examined.read, "message")}, all can be read.`
+      : `Copied to ${file}, with the damage of the database: ${damage.join("; ")}. Keep older copies; /lossless doctor says what to do.`;
+  } finally {
+    copied.release();
+  }
 }
