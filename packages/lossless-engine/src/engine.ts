@@ -13,7 +13,7 @@ import {
 } from "@clew/plugin-sdk/core";
 import { estimateMessage, estimateMessages } from "@clew/plugin-sdk/tokens";
 import { assemblyOf, type ViewRequest, viewOf } from "./assemble/assemble.ts";
-import { compactView } from "./assemble/compact.ts";
+import { compactView, tellFocus } from "./assemble/compact.ts";
 import { promptAddition } from "./assemble/prompt-addition.ts";
 import type { Why } from "./assemble/show.ts";
 import { checkStore } from "./commands/check-store.ts";
@@ -288,7 +288,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       if (store === null) return delegateCompactionToRuntime(params);
       const { sessionFile, abortSignal: signal, runtimeContext, force, compactionTarget } = params;
       signal?.throwIfAborted();
-      return compactView(store, {
+      const compacted = await compactView(store, {
         session,
         messages: await historyOf(store, { session, sessionFile, signal }),
         tokenBudget: params.tokenBudget ?? runtimeContext?.tokenBudget,
@@ -296,6 +296,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
         isOverflow: force === true && compactionTarget !== "threshold",
         signal,
       });
+      return tellFocus(compacted, params.customInstructions);
     },
 
     prepareSubagentSpawn(params) {

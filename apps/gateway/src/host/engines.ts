@@ -14,6 +14,7 @@ import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { systemClock } from "../clock.ts";
 import { agentSettings } from "../config/agent.ts";
 import { engineBounds, failurePolicyOf } from "../plugins/engines/engine-settings.ts";
+import type { PluginHost } from "../plugins/host.ts";
 import type { HostOptions } from "./host.ts";
 
 export interface Engines {
@@ -38,6 +39,14 @@ export interface Engines {
 export interface EnginesOptions extends HostOptions {
   /** Makes the engine that answers when another one cannot. */
   fallback: ContextEngineFactory;
+}
+
+/** Undefined: its plugin is not there, or does not bring it. */
+function whyMissing(engineId: string, plugins: PluginHost): string | undefined {
+  const owner = plugins.ownerOf(engineId) ?? engineId;
+  const record = plugins.records().find(({ id }) => id === owner);
+  if (record?.status !== "error" || record.reason === null) return undefined;
+  return `not registered: ${record.reason.replace(/\.$/, "")}`;
 }
 
 export function createEngines(options: EnginesOptions): Engines {
@@ -70,7 +79,10 @@ export function createEngines(options: EnginesOptions): Engines {
         ...(sessionKey !== undefined && { sessionKey }),
         ...(signal !== undefined && { signal }),
         config: { plugins: settings() },
-        ...(plugins !== undefined && { ownerPluginOf: plugins.ownerOf }),
+        ...(plugins !== undefined && {
+          ownerPluginOf: plugins.ownerOf,
+          whyMissing: (engineId) => whyMissing(engineId, plugins),
+        }),
         strict: (engineId) => failurePolicy(engineId) === "strict",
       }).catch((error: unknown) => {
         if (isAbort(error, signal)) return resolveContextEngine({ registry, context });

@@ -58,6 +58,8 @@ const setPlugins = (place: Place, change: (plugins: PluginsConfig) => PluginsCon
   );
 };
 
+const WHY = 'not registered: Plugin "wave-plugin" failed in register: spring tide';
+
 describe("two engine plugins", () => {
   it("are selected, switched, disabled, enabled and broken in a running gateway, which says so everywhere", async () => {
     const place = await openPlace();
@@ -160,20 +162,18 @@ describe("two engine plugins", () => {
       configured: "wave",
       engineId: "legacy",
       switchedOff: null,
-      degraded: { operation: "resolve", reason: "not registered", code: "ENGINE_NOT_FOUND" },
+      degraded: { operation: "resolve", reason: WHY, code: "ENGINE_NOT_FOUND" },
     });
     expect((await say("still there?")).events.at(-1)).toMatchObject({ outcome: "completed" });
     expect((await say("/engine")).text).toContain(
-      'The chosen one does not run: it failed (resolve: not registered).\nIts plugin: Plugin "wave-plugin" failed in register: spring tide.\n',
+      `The chosen one does not run: it failed (resolve: ${WHY}).\n`,
     );
     expect((await say("/status")).text).toContain(
-      'Engine: legacy, because "wave" failed (resolve: not registered)',
+      `Engine: legacy, because "wave" failed (resolve: ${WHY})`,
     );
     const said = await doctor(place);
     expect(said).toContainEqual(
-      expect.stringMatching(
-        /^failure engine: "wave" does not work \(resolve: not registered\); "legacy" answers instead; correct or update its plugin, then run: clew plugins reload$/,
-      ),
+      `failure engine: "wave" does not work (resolve: ${WHY}); "legacy" answers instead; correct or update its plugin, then run: clew plugins reload`,
     );
     expect(said).toContainEqual(
       'failure plugin wave-plugin: Plugin "wave-plugin" failed in register: spring tide.',
@@ -192,7 +192,7 @@ describe("two engine plugins", () => {
     // What happened while it was broken is remembered.
     expect(await doctor(place)).toContainEqual(
       expect.stringMatching(
-        /^warning engine: 1 of the last \d+ turns were answered by another engine; last on .*: resolve: not registered$/,
+        /^warning engine: 1 of the last \d+ turns were answered by another engine; last on .*: resolve: not registered: Plugin /,
       ),
     );
     expect(gateway.host.quarantined()).toEqual([]);

@@ -106,6 +106,11 @@ export async function resolveContextEngine(request: {
    * is not taken for a missing one.
    */
   ownerPluginOf?: (engineId: string) => string | undefined;
+  /**
+   * Why an engine is not registered, a clause for people: what is wrong with its plugin. Absent or
+   * undefined: "not registered".
+   */
+  whyMissing?: (engineId: string) => string | undefined;
 }): Promise<ResolvedEngine> {
   const { registry, context = {}, signal, sessionKey } = request;
   const selection = planEngineSelection(
@@ -139,7 +144,10 @@ export async function resolveContextEngine(request: {
       if (signal?.aborted && isAbort(error, signal)) throw error;
       // Registered again while it was being made: what failed is not there any more.
       if (registry.get(engineId) !== registration) continue;
-      const failure = planFailure(engineId, error, registration?.owner);
+      const failure = planFailure(engineId, error, {
+        owner: registration?.owner,
+        whyMissing: request.whyMissing?.(engineId),
+      });
       if (request.strict?.(engineId)) {
         const record = planRecord(failure, FOR_NOW, 0);
         const refused = ContextEngineError.is(error)
@@ -163,10 +171,11 @@ const FOR_NOW = { kind: "turn" } as const;
 function planFailure(
   engineId: string,
   error: unknown,
-  owner: string | undefined,
+  { owner, whyMissing }: { owner: string | undefined; whyMissing: string | undefined },
 ): QuarantineFailure {
   const code = codeOf(error);
-  if (owner === undefined) return { engineId, code, operation: "resolve", error: "not registered" };
+  if (owner === undefined)
+    return { engineId, code, operation: "resolve", error: whyMissing ?? "not registered" };
   // The registry's sentence names the engine already; the quarantine's line does so too.
   const cause = ContextEngineError.is(error) ? error.cause : undefined;
   return {

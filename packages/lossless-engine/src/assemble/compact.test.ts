@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { nameOf } from "../messages/name.ts";
 import { temporaryStore, withIds } from "../testing/stored.ts";
 import { viewOf } from "./assemble.ts";
-import { compactView } from "./compact.ts";
+import { compactView, tellFocus } from "./compact.ts";
 
 const session = { sessionId: "s", sessionKey: "agent:main:s" };
 
@@ -50,4 +50,15 @@ describe("a compaction in a host that asks for a view once per turn", () => {
       { numRuns: fc.readConfigureGlobal().numRuns! / 4 },
     );
   });
+});
+
+it("a focus that no summary can have is said to be dropped, where something was compacted", () => {
+  const done = { ok: true, compacted: true };
+  expect(tellFocus(done, "the birds").reason).toContain("without the focus");
+  expect(tellFocus({ ...done, reason: "so" }, "the birds").reason).toMatch(
+    /^so; without the focus/,
+  );
+  for (const focus of [undefined, "", " "]) expect(tellFocus(done, focus)).toBe(done);
+  const nothing = { ok: true, compacted: false, reason: "nothing was said" };
+  expect(tellFocus(nothing, "the birds")).toBe(nothing);
 });

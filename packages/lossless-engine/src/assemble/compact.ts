@@ -117,3 +117,10 @@ async function viewAsItIs(
   const standing = { ...plan.cut, record };
   return { view: show(messages, { from: plan.from, record: standing, count }), from: plan.from };
 }
+
+/** Pure. `focus`: what a person wanted a summary to be about; a record quotes and lists. */
+export function tellFocus(result: CompactResult, focus: string | undefined): CompactResult {
+  if (!result.compacted || (focus ?? "").trim() === "") return result;
+  const told = "without the focus: this engine asks no model for a summary";
+  return { ...result, reason: result.reason === undefined ? told : `${result.reason}; ${told}` };
+}

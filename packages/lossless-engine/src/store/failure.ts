@@ -54,6 +54,8 @@ function reasonOf(error: unknown): string | undefined {
   // A number that none of ours is.
   if ("code" in error && error.code === "ERR_OUT_OF_RANGE") return REASONS[DAMAGED];
   if ("syscall" in error && "code" in error)
-    return `its folder cannot be made (${error.code}); name another file`;
+    return error.syscall === "mkdir"
+      ? `its folder cannot be made (${error.code}); name another file`
+      : `the file cannot be made or written (${error.code}); make its folder writable, or name another file`;
   return undefined;
 }

@@ -6,17 +6,17 @@ import type { EngineStatus, SessionEngine } from "./engine-status.ts";
 import type { RecentTurns } from "./recent-turns.ts";
 
 /**
- * What is wrong with the plugin of the chosen engine; null when nothing is, or nobody knows whose
- * the engine is.
+ * What is wrong with the plugin of the chosen engine, where it is not told as the reason why that
+ * one does not run; null when nothing is, or nobody knows whose the engine is.
  */
 export function pluginProblem(
-  { configured }: EngineStatus,
+  { configured, degraded }: EngineStatus,
   plugins: PluginHost | undefined,
 ): string | null {
   if (configured === null || plugins === undefined) return null;
   const owner = plugins.ownerOf(configured) ?? configured;
   const record = plugins.records().find(({ id }) => id === owner);
-  if (record?.status === "error") return record.reason;
+  if (record?.status === "error") return degraded?.operation === "resolve" ? null : record.reason;
   return record?.strays ? `${describeStrays(record.strays)}.` : null;
 }
 
