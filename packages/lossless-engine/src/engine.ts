@@ -27,7 +27,7 @@ import { createReadings } from "./ingest/readings.ts";
 import { createRefill } from "./ingest/refill.ts";
 import { callOf, isMessage, refuse, refuseReusedKey } from "./ingest/refuse.ts";
 import { storeSeen } from "./ingest/seen.ts";
-import { createSiblings } from "./ingest/siblings.ts";
+import { createSiblings, type SiblingsDone } from "./ingest/siblings.ts";
 import { asFarAsPossible } from "./patiently.ts";
 import { catchUpAPiece, catchUpInBackground } from "./search/catch-up.ts";
 import type { OwnedSession } from "./sessions/owner.ts";
@@ -100,6 +100,8 @@ const SETTINGS: readonly string[] = [
 export interface EngineParts {
   /** What children are granted. Absent: nobody reads it. */
   readonly grants?: Grants;
+  /** What was read of sessions' files besides their own. Absent: nobody shares it. */
+  readonly siblingsDone?: SiblingsDone;
   /** Told how storing what was said in a session went. Absent: nobody is. */
   readonly onStored?: (session: SessionRef, failure?: unknown) => void;
   /** Told how many tokens the model of a session holds. Absent: nobody is. */
@@ -110,12 +112,14 @@ export interface EngineParts {
 
 /** The engine on these stores. */
 export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {}): LosslessEngine {
-  const { durableTurns = false, grants = createGrants(), onStored, onWindow, onMovedAway } = parts;
+  const { durableTurns = false, grants = createGrants(), siblingsDone } = parts;
+  const { onStored, onWindow, onMovedAway } = parts;
   const readings = createReadings();
   const siblings = createSiblings({
     read: (store, session, path) =>
       readings.during(session, () => importFile(store, { session, path })),
     isKept: stores.keeps,
+    done: siblingsDone,
   });
   const refill = createRefill(onMovedAway, siblings.readBeside);
   /** Hosts add to what they pass; only these two name the session. */

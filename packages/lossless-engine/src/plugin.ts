@@ -9,6 +9,7 @@ import {
 import { losslessCommand } from "./commands/lossless.ts";
 import { type EngineSettings, engineOn } from "./engine.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
+import type { SiblingsDone } from "./ingest/siblings.ts";
 import { namesSession } from "./sessions/patterns.ts";
 import { createStores } from "./stores.ts";
 import { createGrants } from "./tools/grants.ts";
@@ -18,6 +19,7 @@ import { recallTools } from "./tools/tools.ts";
 /** Hosts register more than once: a session's tools may come from another time than its engine. */
 const reach = createReach();
 const grants = createGrants();
+const siblingsDone: SiblingsDone = new Set();
 
 /** What hosts load: the engine under its id, and tools and a command for what it keeps. */
 const plugin: PluginEntry = definePluginEntry({
@@ -35,7 +37,7 @@ const plugin: PluginEntry = definePluginEntry({
       const databasePath = databaseFile(settings.databasePath, agentDir, api.resolvePath);
       const stores = createStores(agentDir, { ...settings, databasePath });
       return engineOn(reach.watching(stores, workspaceDir), {
-        ...{ ...settings, grants },
+        ...{ ...settings, grants, siblingsDone },
         ...{ onStored: reach.noteStored, onWindow: reach.noteWindow, onMovedAway },
       });
     });

@@ -1,4 +1,4 @@
-import { appendFileSync, copyFileSync, rmSync } from "node:fs";
+import { appendFileSync, copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assistant, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -6,8 +6,9 @@ import { engineOn } from "../engine.ts";
 import { createStores } from "../stores.ts";
 import { otherSession, session, setUpRecall } from "../testing/recall.ts";
 import { sessionFile } from "../testing/session-file.ts";
+import { temporaryStore } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
-import { othersRead } from "./siblings.ts";
+import { createSiblings, unreadBeside } from "./siblings.ts";
 
 const MAIN = session.sessionKey;
 
@@ -69,7 +70,7 @@ describe("a new database", () => {
       const engine = engineOn(stores);
       onTestFinished(() => engine.dispose?.());
       await engine.bootstrap!({ ...session, sessionFile: own.path });
-      await othersRead(stores.ofAgent());
+      await unreadBeside(stores.ofAgent(), null);
       const { text } = await engine.control({ operation: "doctor" });
       return /^\d+ messages of \d+ conversations?/.exec(text)?.[0];
     };
@@ -78,5 +79,68 @@ describe("a new database", () => {
     expect(await stored({})).toBe("6 messages of 3 conversations");
     other.say(user("And the rope?"));
     expect(await stored({})).toBe("7 messages of 3 conversations");
+  });
+
+  it("is filled from files whose first lines are long", async () => {
+    const { own, first } = agentFiles();
+    const [head, ...rest] = readFileSync(first.path, "utf8").split("\n");
+    const long = JSON.stringify({ ...JSON.parse(head!), note: "x".repeat(100_000) });
+    writeFileSync(first.path, [long, ...rest].join("\n"));
+    const { engine, call } = setUpRecall();
+    await engine.bootstrap!({ ...session, sessionFile: own.path });
+    expect(await call("lcm_grep", { pattern: "QX-4011" })).toMatch(/^#1 /m);
+  });
+
+  it("says of files that could not be read which and why, each where it is asked of", async () => {
+    const { own, other } = agentFiles();
+    const [, ...headless] = readFileSync(other.path, "utf8").split("\n");
+    writeFileSync(other.path, headless.join("\n"));
+    const { engine, call } = setUpRecall();
+    await engine.bootstrap!({ ...session, sessionFile: own.path });
+    const asked = { pattern: "ladder" };
+    const told = `Not all session files could be read, so that what was said there may be missing here: ${otherSession.sessionId}.jsonl: its first line is no header.`;
+    expect(await call("lcm_grep", { ...asked, allConversations: true })).toContain(told);
+    expect(await call("lcm_grep", asked)).not.toContain("Not all session files");
+  });
+
+  it("says in the session itself that an earlier transcript could not be read", async () => {
+    const { own } = agentFiles();
+    const store = temporaryStore();
+    const siblings = createSiblings({
+      isKept: () => true,
+      read: async (_, { sessionKey }) =>
+        sessionKey === MAIN ? { imported: 0, reason: "it is locked" } : { imported: 2 },
+    });
+    await siblings.readBeside(store, { ...session, owner: "" }, own.path);
+    const told = "before-reset.jsonl: it is locked";
+    expect(await unreadBeside(store, MAIN)).toContain(told);
+    expect(await unreadBeside(store, null)).toContain(told);
+    expect(await unreadBeside(store, otherSession.sessionKey)).toBeUndefined();
+  });
+
+  it("goes on with the other files where one fails, and tries that one again", async () => {
+    const { own } = agentFiles();
+    const store = temporaryStore();
+    const [asked, done] = [[] as string[], new Set<string>()];
+    let isBroken = true;
+    const engine = () =>
+      createSiblings({
+        ...{ isKept: () => true, done },
+        async read(_, { sessionId }) {
+          asked.push(sessionId);
+          if (isBroken && sessionId === "before-reset") throw new Error("disk on fire");
+          return { imported: 2 };
+        },
+      });
+    const readBeside = () => engine().readBeside(store, { ...session, owner: "" }, own.path);
+    await expect(readBeside()).rejects.toThrow("disk on fire");
+    expect(await unreadBeside(store, MAIN)).toContain("before-reset.jsonl: disk on fire");
+    isBroken = false;
+    await readBeside();
+    expect(await unreadBeside(store, null)).toBeUndefined();
+    expect(asked).toEqual(["before-reset", "before-reset", otherSession.sessionId]);
+    // Another engine of the same host knows.
+    await readBeside();
+    expect(asked).toHaveLength(3);
   });
 });

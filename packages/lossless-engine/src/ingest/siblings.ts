@@ -1,124 +1,113 @@
 // Reads the other session files of an agent, of which its database lacks something.
-import { open, readdir, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { parseTranscriptLine } from "@clew/plugin-sdk/transcript";
-import { patiently } from "../patiently.ts";
+import { basename, dirname } from "node:path";
 import type { OwnedSession } from "../sessions/owner.ts";
-import { bytesRead } from "../store/cursors.ts";
-import type { Store } from "../store/store.ts";
-
-/** A session file beside that of a session. */
-interface Sibling {
-  readonly session: OwnedSession;
-  readonly path: string;
-  /** When it was begun, ISO 8601. */
-  readonly begun: string;
-}
+import { IN_MEMORY, type Store } from "../store/store.ts";
+import type { Import } from "./import-file.ts";
+import { type Sibling, siblingsLacking } from "./sibling-files.ts";
 
 /** What an engine does with the files that it finds. */
 export interface SiblingParts {
   /** Stores what the file holds and the store lacks. */
-  read(store: Store, session: OwnedSession, path: string): Promise<unknown>;
+  read(store: Store, session: OwnedSession, path: string): Promise<Import>;
   /** Whether the session is kept in the agent's database. */
   isKept(session: OwnedSession): boolean;
+  /** What was read already. Absent: what one engine read, it alone knows. */
+  readonly done?: SiblingsDone | undefined;
 }
+
+/** Folders that were read into databases: some hosts make their engines anew with every turn. */
+export type SiblingsDone = Set<string>;
 
 /** The other session files of an agent. */
 export interface Siblings {
   /**
-   * Once for each database. Returns when the earlier transcripts of the same session are read, so
-   * that they stand first; all others follow in the background.
+   * Once for each database and folder. Returns when the earlier transcripts of the same session are
+   * read, so that in a new database they stand first; all others follow in the background.
    */
   readBeside(store: Store, session: OwnedSession, path: string): Promise<void>;
 }
 
-const EXTENSION = ".jsonl";
-/** A header is shorter. */
-const HEAD_BYTES = 4_096;
-/** What is being read in the background, and what came of it. */
-const readings = new WeakMap<Store, Promise<string | undefined>>();
+/** What came of reading beside one database. */
+interface Reading {
+  /** By session key, "" where none is known: files that could not be read, and why. */
+  readonly unread: Map<string, string[]>;
+  /** Until all are read; never rejects. */
+  others: Promise<void>;
+}
 
-export function createSiblings({ read, isKept }: SiblingParts): Siblings {
-  const done = new WeakMap<Store, string>();
+const ofFiles = new Map<string, Reading>();
+const ofMemory = new WeakMap<Store, Reading>();
+
+export function createSiblings({ read, isKept, done = new Set() }: SiblingParts): Siblings {
+  const doneInMemory = new WeakSet<Store>();
   return {
     async readBeside(store, session, path) {
       if (!isKept(session)) return;
-      const of = JSON.stringify([store.fileInUse(), dirname(path)]);
-      if (done.get(store) === of) return;
-      const found = (await siblingsLacking(store, session, path)).filter((sibling) =>
-        isKept(sibling.session),
-      );
-      const isEarlier = ({ session: { sessionKey } }: Sibling) =>
-        sessionKey !== undefined && sessionKey === session.sessionKey;
+      const of = JSON.stringify([store.path, store.fileInUse(), dirname(path), session.owner]);
+      if (store.path === IN_MEMORY ? doneInMemory.has(store) : done.has(of)) return;
+      const { found, headless } = await siblingsLacking(store, session, path);
+      const kept = found.filter((sibling) => isKept(sibling.session));
+      const earlier = kept.filter((sibling) => isEarlier(sibling, session));
+      const reading: Reading = { unread: new Map(), others: Promise.resolve() };
+      remember(store, reading);
+      for (const file of headless) noteUnread(reading, "", file, "its first line is no header");
+      /** What the disk or the database refuses is noted as what it is, and thrown at the end. */
       const readAll = async (siblings: readonly Sibling[]) => {
-        for (const sibling of siblings) await read(store, sibling.session, sibling.path);
+        let failure: { error: unknown } | undefined;
+        for (const { session, path } of siblings) {
+          const { sessionKey = "" } = session;
+          try {
+            const { reason } = await read(store, session, path);
+            if (reason !== undefined) noteUnread(reading, sessionKey, path, reason);
+          } catch (error) {
+            failure = { error };
+            noteUnread(reading, sessionKey, path, whyOf(error));
+          }
+        }
+        if (failure !== undefined) throw failure.error;
       };
-      await readAll(found.filter(isEarlier));
+      await readAll(earlier);
       // What failed is tried again at the next start of the session.
-      done.set(store, of);
-      const others = found.filter((sibling) => !isEarlier(sibling));
-      if (others.length > 0)
-        readings.set(
-          store,
-          readAll(others).then(() => undefined, whyNot),
-        );
+      if (store.path === IN_MEMORY) doneInMemory.add(store);
+      else done.add(of);
+      const others = kept.filter((sibling) => !earlier.includes(sibling));
+      // What failed is noted.
+      reading.others = readAll(others).catch(() => {});
     },
   };
 }
 
+const isEarlier = ({ session: { sessionKey } }: Sibling, session: OwnedSession) =>
+  sessionKey !== undefined && sessionKey === session.sessionKey;
+
+function remember(store: Store, reading: Reading): void {
+  if (store.path === IN_MEMORY) ofMemory.set(store, reading);
+  else ofFiles.set(store.path, reading);
+}
+
+function noteUnread({ unread }: Reading, sessionKey: string, path: string, why: string): void {
+  unread.set(sessionKey, [...(unread.get(sessionKey) ?? []), `${basename(path)}: ${why}`]);
+}
+
+const whyOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** Files that are told by name. */
+const MOST_TOLD = 3;
+
 /**
- * Until the other sessions' files are read. What an answer has to say where one could not be;
- * undefined: all are read, or nobody knows of any.
+ * What an answer has to say where files could not be read; undefined: all are, or nobody knows of
+ * any. `sessionKey`: only files of that session count; null = those of all, which are waited for.
  */
-export const othersRead = async (store: Store): Promise<string | undefined> => readings.get(store);
-
-const whyNot = (error: unknown) =>
-  `Not all session files could be read, so that what other sessions said may be missing here: ${error instanceof Error ? error.message : String(error)}`;
-
-/** Oldest first: those that were not read, or not to their end. */
-async function siblingsLacking(
+export async function unreadBeside(
   store: Store,
-  { owner }: OwnedSession,
-  path: string,
-): Promise<readonly Sibling[]> {
-  const own = await stat(path).catch(() => undefined);
-  if (own?.isFile() !== true) return [];
-  const folder = dirname(path);
-  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(EXTENSION));
-  const known = await patiently(() => bytesRead(store, owner));
-  const found: Sibling[] = [];
-  for (const name of names) {
-    const file = join(folder, name);
-    if (file === path) continue;
-    const there = await stat(file).catch(() => undefined);
-    const sessionId = name.slice(0, -EXTENSION.length);
-    if (there?.isFile() !== true || (known.get(sessionId) ?? -1) >= there.size) continue;
-    const head = await headOf(file);
-    // Copies and backups of a session are not that session.
-    if (head?.id !== sessionId) continue;
-    const { sessionKey, timestamp } = head;
-    const of = typeof sessionKey === "string" ? { sessionId, sessionKey } : { sessionId };
-    found.push({ session: { ...of, owner }, path: file, begun: timestamp });
-  }
-  return found.sort((a, b) => (a.begun < b.begun ? -1 : 1));
-}
-
-interface Head {
-  readonly id: string;
-  readonly timestamp: string;
-  readonly sessionKey?: unknown;
-}
-
-/** Undefined: it is no session file. */
-async function headOf(path: string): Promise<Head | undefined> {
-  const file = await open(path, "r").catch(() => undefined);
-  if (file === undefined) return undefined;
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    const [line = ""] = buffer.toString("utf8", 0, bytesRead).split("\n", 1);
-    const parsed = parseTranscriptLine(line);
-    return parsed.kind === "header" ? (parsed.header as unknown as Head) : undefined;
-  } finally {
-    await file.close();
-  }
+  sessionKey: string | null,
+): Promise<string | undefined> {
+  const reading = store.path === IN_MEMORY ? ofMemory.get(store) : ofFiles.get(store.path);
+  if (reading === undefined) return undefined;
+  if (sessionKey === null) await reading.others;
+  const files =
+    sessionKey === null ? [...reading.unread.values()].flat() : reading.unread.get(sessionKey);
+  if (files === undefined || files.length === 0) return undefined;
+  const more = files.length > MOST_TOLD ? `, and ${files.length - MOST_TOLD} more` : "";
+  return `Not all session files could be read, so that what was said there may be missing here: ${files.slice(0, MOST_TOLD).join("; ")}${more}.`;
 }

@@ -1,6 +1,6 @@
 // The recall tools that a session is offered.
 import type { PluginTool, SessionRef } from "@clew/plugin-sdk/core";
-import { othersRead } from "../ingest/siblings.ts";
+import { unreadBeside } from "../ingest/siblings.ts";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import type { Scope } from "../store/recall.ts";
@@ -137,7 +137,7 @@ function recallTool<Arguments extends Asked>(
           if (may.kind === "refused") return textResult(may.why);
           const { scope, grant, note } = may;
           // They may be read for the first time, as into a new database.
-          const unread = scope === null ? await othersRead(store) : undefined;
+          const unread = await unreadBeside(store, scope === null ? null : (sessionKey ?? ""));
           const text = await answer(store, asked, {
             ...{ session, callId, scope, signal },
             contextWindow: reach.windowOf(session),
