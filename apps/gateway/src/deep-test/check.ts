@@ -15,7 +15,7 @@ export interface Given {
 export interface Step {
   messages(given: Given): readonly AgentMessage[];
   more?: Partial<ModelCall>;
-  /** What the reply before has to show: without all of it the check ends there. Default: nothing. */
+  /** What the reply before has to show, or the check ends there. Default: nothing. */
   needs?(reply: AssistantMessage): Readonly<Record<string, boolean>>;
 }
 

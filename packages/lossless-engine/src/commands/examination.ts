@@ -21,8 +21,8 @@ export interface Examined {
 const MOST_TOLD = 10;
 
 /**
- * In pieces of time: a large database keeps nobody waiting. `withinMs`: how long it may take in all;
- * absent = as long as it takes.
+ * In pieces of time: a large database keeps nobody waiting. `withinMs`: how long it may take in
+ * all; absent = as long as it takes.
  */
 export async function examine(
   store: Store,
