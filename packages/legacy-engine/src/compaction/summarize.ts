@@ -1,6 +1,6 @@
 // Summarises any number of messages, and always ends with a text.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { extractiveSummary } from "@clew/plugin-sdk/transcript";
+import { chunkLabel } from "./chunk-label.ts";
 import {
   CHUNKS,
   type CountMessage,
@@ -13,6 +13,7 @@ import {
   splitMessagesByTokenShare,
   total,
 } from "./chunks.ts";
+import { LAST_RESORT } from "./last-resort.ts";
 import { withoutOversized } from "./oversized.ts";
 import { type IdentifierPolicy, MERGE_INSTRUCTION, summaryPrompt } from "./prompts.ts";
 import { type RequestEnvironment, requestSummary, type SummaryOutcome } from "./request.ts";
@@ -286,41 +287,8 @@ function finish(job: Job, attempt: Attempt): SummaryResult {
     const { summary, tier, reason } = attempt;
     return { summary, tier, ...(reason !== undefined && { reason }) };
   }
-  return { ...LAST_RESORT[job.lastResort](job, attempt), reason: attempt.reason };
-}
-
-const LAST_RESORT: Record<
-  "note" | "extract" | "none",
-  (job: Job, attempt: Extract<Attempt, { ok: false }>) => SummaryResult
-> = {
-  note({ messages, contextWindow, count }) {
-    const oversized = messages.filter((message) =>
-      isOversized(message, contextWindow, count),
-    ).length;
-    const summary = `Context contained ${messages.length} messages (${oversized} oversized). Summary unavailable due to size limits.`;
-    return { tier: "note", summary };
-  },
-  extract: ({ maxOutputTokens, maxChars }, { done, rest }) => ({
-    tier: "extract",
-    summary: extract({ maxOutputTokens, maxChars, done, rest }),
-  }),
-  none: (_, { done }) => ({ tier: "extract", summary: done ?? "" }),
-};
-
-/** A summary by code, within the tokens and characters a model's would have had. */
-function extract(input: {
-  maxOutputTokens: number;
-  maxChars: number | undefined;
-  done: string | undefined;
-  rest: readonly AgentMessage[];
-}): string {
-  // Three characters to a token is dense text: what fits then, fits always.
-  const maxTokens = Math.min(
-    input.maxOutputTokens,
-    Math.floor((input.maxChars ?? Number.POSITIVE_INFINITY) / 3),
-  );
-  const previous = input.done === undefined ? {} : { previousSummary: input.done };
-  return extractiveSummary({ messages: input.rest, maxTokens, ...previous });
+  const { done, rest, reason } = attempt;
+  return { ...LAST_RESORT[job.lastResort]({ ...job, done, rest }), reason };
 }
 
 const joined = (summaries: readonly (string | undefined)[]) => {
@@ -330,23 +298,3 @@ const joined = (summaries: readonly (string | undefined)[]) => {
 
 const largest = (messages: readonly AgentMessage[], count: CountMessage) =>
   messages.reduce((most, message) => (count(message) > count(most) ? message : most), messages[0]!);
-
-function chunkLabel(messages: readonly AgentMessage[], index: number, parts: number): string {
-  const age =
-    index === 0 ? " — oldest messages" : index === parts - 1 ? " — most recent messages" : "";
-  const position = index === 0 ? "1" : `${index + 1}/${parts}`;
-  const times = messages
-    .flatMap(({ timestamp }) =>
-      timestamp === undefined || !Number.isFinite(timestamp) ? [] : [timestamp],
-    )
-    .sort((a, b) => a - b);
-  const range = times.length === 0 ? "" : ` [${utc(times[0]!)} – ${utc(times.at(-1)!)} UTC]`;
-  return `[Chunk ${position}${age}${range}]`;
-}
-
-function utc(ms: number): string {
-  // Stored times may be anything; those no calendar knows are told as they are.
-  return Math.abs(ms) <= 8.64e15
-    ? new Date(ms).toISOString().slice(0, 16).replace("T", " ")
-    : String(ms);
-}

@@ -2,6 +2,7 @@
 import type { BashExecutionMessage, ToolResultMessage } from "../contract/message.ts";
 import { type AnyBlock, stringOf } from "../messages/blocks.ts";
 import { oneLine, textOf } from "../transcript/text.ts";
+import { FOREIGN_DENIAL } from "./denial-words.ts";
 import { tellsAll } from "./shell.ts";
 
 /** A command or error is shown on one line of this many characters. */
@@ -113,6 +114,7 @@ export function outcomeOf(result: ToolResultMessage): Outcome {
   const start = text.slice(0, MAX_READ).trimStart().split("\n", 1)[0]!;
   return FAILURE.test(start) ||
     DENIAL.test(withoutPaths(start)) ||
+    FOREIGN_DENIAL.test(withoutPaths(start)) ||
     EXIT_CODE.test(text.slice(-MAX_READ))
     ? { kind: "unclear" }
     : { kind: "done" };

@@ -333,6 +333,12 @@ describe("what a ledger says of calls", () => {
     "Could not find the text to replace",
     "String to replace was not found",
     "0 replacements: no match",
+    "Der Text wurde nicht gefunden.",
+    "Le texte est introuvable dans le fichier",
+    "No se encontró el texto",
+    "Строка не найдена",
+    "未找到要替换的文本",
+    "لم يتم العثور على النص",
   ])("nothing is edited where the answer is %j", (answer) => {
     expect(after("edit", { path: "src/a.ts" }, answer).get("src/a.ts")?.state).toBeUndefined();
   });
@@ -341,6 +347,9 @@ describe("what a ledger says of calls", () => {
     "The file src/a.ts has been updated. Here's what it says now:\n  1 throw new Error('failed');",
     "Successfully replaced text in src/errors/no-match.ts",
     "Applied 2 edits to failed_jobs.test.ts",
+    "Die Datei wurde geändert.",
+    "Файл изменён",
+    "文件已更新",
     "ok",
     "",
   ])("a file is edited where the answer is %j", (answer) => {
