@@ -4,9 +4,10 @@ import { callFormsOf } from "./call-forms.ts";
 import type { Clock } from "./pass.ts";
 import { toContractShape } from "./passes/contract-shape.ts";
 import { tellEmbeddedResults } from "./passes/embedded-results.ts";
-import { fitToolCalls } from "./passes/fit-calls.ts";
+import { callPart, fitToolCalls } from "./passes/fit-calls.ts";
 import { fitText, fitThinking, settleContentForWire } from "./passes/fit-wire.ts";
 import { dropForeignBlocks, dropForeignProofs } from "./passes/foreign.ts";
+import { noteKeptTurns, noteRenamed } from "./passes/ids-before.ts";
 import type { EmptyReplies } from "./passes/images.ts";
 import { annotateInterSessionUserMessages } from "./passes/inter-session.ts";
 import { announceLateResults } from "./passes/late-results.ts";
@@ -34,7 +35,7 @@ import { sanitizeThoughtSignatures } from "./passes/thought-signatures.ts";
 import { tellCallsAsText } from "./passes/told-calls.ts";
 import { sanitizeToolCallInputs } from "./passes/tool-calls.ts";
 import { clearStaleUsage, stripToolResultDetails } from "./passes/tool-details.ts";
-import { type IdsBefore, sanitizeToolCallIds } from "./passes/tool-ids.ts";
+import { sanitizeToolCallIds } from "./passes/tool-ids.ts";
 import {
   bootstrapFirstTurn,
   dropForeignToolResultBlocks,
@@ -57,8 +58,6 @@ export interface PassFlags {
   silentReplies?: NonNullable<ReplayContentOptions["silentReplies"]>;
   appendOnly?: boolean;
   refused?: RefusedParts;
-  /** Calls before the first message. Absent: none. */
-  idsBefore?: IdsBefore;
 }
 
 const when = (condition: boolean, ...steps: Step[]): Step[] => (condition ? steps : []);
@@ -123,7 +122,7 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
     ...when(derived.isResponses, step(dropRepeatedItems, {})),
     ...when(policy.validateAnthropicTurns, step(dropForeignToolResultBlocks, {})),
     ...callSteps(flags, pair),
-    step(fitToolCalls, { wire, inOrder: flags.appendOnly === true, ...before(flags) }),
+    step(fitToolCalls, { wire, inOrder: flags.appendOnly === true }, noteRenamed(callPart)),
     step(stripToolResultDetails, {}),
     ...when(
       policy.validateGeminiTurns || wire.alternates === "assistants",
@@ -147,8 +146,6 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
     step(fitText, { wire }),
   ];
 }
-
-const before = ({ idsBefore }: PassFlags) => (idsBefore === undefined ? {} : { before: idsBefore });
 
 /** Every call has the same before it as the one before had. */
 export const emptyReplies = ({ appendOnly }: Pick<PassFlags, "appendOnly">): EmptyReplies =>
@@ -202,11 +199,14 @@ function callSteps(flags: PassFlags, pair: readonly Step[]): Step[] {
     keepThinkingTurns,
     preserveNativeToolUseIds,
     inOrder,
-    ...before(flags),
     ...(duplicateStyle && { duplicateStyle }),
   };
   return [
-    step(sanitizeToolCallInputs, { allowedToolNames, keepThinkingTurns }),
+    step(
+      sanitizeToolCallInputs,
+      { allowedToolNames, keepThinkingTurns },
+      ...(keepThinkingTurns ? [noteKeptTurns] : []),
+    ),
     // Again: a call that was dropped leaves its result to the one before it.
     ...lateSteps(flags),
     ...pair,
@@ -217,7 +217,7 @@ function callSteps(flags: PassFlags, pair: readonly Step[]): Step[] {
       step(dropUnbackedItemIds, {}),
     ),
     ...(policy.sanitizeToolCallIds && mode !== undefined && !isResponses
-      ? [step(sanitizeToolCallIds, { mode, ...idOptions })]
+      ? [step(sanitizeToolCallIds, { mode, ...idOptions }, noteRenamed(String))]
       : []),
   ];
 }

@@ -8,9 +8,8 @@ import { explainInvalid } from "./explain.ts";
 import { createOutbound } from "./incremental.ts";
 import { prepareOutboundMessages } from "./outbound.ts";
 import { createTranscriptPolicy } from "./port.ts";
-import { deriveFlags, resolveTranscriptPolicy } from "./select.ts";
+import { resolveTranscriptPolicy } from "./select.ts";
 import { TEXTS } from "./texts.ts";
-import { wireRules } from "./wires.ts";
 
 const routes = DISTINCT_ROUTES.map((route) => [nameOf(route), route] as const);
 const turn = (at: number): AgentMessage[] => [
@@ -69,12 +68,18 @@ describe.each(routes)("calls of a growing history, sent to %s", (_name, route) =
   });
 
   it("are so where the calls of every turn have the same ids, as some servers give them", () => {
-    const ids = ["call_1", "functions.read:0", "a1b2c3d4e", "toolu_1", "call_1 ", "call1"];
+    const ids = [
+      ...["call_1", "functions.read:0", "a1b2c3d4e", "toolu_1", "call_1 ", "call1", "call12"],
+      ...["call_1|fc_1", "call_1|fc_2", "call_2|fc_1"],
+    ];
     const thinking = { type: "thinking", thinking: "t", thinkingSignature: "c2ln" };
     const one = fc.record({
       id: fc.constantFrom(...ids),
       other: fc.constantFrom(...ids),
-      kind: fc.constantFrom("answered", "two", "late", "lost", "thought", "broken", "failed"),
+      kind: fc.constantFrom(
+        ...["answered", "two", "loop", "steered", "late", "lost", "stray", "thought", "mulled"],
+        ...["broken", "failed", "aborted"],
+      ),
     });
     const partsOf = ({ id, other, kind }: { id: string; other: string; kind: string }) => {
       const asked = [user("q"), asking([call(id)])];
@@ -83,6 +88,21 @@ describe.each(routes)("calls of a growing history, sent to %s", (_name, route) =
         case "two":
           return [
             ...[user("q"), asking([call(id), call(other)]), result(id), result(other), answer],
+          ];
+        case "loop":
+          return [...asked, result(id), asking([call(other)]), result(other), answer];
+        case "steered":
+          return [...asked, user("wait"), result(id), asking([call(id)]), result(id), user("so?")];
+        case "stray":
+          return [...asked, result(id), answer, user("more"), result(other), result(id), answer];
+        case "mulled":
+          return [...asked, result(id), asking([thinking, call(other)] as never), result(other)];
+        case "aborted":
+          return [
+            user("q"),
+            asking([call(id)], { stopReason: "aborted" }),
+            result(id),
+            user("so?"),
           ];
         case "late":
           return [...asked, user("and?"), answer, result(other), user("more"), answer];
@@ -301,22 +321,28 @@ describe("a long session", () => {
   ] as never);
   const summary = { role: "compactionSummary", summary: "Before.", tokensBefore: 9 };
   const late = [{ ...summary, timestamp: 4e12 } as never, user("go on")];
+  const thought = { type: "thinking", thinking: "t", thinkingSignature: "c2ln" };
+  const turnOf = (id: string, ...before: object[]) => [
+    user("question"),
+    asking([...before, call(id)] as never),
+    result(id),
+    assistant([text("answer")]),
+  ];
   const everywhere = routes.map(([, route]) => route);
   const starts: [string, AgentMessage[], typeof turn, typeof everywhere][] = [
     ["with nothing odd", [], turn, everywhere],
     ["that begins with a result inside a user message", [embedded], turn, everywhere],
     ["whose summary is stamped later", late, turn, everywhere],
+    ["whose calls have the same ids in every turn", [], () => turn(1), everywhere],
+    ["whose calls are counted from one in every turn", [], () => turnOf("call_1"), everywhere],
+    ["whose calls are named by their tool", [], () => turnOf("functions.read:0"), everywhere],
+    ["whose calls name their item, too", [], () => turnOf("call_1|fc_1"), everywhere],
     [
-      "whose calls have the same ids in every turn",
+      "whose calls have the same ids behind other thoughts",
       [],
-      () => turn(1),
-      // Where an id is an item's, belongs to thinking or is written anew, all is looked at.
-      everywhere.filter(
-        (route) =>
-          !/responses/.test(route.modelApi) &&
-          !deriveFlags(resolveTranscriptPolicy(route), route).keepThinkingTurns &&
-          wireRules(route).ids.test("toolu_1"),
-      ),
+      () => turnOf("call_1", thought),
+      // There thinking goes, but for that of the last reply, whichever it is.
+      everywhere.filter((route) => !resolveTranscriptPolicy(route).dropThinkingBlocks),
     ],
   ];
 

@@ -4,10 +4,10 @@ import { isRecord, type PolicyChange } from "@clew/plugin-sdk/host";
 import { callFormsOf } from "./call-forms.ts";
 import { type OutboundRequest, stepsOf } from "./outbound.ts";
 import type { PassResult } from "./pass.ts";
-import { latestCompaction } from "./passes/thinking.ts";
+import { isBefore, latestCompaction } from "./passes/thinking.ts";
 import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
-import { idsOf, isOlder, noteCalls, type SettledIds, touches } from "./settled-ids.ts";
-import { type Step, StepRunner } from "./steps.ts";
+import { embeddedResults, SettledIds } from "./settled-ids.ts";
+import { type NotedRun, type Step, StepRunner } from "./steps.ts";
 import {
   asStored,
   callId,
@@ -23,16 +23,20 @@ import {
   textBlock,
 } from "./stored.ts";
 import { traitsOf } from "./traits.ts";
-import { wireRules } from "./wires.ts";
+import { type WireRules, wireRules } from "./wires.ts";
 
 /** The calls of one session and route so far: what of them is settled for good. */
-interface Settled extends SettledIds {
+interface Settled {
   key: string;
+  profile: WireRules;
   steps: readonly Step[];
   /** How much of each list is settled; both only ever grow. */
   input: AgentMessage[];
   output: AgentMessage[];
   changes: PolicyChange[];
+  ids: SettledIds;
+  /** When the latest of its compactions was, ms since the epoch. */
+  compactedAt: number | undefined;
   /** True while the output is the input. */
   isClean: boolean;
   /** What was sent of the part that is not settled, so that it is the same objects next time. */
@@ -66,20 +70,16 @@ export function createOutbound(): (request: OutboundRequest) => PassResult {
 function begin(request: OutboundRequest): Settled {
   const policy = resolveTranscriptPolicy(request);
   const derived = deriveFlags(policy, request);
-  const { idMode } = wireRules(request);
-  // There a call's id names its item, too, or belongs to what was thought beside it.
-  const isBound = derived.isResponses || idMode === "responses" || derived.keepThinkingTurns;
-  const idsBefore = isBound ? null : { uses: new Map(), taken: new Set<string>() };
+  // Told calls leave results that are told, and without a repair some are left to nobody.
+  const counts = policy.repairToolUseResultPairing && request.refused?.callsUntil === undefined;
   return {
     key: keyOf(request),
     profile: wireRules(request),
-    steps: stepsOf({ ...request, appendOnly: true }, idsBefore ?? undefined),
+    steps: stepsOf({ ...request, appendOnly: true }),
     input: [],
     output: [],
     changes: [],
-    ids: new Set(),
-    formsOf: callFormsOf(policy, derived),
-    idsBefore,
+    ids: new SettledIds(callFormsOf(policy, derived), counts),
     compactedAt: undefined,
     isClean: true,
     open: [],
@@ -114,31 +114,42 @@ function beginsWith(messages: readonly AgentMessage[], start: readonly AgentMess
 
 /** Undefined: what is new touches what was settled. */
 function advance(settled: Settled, request: OutboundRequest): PassResult | undefined {
-  const rest = request.messages.slice(settled.input.length);
-  let before = settled.open;
-  const cut = settledEnd(settled, asStored(rest), request);
-  if (touches(settled, asStored(rest))) return undefined;
-  if (cut > 0) {
-    const chunk = rest.slice(0, cut);
-    const result = prepare(settled, [...chunk, BESIDE]);
-    if (
-      result?.messages.at(-1) === BESIDE &&
-      !touches(settled, asStored(result.messages.slice(0, -1)))
-    ) {
-      const messages = recognised(result.messages.slice(0, -1), before, chunk);
-      settle(settled, chunk, { ...result, messages });
-      before = before.slice(messages.length);
-      rest.splice(0, cut);
-      if (touches(settled, asStored(rest))) return undefined;
-    }
-  }
+  const { input, output } = settled;
+  const [known, sentBefore] = [input.length, output.length];
+  const all = request.messages.slice(known);
+  if (touches(settled, asStored(all))) return undefined;
+  settleMore(settled, all, request);
+  const rest = all.slice(input.length - known);
+  if (rest.length < all.length && touches(settled, asStored(rest))) return undefined;
+  const before = settled.open.slice(output.length - sentBefore);
   const open = prepare(settled, rest);
-  if (open === undefined || touches(settled, asStored(open.messages))) return undefined;
+  if (open === undefined || isTouched(settled, rest, open.messages)) return undefined;
   const sent = open.messages === rest ? rest : recognised(open.messages, before, rest);
   settled.open = sent;
   const changes = [...settled.changes, ...moved(open.changes, settled.input.length)];
   if (settled.isClean && sent === rest) return { messages: request.messages, changes };
   return { messages: [...settled.output, ...sent], changes };
+}
+
+/** Settles what of the rest cannot change any more. */
+function settleMore(
+  settled: Settled,
+  rest: readonly AgentMessage[],
+  request: OutboundRequest,
+): void {
+  let cut = rest.length;
+  // Where a reply is left out, what stands around it meets, and an earlier end is tried.
+  for (let tries = 0; tries < 2; tries++) {
+    cut = settledEnd(settled, asStored(rest), request, cut);
+    if (cut === 0) return;
+    const chunk = rest.slice(0, cut);
+    const result = prepare(settled, [...chunk, BESIDE]);
+    if (result?.messages.at(-1) !== BESIDE) continue;
+    const made = result.messages.slice(0, -1);
+    if (isTouched(settled, chunk, made)) continue;
+    settle(settled, chunk, { ...result, messages: recognised(made, settled.open, chunk) });
+    return;
+  }
 }
 
 /**
@@ -160,13 +171,12 @@ function recognised(
   });
 }
 
-function settle(settled: Settled, chunk: readonly AgentMessage[], result: PassResult): void {
-  const { messages, changes } = result;
+function settle(settled: Settled, chunk: readonly AgentMessage[], result: Prepared): void {
+  const { messages, changes, noted } = result;
   settled.isClean &&=
     messages.length === chunk.length && messages.every((message, at) => message === chunk[at]);
   settled.compactedAt = latestOf(settled.compactedAt, latestCompaction(asStored(chunk)));
-  noteCalls(settled, asStored(chunk), asStored(messages));
-  for (const id of [...idsOf(asStored(chunk)), ...idsOf(asStored(messages))]) settled.ids.add(id);
+  settled.ids.add(asStored(chunk), asStored(messages), noted);
   for (const change of moved(changes, settled.input.length)) settled.changes.push(change);
   for (const message of messages) settled.output.push(message);
   for (const message of chunk) settled.input.push(message);
@@ -175,28 +185,62 @@ function settle(settled: Settled, chunk: readonly AgentMessage[], result: PassRe
 /** Stands for what is left out of a part, before or behind it: a person who says something. */
 const BESIDE = { role: "user", content: [textBlock("(more)")] } as unknown as AgentMessage;
 
+interface Prepared extends PassResult {
+  noted: NotedRun;
+}
+
 /** The part as if it stood behind what is settled; undefined when that cannot be told. */
-function prepare(settled: Settled, part: readonly AgentMessage[]): PassResult | undefined {
-  const runner = new StepRunner();
+function prepare(settled: Settled, part: readonly AgentMessage[]): Prepared | undefined {
+  const runner = new StepRunner(settled.ids);
+  // What was changed was looked at again, and all that follows with it.
+  const least = settled.isClean ? 1 : 2;
   const first = part[0];
   if (
     settled.input.length === 0 ||
     first === undefined ||
     roleOf(asStored(part)[0]) !== "assistant"
   )
-    return runner.settle(part, settled.steps);
-  const { messages, changes } = runner.settle([BESIDE, ...part], settled.steps);
+    return { ...runner.settle(part, settled.steps, least), noted: runner.noted };
+  const { messages, changes } = runner.settle([BESIDE, ...part], settled.steps, least);
   if (messages[0] !== BESIDE) return undefined;
   const after = messages.slice(1);
   const isSame = after.length === part.length && after.every((each, at) => each === part[at]);
-  return { messages: isSame ? part : after, changes: moved(changes, -1) };
+  return {
+    messages: isSame ? part : after,
+    changes: moved(changes, -1),
+    noted: runner.noted,
+  };
 }
 
-/** How much of the rest cannot change any more, whatever follows; 0 = nothing. */
+/** True when what was made of a part may not be what stands behind the settled part. */
+const isTouched = (
+  settled: Settled,
+  part: readonly AgentMessage[],
+  made: readonly AgentMessage[],
+): boolean =>
+  touches(settled, asStored(made)) || settled.ids.losesTo(asStored(part), asStored(made));
+
+/**
+ * True when a message names what is settled, or is a summary behind it, or has thinking that is
+ * older than one before it, or a result whose call is whichever stands before it.
+ */
+const touches = ({ ids, compactedAt, input }: Settled, messages: readonly StoredMessage[]) =>
+  ids.touchedBy(messages) ||
+  messages.some(
+    (message) =>
+      isOlder(message, compactedAt) ||
+      (input.length > 0 &&
+        (roleOf(message) === "compactionSummary" ||
+          (roleOf(message) === "toolResult" && resultId(message) === undefined) ||
+          embeddedResults(message).some((each) => resultId(each) === undefined))),
+  );
+
+/** How much of the rest cannot change any more, less than `below`; 0 = nothing. */
 function settledEnd(
   settled: Settled,
   rest: readonly StoredMessage[],
   request: PolicyRequest,
+  below: number,
 ): number {
   const { hasThinking } = traitsOf(rest);
   const policy = resolveTranscriptPolicy(request);
@@ -211,7 +255,7 @@ function settledEnd(
     if (role === "compactionSummary" || isOlder(rest[cut], compactedAt)) return 0;
     if (role === "user" ? !isSaid(rest[cut]!) : role !== "assistant" || dependsOnTurn) continue;
     if (before !== "assistant" && before !== "toolResult") continue;
-    if (role !== before && isAnswered(rest, cut)) return cut;
+    if (cut < below && role !== before && isAnswered(rest, cut)) return cut;
   }
   return 0;
 }
@@ -219,6 +263,10 @@ function settledEnd(
 /** True for a person's message that is certainly sent: an answer before it is not the last one. */
 const isSaid = ({ content, excludeFromContext }: StoredMessage): boolean =>
   excludeFromContext !== true && (Array.isArray(content) || nonBlank(content) !== undefined);
+
+/** True for a message with thinking, which a summary of a later time takes the proof of. */
+const isOlder = (message: StoredMessage | undefined, compactedAt: number | undefined): boolean =>
+  isRecord(message) && isBefore(message, compactedAt) && storedBlocks(message).some(isThinking);
 
 const hasUnsignedThinking = (message: StoredMessage): boolean =>
   storedBlocks(message).some((block) => isThinking(block) && block.thinkingSignature === undefined);

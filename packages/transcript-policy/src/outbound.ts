@@ -4,7 +4,6 @@ import type { RefusedParts } from "@clew/plugin-sdk/host";
 import { outboundSteps, type PassFlags, pairSteps } from "./apply.ts";
 import type { Clock, PassResult } from "./pass.ts";
 import type { ReplayContentOptions } from "./passes/replay-content.ts";
-import type { IdsBefore } from "./passes/tool-ids.ts";
 import { readerOf } from "./readers.ts";
 import { deriveFlags, type PolicyRequest, resolveTranscriptPolicy } from "./select.ts";
 import { type Step, StepRunner } from "./steps.ts";
@@ -39,14 +38,13 @@ export function prepareOutboundMessages(request: OutboundRequest): PassResult {
  * The steps a request's route takes.
  * @internal
  */
-export function stepsOf(request: Omit<OutboundRequest, "messages">, idsBefore?: IdsBefore): Step[] {
+export function stepsOf(request: Omit<OutboundRequest, "messages">): Step[] {
   const { clock = Date, silentReplies = "drop", appendOnly = false } = request;
   const policy = resolveTranscriptPolicy(request);
   const derived = deriveFlags(policy, request);
   const refused = request.refused ?? {};
   const flags: PassFlags = {
     ...{ policy, derived, clock, silentReplies, appendOnly, refused },
-    ...(idsBefore !== undefined && { idsBefore }),
   };
   return outboundSteps(flags, wireRules(request), readerOf(request, refused.proofsUntil));
 }

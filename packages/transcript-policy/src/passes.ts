@@ -6,6 +6,7 @@ export { tellEmbeddedResults } from "./passes/embedded-results.ts";
 export { fitToolCalls } from "./passes/fit-calls.ts";
 export { fitText, fitThinking, settleContentForWire, type WireOptions } from "./passes/fit-wire.ts";
 export { dropForeignBlocks, dropForeignProofs, type ForeignOptions } from "./passes/foreign.ts";
+export type { IdsBefore } from "./passes/ids-before.ts";
 export {
   type EmptyReplies,
   type ImageOptions,
@@ -58,12 +59,7 @@ export {
 export { type ToldCallsOptions, tellCallsAsText } from "./passes/told-calls.ts";
 export { sanitizeToolCallInputs, type ToolCallOptions } from "./passes/tool-calls.ts";
 export { clearStaleUsage, stripToolResultDetails } from "./passes/tool-details.ts";
-export {
-  type IdsBefore,
-  sanitizeToolCallId,
-  sanitizeToolCallIds,
-  type ToolIdOptions,
-} from "./passes/tool-ids.ts";
+export { sanitizeToolCallId, sanitizeToolCallIds, type ToolIdOptions } from "./passes/tool-ids.ts";
 export {
   bootstrapFirstTurn,
   dropForeignToolResultBlocks,

@@ -1,4 +1,5 @@
 // Decides which names and ids tool calls carry on the wire.
+
 import { definePass, mapChanged } from "../pass.ts";
 import {
   isToolCall,
@@ -9,15 +10,9 @@ import {
   storedBlocks,
 } from "../stored.ts";
 import type { WireRules } from "../wires.ts";
+import { type IdsBefore, type Taken, takenBehind } from "./ids-before.ts";
 import { canonicalId } from "./responses.ts";
-import {
-  type Allocate,
-  type IdsBefore,
-  renameCalls,
-  sanitizeToolCallId,
-  takenBehind,
-  uniqueId,
-} from "./tool-ids.ts";
+import { type Allocate, renameCalls, sanitizeToolCallId, uniqueId } from "./tool-ids.ts";
 
 /** Gives calls names and ids the wire takes, and ids that occur once. */
 export const fitToolCalls = definePass<{ wire: WireRules; inOrder?: boolean; before?: IdsBefore }>(
@@ -65,13 +60,13 @@ function allocateFor(
   wire: WireRules,
   before: IdsBefore | undefined,
 ): Allocate {
-  const taken = takenBehind(before);
+  const taken = takenBehind(before?.taken);
   for (const message of messages)
     for (const block of roleOf(message) === "assistant" ? storedBlocks(message) : [])
       if (isToolCall(block) && wire.ids.test(String(block.id)))
         taken.add(callPart(String(block.id)));
-  const used = takenBehind(before);
-  const usedItems = new Set<string>();
+  const used = takenBehind(before?.taken);
+  const usedItems = takenBehind(before?.items);
   return (id, use, call) => {
     const item = wire.idMode === "responses" ? id.split("|")[1] : undefined;
     if (item !== undefined && call !== undefined && usedItems.has(item))
@@ -92,10 +87,13 @@ function allocateFor(
   }
 }
 
-// On the Responses wire only the part before the bar names the call.
-const callPart = (id: string): string => id.split("|")[0] || id;
+/**
+ * What names the call: on the Responses wire, the part before the bar.
+ * @internal
+ */
+export const callPart = (id: string): string => id.split("|")[0] || id;
 
-function freshId(seed: string, wire: WireRules, taken: Pick<Set<string>, "has">): string {
+function freshId(seed: string, wire: WireRules, taken: Pick<Taken, "has">): string {
   if (wire.idMode !== "responses") {
     const { idMode } = wire;
     const wanted = sanitizeToolCallId(seed, idMode);

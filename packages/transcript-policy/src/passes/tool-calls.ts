@@ -12,6 +12,7 @@ import {
   storedBlocks,
   without,
 } from "../stored.ts";
+import { type IdsBefore, type Taken, takenBehind } from "./ids-before.ts";
 
 /** Which calls count as replayable. */
 export interface ToolCallOptions {
@@ -19,6 +20,8 @@ export interface ToolCallOptions {
   allowedToolNames?: readonly string[];
   /** True: a turn with thinking and calls is replayed as it was or not at all. */
   keepThinkingTurns?: boolean;
+  /** Those calls before the first message that were kept as they were. Default: none. */
+  before?: IdsBefore;
 }
 
 type Verdict = { keep: StoredBlock } | { drop: string };
@@ -36,7 +39,7 @@ export const sanitizeToolCallInputs = definePass<ToolCallOptions>(
     const allowed = new Set(
       (options.allowedToolNames ?? []).map((name) => name.trim().toLowerCase()),
     );
-    const keptIds = new Set<string>();
+    const keptIds = takenBehind(options.before?.taken);
     return mapChanged(messages, (message, index) => {
       if (roleOf(message) !== "assistant") return message;
       const blocks = storedBlocks(message);
@@ -126,7 +129,7 @@ function isFinishedResponsesCall(call: StoredBlock, message: StoredMessage): boo
 function isReplaySafe(
   calls: readonly StoredBlock[],
   allowed: ReadonlySet<string>,
-  keptIds: ReadonlySet<string>,
+  keptIds: Pick<Taken, "has">,
 ): boolean {
   const ids = new Set(calls.map((call) => call.id));
   return (

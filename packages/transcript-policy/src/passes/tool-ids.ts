@@ -12,6 +12,7 @@ import {
   type StoredMessage,
   storedBlocks,
 } from "../stored.ts";
+import { type IdsBefore, type Taken, takenBehind } from "./ids-before.ts";
 
 /** Which form ids get, and which of them stay. */
 export interface ToolIdOptions {
@@ -27,34 +28,6 @@ export interface ToolIdOptions {
   before?: IdsBefore;
   /** "openai": the first use of a `call_*` id stays and repeats become fresh ones. */
   duplicateStyle?: "openai";
-}
-
-/** The ids of calls that stand before a part of a history. */
-export interface IdsBefore {
-  /** How often each was used, as it is stored. */
-  readonly uses: ReadonlyMap<string, number>;
-  /** Those that were given. */
-  readonly taken: ReadonlySet<string>;
-}
-
-/** Ids that nobody else may take. */
-type Taken = Pick<Set<string>, "has" | "add">;
-
-/**
- * Those before, and what is added behind them.
- * @internal
- */
-export function takenBehind(before: IdsBefore | undefined): Taken {
-  const own = new Set<string>();
-  if (before === undefined) return own;
-  const taken: Taken = {
-    has: (id) => own.has(id) || before.taken.has(id),
-    add(id) {
-      own.add(id);
-      return taken as Set<string>;
-    },
-  };
-  return taken;
 }
 
 const NATIVE_TOOL_USE = /^toolu_[A-Za-z0-9_]+$/;
@@ -213,7 +186,7 @@ function allocatorInOrder(messages: readonly StoredMessage[], options: ToolIdOpt
   for (const message of messages)
     if (roleOf(message) === "assistant" && isVerbatim(message, options))
       for (const block of storedBlocks(message)) if (isToolCall(block)) verbatim.add(block);
-  const taken = takenBehind(options.before);
+  const taken = takenBehind(options.before?.taken);
   const allocate = createAllocator(options, taken);
   return (id, use, call) => {
     if (call === undefined || !verbatim.has(call) || taken.has(id)) return allocate(id, use, call);
