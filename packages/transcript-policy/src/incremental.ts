@@ -126,9 +126,10 @@ function advance(settled: Settled, request: OutboundRequest): PassResult | undef
   if (open === undefined || isTouched(settled, rest, open.messages)) return undefined;
   const sent = open.messages === rest ? rest : recognised(open.messages, before, rest);
   settled.open = sent;
-  const changes = [...settled.changes, ...moved(open.changes, settled.input.length)];
+  // Copied at once: item by item, a long session would pay for its length.
+  const changes = settled.changes.concat(moved(open.changes, settled.input.length));
   if (settled.isClean && sent === rest) return { messages: request.messages, changes };
-  return { messages: [...settled.output, ...sent], changes };
+  return { messages: settled.output.concat(sent), changes };
 }
 
 /** Settles what of the rest cannot change any more. */

@@ -10,14 +10,23 @@ const SHORT = 10;
 const LONG = 1_000;
 const MORE = 500;
 const MESSAGES = 1_000;
-const MODEL = {
-  provider: "deepseek",
-  api: "openai-completions",
-  id: "deepseek-chat",
-  contextWindow: 128_000,
+const WIRES = [
+  ["anthropic", "anthropic-messages", "claude-opus-4-6"],
+  ["openai", "openai-responses", "gpt-5.6"],
+  ["openai-codex", "openai-chatgpt-responses", "gpt-5.5-codex"],
+  ["deepseek", "openai-completions", "deepseek-chat"],
+  ["google", "google-generative-ai", "gemini-3-pro-preview"],
+  ["amazon-bedrock", "bedrock-converse-stream", "anthropic.claude-sonnet-4-6"],
+  ["mistral", "mistral-conversations", "magistral-medium-latest"],
+] as const;
+type Wire = (typeof WIRES)[number];
+const ENDPOINT = { baseUrl: "https://models.example/v1", region: "eu-central-1" };
+
+const modelOf = ([provider, api, id]: Wire) => ({
+  ...{ provider, api, id },
+  contextWindow: 200_000,
   maxOutputTokens: 8_192,
-};
-const ENDPOINT = { baseUrl: "https://api.deepseek.com/v1" };
+});
 
 const frozen = (messages: readonly AgentMessage[]) =>
   messages.map((message) => {
@@ -25,21 +34,27 @@ const frozen = (messages: readonly AgentMessage[]) =>
     return Object.freeze(message);
   });
 
-const callOf = (messages: readonly AgentMessage[]): ModelCall => ({
-  model: MODEL,
+const callOf = (wire: Wire, messages: readonly AgentMessage[]): ModelCall => ({
+  model: modelOf(wire),
   systemPrompt: "Be brief.",
   messages,
   tools: [],
   signal: new AbortController().signal,
 });
 
+/** Servers of their own may count calls from one in every turn. */
+const withSameIds = (messages: readonly AgentMessage[]): AgentMessage[] =>
+  JSON.parse(JSON.stringify(messages).replace(/"(id|toolCallId)":"[^"]*"/g, '"$1":"call_1"'));
+
 /** A session that grows by a turn at every run; it begins again when it has grown by `MORE`. */
-function outboundCase(name: string, turns: number, compareTo?: string): BenchCase {
+function outboundCase(wire: Wire, turns: number, hasSameIds: boolean): BenchCase {
   return {
-    name,
-    ...(compareTo !== undefined && { compareTo }),
+    name: turnName(wire, turns, hasSameIds),
+    ...(turns !== SHORT && { compareTo: turnName(wire, SHORT, hasSameIds) }),
     prepare() {
-      const history = frozen(conversation({ turns: turns + MORE, tools: 1 }));
+      const told = conversation({ turns: turns + MORE, tools: 1 });
+      const history = frozen(hasSameIds ? withSameIds(told) : told);
+      const model = modelOf(wire);
       let policy = createTranscriptPolicy();
       let end = history.length;
       return {
@@ -47,10 +62,10 @@ function outboundCase(name: string, turns: number, compareTo?: string): BenchCas
           if (end >= history.length) {
             policy = createTranscriptPolicy();
             end = turns * 4;
-            policy.prepareOutbound({ messages: history.slice(0, end), model: MODEL });
+            policy.prepareOutbound({ messages: history.slice(0, end), model });
           }
           end += 4;
-          return policy.prepareOutbound({ messages: history.slice(0, end), model: MODEL });
+          return policy.prepareOutbound({ messages: history.slice(0, end), model });
         },
         facts: () => ({ messages: turns * 4 }),
       };
@@ -58,51 +73,41 @@ function outboundCase(name: string, turns: number, compareTo?: string): BenchCas
   };
 }
 
-const FIRST = `buildRequest, ${MESSAGES} messages for the first time`;
-const AGAIN = `buildRequest, ${MESSAGES} messages that were sent before`;
-const [TENTH, THOUSANDTH] = [SHORT, LONG].map((turns) => `outbound, turn ${turns}`) as [
-  string,
-  string,
-];
+const turnName = ([, api]: Wire, turns: number, hasSameIds: boolean): string =>
+  `${api}: outbound, turn ${turns}${hasSameIds ? ", the same ids in each" : ""}`;
+
+/** A request of messages that may change, which are written again every time, or of sent ones. */
+function requestCase(wire: Wire, isKnown: boolean): BenchCase {
+  return {
+    name: requestName(wire, isKnown),
+    ...(isKnown && { compareTo: requestName(wire, false) }),
+    prepare() {
+      const all = conversation({ turns: MESSAGES / 4, tools: 1 }).slice(0, MESSAGES);
+      const call = callOf(wire, isKnown ? frozen(all) : all);
+      const { body } = buildRequest(call, ENDPOINT);
+      return { run: () => buildRequest(call, ENDPOINT), facts: () => ({ bytes: body.length }) };
+    },
+  };
+}
+
+const requestName = ([, api]: Wire, isKnown: boolean): string =>
+  `${api}: buildRequest, ${MESSAGES} messages ${isKnown ? "sent before" : "for the first time"}`;
 
 export default defineBench({
   name: "growing-session",
   description:
     "policy and request of one more turn; goals: buildRequest of 1,000 messages ≤ 1.5 ms, of an unchanged prefix ≤ 0.1 ms, turn 1,000 ≤ ×1.5 of turn 10",
-  cases: [
-    outboundCase(TENTH, SHORT),
-    outboundCase(THOUSANDTH, LONG, TENTH),
-    {
-      name: FIRST,
-      prepare() {
-        // Messages that may change are written again every time.
-        const call = callOf(conversation({ turns: MESSAGES / 4, tools: 1 }).slice(0, MESSAGES));
-        return {
-          run: () => buildRequest(call, ENDPOINT),
-          facts: () => ({ bytes: buildRequest(call, ENDPOINT).body.length }),
-        };
-      },
-    },
-    {
-      name: AGAIN,
-      compareTo: FIRST,
-      prepare() {
-        const all = conversation({ turns: MESSAGES / 4, tools: 1 }).slice(0, MESSAGES);
-        const call = callOf(frozen(all));
-        buildRequest(call, ENDPOINT);
-        return { run: () => buildRequest(call, ENDPOINT) };
-      },
-    },
-  ],
-  check(results: ReadonlyMap<string, CaseResult>) {
-    const [turns, again] = [results.get(THOUSANDTH)?.ratio, results.get(AGAIN)?.ratio];
-    return [
-      ...(turns !== undefined && turns > 1.5
-        ? [`One more turn takes ×${turns.toFixed(1)} in turn 1,000; the goal is ×1.5.`]
-        : []),
-      ...(again !== undefined && again > 0.1
-        ? [`What was sent before takes ×${again.toFixed(2)} of the first time; the goal is ×0.1.`]
-        : []),
-    ];
-  },
+  cases: WIRES.flatMap((wire) => [
+    ...[false, true].flatMap((hasSameIds) =>
+      [SHORT, LONG].map((turns) => outboundCase(wire, turns, hasSameIds)),
+    ),
+    ...[false, true].map((isKnown) => requestCase(wire, isKnown)),
+  ]),
+  check: (results: ReadonlyMap<string, CaseResult>) =>
+    [...results].flatMap(([name, { ratio }]) => {
+      const goal = name.includes("outbound") ? 1.5 : 0.1;
+      return ratio !== undefined && ratio > goal
+        ? [`${name}: ×${ratio.toFixed(2)}; the goal is ×${goal}.`]
+        : [];
+    }),
 });
