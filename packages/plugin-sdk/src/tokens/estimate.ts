@@ -1,6 +1,7 @@
 // Estimates the tokens of a text in one pass, with bounds.
 import type { Steps } from "../slices.ts";
-import { FEATURE, scanSteps, scanText, type TextScan } from "./scan.ts";
+import { FEATURE } from "./features.ts";
+import { scanSteps, scanText, type TextScan } from "./scan.ts";
 
 /** Tokens. Decisions that risk an overflow use `high`, decisions that discard content use `low`. */
 export interface TokenEstimate {
