@@ -12,8 +12,16 @@ import { countedBy } from "./counted.ts";
 import { standingFor, withHandedBack } from "./handed-back.ts";
 import { isHeartbeatPrompt, talkOf } from "./heartbeats.ts";
 import { makeCut } from "./make-cut.ts";
-import { type KeptView, marksOf, type PlanInput, planFromCut, planView } from "./plan.ts";
-import { isMerged, placeOfRequest, show, type View, type ViewItem, type Why } from "./show.ts";
+import { type KeptView, marksOf, type PlanInput, partsOf, planFromCut, planView } from "./plan.ts";
+import {
+  isMerged,
+  placeOfRequest,
+  show,
+  shownBy,
+  type View,
+  type ViewItem,
+  type Why,
+} from "./show.ts";
 
 /** A history to be shown. */
 export interface ViewRequest {
@@ -35,11 +43,8 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
   const budget = budgetOf(request.tokenBudget);
   const heartbeats = await heartbeatsOf(store, session, signal);
   const stored = await storedCuts(store, { session, signal });
-  const { messages: all, contextWindow } = request;
-  const ahead = { messages: all, contextWindow, most: budget, signal };
-  const isCutBefore = (message: AgentMessage) => stored.has(nameOf(message));
-  await countAhead({ ...ahead, ...(stored.size > 0 && { isFirst: isCutBefore }) });
-  const estimates = counter(contextWindow);
+  const ahead = { contextWindow: request.contextWindow, most: budget, signal };
+  const estimates = counter(request.contextWindow);
   const showKept = async (
     all: readonly AgentMessage[],
     { cut, from, high }: KeptView<StoredCut>,
@@ -50,9 +55,13 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
     return atMost(high, show(all, { from, record: { ...cut, record }, count, merged }));
   };
   const inFull = { messages: request.messages, budget, cuts: stored, count: estimates };
-  const same = keptAsGiven({ ...inFull, heartbeats });
-  if (same !== undefined) return showKept(request.messages, same, estimates);
-  await countAhead(ahead);
+  if (stored.size > 0) {
+    const isFirst = (message: AgentMessage) => stored.has(nameOf(message));
+    const shownOf = shownBy(partsOf(stored));
+    await countAhead({ ...ahead, messages: request.messages, by: "high", isFirst, shownOf });
+    const same = keptAsGiven({ ...inFull, heartbeats });
+    if (same !== undefined) return showKept(request.messages, same, estimates);
+  }
   // A host may hand back the view it was given.
   const given = withoutNamesakes(request.messages.filter((message) => !isOwn(message)));
   const { messages, aside } = talkOf(given, heartbeats);
@@ -61,7 +70,7 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
     return show([], { from: 0, record: standingFor(own), count: estimates });
   const among = await cutsAmong(store, { session, messages, cuts: stored, signal });
   const cuts = own === undefined ? among : withHandedBack(among, { own, messages });
-  const { plan, count } = planCounted({ ...request, messages, budget, cuts });
+  const { plan, count } = await planCounted({ ...request, messages, budget, cuts });
   switch (plan.kind) {
     case "whole":
       return atMost(plan.high, show(messages, { from: 0, record: null, count }));
@@ -96,14 +105,19 @@ async function mergedRequest(
 }
 
 /** A cut that is due by estimates alone is not due where a provider counted less. */
-function planCounted({
+async function planCounted({
   contextWindow,
   tokenRatio = 1,
+  signal,
   ...of
-}: Omit<PlanInput<StoredCut>, "count"> & Pick<ViewRequest, "contextWindow" | "tokenRatio">) {
+}: Omit<PlanInput<StoredCut>, "count"> &
+  Pick<ViewRequest, "contextWindow" | "tokenRatio" | "signal">) {
   const estimates = counter(contextWindow);
+  const ahead = { messages: of.messages, contextWindow, most: of.budget, signal };
+  await countAhead({ ...ahead, by: "high", shownOf: shownBy(partsOf(of.cuts)) });
   const plan = planView({ ...of, count: estimates });
   if (plan.kind !== "cut") return { plan, count: estimates };
+  await countAhead({ ...ahead, by: "low" });
   const { high: most } = marksOf({ ...of, count: estimates });
   const counted = countedBy({ ...of, count: estimates, ratio: tokenRatio, most });
   return { plan: planView({ ...of, ...counted }), count: counted.count };

@@ -28,7 +28,7 @@ export async function compactView(store: Store, request: CompactRequest): Promis
   if (messages.length === 0)
     return nothingDone("no-conversation", "nothing was said in this session yet");
   const { contextWindow } = request;
-  await countAhead({ messages, contextWindow, most: Infinity, signal });
+  await countAhead({ messages, contextWindow, most: Infinity, by: "high", signal });
   const count = counter(contextWindow);
   const stored = await storedCuts(store, { session, signal });
   const cuts = await cutsAmong(store, { session, messages, cuts: stored, signal });

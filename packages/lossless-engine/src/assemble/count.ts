@@ -1,6 +1,6 @@
 // Estimates the tokens of messages as a model of a window is shown them.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { type Steps, stepsInSlices } from "@clew/plugin-sdk/host";
+import { createSlices } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateMessageSteps, type TokenEstimate } from "@clew/plugin-sdk/tokens";
 import { capToolResults } from "@clew/plugin-sdk/transcript";
 
@@ -26,8 +26,12 @@ export interface AheadRequest {
   readonly contextWindow: number | undefined;
   /** Tokens: nobody looks further back than that. */
   readonly most: number;
+  /** Which of an estimate's numbers is held against `most`. */
+  readonly by: "low" | "high";
   /** True of a message before which nobody looks. Absent: there is none. */
   readonly isFirst?: ((message: AgentMessage) => boolean) | undefined;
+  /** What is shown of a message that is not the newest. Absent: all of it. */
+  readonly shownOf?: ((message: AgentMessage) => AgentMessage) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -35,18 +39,31 @@ export interface AheadRequest {
  * Counts the newest messages, while others have their turn. What is counted once is remembered: who
  * plans with a `counter` afterwards is done at once.
  */
-export const countAhead = ({ signal, ...request }: AheadRequest): Promise<void> =>
-  stepsInSlices(aheadSteps(request), { signal });
-
-function* aheadSteps({ messages, contextWindow, most, isFirst }: AheadRequest): Steps<void> {
-  let low = 0;
-  for (let at = messages.length - 1; at >= 0 && low <= most; at--) {
+export async function countAhead({ signal, ...request }: AheadRequest): Promise<void> {
+  const { messages, contextWindow, most, by, isFirst, shownOf = (message) => message } = request;
+  const newest = newestFrom(messages);
+  const slices = createSlices({ signal });
+  let tokens = 0;
+  for (let at = messages.length - 1; at >= 0 && tokens <= most; at--) {
     const message = messages[at]!;
-    low += (yield* estimateMessageSteps(asShown(message, contextWindow))).low;
+    const shown = at < newest ? shownOf(message) : message;
+    const steps = estimateMessageSteps(asShown(shown, contextWindow));
+    let step = steps.next();
+    while (!step.done) {
+      if (slices.isOver()) await slices.next();
+      step = steps.next();
+    }
+    tokens += step.value[by];
     if (isFirst?.(message)) return;
-    yield;
   }
 }
+
+/** Index of the newest message that is no result: what came since is looked at as a whole. */
+export const newestFrom = (messages: readonly AgentMessage[]): number =>
+  Math.max(
+    0,
+    messages.findLastIndex(({ role }) => role !== "toolResult"),
+  );
 
 /** Of all of them. */
 export function sum(messages: readonly AgentMessage[], count: Count): TokenEstimate {

@@ -5,7 +5,7 @@ import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
 import { atomicGroups, recordRoomOf } from "@clew/plugin-sdk/transcript";
 import { nameOf } from "../messages/name.ts";
 import { type Part, type Parts, shortened } from "../messages/shorten.ts";
-import { type Count, sum } from "./count.ts";
+import { type Count, newestFrom, sum } from "./count.ts";
 import type { CountedRequest } from "./counted.ts";
 
 /** A place in a history before which a record stands for everything. */
@@ -158,11 +158,10 @@ export function planCut({
 /** Both in tokens; a budget that is no number leaves nothing. */
 export function marksOf({ budget, messages, count }: Omit<PlanInput<Cut>, "cuts">) {
   if (budget === Infinity) return { high: Infinity, low: Infinity };
-  const newest = messages.findLastIndex(({ role }) => role !== "toolResult");
   const { high, low } = sizeOf({
     budget,
     estimate: 0,
-    newestTokens: sum(messages.slice(Math.max(0, newest)), count).estimate,
+    newestTokens: sum(messages.slice(newestFrom(messages)), count).estimate,
   }).water;
   return { high: Math.max(high, Math.floor(FULL * Math.min(budget, LARGEST))), low };
 }
@@ -230,7 +229,7 @@ function reach<Known extends Cut>(
 }
 
 /** The least that any cut shows of a message, so that none is passed by before it is met. */
-function partsOf(cuts: ReadonlyMap<string, Cut>): Parts {
+export function partsOf(cuts: ReadonlyMap<string, Cut>): Parts {
   const least = new Map<string, Part>();
   for (const { parts } of cuts.values())
     for (const [name, part] of parts)
