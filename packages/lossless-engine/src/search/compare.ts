@@ -29,6 +29,8 @@ export interface ComparisonRequest {
   readonly scope: Scope;
   /** How many messages there are. */
   readonly of: number;
+  /** Number of a message: only older ones are compared. */
+  readonly before: number;
   readonly accepts: (message: StoredMessage) => boolean;
   /** True: of two that hold as much, the newer counts for more. */
   readonly prefersNew: boolean;
@@ -67,12 +69,12 @@ const QUOTING = 0.3;
 const ALIKE_CHARS = 160;
 
 export function createComparison(store: Store, request: ComparisonRequest): Comparison {
-  const { scope, of, accepts, prefersNew, signal } = request;
+  const { scope, of, before, accepts, prefersNew, signal } = request;
   const holders = new Map<string, readonly number[]>();
   const texts = new Map<number, { message: StoredMessage; text: string } | null>();
   let isTimeUp = false;
   let passedOver = 0;
-  const range = { conversations: scope, limit: MOST_HOLDERS };
+  const range = { conversations: scope, before, limit: MOST_HOLDERS };
 
   /** One question of many: others have their turn between two. */
   const ask = async <Answer>(question: () => Answer): Promise<Answer> => {
@@ -91,8 +93,8 @@ export function createComparison(store: Store, request: ComparisonRequest): Comp
     const newest = await holdersFor(term);
     const oldest = newest.at(-1);
     if (newest.length < MOST_HOLDERS || oldest === undefined) return newest.length;
-    const before = { ...range, before: oldest, limit: SAMPLE };
-    const older = await ask(() => holdersOf(store, term, before));
+    const further = { ...range, before: oldest, limit: SAMPLE };
+    const older = await ask(() => holdersOf(store, term, further));
     if (older.length < SAMPLE) return newest.length + older.length;
     // As many further back as in the stretch behind those.
     return newest.length + Math.round((SAMPLE * oldest) / (oldest - older.at(-1)!));

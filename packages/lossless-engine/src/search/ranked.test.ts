@@ -42,6 +42,35 @@ describe("a search by relevance", () => {
     expect(await call("lcm_expand_query", { prompt: "端口是多少?" })).toContain("5432");
   });
 
+  it("shows every hit once, page by page, whatever the turn brings between two pages", async () => {
+    const { tell, call } = setUpRecall();
+    await tell(Array.from({ length: 60 }, (_, at) => user(`the vault item number ${at} of many`)));
+    for (const sort of ["relevance", "hybrid"]) {
+      const found: number[] = [];
+      let more: object | undefined = {};
+      for (let page = 0; more !== undefined; page++) {
+        const shown = await call("lcm_grep", { pattern: "vault item", sort, limit: 7, ...more });
+        found.push(...numbersIn(shown));
+        const [, skip, olderThan] = /add skip: (\d+), olderThan: (\d+)\./.exec(shown) ?? [];
+        more = skip === undefined ? undefined : { skip: +skip, olderThan: Number(olderThan) };
+        await tell([assistant(`${sort} ${page}: a new vault item`)], session, `${sort}${page}`);
+      }
+      expect(new Set(found).size).toBe(found.length);
+      expect(found.filter((n) => n <= 60)).toHaveLength(60);
+    }
+  });
+
+  it("compares 300 of more messages that hold a word, and says how many it did not", async () => {
+    const { tell, call } = setUpRecall();
+    await tell(Array.from({ length: 1_900 }, (_, at) => assistant(`deployment number ${at}`)));
+    const shown = await call("lcm_grep", { pattern: "deployment", sort: "relevance", limit: 200 });
+    expect(shown).toMatch(/ Of 1900 messages 300 were compared\./);
+    const [, skip, olderThan] = /add skip: (\d+), olderThan: (\d+)\./.exec(shown)!;
+    const more = { skip: Number(skip), olderThan: Number(olderThan) };
+    const last = { pattern: "deployment", sort: "relevance", limit: 200, ...more };
+    expect(await call("lcm_grep", last)).toContain(" 1600 others hold some of the words");
+  });
+
   it("finds the message that holds two words, however many newer ones hold one of them", async () => {
     const { tell, call } = setUpRecall();
     await tell([user("For a deployment that went wrong GRANITE-7 starts the rollback.")]);
@@ -68,7 +97,7 @@ describe("a search by relevance", () => {
     const newest = Array.from({ length: 300 }, (_, at) => 401 - at);
     const found = [...numbersIn(first), ...numbersIn(last)];
     expect(found.sort((a, b) => b - a)).toEqual(newest);
-    expect(first).toContain("For more add skip: 200.");
+    expect(first).toContain("For more add skip: 200, olderThan: ");
     expect(last).toContain(
       'Of 402 messages 300 were compared. 101 others hold some of the words and were not: sort "recency" finds all that hold every word.',
     );
@@ -130,7 +159,7 @@ describe("a search by relevance", () => {
     await tell([user("Read them."), assistant(calls), ...idle]);
     const found = await call("lcm_grep", { pattern: files[4]!, sort: "relevance" });
     for (const path of files) expect(found).toContain(`read path: ${path}`);
-    expect(found).toMatch(/^1 found, .* For more add skip: 1\./);
+    expect(found).toMatch(/^1 found, .* For more add skip: 1, olderThan: \d+\./);
   });
 
   it("does not quote in a record what was looked up: it may have changed since", async () => {

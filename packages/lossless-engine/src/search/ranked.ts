@@ -1,8 +1,8 @@
 // Finds the messages that hold most of some words, and what the best of them lead to.
 import { isRecall } from "../messages/quoting.ts";
 import { asFarAsPossible, patiently } from "../patiently.ts";
-import { countMessages, messagesBySeq, numbersBefore } from "../store/recall.ts";
-import { timeOf } from "../store/rows.ts";
+import { countMessages, countSince, messagesBySeq, numbersBefore } from "../store/recall.ts";
+import { type StoredMessage, timeOf } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { catchUp } from "./catch-up.ts";
 import { createComparison, type RankedHit } from "./compare.ts";
@@ -16,6 +16,8 @@ export interface RankedRequest
   extends Pick<SearchRequest, "query" | "scope" | "accepts" | "boundMs" | "limit" | "signal"> {
   /** How many of the best to pass over. */
   readonly skip: number;
+  /** Number of a message: only older ones. Absent: all that are stored now. */
+  readonly before?: number | undefined;
   /** True: of two that hold as much, the newer counts for more. */
   readonly prefersNew: boolean;
 }
@@ -28,6 +30,8 @@ export interface RankedResult {
   readonly read: number;
   /** How many there are. */
   readonly of: number;
+  /** The same query finds the same before the message of this number, whatever is said since. */
+  readonly before: number;
   /** How many are known to hold some of the words, and were too many to be compared. */
   readonly passedOver: number;
   /** True: there are more behind these. */
@@ -41,14 +45,20 @@ export async function searchRanked(store: Store, request: RankedRequest): Promis
   const { query, scope, accepts, boundMs, limit, skip, prefersNew, signal } = request;
   const end = performance.now() + boundMs;
   await asFarAsPossible(() => catchUp(store, signal));
-  const of = await patiently(() => countMessages(store, scope), signal);
+  const newest = await newestIn(store, { scope, before: Number.MAX_SAFE_INTEGER });
+  const before = request.before ?? (newest?.seq ?? 0) + 1;
+  const of = await patiently(
+    () => countMessages(store, scope) - countSince(store, { scope, since: before }),
+    signal,
+  );
   const comparison = createComparison(store, {
-    ...{ scope, of, prefersNew, signal },
+    ...{ scope, of, before, prefersNew, signal },
     // The one was taken back, the other would be found in place of what it quotes.
     accepts: (message) => accepts(message) && message.isLeft !== true && !isRecall(message.message),
     isOver: () => performance.now() >= end,
   });
-  const terms = termsOf(query, await newestTime(store, scope));
+  const last = await newestIn(store, { scope, before });
+  const terms = termsOf(query, last === undefined ? 0 : (timeOf(last.message) ?? 0));
   const asked = await comparison.weigh(terms);
   const first = await comparison.best(asked);
   const led = isAnswered(first[0], asked)
@@ -57,7 +67,7 @@ export async function searchRanked(store: Store, request: RankedRequest): Promis
   const ranked = led.length === 0 ? first : await comparison.best([...asked, ...led]);
   return {
     hits: ranked.slice(skip, skip + limit),
-    ...{ of, read: comparison.read(), hasMore: ranked.length > skip + limit },
+    ...{ of, before, read: comparison.read(), hasMore: ranked.length > skip + limit },
     passedOver: comparison.passedOver(),
     isTimeUp: comparison.isTimeUp(),
   };
@@ -113,9 +123,11 @@ async function leadsFrom(
     .slice(0, MOST_NAMES);
 }
 
-/** When the newest message of a scope was made; 0 = not known. */
-async function newestTime(store: Store, scope: RankedRequest["scope"]): Promise<number> {
-  const newest = { scope, before: Number.MAX_SAFE_INTEGER, limit: 1 };
-  const [message] = await patiently(() => messagesBySeq(store, numbersBefore(store, newest)));
-  return message === undefined ? 0 : (timeOf(message.message) ?? 0);
+/** The newest message of a scope before one of this number. */
+async function newestIn(
+  store: Store,
+  where: { scope: RankedRequest["scope"]; before: number },
+): Promise<StoredMessage | undefined> {
+  const numbers = () => numbersBefore(store, { ...where, limit: 1 });
+  return (await patiently(() => messagesBySeq(store, numbers())))[0];
 }

@@ -30,6 +30,23 @@ export const countMessages = (store: Store, scope: Scope): number =>
     ),
   );
 
+/** Newer messages are counted no further. */
+const MOST_COUNTED = 10_000;
+
+/** How many messages of a scope have this number or a higher one; of very many not all. */
+export const countSince = (
+  store: Store,
+  { scope, since }: { scope: Scope; since: number },
+): number =>
+  store.read((sql) =>
+    Number(
+      sql(`
+        SELECT count(*) AS rows FROM
+          (SELECT 1 FROM message WHERE seq >= ? ${within(scope, "AND")} LIMIT ?)
+      `).get(since, ...values(scope), MOST_COUNTED)?.rows,
+    ),
+  );
+
 /** Those of `numbers` that are there, in the order asked for. */
 export const messagesBySeq = (store: Store, numbers: readonly number[]): StoredMessage[] =>
   store.read((sql) =>

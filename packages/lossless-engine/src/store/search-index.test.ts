@@ -57,6 +57,16 @@ describe("the indexes", () => {
     expect(withWords(store, "-- !", everywhere)).toEqual([]);
   });
 
+  it("find the words behind a null character", () => {
+    const store = temporaryStore();
+    tell(store, "before\0behind", "one\0\0two three");
+    indexAll(store);
+    expect(withWords(store, "behind", everywhere)).toEqual([1]);
+    expect(withWords(store, "before", everywhere)).toEqual([1]);
+    expect(withWords(store, "two", everywhere)).toEqual([2]);
+    expect(withTrigrams(store, "three", everywhere)).toEqual([2]);
+  });
+
   it("take every text that is searched for as text, however it is written", () => {
     const store = temporaryStore();
     tell(store, "some text");

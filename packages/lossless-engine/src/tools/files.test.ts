@@ -269,7 +269,7 @@ describe("lcm_grep by relevance", () => {
     const asked = { pattern: "captain of the ferry, weather", sort: "relevance", limit: 2 };
     const first = await call("lcm_grep", asked);
     expect(first).toMatch(
-      /^2 found, best first\. Of 62 messages 62 were compared\. For more add skip: 2\./,
+      /^2 found, best first\. Of 62 messages 62 were compared\. For more add skip: 2, olderThan: \d+\./,
     );
     expect(first).toMatch(/called Aino[\s\S]*(leaves at nine|weather)/);
     const second = await call("lcm_grep", { ...asked, skip: 2 });

@@ -49,7 +49,7 @@ const MOST_NUMBERS = 10;
 
 /** Best first; `skip` were passed over. */
 export function describeRanked(
-  { hits, read, of, passedOver, hasMore, isTimeUp }: RankedResult,
+  { hits, read, of, before, passedOver, hasMore, isTimeUp }: RankedResult,
   skip: number,
 ): string {
   const lines = linesOf(hits, (hit, at) => {
@@ -62,7 +62,7 @@ export function describeRanked(
     : `Of ${of} messages ${read} were compared.`;
   const next =
     hasMore || isCut
-      ? ` For more add skip: ${skip + lines.length}.`
+      ? ` For more add skip: ${skip + lines.length}, olderThan: ${before}.`
       : passedOver > 0
         ? ` ${passedOver} others hold some of the words and were not: sort "recency" finds all that hold every word.`
         : "";

@@ -6,7 +6,7 @@ import type { OwnedSession } from "../sessions/owner.ts";
 export interface Grant {
   /** Whose conversations. */
   readonly session: OwnedSession;
-  /** Until when, monotonic ms. */
+  /** Until when, monotonic ms; one that was passed on also ends with the one before it. */
   readonly ends: number;
   /** Generations of children that may inherit it. */
   readonly depth: number;
@@ -71,7 +71,7 @@ export function createGrants(now: () => number = () => performance.now()): Grant
           sessionId: parentSessionId ?? "",
           ...{ sessionKey: parentSessionKey, owner },
         },
-        ends: Math.min(now() + ttlMs, inherited?.ends ?? Infinity),
+        ends: now() + ttlMs,
         depth: (inherited?.depth ?? DEPTH) - 1,
         left: inherited?.left ?? { tokens: TOKENS },
         from: inherited === undefined ? null : { sessionKey: parentSessionKey, grant: inherited },

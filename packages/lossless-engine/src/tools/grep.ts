@@ -141,7 +141,7 @@ export async function grep(
       const { skip = 0 } = asked;
       const prefersNew = sort === "hybrid";
       const found = await searchRanked(store, {
-        ...{ ...request, skip, prefersNew },
+        ...{ ...request, skip, prefersNew, before: asked.olderThan },
         accepts: (message) => message.seq !== asking && accepts(message),
       });
       // What was asked for by number is shown; otherwise what is worth it.
