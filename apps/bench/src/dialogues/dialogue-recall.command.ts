@@ -25,7 +25,8 @@ const USAGE = `Usage: pnpm bench dialogue-recall [options]
 BM25 over the turns, each with its day and speaker, and one call of lcm_expand_query with the
 question as it is: whatever is longer than the tokens is cut off. "all" is the share of questions
 whose every turn of evidence stands in what is left, "some" the share of those turns. The search was
-tuned on the first set of topics; the second was never looked at.
+tuned on the first set of topics. Of the second nothing was looked at but its introductions, for
+names that begin a sentence.
 `;
 
 /** Exit code. */

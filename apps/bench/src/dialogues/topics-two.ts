@@ -1,4 +1,4 @@
-// Topics on which nothing was ever tuned.
+// Topics on which nothing was tuned but which first words of sentences are names.
 import type { TopicSet } from "./topics.ts";
 
 export const TOPICS_TWO: TopicSet = {

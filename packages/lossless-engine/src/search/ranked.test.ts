@@ -22,6 +22,20 @@ describe("a search by relevance", () => {
     expect(found[0]).toBe(1);
   });
 
+  it("follows a name that begins a sentence, and no other word that does", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([
+      user("Blame my brother. Milo kept me talking until two."),
+      user("Milo drives a milk float now, the whole street came to look."),
+      user("My brother says that I always blame the weather."),
+      ...Array.from({ length: 12 }, (_, at) => user(`The street was quiet on day ${at}.`)),
+      user("Blame nobody for the fog."),
+    ]);
+    const found = numbersIn(await call("lcm_grep", asked("What vehicle does my brother have?")));
+    expect(found).toContain(2);
+    expect(found).not.toContain(16);
+  });
+
   it("finds what was said in scripts without spaces, and with pictures", async () => {
     const { tell, call } = setUpRecall();
     await tell([

@@ -6,7 +6,7 @@ import { type StoredMessage, timeOf } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { catchUp } from "./catch-up.ts";
 import { createComparison, type RankedHit } from "./compare.ts";
-import { newNamesIn } from "./names.ts";
+import { newNamesIn, writtenSmall } from "./names.ts";
 import type { Weighed } from "./passage.ts";
 import type { SearchRequest } from "./search.ts";
 import { type SearchTerm, termsOf } from "./terms.ts";
@@ -81,6 +81,8 @@ const isAnswered = (best: RankedHit | undefined, asked: readonly Weighed[]) =>
 const LEADS = 8;
 /** Names that are followed, the most telling. */
 const MOST_NAMES = 6;
+/** Hits that tell which words at the beginning of a sentence are no names. */
+const MOST_READ = 100;
 /** A name that more messages hold leads nowhere. */
 const MOST_HOLDERS = 40;
 /** What a name counts beside a word of the query. */
@@ -90,7 +92,8 @@ const LEAD_CHARS = 300;
 
 /**
  * The second step of a question in two: a hit may name what the answer is about. A name counts as
- * much as the hit that it stands in, and as the rarity of the name.
+ * much as the hit that it stands in, and as the rarity of the name. At the beginning of a sentence it
+ * is one as long as no hit writes it small.
  */
 async function leadsFrom(
   hits: readonly RankedHit[],
@@ -107,11 +110,12 @@ async function leadsFrom(
   const most = asked.reduce((sum, { weight }) => Math.max(sum, weight), 0);
   const best = hits[0]?.score ?? 0;
   const shares = new Map<string, number>();
-  for (const { text, match, score } of hits.slice(0, LEADS)) {
-    const around = text.slice(Math.max(0, match.start - LEAD_CHARS), match.start + LEAD_CHARS);
-    for (const name of newNamesIn(around, terms))
-      shares.set(name, Math.max(shares.get(name) ?? 0, (score / best) ** 2));
-  }
+  const small = writtenSmall(hits.slice(0, MOST_READ).map(around));
+  for (const hit of hits.slice(0, LEADS))
+    for (const { name, isFirst } of newNamesIn(around(hit), terms)) {
+      if (isFirst && small.has(name)) continue;
+      shares.set(name, Math.max(shares.get(name) ?? 0, (hit.score / best) ** 2));
+    }
   const named = [...shares.keys()].flatMap((name) => termsOf(name, 0).slice(0, 1));
   const weighed = await weigh(named, MOST_HOLDERS);
   return weighed
@@ -122,6 +126,10 @@ async function leadsFrom(
     .sort((a, b) => b.weight - a.weight)
     .slice(0, MOST_NAMES);
 }
+
+/** Where a hit says what was asked for. */
+const around = ({ text, match: { start } }: RankedHit) =>
+  text.slice(Math.max(0, start - LEAD_CHARS), start + LEAD_CHARS);
 
 /** The newest message of a scope before one of this number. */
 async function newestIn(

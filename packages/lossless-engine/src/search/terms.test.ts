@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newNamesIn } from "./names.ts";
+import { newNamesIn, writtenSmall } from "./names.ts";
 import { termsOf } from "./terms.ts";
 import { timesIn } from "./times.ts";
 
@@ -56,8 +56,24 @@ describe("the times of a query", () => {
 });
 
 describe("new names in a passage", () => {
+  const namesOf = (text: string, query: string, isFirst: boolean) =>
+    newNamesIn(text, termsOf(query, NOW))
+      .filter((one) => one.isFirst === isFirst)
+      .map(({ name }) => name);
+
   it("are capitals within a sentence and what no plain word looks like, but for the query's", () => {
     const text = "Paula looks after Falcon-100 and src/a.ts. Today Nora came, as did Quist.";
-    expect(newNamesIn(text, termsOf("Quist", NOW))).toEqual(["falcon-100", "src/a.ts", "nora"]);
+    expect(namesOf(text, "Quist", false)).toEqual(["falcon-100", "src/a.ts", "nora"]);
+  });
+
+  it("may begin a sentence, where they are no word of every question", () => {
+    const text = "Paula came. Paula and Nora left. The cat stayed. nora: I know. Nora did.";
+    expect(namesOf(text, "cat", true)).toEqual(["paula"]);
+    expect(namesOf(text, "cat", false)).toEqual(["nora"]);
+  });
+
+  it("are none where they are also written small", () => {
+    const small = writtenSmall(["Blame him.", "Whom do you blame? Paula, a friend of mine."]);
+    expect(["blame", "paula"].filter((word) => small.has(word))).toEqual(["blame"]);
   });
 });
