@@ -62,9 +62,9 @@ function withLearnedWindow(
   known: ResolvedModel,
   windows: ReturnType<ModelWindows["all"]>,
 ): ResolvedModel {
-  const { provider, id, contextWindow } = known.model;
+  // What the provider said is not assumed.
+  const { windowSetting: _, ...model } = known.model;
+  const { provider, id, contextWindow } = model;
   const tokens = windows[`${provider}/${id}`]?.tokens ?? contextWindow;
-  return tokens < contextWindow
-    ? { ...known, model: { ...known.model, contextWindow: tokens } }
-    : known;
+  return tokens < contextWindow ? { ...known, model: { ...model, contextWindow: tokens } } : known;
 }

@@ -88,6 +88,10 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
       api,
       id: modelId,
       ...limitsOf({ profile, listed, isHosted: record?.needsKey !== undefined, contextTokens }),
+      ...(listed?.contextWindow === undefined &&
+        profile.limits.contextWindow === null && {
+          windowSetting: `contextWindow in models.providers.${providerId}.models`,
+        }),
       ...(listed?.input !== undefined && { acceptsImages: listed.input.includes("image") }),
       ...(listed?.reasoning !== undefined && { reasoning: listed.reasoning }),
       ...(record?.cacheTtlMs !== undefined && { cacheTtlMs: record.cacheTtlMs }),

@@ -68,6 +68,13 @@ describe("overflow recovery", () => {
     expect(refused.error?.message).toMatch(
       /your message has about 1,\d{3} tokens, and with \d+ for system prompt and tools the model takes at most 900 \(window 1,000\)\. No compaction helps: send less/,
     );
+    const assumed = testHost({ replies: [overflow()] });
+    const { error } = await assumed.say("word ".repeat(2000), {
+      model: { ...MODEL, contextWindow: 1000, windowSetting: "window of m" },
+    });
+    expect(error?.message).toContain(
+      "(window 1,000, as nothing says it: set window of m if it is larger)",
+    );
   });
 
   it("of a message larger than the window asks neither the model nor a compaction, and keeps it on record", async () => {

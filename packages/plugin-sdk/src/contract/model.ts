@@ -22,6 +22,11 @@ export interface ModelRef {
   id: string;
   /** Tokens of prompt and reply together. */
   contextWindow: number;
+  /**
+   * Which setting says the window, where it is only assumed: told to whoever it is too small for.
+   * Absent: the window is known.
+   */
+  windowSetting?: string;
   /** Tokens of one reply. */
   maxOutputTokens: number;
   /** False: images are replaced by text before sending. Absent: true. */

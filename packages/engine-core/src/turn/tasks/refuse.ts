@@ -1,6 +1,6 @@
 // Keeps what had arrived of a reply that failed, so that the record tells what happened.
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
-import { type ContextSize, planContextSize } from "@clew/plugin-sdk/host";
+import { type ContextSize, type ModelRef, planContextSize } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import { ask, done, type Task } from "../step.ts";
 import type { LoopFailure, Turn } from "../turn.ts";
@@ -33,7 +33,7 @@ function overflowMessage(turn: Turn, { heldBack, error, sent, partial }: LoopFai
   const { compactionFailure } = turn;
   const alone = planAlone(turn);
   if (alone.overflow > 0)
-    return `Context overflow: your message has about ${count(alone.messages)} tokens, and with ${count(alone.fixed)} for system prompt and tools the model takes at most ${count(alone.promptBudget)} (window ${count(alone.contextWindow)}). No compaction helps: send less at once, or choose a model with a larger window.`;
+    return `Context overflow: your message has about ${count(alone.messages)} tokens, and with ${count(alone.fixed)} for system prompt and tools the model takes at most ${count(alone.promptBudget)} (window ${count(alone.contextWindow)}${windowText(turn.setup.model)}). No compaction helps: send less at once, or choose a model with a larger window.`;
   const taken = error.kind === "overflow" && sent?.shown && partial.usage && error.observedTokens;
   if (taken)
     return `Context overflow: the model answered, but its provider counted ${count(taken)} tokens for a window of ${count(turn.setup.model.contextWindow)}, so that the reply cannot be trusted. Ask again: the conversation is compacted before your next message is answered.`;
@@ -43,6 +43,9 @@ function overflowMessage(turn: Turn, { heldBack, error, sent, partial }: LoopFai
   }
   return "Context overflow: prompt too large for the model. Try /reset (or /new) to start a fresh session, /compact, or a model with a larger window.";
 }
+
+const windowText = ({ windowSetting }: ModelRef): string =>
+  windowSetting === undefined ? "" : `, as nothing says it: set ${windowSetting} if it is larger`;
 
 /** The person's message without any history. */
 function planAlone({ setup }: Turn): ContextSize {
