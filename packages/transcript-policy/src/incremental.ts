@@ -147,7 +147,9 @@ function settleMore(
     const result = prepare(settled, [...chunk, BESIDE]);
     if (result?.messages.at(-1) !== BESIDE) continue;
     const made = result.messages.slice(0, -1);
-    if (isTouched(settled, chunk, made)) continue;
+    const meets =
+      roleOf(asStored(made).at(-1)) === "assistant" && roleOf(asStored(rest)[cut]) === "assistant";
+    if (meets || isTouched(settled, chunk, made)) continue;
     settle(settled, chunk, { ...result, messages: recognised(made, settled.open, chunk) });
     return;
   }

@@ -117,20 +117,26 @@ const keysOf = (messages: readonly StoredMessage[]): string =>
       .filter(([, ids]) => (ids as readonly string[]).length > 0),
   );
 
-/** Calls up to the next ones: how many wait by id, and results that none of them waits for. */
+/**
+ * Calls up to the next reply: how many wait by id, and results that none of them waits for. A
+ * result that comes after the model spoke again is told as news, and its call goes on waiting.
+ */
 function* spansOf(
   messages: readonly StoredMessage[],
 ): Generator<{ waiting: Map<string, number>; others: string[] }> {
   let span = { waiting: new Map<string, number>(), others: [] as string[] };
+  let before: string | undefined;
   for (const message of messages) {
+    const role = roleOf(message);
     const calls = callsIn([message]);
-    if (calls.length > 0) {
+    if (calls.length > 0 || (role === "assistant" && before !== "assistant")) {
       yield span;
       span = { waiting: new Map(), others: [] };
     }
+    before = role;
     for (const id of calls.map((block) => nonBlank(block.id)))
       if (id !== undefined) span.waiting.set(id, (span.waiting.get(id) ?? 0) + 1);
-    const id = roleOf(message) === "toolResult" ? resultId(message) : undefined;
+    const id = role === "toolResult" ? resultId(message) : undefined;
     if (id === undefined) continue;
     const left = isSynthetic(message) ? 0 : (span.waiting.get(id) ?? 0);
     if (left > 0) span.waiting.set(id, left - 1);
