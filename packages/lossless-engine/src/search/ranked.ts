@@ -92,8 +92,8 @@ const LEAD_CHARS = 300;
 
 /**
  * The second step of a question in two: a hit may name what the answer is about. A name counts as
- * much as the hit that it stands in, and as the rarity of the name. At the beginning of a sentence it
- * is one as long as no hit writes it small.
+ * much as the hit that it stands in, and as the rarity of the name. At the beginning of a sentence
+ * it is one as long as no hit writes it small.
  */
 async function leadsFrom(
   hits: readonly RankedHit[],

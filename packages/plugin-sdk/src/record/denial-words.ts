@@ -1,6 +1,6 @@
 // How tools say in other languages than English that they did not do what they were asked.
 
-/** Words, in the order of their languages: German, French, Spanish, Portuguese, Italian, Russian. */
+/** Words of German, French, Spanish, Portuguese, Italian and Russian. */
 const WORDS = [
   "nicht (?:gefunden|vorhanden|geändert|möglich|erlaubt|eindeutig)|fehlgeschlagen|verweigert|gescheitert|kein(?:e|en)? (?:Treffer|Änderung(?:en)?)",
   "introuvable|non trouvée?s?|échec|échoué|refusée?|aucune? (?:modification|correspondance|occurrence)",
@@ -9,7 +9,7 @@ const WORDS = [
   "non (?:è stat[oa] )?(?:trovat[oa]|possibile|esiste)|fallit[oa]|negat[oa]|nessuna modifica",
   "не (?:найден\\p{L}*|удалось|изменен\\p{L}*|существует)|отказано|запрещено|без изменений",
 ];
-/** Scripts whose words are not told apart by spaces or take endings: Arabic, Chinese, Japanese, Korean. */
+/** Scripts without spaces, or with endings: Arabic, Chinese, Japanese, Korean. */
 const PARTS =
   "لم يتم|غير موجود|تعذر|فشل|مرفوض|未找到|找不到|没有找到|失败|失敗|拒绝|拒絕|不存在|无法|無法|見つかりません|できません|拒否|찾을 수 없|실패|거부";
 
