@@ -21,6 +21,13 @@ describe("a text that a server sent", () => {
       expect(said).not.toContain(written.slice(at, at + 10));
   });
 
+  it("does not hold a key whose base64 has other signs in addresses", () => {
+    const key = "who>>is~~there??me>>and~~us";
+    const written = Buffer.from(key).toString("base64url");
+    expect(written).toMatch(/-.*_|_.*-/);
+    expect(withoutSecrets(`Bad key <${written}> here.`, [key])).toBe("Bad key <[key]> here.");
+  });
+
   it("keeps words that are too short to be a key", () => {
     expect(withoutSecrets("abc is a word", ["abc", ""])).toBe("abc is a word");
   });

@@ -107,6 +107,26 @@ describe("proofs that were refused", () => {
     expect(sent.changes.map(({ rule }) => rule)).toEqual(["foreign-proofs", "foreign-proofs"]);
   });
 
+  it("stay out of messages of which nobody knows when they were made", () => {
+    const reply = assistant([thinking(SIGNATURE), text("done")], by);
+    const { timestamp: _timestamp, ...undated } = reply;
+    const messages = [at(1, user("q")), undated as AgentMessage, at(9, user("and?"))];
+    const send = (refused: object) => prepareOutboundMessages({ ...route, messages, refused });
+    expect(proofs(send({}).messages)).toBe(1);
+    expect(proofs(send({ proofsUntil: 4 }).messages)).toBe(0);
+  });
+
+  it("are not sent by who prepared the same history before they were refused", () => {
+    const reply = (time: number) =>
+      at(time, assistant([thinking(SIGNATURE), text(`answer ${time}`)], by));
+    const messages = [1, 3, 5, 7].flatMap((time) => [at(time, user("q")), reply(time + 1)]);
+    const prepare = createOutbound();
+    const send = (count: number, refused: object) =>
+      prepare({ ...route, messages: [...messages.slice(0, count), user("and?")], clock, refused });
+    expect(proofs(send(6, {}).messages)).toBe(3);
+    expect(proofs(send(8, { proofsUntil: 4 }).messages)).toBe(2);
+  });
+
   it("of encrypted parts go too", () => {
     const opaque = {
       type: "provider" as const,
